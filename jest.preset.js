@@ -1,0 +1,14 @@
+// Shared by every project's jest.config.js. Suites run as native ES modules, the way the services run.
+export default {
+  testEnvironment: 'node',
+  extensionsToTreatAsEsm: ['.ts'],
+  testMatch: ['<rootDir>/{src,test}/**/*.spec.ts'],
+  transform: {
+    '^.+\\.ts$': [
+      '@swc/jest',
+      { jsc: { target: 'es2024', parser: { syntax: 'typescript' } }, module: { type: 'es6' } },
+    ],
+  },
+  testTimeout: 30_000,
+  reporters: ['default', `${import.meta.dirname}/tools/ci/src/count-reporter.js`],
+};

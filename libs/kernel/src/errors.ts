@@ -1,0 +1,53 @@
+/** Every code that an answer of Tollkeeper can carry. Transports map the closed set exhaustively. */
+export type ErrorCode =
+  | 'invalid_request'
+  | 'malformed_json'
+  | 'workspace_required'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'cross_site_request'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'conflict'
+  | 'payload_too_large'
+  | 'unsupported_media_type'
+  | 'rate_limited'
+  | 'service_unavailable'
+  | 'upstream_timeout'
+  | 'internal';
+
+/** One problem in the input: `path` names the field (`data.amount_micros`, `[3].time`), `message` says the way out. */
+export interface ErrorDetail {
+  path: string;
+  message: string;
+}
+
+export interface AppErrorOptions {
+  details?: ErrorDetail[] | undefined;
+  /** Whole seconds after which trying again makes sense; becomes `Retry-After`. */
+  retryAfterSeconds?: number | undefined;
+  /** Methods that the path does take; becomes `Allow`. */
+  allow?: string[] | undefined;
+  /** What went wrong underneath. Logged, never answered. */
+  cause?: unknown;
+}
+
+/**
+ * A failure that the caller may be told about: `message` is a sentence for a person and never holds a secret,
+ * a query or a stack. Any other thrown value is answered as `internal` with a generic sentence.
+ */
+export class AppError extends Error {
+  readonly code: ErrorCode;
+  readonly details: ErrorDetail[] | undefined;
+  readonly retryAfterSeconds: number | undefined;
+  readonly allow: string[] | undefined;
+
+  constructor(code: ErrorCode, message: string, options: AppErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'AppError';
+    this.code = code;
+    this.details = options.details;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+    this.allow = options.allow;
+  }
+}

@@ -1,0 +1,26 @@
+import { randomBytes } from 'node:crypto';
+
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+/** Prefixes of the ids that Tollkeeper gives out. */
+export type IdPrefix = 'user' | 'ws' | 'key' | 'plan' | 'rule' | 'chan' | 'alrt' | 'req' | 'evt' | 'run' | 'stl';
+
+/** `length` uniformly random characters of `0-9 A-Z a-z`. */
+export function randomBase62(length: number): string {
+  let text = '';
+  while (text.length < length) {
+    for (const byte of randomBytes(length - text.length)) {
+      // 248 is the largest multiple of 62 in a byte; bytes above it would favour the first characters.
+      if (byte < 248) text += BASE62[byte % 62];
+    }
+  }
+  return text;
+}
+
+/** A new id such as `rule_4fG…`: the prefix and 20 base62 characters (119 random bits). */
+export function newId(prefix: IdPrefix): string {
+  return `${prefix}_${randomBase62(20)}`;
+}
+
+/** Ids that callers choose: `agent_id`, `run_id`, `event_id`, `settlement_id` (decisions §2). */
+export const IDENTIFIER = /^[A-Za-z0-9._:-]{1,128}$/;
