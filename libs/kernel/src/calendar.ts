@@ -1,1 +1,114 @@
-export {};
+import { Temporal } from 'temporal-polyfill';
+
+/** The ranges that a dashboard query can name (spec §4.1). */
+export const RANGE_KINDS = [
+  '15s',
+  '30s',
+  '1min',
+  '5min',
+  '10min',
+  '15min',
+  '30min',
+  '45min',
+  'today',
+  'yesterday',
+  '1m',
+  '3m',
+  'current_month',
+] as const;
+export type RangeKind = (typeof RANGE_KINDS)[number];
+
+/** A half-open span `[start, end)` in milliseconds since the Unix epoch. */
+export interface TimeSpan {
+  start: number;
+  end: number;
+}
+
+/** The span that a range stands for at one moment in one time zone. */
+export interface TimeWindow extends TimeSpan {
+  kind: RangeKind;
+  /** IANA name of the zone whose calendar the span follows. */
+  timezone: string;
+}
+
+const SECOND_MS = 1000;
+const MINUTE_MS = 60 * SECOND_MS;
+
+const ROLLING_MS: Partial<Record<RangeKind, number>> = {
+  '15s': 15 * SECOND_MS,
+  '30s': 30 * SECOND_MS,
+  '1min': MINUTE_MS,
+  '5min': 5 * MINUTE_MS,
+  '10min': 10 * MINUTE_MS,
+  '15min': 15 * MINUTE_MS,
+  '30min': 30 * MINUTE_MS,
+  '45min': 45 * MINUTE_MS,
+};
+
+/** True for an IANA time zone name that this runtime knows; offsets such as `+05:30` are not names. */
+export function isTimezone(name: string): boolean {
+  if (!/^[A-Za-z]/.test(name)) return false;
+  try {
+    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The window that `range` names at the moment `now` (decisions §4). Rolling ranges end now; `today`, `yesterday` and
+ * `current_month` are calendar spans of `timezone`; `1m` and `3m` reach back to the same wall-clock time one and three
+ * calendar months ago, or to the last day of that month when it is shorter. An unknown or absent range is `current_month`.
+ *
+ * @throws RangeError when `timezone` is not a time zone; check it with {@link isTimezone} first.
+ */
+export function resolveRange(range: string | undefined, timezone: string, now: number): TimeWindow {
+  const kind = RANGE_KINDS.find((known) => known === range) ?? 'current_month';
+  const rollingMs = ROLLING_MS[kind];
+  if (rollingMs !== undefined) return { kind, start: now - rollingMs, end: now, timezone };
+
+  const local = toLocal(now, timezone);
+  const today = local.startOfDay();
+  switch (kind) {
+    case 'today':
+      return { kind, start: today.epochMilliseconds, end: now, timezone };
+    case 'yesterday': {
+      const start = local.subtract({ days: 1 }).startOfDay().epochMilliseconds;
+      return { kind, start, end: today.epochMilliseconds, timezone };
+    }
+    case '1m':
+      return { kind, start: local.subtract({ months: 1 }).epochMilliseconds, end: now, timezone };
+    case '3m':
+      return { kind, start: local.subtract({ months: 3 }).epochMilliseconds, end: now, timezone };
+    default:
+      return { kind, start: local.with({ day: 1 }).startOfDay().epochMilliseconds, end: now, timezone };
+  }
+}
+
+/**
+ * The local calendar days that `[start, end)` touches, oldest first. Each is a whole day from its first to the next
+ * day's first instant, so a day with a clock change lasts 23, 24.5 or 25 hours, and neighbours share their boundary.
+ * An empty span touches no day.
+ */
+export function localDays(span: TimeSpan, timezone: string): TimeSpan[] {
+  const days: TimeSpan[] = [];
+  if (span.start >= span.end) return days;
+  let date = toLocal(span.start, timezone).toPlainDate();
+  let start = startOfDate(date, timezone);
+  while (start < span.end) {
+    date = date.add({ days: 1 });
+    const end = startOfDate(date, timezone);
+    // A zone that jumps the date line skips a whole date, which is a day of no length.
+    if (end > start) days.push({ start, end });
+    start = end;
+  }
+  return days;
+}
+
+function toLocal(epochMs: number, timezone: string): Temporal.ZonedDateTime {
+  return Temporal.Instant.fromEpochMilliseconds(epochMs).toZonedDateTimeISO(timezone);
+}
+
+function startOfDate(date: Temporal.PlainDate, timezone: string): number {
+  return date.toZonedDateTime({ timeZone: timezone }).epochMilliseconds;
+}

@@ -1,0 +1,127 @@
+import { describe, expect, it } from '@jest/globals';
+import { isTimezone, localDays, RANGE_KINDS, resolveRange } from './calendar.ts';
+
+const at = (text: string) => Date.parse(text);
+const iso = (epochMs: number) => new Date(epochMs).toISOString();
+const hours = (span: { start: number; end: number }) => (span.end - span.start) / 3_600_000;
+
+describe('isTimezone', () => {
+  it('takes IANA names and their links', () => {
+    for (const name of ['UTC', 'Asia/Kathmandu', 'Pacific/Chatham', 'Australia/Lord_Howe', 'Asia/Calcutta']) {
+      expect(isTimezone(name)).toBe(true);
+    }
+  });
+
+  it('refuses offsets, unknown names and rubbish', () => {
+    for (const name of ['+05:30', 'Mars/Olympus', '', 'Europe/Berlin\u0000', '$gt', '__proto__']) {
+      expect(isTimezone(name)).toBe(false);
+    }
+  });
+
+  it('knows every zone that the runtime lists', () => {
+    expect(Intl.supportedValuesOf('timeZone').filter((name) => !isTimezone(name))).toEqual([]);
+  });
+});
+
+describe('resolveRange', () => {
+  const now = at('2026-03-31T10:20:30.456Z');
+
+  it('ends rolling ranges now and reaches back by their length', () => {
+    expect(resolveRange('45min', 'Asia/Tokyo', now)).toEqual({
+      kind: '45min',
+      start: now - 45 * 60_000,
+      end: now,
+      timezone: 'Asia/Tokyo',
+    });
+  });
+
+  it('takes an unknown and an absent range as current_month', () => {
+    expect(resolveRange('fortnight', 'UTC', now)).toEqual(resolveRange('current_month', 'UTC', now));
+    expect(resolveRange(undefined, 'UTC', now)).toEqual(resolveRange('current_month', 'UTC', now));
+  });
+
+  it('starts today and the month at local midnight', () => {
+    expect(iso(resolveRange('today', 'Asia/Kathmandu', now).start)).toBe('2026-03-30T18:15:00.000Z');
+    // In Chatham, 13 h 45 min ahead, it is already five past midnight on the first of April.
+    expect(iso(resolveRange('current_month', 'Pacific/Chatham', now).start)).toBe('2026-03-31T10:15:00.000Z');
+    expect(iso(resolveRange('current_month', 'UTC', now).start)).toBe('2026-03-01T00:00:00.000Z');
+  });
+
+  it('gives yesterday 23 and 25 hours across a clock change', () => {
+    const spring = resolveRange('yesterday', 'Europe/Berlin', at('2026-03-30T09:00:00Z'));
+    const autumn = resolveRange('yesterday', 'Europe/Berlin', at('2026-10-26T09:00:00Z'));
+    expect([hours(spring), hours(autumn)]).toEqual([23, 25]);
+  });
+
+  it('gives yesterday 24.5 hours where clocks move by 30 minutes', () => {
+    expect(hours(resolveRange('yesterday', 'Australia/Lord_Howe', at('2026-04-05T20:00:00Z')))).toBe(24.5);
+  });
+
+  it('reaches back calendar months, to the last day of a shorter month', () => {
+    expect(iso(resolveRange('1m', 'UTC', now).start)).toBe('2026-02-28T10:20:30.456Z');
+    expect(iso(resolveRange('3m', 'UTC', now).start)).toBe('2025-12-31T10:20:30.456Z');
+  });
+
+  it('keeps the wall-clock time across a clock change', () => {
+    expect(iso(resolveRange('1m', 'America/New_York', at('2026-03-20T12:00:00Z')).start)).toBe(
+      '2026-02-20T13:00:00.000Z',
+    );
+  });
+
+  it('starts a day whose midnight does not exist at its first instant', () => {
+    // Beirut moves from 00:00 to 01:00 on 2026-03-29.
+    const window = resolveRange('today', 'Asia/Beirut', at('2026-03-29T12:00:00Z'));
+    expect(iso(window.start)).toBe('2026-03-28T22:00:00.000Z');
+  });
+
+  it('gives every range a start before or at its end in every zone', () => {
+    for (const zone of Intl.supportedValuesOf('timeZone')) {
+      for (const kind of RANGE_KINDS) {
+        const window = resolveRange(kind, zone, now);
+        expect(window.start).toBeLessThanOrEqual(window.end);
+      }
+    }
+  });
+});
+
+describe('localDays', () => {
+  it('covers the span without gap or overlap, and touches only days of it', () => {
+    for (const zone of ['UTC', 'Asia/Kathmandu', 'Pacific/Chatham', 'Australia/Lord_Howe', 'America/St_Johns']) {
+      const span = { start: at('2026-03-01T05:07:09Z'), end: at('2026-11-30T23:59:59Z') };
+      const days = localDays(span, zone);
+      expect(days[0]!.start).toBeLessThanOrEqual(span.start);
+      expect(days[0]!.end).toBeGreaterThan(span.start);
+      expect(days.at(-1)!.start).toBeLessThan(span.end);
+      expect(days.at(-1)!.end).toBeGreaterThanOrEqual(span.end);
+      days.slice(1).forEach((day, index) => expect(day.start).toBe(days[index]!.end));
+    }
+  });
+
+  it('gives the clock-change days their real length', () => {
+    const lengths = (zone: string, start: string, end: string) => [
+      ...new Set(localDays({ start: at(start), end: at(end) }, zone).map(hours)),
+    ];
+    expect(lengths('Europe/Berlin', '2026-03-27T12:00:00Z', '2026-03-31T12:00:00Z')).toEqual([24, 23]);
+    expect(lengths('Pacific/Chatham', '2026-04-02T12:00:00Z', '2026-04-07T12:00:00Z')).toEqual([24, 25]);
+    expect(lengths('Australia/Lord_Howe', '2026-10-02T12:00:00Z', '2026-10-06T12:00:00Z')).toEqual([24, 23.5]);
+  });
+
+  it('starts each day at a multiple of 15 minutes in every zone in use', () => {
+    for (const zone of Intl.supportedValuesOf('timeZone')) {
+      const days = localDays({ start: at('2026-08-01T00:00:00Z'), end: at('2026-11-21T00:00:00Z') }, zone);
+      expect(days.filter((day) => day.start % 900_000 !== 0)).toEqual([]);
+    }
+  });
+
+  it('counts one day for an instant and none for an empty span', () => {
+    const start = at('2026-06-01T00:00:00Z');
+    expect(localDays({ start, end: start + 1 }, 'UTC')).toHaveLength(1);
+    expect(localDays({ start, end: start }, 'UTC')).toEqual([]);
+  });
+
+  it('skips the date that a zone never had', () => {
+    // Samoa crossed the date line: 2011-12-30 does not exist there.
+    const days = localDays({ start: at('2011-12-29T12:00:00Z'), end: at('2011-12-31T12:00:00Z') }, 'Pacific/Apia');
+    expect(days.every((day) => day.end > day.start)).toBe(true);
+  });
+});
