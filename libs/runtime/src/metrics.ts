@@ -1,0 +1,56 @@
+import * as prom from 'prom-client';
+
+/** Metrics of one service, in a registry of their own: several services can live in one process. */
+export interface Metrics {
+  readonly registry: prom.Registry;
+  counter<L extends string = never>(options: MetricOptions<L>): prom.Counter<L>;
+  gauge<L extends string = never>(options: GaugeOptions<L>): prom.Gauge<L>;
+  histogram<L extends string = never>(options: HistogramOptions<L>): prom.Histogram<L>;
+}
+
+export interface MetricOptions<L extends string> {
+  /** Snake case with the unit last, counters ending in `_total`. */
+  name: string;
+  help: string;
+  labelNames?: readonly L[];
+}
+
+export interface GaugeOptions<L extends string> extends MetricOptions<L> {
+  /** Sets the gauge whenever it is read, for values that are cheaper to look up than to keep. */
+  collect?: (this: prom.Gauge<L>) => void | Promise<void>;
+}
+
+export interface HistogramOptions<L extends string> extends MetricOptions<L> {
+  /** Upper bounds, in the metric's unit. */
+  buckets?: number[];
+}
+
+/** An empty set of metrics; every one made from it carries the label `service`. */
+export function createMetrics(service: string): Metrics {
+  const registry = new prom.Registry();
+  registry.setDefaultLabels({ service });
+  const registers = [registry];
+  return {
+    registry,
+    counter: (options) => new prom.Counter({ ...options, registers }),
+    gauge: (options) => new prom.Gauge({ ...options, registers }),
+    histogram: (options) => new prom.Histogram({ ...options, registers }),
+  };
+}
+
+/**
+ * The text exposition of several registries together. A name that several services use becomes one family whose
+ * series differ by the label `service`; the format forbids a family to appear twice.
+ */
+export async function renderMetrics(registries: prom.Registry[]): Promise<string> {
+  const families = new Map<string, string[]>();
+  for (const registry of registries) {
+    for (const metric of registry.getMetricsAsArray()) {
+      const lines = (await registry.getSingleMetricAsString(metric.name)).split('\n');
+      const family = families.get(metric.name);
+      if (family === undefined) families.set(metric.name, lines);
+      else family.push(...lines.filter((line) => !line.startsWith('#')));
+    }
+  }
+  return [...families.values()].map((lines) => `${lines.join('\n')}\n`).join('\n');
+}
