@@ -1,0 +1,108 @@
+import nx from '@nx/eslint-plugin';
+import { defineConfig } from 'eslint/config';
+import tseslint from 'typescript-eslint';
+
+const APPS = ['gateway', 'identity', 'keys', 'ingest', 'dashboard', 'standalone'];
+
+/** What each kind of project may import. A kind that is not listed may be imported by nothing here. */
+const LAYERS = {
+  kernel: [],
+  contracts: ['kernel'],
+  lib: ['kernel', 'contracts', 'lib'],
+  embedded: ['kernel', 'contracts', 'lib'],
+  testing: ['kernel', 'contracts', 'lib', 'embedded', 'testing'],
+  app: ['kernel', 'contracts', 'lib'],
+  tool: ['kernel', 'contracts', 'lib'],
+  e2e: ['kernel', 'contracts', 'lib', 'embedded', 'testing'],
+  proto: [],
+};
+
+const SPECS = ['**/*.spec.ts', '**/test/**/*.ts'];
+
+/**
+ * The import rules between projects. `extra` kinds are open to every project on top of its layer;
+ * `allow` names packages that are open whatever their kind.
+ */
+function moduleBoundaries({ extra = [], allow = [] } = {}) {
+  const types = Object.entries(LAYERS).map(([type, allowed]) => ({
+    sourceTag: `type:${type}`,
+    onlyDependOnLibsWithTags: [...allowed, ...extra].map((name) => `type:${name}`),
+  }));
+  const scopes = [...APPS, 'ci', 'bench', 'replay', 'e2e'].map((scope) => ({
+    sourceTag: `scope:${scope}`,
+    onlyDependOnLibsWithTags: [`scope:${scope}`, 'scope:shared'],
+  }));
+  const shared = { sourceTag: 'scope:shared', onlyDependOnLibsWithTags: ['scope:shared'] };
+  return {
+    '@nx/enforce-module-boundaries': [
+      'error',
+      {
+        allow,
+        banTransitiveDependencies: true,
+        depConstraints: [...types, ...scopes, shared],
+        // The specs of the libs that the test kit stands on use the test kit: a cycle of specs, not of products.
+        ignoredCircularDependencies: [['@tollkeeper/testing', '*']],
+      },
+    ],
+  };
+}
+
+const appPackages = APPS.map((app) => `@tollkeeper/${app}`);
+
+export default defineConfig(
+  { ignores: ['**/dist/', '**/node_modules/', '.nx/', '.tollkeeper/', 'libs/contracts/src/gen/', '**/fixtures/'] },
+  { linterOptions: { reportUnusedDisableDirectives: 'error' } },
+  {
+    files: ['**/*.ts'],
+    extends: [tseslint.configs.recommended],
+    plugins: { '@nx': nx },
+    languageOptions: {
+      parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
+    },
+    rules: {
+      eqeqeq: ['error', 'always'],
+      'no-console': 'error',
+      'no-param-reassign': 'error',
+      'no-template-curly-in-string': 'error',
+      'no-unreachable-loop': 'error',
+      'no-restricted-properties': [
+        'error',
+        { object: 'Math', property: 'random', message: 'Ids and secrets come from node:crypto or the kernel.' },
+      ],
+      'max-lines': ['error', { max: 400, skipBlankLines: true, skipComments: true }],
+      '@typescript-eslint/await-thenable': 'error',
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/no-explicit-any': 'error',
+      '@typescript-eslint/no-floating-promises': 'error',
+      '@typescript-eslint/no-misused-promises': 'error',
+      '@typescript-eslint/only-throw-error': 'error',
+      '@typescript-eslint/return-await': ['error', 'error-handling-correctness-only'],
+      '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
+      ...moduleBoundaries(),
+    },
+  },
+  { files: SPECS, rules: moduleBoundaries({ extra: ['testing', 'embedded'] }) },
+  {
+    files: ['apps/standalone/**/*.ts', 'tools/bench/**/*.ts', 'e2e/**/*.ts'],
+    rules: moduleBoundaries({ extra: ['testing', 'embedded'], allow: appPackages }),
+  },
+  { files: ['tools/**/*.ts', '**/scripts/**/*.ts'], rules: { 'no-console': 'off' } },
+  {
+    // The rules of a service know no transport, no store and no process: what they need comes in through ports.
+    files: ['apps/*/src/domain/**/*.ts'],
+    ignores: ['**/*.spec.ts'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            {
+              regex: '^(?!\\./|@tollkeeper/(kernel|contracts)$|node:(crypto|util)$|zod$)',
+              message: 'src/domain imports only itself, kernel and contracts. Take what it needs as a port.',
+            },
+          ],
+        },
+      ],
+    },
+  },
+);
