@@ -1,0 +1,109 @@
+import type { Component } from '@tollkeeper/runtime';
+
+/** A record to append. */
+export interface LogRecord {
+  /** Decides the partition: records with equal keys are read in the order in which they were appended. 1–256 characters. */
+  key: string;
+  /** At most {@link MAX_RECORD_BYTES}. The log never looks inside. */
+  value: Buffer;
+  /** Small facts beside the value, such as a trace context. */
+  headers?: Record<string, string>;
+}
+
+/** A record as the log keeps it. */
+export interface ReadRecord extends LogRecord {
+  /** Place in the partition: 0, 1, 2 … without gaps, for ever. */
+  offset: number;
+  /** Epoch milliseconds of the append. The time of what happened belongs in the value. */
+  appendedAt: number;
+}
+
+/** Consecutive records of one partition. */
+export interface RecordBatch {
+  topic: string;
+  partition: number;
+  /** In offset order, at least one and at most the consumer's `maxRecords`. */
+  records: ReadRecord[];
+  /**
+   * The position that the batch was read from: what {@link ConsumerHandler.position} answered, or `nextOffset` of the
+   * batch before. The first record's offset is higher when retention has removed what stood there.
+   */
+  from: number | null;
+  /** The position after this batch. A handler stores it together with the batch's effects. */
+  nextOffset: number;
+  /** The partition's end when the batch was read: `endOffset - nextOffset` records are waiting behind it. */
+  endOffset: number;
+}
+
+/** What a consumer does with records. It owns its positions: the log stores none. */
+export interface ConsumerHandler {
+  /**
+   * The next offset that this group has to read, or null for the earliest that the log still has. Asked each time the
+   * partition is assigned to this consumer, and again after each rejection of {@link handle}.
+   */
+  position(topic: string, partition: number): Promise<number | null>;
+  /**
+   * Applies the batch and stores `nextOffset`, in one transaction where the effects must happen exactly once: then
+   * a crash, a redelivery or a second owner of the partition changes nothing (see `createOffsetStore` of the mongo library).
+   *
+   * Batches of one partition come one after the other, batches of several partitions at the same time. A rejection means
+   * that nothing happened: after a back-off the batch comes again, for ever. A record that can never be applied is
+   * therefore the handler's to set aside (see `createDeadLetters`).
+   */
+  handle(batch: RecordBatch): Promise<void>;
+}
+
+export interface TopicOptions {
+  /** 1–249 characters of `A-Z a-z 0-9 . _ -`. */
+  name: string;
+  /** Fixed once the topic exists: another number would move keys and break their order. */
+  partitions: number;
+  /** Records older than this may go, read or not. */
+  retentionMs: number;
+}
+
+export interface ConsumerOptions {
+  /** Consumers of one group share the topic's partitions; each group reads everything. */
+  group: string;
+  topic: string;
+  handler: ConsumerHandler;
+  /** Most records in one batch. */
+  maxRecords: number;
+}
+
+/**
+ * An append-only log of records in topics and partitions, with the contract of Apache Kafka.
+ *
+ * - A partition is ordered and its offsets have no gaps; no reader skips a record, however appends interleave.
+ * - Partitions are shared out fairly among the live consumers of a group, in one process or in many, and move when
+ *   consumers come, go or die. For a moment two consumers can hold the same partition, so delivery is at least once.
+ *
+ * Every adapter passes `describeEventLogConformance`.
+ */
+export interface EventLog extends Component {
+  /**
+   * Makes the topic where it is missing; concurrent calls are safe. Another `retentionMs` counts for what is appended
+   * from then on. Rejects when the topic exists with another number of partitions.
+   */
+  ensureTopic(options: TopicOptions): Promise<void>;
+  /**
+   * Resolves once the records survive the loss of this process and of a minority of the storage's nodes. Not atomic
+   * across partitions, and after a rejection some records may have been appended all the same: readers remove duplicates by
+   * an id in the value.
+   *
+   * Rejects with an AppError: `payload_too_large` for a record over {@link MAX_RECORD_BYTES}, and
+   * `service_unavailable` with `retryAfterSeconds` when too much is waiting already or the storage does not answer.
+   */
+  append(topic: string, records: readonly LogRecord[]): Promise<void>;
+  /** A consumer of an existing topic; it reads between its start and its stop. */
+  consumer(options: ConsumerOptions): LogConsumer;
+}
+
+/** `stop` waits for the batches in hand and hands the partitions on at once. */
+export interface LogConsumer extends Component {
+  /** Records of the whole topic that the group has not read yet. Expired records do not count. */
+  lag(): Promise<number>;
+}
+
+/** Largest record value, as in Kafka's defaults: 1 MiB with room for key and headers. */
+export const MAX_RECORD_BYTES = 1_000_000;
