@@ -1,0 +1,141 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { commandLine, isRunning, waitUntilGone } from './running-process.ts';
+
+/** Name of the replica set that the managed `mongod` is the only member of. */
+export const REPLICA_SET = 'tollkeeper';
+
+const START_TIMEOUT_MS = 60_000;
+const STOP_TIMEOUT_MS = 15_000;
+/** Log id of "Waiting for connections" (MongoDB, src/mongo/transport). */
+const LISTENING_LOG_ID = 23016;
+
+/** A `mongod` that listens on loopback. */
+export interface MongodProcess {
+  pid: number;
+  port: number;
+  /** Resolves, with a sentence that says how, once the process is gone for whatever reason. */
+  exited: Promise<string>;
+  /** Asks it to shut down cleanly, kills it after 15 s, and resolves once it is gone. */
+  stop(): Promise<void>;
+}
+
+export interface MongodOptions {
+  binary: string;
+  dbPath: string;
+  /** Owner-only file that holds the members' shared secret; with it, clients must log in. */
+  keyFile: string;
+}
+
+/** Starts `mongod` on a free loopback port; resolves once it listens, rejects with the reason when it does not. */
+export async function startMongod({ binary, dbPath, keyFile }: MongodOptions): Promise<MongodProcess> {
+  const port = await freePort();
+  const args = [
+    ...['--dbpath', dbPath, '--port', String(port), '--bind_ip', '127.0.0.1'],
+    ...['--replSet', REPLICA_SET, '--keyFile', keyFile, '--storageEngine', 'wiredTiger'],
+    ...['--wiredTigerCacheSizeGB', '0.25', '--oplogSize', '128', '--quiet'],
+    ...(process.platform === 'win32' ? [] : ['--nounixsocket']),
+  ];
+  // Its own process group: Ctrl-C in the terminal must reach the services first and the database last.
+  const child = spawn(binary, args, { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
+  const problems: string[] = [];
+  const exited = new Promise<string>((settle) => {
+    child.once('error', (error) => settle(`it could not be started: ${error.message}`));
+    child.once('exit', (code, signal) => {
+      settle([`it ended with ${signal ?? `exit code ${code}`}`, ...problems.slice(-2)].join('; '));
+    });
+  });
+  const listening = readLog(child, problems);
+  const failed = exited.then((reason) => Promise.reject(new Error(`mongod did not start: ${reason}`)));
+  const pid = child.pid ?? 0;
+  const stopWatching = pid > 0 ? watchOwner(pid) : () => undefined;
+  void exited.then(stopWatching);
+  try {
+    await Promise.race([listening, failed, rejectAfter(START_TIMEOUT_MS)]);
+  } catch (error) {
+    child.kill('SIGKILL');
+    throw error;
+  }
+  return {
+    pid,
+    port,
+    exited,
+    stop: async () => {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      child.kill('SIGTERM');
+      const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT_MS);
+      await exited;
+      clearTimeout(timer);
+    },
+  };
+}
+
+/**
+ * Stops a `mongod` that an owner killed with SIGKILL has left on this data directory. MongoDB keeps the id of its
+ * process in `mongod.lock`; a process that has taken over that id is recognised by its command line and left alone.
+ */
+export async function stopOrphan(dbPath: string, onProgress: (line: string) => void): Promise<void> {
+  const text = await readFile(join(dbPath, 'mongod.lock'), 'utf8').catch(() => '');
+  const pid = Number.parseInt(text, 10);
+  if (!Number.isInteger(pid) || pid <= 1 || !isRunning(pid)) return;
+  const command = await commandLine(pid);
+  if (!command?.includes(`--dbpath ${resolve(dbPath)} `)) return;
+  onProgress(`Stopping the mongod (process ${pid}) that an earlier run left behind…`);
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    if (isRunning(pid)) process.kill(pid, signal);
+    if (await waitUntilGone(pid, STOP_TIMEOUT_MS)) return;
+  }
+  throw new Error(`The mongod with the process id ${pid} can't be stopped. Stop it by hand and start again.`);
+}
+
+/** Resolves at the line that says `mongod` listens; afterwards keeps the log flowing and the newest problems. */
+function readLog(child: ChildProcess, problems: string[]): Promise<void> {
+  return new Promise((settle) => {
+    if (!child.stdout) return;
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      if (line.includes(`"id":${LISTENING_LOG_ID},`)) settle();
+      else if (/"s":"[FE]"/.test(line)) {
+        const { msg, attr } = JSON.parse(line) as { msg: string; attr?: unknown };
+        problems.splice(0, problems.length - 4);
+        problems.push(attr === undefined ? msg : `${msg} ${JSON.stringify(attr).slice(0, 300)}`);
+      }
+    });
+  });
+}
+
+/**
+ * Ends `mongod` when this process dies without stopping it: the watcher reads from a pipe that the system closes with
+ * its other end. Windows has no such shell; there the next start stops the orphan.
+ */
+function watchOwner(mongodPid: number): () => void {
+  if (process.platform === 'win32') return () => undefined;
+  const script = 'read -r line; kill -TERM "$1" 2>/dev/null';
+  const watcher = spawn('/bin/sh', ['-c', script, 'tollkeeper-mongod-watcher', String(mongodPid)], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  });
+  watcher.on('error', () => undefined);
+  watcher.unref();
+  return () => watcher.kill('SIGKILL');
+}
+
+function freePort(): Promise<number> {
+  return new Promise((settle, reject) => {
+    const server = createServer();
+    server.once('error', reject);
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address();
+      server.close(() => settle(typeof address === 'object' && address ? address.port : 0));
+    });
+  });
+}
+
+function rejectAfter(timeoutMs: number): Promise<never> {
+  return new Promise((_settle, reject) => {
+    const message = `mongod did not listen within ${timeoutMs / 1000} s`;
+    setTimeout(() => reject(new Error(message)), timeoutMs).unref();
+  });
+}

@@ -1,0 +1,38 @@
+import { chmod, copyFile, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+
+/** The newest line of MongoDB whose builds cover every platform Tollkeeper runs on, Debian 12 included. */
+export const OFFICIAL_VERSION = '7.0.14';
+
+const OFFICIAL_HOST = 'https://fastdl.mongodb.org';
+const REACHABLE_TIMEOUT_MS = 4_000;
+
+/**
+ * Installs MongoDB's own build for this platform as `target`, its checksum verified. `MONGOMS_DOWNLOAD_MIRROR` names
+ * another host. Throws within seconds when the host can't be reached; `target` then stays as it was.
+ */
+export async function installOfficial(target: string, onProgress: (line: string) => void): Promise<void> {
+  const host = process.env['MONGOMS_DOWNLOAD_MIRROR'] ?? OFFICIAL_HOST;
+  // The downloader itself would retry for minutes; a network that keeps the host away is told at once.
+  await fetch(host, { method: 'HEAD', signal: AbortSignal.timeout(REACHABLE_TIMEOUT_MS) }).catch((error: unknown) => {
+    const { cause, message } = error as Error;
+    throw new Error(`${host} can't be reached (${cause instanceof Error ? cause.message : message})`);
+  });
+  await mkdir(dirname(target), { recursive: true });
+  // Beside the target, so that the last step is a rename within one file system.
+  const staging = await mkdtemp(join(dirname(target), '.download-'));
+  onProgress(`Downloading MongoDB ${OFFICIAL_VERSION} from ${host} (once)…`);
+  try {
+    // Loaded here alone: it is not needed once the cache is filled.
+    const { MongoBinary } = await import('mongodb-memory-server-core/lib/util/MongoBinary.js');
+    const found = await MongoBinary.getPath({ version: OFFICIAL_VERSION, downloadDir: staging, checkMD5: true });
+    // A copy, because the downloader may answer with a binary of a cache of its own.
+    const mongod = join(staging, 'mongod');
+    await copyFile(found, mongod);
+    await chmod(mongod, 0o755);
+    await rename(mongod, target);
+    onProgress(`MongoDB ${OFFICIAL_VERSION} is in ${target}.`);
+  } finally {
+    await rm(staging, { recursive: true, force: true });
+  }
+}
