@@ -17,6 +17,13 @@ export function randomBase62(length: number): string {
   return text;
 }
 
+/** `value`, a non-negative safe integer, in base62 with leading zeros to `length` characters. */
+export function toBase62(value: number, length: number): string {
+  let text = '';
+  for (let rest = value; rest > 0; rest = Math.floor(rest / 62)) text = `${BASE62[rest % 62]}${text}`;
+  return text.padStart(length, '0');
+}
+
 /** A new id such as `rule_4fG…`: the prefix and 20 base62 characters (119 random bits). */
 export function newId(prefix: IdPrefix): string {
   return `${prefix}_${randomBase62(20)}`;

@@ -1,0 +1,94 @@
+import { IDENTIFIER, isTimezone, MAX_MICROS, ROLES } from '@tollkeeper/kernel';
+import { z } from 'zod';
+
+const TIMESTAMP =
+  /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(?:\.(\d{1,12}))?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
+
+/**
+ * Reads an RFC 3339 timestamp with any offset and writes it as UTC with milliseconds (`2026-11-21T18:00:00.000Z`);
+ * finer fractions are cut off. Null for anything else: dates that do not exist, leap seconds, missing offsets.
+ */
+export function toUtcTimestamp(text: string): string | null {
+  const match = TIMESTAMP.exec(text);
+  if (!match) return null;
+  const [, date, time, fraction = '', sign, offsetHours, offsetMinutes] = match;
+  const local = `${date}T${time}.${fraction.slice(0, 3).padEnd(3, '0')}Z`;
+  const localMs = Date.parse(local);
+  // Date rolls 30 February over to March; such a date reads back differently.
+  if (Number.isNaN(localMs) || new Date(localMs).toISOString() !== local) return null;
+  if (sign === undefined) return local;
+  const offsetMs = (Number(offsetHours) * 60 + Number(offsetMinutes)) * 60_000;
+  const utc = new Date(localMs - (sign === '-' ? -offsetMs : offsetMs)).toISOString();
+  return utc.length === local.length ? utc : null;
+}
+
+/** `agent_id`, `run_id`, `event_id`, `settlement_id`: ids that callers choose (decisions §2). */
+export const identifier = z
+  .string()
+  .regex(IDENTIFIER, 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -')
+  .meta({ description: '1–128 characters of `A-Z a-z 0-9 . _ : -`', example: 'agent-7' });
+
+/** An amount of money in integer USD micros, 0 … 9 007 199 254 740 991. */
+export const micros = z
+  .int()
+  .min(0, 'must not be negative')
+  .max(MAX_MICROS, `must be at most ${MAX_MICROS}`)
+  .meta({ description: 'USD micros (millionths of a US dollar)', example: 1_250_000 });
+
+/** A point in time as clients may write it; parsed to UTC with milliseconds (`toUtcTimestamp`). */
+export const timestamp = z
+  .string()
+  .max(64)
+  .check((ctx) => {
+    const utc = toUtcTimestamp(ctx.value);
+    if (utc !== null) ctx.value = utc;
+    else {
+      const message = 'must be an RFC 3339 timestamp with an offset, such as 2026-11-21T18:00:00.000Z';
+      ctx.issues.push({ code: 'custom', input: ctx.value, message });
+    }
+  })
+  .meta({ description: 'RFC 3339 timestamp', format: 'date-time', example: '2026-11-21T18:00:00.000Z' });
+
+/** The name of a time zone in the IANA database. */
+export const timezone = z
+  .string()
+  .min(1)
+  .max(64)
+  .refine(isTimezone, 'must be an IANA time zone name, such as Europe/Zurich or UTC')
+  .meta({ description: 'IANA time zone name', example: 'Europe/Zurich' });
+
+/** `plan_key` (spec §2.4, decisions §5). */
+export const planKey = z
+  .string()
+  .max(64, 'must be at most 64 characters')
+  .regex(/^[a-z0-9][a-z0-9_-]*$/, 'must start with a-z or 0-9 and go on with a-z 0-9 _ -')
+  .meta({ description: 'Key of a plan, unique in the workspace', example: 'research_tier' });
+
+/** A name that people read: 1–120 characters, not blank, without control characters. */
+export const displayName = z
+  .string()
+  .trim()
+  .min(1, 'must not be empty')
+  .max(120, 'must be at most 120 characters')
+  .regex(/^\P{Cc}*$/u, 'must not contain control characters')
+  .meta({ example: 'Research agent' });
+
+/** A role in a workspace (decisions §2). */
+export const workspaceRole = z.enum(ROLES).meta({ id: 'WorkspaceRole', description: 'member < admin < owner' });
+
+/** The body of every error (decisions §3), except the one of `POST /api/v1/execute`. */
+export const errorBodySchema = z
+  .object({
+    error: z.string().meta({ description: 'A sentence for a person' }),
+    code: z.string().meta({ description: 'Stable, for programs', example: 'invalid_request' }),
+    details: z
+      .array(
+        z.object({
+          path: z.string().meta({ description: 'The field, such as `data.amount_micros` or `[3].time`' }),
+          message: z.string().meta({ description: 'What is wrong with it, and what it takes' }),
+        }),
+      )
+      .optional(),
+    request_id: z.string().meta({ description: 'Also in the `X-Request-Id` header; quote it when asking for help' }),
+  })
+  .meta({ id: 'Error' });

@@ -1,0 +1,88 @@
+import { IDENTIFIER, provenTenantId, type TenantId } from '@tollkeeper/kernel';
+import { z } from 'zod';
+import { identifier } from './api/primitives.ts';
+import {
+  budgetBlockedData,
+  guardBlockedData,
+  type KnownEventType,
+  otherData,
+  spendSettledData,
+} from './event-schemas.ts';
+import type { GatewayEvent } from './events.ts';
+import { formatPath } from './validation.ts';
+
+/**
+ * The topic that carries every accepted event: key is the tenant id, value what `encodeGatewayEvent` writes. Events
+ * of a workspace keep the order in which they were accepted, which is not the order of their `time`. An event may
+ * be in the log more than once; consumers count it once by tenant, source and id.
+ */
+export const GATEWAY_EVENTS_TOPIC = 'gateway.events';
+
+/** An accepted event with what its acceptance added. `receivedAt` is RFC 3339 UTC with milliseconds. */
+export interface GatewayEventRecord {
+  tenantId: TenantId;
+  receivedAt: string;
+  event: GatewayEvent;
+}
+
+/** A record for the topic, as a log's `append` takes it. */
+export function encodeGatewayEvent({ tenantId, receivedAt, event }: GatewayEventRecord): {
+  key: string;
+  value: Buffer;
+} {
+  const value = JSON.stringify({ v: 1, tenant_id: tenantId, received_at: receivedAt, event });
+  return { key: tenantId, value: Buffer.from(value) };
+}
+
+const utcTimestamp = z.string().regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/);
+
+// A producer that is newer than its readers may add fields, so here, unlike at ingestion, they are let by.
+function recordOf<T extends z.ZodType<string>, D extends z.ZodType>(type: T, data: D) {
+  const event = z.object({
+    specversion: z.literal('1.0'),
+    id: identifier,
+    source: z.string().min(1),
+    type,
+    time: utcTimestamp,
+    data,
+  });
+  return z.object({ v: z.literal(1), tenant_id: z.string().regex(IDENTIFIER), received_at: utcTimestamp, event });
+}
+
+const knownRecords = {
+  'spend.settled': recordOf(z.literal('spend.settled'), z.object(spendSettledData.shape)),
+  'budget.blocked': recordOf(z.literal('budget.blocked'), z.object(budgetBlockedData.shape)),
+  'guard.blocked': recordOf(z.literal('guard.blocked'), z.object(guardBlockedData.shape)),
+} satisfies Record<KnownEventType, z.ZodType>;
+const otherRecord = recordOf(z.string().min(1), otherData);
+
+/**
+ * Reads the value of a record of `gateway.events`. Throws an Error that says what is wrong when it can't be read:
+ * such a record belongs in the dead letters. The message names fields and never quotes their values.
+ */
+export function decodeGatewayEvent(value: Buffer): GatewayEventRecord {
+  const input = parseJson(value);
+  const result = schemaOf(input).safeParse(input);
+  if (!result.success) {
+    const problems = result.error.issues.map((issue) => `${formatPath(issue.path)}: ${issue.message}`);
+    throw new Error(`The record can't be read: ${problems.slice(0, 5).join('; ')}`);
+  }
+  const { tenant_id, received_at, event } = result.data;
+  return { tenantId: provenTenantId(tenant_id), receivedAt: received_at, event };
+}
+
+type Json = { event?: { type?: unknown } | null } | null;
+
+function schemaOf(input: Json) {
+  const type = input?.event?.type;
+  const known = typeof type === 'string' && Object.hasOwn(knownRecords, type);
+  return known ? knownRecords[type as KnownEventType] : otherRecord;
+}
+
+function parseJson(value: Buffer): Json {
+  try {
+    return JSON.parse(value.toString()) as Json;
+  } catch {
+    throw new Error('The record is not JSON');
+  }
+}

@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { identifier, micros, planKey, timestamp } from './api/primitives.ts';
+
+const text = (max: number) => z.string().min(1, 'must not be empty').max(max, `must be at most ${max} characters`);
+
+const tokens = z.int().min(0, 'must not be negative').meta({ description: 'Number of tokens' });
+
+export const spendSettledData = z.strictObject({
+  settlement_id: identifier.meta({ description: 'Counts once in a workspace, however many events carry it' }),
+  run_id: identifier,
+  agent_id: identifier,
+  amount_micros: micros,
+  plan_key: planKey.optional(),
+  model: text(128).optional(),
+  provider: text(128).optional(),
+  input_tokens: tokens.optional(),
+  output_tokens: tokens.optional(),
+});
+
+export const budgetBlockedData = z.strictObject({
+  run_id: identifier,
+  agent_id: identifier,
+  scope: z.enum(['workspace', 'agent', 'plan']).meta({ description: 'The budget that was used up' }),
+  requested_micros: micros,
+  spent_micros: micros,
+  daily_budget_usd_micros: micros,
+  plan_key: planKey.optional(),
+});
+
+export const guardBlockedData = z.strictObject({
+  run_id: identifier,
+  agent_id: identifier,
+  guard: text(128).meta({ description: 'The guard that blocked the call' }),
+  reason: text(1000).meta({ description: 'Why, for a person' }),
+});
+
+/** The data of any other event type: an object, whose `run_id` and `agent_id` are read where present. */
+export const otherData = z.looseObject({ run_id: identifier.optional(), agent_id: identifier.optional() });
+
+const otherType = text(128).regex(
+  /^[a-z0-9_]+(\.[a-z0-9_]+)*$/,
+  'must be words of a-z 0-9 _ joined by dots, such as tool.called',
+);
+
+/** The context attributes that CloudEvents 1.0 defines, as far as Tollkeeper takes them, around `data`. */
+function cloudEvent<T extends z.ZodType<string>, D extends z.ZodType>(type: T, data: D) {
+  return z.object({
+    specversion: z.literal('1.0'),
+    id: identifier.meta({ description: 'With `source`, unique in the workspace: such an event counts once' }),
+    source: z
+      .string()
+      .regex(/^[\x21-\x7e]{1,256}$/, 'must be a URI reference of 1 to 256 printable ASCII characters')
+      .meta({ description: 'URI reference of the gateway that reports', example: '/gateways/eu-1' }),
+    type,
+    time: timestamp.meta({ description: 'When it happened, as RFC 3339; at most 5 minutes ahead' }),
+    datacontenttype: z
+      .string()
+      .regex(/^application\/json(;.{0,100})?$/i, 'must be application/json')
+      .optional(),
+    dataschema: z.string().max(1024).optional(),
+    subject: z.string().max(1024).optional(),
+    data,
+  });
+}
+
+/** The types of decisions §7 that Tollkeeper gives a meaning. */
+export const knownEventSchemas = {
+  'spend.settled': cloudEvent(z.literal('spend.settled'), spendSettledData).meta({ id: 'SpendSettledEvent' }),
+  'budget.blocked': cloudEvent(z.literal('budget.blocked'), budgetBlockedData).meta({ id: 'BudgetBlockedEvent' }),
+  'guard.blocked': cloudEvent(z.literal('guard.blocked'), guardBlockedData).meta({ id: 'GuardBlockedEvent' }),
+};
+
+export const otherEventSchema = cloudEvent(otherType, otherData).meta({ id: 'OtherEvent' });
+
+export type KnownEventType = keyof typeof knownEventSchemas;
+
+/** What `POST /api/v1/events` takes, for its OpenAPI document. `parseGatewayEvent` is what validates. */
+export const gatewayEventSchema = z
+  .union([...Object.values(knownEventSchemas), otherEventSchema])
+  .meta({ id: 'GatewayEvent', description: 'A CloudEvents 1.0 event in JSON' });

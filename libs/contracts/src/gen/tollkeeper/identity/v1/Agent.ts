@@ -1,0 +1,18 @@
+// Original file: tollkeeper/identity/v1/identity.proto
+
+
+export interface Agent {
+  'agentId'?: (string);
+  /**
+   * What people call the agent; the `agent_id` where nobody gave it a name.
+   */
+  'displayName'?: (string);
+}
+
+export interface Agent__Output {
+  'agentId': (string);
+  /**
+   * What people call the agent; the `agent_id` where nobody gave it a name.
+   */
+  'displayName': (string);
+}

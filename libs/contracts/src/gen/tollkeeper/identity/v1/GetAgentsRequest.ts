@@ -1,0 +1,18 @@
+// Original file: tollkeeper/identity/v1/identity.proto
+
+
+export interface GetAgentsRequest {
+  'tenantId'?: (string);
+  /**
+   * At most 1000 ids; empty asks for all agents of the workspace.
+   */
+  'agentIds'?: (string)[];
+}
+
+export interface GetAgentsRequest__Output {
+  'tenantId': (string);
+  /**
+   * At most 1000 ids; empty asks for all agents of the workspace.
+   */
+  'agentIds': (string)[];
+}

@@ -1,0 +1,28 @@
+// Original file: tollkeeper/identity/v1/identity.proto
+
+
+export interface Workspace {
+  /**
+   * The tenant id that scopes every operation.
+   */
+  'id'?: (string);
+  'slug'?: (string);
+  'name'?: (string);
+  /**
+   * IANA name of the time zone in which the days of the workspace begin.
+   */
+  'timezone'?: (string);
+}
+
+export interface Workspace__Output {
+  /**
+   * The tenant id that scopes every operation.
+   */
+  'id': (string);
+  'slug': (string);
+  'name': (string);
+  /**
+   * IANA name of the time zone in which the days of the workspace begin.
+   */
+  'timezone': (string);
+}

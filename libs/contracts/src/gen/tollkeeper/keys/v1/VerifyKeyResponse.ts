@@ -1,0 +1,19 @@
+// Original file: tollkeeper/keys/v1/keys.proto
+
+import type { KeyRole as _tollkeeper_keys_v1_KeyRole, KeyRole__Output as _tollkeeper_keys_v1_KeyRole__Output } from '../../../tollkeeper/keys/v1/KeyRole.ts';
+
+export interface VerifyKeyResponse {
+  /**
+   * The workspace that the key belongs to.
+   */
+  'tenantId'?: (string);
+  'role'?: (_tollkeeper_keys_v1_KeyRole);
+}
+
+export interface VerifyKeyResponse__Output {
+  /**
+   * The workspace that the key belongs to.
+   */
+  'tenantId': (string);
+  'role': (_tollkeeper_keys_v1_KeyRole__Output);
+}

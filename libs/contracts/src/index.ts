@@ -1,0 +1,7 @@
+export * from './api/primitives.ts';
+export * from './event-record.ts';
+export * from './event-schemas.ts';
+export * from './events.ts';
+export * from './services.ts';
+export * from './validation.ts';
+export * from './workspace-key.ts';

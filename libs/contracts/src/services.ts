@@ -1,0 +1,77 @@
+import type { ServiceDefinition } from '@grpc/grpc-js';
+import { loadFileDescriptorSetFromObject } from '@grpc/proto-loader';
+import type { Role } from '@tollkeeper/kernel';
+import descriptor from './gen/descriptor.json' with { type: 'json' };
+import type { IdentityServiceDefinition } from './gen/tollkeeper/identity/v1/IdentityService.ts';
+import type { WorkspaceRole__Output as WireRole } from './gen/tollkeeper/identity/v1/WorkspaceRole.ts';
+import type { KeyRole__Output as WireKeyRole } from './gen/tollkeeper/keys/v1/KeyRole.ts';
+import type { KeysServiceDefinition } from './gen/tollkeeper/keys/v1/KeysService.ts';
+import type { KeyRole } from './workspace-key.ts';
+
+export type { Agent__Output as AgentMessage } from './gen/tollkeeper/identity/v1/Agent.ts';
+export type { Session__Output as SessionMessage } from './gen/tollkeeper/identity/v1/Session.ts';
+export type { Workspace__Output as WorkspaceMessage } from './gen/tollkeeper/identity/v1/Workspace.ts';
+export type { IdentityServiceDefinition, KeysServiceDefinition };
+
+// The options agree with the flags that the types are generated with (scripts/generate.ts).
+const services = loadFileDescriptorSetFromObject(descriptor, {
+  longs: String,
+  enums: String,
+  defaults: true,
+  oneofs: true,
+});
+
+// The cast is what the drift check of the generated types stands for.
+function service<D extends ServiceDefinition>(name: string): D {
+  return services[name] as unknown as D;
+}
+
+/** The gRPC service that identity serves; its RPCs are documented in identity.proto. */
+export const identityService = service<IdentityServiceDefinition>('tollkeeper.identity.v1.IdentityService');
+
+/** The gRPC service that keys serves; its RPCs are documented in keys.proto. */
+export const keysService = service<KeysServiceDefinition>('tollkeeper.keys.v1.KeysService');
+
+const WIRE_ROLES = {
+  member: 'WORKSPACE_ROLE_MEMBER',
+  admin: 'WORKSPACE_ROLE_ADMIN',
+  owner: 'WORKSPACE_ROLE_OWNER',
+} as const satisfies Record<Role, WireRole>;
+
+const WIRE_KEY_ROLES = {
+  read_only: 'KEY_ROLE_READ_ONLY',
+  developer: 'KEY_ROLE_DEVELOPER',
+  admin: 'KEY_ROLE_ADMIN',
+} as const satisfies Record<KeyRole, WireKeyRole>;
+
+function invert<K extends string, V extends string>(table: Record<K, V>): Map<string, K> {
+  return new Map((Object.entries(table) as [K, V][]).map(([key, value]) => [value, key]));
+}
+
+const ROLES_BY_WIRE = invert(WIRE_ROLES);
+const KEY_ROLES_BY_WIRE = invert(WIRE_KEY_ROLES);
+
+/** A workspace role as identity.proto writes it. */
+export function toWireRole(role: Role): WireRole {
+  return WIRE_ROLES[role];
+}
+
+/** The workspace role of a message. Throws on one that this version does not know: it must not be guessed. */
+export function fromWireRole(role: WireRole): Role {
+  return known(ROLES_BY_WIRE.get(role), role);
+}
+
+/** A key role as keys.proto writes it. */
+export function toWireKeyRole(role: KeyRole): WireKeyRole {
+  return WIRE_KEY_ROLES[role];
+}
+
+/** The key role of a message. Throws on one that this version does not know: it must not be guessed. */
+export function fromWireKeyRole(role: WireKeyRole): KeyRole {
+  return known(KEY_ROLES_BY_WIRE.get(role), role);
+}
+
+function known<T>(role: T | undefined, wire: string): T {
+  if (role === undefined) throw new Error(`A message carries the role ${wire}, which this version does not know`);
+  return role;
+}
