@@ -9,7 +9,11 @@ export default class CountReporter {
 
   onRunComplete(_contexts, results) {
     const broken = results.testResults.filter((suite) => suite.testExecError !== undefined).length;
-    const totals = { passed: results.numPassedTests, failed: results.numFailedTests + broken };
+    const totals = {
+      suites: results.numTotalTestSuites,
+      passed: results.numPassedTests,
+      failed: results.numFailedTests + broken,
+    };
     writeFileSync(join(this.rootDir, '.test-results.json'), JSON.stringify(totals));
   }
 }
