@@ -1,0 +1,94 @@
+import { createSecretKey } from 'node:crypto';
+import type { KeyObject } from 'node:crypto';
+import { AppError, provenTenantId, ROLES } from '@tollkeeper/kernel';
+import type { Caller, Role } from '@tollkeeper/kernel';
+import { jwtVerify, SignJWT } from 'jose';
+
+/** Carries the signed caller from the gateway to a service. The gateway strips copies from outside. */
+export const CALLER_HEADER = 'x-tollkeeper-caller';
+
+/** Carries the signed address of the client to a service, where no caller is known yet (login). */
+export const CLIENT_HEADER = 'x-tollkeeper-client';
+
+const ALGORITHM = 'HS256';
+const CALLER_AUDIENCE = 'tollkeeper';
+const CLIENT_AUDIENCE = 'tollkeeper-client';
+const MAX_TTL_SECONDS = 60;
+/** Clocks of two hosts may be this far apart. */
+const CLOCK_TOLERANCE_SECONDS = 5;
+
+/** The secret that gateway and services share, of at least 32 bytes. Make the key once: it then caches its imports. */
+export type TokenKey = KeyObject;
+
+/** The key for the text of `CALLER_TOKEN_SECRET`. Throws when it is shorter than HS256 needs. */
+export function tokenKey(secret: string): TokenKey {
+  const bytes = Buffer.from(secret, 'utf8');
+  if (bytes.length < 32) throw new Error('CALLER_TOKEN_SECRET must have at least 32 bytes');
+  return createSecretKey(bytes);
+}
+
+/** A compact JWS (HS256) that says who a request acts for; `ttlSeconds` 1 to 60. It may be reused until it expires. */
+export async function signCallerToken(
+  secret: string | TokenKey,
+  caller: Caller,
+  { ttlSeconds = MAX_TTL_SECONDS }: { ttlSeconds?: number } = {},
+): Promise<string> {
+  const claims = caller.tenantId === null ? {} : { tenant: caller.tenantId, role: caller.role };
+  return new SignJWT(claims)
+    .setProtectedHeader({ alg: ALGORITHM })
+    .setSubject(caller.userId)
+    .setAudience(CALLER_AUDIENCE)
+    .setIssuedAt()
+    .setExpirationTime(`${Math.min(ttlSeconds, MAX_TTL_SECONDS)}s`)
+    .sign(toKey(secret));
+}
+
+/** Who `token` speaks for. Throws `unauthenticated` for one that is forged, altered, expired or meant for something else. */
+export async function verifyCallerToken(secret: string | TokenKey, token: string): Promise<Caller> {
+  const { sub, tenant, role } = await verify(secret, token, CALLER_AUDIENCE);
+  if (typeof sub !== 'string') throw unauthenticated();
+  if (tenant === undefined && role === undefined) return { userId: sub, tenantId: null, role: null };
+  if (typeof tenant !== 'string' || !ROLES.includes(role as Role)) throw unauthenticated();
+  return { userId: sub, tenantId: provenTenantId(tenant), role: role as Role };
+}
+
+/** Vouches for the network address that a request came from, for the services that count failures by it. */
+export async function signClientAddress(secret: string | TokenKey, address: string): Promise<string> {
+  return new SignJWT()
+    .setProtectedHeader({ alg: ALGORITHM })
+    .setSubject(address)
+    .setAudience(CLIENT_AUDIENCE)
+    .setIssuedAt()
+    .setExpirationTime(`${MAX_TTL_SECONDS}s`)
+    .sign(toKey(secret));
+}
+
+/** The address that {@link signClientAddress} vouched for. Throws `unauthenticated` when it did not. */
+export async function verifyClientAddress(secret: string | TokenKey, token: string): Promise<string> {
+  const { sub } = await verify(secret, token, CLIENT_AUDIENCE);
+  if (typeof sub !== 'string') throw unauthenticated();
+  return sub;
+}
+
+async function verify(secret: string | TokenKey, token: string, audience: string): Promise<Record<string, unknown>> {
+  try {
+    const { payload } = await jwtVerify(token, toKey(secret), {
+      algorithms: [ALGORITHM],
+      audience,
+      requiredClaims: ['sub', 'iat', 'exp'],
+      maxTokenAge: MAX_TTL_SECONDS,
+      clockTolerance: CLOCK_TOLERANCE_SECONDS,
+    });
+    return payload;
+  } catch (cause) {
+    throw unauthenticated(cause);
+  }
+}
+
+function toKey(secret: string | TokenKey): TokenKey {
+  return typeof secret === 'string' ? tokenKey(secret) : secret;
+}
+
+function unauthenticated(cause?: unknown): AppError {
+  return new AppError('unauthenticated', 'You are not signed in. Log in and try again.', { cause });
+}

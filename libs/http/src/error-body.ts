@@ -1,0 +1,87 @@
+import { AppError } from '@tollkeeper/kernel';
+import type { ErrorCode, ErrorDetail } from '@tollkeeper/kernel';
+
+/** The HTTP status of every error code (decisions §3). */
+export const HTTP_STATUS: Record<ErrorCode, number> = {
+  invalid_request: 400,
+  malformed_json: 400,
+  workspace_required: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  cross_site_request: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  rate_limited: 429,
+  internal: 500,
+  service_unavailable: 503,
+  upstream_timeout: 504,
+};
+
+/** The body of every error answer (decisions §3); `errorBodySchema` of the contracts describes it. */
+export interface ErrorBody {
+  error: string;
+  code: ErrorCode;
+  details?: ErrorDetail[];
+  request_id: string;
+}
+
+/** Everything of an error answer but its `X-Request-Id`: `Retry-After` and `Allow` stand in `headers` where they apply. */
+export interface ErrorAnswer {
+  status: number;
+  headers: Record<string, string>;
+  body: ErrorBody;
+}
+
+/** Unavailable and too slow services are worth another try; the answer says when (decisions §3). */
+const DEFAULT_RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, number>> = {
+  rate_limited: 60,
+  service_unavailable: 5,
+  upstream_timeout: 5,
+};
+
+/** The body that tells a caller about `error`. What is not an {@link AppError} is told as `internal`, without its message. */
+export function errorBody(error: unknown, requestId: string): ErrorBody {
+  const { code, message, details } = toAppError(error);
+  return { error: message, code, ...(details !== undefined && { details }), request_id: requestId };
+}
+
+/** The whole answer to `error`. */
+export function errorAnswer(error: unknown, requestId: string): ErrorAnswer {
+  const { code, retryAfterSeconds = DEFAULT_RETRY_AFTER_SECONDS[code], allow } = toAppError(error);
+  const headers: Record<string, string> = {};
+  if (retryAfterSeconds !== undefined) headers['retry-after'] = String(retryAfterSeconds);
+  if (allow !== undefined) headers['allow'] = allow.join(', ');
+  return { status: HTTP_STATUS[code], headers, body: errorBody(error, requestId) };
+}
+
+/** Failures of express and its body reader, by the `type` that http-errors gives them. */
+const BODY_READER_ERRORS: Record<string, AppError> = {
+  'entity.too.large': new AppError('payload_too_large', 'The request body is too large.'),
+  'encoding.unsupported': new AppError('unsupported_media_type', 'The Content-Encoding must be gzip, deflate or br.'),
+  'request.aborted': new AppError('invalid_request', 'The request body was cut off.'),
+  'request.size.invalid': new AppError('invalid_request', 'The request body has another length than Content-Length.'),
+};
+
+const INTERNAL = new AppError(
+  'internal',
+  'Something went wrong on our side. Quote the request id when asking for help.',
+);
+
+/** What a caller may be told about any thrown value. */
+export function toAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  if (error instanceof Error) {
+    const known = 'type' in error && BODY_READER_ERRORS[String(error.type)];
+    if (known) return known;
+    if (error instanceof URIError) {
+      return new AppError('invalid_request', 'The path holds a percent-encoding that is not UTF-8 text.');
+    }
+    // A truncated gzip body and the like: the reader blames the client without naming a type.
+    if ('status' in error && error.status === 400)
+      return new AppError('invalid_request', 'The request cannot be read.');
+  }
+  return INTERNAL;
+}

@@ -1,0 +1,130 @@
+import { createServer } from 'node:http';
+import type { RequestListener } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Component } from '@tollkeeper/runtime';
+import { newId } from '@tollkeeper/kernel';
+
+export interface HttpListenerOptions {
+  name: string;
+  host: string;
+  /** 0 lets the operating system choose. */
+  port: number;
+  listener: RequestListener;
+  /** Milliseconds a client has for sending a whole request. */
+  requestTimeoutMs?: number;
+  /** Milliseconds an idle connection is kept: longer than the peer in front keeps it, or it sends into a closed one. */
+  keepAliveTimeoutMs?: number;
+  /** Milliseconds that requests under way get to finish at stop, before their connections are cut. */
+  stopTimeoutMs?: number;
+}
+
+const MAX_HEADER_BYTES = 16 * 1024;
+
+/** `url` is the origin that the server is reached at on this machine, valid once started. */
+export type HttpListener = Component & { readonly url: string };
+
+/**
+ * An HTTP/1.1 server with bounded headers and times, fit to stand behind a proxy that reuses connections.
+ *
+ * `stop` refuses new connections, lets requests under way finish, closes each connection with its last answer, and
+ * resolves when none is left.
+ */
+export function createHttpListener(options: HttpListenerOptions): HttpListener {
+  const {
+    name,
+    host,
+    port,
+    listener,
+    requestTimeoutMs = 60_000,
+    keepAliveTimeoutMs = 75_000,
+    stopTimeoutMs = 15_000,
+  } = options;
+  let stopping: Promise<void> | undefined;
+
+  const server = createServer(
+    {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: Math.min(15_000, requestTimeoutMs),
+      requestTimeout: requestTimeoutMs,
+      keepAliveTimeout: keepAliveTimeoutMs,
+      noDelay: true,
+    },
+    (req, res) => {
+      if (stopping !== undefined) res.setHeader('connection', 'close');
+      listener(req, res);
+    },
+  );
+  server.on('clientError', answerUnreadable);
+
+  async function close(): Promise<void> {
+    if (!server.listening) return;
+    // A connection turns idle only after its answer, so idle ones are looked for again and again.
+    const sweep = setInterval(() => server.closeIdleConnections(), 50);
+    const cut = setTimeout(() => server.closeAllConnections(), stopTimeoutMs);
+    try {
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+    } finally {
+      clearInterval(sweep);
+      clearTimeout(cut);
+    }
+  }
+
+  return {
+    name,
+    get url() {
+      const address = server.address() as AddressInfo | null;
+      const hostname = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+      return `http://${hostname.includes(':') ? `[${hostname}]` : hostname}:${address?.port ?? port}`;
+    },
+    async start() {
+      await new Promise<void>((resolve, reject) => {
+        server.once('error', (cause) =>
+          reject(new Error(`${name} cannot listen on ${host}:${port}: ${cause.message}`, { cause })),
+        );
+        server.listen(port, host, resolve);
+      });
+    },
+    stop() {
+      stopping ??= close();
+      return stopping;
+    },
+  };
+}
+
+interface Unreadable {
+  status: string;
+  error: string;
+  code: string;
+}
+
+const UNREADABLE: Record<string, Unreadable> = {
+  HPE_HEADER_OVERFLOW: {
+    status: '431 Request Header Fields Too Large',
+    error: `The request headers are larger than ${MAX_HEADER_BYTES} bytes.`,
+    code: 'invalid_request',
+  },
+  ERR_HTTP_REQUEST_TIMEOUT: {
+    status: '408 Request Timeout',
+    error: 'The request took too long to arrive.',
+    code: 'invalid_request',
+  },
+};
+
+/** Answers what is not HTTP, or too much of it, in the decided body (decisions §3); no handler ever sees it. */
+function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const { status, ...rest } = UNREADABLE[error.code ?? ''] ?? {
+    status: '400 Bad Request',
+    error: 'The request is not valid HTTP.',
+    code: 'invalid_request',
+  };
+  const requestId = newId('req');
+  const body = JSON.stringify({ ...rest, request_id: requestId });
+  socket.end(
+    `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
+      `X-Request-Id: ${requestId}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}

@@ -1,0 +1,174 @@
+import { AppError, roleAtLeast } from '@tollkeeper/kernel';
+import type { Caller, Role } from '@tollkeeper/kernel';
+import type { Logger, Metrics } from '@tollkeeper/runtime';
+import express from 'express';
+import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from 'express';
+import { CALLER_HEADER, CLIENT_HEADER, tokenKey, verifyCallerToken, verifyClientAddress } from './caller-token.ts';
+import type { TokenKey } from './caller-token.ts';
+import { errorAnswer } from './error-body.ts';
+import { createHttpListener } from './http-listener.ts';
+import type { HttpListener } from './http-listener.ts';
+import { openApiDocument } from './openapi.ts';
+import type { ApiInfo } from './openapi.ts';
+import { createBodyReader } from './request-body.ts';
+import { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
+import type { Access, RequestFacts, Route, RouteResult } from './route.ts';
+import { validate } from './validation.ts';
+
+export const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024;
+
+export interface HttpServerOptions {
+  routes: readonly Route[];
+  info: ApiInfo;
+  /** The secret that the gateway signs caller tokens with; at least 32 bytes. */
+  callerTokenSecret: string;
+  host: string;
+  /** 0 lets the operating system choose. */
+  port: number;
+  logger: Logger;
+  metrics: Metrics;
+  bodyLimitBytes?: number;
+}
+
+/**
+ * The HTTP server of a service behind the gateway.
+ *
+ * Checks, in this order: caller 401, role 403, content type 415, size 413, JSON 400, then parameters, query and body
+ * together (400 with every problem). A known path with another method is 405 with `Allow`, an unknown one 404. Every
+ * response carries `X-Request-Id`; every error the body of decisions §3. The service's own OpenAPI document is at
+ * `GET /openapi.json`.
+ */
+export function createHttpServer(options: HttpServerOptions): HttpListener {
+  const { host, port, info } = options;
+  return createHttpListener({ name: `http (${info.title})`, host, port, listener: createApp(options) });
+}
+
+function createApp({ routes, info, callerTokenSecret, logger, metrics, bodyLimitBytes }: HttpServerOptions): Express {
+  const key = tokenKey(callerTokenSecret);
+  const document = JSON.stringify(openApiDocument(routes, info));
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.set('query parser', false);
+  app.enable('case sensitive routing');
+
+  app.use(createRequestObserver(metrics, logger));
+  app.get('/openapi.json', (_req, res) => void res.type('application/json').send(document));
+  for (const route of routes) {
+    app[route.method](
+      toExpressPath(route.path),
+      createPipeline(route, key, bodyLimitBytes ?? DEFAULT_BODY_LIMIT_BYTES),
+    );
+  }
+  for (const [path, methods] of methodsByPath(routes)) {
+    app.all(toExpressPath(path), (_req, res, next) => {
+      res.locals['allow'] = [...((res.locals['allow'] as string[] | undefined) ?? []), ...methods];
+      next();
+    });
+  }
+  app.use(refuseUnrouted);
+  app.use(createErrorAnswerer(logger));
+  return app;
+}
+
+/** `/rules/{id}:pause` in express's notation, where a colon begins a parameter. */
+function toExpressPath(path: string): string {
+  return path.replaceAll(':', '\\:').replaceAll(/\{(\w+)\}/g, ':$1');
+}
+
+function methodsByPath(routes: readonly Route[]): Map<string, string[]> {
+  const methods = new Map<string, string[]>();
+  for (const { path, method } of routes) {
+    const known = methods.get(path) ?? [];
+    // Express answers HEAD wherever GET is defined.
+    methods.set(path, [...known, ...(method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()])]);
+  }
+  return methods;
+}
+
+/** Gives the request its id, counts it, and logs it once it is answered. */
+function createRequestObserver(metrics: Metrics, logger: Logger): RequestHandler {
+  const duration = metrics.histogram({
+    name: 'http_server_request_duration_seconds',
+    help: 'Time from the request line to the end of the answer',
+    labelNames: ['method', 'route', 'status'] as const,
+    buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+  });
+  return (req, res, next) => {
+    const startedAt = performance.now();
+    const requestId = requestIdOf(req.headers[REQUEST_ID_HEADER]);
+    res.locals['requestId'] = requestId;
+    res.setHeader(REQUEST_ID_HEADER, requestId);
+    res.on('close', () => {
+      const ms = performance.now() - startedAt;
+      const route = (res.locals['operationId'] as string | undefined) ?? 'unknown';
+      duration.observe({ method: req.method, route, status: res.statusCode }, ms / 1000);
+      logger.debug({ request_id: requestId, route, status: res.statusCode, ms: Math.round(ms) }, 'request');
+    });
+    next();
+  };
+}
+
+function createPipeline(route: Route, key: TokenKey, defaultLimitBytes: number): RequestHandler {
+  const readBody = createBodyReader(route, route.bodyLimitBytes ?? defaultLimitBytes);
+  return async (req, res) => {
+    res.locals['operationId'] = route.operationId;
+    const facts: RequestFacts = {
+      headers: req.headers,
+      requestId: res.locals['requestId'] as string,
+      clientAddress: await clientAddress(req, key),
+    };
+    const caller = await authenticate(route.access, facts, key);
+    const valid = validate(route, req.params, req.url, await readBody(req, res));
+    send(res, await route.handler({ ...facts, ...valid, caller }));
+  };
+}
+
+async function authenticate(access: Access, facts: RequestFacts, key: TokenKey): Promise<unknown> {
+  if (access === 'public') return null;
+  if (typeof access === 'object') return access.authenticate(facts);
+  const token = facts.headers[CALLER_HEADER];
+  const caller = await verifyCallerToken(key, typeof token === 'string' ? token : '');
+  if (access !== 'session') requireRole(caller, access);
+  return caller;
+}
+
+function requireRole({ tenantId, role }: Caller, needed: Role): void {
+  if (tenantId === null || role === null)
+    throw new AppError('workspace_required', 'Name the workspace: /w/{slug}/api/v1/…');
+  if (!roleAtLeast(role, needed)) throw new AppError('forbidden', `This needs the role ${needed} in the workspace.`);
+}
+
+async function clientAddress(req: Request, key: TokenKey): Promise<string> {
+  const token = req.headers[CLIENT_HEADER];
+  const peer = req.socket.remoteAddress ?? '';
+  if (typeof token !== 'string') return peer;
+  return verifyClientAddress(key, token).catch(() => peer);
+}
+
+function send(res: Response, { status, headers, body }: RouteResult): void {
+  res.status(status);
+  for (const [name, value] of Object.entries(headers ?? {})) res.setHeader(name, value);
+  if (body === undefined) res.end();
+  else res.json(body);
+}
+
+const refuseUnrouted: RequestHandler = (_req, res) => {
+  const allow = res.locals['allow'] as string[] | undefined;
+  if (allow === undefined) throw new AppError('not_found', 'There is nothing at this path.');
+  throw new AppError('method_not_allowed', `This path takes ${allow.join(', ')}.`, { allow });
+};
+
+function createErrorAnswerer(logger: Logger): ErrorRequestHandler {
+  return (error: unknown, req, res, _next) => {
+    const requestId = res.locals['requestId'] as string;
+    const { status, headers, body } = errorAnswer(error, requestId);
+    if (status >= 500) logger.error({ err: error, req, request_id: requestId }, 'request failed');
+    if (res.headersSent) {
+      // The answer is on its way; cutting it off is the only sign left that it is not complete.
+      res.destroy();
+      return;
+    }
+    res.status(status).set(headers).json(body);
+  };
+}

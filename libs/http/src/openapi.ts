@@ -1,0 +1,98 @@
+import { errorBodySchema } from '@tollkeeper/contracts';
+import { ROLES } from '@tollkeeper/kernel';
+import type { Role } from '@tollkeeper/kernel';
+import { createDocument } from 'zod-openapi';
+import type { ZodOpenApiOperationObject, ZodOpenApiPathsObject, ZodOpenApiResponsesObject, oas32 } from 'zod-openapi';
+import type { Access, Route, SecurityScheme } from './route.ts';
+
+export interface ApiInfo {
+  title: string;
+  version: string;
+  description?: string;
+}
+
+export type OpenApiDocument = ReturnType<typeof createDocument>;
+
+export const SECURITY_SCHEMES = {
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'gw_session',
+    description: 'The session cookie that `POST /api/v1/auth/login` sets.',
+  },
+  workspaceKey: {
+    type: 'http',
+    scheme: 'bearer',
+    bearerFormat: 'ws_live_<id>.<secret>',
+    description: 'A workspace key. Only event ingestion takes it.',
+  },
+} as const satisfies Record<SecurityScheme, object>;
+
+/** Where a workspace's operations are reached (decisions §2): by the slug in the path, or without it. */
+const WORKSPACE_SERVERS = [
+  {
+    url: '/w/{slug}',
+    description: 'The workspace named by its slug',
+    variables: { slug: { default: 'demo', description: 'Slug of the workspace' } },
+  },
+  { url: '/', description: 'The workspace named by the X-Workspace header, or the only one of the caller' },
+];
+
+/** The OpenAPI 3.1 document of `routes`. Every operation's `default` answer is the error body of decisions §3. */
+export function openApiDocument(routes: readonly Route[], info: ApiInfo): OpenApiDocument {
+  const paths: ZodOpenApiPathsObject = {};
+  for (const route of routes) {
+    const item = (paths[route.path] ??= {});
+    if (item[route.method] !== undefined) throw new Error(`${route.method} ${route.path} is defined twice`);
+    item[route.method] = operation(route);
+  }
+  return createDocument({
+    openapi: '3.1.1',
+    info: { ...info },
+    paths,
+    components: { securitySchemes: SECURITY_SCHEMES },
+  });
+}
+
+function operation(route: Route): ZodOpenApiOperationObject {
+  return {
+    operationId: route.operationId,
+    tags: [route.tag],
+    summary: route.summary,
+    ...(route.description !== undefined && { description: route.description }),
+    ...(isRole(route.access) && { servers: WORKSPACE_SERVERS, 'x-required-role': route.access }),
+    security: security(route.access),
+    requestParams: {
+      ...(route.params !== undefined && { path: route.params }),
+      ...(route.query !== undefined && { query: route.query }),
+    },
+    ...(route.bodies !== undefined && {
+      requestBody: {
+        required: true,
+        content: Object.fromEntries(Object.entries(route.bodies).map(([type, schema]) => [type, { schema }])),
+      },
+    }),
+    responses: responses(route),
+  };
+}
+
+function responses(route: Route): ZodOpenApiResponsesObject {
+  const declared = Object.entries(route.responses).map(([status, { description, schema }]) => [
+    status,
+    { description, ...(schema !== undefined && { content: { 'application/json': { schema } } }) },
+  ]);
+  return {
+    ...(Object.fromEntries(declared) as ZodOpenApiResponsesObject),
+    default: { description: 'Any error', content: { 'application/json': { schema: errorBodySchema } } },
+  };
+}
+
+function security(access: Access): oas32.SecurityRequirementObject[] {
+  if (access === 'public') return [];
+  return [{ [typeof access === 'object' ? access.scheme : 'session']: [] }];
+}
+
+/** True for the access of routes that act in a workspace. */
+export function isRole(access: Access): access is Role {
+  return ROLES.includes(access as Role);
+}

@@ -1,0 +1,12 @@
+import { newId } from '@tollkeeper/kernel';
+
+/** On every response, and from the gateway to the services (decisions §3). */
+export const REQUEST_ID_HEADER = 'x-request-id';
+
+/** Long enough for a UUID or a trace id, short enough for a log line, and without characters that could break one. */
+const WELL_FORMED = /^[A-Za-z0-9][A-Za-z0-9._:-]{7,127}$/;
+
+/** The client's own request id when it is well formed (8 to 128 of `A-Z a-z 0-9 . _ : -`), else a new one. */
+export function requestIdOf(header: string | string[] | undefined): string {
+  return typeof header === 'string' && WELL_FORMED.test(header) ? header : newId('req');
+}

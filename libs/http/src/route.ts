@@ -1,0 +1,164 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Caller, Role, TenantId } from '@tollkeeper/kernel';
+import { z } from 'zod';
+
+export type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+
+/** What a request says about itself before anything is checked. */
+export interface RequestFacts {
+  headers: IncomingHttpHeaders;
+  requestId: string;
+  /** The client's address as the gateway vouches for it; without a gateway, the address of the socket. */
+  clientAddress: string;
+}
+
+/** A caller that acts in a workspace. */
+export type TenantCaller = Caller & { tenantId: TenantId; role: Role };
+
+/** A way to authenticate other than the gateway's caller token, such as a workspace key. */
+export interface Authenticator<C> {
+  /** Names the OpenAPI security scheme that documents it. */
+  readonly scheme: SecurityScheme;
+  /** Who is calling; throws `unauthenticated` or `forbidden`. Runs before the body is read. */
+  authenticate(request: RequestFacts): Promise<C>;
+}
+
+export type SecurityScheme = 'session' | 'workspaceKey';
+
+/**
+ * Who may call a route: anyone, anyone with a session, members of the workspace with at least this role, or whoever
+ * the authenticator lets in.
+ */
+export type Access = 'public' | 'session' | Role | Authenticator<unknown>;
+
+export type CallerFor<A extends Access> =
+  A extends Authenticator<infer C> ? C : A extends 'public' ? null : A extends 'session' ? Caller : TenantCaller;
+
+/** A JSON body, or one schema for each content type that the route takes. */
+export type BodySchema = z.ZodType | Record<string, z.ZodType>;
+type BodyOf<B> = B extends z.ZodType
+  ? z.output<B>
+  : B extends Record<string, infer S extends z.ZodType>
+    ? z.output<S>
+    : undefined;
+
+export type ResponseSchemas = Record<number, { description: string; schema?: z.ZodType }>;
+
+/** What a handler may answer with: one of the declared statuses, with the body that its schema describes. */
+export type ResultOf<R extends ResponseSchemas> = {
+  [S in keyof R & number]: {
+    status: S;
+    /** Lower-case names. */
+    headers?: Record<string, string | string[]>;
+  } & (R[S] extends { schema: infer Z extends z.ZodType } ? { body: z.output<Z> } : { body?: undefined });
+}[keyof R & number];
+
+export interface RouteContext<A extends Access, P, Q, B> extends RequestFacts {
+  params: P extends z.ZodType ? z.output<P> : Record<string, never>;
+  query: Q extends z.ZodType ? z.output<Q> : Record<string, never>;
+  body: BodyOf<B>;
+  caller: CallerFor<A>;
+}
+
+export interface RouteDefinition<
+  A extends Access,
+  P extends z.ZodObject | undefined,
+  Q extends z.ZodObject | undefined,
+  B extends BodySchema | undefined,
+  R extends ResponseSchemas,
+> {
+  method: Method;
+  /** In OpenAPI's notation: `/api/v1/rules/{rule_id}`, `/api/v1/keys/{id}:revoke`. */
+  path: string;
+  /** Unique in all of Tollkeeper, camel case. */
+  operationId: string;
+  tag: string;
+  summary: string;
+  description?: string;
+  access: A;
+  /** One string field for each `{name}` of the path. */
+  params?: P;
+  /** Unknown parameters are ignored, repeated ones refused. */
+  query?: Q;
+  /** Objects in it must be strict: an unknown field is an error, never ignored (decisions §3). */
+  body?: B;
+  /** Largest body in bytes, after decompression; the server's limit unless given. */
+  bodyLimitBytes?: number;
+  /** Every answer but errors, which all share the body of decisions §3. */
+  responses: R;
+  handler: (context: RouteContext<A, P, Q, B>) => Promise<ResultOf<R>>;
+}
+
+/** A defined route; its types have done their work. */
+export interface Route {
+  method: Method;
+  path: string;
+  operationId: string;
+  tag: string;
+  summary: string;
+  description: string | undefined;
+  access: Access;
+  params: z.ZodObject | undefined;
+  query: z.ZodObject | undefined;
+  bodies: Record<string, z.ZodType> | undefined;
+  bodyLimitBytes: number | undefined;
+  responses: ResponseSchemas;
+  handler: (context: UntypedContext) => Promise<RouteResult>;
+}
+
+export interface UntypedContext extends RequestFacts {
+  params: unknown;
+  query: unknown;
+  body: unknown;
+  caller: unknown;
+}
+
+export interface RouteResult {
+  status: number;
+  headers?: Record<string, string | string[]>;
+  body?: unknown;
+}
+
+/**
+ * One operation of an API: the schemas validate the request, type the handler and make the OpenAPI document.
+ * Throws when `params` does not name exactly what the path does.
+ */
+export function defineRoute<
+  A extends Access,
+  const R extends ResponseSchemas,
+  P extends z.ZodObject | undefined = undefined,
+  Q extends z.ZodObject | undefined = undefined,
+  B extends BodySchema | undefined = undefined,
+>(route: RouteDefinition<A, P, Q, B, R>): Route {
+  const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
+  const declared = Object.keys(route.params?.shape ?? {});
+  if (inPath.toSorted().join() !== declared.toSorted().join()) {
+    throw new Error(`${route.operationId}: the path ${route.path} and the params {${declared.join()}} do not agree`);
+  }
+  return {
+    ...route,
+    description: route.description,
+    params: route.params,
+    query: route.query,
+    bodies: route.body instanceof z.ZodType ? { 'application/json': route.body } : route.body,
+    bodyLimitBytes: route.bodyLimitBytes,
+    // The pipeline hands over what the route's own schemas made of the request, so the types hold.
+    handler: route.handler as unknown as Route['handler'],
+  };
+}
+
+/** An optional whole number in the query, such as `limit`; out of bounds is an error (decisions §6). */
+export function integerQuery(bounds: { min: number; max: number; default: number; description: string }) {
+  const { min, max, description } = bounds;
+  const message = `must be a whole number from ${min} to ${max}`;
+  return z
+    .string()
+    .regex(/^-?\d{1,16}$/, message)
+    .transform(Number)
+    .pipe(z.number().min(min, message).max(max, message))
+    .prefault(String(bounds.default))
+    .meta({
+      description,
+      override: { type: 'integer', minimum: min, maximum: max, default: bounds.default, pattern: undefined },
+    });
+}

@@ -1,0 +1,71 @@
+import { toErrorDetails } from '@tollkeeper/contracts';
+import { AppError } from '@tollkeeper/kernel';
+import type { ErrorDetail } from '@tollkeeper/kernel';
+import type { z } from 'zod';
+import type { RequestBody } from './request-body.ts';
+import type { Route } from './route.ts';
+
+/** The parts of a request as its route's schemas made them. */
+export interface ValidRequest {
+  params: unknown;
+  query: unknown;
+  body: unknown;
+}
+
+/** Checks all parts of a request and throws one `invalid_request` that lists every problem found (decisions §3). */
+export function validate(route: Route, params: unknown, url: string, body: RequestBody): ValidRequest {
+  const details: ErrorDetail[] = [];
+  const check = (schema: z.ZodType | undefined, value: unknown): unknown => {
+    if (schema === undefined) return schema;
+    const result = schema.safeParse(value, { error: requiredOr });
+    if (result.success) return result.data;
+    details.push(...toErrorDetails(result.error.issues));
+    return undefined;
+  };
+
+  const valid: ValidRequest = {
+    params: check(route.params, params) ?? {},
+    query: check(route.query, readQuery(url, details)) ?? {},
+    body: undefined,
+  };
+  if (route.bodies !== undefined) {
+    const schema = body.contentType === undefined ? Object.values(route.bodies)[0] : route.bodies[body.contentType];
+    if (body.value === undefined && schema?.safeParse(undefined).success !== true) {
+      details.push({ path: '', message: 'a JSON body is required' });
+    } else {
+      valid.body = check(schema, body.value);
+    }
+  }
+  if (details.length > 0) throw new AppError('invalid_request', sentence(details), { details });
+  return valid;
+}
+
+/** The query as an object of strings. A parameter given twice is a problem: which of the two counts is anyone's guess. */
+function readQuery(url: string, details: ErrorDetail[]): Record<string, string> {
+  const start = url.indexOf('?');
+  if (start === -1) return {};
+  const text = url.slice(start + 1);
+  try {
+    decodeURIComponent(text);
+  } catch {
+    throw new AppError('invalid_request', 'The query holds a percent-encoding that is not UTF-8 text.');
+  }
+  const query = new Map<string, string>();
+  const repeated = new Set<string>();
+  for (const [name, value] of new URLSearchParams(text)) {
+    if (query.has(name)) repeated.add(name);
+    query.set(name, value);
+  }
+  for (const name of repeated) details.push({ path: name.slice(0, 128), message: 'must be given only once' });
+  return Object.fromEntries(query);
+}
+
+function requiredOr(issue: z.core.$ZodRawIssue): string | undefined {
+  return issue.code === 'invalid_type' && issue.input === undefined ? 'is required' : undefined;
+}
+
+function sentence(details: readonly ErrorDetail[]): string {
+  const [first] = details;
+  if (details.length > 1 || first === undefined) return `The request has ${details.length} problems; see details.`;
+  return `The request is not valid: ${first.path === '' ? '' : `${first.path} `}${first.message}.`;
+}
