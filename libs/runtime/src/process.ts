@@ -66,6 +66,8 @@ export interface ServiceOptions<S extends z.ZodObject> {
   name: string;
   /** The service's whole environment: {@link serviceConfig} extended with its own settings. */
   config: S;
+  /** Milliseconds that a drain may take, `DRAIN_DELAY_MS` not counted; 25 s unless given. */
+  stopTimeoutMs?: number;
   create: (deps: { config: z.infer<S>; logger: Logger; metrics: Metrics }) => Component | Promise<Component>;
 }
 
@@ -76,6 +78,7 @@ export interface ServiceOptions<S extends z.ZodObject> {
 export async function runService<S extends z.ZodObject>({
   name,
   config: schema,
+  stopTimeoutMs = 25_000,
   create,
 }: ServiceOptions<S>): Promise<void> {
   const { config, common } = readEnvironment(schema);
@@ -94,7 +97,7 @@ export async function runService<S extends z.ZodObject>({
     });
     return createLifecycle([ops, drained], logger, { name });
   };
-  await runProcess({ name, build, logger, stopTimeoutMs: common.DRAIN_DELAY_MS + 25_000 });
+  await runProcess({ name, build, logger, stopTimeoutMs: common.DRAIN_DELAY_MS + stopTimeoutMs });
 }
 
 function readEnvironment<S extends z.ZodObject>(schema: S) {

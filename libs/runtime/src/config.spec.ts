@@ -1,0 +1,77 @@
+import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { ConfigError, loadConfig } from './config.ts';
+import {
+  flagField,
+  hostPortField,
+  httpOriginField,
+  integerField,
+  listField,
+  portField,
+  secretField,
+} from './config-fields.ts';
+
+const schema = z.object({
+  HTTP_PORT: portField().prefault('8080').describe('port of the API; default 8080'),
+  WORKERS: integerField({ min: 1, max: 8 }).describe('number of workers, 1 to 8'),
+  SECRET: secretField({ minLength: 32 }).describe('at least 32 characters, the same in every service'),
+  IDENTITY_GRPC: hostPortField().describe('host:port of identity'),
+  UPSTREAM: httpOriginField().optional().describe('origin of the service, such as http://budgets:8080'),
+  VERBOSE: flagField().prefault('false').describe('true or false'),
+  PROXIES: listField().prefault('').describe('addresses, separated by commas'),
+});
+const good = { WORKERS: '4', SECRET: 's'.repeat(32), IDENTITY_GRPC: 'identity:9090' };
+
+function problemsOf(env: NodeJS.ProcessEnv): ConfigError {
+  try {
+    loadConfig(schema, env);
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+  }
+  throw new Error('the environment was accepted');
+}
+
+describe('loadConfig', () => {
+  it('turns text into typed values and fills in defaults', () => {
+    expect(
+      loadConfig(schema, { ...good, UPSTREAM: 'http://budgets:8080/', VERBOSE: 'true', PROXIES: '10.0.0.1, ::1' }),
+    ).toEqual({
+      HTTP_PORT: 8080,
+      WORKERS: 4,
+      SECRET: 's'.repeat(32),
+      IDENTITY_GRPC: 'identity:9090',
+      UPSTREAM: 'http://budgets:8080',
+      VERBOSE: true,
+      PROXIES: ['10.0.0.1', '::1'],
+    });
+  });
+
+  it('reports all problems at once, each with the variable and what it takes', () => {
+    const error = problemsOf({ HTTP_PORT: '80 80', WORKERS: '9', SECRET: 'short', UPSTREAM: 'http://x/path' });
+    expect(error.problems.map(({ variable }) => variable)).toEqual([
+      'HTTP_PORT',
+      'WORKERS',
+      'SECRET',
+      'IDENTITY_GRPC',
+      'UPSTREAM',
+    ]);
+    expect(error.message).toContain('WORKERS: must be a whole number from 1 to 8. It takes: number of workers, 1 to 8');
+    expect(error.message).toContain('IDENTITY_GRPC: is required and not set. It takes: host:port of identity');
+  });
+
+  it('never repeats a value, since any of them may be a secret', () => {
+    const env = {
+      HTTP_PORT: 'hunter2-a',
+      WORKERS: 'hunter2-b',
+      SECRET: 'hunter2-c',
+      IDENTITY_GRPC: 'hunter2-d',
+      VERBOSE: 'hunter2-e',
+    };
+    expect(JSON.stringify(problemsOf(env).problems) + problemsOf(env).message).not.toContain('hunter2');
+  });
+
+  it('takes an empty variable for one that is not set', () => {
+    expect(loadConfig(schema, { ...good, HTTP_PORT: '' }).HTTP_PORT).toBe(8080);
+    expect(problemsOf({ ...good, SECRET: '' }).message).toContain('SECRET: is required and not set');
+  });
+});

@@ -1,0 +1,64 @@
+import { describe, expect, it } from '@jest/globals';
+import { createLogger } from './logger.ts';
+
+function capture() {
+  const lines: string[] = [];
+  const logger = createLogger({
+    service: 'test',
+    level: 'debug',
+    destination: { write: (line) => void lines.push(line) },
+  });
+  return { logger, lines, last: () => JSON.parse(lines.at(-1) ?? '{}') as Record<string, unknown> };
+}
+
+describe('createLogger', () => {
+  it('writes JSON lines with service, level, time and message', () => {
+    const { logger, last } = capture();
+    logger.info({ request_id: 'req_1' }, 'hello');
+    expect(last()).toMatchObject({ service: 'test', level: 'info', request_id: 'req_1', msg: 'hello' });
+    expect(last()['time']).toMatch(/^\d{4}-\d{2}-\d{2}T.*Z$/);
+  });
+
+  it('redacts secret fields at any depth and in any case', () => {
+    const { logger, lines } = capture();
+    logger.info({
+      password: 's3cr3t-1',
+      headers: { Cookie: 's3cr3t-2', AUTHORIZATION: 's3cr3t-3', 'x-tollkeeper-caller': 's3cr3t-4' },
+      list: [{ deep: { api_key: 's3cr3t-5', signing_secret: 's3cr3t-6', 'set-cookie': ['s3cr3t-7'] } }],
+    });
+    expect(lines.join('')).not.toContain('s3cr3t');
+    expect(lines.join('').match(/\[redacted\]/g)).toHaveLength(7);
+  });
+
+  it('cuts workspace keys and session cookies out of messages and stacks', () => {
+    const { logger, lines } = capture();
+    logger.warn('key ws_live_abcDEF123.S3cr3tS3cr3t was sent as gw_session=S3cr3t-_x; Path=/');
+    logger.error({ err: new Error('bad key ws_live_abcDEF123.S3cr3tS3cr3t') });
+    expect(lines.join('')).not.toContain('S3cr3t');
+    expect(lines[0]).toContain('ws_live_abcDEF123.[redacted]');
+  });
+
+  it('redacts what a child logger is bound to', () => {
+    const { logger, lines } = capture();
+    logger.child({ note: 'ws_live_abcDEF123.S3cr3t' }).info('x');
+    expect(lines.join('')).not.toContain('S3cr3t');
+  });
+
+  it('writes an error with its causes and code, and no other property that a driver hung on it', () => {
+    const { logger, last } = capture();
+    const cause = Object.assign(new Error('refused'), { code: 'ECONNREFUSED', query: { email: 'a@b' } });
+    logger.error({ err: new Error('cannot save', { cause }) });
+    expect(last()['err']).toMatchObject({
+      type: 'Error',
+      message: 'cannot save',
+      cause: { message: 'refused', code: 'ECONNREFUSED' },
+    });
+    expect(JSON.stringify(last())).not.toContain('a@b');
+  });
+
+  it('writes the path of a request without its query and headers', () => {
+    const { logger, last } = capture();
+    logger.info({ req: { method: 'GET', url: '/api/v1/x?token=abc', headers: { cookie: 'a' } } });
+    expect(last()['req']).toEqual({ method: 'GET', path: '/api/v1/x' });
+  });
+});
