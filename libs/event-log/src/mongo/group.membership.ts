@@ -1,0 +1,103 @@
+import type { Logger } from '@tollkeeper/runtime';
+import { planAssignment } from './assignment.ts';
+import type { GroupStore, VersionedGroupView } from './group.store.ts';
+
+/** Work on one assigned partition; `stop` is idempotent and resolves when nothing of it runs any more. */
+export interface PartitionWork {
+  stop(): Promise<void>;
+}
+
+export interface GroupMembership {
+  /** Joins the group and takes the partitions that are free. */
+  join(): Promise<void>;
+  /** Stops all work and hands the partitions on. */
+  leave(): Promise<void>;
+  /** Rejects while the group's storage does not answer. */
+  ready(): Promise<void>;
+}
+
+/**
+ * One member of a consumer group: beats while it lives, takes its fair share of the partitions, gives up what is beyond
+ * it once the batch in hand is done, and lets go of everything when it could not beat for `leaseMs`.
+ */
+export function createGroupMembership(deps: {
+  store: GroupStore;
+  member: string;
+  partitions: number;
+  leaseMs: number;
+  logger: Logger;
+  startWork(partition: number): PartitionWork;
+}): GroupMembership {
+  const { store, member, leaseMs, logger } = deps;
+  /** Stays until the work has stopped, so that one partition is never worked on twice here. */
+  const works = new Map<number, PartitionWork>();
+  let timer: NodeJS.Timeout | undefined;
+  let beating: Promise<void> = Promise.resolve();
+  let left = false;
+  let heardAt = 0;
+  let failure: unknown;
+
+  async function beat(): Promise<void> {
+    const sentAt = performance.now();
+    try {
+      const group = await store.heartbeat(member, leaseMs, deps.partitions);
+      heardAt = sentAt;
+      if (failure !== undefined) logger.info({ member }, 'consumer group answers again');
+      failure = undefined;
+      await reconcile(group);
+    } catch (err) {
+      if (failure === undefined) logger.warn({ err, member }, 'heartbeat to the consumer group failed; retrying');
+      failure = err;
+      if (performance.now() - heardAt > leaseMs) for (const partition of works.keys()) void stopWork(partition);
+    }
+  }
+
+  async function reconcile(group: VersionedGroupView): Promise<void> {
+    for (const partition of works.keys()) if (group.owners[partition] !== member) void stopWork(partition);
+    const { claim, surrender } = planAssignment(group, member);
+    for (const partition of surrender) void surrenderPartition(partition);
+    const claimed = claim.length > 0 && (await store.claim(member, claim, group.version)) ? claim : [];
+    for (const [partition, owner] of group.owners.entries()) {
+      const assigned = (owner === member && !surrender.includes(partition)) || claimed.includes(partition);
+      if (assigned && !works.has(partition) && !left) works.set(partition, deps.startWork(partition));
+    }
+  }
+
+  async function stopWork(partition: number): Promise<void> {
+    await works.get(partition)?.stop();
+    works.delete(partition);
+  }
+
+  async function surrenderPartition(partition: number): Promise<void> {
+    await stopWork(partition);
+    await store.release(member, partition).catch((err: unknown) => {
+      logger.warn({ err, member, partition }, 'partition could not be released; retrying at the next heartbeat');
+    });
+  }
+
+  function beatAgain(): void {
+    if (left) return;
+    timer = setTimeout(() => {
+      beating = beat().finally(beatAgain);
+    }, leaseMs / 4);
+  }
+
+  return {
+    async join() {
+      beating = beat();
+      await beating;
+      if (failure !== undefined) throw failure;
+      beatAgain();
+    },
+    async leave() {
+      left = true;
+      clearTimeout(timer);
+      await beating;
+      await Promise.all([...works.keys()].map(stopWork));
+      await store.leave(member);
+    },
+    async ready() {
+      if (failure !== undefined) throw new Error('the consumer group does not answer', { cause: failure });
+    },
+  };
+}

@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import type { Logger } from '@tollkeeper/runtime';
+import type { Connection } from 'mongoose';
+import type { ConsumerOptions, LogConsumer } from '../event-log.ts';
+import type { EndOffsets } from './end-offsets.ts';
+import { createGroupMembership, type GroupMembership } from './group.membership.ts';
+import { createGroupStore } from './group.store.ts';
+import type { LogMetrics } from './log.metrics.ts';
+import type { LogStore } from './log.store.ts';
+import { startPartitionWork } from './partition.worker.ts';
+
+/** A member of a consumer group that works on its share of the partitions, all at the same time. */
+export function createMongoConsumer(deps: {
+  options: ConsumerOptions;
+  connection: Connection;
+  store: LogStore;
+  ends: EndOffsets;
+  metrics: LogMetrics;
+  logger: Logger;
+  leaseMs: number;
+}): LogConsumer {
+  const { options, store, ends, logger } = deps;
+  const { topic, handler } = options;
+  let membership: GroupMembership | undefined;
+
+  async function lagOf(partition: number, end: number): Promise<number> {
+    const [position, first] = await Promise.all([
+      handler.position(topic, partition),
+      store.firstOffset(topic, partition),
+    ]);
+    return end - Math.max(position ?? 0, first ?? end);
+  }
+
+  return {
+    name: `consumer:${options.group}/${topic}`,
+    async start() {
+      const partitions = (await ends.refresh()).length;
+      ends.watch();
+      membership = createGroupMembership({
+        store: createGroupStore(deps.connection, options),
+        member: randomUUID(),
+        partitions,
+        leaseMs: deps.leaseMs,
+        logger: logger.child({ group: options.group, topic }),
+        startWork: (partition) => startPartitionWork({ ...deps, consumer: options, partition }),
+      });
+      await membership.join();
+    },
+    async stop() {
+      const leaving = membership;
+      membership = undefined;
+      if (leaving === undefined) return;
+      ends.unwatch();
+      await leaving.leave();
+    },
+    async ready() {
+      if (membership === undefined) throw new Error('the consumer is not started');
+      await membership.ready();
+    },
+    async lag() {
+      const lags = await Promise.all((await ends.refresh()).map((end, partition) => lagOf(partition, end)));
+      return lags.reduce((total, lag) => total + lag, 0);
+    },
+  };
+}

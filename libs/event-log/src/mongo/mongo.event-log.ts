@@ -1,0 +1,111 @@
+import { systemClock, type Clock } from '@tollkeeper/kernel';
+import type { Logger, Metrics } from '@tollkeeper/runtime';
+import type { Connection } from 'mongoose';
+import type { EventLog } from '../event-log.ts';
+import { createAppendQueue, requireValidRecords, type AppendQueue } from './append.queue.ts';
+import { createEndOffsets, type EndOffsets } from './end-offsets.ts';
+import { createLogMetrics } from './log.metrics.ts';
+import { createLogStore } from './log.store.ts';
+import { createMongoConsumer } from './mongo.consumer.ts';
+
+export interface MongoEventLogOptions {
+  /** Started before the log and stopped after it; the log keeps its collections (`log_*`) in its database. */
+  connection: Connection;
+  logger: Logger;
+  metrics: Metrics;
+  clock?: Clock;
+  /** Milliseconds after which a consumer that gives no sign of life loses its partitions. It beats four times as often. */
+  leaseMs?: number;
+  /** Milliseconds between looks for records that other processes appended. Those of this process are seen at once. */
+  pollIntervalMs?: number;
+}
+
+/**
+ * The event log kept in MongoDB, for installations without Kafka.
+ *
+ * Concurrent appends are committed together, in one transaction that also moves the partitions' ends; an append is
+ * refused with `service_unavailable` when 32 MiB wait already or a transaction takes over 10 seconds.
+ */
+export function createMongoEventLog({
+  connection,
+  logger,
+  metrics,
+  clock = systemClock,
+  leaseMs = 4_000,
+  pollIntervalMs = 250,
+}: MongoEventLogOptions): EventLog {
+  const store = createLogStore(connection);
+  const logMetrics = createLogMetrics(metrics);
+  const queues = new Map<string, Promise<AppendQueue>>();
+  const ends = new Map<string, EndOffsets>();
+  let stopped = false;
+
+  function endsOf(topic: string): EndOffsets {
+    const known = ends.get(topic) ?? createEndOffsets(store, topic, pollIntervalMs);
+    ends.set(topic, known);
+    return known;
+  }
+
+  function queueOf(topic: string): Promise<AppendQueue> {
+    const opened = queues.get(topic) ?? openQueue(topic);
+    queues.set(topic, opened);
+    return opened;
+  }
+
+  async function openQueue(topic: string): Promise<AppendQueue> {
+    try {
+      const { endOffsets } = await store.findTopic(topic);
+      return createAppendQueue({
+        store,
+        topic,
+        partitions: endOffsets.length,
+        clock,
+        onAppended(appended, records) {
+          logMetrics.appended.inc({ topic }, records);
+          endsOf(topic).learn(appended);
+        },
+        onFailed(err, records) {
+          logMetrics.appendFailures.inc({ topic }, records);
+          logger.error({ err, topic, records }, 'append to the event log failed');
+        },
+      });
+    } catch (error) {
+      queues.delete(topic);
+      throw error;
+    }
+  }
+
+  return {
+    name: 'event-log',
+    start: () => store.ensureIndexes(),
+    async stop() {
+      stopped = true;
+      const opened = await Promise.allSettled(queues.values());
+      await Promise.all(opened.map((queue) => (queue.status === 'fulfilled' ? queue.value.drained() : undefined)));
+    },
+    async ensureTopic(options) {
+      const { endOffsets } = await store.ensureTopic(options);
+      if (endOffsets.length !== options.partitions) {
+        throw new Error(
+          `Topic ${options.name} has ${endOffsets.length} partitions and cannot change to ${options.partitions}; ` +
+            'keep the number, or use a topic with another name',
+        );
+      }
+    },
+    async append(topic, records) {
+      if (stopped) throw new Error('The event log is stopped');
+      requireValidRecords(records);
+      if (records.length > 0) await (await queueOf(topic)).append(records);
+    },
+    consumer: (options) =>
+      createMongoConsumer({
+        options,
+        connection,
+        store,
+        ends: endsOf(options.topic),
+        metrics: logMetrics,
+        logger,
+        leaseMs,
+      }),
+  };
+}
