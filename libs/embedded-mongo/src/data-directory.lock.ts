@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { processIdentity } from './running-process.ts';
@@ -32,7 +33,7 @@ export async function lockDataDirectory(dataDirectory: string): Promise<() => Pr
   await mkdir(dataDirectory, { recursive: true, mode: 0o700 });
   const file = join(dataDirectory, LOCK_FILE);
   const self: Owner = { pid: process.pid, identity: (await processIdentity(process.pid)) ?? '' };
-  const draft = `${file}.${process.pid}`;
+  const draft = `${file}.${randomUUID()}`;
   await writeFile(draft, JSON.stringify(self), { mode: 0o600 });
   try {
     // Two rounds: the second follows the removal of a lock whose holder is gone.

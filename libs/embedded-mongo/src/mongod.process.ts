@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import { commandLine, isRunning, waitUntilGone } from './running-process.ts';
+import type { Readable } from 'node:stream';
+import { commandLine, waitUntilGone } from './running-process.ts';
 
 /** Name of the replica set that the managed `mongod` is the only member of. */
 export const REPLICA_SET = 'tollkeeper';
@@ -37,21 +38,23 @@ export async function startMongod({ binary, dbPath, keyFile }: MongodOptions): P
     ...['--dbpath', dbPath, '--port', String(port), '--bind_ip', '127.0.0.1'],
     ...['--replSet', REPLICA_SET, '--keyFile', keyFile, '--storageEngine', 'wiredTiger'],
     ...['--wiredTigerCacheSizeGB', '0.25', '--oplogSize', '128', '--quiet'],
+    // Up to 200 MB of metrics for MongoDB's support, which nobody reads here.
+    ...['--setParameter', 'diagnosticDataCollectionEnabled=false'],
     ...(process.platform === 'win32' ? [] : ['--nounixsocket']),
   ];
   // Its own process group: Ctrl-C in the terminal must reach the services first and the database last.
-  const child = spawn(binary, args, { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
+  const child = spawn(binary, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   const problems: string[] = [];
   const exited = new Promise<string>((settle) => {
     child.once('error', (error) => settle(`it could not be started: ${error.message}`));
     child.once('exit', (code, signal) => {
-      settle([`it ended with ${signal ?? `exit code ${code}`}`, ...problems.slice(-2)].join('; '));
+      settle([`it ended with ${signal ?? `exit code ${code}`}`, ...problems].join('; '));
     });
   });
   const listening = readLog(child, problems);
   const failed = exited.then((reason) => Promise.reject(new Error(`mongod did not start: ${reason}`)));
   const pid = child.pid ?? 0;
-  const stopWatching = pid > 0 ? watchOwner(pid) : () => undefined;
+  const stopWatching = pid === 0 ? () => undefined : watchOwner(pid);
   void exited.then(stopWatching);
   try {
     await Promise.race([listening, failed, rejectAfter(START_TIMEOUT_MS)]);
@@ -80,30 +83,40 @@ export async function startMongod({ binary, dbPath, keyFile }: MongodOptions): P
 export async function stopOrphan(dbPath: string, onProgress: (line: string) => void): Promise<void> {
   const text = await readFile(join(dbPath, 'mongod.lock'), 'utf8').catch(() => '');
   const pid = Number.parseInt(text, 10);
-  if (!Number.isInteger(pid) || pid <= 1 || !isRunning(pid)) return;
+  if (!Number.isInteger(pid) || pid <= 1) return;
   const command = await commandLine(pid);
   if (!command?.includes(`--dbpath ${resolve(dbPath)} `)) return;
   onProgress(`Stopping the mongod (process ${pid}) that an earlier run left behind…`);
   for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-    if (isRunning(pid)) process.kill(pid, signal);
+    tryKill(pid, signal);
     if (await waitUntilGone(pid, STOP_TIMEOUT_MS)) return;
   }
   throw new Error(`The mongod with the process id ${pid} can't be stopped. Stop it by hand and start again.`);
 }
 
+function tryKill(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
 /** Resolves at the line that says `mongod` listens; afterwards keeps the log flowing and the newest problems. */
-function readLog(child: ChildProcess, problems: string[]): Promise<void> {
+function readLog(child: ChildProcessByStdio<null, Readable, Readable>, problems: string[]): Promise<void> {
   return new Promise((settle) => {
-    if (!child.stdout) return;
+    child.stderr.on('data', (text: Buffer) => problems.push(String(text).trim()));
     createInterface({ input: child.stdout }).on('line', (line) => {
       if (line.includes(`"id":${LISTENING_LOG_ID},`)) settle();
-      else if (/"s":"[FE]"/.test(line)) {
-        const { msg, attr } = JSON.parse(line) as { msg: string; attr?: unknown };
-        problems.splice(0, problems.length - 4);
-        problems.push(attr === undefined ? msg : `${msg} ${JSON.stringify(attr).slice(0, 300)}`);
-      }
+      else if (/"s":"[FE]"/.test(line)) problems.push(readProblem(line));
+      problems.splice(0, problems.length - 2);
     });
   });
+}
+
+function readProblem(line: string): string {
+  const { msg, attr } = JSON.parse(line) as { msg: string; attr?: unknown };
+  return attr === undefined ? msg : `${msg} ${JSON.stringify(attr).slice(0, 300)}`;
 }
 
 /**

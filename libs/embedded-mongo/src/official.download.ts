@@ -7,12 +7,19 @@ export const OFFICIAL_VERSION = '7.0.14';
 const OFFICIAL_HOST = 'https://fastdl.mongodb.org';
 const REACHABLE_TIMEOUT_MS = 4_000;
 
+export interface InstallOptions {
+  /** Path of the executable to make. */
+  target: string;
+  env: NodeJS.ProcessEnv;
+  onProgress: (line: string) => void;
+}
+
 /**
  * Installs MongoDB's own build for this platform as `target`, its checksum verified. `MONGOMS_DOWNLOAD_MIRROR` names
  * another host. Throws within seconds when the host can't be reached; `target` then stays as it was.
  */
-export async function installOfficial(target: string, onProgress: (line: string) => void): Promise<void> {
-  const host = process.env['MONGOMS_DOWNLOAD_MIRROR'] ?? OFFICIAL_HOST;
+export async function installOfficial({ target, env, onProgress }: InstallOptions): Promise<void> {
+  const host = env['MONGOMS_DOWNLOAD_MIRROR'] ?? OFFICIAL_HOST;
   // The downloader itself would retry for minutes; a network that keeps the host away is told at once.
   await fetch(host, { method: 'HEAD', signal: AbortSignal.timeout(REACHABLE_TIMEOUT_MS) }).catch((error: unknown) => {
     const { cause, message } = error as Error;

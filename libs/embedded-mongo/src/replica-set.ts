@@ -11,7 +11,7 @@ const ALREADY_INITIALIZED = 23;
 
 /** The connection string of the managed `mongod`, without a database. Holds its password: never log it. */
 export function mongodUri(port: number, password: string): string {
-  const options = `authSource=admin&authMechanism=SCRAM-SHA-256&directConnection=true`;
+  const options = 'authSource=admin&authMechanism=SCRAM-SHA-256&directConnection=true';
   return `mongodb://${USER}:${password}@127.0.0.1:${port}/?${options}`;
 }
 
@@ -25,9 +25,7 @@ export async function prepareReplicaSet(port: number, password: string): Promise
   if (ready) return;
   // Without a user, mongod lets a loopback client set it up ("localhost exception").
   await withAdmin(`mongodb://127.0.0.1:${port}/?directConnection=true`, async (admin) => {
-    await admin
-      .command({ replSetInitiate: { _id: REPLICA_SET, members: [member] } })
-      .catch(ignoreCode(ALREADY_INITIALIZED));
+    await initiate(admin, member);
     await waitForPrimary(admin);
     await admin.command({
       createUser: USER,
@@ -37,6 +35,17 @@ export async function prepareReplicaSet(port: number, password: string): Promise
       writeConcern: { w: 'majority' },
     });
   });
+}
+
+/** A start that was killed before it made the user has left a set on its own port, which nobody else can be using. */
+async function initiate(admin: Db, member: { _id: number; host: string }): Promise<void> {
+  const config = { _id: REPLICA_SET, version: 1, members: [member] };
+  try {
+    await admin.command({ replSetInitiate: config });
+  } catch (error) {
+    if (!hasCode(error, ALREADY_INITIALIZED)) throw error;
+    await admin.command({ replSetReconfig: config, force: true });
+  }
 }
 
 /** The ports of two starts differ, and a member that doesn't find itself in the configuration serves nobody. */
@@ -70,12 +79,10 @@ async function withAdmin<T>(uri: string, use: (admin: Db) => Promise<T>): Promis
 }
 
 function ifUnknownUser(error: unknown): false {
-  if (error instanceof MongoServerError && error.code === AUTHENTICATION_FAILED) return false;
+  if (hasCode(error, AUTHENTICATION_FAILED)) return false;
   throw error;
 }
 
-function ignoreCode(code: number): (error: unknown) => void {
-  return (error) => {
-    if (!(error instanceof MongoServerError) || error.code !== code) throw error;
-  };
+function hasCode(error: unknown, code: number): boolean {
+  return error instanceof MongoServerError && error.code === code;
 }

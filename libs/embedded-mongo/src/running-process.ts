@@ -4,16 +4,6 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** True when a process with this id runs, whoever owns it. */
-export function isRunning(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
-}
-
 /**
  * What tells this process from a later one with the same id: its boot and its start time. Ids come again after a
  * reboot, and at every start of a container. Null when no such process runs.
@@ -57,4 +47,14 @@ export async function waitUntilGone(pid: number, timeoutMs: number): Promise<boo
 async function ps(pid: number, column: string): Promise<string | null> {
   const { stdout } = await run('ps', ['-o', column, '-p', String(pid)]).catch(() => ({ stdout: '' }));
   return stdout.trim() || null;
+}
+
+/** True for a process of another user and for one that has ended and waits for its parent, too. */
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
 }

