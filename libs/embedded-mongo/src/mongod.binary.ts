@@ -80,7 +80,9 @@ export async function findMongod({ cacheDirectory, env, onProgress }: FindMongod
       if (!problem) return target(version);
       attempts.push(`${label}: the downloaded mongod is of no use, ${problem}`);
     } catch (error) {
-      attempts.push(`${label}: ${error instanceof Error ? error.message : String(error)}`);
+      const reason = error instanceof Error ? error.message : String(error);
+      attempts.push(`${label}: ${reason}`);
+      onProgress(`MongoDB could not be fetched from ${label}: ${reason}.`);
     }
   }
   throw new MongodNotFoundError(attempts);
