@@ -46,6 +46,7 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: Math.min(15_000, requestTimeoutMs),
       requestTimeout: requestTimeoutMs,
+      connectionsCheckingInterval: Math.min(5_000, requestTimeoutMs),
       keepAliveTimeout: keepAliveTimeoutMs,
       noDelay: true,
     },

@@ -86,7 +86,7 @@ export interface RouteDefinition<
   bodyLimitBytes?: number;
   /** Every answer but errors, which all share the body of decisions §3. */
   responses: R;
-  handler: (context: RouteContext<A, P, Q, B>) => Promise<ResultOf<R>>;
+  handler: (context: RouteContext<A, P, Q, B>) => Promise<ResultOf<NoInfer<R>>>;
 }
 
 /** A defined route; its types have done their work. */

@@ -1,0 +1,89 @@
+import { once } from 'node:events';
+import { Agent, get } from 'node:http';
+import type { IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createHttpListener } from '../src/index.ts';
+import type { HttpListener, HttpListenerOptions } from '../src/index.ts';
+
+let server: HttpListener | undefined;
+
+async function start(
+  options: Partial<HttpListenerOptions> & Pick<HttpListenerOptions, 'listener'>,
+): Promise<HttpListener> {
+  server = createHttpListener({ name: 'test', host: '127.0.0.1', port: 0, ...options });
+  await server.start();
+  return server;
+}
+
+async function raw(url: string, text: string): Promise<string> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1');
+  let answer = '';
+  socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));
+  socket.write(text);
+  await once(socket, 'close');
+  return answer;
+}
+
+afterEach(() => server?.stop());
+
+describe('createHttpListener', () => {
+  it('finishes the requests under way at stop, refuses new connections, and lets kept-alive ones go', async () => {
+    const arrived = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    const { url, stop } = await start({
+      listener: (req, res) => {
+        if (req.url === '/fast') return void res.end('fast');
+        arrived.resolve();
+        void release.promise.then(() => res.end('slow'));
+      },
+    });
+    const agent = new Agent({ keepAlive: true });
+    const fetchText = async (path: string) => {
+      const [res] = (await once(get(`${url}${path}`, { agent }), 'response')) as [IncomingMessage];
+      return (await res.toArray()).join('');
+    };
+    await fetchText('/fast');
+    const slow = fetchText('/slow');
+    await arrived.promise;
+    const stopped = stop();
+    await expect(fetch(`${url}/fast`)).rejects.toThrow();
+    release.resolve();
+    await expect(slow).resolves.toBe('slow');
+    await stopped;
+    agent.destroy();
+  });
+
+  it('cuts off what does not finish in time', async () => {
+    const arrived = Promise.withResolvers<void>();
+    const { url, stop } = await start({ stopTimeoutMs: 20, listener: () => arrived.resolve() });
+    const hanging = fetch(url);
+    await arrived.promise;
+    await stop();
+    await expect(hanging).rejects.toThrow();
+  });
+
+  it('answers headers that are too large with 431 and what is not HTTP with 400, in the decided body', async () => {
+    const { url } = await start({ listener: (_req, res) => void res.end() });
+    const large = await raw(url, `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`);
+    expect(large).toMatch(/^HTTP\/1.1 431 .*"code":"invalid_request","request_id":"req_/s);
+    expect(await raw(url, 'HELLO\r\n\r\n')).toMatch(/^HTTP\/1.1 400 .*"error":"The request is not valid HTTP\."/s);
+  });
+
+  it('answers 408 to a request that does not arrive', async () => {
+    const { url } = await start({ requestTimeoutMs: 100, listener: (_req, res) => void res.end() });
+    expect(await raw(url, 'GET / HTTP/1.1\r\nHost: a\r\n')).toMatch(/^HTTP\/1.1 408 /);
+  });
+
+  it('says which address it cannot listen on', async () => {
+    const { url } = await start({ listener: (_req, res) => void res.end() });
+    const second = createHttpListener({
+      name: 'second',
+      host: '127.0.0.1',
+      port: Number(new URL(url).port),
+      listener: () => undefined,
+    });
+    await expect(second.start()).rejects.toThrow(/second cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE/);
+    await second.stop();
+  });
+});

@@ -1,0 +1,259 @@
+import { gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import request from 'supertest';
+import { CALLER_HEADER, CLIENT_HEADER, signClientAddress } from '../src/index.ts';
+import { as, secret, testServer } from './api.fixture.ts';
+
+const { server, logs, metrics } = testServer();
+let owner: string;
+
+beforeAll(async () => {
+  await server.start();
+  owner = await as('owner');
+});
+afterAll(() => server.stop());
+
+const http = () => request(server.url);
+const put = (path = '/api/v1/items/abc') => http().put(path).set(CALLER_HEADER, owner);
+
+describe('checks come in the decided order', () => {
+  it('401 without a caller token, before anything about the body', async () => {
+    const answer = await http().put('/api/v1/items/NOT-VALID').type('text/plain').send('x');
+    expect(answer.status).toBe(401);
+    expect(answer.body.code).toBe('unauthenticated');
+  });
+
+  it('401 with a forged caller token', async () => {
+    const answer = await http()
+      .get('/api/v1/me')
+      .set(CALLER_HEADER, `${owner.slice(0, -3)}AAA`);
+    expect(answer.status).toBe(401);
+  });
+
+  it('403 with a role that is too low, before anything about the body', async () => {
+    const answer = await http()
+      .put('/api/v1/items/abc')
+      .set(CALLER_HEADER, await as('member'))
+      .type('json')
+      .send('{');
+    expect(answer.status).toBe(403);
+    expect(answer.body.code).toBe('forbidden');
+  });
+
+  it('400 workspace_required when the caller has no workspace', async () => {
+    const answer = await put()
+      .set(CALLER_HEADER, await as(null))
+      .send({ items: [] });
+    expect(answer.body.code).toBe('workspace_required');
+  });
+
+  it('the authenticator of a route, before anything about the body', async () => {
+    expect((await http().post('/api/v1/guests').type('text/plain').send('x')).status).toBe(401);
+    const answer = await http().post('/api/v1/guests').set('authorization', 'ada').send({});
+    expect([answer.status, answer.body]).toEqual([201, { guest: 'ada' }]);
+  });
+});
+
+describe('bodies', () => {
+  it('reach the handler as the schema made them, with the caller that was proven', async () => {
+    const answer = await put().send({ items: [{ name: 'a' }] });
+    expect(answer.body).toEqual({ value: { items: [{ name: 'a' }], id: 'abc', tenant: 'ws_1' } });
+  });
+
+  it('415 for another content type, a missing one, and another charset', async () => {
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'application/json; charset=utf-16',
+      'nonsense',
+    ]) {
+      expect((await put().set('content-type', type).send('{}')).status).toBe(415);
+    }
+    expect((await put().unset('content-type').send(Buffer.from('{}').toString())).status).toBe(415);
+  });
+
+  it('each route names the content types that it takes', async () => {
+    const answer = await http().patch('/api/v1/items/abc').type('application/merge-patch+json').send('{"a":null}');
+    expect(answer.body).toEqual({ value: { a: null } });
+    expect((await put().type('application/merge-patch+json').send('{}')).status).toBe(415);
+  });
+
+  it('400 malformed_json for what is not JSON or not UTF-8', async () => {
+    for (const text of ['{', '{"items":[}', 'null x', "{'items':[]}"]) {
+      const answer = await put().type('json').send(text);
+      expect([answer.status, answer.body.code]).toEqual([400, 'malformed_json']);
+    }
+    const answer = await put()
+      .type('json')
+      .serialize((value: unknown) => value as string)
+      .send(Buffer.from([0x22, 0xff, 0x22]));
+    expect([answer.status, answer.body.code]).toEqual([400, 'malformed_json']);
+  });
+
+  it('413 over the limit, also when a small compressed body grows over it', async () => {
+    expect((await put().send({ items: [], note: 'x'.repeat(2000) })).body.code).toBe('payload_too_large');
+    const bomb = gzipSync(JSON.stringify({ items: [], note: 'x'.repeat(100_000) }));
+    const answer = await put()
+      .type('json')
+      .set('content-encoding', 'gzip')
+      .serialize((value: unknown) => value as string)
+      .send(bomb);
+    expect(answer.status).toBe(413);
+  });
+
+  it('a route can have a limit of its own', async () => {
+    expect(
+      (
+        await http()
+          .patch('/api/v1/items/abc')
+          .send({ a: 'x'.repeat(100) })
+      ).status,
+    ).toBe(413);
+  });
+
+  it('400 when there is none', async () => {
+    const answer = await put();
+    expect([answer.status, answer.body.details]).toEqual([400, [{ path: '', message: 'a JSON body is required' }]]);
+  });
+
+  it('400 for truncated gzip, 415 for an unknown encoding', async () => {
+    const cut = gzipSync('{"items":[]}').subarray(0, 12);
+    const send = (encoding: string) =>
+      put()
+        .type('json')
+        .set('content-encoding', encoding)
+        .serialize((value: unknown) => value as string)
+        .send(cut);
+    expect((await send('gzip')).status).toBe(400);
+    expect((await send('lzma')).status).toBe(415);
+  });
+
+  it('never let a key reach a prototype', async () => {
+    for (const text of [
+      '{"items":[],"__proto__":{"polluted":1}}',
+      '{"items":[],"constructor":{"prototype":{"polluted":1}}}',
+    ]) {
+      expect((await put().type('json').send(text)).status).toBe(400);
+      expect((await http().patch('/api/v1/items/abc').type('json').send(text)).status).toBe(400);
+    }
+    expect(({} as Record<string, unknown>)['polluted']).toBeUndefined();
+  });
+
+  it('refuse an operator object where a string belongs', async () => {
+    const answer = await put().send({ items: [{ name: { $gt: '' } }] });
+    expect([answer.status, answer.body.details[0].path]).toEqual([400, 'items[0].name']);
+  });
+});
+
+describe('validation', () => {
+  it('lists every problem of path, query and body together, unknown fields by their name', async () => {
+    const answer = await put('/api/v1/items/A1?x=1&x=2').send({
+      items: [{ name: '' }, { nam: 'a' }, { name: 'toolong' }],
+      other: 1,
+    });
+    expect(answer.status).toBe(400);
+    expect(answer.body.code).toBe('invalid_request');
+    expect(answer.body.details.map(({ path }: { path: string }) => path)).toEqual([
+      'id',
+      'x',
+      'items[0].name',
+      'items[1].name',
+      'items[1].nam',
+      'items[2].name',
+      'other',
+    ]);
+    expect(answer.body.details[3].message).toBe('is required');
+  });
+
+  it('refuses a repeated query parameter by its name and ignores unknown ones', async () => {
+    const repeated = await http().get('/api/v1/public?limit=1&limit=2');
+    expect(repeated.body.details).toEqual([{ path: 'limit', message: 'must be given only once' }]);
+    expect((await http().get('/api/v1/public?other=1')).body.limit).toBe(50);
+  });
+
+  it.each(['0', '201', '-1', '1.5', '1e2', 'NaN', '', '99999999999999999999'])('refuses limit=%s', async (limit) => {
+    expect((await http().get(`/api/v1/public?limit=${limit}`)).status).toBe(400);
+  });
+
+  it.each([
+    '/api/v1/items/%zz:close',
+    '/api/v1/items/%ff:close',
+    '/api/v1/items/a%00b:close',
+    '/api/v1/items/..%2f..:close',
+  ])('answers 400 to rubbish in the path: %s', async (path) => {
+    expect((await http().post(path)).status).toBe(400);
+  });
+
+  it('answers 400 to percent-encoded rubbish in the query', async () => {
+    expect((await http().get('/api/v1/public?status=%e0%a4%a')).status).toBe(400);
+    expect((await http().get('/api/v1/public?__proto__=1&constructor=2')).status).toBe(200);
+  });
+});
+
+describe('answers', () => {
+  it('405 with Allow on a known path, 404 on an unknown one', async () => {
+    const other = await http().delete('/api/v1/items/abc');
+    expect([other.status, other.headers['allow'], other.body.code]).toEqual([405, 'PUT, PATCH', 'method_not_allowed']);
+    expect((await http().get('/api/v1/items/abc:close')).status).toBe(405);
+    const unknown = await http().get('/api/v2/items');
+    expect([unknown.status, unknown.body.code]).toEqual([404, 'not_found']);
+    expect((await http().get('/API/V1/public')).status).toBe(404);
+  });
+
+  it('a method on a path with a verb', async () => {
+    const answer = await http().post('/api/v1/items/abc:close');
+    expect([answer.status, answer.headers['x-closed'], answer.text]).toEqual([204, 'yes', '']);
+  });
+
+  it('keep a well-formed request id and replace any other', async () => {
+    const kept = await http().get('/api/v1/public').set('x-request-id', 'trace-0123456789');
+    expect(kept.headers['x-request-id']).toBe('trace-0123456789');
+    for (const odd of ['short', 'a'.repeat(129), 'has space in it', '"quoted-id"']) {
+      const answer = await http().get('/nowhere').set('x-request-id', odd);
+      expect(answer.headers['x-request-id']).toMatch(/^req_[A-Za-z0-9]{20}$/);
+      expect(answer.body.request_id).toBe(answer.headers['x-request-id']);
+    }
+  });
+
+  it('500 tells nothing but the request id, and the log has the rest', async () => {
+    const answer = await http().get('/api/v1/broken').set('x-request-id', 'broken-12345');
+    expect(answer.status).toBe(500);
+    expect(Object.keys(answer.body)).toEqual(['error', 'code', 'request_id']);
+    expect(answer.text).not.toContain('mongodb');
+    expect(logs.some((line) => line.includes('broken-12345') && line.includes('mongodb'))).toBe(true);
+  });
+
+  it('429 with Retry-After', async () => {
+    const answer = await http().get('/api/v1/busy');
+    expect([answer.status, answer.headers['retry-after']]).toEqual([429, '7']);
+  });
+
+  it('carry neither ETag nor the name of the framework', async () => {
+    const { headers } = await http().get('/api/v1/public');
+    expect(headers).not.toHaveProperty('etag');
+    expect(headers).not.toHaveProperty('x-powered-by');
+  });
+
+  it('are counted by operation, method and status, never by path', async () => {
+    await http().get('/random/path/123');
+    const text = await metrics.registry.getSingleMetricAsString('http_server_request_duration_seconds');
+    expect(text).toMatch(
+      /http_server_request_duration_seconds_count\{service="test",method="GET",route="getPublic",status="200"\} \d/,
+    );
+    expect(text).not.toContain('random');
+  });
+});
+
+describe('the client address', () => {
+  it('is the one that the gateway vouches for, else the one of the socket', async () => {
+    const vouched = await http()
+      .get('/api/v1/public')
+      .set(CLIENT_HEADER, await signClientAddress(secret, '192.0.2.7'));
+    expect(vouched.body.address).toBe('192.0.2.7');
+    const forged = await http()
+      .get('/api/v1/public')
+      .set(CLIENT_HEADER, '192.0.2.7')
+      .set('x-forwarded-for', '192.0.2.7');
+    expect(forged.body.address).toBe('127.0.0.1');
+  });
+});

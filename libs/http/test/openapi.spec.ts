@@ -1,0 +1,75 @@
+import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { defineRoute, HTTP_STATUS, openApiDocument } from '../src/index.ts';
+import { routes } from './api.fixture.ts';
+
+const document = openApiDocument(routes, { title: 'Test', version: '1.0.0' });
+const operation = (path: string, method: 'get' | 'put' | 'patch' | 'post') => {
+  const found = document.paths?.[path]?.[method];
+  if (found === undefined) throw new Error(`${method} ${path} is not in the document`);
+  return found;
+};
+
+describe('openApiDocument', () => {
+  it('is OpenAPI 3.1 with every operation under its own id', () => {
+    expect(document.openapi).toMatch(/^3\.1/);
+    const ids = Object.values(document.paths ?? {}).flatMap((item) =>
+      Object.values(item).map((op: { operationId: string }) => op.operationId),
+    );
+    expect(ids.toSorted()).toEqual(routes.map(({ operationId }) => operationId).toSorted());
+  });
+
+  it('gives every operation the error body as its default answer', () => {
+    expect(operation('/api/v1/public', 'get').responses?.default).toMatchObject({
+      content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+    });
+  });
+
+  it('says how each operation authenticates and how its workspace is named', () => {
+    expect(operation('/api/v1/public', 'get')).toMatchObject({ security: [] });
+    expect(operation('/api/v1/me', 'get')).toMatchObject({ security: [{ session: [] }] });
+    expect(operation('/api/v1/me', 'get').servers).toBeUndefined();
+    expect(operation('/api/v1/guests', 'post')).toMatchObject({ security: [{ workspaceKey: [] }] });
+    expect(operation('/api/v1/items/{id}', 'put').servers?.map(({ url }) => url)).toEqual(['/w/{slug}', '/']);
+  });
+
+  it('publishes parameters and bodies as they are validated', () => {
+    expect(operation('/api/v1/public', 'get').parameters).toContainEqual(
+      expect.objectContaining({
+        name: 'limit',
+        in: 'query',
+        schema: expect.objectContaining({ type: 'integer', minimum: 1, maximum: 200, default: 50 }),
+      }),
+    );
+    expect(operation('/api/v1/items/{id}', 'patch').requestBody).toMatchObject({
+      content: { 'application/merge-patch+json': {}, 'application/json': {} },
+    });
+    expect(JSON.stringify(operation('/api/v1/items/{id}', 'put').requestBody)).toContain(
+      '"additionalProperties":false',
+    );
+  });
+});
+
+describe('defineRoute', () => {
+  it('refuses a path whose names the params do not match', () => {
+    const define = () =>
+      defineRoute({
+        method: 'get',
+        path: '/api/v1/items/{id}',
+        operationId: 'getItem',
+        tag: 'Test',
+        summary: 'Test',
+        access: 'public',
+        params: z.object({ item_id: z.string() }),
+        responses: { 204: { description: 'None' } },
+        handler: async () => ({ status: 204 }),
+      });
+    expect(define).toThrow('getItem: the path /api/v1/items/{id} and the params {item_id} do not agree');
+  });
+});
+
+describe('HTTP_STATUS', () => {
+  it('maps every code to a status of an error', () => {
+    for (const status of Object.values(HTTP_STATUS)) expect(status).toBeGreaterThanOrEqual(400);
+  });
+});
