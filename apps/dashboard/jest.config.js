@@ -1,3 +1,3 @@
-import preset from '../../jest.preset.js';
+import mongoPreset from '../../libs/testing/jest-mongo.preset.js';
 
-export default { ...preset };
+export default { ...mongoPreset };

@@ -1,0 +1,102 @@
+import type { TenantId } from '@tollkeeper/kernel';
+import { SPEND_SETTLED, tallyOf, type DashboardEvent } from './event.ts';
+import { addTally, emptyTally, type Tally } from './tally.ts';
+
+/**
+ * Roll-up lengths, longest first. Buckets start at multiples of their length since the epoch, and every UTC offset in
+ * use is a multiple of 15 minutes, so each local hour and day is made of whole buckets.
+ */
+export const GRAINS = ['1d', '1h', '15m'] as const;
+export type Grain = (typeof GRAINS)[number];
+
+export const GRAIN_MS: Record<Grain, number> = { '1d': 86_400_000, '1h': 3_600_000, '15m': 900_000 };
+
+/** What a bucket counts: the whole workspace, one of its agents, or one model that an agent used (null: not named). */
+export type BucketScope =
+  | { level: 'workspace' }
+  | { level: 'agent'; agentId: string }
+  | { level: 'model'; agentId: string; model: string | null };
+
+/** What a batch of events adds to one bucket. */
+export interface BucketDelta {
+  tenantId: TenantId;
+  scope: BucketScope;
+  grain: Grain;
+  /** Epoch milliseconds. */
+  start: number;
+  tally: Tally;
+  /** Runs whose first event lies in the bucket; negative when a late event moved a run's start elsewhere. */
+  runsStarted: number;
+}
+
+/** That the first event of a run is known to lie at `to`; `from` is where it was known to lie before, if anywhere. */
+export interface RunStart {
+  tenantId: TenantId;
+  runId: string;
+  from: number | undefined;
+  to: number;
+}
+
+export function bucketStart(grain: Grain, time: number): number {
+  return Math.floor(time / GRAIN_MS[grain]) * GRAIN_MS[grain];
+}
+
+/** The earliest event of each run in `events`, where it is earlier than the start known so far (see {@link runKey}). */
+export function runStarts(events: DashboardEvent[], known: ReadonlyMap<string, number>): RunStart[] {
+  const starts = new Map<string, RunStart>();
+  for (const { tenantId, time, data } of events) {
+    if (data.run_id === undefined) continue;
+    const key = runKey(tenantId, data.run_id);
+    const from = known.get(key);
+    if (time < (starts.get(key)?.to ?? from ?? Infinity))
+      starts.set(key, { tenantId, runId: data.run_id, from, to: time });
+  }
+  return [...starts.values()];
+}
+
+export function runKey(tenantId: TenantId, runId: string): string {
+  return `${tenantId}|${runId}`;
+}
+
+/** What `events` and `starts` add to the buckets of every grain and scope that they touch, one delta a bucket. */
+export function bucketDeltas(events: DashboardEvent[], starts: RunStart[]): BucketDelta[] {
+  const deltas = new Map<string, BucketDelta>();
+  const at = (tenantId: TenantId, scope: BucketScope, grain: Grain, time: number): BucketDelta => {
+    const start = bucketStart(grain, time);
+    const key = bucketKey(tenantId, scope, grain, start);
+    let delta = deltas.get(key);
+    if (delta === undefined) {
+      delta = { tenantId, scope, grain, start, tally: emptyTally(), runsStarted: 0 };
+      deltas.set(key, delta);
+    }
+    return delta;
+  };
+  for (const grain of GRAINS) {
+    for (const event of events) {
+      const tally = tallyOf(event);
+      for (const scope of scopesOf(event)) addTally(at(event.tenantId, scope, grain, event.time).tally, tally);
+    }
+    for (const { tenantId, from, to } of starts) {
+      at(tenantId, { level: 'workspace' }, grain, to).runsStarted += 1;
+      if (from !== undefined) at(tenantId, { level: 'workspace' }, grain, from).runsStarted -= 1;
+    }
+  }
+  return [...deltas.values()];
+}
+
+/** Identity of a bucket. A model's name is free text, so it stands last. */
+export function bucketKey(tenantId: TenantId, scope: BucketScope, grain: Grain, start: number): string {
+  const agent = scope.level === 'workspace' ? '' : scope.agentId;
+  const model = scope.level === 'model' && scope.model !== null ? `|${scope.model}` : '';
+  return `${tenantId}|${grain}|${start}|${scope.level}|${agent}${model}`;
+}
+
+function scopesOf(event: DashboardEvent): BucketScope[] {
+  const scopes: BucketScope[] = [{ level: 'workspace' }];
+  const agentId = event.data.agent_id;
+  if (agentId !== undefined) scopes.push({ level: 'agent', agentId });
+  if (agentId !== undefined && event.type === SPEND_SETTLED) {
+    scopes.push({ level: 'model', agentId, model: event.data.model ?? null });
+  }
+  return scopes;
+}

@@ -1,0 +1,69 @@
+import type { TenantId } from '@tollkeeper/kernel';
+import { emptyTally, type Tally } from './tally.ts';
+
+/** A gateway event as the dashboard keeps it. `data` holds what the drilldowns show, in wire names (decisions §7). */
+export interface DashboardEvent {
+  tenantId: TenantId;
+  source: string;
+  eventId: string;
+  type: string;
+  /** Event time, epoch milliseconds. */
+  time: number;
+  data: EventData;
+}
+
+export interface EventData {
+  run_id?: string;
+  agent_id?: string;
+  settlement_id?: string;
+  amount_micros?: number;
+  model?: string;
+  [field: string]: string | number | undefined;
+}
+
+export const SPEND_SETTLED = 'spend.settled';
+export const BUDGET_BLOCKED = 'budget.blocked';
+export const GUARD_BLOCKED = 'guard.blocked';
+export type BlockedType = typeof BUDGET_BLOCKED | typeof GUARD_BLOCKED;
+
+/** The tally of one event. */
+export function tallyOf(event: DashboardEvent): Tally {
+  const tally = emptyTally();
+  tally.lastAt = event.time;
+  if (event.type === SPEND_SETTLED) {
+    tally.totalMicros = event.data.amount_micros ?? 0;
+    tally.settlements = 1;
+  } else if (event.type === BUDGET_BLOCKED) tally.budgetBlocked = 1;
+  else if (event.type === GUARD_BLOCKED) tally.guardBlocked = 1;
+  return tally;
+}
+
+/**
+ * Leaves out every event that was counted before: one whose identity (source and id within its tenant) or whose
+ * settlement is in `known`, or came earlier in `events`. The first one to arrive counts (decisions §7).
+ */
+export function withoutDuplicates(events: DashboardEvent[], known: ReadonlySet<string>): DashboardEvent[] {
+  const seen = new Set(known);
+  return events.filter((event) => {
+    const keys = identitiesOf(event);
+    if (keys.some((key) => seen.has(key))) return false;
+    for (const key of keys) seen.add(key);
+    return true;
+  });
+}
+
+/** The keys that must be new for an event to count: its own identity, and its settlement's when it settles spend. */
+export function identitiesOf(event: DashboardEvent): string[] {
+  const keys = [eventKey(event)];
+  if (event.type === SPEND_SETTLED) keys.push(settlementKey(event.tenantId, event.data.settlement_id ?? ''));
+  return keys;
+}
+
+/** Unique by (tenant, source, id). Neither a tenant id nor an event id holds `|`, so the parts can't be confused. */
+export function eventKey(event: Pick<DashboardEvent, 'tenantId' | 'source' | 'eventId'>): string {
+  return `${event.tenantId}|${event.eventId}|${event.source}`;
+}
+
+export function settlementKey(tenantId: TenantId, settlementId: string): string {
+  return `${tenantId}|settlement|${settlementId}`;
+}

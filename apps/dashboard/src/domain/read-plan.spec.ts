@@ -1,0 +1,77 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { GRAIN_MS, GRAINS } from './bucket.ts';
+import { planReads, type ReadPlan } from './read-plan.ts';
+
+const DAY_MS = 86_400_000;
+const origin = Date.parse('2026-08-01T00:00:00Z');
+
+/** The plan as pieces `[start, end, span]` in time order. */
+function pieces(plan: ReadPlan): [number, number, number][] {
+  const found: [number, number, number][] = [];
+  for (const grain of GRAINS) {
+    for (const [start, span] of plan.buckets[grain]) found.push([start, start + GRAIN_MS[grain], span]);
+  }
+  for (const raw of plan.raw) {
+    for (let start = raw.start, span = raw.firstSpan; start < raw.end; start += raw.stepMs, span++) {
+      found.push([start, Math.min(start + raw.stepMs, raw.end), span]);
+    }
+  }
+  return found.sort((a, b) => a[0] - b[0]);
+}
+
+const boundaries = fc
+  .uniqueArray(
+    fc.oneof(
+      fc.integer({ min: origin, max: origin + 95 * DAY_MS }),
+      fc.integer({ min: 0, max: 95 * 24 * 4 }).map((quarter) => origin + quarter * 900_000),
+    ),
+    { minLength: 2, maxLength: 40 },
+  )
+  .map((times) => times.sort((a, b) => a - b));
+
+describe('planReads', () => {
+  it('reads every instant of every span exactly once, for that span', () => {
+    fc.assert(
+      fc.property(boundaries, (times) => {
+        const spans = times.slice(1).map((end, index) => ({ start: times[index]!, end }));
+        let at = times[0]!;
+        for (const [start, end, index] of pieces(planReads(spans))) {
+          const span = spans[index]!;
+          if (start !== at || end <= start || start < span.start || end > span.end) return false;
+          at = end;
+        }
+        return at === times.at(-1);
+      }),
+      { seed: 20261121, numRuns: 2000 },
+    );
+  });
+
+  it('reads at most 92 days, 46 hours, 6 quarters and two raw ends for three months', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: origin, max: origin + DAY_MS }), (start) => {
+        const plan = planReads([{ start, end: start + 92 * DAY_MS }]);
+        expect(plan.buckets['1d'].size).toBeLessThanOrEqual(92);
+        expect(plan.buckets['1h'].size).toBeLessThanOrEqual(46);
+        expect(plan.buckets['15m'].size).toBeLessThanOrEqual(6);
+        expect(plan.raw.every((raw) => raw.end - raw.start < GRAIN_MS['15m'])).toBe(true);
+        expect(plan.raw.length).toBeLessThanOrEqual(2);
+      }),
+      { seed: 1, numRuns: 500 },
+    );
+  });
+
+  it('reads windows under an hour in one pass over raw events', () => {
+    const start = origin + 12_345;
+    const spans = Array.from({ length: 45 }, (_, minute) => ({
+      start: start + minute * 60_000,
+      end: start + (minute + 1) * 60_000,
+    }));
+    expect(planReads(spans).raw).toEqual([{ start, end: start + 45 * 60_000, stepMs: 60_000, firstSpan: 0 }]);
+  });
+
+  it('reads nothing for no span and for an empty one', () => {
+    expect(pieces(planReads([]))).toEqual([]);
+    expect(pieces(planReads([{ start: origin, end: origin }]))).toEqual([]);
+  });
+});

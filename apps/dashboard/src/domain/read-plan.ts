@@ -1,0 +1,62 @@
+import type { TimeSpan } from '@tollkeeper/kernel';
+import { GRAIN_MS, GRAINS, type Grain } from './bucket.ts';
+
+/** A stretch of raw events to read: `spans` equal parts of `stepMs` (the last may be cut short), from `start` to `end`. */
+export interface RawRead extends TimeSpan {
+  stepMs: number;
+  /** Index of the span that the first part belongs to; the following parts belong to the following spans. */
+  firstSpan: number;
+}
+
+/** What to read to tally each of a list of spans: which buckets, and between them which raw events. */
+export interface ReadPlan {
+  /** By grain: the start of each bucket, and the index of the span that it belongs to. */
+  buckets: Record<Grain, Map<number, number>>;
+  raw: RawRead[];
+}
+
+/** Windows shorter than this are read from raw events alone: their roll-ups would be mostly ragged ends. */
+const RAW_ONLY_MS = GRAIN_MS['1h'];
+
+/**
+ * Plans the reads that tally each of `spans`, which follow one another without gap or overlap. Every instant of a
+ * span is read exactly once: from the largest buckets that lie wholly in it, and from raw events at its ragged ends,
+ * so the cost follows the shape of the spans and not the number of events.
+ */
+export function planReads(spans: TimeSpan[]): ReadPlan {
+  const plan: ReadPlan = { buckets: { '1d': new Map(), '1h': new Map(), '15m': new Map() }, raw: [] };
+  const rawOnly = spans.length > 0 && spans.at(-1)!.end - spans[0]!.start < RAW_ONLY_MS;
+  spans.forEach((span, index) => {
+    if (rawOnly) addRaw(plan.raw, span, index);
+    else cover(plan, span, index);
+  });
+  return plan;
+}
+
+/** Reads the whole quarters of `span` from the largest buckets that fit, and what is left at its ends from raw events. */
+function cover(plan: ReadPlan, span: TimeSpan, index: number): void {
+  const quarterMs = GRAIN_MS['15m'];
+  const start = Math.ceil(span.start / quarterMs) * quarterMs;
+  const end = Math.floor(span.end / quarterMs) * quarterMs;
+  if (start >= end) {
+    addRaw(plan.raw, span, index);
+    return;
+  }
+  addRaw(plan.raw, { start: span.start, end: start }, index);
+  for (let time = start; time < end;) {
+    const grain = GRAINS.find((candidate) => time % GRAIN_MS[candidate] === 0 && time + GRAIN_MS[candidate] <= end)!;
+    plan.buckets[grain].set(time, index);
+    time += GRAIN_MS[grain];
+  }
+  addRaw(plan.raw, { start: end, end: span.end }, index);
+}
+
+function addRaw(raw: RawRead[], span: TimeSpan, index: number): void {
+  const stepMs = span.end - span.start;
+  if (stepMs <= 0) return;
+  const last = raw.at(-1);
+  // A part may join the read before it while all parts but the last are equally long.
+  const joins = last?.end === span.start && (last.end - last.start) % last.stepMs === 0 && stepMs <= last.stepMs;
+  if (joins && last.firstSpan + (last.end - last.start) / last.stepMs === index) last.end = span.end;
+  else raw.push({ ...span, stepMs, firstSpan: index });
+}

@@ -1,0 +1,36 @@
+import type { TenantId } from '@tollkeeper/kernel';
+import { bucketDeltas, runStarts, type BucketDelta, type RunStart } from './bucket.ts';
+import { withoutDuplicates, type DashboardEvent } from './event.ts';
+
+/** The writes of {@link recordEvents}. All calls made with one `Session` take effect together or not at all. */
+export interface EventRecorder<Session> {
+  /** Those of the events' `identitiesOf` that were counted before. */
+  knownIdentities(session: Session, events: DashboardEvent[]): Promise<Set<string>>;
+  /** The known time of the first event, by `runKey`, of those of the runs that are known. */
+  knownRunStarts(session: Session, runs: { tenantId: TenantId; runId: string }[]): Promise<Map<string, number>>;
+  insertEvents(session: Session, events: DashboardEvent[]): Promise<void>;
+  saveRunStarts(session: Session, starts: RunStart[]): Promise<void>;
+  addToBuckets(session: Session, deltas: BucketDelta[]): Promise<void>;
+}
+
+/**
+ * Counts each event that was not counted before, in raw events and roll-ups alike, and answers how many those were.
+ * Idempotent: the same events again, in any order and mixture, change nothing.
+ */
+export async function recordEvents<Session>(
+  recorder: EventRecorder<Session>,
+  session: Session,
+  events: DashboardEvent[],
+): Promise<number> {
+  const fresh = withoutDuplicates(events, await recorder.knownIdentities(session, events));
+  if (fresh.length === 0) return 0;
+  const starts = runStarts(fresh, await recorder.knownRunStarts(session, runsOf(fresh)));
+  await recorder.insertEvents(session, fresh);
+  await recorder.saveRunStarts(session, starts);
+  await recorder.addToBuckets(session, bucketDeltas(fresh, starts));
+  return fresh.length;
+}
+
+function runsOf(events: DashboardEvent[]): { tenantId: TenantId; runId: string }[] {
+  return events.flatMap(({ tenantId, data }) => (data.run_id === undefined ? [] : [{ tenantId, runId: data.run_id }]));
+}

@@ -1,0 +1,50 @@
+import { localDays, type TimeSpan, type TimeWindow } from '@tollkeeper/kernel';
+
+/** Lengths of a series' points (decisions §4), shortest first; `1d` is a local day. */
+export const INTERVALS = ['1s', '5s', '15s', '1min', '1h', '1d'] as const;
+export type Interval = (typeof INTERVALS)[number];
+
+const STEP_MS: Record<Exclude<Interval, '1d'>, number> = {
+  '1s': 1000,
+  '5s': 5000,
+  '15s': 15_000,
+  '1min': 60_000,
+  '1h': 3_600_000,
+};
+
+const MAX_POINTS = 120;
+
+export interface Series {
+  interval: Interval;
+  /** Neighbours share their boundary; the first starts with the window and the last ends with it. */
+  points: TimeSpan[];
+}
+
+/**
+ * Cuts a window into the shortest intervals of which at most 120 cover it. Points follow the local calendar: days are
+ * local days, and each local day starts a new count of hours, so a day with a clock change has 23 or 25 of them (or one
+ * of half an hour where clocks move by 30 minutes). Windows of 2 to 12 hours and of 5 to 12 days get fewer than 12
+ * points, since no interval between a minute, an hour and a day exists for them.
+ */
+export function seriesOf(window: TimeWindow): Series {
+  const lengthMs = window.end - window.start;
+  for (const interval of INTERVALS) {
+    if (interval === '1d') break;
+    if (lengthMs <= MAX_POINTS * STEP_MS[interval]) return { interval, points: steps(window, STEP_MS[interval]) };
+  }
+  return { interval: '1d', points: localDays(window, window.timezone).map((day) => clip(day, window)) };
+}
+
+function steps(window: TimeWindow, stepMs: number): TimeSpan[] {
+  const points: TimeSpan[] = [];
+  const days = window.end - window.start < STEP_MS['1h'] ? [window] : localDays(window, window.timezone);
+  for (const day of days) {
+    const { start, end } = clip(day, window);
+    for (let time = start; time < end; time += stepMs) points.push({ start: time, end: Math.min(time + stepMs, end) });
+  }
+  return points;
+}
+
+function clip(span: TimeSpan, within: TimeSpan): TimeSpan {
+  return { start: Math.max(span.start, within.start), end: Math.min(span.end, within.end) };
+}

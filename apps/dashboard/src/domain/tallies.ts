@@ -1,0 +1,62 @@
+import type { TenantId, TimeSpan } from '@tollkeeper/kernel';
+import { planReads, type ReadPlan } from './read-plan.ts';
+import { addTally, addTallyTo, emptyTally, type Tally } from './tally.ts';
+
+/** Whose events are tallied: all of a workspace, or those of one agent of it. */
+export type Subject = { agentId: string } | 'workspace';
+
+/** Reads its share of a plan: the bucket store the roll-ups, the event store the raw events between them. */
+export interface TallyStore {
+  /** Tallies by the index of the plan's span; spans without events may be left out. */
+  tallySpans(tenantId: TenantId, subject: Subject, plan: ReadPlan): Promise<Map<number, Tally>>;
+  /** Tallies by agent over all spans of the plan, of every agent with an event of any type. */
+  tallyAgents(tenantId: TenantId, plan: ReadPlan): Promise<Map<string, Tally>>;
+  /** Tallies of an agent's settlements by model, null for those that name none. */
+  tallyModels(tenantId: TenantId, agentId: string, plan: ReadPlan): Promise<Map<string | null, Tally>>;
+}
+
+/** Reads its share of how many runs began (their first event lies) in the plan's spans. */
+export interface RunStartStore {
+  countRunStarts(tenantId: TenantId, plan: ReadPlan): Promise<number>;
+}
+
+/** Exact tallies of any span, from roll-ups and raw events together. */
+export interface Tallies {
+  /** One tally for each span; the spans follow one another without gap or overlap. */
+  ofSpans(tenantId: TenantId, subject: Subject, spans: TimeSpan[]): Promise<Tally[]>;
+  byAgent(tenantId: TenantId, span: TimeSpan): Promise<Map<string, Tally>>;
+  byModel(tenantId: TenantId, agentId: string, span: TimeSpan): Promise<Map<string | null, Tally>>;
+  runsStarted(tenantId: TenantId, span: TimeSpan): Promise<number>;
+}
+
+export function createTallies(stores: { tallies: TallyStore[]; runStarts: RunStartStore[] }): Tallies {
+  async function merged<K>(read: (store: TallyStore) => Promise<Map<K, Tally>>): Promise<Map<K, Tally>> {
+    const total = new Map<K, Tally>();
+    for (const part of await Promise.all(stores.tallies.map(read))) {
+      for (const [key, tally] of part) addTallyTo(total, key, tally);
+    }
+    return total;
+  }
+
+  return {
+    async ofSpans(tenantId, subject, spans) {
+      const plan = planReads(spans);
+      const bySpan = await merged((store) => store.tallySpans(tenantId, subject, plan));
+      return spans.map((_, index) => bySpan.get(index) ?? emptyTally());
+    },
+    byAgent: (tenantId, span) => merged((store) => store.tallyAgents(tenantId, planReads([span]))),
+    byModel: (tenantId, agentId, span) => merged((store) => store.tallyModels(tenantId, agentId, planReads([span]))),
+    async runsStarted(tenantId, span) {
+      const plan = planReads([span]);
+      const counts = await Promise.all(stores.runStarts.map((store) => store.countRunStarts(tenantId, plan)));
+      return counts.reduce((sum, count) => sum + count, 0);
+    },
+  };
+}
+
+/** The tally of the union of `tallies`' spans. */
+export function sumTallies(tallies: Iterable<Tally>): Tally {
+  const sum = emptyTally();
+  for (const tally of tallies) addTally(sum, tally);
+  return sum;
+}

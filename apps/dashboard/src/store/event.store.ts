@@ -1,0 +1,217 @@
+import type { TenantId, TimeSpan } from '@tollkeeper/kernel';
+import { Schema, type ClientSession, type Connection, type mongo } from 'mongoose';
+import {
+  BUDGET_BLOCKED,
+  eventKey,
+  GUARD_BLOCKED,
+  settlementKey,
+  SPEND_SETTLED,
+  type BlockedType,
+  type DashboardEvent,
+  type EventData,
+} from '../domain/event.ts';
+import type { RawRead, ReadPlan } from '../domain/read-plan.ts';
+import { addTallyTo, type Tally } from '../domain/tally.ts';
+import type { Subject, TallyStore } from '../domain/tallies.ts';
+import { toTally, type TallyRow } from './tally.row.ts';
+
+interface EventDocument {
+  /** `eventKey` of the event, which makes its identity unique. */
+  _id: string;
+  tenant_id: TenantId;
+  event_id: string;
+  source: string;
+  type: string;
+  time: Date;
+  data: EventData;
+}
+
+/** A place in a list of blocked events: the last one that was answered. */
+export interface EventCursor {
+  /** Epoch milliseconds. */
+  time: number;
+  key: string;
+}
+
+export interface EventStore extends TallyStore {
+  knownIdentities(session: ClientSession | undefined, events: DashboardEvent[]): Promise<Set<string>>;
+  insert(session: ClientSession | undefined, events: DashboardEvent[]): Promise<void>;
+  /** Newest first, at most `limit`, those behind `after`. */
+  listBlocked(
+    tenantId: TenantId,
+    type: BlockedType,
+    span: TimeSpan,
+    limit: number,
+    after?: EventCursor,
+  ): Promise<DashboardEvent[]>;
+  /** The newest event of that type with the id, whatever its source. */
+  findBlocked(tenantId: TenantId, type: BlockedType, eventId: string): Promise<DashboardEvent | null>;
+  /** Events of those types of a run, oldest first, at most `limit`. */
+  listRun(tenantId: TenantId, types: string[], runId: string, limit: number): Promise<DashboardEvent[]>;
+  /** Settlements of an agent, newest first, at most `limit`. */
+  listSettlements(tenantId: TenantId, agentId: string, span: TimeSpan, limit: number): Promise<DashboardEvent[]>;
+  /** Whether the agent was ever seen in an event that is still kept. */
+  hasAgent(tenantId: TenantId, agentId: string): Promise<boolean>;
+}
+
+const eventSchema = (retentionSeconds: number): Schema<EventDocument> => {
+  const schema = new Schema<EventDocument>(
+    {
+      _id: { type: String, required: true },
+      tenant_id: { type: String, required: true },
+      event_id: { type: String, required: true },
+      source: { type: String, required: true },
+      type: { type: String, required: true },
+      time: { type: Date, required: true },
+      data: { type: Schema.Types.Mixed, required: true },
+    },
+    { collection: 'events', versionKey: false },
+  );
+  const blocked = { type: { $in: [BUDGET_BLOCKED, GUARD_BLOCKED] } };
+  schema.index({ tenant_id: 1, time: 1 });
+  schema.index({ tenant_id: 1, 'data.agent_id': 1, time: 1 });
+  schema.index({ tenant_id: 1, 'data.run_id': 1, time: 1 });
+  schema.index(
+    { tenant_id: 1, 'data.settlement_id': 1 },
+    { unique: true, partialFilterExpression: { type: SPEND_SETTLED } },
+  );
+  schema.index({ tenant_id: 1, type: 1, time: -1, _id: -1 }, { partialFilterExpression: blocked });
+  schema.index({ tenant_id: 1, type: 1, event_id: 1 }, { partialFilterExpression: blocked });
+  schema.index({ time: 1 }, { expireAfterSeconds: retentionSeconds });
+  return schema;
+};
+
+/** Raw events, kept for `retentionSeconds` after their time. */
+export function createEventStore(connection: Connection, retentionSeconds: number): EventStore {
+  // The driver's collection: these are the hot paths, and every value below is typed or made here.
+  const events = connection.model('Event', eventSchema(retentionSeconds))
+    .collection as unknown as mongo.Collection<EventDocument>;
+
+  const list = async (match: object, sort: mongo.Sort, limit: number): Promise<DashboardEvent[]> =>
+    (await events.find(match).sort(sort).limit(limit).toArray()).map(toEvent);
+
+  async function grouped<K>(match: object, by: unknown, raw: RawRead): Promise<[K, Tally][]> {
+    const within = { time: { $gte: new Date(raw.start), $lt: new Date(raw.end) } };
+    const rows = events.aggregate<TallyRow & { _id: K }>([
+      { $match: { ...match, ...within } },
+      { $group: { _id: by, ...TALLY_SUMS } },
+    ]);
+    return (await rows.toArray()).map((row) => [row._id, toTally(row)]);
+  }
+
+  async function overPlan<K>(match: object, by: unknown, plan: ReadPlan): Promise<Map<K, Tally>> {
+    const total = new Map<K, Tally>();
+    for (const rows of await Promise.all(plan.raw.map((raw) => grouped<K>(match, by, raw)))) {
+      for (const [key, tally] of rows) addTallyTo(total, key, tally);
+    }
+    return total;
+  }
+
+  return {
+    async knownIdentities(session, wanted) {
+      const options = session && { session };
+      const known = new Set<string>();
+      const ids = wanted.map(eventKey);
+      const byId = events.find({ _id: { $in: ids } }, { ...options, projection: { _id: 1 } });
+      for (const { _id } of await byId.toArray()) known.add(_id);
+      for (const [tenantId, settlementIds] of settlementsByTenant(wanted)) {
+        const match = { tenant_id: tenantId, type: SPEND_SETTLED, 'data.settlement_id': { $in: settlementIds } };
+        const found = events.find(match, { ...options, projection: { 'data.settlement_id': 1 } });
+        for (const { data } of await found.toArray()) known.add(settlementKey(tenantId, data.settlement_id ?? ''));
+      }
+      return known;
+    },
+    async insert(session, fresh) {
+      if (fresh.length > 0)
+        await events.insertMany(fresh.map(fromEvent), { ordered: false, ...(session && { session }) });
+    },
+    async tallySpans(tenantId, subject, plan) {
+      const bySpan = new Map<number, Tally>();
+      await Promise.all(
+        plan.raw.map(async (raw) => {
+          const step = { $floor: { $divide: [{ $subtract: ['$time', new Date(raw.start)] }, raw.stepMs] } };
+          const rows = await grouped<number>({ tenant_id: tenantId, ...subjectFilter(subject) }, step, raw);
+          for (const [index, tally] of rows) addTallyTo(bySpan, raw.firstSpan + index, tally);
+        }),
+      );
+      return bySpan;
+    },
+    tallyAgents: (tenantId, plan) =>
+      overPlan<string>({ tenant_id: tenantId, 'data.agent_id': { $exists: true } }, '$data.agent_id', plan),
+    tallyModels: (tenantId, agentId, plan) =>
+      overPlan<string | null>(
+        { tenant_id: tenantId, 'data.agent_id': agentId, type: SPEND_SETTLED },
+        { $ifNull: ['$data.model', null] },
+        plan,
+      ),
+    listBlocked: (tenantId, type, span, limit, after) => {
+      const within = { time: { $gte: new Date(span.start), $lt: new Date(span.end) } };
+      const behind = after && {
+        $or: [{ time: { $lt: new Date(after.time) } }, { time: new Date(after.time), _id: { $lt: after.key } }],
+      };
+      return list({ tenant_id: tenantId, type, ...within, ...behind }, { time: -1, _id: -1 }, limit);
+    },
+    findBlocked: async (tenantId, type, eventId) =>
+      (await list({ tenant_id: tenantId, type, event_id: eventId }, { time: -1 }, 1))[0] ?? null,
+    listRun: (tenantId, types, runId, limit) =>
+      list({ tenant_id: tenantId, 'data.run_id': runId, type: { $in: types } }, { time: 1, _id: 1 }, limit),
+    listSettlements: (tenantId, agentId, span, limit) => {
+      const within = { time: { $gte: new Date(span.start), $lt: new Date(span.end) } };
+      return list(
+        { tenant_id: tenantId, 'data.agent_id': agentId, type: SPEND_SETTLED, ...within },
+        { time: -1 },
+        limit,
+      );
+    },
+    hasAgent: async (tenantId, agentId) =>
+      (await events.findOne({ tenant_id: tenantId, 'data.agent_id': agentId }, { projection: { _id: 1 } })) !== null,
+  };
+}
+
+const countType = (type: string): object => ({ $sum: { $cond: [{ $eq: ['$type', type] }, 1, 0] } });
+
+const TALLY_SUMS = {
+  total_micros: { $sum: { $cond: [{ $eq: ['$type', SPEND_SETTLED] }, '$data.amount_micros', 0] } },
+  settlements: countType(SPEND_SETTLED),
+  budget_blocked: countType(BUDGET_BLOCKED),
+  guard_blocked: countType(GUARD_BLOCKED),
+  last_at: { $max: '$time' },
+};
+
+function subjectFilter(subject: Subject): object {
+  return subject === 'workspace' ? {} : { 'data.agent_id': subject.agentId };
+}
+
+function settlementsByTenant(events: DashboardEvent[]): Map<TenantId, string[]> {
+  const byTenant = new Map<TenantId, string[]>();
+  for (const { tenantId, type, data } of events) {
+    if (type !== SPEND_SETTLED || data.settlement_id === undefined) continue;
+    const ids = byTenant.get(tenantId);
+    if (ids === undefined) byTenant.set(tenantId, [data.settlement_id]);
+    else ids.push(data.settlement_id);
+  }
+  return byTenant;
+}
+
+function fromEvent(event: DashboardEvent): EventDocument {
+  return {
+    _id: eventKey(event),
+    tenant_id: event.tenantId,
+    event_id: event.eventId,
+    source: event.source,
+    type: event.type,
+    time: new Date(event.time),
+    data: event.data,
+  };
+}
+
+function toEvent(document: EventDocument): DashboardEvent {
+  return {
+    tenantId: document.tenant_id,
+    source: document.source,
+    eventId: document.event_id,
+    type: document.type,
+    time: document.time.getTime(),
+    data: document.data,
+  };
+}

@@ -1,0 +1,61 @@
+import type { TenantId } from '@tollkeeper/kernel';
+import { Schema, type ClientSession, type Connection, type mongo } from 'mongoose';
+import { runKey, type RunStart } from '../domain/bucket.ts';
+import type { RunStartStore } from '../domain/tallies.ts';
+
+interface RunDocument {
+  /** `runKey` of the run. */
+  _id: string;
+  tenant_id: TenantId;
+  first_at: Date;
+}
+
+export interface RunStore extends RunStartStore {
+  knownStarts(
+    session: ClientSession | undefined,
+    runs: { tenantId: TenantId; runId: string }[],
+  ): Promise<Map<string, number>>;
+  saveStarts(session: ClientSession | undefined, starts: RunStart[]): Promise<void>;
+}
+
+/** When each run had its first event, kept for `retentionSeconds` after it. */
+export function createRunStore(connection: Connection, retentionSeconds: number): RunStore {
+  const schema = new Schema<RunDocument>(
+    {
+      _id: { type: String, required: true },
+      tenant_id: { type: String, required: true },
+      first_at: { type: Date, required: true },
+    },
+    { collection: 'runs', versionKey: false },
+  );
+  schema.index({ tenant_id: 1, first_at: 1 });
+  schema.index({ first_at: 1 }, { expireAfterSeconds: retentionSeconds });
+  const runs = connection.model('Run', schema).collection as unknown as mongo.Collection<RunDocument>;
+
+  return {
+    async knownStarts(session, wanted) {
+      const ids = [...new Set(wanted.map(({ tenantId, runId }) => runKey(tenantId, runId)))];
+      const known = await runs.find({ _id: { $in: ids } }, { ...(session && { session }) }).toArray();
+      return new Map(known.map((run) => [run._id, run.first_at.getTime()]));
+    },
+    async saveStarts(session, starts) {
+      if (starts.length === 0) return;
+      const writes = starts.map(({ tenantId, runId, to }) => ({
+        updateOne: {
+          filter: { _id: runKey(tenantId, runId) },
+          update: { $set: { tenant_id: tenantId, first_at: new Date(to) } },
+          upsert: true,
+        },
+      }));
+      await runs.bulkWrite(writes, { ordered: false, ...(session && { session }) });
+    },
+    async countRunStarts(tenantId, plan) {
+      const counts = await Promise.all(
+        plan.raw.map(({ start, end }) =>
+          runs.countDocuments({ tenant_id: tenantId, first_at: { $gte: new Date(start), $lt: new Date(end) } }),
+        ),
+      );
+      return counts.reduce((sum, count) => sum + count, 0);
+    },
+  };
+}

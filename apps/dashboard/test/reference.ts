@@ -1,0 +1,67 @@
+import type { TenantId, TimeSpan } from '@tollkeeper/kernel';
+import type { DashboardEvent } from '../src/domain/event.ts';
+import type { Tally } from '../src/domain/tally.ts';
+
+/** What a window must show, summed over raw events. */
+export interface ReferenceAnswer {
+  total: Tally;
+  /** The totals of spans within the window. */
+  totals(spans: TimeSpan[]): Tally[];
+  byAgent: Map<string, Tally>;
+  byModel(agentId: string): Map<string | null, Tally>;
+  runsStarted: number;
+}
+
+/** The slow and obvious truth: keeps every event that counts, in order of arrival, and sums by looking at all of them. */
+export function referenceOf(arrivals: DashboardEvent[]): (tenantId: TenantId, span: TimeSpan) => ReferenceAnswer {
+  const counted: DashboardEvent[] = [];
+  const ids = new Set<string>();
+  const settlements = new Set<string>();
+  for (const event of arrivals) {
+    const id = JSON.stringify([event.tenantId, event.source, event.eventId]);
+    const settlement = JSON.stringify([event.tenantId, event.data.settlement_id]);
+    const settles = event.type === 'spend.settled';
+    if (ids.has(id) || (settles && settlements.has(settlement))) continue;
+    ids.add(id);
+    if (settles) settlements.add(settlement);
+    counted.push(event);
+  }
+
+  const byTenant = Map.groupBy(counted, (event) => event.tenantId);
+
+  return (tenantId, span) => {
+    const ofTenant = byTenant.get(tenantId) ?? [];
+    const inside = within(ofTenant, span);
+    const byRun = Map.groupBy(ofTenant, (event) => event.data.run_id);
+    const firstTimes = [...byRun.values()].map((events) => Math.min(...events.map((event) => event.time)));
+    return {
+      total: sum(inside),
+      totals: (spans) => spans.map((part) => sum(within(inside, part))),
+      byAgent: sums(Map.groupBy(inside, (event) => event.data.agent_id!)),
+      byModel(agentId) {
+        const ofAgent = inside.filter((event) => event.data.agent_id === agentId && event.type === 'spend.settled');
+        return sums(Map.groupBy(ofAgent, (event) => event.data.model ?? null));
+      },
+      runsStarted: firstTimes.filter((time) => time >= span.start && time < span.end).length,
+    };
+  };
+}
+
+function within(events: DashboardEvent[], span: TimeSpan): DashboardEvent[] {
+  return events.filter((event) => event.time >= span.start && event.time < span.end);
+}
+
+function sums<K>(groups: Map<K, DashboardEvent[]>): Map<K, Tally> {
+  return new Map([...groups].map(([key, group]) => [key, sum(group)]));
+}
+
+function sum(events: DashboardEvent[]): Tally {
+  const settled = events.filter((event) => event.type === 'spend.settled');
+  return {
+    totalMicros: settled.reduce((total, event) => total + event.data.amount_micros!, 0),
+    settlements: settled.length,
+    budgetBlocked: events.filter((event) => event.type === 'budget.blocked').length,
+    guardBlocked: events.filter((event) => event.type === 'guard.blocked').length,
+    lastAt: Math.max(0, ...events.map((event) => event.time)),
+  };
+}

@@ -1,0 +1,140 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { provenTenantId, RANGE_KINDS, resolveRange, type TenantId } from '@tollkeeper/kernel';
+import { ensureIndexes, withTransaction } from '@tollkeeper/mongo';
+import { useMongo } from '@tollkeeper/testing';
+import fc from 'fast-check';
+import { BUDGET_BLOCKED, GUARD_BLOCKED, SPEND_SETTLED, type DashboardEvent } from '../src/domain/event.ts';
+import { recordEvents } from '../src/domain/record-events.ts';
+import { seriesOf } from '../src/domain/series.ts';
+import { createTallies, sumTallies } from '../src/domain/tallies.ts';
+import { createBucketStore } from '../src/store/bucket.store.ts';
+import { createEventRecorder } from '../src/store/event.recorder.ts';
+import { createEventStore } from '../src/store/event.store.ts';
+import { createRunStore } from '../src/store/run.store.ts';
+import { referenceOf } from './reference.ts';
+
+const CENTURY_SECONDS = 2_000_000_000;
+const TENANTS = ['ws_a', 'ws_b'].map(provenTenantId);
+const AGENTS = ['planner', 'coder', 'a.b', 'a:b'];
+const MODELS = [undefined, 'gpt', 'opus|x'];
+
+// Half a year in which many zones change their clocks.
+const from = Date.parse('2026-08-01T00:00:00Z');
+const to = Date.parse('2027-01-20T00:00:00Z');
+
+/** Event times sit on and around bucket boundaries as often as anywhere, and crowd before the moments that are asked about. */
+const NOWS = [
+  ...['2026-11-21T18:34:56.789Z', '2026-10-05T00:00:00.000Z', '2026-10-25T22:45:00.000Z', '2026-11-02T05:15:00.001Z'],
+  ...['2026-09-27T14:00:00.000Z', '2026-10-03T15:29:59.999Z', '2027-01-01T00:00:00.000Z', '2026-12-31T18:15:00.000Z'],
+].map((text) => Date.parse(text));
+const time = fc.oneof(
+  fc.integer({ min: from, max: to }),
+  fc.integer({ min: from / 900_000, max: to / 900_000 }).map((quarter) => Math.floor(quarter) * 900_000),
+  fc.tuple(fc.constantFrom(...NOWS), fc.integer({ min: -4_000_000, max: 1000 })).map(([now, delta]) => now + delta),
+);
+
+const event: fc.Arbitrary<DashboardEvent> = fc
+  .record({
+    tenantId: fc.constantFrom(...TENANTS),
+    source: fc.constantFrom('gw', 'gw|2'),
+    eventId: fc.integer({ min: 0, max: 6000 }).map((id) => `e${id}`),
+    type: fc.constantFrom(SPEND_SETTLED, SPEND_SETTLED, SPEND_SETTLED, BUDGET_BLOCKED, GUARD_BLOCKED, 'tool.called'),
+    time,
+    agent: fc.constantFrom(...AGENTS),
+    run: fc.integer({ min: 0, max: 400 }),
+    settlement: fc.integer({ min: 0, max: 5000 }),
+    amount: fc.oneof(fc.integer({ min: 0, max: 50_000 }), fc.constant(3_000_000_000)),
+    model: fc.constantFrom(...MODELS),
+  })
+  .map(({ agent, run, settlement, amount, model, ...rest }) => {
+    const data: DashboardEvent['data'] = { run_id: `r${run}`, agent_id: agent };
+    if (rest.type === SPEND_SETTLED) {
+      Object.assign(data, { settlement_id: `s${settlement}`, amount_micros: amount, ...(model && { model }) });
+    }
+    return { ...rest, data };
+  });
+
+describe('tallies over roll-ups', () => {
+  const mongo = useMongo();
+  const events = createEventStore(mongo.connection, CENTURY_SECONDS);
+  const runs = createRunStore(mongo.connection, CENTURY_SECONDS);
+  const buckets = createBucketStore(mongo.connection, CENTURY_SECONDS);
+  const recorder = createEventRecorder({ events, runs, buckets });
+  const tallies = createTallies({ tallies: [buckets, events], runStarts: [buckets, runs] });
+
+  // Ids repeat within and across batches, with other times and amounts, and many events come late.
+  const sample = fc.sample(event, { numRuns: 6000, seed: 20261121 });
+  const reference = referenceOf(sample);
+
+  beforeAll(async () => {
+    await ensureIndexes(Object.values(mongo.connection.models));
+    for (let at = 0, size = 1; at < sample.length; at += size, size = (size * 7 + 3) % 400 || 1) {
+      const batch = sample.slice(at, at + size);
+      await withTransaction(mongo.connection, (session) => recordEvents(recorder, session, batch));
+    }
+  }, 120_000);
+
+  it('equal a brute-force sum over raw events for random windows, zones and workspaces', async () => {
+    const zones = Intl.supportedValuesOf('timeZone');
+    const question = fc.record({
+      tenantId: fc.constantFrom(...TENANTS),
+      range: fc.constantFrom(...RANGE_KINDS),
+      zone: fc.oneof(
+        fc.constantFrom('Asia/Kathmandu', 'Pacific/Chatham', 'Australia/Lord_Howe', 'America/St_Johns', 'UTC'),
+        fc.constantFrom(...zones),
+      ),
+      now: fc.oneof(fc.constantFrom(...NOWS), fc.integer({ min: from + 100 * 86_400_000, max: to })),
+      agentId: fc.constantFrom(...AGENTS),
+    });
+    await fc.assert(
+      fc.asyncProperty(question, async ({ tenantId, range, zone, now, agentId }) => {
+        const window = resolveRange(range, zone, now);
+        const { points } = seriesOf(window);
+        const expected = reference(tenantId, window);
+        const series = await tallies.ofSpans(tenantId, 'workspace', points);
+        expect(series).toEqual(expected.totals(points));
+        expect(sumTallies(series)).toEqual(expected.total);
+        expect((await tallies.ofSpans(tenantId, 'workspace', [window]))[0]).toEqual(expected.total);
+        expect(await tallies.byAgent(tenantId, window)).toEqual(expected.byAgent);
+        expect(sumTallies(await tallies.ofSpans(tenantId, { agentId }, points))).toEqual(
+          expected.byAgent.get(agentId) ?? sumTallies([]),
+        );
+        expect(await tallies.byModel(tenantId, agentId, window)).toEqual(expected.byModel(agentId));
+        expect(await tallies.runsStarted(tenantId, window)).toBe(expected.runsStarted);
+      }),
+      { seed: 20261121, numRuns: 2000 },
+    );
+  }, 300_000);
+
+  it('do not change when every event comes again, in another order and other batches', async () => {
+    const window = { start: from, end: to };
+    const before = await Promise.all(TENANTS.map((tenantId) => snapshot(tenantId)));
+    for (const batch of chunks(sample.toReversed(), 500)) {
+      const counted = await withTransaction(mongo.connection, (session) => recordEvents(recorder, session, batch));
+      expect(counted).toBe(0);
+    }
+    expect(await Promise.all(TENANTS.map((tenantId) => snapshot(tenantId)))).toEqual(before);
+
+    async function snapshot(tenantId: TenantId): Promise<unknown> {
+      return [await tallies.byAgent(tenantId, window), await tallies.runsStarted(tenantId, window)];
+    }
+  }, 60_000);
+
+  it('count nothing of a batch whose transaction does not commit', async () => {
+    const tenantId = provenTenantId('ws_aborted');
+    const batch = sample.slice(0, 50).map((one) => ({ ...one, tenantId }));
+    const failed = withTransaction(mongo.connection, async (session) => {
+      await recordEvents(recorder, session, batch);
+      throw new Error('stopped before the commit');
+    });
+    await expect(failed).rejects.toThrow('stopped before the commit');
+    expect(await tallies.byAgent(tenantId, { start: from, end: to })).toEqual(new Map());
+    expect(await tallies.runsStarted(tenantId, { start: from, end: to })).toBe(0);
+  });
+});
+
+function chunks<T>(items: T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>
+    items.slice(index * size, (index + 1) * size),
+  );
+}
