@@ -86,7 +86,7 @@ export function createLifecycle(
     },
     async ready() {
       if (state !== 'started') throw new Error(`${name} is ${state === 'stopping' ? 'stopping' : 'starting'}`);
-      const results = await Promise.allSettled(components.map((component) => component.ready?.()));
+      const results = await Promise.allSettled(components.map(async (component) => component.ready?.()));
       const reasons = results.flatMap((result, index) =>
         result.status === 'rejected' ? [`${components[index]?.name}: ${reasonOf(result.reason)}`] : [],
       );
