@@ -5,7 +5,6 @@ import { runAllTests } from './test-run.ts';
 const CHECKS: { name: string; run: () => Promise<CommandResult> }[] = [
   { name: 'lint', run: () => nx('lint') },
   { name: 'types', run: () => runCommand('npm', ['run', '--silent', 'typecheck']) },
-  { name: 'proto', run: () => nx('buf-lint', 'buf-format', 'buf-breaking') },
   { name: 'build', run: () => nx('build') },
   { name: 'format', run: () => runCommand('prettier', ['--check', '.']) },
   { name: 'audit', run: audit },

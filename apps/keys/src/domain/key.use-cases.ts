@@ -1,0 +1,71 @@
+import { timingSafeEqual } from 'node:crypto';
+import { type KeyRole, mintWorkspaceKey } from '@tollkeeper/contracts';
+import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
+import { type KeyStore, type KeyUse, MAX_ACTIVE_KEYS, type WorkspaceKey } from './workspace-key.ts';
+
+export interface NewKey {
+  /** 1–80 characters. */
+  name: string;
+  role: KeyRole;
+}
+
+/** A key right after its creation, the only moment at which its text is known. */
+export type CreatedKey = Pick<WorkspaceKey, 'id' | 'name' | 'role' | 'createdAt'> & { apiKey: string };
+
+/** What can be done with workspace keys (spec §4.4, decisions §7). */
+export interface KeyUseCases {
+  list(tenantId: TenantId): Promise<WorkspaceKey[]>;
+  /** Rejects with `conflict` when the workspace has {@link MAX_ACTIVE_KEYS} good keys. */
+  create(tenantId: TenantId, key: NewKey): Promise<CreatedKey>;
+  /** Makes the key useless. Revoking again changes nothing. Rejects with `not_found`. */
+  revoke(tenantId: TenantId, keyId: string): Promise<void>;
+  /**
+   * Whose a key is and what it may do. Rejects with the same `not_found` when there is no such key, the digest is not
+   * its own, or it is revoked. Counts as a use of the key.
+   */
+  verify(keyId: string, sha256: Buffer): Promise<{ tenantId: TenantId; role: KeyRole }>;
+}
+
+export interface KeyDeps {
+  store: KeyStore;
+  recordUse: (use: KeyUse) => void;
+  clock: Clock;
+}
+
+// Compared with in place of a digest that does not exist, so that an unknown key takes as long as a wrong one.
+const NO_DIGEST = Buffer.alloc(32);
+
+export function createKeyUseCases({ store, recordUse, clock }: KeyDeps): KeyUseCases {
+  return {
+    list: (tenantId) => store.list(tenantId),
+
+    async create(tenantId, { name, role }) {
+      if ((await store.countActive(tenantId)) >= MAX_ACTIVE_KEYS) {
+        throw new AppError(
+          'conflict',
+          `The workspace has ${MAX_ACTIVE_KEYS} keys in use. Revoke one that is not needed.`,
+        );
+      }
+      const { id, apiKey, sha256 } = mintWorkspaceKey();
+      const createdAt = new Date(clock());
+      await store.insert(tenantId, { id, name, role, createdAt, lastUsedAt: null, revokedAt: null, sha256 });
+      return { id, name, role, createdAt, apiKey };
+    },
+
+    async revoke(tenantId, keyId) {
+      if (await store.revoke(tenantId, keyId, new Date(clock()))) return;
+      throw new AppError('not_found', 'There is no such key in this workspace.');
+    },
+
+    async verify(keyId, sha256) {
+      const proof = await store.findProof(keyId);
+      const matches = timingSafeEqual(proof?.sha256 ?? NO_DIGEST, sha256);
+      if (proof === null || !matches || proof.revoked) {
+        throw new AppError('not_found', 'This workspace key is not valid.');
+      }
+      const { tenantId, role } = proof;
+      recordUse({ tenantId, keyId, usedAt: new Date(clock()) });
+      return { tenantId, role };
+    },
+  };
+}

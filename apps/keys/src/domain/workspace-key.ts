@@ -1,0 +1,49 @@
+import type { KeyRole } from '@tollkeeper/contracts';
+import type { TenantId } from '@tollkeeper/kernel';
+
+/** A key as its owner sees it. Neither the key itself nor its digest is part of it. */
+export interface WorkspaceKey {
+  /** The part of the key between `ws_live_` and the dot. */
+  id: string;
+  name: string;
+  role: KeyRole;
+  createdAt: Date;
+  /** Null until the key is used; at most a minute behind. */
+  lastUsedAt: Date | null;
+  /** Null while the key is good. */
+  revokedAt: Date | null;
+}
+
+/** What proves a key: whose it is, what it may do, and the digest that the secret must have. */
+export interface KeyProof {
+  tenantId: TenantId;
+  role: KeyRole;
+  sha256: Buffer;
+  revoked: boolean;
+}
+
+/** Most keys of a workspace that are not revoked. Revoking one makes room. */
+export const MAX_ACTIVE_KEYS = 500;
+/** Most revoked keys in a list, the last revoked ones. */
+export const MAX_REVOKED_KEYS_LISTED = 500;
+
+/** Where keys are kept. Another workspace's key does not exist for any method that takes a tenant. */
+export interface KeyStore {
+  /** Stores a new key with the SHA-256 of its text. */
+  insert(tenantId: TenantId, key: WorkspaceKey & { sha256: Buffer }): Promise<void>;
+  countActive(tenantId: TenantId): Promise<number>;
+  /** Keys that are not revoked, newest first, then the last revoked ones. */
+  list(tenantId: TenantId): Promise<WorkspaceKey[]>;
+  /** Sets `revokedAt` unless it is set. False when the workspace has no such key. */
+  revoke(tenantId: TenantId, keyId: string, revokedAt: Date): Promise<boolean>;
+  /** What a request with this key must be checked against. The one look-up without a tenant: it is what proves it. */
+  findProof(keyId: string): Promise<KeyProof | null>;
+  /** Moves `lastUsedAt` of every key named forward, never back. */
+  recordUses(uses: readonly KeyUse[]): Promise<void>;
+}
+
+export interface KeyUse {
+  tenantId: TenantId;
+  keyId: string;
+  usedAt: Date;
+}

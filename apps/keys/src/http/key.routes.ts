@@ -1,0 +1,99 @@
+import { identifier, KEY_ROLES } from '@tollkeeper/contracts';
+import { defineRoute, type Route } from '@tollkeeper/http';
+import { z } from 'zod';
+import type { KeyUseCases } from '../domain/key.use-cases.ts';
+import type { WorkspaceKey } from '../domain/workspace-key.ts';
+
+const PATH = '/api/v1/management/workspace-keys';
+const TAG = 'Workspace keys';
+
+const keyName = z
+  .string()
+  .trim()
+  .min(1, 'must not be empty')
+  .max(80, 'must be at most 80 characters')
+  .regex(/^\P{Cc}*$/u, 'must not contain control characters')
+  .meta({ description: 'What the key is for', example: 'eu-1 gateway' });
+const keyRole = z.enum(KEY_ROLES).meta({
+  id: 'WorkspaceKeyRole',
+  description: '`developer` and `admin` keys may post events, `read_only` keys may not',
+});
+const timestamp = z.iso.datetime({ precision: 3 });
+const keyFields = { id: z.string(), name: z.string(), role: keyRole, created_at: timestamp };
+
+const keyRecord = z
+  .object({
+    ...keyFields,
+    last_used_at: timestamp.nullable().meta({ description: 'At most a minute behind; null until the first use' }),
+    revoked_at: timestamp.nullable().meta({ description: 'Null while the key is good' }),
+  })
+  .meta({ id: 'WorkspaceKey' });
+const createdKey = z
+  .object({
+    ...keyFields,
+    api_key: z.string().meta({ description: '`ws_live_<id>.<secret>`; shown this once and never again' }),
+  })
+  .meta({ id: 'CreatedWorkspaceKey' });
+
+/** The management of workspace keys (spec §4.4), for owners. */
+export function createKeyRoutes(useCases: KeyUseCases): Route[] {
+  return [
+    defineRoute({
+      method: 'get',
+      path: PATH,
+      operationId: 'listWorkspaceKeys',
+      tag: TAG,
+      summary: 'List the keys of the workspace',
+      description: 'Keys that are good, newest first, then up to 500 revoked ones, the last revoked first.',
+      access: 'owner',
+      responses: {
+        200: { description: 'The keys, without their secrets', schema: z.object({ items: z.array(keyRecord) }) },
+      },
+      handler: async ({ caller }) => {
+        const keys = await useCases.list(caller.tenantId);
+        return { status: 200, body: { items: keys.map(toKeyRecord) } };
+      },
+    }),
+    defineRoute({
+      method: 'post',
+      path: PATH,
+      operationId: 'createWorkspaceKey',
+      tag: TAG,
+      summary: 'Create a key',
+      description: 'The answer is the only one that ever holds the key itself: keep it at once.',
+      access: 'owner',
+      body: z.strictObject({ name: keyName, role: keyRole }),
+      responses: { 201: { description: 'The new key', schema: createdKey } },
+      handler: async ({ caller, body }) => {
+        const { id, name, role, createdAt, apiKey } = await useCases.create(caller.tenantId, body);
+        return { status: 201, body: { id, name, role, created_at: createdAt.toISOString(), api_key: apiKey } };
+      },
+    }),
+    defineRoute({
+      method: 'post',
+      path: `${PATH}/{id}:revoke`,
+      operationId: 'revokeWorkspaceKey',
+      tag: TAG,
+      summary: 'Revoke a key for good',
+      description: 'Within 5 seconds the key is refused everywhere. Revoking again changes nothing.',
+      access: 'owner',
+      params: z.object({ id: identifier.meta({ description: 'Id of the key' }) }),
+      responses: { 200: { description: 'The key is revoked', schema: z.object({ ok: z.literal(true) }) } },
+      handler: async ({ caller, params }) => {
+        await useCases.revoke(caller.tenantId, params.id);
+        return { status: 200, body: { ok: true as const } };
+      },
+    }),
+  ];
+}
+
+function toKeyRecord(key: WorkspaceKey): z.infer<typeof keyRecord> {
+  return {
+    id: key.id,
+    name: key.name,
+    role: key.role,
+    created_at: key.createdAt.toISOString(),
+    last_used_at: key.lastUsedAt?.toISOString() ?? null,
+    revoked_at: key.revokedAt?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,83 @@
+import { createGrpcServer } from '@tollkeeper/grpc';
+import { createHttpServer } from '@tollkeeper/http';
+import { type Clock, systemClock } from '@tollkeeper/kernel';
+import { connectMongo } from '@tollkeeper/mongo';
+import { type Component, createLifecycle, type Logger, type Metrics } from '@tollkeeper/runtime';
+import type { KeysConfig } from './config.ts';
+import { createKeyUseRecorder, type KeyUseRecorder } from './domain/key-use.recorder.ts';
+import { createKeyUseCases, type KeyUseCases } from './domain/key.use-cases.ts';
+import { createKeysHandlers } from './grpc/keys.handlers.ts';
+import { createKeyRoutes } from './http/key.routes.ts';
+import { createKeyStore } from './store/key.store.ts';
+
+export interface KeysDeps {
+  config: KeysConfig;
+  logger: Logger;
+  metrics: Metrics;
+  clock?: Clock;
+}
+
+/** Workspace keys: their management over HTTP, their verification over gRPC. Addresses are valid once started. */
+export interface KeysService extends Component {
+  readonly httpUrl: string;
+  readonly grpcAddress: string;
+  /** For a process that runs this service in itself, such as to create the first key. Valid once started. */
+  readonly useCases: KeyUseCases;
+}
+
+export function createKeys({ config, logger, metrics, clock = systemClock }: KeysDeps): KeysService {
+  const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger });
+  const store = createKeyStore(mongo.connection);
+  const uses = createKeyUseRecorder((batch) => store.recordUses(batch));
+  const useCases = createKeyUseCases({ store, recordUse: uses.record, clock });
+  const http = createHttpServer({
+    routes: createKeyRoutes(useCases),
+    info: { title: 'Tollkeeper workspace keys', version: '1' },
+    callerTokenSecret: config.CALLER_TOKEN_SECRET,
+    host: config.HOST,
+    port: config.HTTP_PORT,
+    logger,
+    metrics,
+  });
+  const grpc = createGrpcServer({
+    host: config.HOST,
+    port: config.GRPC_PORT,
+    services: [createKeysHandlers(useCases)],
+    logger,
+    metrics,
+    ready: () => mongo.ping(),
+  });
+  // The servers stop first and the connection last, so that the uses of the last calls are still written.
+  const flusher = createUseFlusher(uses, config.LAST_USED_FLUSH_MS, logger);
+  const lifecycle = createLifecycle([mongo, flusher, grpc, http], logger, { name: 'keys' });
+
+  return {
+    ...lifecycle,
+    useCases,
+    get httpUrl() {
+      return http.url;
+    },
+    get grpcAddress() {
+      return grpc.address;
+    },
+  };
+}
+
+function createUseFlusher(uses: KeyUseRecorder, intervalMs: number, logger: Logger): Component {
+  let timer: NodeJS.Timeout | undefined;
+  const flush = (): void => {
+    uses
+      .flush()
+      .catch((err: unknown) => logger.warn({ err }, 'last_used_at could not be written; it will be tried again'));
+  };
+  return {
+    name: 'key-use-flusher',
+    async start() {
+      timer = setInterval(flush, intervalMs);
+    },
+    async stop() {
+      clearInterval(timer);
+      await uses.flush();
+    },
+  };
+}

@@ -1,0 +1,88 @@
+import { KEY_ROLES, type KeyRole } from '@tollkeeper/contracts';
+import { provenTenantId } from '@tollkeeper/kernel';
+import { type Connection, Schema, trusted } from 'mongoose';
+import { type KeyStore, MAX_ACTIVE_KEYS, MAX_REVOKED_KEYS_LISTED, type WorkspaceKey } from '../domain/workspace-key.ts';
+
+interface StoredKey {
+  _id: string;
+  tenantId: string;
+  name: string;
+  role: KeyRole;
+  sha256: Buffer;
+  createdAt: Date;
+  lastUsedAt: Date | null;
+  revokedAt: Date | null;
+}
+
+const keySchema = new Schema<StoredKey>(
+  {
+    _id: { type: String, required: true },
+    tenantId: { type: String, required: true },
+    name: { type: String, required: true },
+    role: { type: String, enum: KEY_ROLES, required: true },
+    sha256: { type: Buffer, required: true },
+    createdAt: { type: Date, required: true },
+    lastUsedAt: { type: Date, default: null },
+    revokedAt: { type: Date, default: null },
+  },
+  { collection: 'workspace_keys', versionKey: false },
+);
+keySchema.index({ tenantId: 1, revokedAt: -1, createdAt: -1 });
+
+// Lists never load the digest: what is not read cannot leak.
+const LISTED = { name: 1, role: 1, createdAt: 1, lastUsedAt: 1, revokedAt: 1 } as const;
+
+/** Keys in the database of `connection`. Make it before the connection starts. */
+export function createKeyStore(connection: Connection): KeyStore {
+  const keys = connection.model<StoredKey>('WorkspaceKey', keySchema);
+
+  return {
+    async insert(tenantId, { id, ...fields }) {
+      await keys.create({ _id: id, tenantId, ...fields });
+    },
+
+    countActive: (tenantId) => keys.countDocuments({ tenantId, revokedAt: null }).limit(MAX_ACTIVE_KEYS),
+
+    async list(tenantId) {
+      const [active, revoked] = await Promise.all([
+        keys.find({ tenantId, revokedAt: null }, LISTED).sort({ createdAt: -1 }).lean(),
+        keys
+          .find({ tenantId, revokedAt: trusted({ $ne: null }) }, LISTED)
+          .sort({ revokedAt: -1 })
+          .limit(MAX_REVOKED_KEYS_LISTED)
+          .lean(),
+      ]);
+      return [...active, ...revoked].map(toWorkspaceKey);
+    },
+
+    async revoke(tenantId, keyId, revokedAt) {
+      const { matchedCount } = await keys.updateOne({ _id: keyId, tenantId, revokedAt: null }, { $set: { revokedAt } });
+      return matchedCount === 1 || (await keys.exists({ _id: keyId, tenantId })) !== null;
+    },
+
+    async findProof(keyId) {
+      const stored = await keys.findById(keyId, { tenantId: 1, role: 1, sha256: 1, revokedAt: 1 }).lean();
+      if (stored === null) return null;
+      const { tenantId, role, sha256, revokedAt } = stored;
+      return { tenantId: provenTenantId(tenantId), role, sha256: toBuffer(sha256), revoked: revokedAt !== null };
+    },
+
+    async recordUses(uses) {
+      const updates = uses.map(({ tenantId, keyId, usedAt }) => ({
+        updateOne: { filter: { _id: keyId, tenantId }, update: { $max: { lastUsedAt: usedAt } } },
+      }));
+      await keys.bulkWrite(updates, { ordered: false });
+    },
+  };
+}
+
+type ListedKey = Pick<StoredKey, '_id' | keyof typeof LISTED>;
+
+function toWorkspaceKey({ _id, name, role, createdAt, lastUsedAt, revokedAt }: ListedKey): WorkspaceKey {
+  return { id: _id, name, role, createdAt, lastUsedAt, revokedAt };
+}
+
+/** Lean documents carry the driver's own binary type. */
+function toBuffer(value: Buffer | { buffer: Uint8Array }): Buffer {
+  return Buffer.isBuffer(value) ? value : Buffer.from(value.buffer);
+}

@@ -1,0 +1,159 @@
+import { describe, expect, it } from '@jest/globals';
+import { signCallerToken } from '@tollkeeper/http';
+import { useMongo } from '@tollkeeper/testing';
+import { MAX_ACTIVE_KEYS } from '../src/domain/workspace-key.ts';
+import { KEYS_PATH, newTenant, useKeys } from './keys.stack.ts';
+
+describe('workspace keys over HTTP', () => {
+  const mongo = useMongo();
+  const keys = useKeys(mongo);
+
+  describe('creating', () => {
+    it('answers 201 with the key, which no other answer, log line or document ever holds', async () => {
+      const tenantId = newTenant();
+
+      const response = await keys.call('post', KEYS_PATH, { tenantId, body: { name: 'eu-1', role: 'developer' } });
+
+      expect(response.status).toBe(201);
+      const { id, api_key: apiKey } = response.body as { id: string; api_key: string };
+      expect(response.body).toEqual({
+        id,
+        name: 'eu-1',
+        role: 'developer',
+        created_at: new Date(keys.clock.now).toISOString(),
+        api_key: expect.stringMatching(new RegExp(`^ws_live_${id}\\.[0-9A-Za-z]{42}$`)),
+      });
+      const secret = apiKey.split('.')[1]!;
+      expect(JSON.stringify(await keys.list(tenantId))).not.toContain(secret);
+      expect(keys.logs.text()).not.toContain(secret);
+      const stored = await mongo.connection.useDb(keys.database).collection('workspace_keys').find().toArray();
+      expect(stored.length).toBeGreaterThan(0);
+      expect(JSON.stringify(stored)).not.toContain(secret);
+    });
+
+    it.each(['read_only', 'developer', 'admin'] as const)('takes the role %s', async (role) => {
+      const response = await keys.call('post', KEYS_PATH, { body: { name: 'k', role } });
+      expect(response.status).toBe(201);
+    });
+
+    it('trims the name and takes one of 80 characters', async () => {
+      const response = await keys.call('post', KEYS_PATH, { body: { name: ` ${'n'.repeat(80)} `, role: 'admin' } });
+      expect(response.body).toMatchObject({ name: 'n'.repeat(80) });
+    });
+
+    it.each([
+      ['an empty body', {}, ['name', 'role']],
+      ['an empty name', { name: ' ', role: 'admin' }, ['name']],
+      ['a name of 81 characters', { name: 'n'.repeat(81), role: 'admin' }, ['name']],
+      ['a control character in the name', { name: 'a\u0007b', role: 'admin' }, ['name']],
+      ['an unknown role', { name: 'k', role: 'owner' }, ['role']],
+      ['an operator object', { name: { $gt: '' }, role: { $ne: null } }, ['name', 'role']],
+      ['an unknown field', { name: 'k', role: 'admin', tenant_id: 'ws_other' }, ['tenant_id']],
+      ['a list', [], ['']],
+    ])('refuses %s and names the fields', async (_case, body, paths) => {
+      const response = await keys.call('post', KEYS_PATH, { body });
+
+      expect(response.status).toBe(400);
+      const { details } = response.body as { details: { path: string }[] };
+      expect(details.map((detail) => detail.path)).toEqual(paths);
+    });
+
+    it('refuses a key beyond the most that a workspace may use, until one is revoked', async () => {
+      const tenantId = newTenant();
+      const made = await Promise.all(
+        Array.from({ length: MAX_ACTIVE_KEYS }, () => keys.useCases().create(tenantId, { name: 'k', role: 'admin' })),
+      );
+      const body = { name: 'one more', role: 'admin' };
+
+      expect((await keys.call('post', KEYS_PATH, { tenantId, body })).status).toBe(409);
+      await keys.revoke(tenantId, made[0]!.id);
+      expect((await keys.call('post', KEYS_PATH, { tenantId, body })).status).toBe(201);
+    });
+  });
+
+  describe('listing', () => {
+    it('shows the keys of the workspace alone, the good ones first, newest first', async () => {
+      const tenantId = newTenant();
+      const first = await keys.create(tenantId, 'first');
+      keys.clock.now += 1000;
+      const second = await keys.create(tenantId, 'second');
+      keys.clock.now += 1000;
+      const third = await keys.create(tenantId, 'third');
+      await keys.create(newTenant(), 'foreign');
+      await keys.revoke(tenantId, third.id);
+
+      expect(await keys.list(tenantId)).toEqual([
+        expect.objectContaining({ id: second.id, last_used_at: null, revoked_at: null }),
+        expect.objectContaining({ id: first.id, created_at: first.created_at }),
+        expect.objectContaining({ id: third.id, revoked_at: new Date(keys.clock.now).toISOString() }),
+      ]);
+    });
+
+    it('is empty for a workspace without keys', async () => {
+      expect(await keys.list(newTenant())).toEqual([]);
+    });
+  });
+
+  describe('revoking', () => {
+    it('answers {ok: true} again and keeps the first revoked_at', async () => {
+      const tenantId = newTenant();
+      const { id } = await keys.create(tenantId);
+
+      const first = await keys.revoke(tenantId, id);
+      const revokedAt = new Date(keys.clock.now).toISOString();
+      keys.clock.now += 60_000;
+      const second = await keys.revoke(tenantId, id);
+
+      expect([first.status, first.body]).toEqual([200, { ok: true }]);
+      expect([second.status, second.body]).toEqual([200, { ok: true }]);
+      expect(await keys.list(tenantId)).toEqual([expect.objectContaining({ revoked_at: revokedAt })]);
+    });
+
+    it("answers 404 for another workspace's key and leaves it good", async () => {
+      const owner = newTenant();
+      const { id } = await keys.create(owner);
+
+      expect((await keys.revoke(newTenant(), id)).status).toBe(404);
+      expect(await keys.list(owner)).toEqual([expect.objectContaining({ id, revoked_at: null })]);
+    });
+
+    it('answers 404 for a key that does not exist', async () => {
+      expect((await keys.revoke(newTenant(), 'nosuchkey')).status).toBe(404);
+    });
+
+    it.each(['a'.repeat(129), '%00', '%24ne', '%ff'])('answers 400 for the id %s', async (id) => {
+      expect((await keys.revoke(newTenant(), id)).status).toBe(400);
+    });
+  });
+
+  describe('access', () => {
+    const routes = [
+      ['get', KEYS_PATH],
+      ['post', KEYS_PATH],
+      ['post', `${KEYS_PATH}/abc:revoke`],
+    ] as const;
+
+    it.each(routes)('%s %s needs an owner', async (method, path) => {
+      expect((await keys.call(method, path, { role: 'member' })).status).toBe(403);
+      expect((await keys.call(method, path, { role: 'admin' })).status).toBe(403);
+    });
+
+    it.each(routes)('%s %s refuses a missing and a forged caller', async (method, path) => {
+      const tenantId = newTenant();
+      const forged = await signCallerToken('another-secret-with-enough-bytes-in-it', {
+        userId: 'user_1',
+        tenantId,
+        role: 'owner',
+      });
+      expect((await keys.call(method, path, { token: null })).status).toBe(401);
+      expect((await keys.call(method, path, { token: forged })).status).toBe(401);
+    });
+
+    it.each(routes)('%s %s takes no workspace key', async (method, path) => {
+      const { api_key: apiKey } = await keys.create(newTenant(), 'k', 'admin');
+      const headers = { authorization: `Bearer ${apiKey}` };
+
+      expect((await keys.call(method, path, { token: null, headers })).status).toBe(401);
+    });
+  });
+});

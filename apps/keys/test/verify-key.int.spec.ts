@@ -1,0 +1,68 @@
+import { describe, expect, it } from '@jest/globals';
+import { mintWorkspaceKey, parseWorkspaceKey } from '@tollkeeper/contracts';
+import { useMongo } from '@tollkeeper/testing';
+import { newTenant, useKeys } from './keys.stack.ts';
+
+function parsed(apiKey: string): [string, Buffer] {
+  const key = parseWorkspaceKey(apiKey);
+  if (key === null) throw new Error('not a workspace key');
+  return [key.keyId, key.sha256];
+}
+
+describe('VerifyKey', () => {
+  const keys = useKeys(useMongo());
+
+  it('answers the workspace and the role of a good key', async () => {
+    const tenantId = newTenant();
+    const { api_key: apiKey } = await keys.create(tenantId, 'k', 'read_only');
+
+    expect(await keys.verify(...parsed(apiKey))).toEqual({ tenantId, role: 'KEY_ROLE_READ_ONLY' });
+  });
+
+  it('gives one and the same answer for an unknown key, a wrong secret and a revoked key', async () => {
+    const tenantId = newTenant();
+    const good = await keys.create(tenantId);
+    const revoked = await keys.create(tenantId);
+    await keys.revoke(tenantId, revoked.id);
+    const stranger = mintWorkspaceKey();
+
+    const attempts = await Promise.allSettled([
+      keys.verify(stranger.id, stranger.sha256),
+      keys.verify(good.id, stranger.sha256),
+      keys.verify(...parsed(revoked.api_key)),
+    ]);
+
+    const reason = { code: 'not_found', message: 'This workspace key is not valid.' };
+    for (const attempt of attempts) expect(attempt).toMatchObject({ status: 'rejected', reason });
+  });
+
+  it.each([
+    ['an id of another shape', '../../etc/passwd', Buffer.alloc(32)],
+    ['a digest of another length', 'A'.repeat(16), Buffer.alloc(31)],
+    ['nothing', '', Buffer.alloc(0)],
+  ])('refuses %s', async (_case, keyId, sha256) => {
+    await expect(keys.verify(keyId, sha256)).rejects.toMatchObject({ code: 'invalid_request' });
+  });
+
+  it('counts as a use of the key, which a stop of the service does not lose', async () => {
+    const tenantId = newTenant();
+    const used = await keys.create(tenantId);
+    keys.clock.now += 5000;
+    const usedAt = new Date(keys.clock.now).toISOString();
+
+    await keys.verify(...parsed(used.api_key));
+    await keys.restart();
+
+    expect(await keys.list(tenantId)).toEqual([expect.objectContaining({ id: used.id, last_used_at: usedAt })]);
+  });
+
+  it('leaves last_used_at alone when the key is refused', async () => {
+    const tenantId = newTenant();
+    const { id } = await keys.create(tenantId);
+
+    await expect(keys.verify(id, Buffer.alloc(32))).rejects.toThrow();
+    await keys.restart();
+
+    expect(await keys.list(tenantId)).toEqual([expect.objectContaining({ id, last_used_at: null })]);
+  });
+});
