@@ -18,6 +18,12 @@ import { formatPath } from './validation.ts';
  */
 export const GATEWAY_EVENTS_TOPIC = 'gateway.events';
 
+/**
+ * How the topic is made, by whichever service comes first. Six partitions let up to six replicas of a consumer share
+ * the work; a week of retention is the time that a consumer may be down without losing anything.
+ */
+export const GATEWAY_EVENTS_TOPIC_OPTIONS = { name: GATEWAY_EVENTS_TOPIC, partitions: 6, retentionMs: 7 * 86_400_000 };
+
 /** An accepted event with what its acceptance added. `receivedAt` is RFC 3339 UTC with milliseconds. */
 export interface GatewayEventRecord {
   tenantId: TenantId;
