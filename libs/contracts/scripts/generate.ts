@@ -1,19 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import protobuf from 'protobufjs';
 
-const require = createRequire(import.meta.url);
 const PROTO_ROOT = join(import.meta.dirname, '../../../proto');
 export const GENERATED_DIRECTORY = join(import.meta.dirname, '../src/gen');
 
-function runTool(script: string, args: string[], cwd: string): void {
-  execFileSync(process.execPath, [require.resolve(script), ...args], { cwd, stdio: ['ignore', 'ignore', 'inherit'] });
-}
-
 /**
  * Writes what the proto files say into `directory`, replacing what is there: one TypeScript type per message, and
- * `descriptor.json`, a `google.protobuf.FileDescriptorSet`, so that nothing reads a .proto file at run time.
+ * `descriptor.json`, the same in protobuf.js' JSON, so that nothing reads a .proto file at run time.
  */
 export function generate(directory: string): void {
   rmSync(directory, { recursive: true, force: true });
@@ -21,20 +17,27 @@ export function generate(directory: string): void {
   const protoFiles = readdirSync(PROTO_ROOT, { recursive: true, encoding: 'utf8' })
     .filter((path) => path.endsWith('.proto') && !path.includes('node_modules'))
     .sort();
-  // The flags agree with the options that services.ts loads the descriptor with.
-  const flags = ['--longs=String', '--enums=String', '--defaults', '--oneofs', '--includeComments'];
-  const files = ['--importFileExtension=.ts', '--targetFileExtension=.ts', '--grpcLib=@grpc/grpc-js', '-I', '.'];
-  runTool(
-    '@grpc/proto-loader/build/bin/proto-loader-gen-types.js',
-    [...flags, ...files, '-O', directory, ...protoFiles],
-    PROTO_ROOT,
-  );
-  const output = `${join(directory, 'descriptor.json')}#format=json`;
-  runTool(
-    '@bufbuild/buf/bin/buf',
-    ['build', '--as-file-descriptor-set', '--exclude-source-info', '-o', output],
-    PROTO_ROOT,
-  );
+  generateTypes(protoFiles, directory);
+  writeFileSync(join(directory, 'descriptor.json'), `${JSON.stringify(describe(protoFiles), null, 2)}\n`);
+}
+
+function generateTypes(protoFiles: string[], directory: string): void {
+  const tool = createRequire(import.meta.url).resolve('@grpc/proto-loader/build/bin/proto-loader-gen-types.js');
+  // These agree with the options that services.ts loads the descriptor with.
+  const options = ['--longs=String', '--enums=String', '--defaults', '--oneofs'];
+  const style = ['--includeComments', '--importFileExtension=.ts', '--targetFileExtension=.ts'];
+  const paths = ['--grpcLib=@grpc/grpc-js', '-I', '.', '-O', directory];
+  // Relative paths from here: the tool writes them into its output.
+  execFileSync(process.execPath, [tool, ...options, ...style, ...paths, ...protoFiles], {
+    cwd: PROTO_ROOT,
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+}
+
+function describe(protoFiles: string[]): protobuf.INamespace {
+  const root = new protobuf.Root();
+  root.resolvePath = (_origin, target) => join(PROTO_ROOT, target);
+  return root.loadSync(protoFiles, { keepCase: false }).toJSON();
 }
 
 if (import.meta.main) generate(GENERATED_DIRECTORY);

@@ -1,5 +1,4 @@
-import { AppError, type ErrorDetail } from '@tollkeeper/kernel';
-import type { z } from 'zod';
+import { z } from 'zod';
 import {
   type budgetBlockedData,
   type guardBlockedData,
@@ -9,7 +8,7 @@ import {
   type spendSettledData,
 } from './event-schemas.ts';
 import { findJsonProblem } from './json-limits.ts';
-import { formatPath, issueMessage, toErrorDetails } from './validation.ts';
+import { issueMessage } from './validation.ts';
 
 /** Most events in one batch (decisions §7). */
 export const MAX_EVENTS_PER_BATCH = 1000;
@@ -54,35 +53,51 @@ export function isGuardBlocked(event: GatewayEvent): event is GuardBlockedEvent 
 const ATTRIBUTES = new Set(Object.keys(otherEventSchema.shape));
 const EXTENSION_NAME = /^[a-z0-9]{1,64}$/;
 
+type Issues = z.core.$ZodRawIssue[];
+
 /**
- * Reads one CloudEvents 1.0 event in JSON (decisions §7).
+ * Reads one CloudEvents 1.0 event in JSON (decisions §7), as `application/cloudevents+json` carries it.
  *
  * Extension attributes, which CloudEvents names with lowercase letters and digits, are taken and dropped, as are
  * `subject`, `dataschema` and `datacontenttype`: Tollkeeper gives none of them a meaning. Any other unknown name, and
  * unknown fields in the data of the three known types, are problems: a typing error is never silently ignored.
- *
- * `prefix` is the path of the event in the request and stands before every path in `details`.
  */
-export function readGatewayEvent(
-  input: unknown,
-  prefix: readonly PropertyKey[] = [],
-): { event: GatewayEvent } | { details: ErrorDetail[] } {
+export const gatewayEventSchema = z
+  .unknown()
+  .transform((input, ctx): GatewayEvent => readEvent(input, ctx.issues) ?? z.NEVER)
+  .meta({
+    description: 'A CloudEvents 1.0 event in JSON; extension attributes are taken and ignored',
+    override: toOpenApi(z.union([...Object.values(knownEventSchemas), otherEventSchema])),
+  });
+
+const BATCH_SIZE = `must be an array of 1 to ${MAX_EVENTS_PER_BATCH} events`;
+
+/**
+ * A batch of events in its order, as `application/cloudevents-batch+json` carries it. The paths of its problems
+ * begin with the index of the event: `[3].data.run_id`.
+ */
+export const gatewayEventBatchSchema = z
+  .array(gatewayEventSchema, BATCH_SIZE)
+  .min(1, BATCH_SIZE)
+  .max(MAX_EVENTS_PER_BATCH, { error: BATCH_SIZE, abort: true });
+
+function readEvent(input: unknown, issues: Issues): GatewayEvent | null {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {
-    return { details: [{ path: formatPath(prefix), message: 'must be an object: one CloudEvents 1.0 event' }] };
+    issues.push({ code: 'custom', input, message: 'must be an object: one CloudEvents 1.0 event' });
+    return null;
   }
   const schema = schemaOf('type' in input ? input.type : undefined);
   const result = schema.safeParse(input, { error: issueMessage });
-  const details = result.success ? [] : toErrorDetails(result.error.issues, prefix);
+  if (!result.success) issues.push(...result.error.issues.map((issue) => ({ ...issue, input }) as z.core.$ZodRawIssue));
   for (const name of Object.keys(input)) {
     if (ATTRIBUTES.has(name) || EXTENSION_NAME.test(name)) continue;
-    details.push({ path: formatPath([...prefix, name]), message: 'is not an attribute of CloudEvents 1.0' });
+    issues.push({ code: 'custom', input, path: [name], message: 'is not an attribute of CloudEvents 1.0' });
   }
-  if (schema === otherEventSchema && 'data' in input)
-    details.push(...otherDataProblems(input.data, [...prefix, 'data']));
-  if (!result.success || details.length > 0) return { details };
+  if (schema === otherEventSchema && 'data' in input) checkOtherData(input.data, issues);
+  if (!result.success || issues.length > 0) return null;
 
   const { specversion, id, source, type, time, data } = result.data;
-  return { event: { specversion, id, source, type, time, data } };
+  return { specversion, id, source, type, time, data };
 }
 
 function schemaOf(type: unknown): (typeof knownEventSchemas)[KnownEventType] | typeof otherEventSchema {
@@ -91,45 +106,19 @@ function schemaOf(type: unknown): (typeof knownEventSchemas)[KnownEventType] | t
 }
 
 /** What a schema can't say about the data of a type that is not known, whose fields are the sender's own. */
-function otherDataProblems(data: unknown, path: readonly PropertyKey[]): ErrorDetail[] {
-  const problem = findJsonProblem(data);
-  if (problem !== null) return [{ path: formatPath([...path, ...problem.path]), message: problem.message }];
-  if (JSON.stringify(data).length > MAX_EVENT_DATA_LENGTH) {
-    return [{ path: formatPath(path), message: `must be at most ${MAX_EVENT_DATA_LENGTH} characters of JSON` }];
+function checkOtherData(input: unknown, issues: Issues): void {
+  const problem = findJsonProblem(input);
+  if (problem !== null) {
+    issues.push({ code: 'custom', input, path: ['data', ...problem.path], message: problem.message });
+  } else if (JSON.stringify(input).length > MAX_EVENT_DATA_LENGTH) {
+    const message = `must be at most ${MAX_EVENT_DATA_LENGTH} characters of JSON`;
+    issues.push({ code: 'custom', input, path: ['data'], message });
   }
-  return [];
 }
 
-const MAX_DETAILS = 100;
-
-/** One event, as `application/cloudevents+json` carries it. Throws `invalid_request` with all problems in `details`. */
-export function parseGatewayEvent(input: unknown): GatewayEvent {
-  const result = readGatewayEvent(input);
-  if ('details' in result)
-    throw new AppError('invalid_request', 'The event is not valid.', { details: result.details });
-  return result.event;
-}
-
-/**
- * A batch of 1 to 1000 events, as `application/cloudevents-batch+json` carries it, in its order. One bad event
- * refuses the batch: throws `invalid_request`, whose `details` begin with the index of the event (`[3].data.run_id`).
- */
-export function parseGatewayEvents(input: unknown): GatewayEvent[] {
-  if (!Array.isArray(input) || input.length === 0 || input.length > MAX_EVENTS_PER_BATCH) {
-    const message = `must be an array of 1 to ${MAX_EVENTS_PER_BATCH} events`;
-    throw new AppError('invalid_request', `The batch ${message}.`, { details: [{ path: '', message }] });
-  }
-  const events: GatewayEvent[] = [];
-  const details: ErrorDetail[] = [];
-  for (const [index, item] of input.entries()) {
-    const result = readGatewayEvent(item, [index]);
-    if ('event' in result) events.push(result.event);
-    else details.push(...result.details);
-    if (details.length >= MAX_DETAILS) break;
-  }
-  if (details.length > 0) {
-    const message = 'The batch holds events that are not valid; none of it was taken.';
-    throw new AppError('invalid_request', message, { details: details.slice(0, MAX_DETAILS) });
-  }
-  return events;
+/** The JSON Schema of what a transform takes in: its own says nothing, since any value is let in to be read. */
+function toOpenApi(schema: z.ZodType): object {
+  const jsonSchema = z.toJSONSchema(schema, { io: 'input' });
+  delete jsonSchema.$schema;
+  return jsonSchema;
 }

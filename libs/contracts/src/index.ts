@@ -1,6 +1,5 @@
 export * from './api/primitives.ts';
 export * from './event-record.ts';
-export * from './event-schemas.ts';
 export * from './events.ts';
 export * from './services.ts';
 export * from './validation.ts';

@@ -1,5 +1,5 @@
 import type { ServiceDefinition } from '@grpc/grpc-js';
-import { loadFileDescriptorSetFromObject } from '@grpc/proto-loader';
+import { fromJSON } from '@grpc/proto-loader';
 import type { Role } from '@tollkeeper/kernel';
 import descriptor from './gen/descriptor.json' with { type: 'json' };
 import type { IdentityServiceDefinition } from './gen/tollkeeper/identity/v1/IdentityService.ts';
@@ -14,7 +14,7 @@ export type { Workspace__Output as WorkspaceMessage } from './gen/tollkeeper/ide
 export type { IdentityServiceDefinition, KeysServiceDefinition };
 
 // The options agree with the flags that the types are generated with (scripts/generate.ts).
-const services = loadFileDescriptorSetFromObject(descriptor, {
+const services = fromJSON(descriptor as Parameters<typeof fromJSON>[0], {
   longs: String,
   enums: String,
   defaults: true,

@@ -25,6 +25,7 @@ export const issueMessage: z.core.$ZodErrorMap = (issue) => {
       ? 'is required'
       : `must be ${issue.values.map((value) => String(value)).join(' or ')}`;
   }
+  if (issue.code === 'too_big' && typeof issue.input === 'number') return `must be at most ${issue.maximum}`;
   return undefined;
 };
 

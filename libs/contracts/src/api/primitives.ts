@@ -1,4 +1,4 @@
-import { IDENTIFIER, isTimezone, MAX_MICROS, ROLES } from '@tollkeeper/kernel';
+import { IDENTIFIER, isTimezone, ROLES } from '@tollkeeper/kernel';
 import { z } from 'zod';
 
 const TIMESTAMP =
@@ -28,11 +28,10 @@ export const identifier = z
   .regex(IDENTIFIER, 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -')
   .meta({ description: '1–128 characters of `A-Z a-z 0-9 . _ : -`', example: 'agent-7' });
 
-/** An amount of money in integer USD micros, 0 … 9 007 199 254 740 991. */
+/** An amount of money in integer USD micros, 0 … 9 007 199 254 740 991: `z.int` takes what JSON numbers carry exactly. */
 export const micros = z
   .int()
   .min(0, 'must not be negative')
-  .max(MAX_MICROS, `must be at most ${MAX_MICROS}`)
   .meta({ description: 'USD micros (millionths of a US dollar)', example: 1_250_000 });
 
 /** A point in time as clients may write it; parsed to UTC with milliseconds (`toUtcTimestamp`). */

@@ -1,0 +1,196 @@
+import { describe, expect, it } from '@jest/globals';
+import { type ErrorDetail, MAX_MICROS, provenTenantId } from '@tollkeeper/kernel';
+import fc from 'fast-check';
+import type { z } from 'zod';
+import { decodeGatewayEvent, encodeGatewayEvent } from './event-record.ts';
+import { gatewayEventBatchSchema, gatewayEventSchema, isSpendSettled, MAX_EVENT_DATA_LENGTH } from './events.ts';
+import { toErrorDetails } from './validation.ts';
+
+const spend = {
+  specversion: '1.0',
+  id: 'evt-1',
+  source: '/gateways/eu-1',
+  type: 'spend.settled',
+  time: '2026-11-21T19:00:00.1234+01:00',
+  data: { settlement_id: 'stl-1', run_id: 'run-1', agent_id: 'agent-1', amount_micros: 1200 },
+};
+const budgetBlocked = {
+  ...spend,
+  type: 'budget.blocked',
+  data: {
+    run_id: 'run-1',
+    agent_id: 'agent-1',
+    scope: 'plan',
+    requested_micros: 5,
+    spent_micros: 10,
+    daily_budget_usd_micros: 12,
+    plan_key: 'pro',
+  },
+};
+const guardBlocked = {
+  ...spend,
+  type: 'guard.blocked',
+  data: { run_id: 'run-1', agent_id: 'agent-1', guard: 'pii', reason: 'A card number' },
+};
+const other = { ...spend, type: 'tool.called', data: { agent_id: 'agent-1', tool: { name: 'search', tags: ['a'] } } };
+
+function problemsOf(schema: z.ZodType, input: unknown): ErrorDetail[] {
+  const result = schema.safeParse(input);
+  return result.success ? [] : toErrorDetails(result.error.issues);
+}
+
+const pathsOf = (input: unknown) => problemsOf(gatewayEventSchema, input).map(({ path }) => path);
+const withData = (extra: object) => ({ ...spend, data: { ...spend.data, ...extra } });
+
+describe('one event', () => {
+  it.each([spend, budgetBlocked, guardBlocked, other])('of type $type is taken, its time in UTC', (input) => {
+    expect(gatewayEventSchema.parse(input)).toEqual({ ...input, time: '2026-11-21T18:00:00.123Z' });
+  });
+
+  it('takes the optional fields of a settlement', () => {
+    const extra = { plan_key: 'pro', model: 'm', provider: 'p', input_tokens: 0, output_tokens: MAX_MICROS };
+    const event = gatewayEventSchema.parse(withData({ ...extra, amount_micros: MAX_MICROS }));
+    expect(isSpendSettled(event) && event.data).toMatchObject(extra);
+  });
+
+  it('takes and drops extension attributes and those without a meaning here', () => {
+    const input = {
+      ...spend,
+      traceparent: '00-1',
+      partitionkey: 'x',
+      subject: 's',
+      datacontenttype: 'application/json',
+    };
+    expect(Object.keys(gatewayEventSchema.parse(input)).sort()).toEqual(Object.keys(spend).sort());
+  });
+
+  it.each(['specversion', 'id', 'source', 'type', 'time', 'data'])('without %s is refused by that name', (name) => {
+    expect(pathsOf({ ...spend, [name]: undefined })).toContain(name);
+  });
+
+  it.each(Object.keys(spend.data))('of spend without %s is refused by that name', (name) => {
+    expect(pathsOf(withData({ [name]: undefined }))).toEqual([`data.${name}`]);
+  });
+
+  it.each(['agentId', 'amount', '$set', 'constructor'])(
+    'of a known type is refused for the unknown field %s',
+    (name) => {
+      expect(pathsOf(withData({ [name]: 1 }))).toEqual([`data.${name}`]);
+    },
+  );
+
+  it.each(['Source', 'data_base64', 'tenant_id', 'x-y', '$where'])('is refused for the attribute %s', (name) => {
+    expect(pathsOf({ ...spend, [name]: 'x' })).toEqual([name]);
+  });
+
+  it.each([-1, 0.5, MAX_MICROS + 1, '5', null, true, { $gt: 0 }])('is refused for the amount %j', (amount) => {
+    expect(pathsOf(withData({ amount_micros: amount }))).toEqual(['data.amount_micros']);
+  });
+
+  it.each(['Tool.called', 'a..b', '.a', 'a.', 'a b', 'x'.repeat(129), 7])('is refused for the type %j', (type) => {
+    expect(pathsOf({ ...other, type })).toEqual(['type']);
+  });
+
+  it.each(['toString', '__proto__', 'constructor'])('is no known type for being called %s', (type) => {
+    expect(() => gatewayEventSchema.safeParse({ ...other, type })).not.toThrow();
+  });
+
+  it.each(['run_id', 'agent_id'])('of another type is refused for a %s that is not an identifier', (name) => {
+    expect(pathsOf({ ...other, data: { [name]: 'a b' } })).toEqual([`data.${name}`]);
+  });
+
+  it.each([null, 5, 'text', [], [spend]])('is refused when it is %j', (input) => {
+    expect(pathsOf(input)).toEqual(['']);
+  });
+
+  it.each([null, [], 'text'])('of another type is refused for the data %j', (data) => {
+    expect(pathsOf({ ...other, data })).toEqual(['data']);
+  });
+
+  it('is refused for __proto__ at any depth', () => {
+    const text = JSON.stringify({ ...other, data: { a: { b: [{ HERE: 1 }] } } });
+    expect(pathsOf(JSON.parse(text.replace('HERE', '__proto__')))).toEqual(['data.a.b[0].__proto__']);
+    expect(pathsOf(JSON.parse(JSON.stringify(withData({ HERE: 1 })).replace('HERE', '__proto__')))).toEqual([
+      'data.__proto__',
+    ]);
+    expect(pathsOf(JSON.parse(JSON.stringify({ ...spend, HERE: 1 }).replace('HERE', '__proto__')))).toEqual([
+      '__proto__',
+    ]);
+  });
+
+  it('is refused for data that no document can hold', () => {
+    const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
+    expect(pathsOf({ ...other, data: JSON.parse(deep) })).toEqual(['data']);
+    expect(pathsOf({ ...other, data: { 'a\0b': 1 } })).toEqual(['data.a\0b']);
+    expect(pathsOf({ ...other, data: { text: 'x'.repeat(MAX_EVENT_DATA_LENGTH) } })).toEqual(['data']);
+  });
+
+  it('answers any JSON with an event or with problems', () => {
+    const nearly = fc.record({
+      ...Object.fromEntries(
+        Object.entries(spend).map(([key, value]) => [key, fc.oneof(fc.constant(value), fc.jsonValue())]),
+      ),
+      extra: fc.jsonValue(),
+    });
+    fc.assert(
+      fc.property(fc.oneof(fc.jsonValue(), nearly), (input) => {
+        const result = gatewayEventSchema.safeParse(input);
+        return result.success ? result.data.specversion === '1.0' : result.error.issues.length > 0;
+      }),
+    );
+  });
+});
+
+describe('a batch', () => {
+  it('keeps the order of its events', () => {
+    const inputs = Array.from({ length: 1000 }, (_, index) => ({ ...spend, id: `evt-${index}` }));
+    expect(gatewayEventBatchSchema.parse(inputs).map(({ id }) => id)).toEqual(inputs.map(({ id }) => id));
+  });
+
+  it('names every bad event by its index, and is refused as a whole', () => {
+    const inputs = [spend, { ...spend, time: 'now' }, other, withData({ amount_micros: -1 })];
+    expect(problemsOf(gatewayEventBatchSchema, inputs)).toEqual([
+      { path: '[1].time', message: expect.stringContaining('RFC 3339') },
+      { path: '[3].data.amount_micros', message: 'must not be negative' },
+    ]);
+  });
+
+  it.each([[[]], [spend], [Array(1001).fill(spend)]])('is an array of 1 to 1000 events (%#)', (input) => {
+    expect(problemsOf(gatewayEventBatchSchema, input)).toHaveLength(1);
+  });
+
+  it('answers at most 100 problems', () => {
+    expect(problemsOf(gatewayEventBatchSchema, Array(1000).fill({}))).toHaveLength(100);
+  });
+});
+
+describe('the record of an event in the log', () => {
+  const tenantId = provenTenantId('ws_1');
+  const receivedAt = '2026-11-21T18:00:01.000Z';
+
+  it.each([spend, budgetBlocked, guardBlocked, other])('keeps $type whole', (input) => {
+    const event = gatewayEventSchema.parse(input);
+    const { key, value } = encodeGatewayEvent({ tenantId, receivedAt, event });
+    expect(key).toBe('ws_1');
+    expect(decodeGatewayEvent(value)).toEqual({ tenantId, receivedAt, event });
+  });
+
+  it('lets fields by that a newer producer added', () => {
+    const { value } = encodeGatewayEvent({ tenantId, receivedAt, event: gatewayEventSchema.parse(spend) });
+    const newer = JSON.parse(value.toString());
+    Object.assign(newer, { region: 'eu' });
+    Object.assign(newer.event.data, { currency: 'USD' });
+    expect(decodeGatewayEvent(Buffer.from(JSON.stringify(newer))).event).toEqual(gatewayEventSchema.parse(spend));
+  });
+
+  it.each([
+    ['not JSON', 'not JSON'],
+    ['null', 'expected object'],
+    ['[]', 'expected object'],
+    ['{"v":2}', 'v: '],
+    ['{"v":1,"tenant_id":{"$gt":""},"event":null}', 'tenant_id: '],
+    ['{"v":1,"tenant_id":"t","received_at":"2026-11-21T18:00:01.000Z","event":{"type":"spend.settled"}}', 'event.id'],
+  ])('says why %s is unreadable', (text, reason) => {
+    expect(() => decodeGatewayEvent(Buffer.from(text))).toThrow(reason);
+  });
+});

@@ -1,0 +1,31 @@
+import { describe, expect, it } from '@jest/globals';
+import { ROLES } from '@tollkeeper/kernel';
+import { fromWireKeyRole, fromWireRole, identityService, keysService, toWireKeyRole, toWireRole } from './services.ts';
+import { KEY_ROLES } from './workspace-key.ts';
+
+describe('services', () => {
+  it('carry every RPC of the proto files', () => {
+    expect(Object.keys(identityService)).toEqual(['ResolveSession', 'GetWorkspace', 'GetAgents']);
+    expect(Object.keys(keysService)).toEqual(['VerifyKey']);
+  });
+
+  it('keep a message through serialization, fields of several words included', () => {
+    const { requestSerialize, requestDeserialize } = keysService.VerifyKey;
+    const request = { keyId: 'k', keySha256: Buffer.from([1, 2]) };
+    expect(requestDeserialize(requestSerialize(request))).toEqual(request);
+  });
+
+  it('keep every role through serialization', () => {
+    const { responseSerialize, responseDeserialize } = keysService.VerifyKey;
+    for (const role of KEY_ROLES) {
+      const message = responseDeserialize(responseSerialize({ tenantId: 't', role: toWireKeyRole(role) }));
+      expect(fromWireKeyRole(message.role)).toBe(role);
+    }
+    for (const role of ROLES) expect(fromWireRole(toWireRole(role))).toBe(role);
+  });
+
+  it('do not guess a role that is not set', () => {
+    expect(() => fromWireRole('WORKSPACE_ROLE_UNSPECIFIED')).toThrow('WORKSPACE_ROLE_UNSPECIFIED');
+    expect(() => fromWireKeyRole('KEY_ROLE_UNSPECIFIED')).toThrow('KEY_ROLE_UNSPECIFIED');
+  });
+});

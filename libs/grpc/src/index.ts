@@ -1,0 +1,4 @@
+export * from './grpc-client.ts';
+export * from './grpc-server.ts';
+export * from './status.ts';
+export * from './unary.ts';

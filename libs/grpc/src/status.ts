@@ -1,0 +1,72 @@
+import { Metadata, type ServiceError, status, type StatusObject } from '@grpc/grpc-js';
+import { AppError, type ErrorCode, type ErrorDetail } from '@tollkeeper/kernel';
+
+/** The status that each error code travels as; beside `HTTP_STATUS` of the HTTP servers. */
+export const GRPC_STATUS: Record<ErrorCode, status> = {
+  invalid_request: status.INVALID_ARGUMENT,
+  malformed_json: status.INVALID_ARGUMENT,
+  workspace_required: status.INVALID_ARGUMENT,
+  unauthenticated: status.UNAUTHENTICATED,
+  forbidden: status.PERMISSION_DENIED,
+  cross_site_request: status.PERMISSION_DENIED,
+  not_found: status.NOT_FOUND,
+  method_not_allowed: status.UNIMPLEMENTED,
+  conflict: status.ALREADY_EXISTS,
+  payload_too_large: status.RESOURCE_EXHAUSTED,
+  unsupported_media_type: status.INVALID_ARGUMENT,
+  rate_limited: status.RESOURCE_EXHAUSTED,
+  service_unavailable: status.UNAVAILABLE,
+  upstream_timeout: status.DEADLINE_EXCEEDED,
+  internal: status.INTERNAL,
+};
+
+/** Trailing metadata that carries what a status has no room for: the code itself, the details, the time to wait. */
+const ERROR_METADATA = 'tollkeeper-error-bin';
+
+interface WireError {
+  code: ErrorCode;
+  details?: ErrorDetail[] | undefined;
+  retryAfterSeconds?: number | undefined;
+}
+
+/** The status that a failed handler answers with. Anything but an `AppError` becomes INTERNAL with a generic sentence. */
+export function toStatus(error: unknown): Partial<StatusObject> & { code: status } {
+  if (!(error instanceof AppError)) return { code: status.INTERNAL, details: 'Something went wrong in the service.' };
+  const { code, details, retryAfterSeconds } = error;
+  const metadata = new Metadata();
+  metadata.set(ERROR_METADATA, Buffer.from(JSON.stringify({ code, details, retryAfterSeconds } satisfies WireError)));
+  return { code: GRPC_STATUS[code], details: error.message, metadata };
+}
+
+/**
+ * The `AppError` that a failed call rejects with. An error of the peer's own comes back with its code, message and
+ * details. A call that never got there is `service_unavailable`, one that took too long `upstream_timeout`; whatever
+ * else the transport says is `internal`, with the status as the cause. `peer` names the service in the sentence.
+ */
+export function fromStatus(error: ServiceError, peer: string): AppError {
+  const carried = readWireError(error.metadata);
+  if (carried !== null) {
+    const { code, details, retryAfterSeconds } = carried;
+    return new AppError(code, error.details, { details, retryAfterSeconds, cause: error });
+  }
+  if (error.code === status.UNAVAILABLE) {
+    const message = `The ${peer} service can't be reached just now. Try again shortly.`;
+    return new AppError('service_unavailable', message, { retryAfterSeconds: 1, cause: error });
+  }
+  if (error.code === status.DEADLINE_EXCEEDED) {
+    const message = `The ${peer} service took too long to answer. Try again shortly.`;
+    return new AppError('upstream_timeout', message, { retryAfterSeconds: 1, cause: error });
+  }
+  return new AppError('internal', `The ${peer} service failed.`, { cause: error });
+}
+
+function readWireError(metadata: Metadata): WireError | null {
+  const [value] = metadata.get(ERROR_METADATA);
+  if (!Buffer.isBuffer(value)) return null;
+  try {
+    const wire = JSON.parse(value.toString()) as WireError;
+    return Object.hasOwn(GRPC_STATUS, wire.code) ? wire : null;
+  } catch {
+    return null;
+  }
+}

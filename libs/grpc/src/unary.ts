@@ -1,0 +1,45 @@
+import type { ServiceDefinition } from '@grpc/grpc-js';
+
+/** The names of a service's RPCs, without the index signature that generated definitions carry. */
+type RpcName<D> = keyof { [K in keyof D as string extends K ? never : K extends string ? K : never]: true };
+
+type Sent<M> = M extends { requestSerialize: (value: infer Request) => Buffer } ? Request : never;
+type Received<M> = M extends { requestDeserialize: (bytes: Buffer) => infer Request } ? Request : never;
+type Answered<M> = M extends { responseSerialize: (value: infer Response) => Buffer } ? Response : never;
+type Result<M> = M extends { responseDeserialize: (bytes: Buffer) => infer Response } ? Response : never;
+
+/** Metadata that carries the id of the request that led to a call. */
+export const REQUEST_ID_METADATA = 'x-request-id';
+
+export interface RpcContext {
+  /** Id of the request that led to this call; on every log line about it. */
+  requestId: string;
+}
+
+/** What a service does for each of its RPCs, under the RPC's name in camelCase. Rejections become a status. */
+export type UnaryHandlers<D extends ServiceDefinition> = {
+  [Name in RpcName<D> as Uncapitalize<Name & string>]: (
+    request: Received<D[Name]>,
+    context: RpcContext,
+  ) => Promise<Answered<D[Name]>>;
+};
+
+export interface CallOptions {
+  /** Goes along, so that the logs of both sides can be joined. */
+  requestId?: string;
+  /** In place of the client's `deadlineMs`. */
+  deadlineMs?: number;
+}
+
+/** The RPCs of a service as functions, under the RPC's name in camelCase. All rejections are `AppError`s. */
+export type UnaryCalls<D extends ServiceDefinition> = {
+  [Name in RpcName<D> as Uncapitalize<Name & string>]: (
+    request: Sent<D[Name]>,
+    options?: CallOptions,
+  ) => Promise<Result<D[Name]>>;
+};
+
+/** `GetWorkspace` → `getWorkspace`. */
+export function toCallName(rpcName: string): string {
+  return rpcName.charAt(0).toLowerCase() + rpcName.slice(1);
+}
