@@ -1,0 +1,40 @@
+import { flagField, portField, serviceConfig } from '@tollkeeper/runtime';
+import { z } from 'zod';
+
+/** Environment of the standalone. `MONGOD_BINARY` is read where `mongod` is looked for. */
+export const standaloneConfig = z.object({
+  PORT: portField().prefault('8080').describe('port of the API; 0 for a free one; default 8080'),
+  HOST: z.string().default('127.0.0.1').describe('address to listen on; default 127.0.0.1, this machine only'),
+  OPS_PORT: portField()
+    .prefault('9464')
+    .describe('port of /healthz, /readyz and /metrics, on loopback; 0 for a free one; default 9464'),
+  PUBLIC_URL: z
+    .url({ protocol: /^https?$/ })
+    .optional()
+    .describe('address that browsers use, such as https://tollkeeper.example.com; default http://localhost:PORT'),
+  TOLLKEEPER_DATA_DIR: z.string().default('.tollkeeper').describe('directory of the data; default .tollkeeper'),
+  TOLLKEEPER_CACHE_DIR: z.string().optional().describe("directory for a downloaded mongod; default the user's cache"),
+  MONGODB_URI: z
+    .string()
+    .regex(/^mongodb(\+srv)?:\/\//, 'must be a mongodb:// or mongodb+srv:// address')
+    .optional()
+    .describe('a MongoDB replica set to use in place of the managed mongod'),
+  TOLLKEEPER_OWNER_EMAIL: z
+    .email('must be an e-mail address')
+    .default('owner@example.com')
+    .describe('e-mail of the owner made at the first start; default owner@example.com'),
+  TOLLKEEPER_OWNER_PASSWORD: z
+    .string()
+    .min(12, 'must have at least 12 characters')
+    .max(200, 'must have at most 200 characters')
+    .optional()
+    .describe('password of the owner made at the first start, 12 to 200 characters; default a random one'),
+  TOLLKEEPER_DEMO: flagField()
+    .prefault('true')
+    .describe('true for sample history at the first start and slow live traffic, false for an empty workspace'),
+  TOLLKEEPER_DEMO_KEY_FILE: z.string().optional().describe('file that the first developer key is written to as well'),
+  LOG_LEVEL: serviceConfig.shape.LOG_LEVEL.unwrap()
+    .default('warn')
+    .describe('fatal, error, warn, info, debug, trace or silent; default warn'),
+});
+export type StandaloneConfig = z.infer<typeof standaloneConfig>;

@@ -1,0 +1,24 @@
+import type { Component } from '@tollkeeper/runtime';
+
+/** A component that is made when it is started, because it needs addresses that exist only then. */
+export interface LateComponent<C extends Component> extends Component {
+  /** The component made. Throws before the start. */
+  readonly made: C;
+}
+
+export function createLate<C extends Component>(name: string, create: () => C | Promise<C>): LateComponent<C> {
+  let component: C | undefined;
+  return {
+    name,
+    get made() {
+      if (!component) throw new Error(`${name} has not been started yet`);
+      return component;
+    },
+    async start() {
+      component = await create();
+      await component.start();
+    },
+    stop: async () => component?.stop(),
+    ready: async () => component?.ready?.(),
+  };
+}

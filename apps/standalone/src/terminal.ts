@@ -1,0 +1,51 @@
+/** What the person at the terminal reads. The services' logs go elsewhere, so that this stays readable. */
+export interface Terminal {
+  /** One line about something that takes long. */
+  progress(line: string): void;
+  /** The sign-in of the first start, which is never shown again. */
+  credentials(credentials: FirstCredentials): void;
+  /** The one line that says that everything works. */
+  ready(facts: { url: string; ownerEmail: string; seconds: number }): void;
+  failure(error: unknown): void;
+}
+
+export interface FirstCredentials {
+  workspace: string;
+  ownerEmail: string;
+  /** Null when the person has chosen it. */
+  ownerPassword: string | null;
+  apiKey: string;
+  apiKeyFile: string | null;
+}
+
+export interface TerminalStreams {
+  out: { write(text: string): unknown };
+  err: { write(text: string): unknown };
+}
+
+export function createTerminal({ out, err }: TerminalStreams): Terminal {
+  const line = (text = '') => out.write(`${text}\n`);
+  return {
+    progress: (text) => line(`  ${text}`),
+    credentials({ workspace, ownerEmail, ownerPassword, apiKey, apiKeyFile }) {
+      line();
+      line('  ┌ Shown only this once: keep them.');
+      line(`  │ workspace      ${workspace}`);
+      line(`  │ e-mail         ${ownerEmail}`);
+      line(`  │ password       ${ownerPassword ?? '(the one in TOLLKEEPER_OWNER_PASSWORD)'}`);
+      line(`  │ developer key  ${apiKey}`);
+      if (apiKeyFile !== null) line(`  │                also in ${apiKeyFile}`);
+      line('  └');
+      line();
+    },
+    ready({ url, ownerEmail, seconds }) {
+      line(
+        `Tollkeeper is ready at ${url} (${seconds.toFixed(1)} s). ` +
+          `Log in as ${ownerEmail} with POST ${url}/api/v1/auth/login; the API is described at ${url}/docs. Ctrl-C stops it.`,
+      );
+    },
+    failure(error) {
+      err.write(`\nTollkeeper can't start. ${error instanceof Error ? error.message : String(error)}\n`);
+    },
+  };
+}
