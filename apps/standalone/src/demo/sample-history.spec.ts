@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isBudgetBlocked, isGuardBlocked, isSpendSettled, parseGatewayEvent } from '@tollkeeper/contracts';
+import { isBudgetBlocked, isGuardBlocked, isSpendSettled, gatewayEventSchema } from '@tollkeeper/contracts';
 import { sampleHistory } from './sample-history.ts';
 
 const UNTIL = Date.parse('2026-11-21T18:20:00.000Z');
@@ -13,7 +13,7 @@ describe('the sample history', () => {
   });
 
   it('holds only events that ingestion takes', () => {
-    for (const event of events) expect(parseGatewayEvent(event)).toEqual(event);
+    for (const event of events) expect(gatewayEventSchema.parse(event)).toEqual(event);
   });
 
   it('gives every event and every settlement an id of its own', () => {
@@ -23,14 +23,15 @@ describe('the sample history', () => {
   });
 
   it('covers the month before its end, every day of it, and nothing after it', () => {
-    const days = events.map(({ time }) => Math.ceil((UNTIL - Date.parse(time)) / DAY_MS));
-    expect(new Set(days)).toEqual(new Set(Array.from({ length: 32 }, (_day, index) => index)));
-    expect(Math.min(...events.map(({ time }) => UNTIL - Date.parse(time)))).toBeGreaterThanOrEqual(0);
+    const agesMs = events.map(({ time }) => UNTIL - Date.parse(time));
+    const days = new Set(agesMs.map((ageMs) => Math.floor(ageMs / DAY_MS)));
+    for (let day = 0; day < 31; day += 1) expect(days).toContain(day);
+    expect(Math.min(...agesMs)).toBeGreaterThanOrEqual(0);
   });
 
   it('shows spend, blocked budgets and blocked guards, and more of them on working days than on weekends', () => {
-    for (const of of [isSpendSettled, isBudgetBlocked, isGuardBlocked]) {
-      expect(events.filter(of).length).toBeGreaterThan(50);
+    for (const isType of [isSpendSettled, isBudgetBlocked, isGuardBlocked]) {
+      expect(events.filter(isType).length).toBeGreaterThan(50);
     }
     const weekend = events.filter(({ time }) => [0, 6].includes(new Date(time).getUTCDay()));
     expect(weekend.length / events.length).toBeLessThan(0.25);
