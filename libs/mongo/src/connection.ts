@@ -54,7 +54,7 @@ export function connectMongo({
 
   async function ping(): Promise<void> {
     if (connection.db === undefined) throw new Error('MongoDB is not connected');
-    await connection.db.command({ ping: 1 }, { timeoutMS: serverSelectionTimeoutMs });
+    await connection.db.command({ ping: 1 }, { signal: AbortSignal.timeout(serverSelectionTimeoutMs) });
   }
 
   return {
@@ -67,6 +67,8 @@ export function connectMongo({
           dbName: database,
           appName: 'tollkeeper',
           serverSelectionTimeoutMS: serverSelectionTimeoutMs,
+          // A server that hangs without closing its sockets is given up after this and one heartbeat (10 s).
+          connectTimeoutMS: 10_000,
           maxPoolSize,
           writeConcern: { w: 'majority', journal: true },
         });

@@ -1,12 +1,14 @@
 import { crc32 } from 'node:zlib';
 import { AppError, type Clock } from '@tollkeeper/kernel';
 import { MAX_RECORD_BYTES, type LogRecord } from '../event-log.ts';
-import type { LogStore, PartitionAppend, StoredTopic } from './log.store.ts';
+import type { Chunk, LogStore, Topic } from './log.store.ts';
 
-/** Bytes of values that may wait for the storage before further appends are refused. */
+/** Bytes that may wait for the storage before further appends are refused. */
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
-/** Bytes that one transaction takes. */
-const MAX_COMMIT_BYTES = 4 * 1024 * 1024;
+/** Milliseconds that an append waits for its answer. What is under way by then may still be stored. */
+const APPEND_TIMEOUT_MS = 10_000;
+/** Bytes that one write takes. */
+const MAX_WRITE_BYTES = 4 * 1024 * 1024;
 /** A stored batch: small enough that a reader can bound what it fetches, by documents. */
 const MAX_CHUNK_BYTES = 256 * 1024;
 const MAX_CHUNK_RECORDS = 1_000;
@@ -25,36 +27,37 @@ export interface AppendQueue {
 }
 
 /**
- * Group commit for one topic: what arrives while a transaction is under way goes into the next one together, so many small
- * appends cost little more than one. A single transaction at a time also keeps the order per key.
+ * Group commit for one topic: what arrives while a write is under way goes into the next one together, so many small appends
+ * cost little more than one. A single write at a time also keeps the order per key.
  */
 export function createAppendQueue(deps: {
   store: LogStore;
-  topic: string;
-  partitions: number;
+  topic: Topic;
   clock: Clock;
-  onAppended(topic: StoredTopic, records: number): void;
+  onAppended(topic: Topic, records: number): void;
   onFailed(error: unknown, records: number): void;
 }): AppendQueue {
-  let waiting: WaitingAppend[] = [];
+  const { store, clock } = deps;
+  const waiting: WaitingAppend[] = [];
   let waitingBytes = 0;
-  let committing: Promise<void> | undefined;
+  let topic = deps.topic;
+  let writing: Promise<void> | undefined;
 
   function takeNext(): WaitingAppend[] {
     let bytes = 0;
-    const over = waiting.findIndex((append) => (bytes += append.bytes) > MAX_COMMIT_BYTES);
+    const over = waiting.findIndex((append) => (bytes += append.bytes) > MAX_WRITE_BYTES);
     const taken = waiting.splice(0, over === -1 ? waiting.length : Math.max(over, 1));
     waitingBytes -= bytesOf(taken);
     return taken;
   }
 
-  async function commitAll(): Promise<void> {
+  async function writeAll(): Promise<void> {
     while (waiting.length > 0) {
       const taken = takeNext();
       const records = taken.flatMap((append) => append.records);
       try {
-        const appended = await deps.store.append(deps.topic, toPartitions(records, deps.partitions), deps.clock());
-        deps.onAppended(appended, records.length);
+        topic = await store.append(topic, toChunks(records, topic.endOffsets.length), clock());
+        deps.onAppended(topic, records.length);
         for (const append of taken) append.resolve();
       } catch (cause) {
         deps.onFailed(cause, records.length);
@@ -62,50 +65,37 @@ export function createAppendQueue(deps: {
         for (const append of taken) append.reject(error);
       }
     }
-    committing = undefined;
+    writing = undefined;
+  }
+
+  /** What still waits is dropped; what is under way stays, so that no later append can overtake it. */
+  function giveUp(append: WaitingAppend): void {
+    const place = waiting.indexOf(append);
+    if (place !== -1) waitingBytes -= bytesOf(waiting.splice(place, 1));
+    append.reject(unavailable('The event log does not answer in time', 5));
   }
 
   return {
-    append(records) {
-      return new Promise<void>((resolve, reject) => {
-        const bytes = records.reduce((total, record) => total + sizeOf(record), 0);
-        if (waiting.length > 0 && waitingBytes + bytes > MAX_WAITING_BYTES) {
-          reject(unavailable('More records are waiting for the event log than it can take', 1));
-          return;
-        }
-        waiting.push({ records, bytes, resolve, reject });
-        waitingBytes += bytes;
-        committing ??= commitAll();
-      });
+    async append(records) {
+      const bytes = records.reduce((total, record) => total + sizeOf(record), 0);
+      if (waiting.length > 0 && waitingBytes + bytes > MAX_WAITING_BYTES) {
+        throw unavailable('More records are waiting for the event log than it can take', 1);
+      }
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const append = { records, bytes, resolve, reject };
+      waiting.push(append);
+      waitingBytes += bytes;
+      writing ??= writeAll();
+      const timer = setTimeout(() => giveUp(append), APPEND_TIMEOUT_MS);
+      await promise.finally(() => clearTimeout(timer));
     },
-    drained: () => committing ?? Promise.resolve(),
+    drained: () => writing ?? Promise.resolve(),
   };
 }
 
 /** The partition of a key. CRC-32 spreads short ids evenly, and every process computes the same. */
 export function partitionOf(key: string, partitions: number): number {
   return crc32(key) % partitions;
-}
-
-function toPartitions(records: readonly LogRecord[], partitions: number): PartitionAppend[] {
-  const byPartition = Map.groupBy(records, ({ key }) => partitionOf(key, partitions));
-  return [...byPartition].map(([partition, own]) => ({ partition, chunks: toChunks(own) }));
-}
-
-function toChunks(records: LogRecord[]): LogRecord[][] {
-  const chunks: LogRecord[][] = [];
-  let bytes = Infinity;
-  for (const record of records) {
-    const chunk = chunks.at(-1);
-    if (chunk === undefined || chunk.length === MAX_CHUNK_RECORDS || bytes + sizeOf(record) > MAX_CHUNK_BYTES) {
-      chunks.push([record]);
-      bytes = sizeOf(record);
-    } else {
-      chunk.push(record);
-      bytes += sizeOf(record);
-    }
-  }
-  return chunks;
 }
 
 /** Rejects what no adapter could store. */
@@ -118,14 +108,35 @@ export function requireValidRecords(records: readonly LogRecord[]): void {
   }
 }
 
+function toChunks(records: readonly LogRecord[], partitions: number): Chunk[] {
+  const byPartition = Map.groupBy(records, ({ key }) => partitionOf(key, partitions));
+  return [...byPartition].flatMap(([partition, own]) => split(own).map((part) => ({ partition, records: part })));
+}
+
+function split(records: readonly LogRecord[]): LogRecord[][] {
+  const parts: LogRecord[][] = [];
+  let bytes = 0;
+  for (const record of records) {
+    const part = parts.at(-1);
+    bytes += sizeOf(record);
+    if (part === undefined || part.length === MAX_CHUNK_RECORDS || bytes > MAX_CHUNK_BYTES) {
+      parts.push([record]);
+      bytes = sizeOf(record);
+    } else {
+      part.push(record);
+    }
+  }
+  return parts;
+}
+
 function sizeOf({ key, value }: LogRecord): number {
   return key.length + value.length;
 }
 
-function bytesOf(appends: WaitingAppend[]): number {
+function bytesOf(appends: readonly WaitingAppend[]): number {
   return appends.reduce((total, { bytes }) => total + bytes, 0);
 }
 
-function unavailable(message: string, retryAfterSeconds: number, cause?: unknown): AppError {
+export function unavailable(message: string, retryAfterSeconds: number, cause?: unknown): AppError {
   return new AppError('service_unavailable', message, { retryAfterSeconds, cause });
 }

@@ -1,12 +1,12 @@
 import { EventEmitter, once } from 'node:events';
-import type { LogStore, StoredTopic } from './log.store.ts';
+import type { LogStore, Topic } from './log.store.ts';
 
 /** What this process knows of the ends of a topic's partitions. */
 export interface EndOffsets {
   /** Takes over ends that were just read or written, and wakes whoever waits for them. Older ends change nothing. */
-  learn(topic: StoredTopic): void;
-  /** Asks the storage. The result is at least as new as the call. */
-  refresh(): Promise<readonly number[]>;
+  learn(topic: Topic): void;
+  /** The ends as they truly are. Rejects when the topic does not exist. */
+  settle(): Promise<readonly number[]>;
   /** The partition's end once it is beyond `offset`; rejects when `signal` aborts. */
   beyond(partition: number, offset: number, signal: AbortSignal): Promise<number>;
   /** Starts to look for appends of other processes, until as many `unwatch` calls. */
@@ -24,7 +24,7 @@ export function createEndOffsets(store: LogStore, topic: string, pollIntervalMs:
   let watchers = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  function learn({ endOffsets }: StoredTopic): void {
+  function learn({ endOffsets }: Topic): void {
     for (const [partition, end] of endOffsets.entries()) {
       if (end <= (ends[partition] ?? -1)) continue;
       ends[partition] = end;
@@ -32,20 +32,20 @@ export function createEndOffsets(store: LogStore, topic: string, pollIntervalMs:
     }
   }
 
-  async function refresh(): Promise<readonly number[]> {
-    learn(await store.findTopic(topic));
-    return ends;
-  }
-
   async function poll(): Promise<void> {
     // An outage shows in the consumers' heartbeats, which log it; the next poll finds out when it is over.
-    await refresh().catch(() => undefined);
+    const found = await store.findTopic(topic).catch(() => null);
+    if (found !== null) learn(found);
     if (watchers > 0) timer = setTimeout(() => void poll(), pollIntervalMs);
   }
 
   return {
     learn,
-    refresh,
+    async settle() {
+      const settled = await store.settleTopic(topic);
+      learn(settled);
+      return settled.endOffsets;
+    },
     async beyond(partition, offset, signal) {
       for (;;) {
         signal.throwIfAborted();

@@ -97,7 +97,9 @@ export function createGroupMembership(deps: {
       await store.leave(member);
     },
     async ready() {
-      if (failure !== undefined) throw new Error('the consumer group does not answer', { cause: failure });
+      if (performance.now() - heardAt > leaseMs) {
+        throw new Error('the consumer group does not answer, so no partition is read', { cause: failure });
+      }
     },
   };
 }

@@ -1,16 +1,39 @@
-import { withTransaction } from '@tollkeeper/mongo';
-import type { Connection } from 'mongoose';
+import type { Connection, mongo } from 'mongoose';
 import type { LogRecord, ReadRecord, TopicOptions } from '../event-log.ts';
 
-/** A topic and the end of each of its partitions: the offset that the next record of it gets. */
-export interface StoredTopic {
+/** A topic, and the end of each of its partitions: the offset that the next record of it gets. */
+export interface Topic {
+  name: string;
+  retentionMs: number;
+  endOffsets: readonly number[];
+}
+
+/** Consecutive records for one partition, stored as one document. */
+export interface Chunk {
+  partition: number;
+  records: LogRecord[];
+}
+
+export interface ReadPage {
+  records: ReadRecord[];
+  /** True when nothing stood behind these records at the time of the read. */
+  complete: boolean;
+}
+
+interface StoredTopic {
   _id: string;
   retentionMs: number;
+  /**
+   * How far the partitions reach at least: what was acknowledged is below these ends. They tell consumers that there is
+   * something to read, and where to go on when all records have expired.
+   */
   endOffsets: number[];
 }
 
-/** Consecutive records of one partition, stored and expired as one document. */
+/** A chunk in its place. It expires as a whole. */
 interface StoredBatch {
+  /** Topic, partition and first offset: that this is unique is what gives every offset to one appender only. */
+  _id: string;
   topic: string;
   partition: number;
   firstOffset: number;
@@ -21,13 +44,15 @@ interface StoredBatch {
   records: LogRecord[];
 }
 
-/** Records of one partition, to be appended one after the other. */
-export interface PartitionAppend {
-  partition: number;
-  chunks: LogRecord[][];
+export class MissingTopic extends Error {
+  constructor(name: string) {
+    super(`Topic ${name} does not exist; make it with ensureTopic first`);
+    this.name = 'MissingTopic';
+  }
 }
 
-const APPEND_TIMEOUT_MS = 10_000;
+const DUPLICATE_KEY = 11_000;
+const MAJORITY = { readConcern: { level: 'majority' } } as const;
 
 export type LogStore = ReturnType<typeof createLogStore>;
 
@@ -41,61 +66,96 @@ export function createLogStore(connection: Connection) {
   const topics = connection.collection<StoredTopic>('log_topics');
   const batches = connection.collection<StoredBatch>('log_batches');
 
+  async function lastEnd(topic: string, partition: number): Promise<number> {
+    const options = { ...MAJORITY, sort: { nextOffset: -1 }, projection: { nextOffset: 1 } } as const;
+    const last = await batches.findOne({ topic, partition }, options);
+    return last?.nextOffset ?? 0;
+  }
+
+  async function findTopic(name: string): Promise<Topic> {
+    const stored = await topics.findOne({ _id: name }, MAJORITY);
+    if (stored === null) throw new MissingTopic(name);
+    return toTopic(stored);
+  }
+
+  /** Raises the ends; they never go down, so appenders may come in any order. */
+  async function raiseEnds(name: string, ends: ReadonlyMap<number, number>): Promise<Topic> {
+    const $max = Object.fromEntries([...ends].map(([partition, end]) => [`endOffsets.${partition}`, end]));
+    const stored = await topics.findOneAndUpdate({ _id: name }, { $max }, { returnDocument: 'after' });
+    if (stored === null) throw new MissingTopic(name);
+    return toTopic(stored);
+  }
+
+  /**
+   * The topic with the true ends: an appender that died after its insert has left records above those stored with the
+   * topic, and this counts them in.
+   */
+  async function settleTopic(name: string): Promise<Topic> {
+    const { endOffsets } = await findTopic(name);
+    const ends = await Promise.all(endOffsets.map((_, partition) => lastEnd(name, partition)));
+    return raiseEnds(name, new Map(ends.entries()));
+  }
+
+  /** Inserts in order; the number of documents before the first whose place is taken. */
+  async function insertInOrder(documents: StoredBatch[]): Promise<number> {
+    try {
+      await batches.insertMany(documents, { ordered: true });
+      return documents.length;
+    } catch (error) {
+      const { code, insertedCount } = error as mongo.MongoBulkWriteError;
+      if (code !== DUPLICATE_KEY) throw error;
+      return insertedCount;
+    }
+  }
+
   return {
     async ensureIndexes(): Promise<void> {
-      await batches.createIndex({ topic: 1, partition: 1, nextOffset: 1 }, { unique: true });
+      await batches.createIndex({ topic: 1, partition: 1, nextOffset: 1 });
       await batches.createIndex({ expiresAt: 1 }, { expireAfterSeconds: 0 });
     },
 
-    async ensureTopic({ name, partitions, retentionMs }: TopicOptions): Promise<StoredTopic> {
-      const topic = await topics.findOneAndUpdate(
+    /** Makes the topic, or sets the retention of the one that is there. */
+    async ensureTopic({ name, partitions, retentionMs }: TopicOptions): Promise<Topic> {
+      const endOffsets = Array.from({ length: partitions }, () => 0);
+      const stored = await topics.findOneAndUpdate(
         { _id: name },
-        { $set: { retentionMs }, $setOnInsert: { endOffsets: Array.from({ length: partitions }, () => 0) } },
+        { $set: { retentionMs }, $setOnInsert: { endOffsets } },
         { upsert: true, returnDocument: 'after' },
       );
-      if (topic === null) throw new Error(`Topic ${name} could not be made`);
-      return topic;
+      if (stored === null) throw new MissingTopic(name);
+      return toTopic(stored);
     },
 
-    async findTopic(name: string): Promise<StoredTopic> {
-      const topic = await topics.findOne({ _id: name }, { readConcern: { level: 'majority' } });
-      if (topic === null) throw new Error(`Topic ${name} does not exist; make it with ensureTopic first`);
-      return topic;
-    },
+    findTopic,
+    settleTopic,
 
     /**
-     * Appends and resolves to the topic with its new ends. The ends move in the transaction that inserts the records, and
-     * appends of one topic wait for each other there: whoever sees a record sees all that stand before it.
+     * Appends the chunks in order and resolves to the topic as it is then. `known` is the topic as the appender saw it last.
+     *
+     * A chunk is inserted where its partition is known to end; when another process was there first, it is tried again behind
+     * that. So offsets have no gaps, and a chunk is only ever visible together with all before it. There is no transaction
+     * on purpose: one that a killed process leaves open would block every appender until the server gives it up.
      */
-    append(name: string, appends: readonly PartitionAppend[], now: number): Promise<StoredTopic> {
-      const growth = Object.fromEntries(
-        appends.map(({ partition, chunks }) => [`endOffsets.${partition}`, countRecords(chunks)]),
-      );
-      return withTransaction(
-        connection,
-        async (session) => {
-          const topic = await topics.findOneAndUpdate(
-            { _id: name },
-            { $inc: growth },
-            { session, returnDocument: 'after' },
-          );
-          if (topic === null) throw new Error(`Topic ${name} is gone`);
-          await batches.insertMany(
-            appends.flatMap((append) => toStoredBatches(topic, append, now)),
-            { session },
-          );
-          return topic;
-        },
-        { timeoutMs: APPEND_TIMEOUT_MS },
-      );
+    async append(known: Topic, chunks: readonly Chunk[], now: number): Promise<Topic> {
+      let topic = known;
+      let rest = chunks;
+      const ends = new Map<number, number>();
+      for (;;) {
+        const documents = toStoredBatches(topic, rest, now);
+        const inserted = await insertInOrder(documents);
+        for (const { partition, nextOffset } of documents.slice(0, inserted)) ends.set(partition, nextOffset);
+        rest = rest.slice(inserted);
+        if (rest.length === 0) return raiseEnds(topic.name, ends);
+        topic = await settleTopic(topic.name);
+      }
     },
 
-    /** The first documents' records from `offset` on, and whether more may follow. */
+    /** The records from `offset` on of the first `maxDocuments` documents. */
     async read(topic: string, partition: number, offset: number, maxDocuments: number): Promise<ReadPage> {
       const found = await batches
         .find(
           { topic, partition, nextOffset: { $gt: offset } },
-          { sort: { nextOffset: 1 }, limit: maxDocuments, promoteBuffers: true, readConcern: { level: 'majority' } },
+          { ...MAJORITY, sort: { nextOffset: 1 }, limit: maxDocuments, promoteBuffers: true },
         )
         .toArray();
       const records = found.flatMap(toReadRecords).filter((record) => record.offset >= offset);
@@ -104,40 +164,34 @@ export function createLogStore(connection: Connection) {
 
     /** Offset of the oldest record that is left, or null when none is. */
     async firstOffset(topic: string, partition: number): Promise<number | null> {
-      const oldest = await batches.findOne(
-        { topic, partition },
-        { sort: { nextOffset: 1 }, projection: { firstOffset: 1 }, readConcern: { level: 'majority' } },
-      );
+      const options = { ...MAJORITY, sort: { nextOffset: 1 }, projection: { firstOffset: 1 } } as const;
+      const oldest = await batches.findOne({ topic, partition }, options);
       return oldest?.firstOffset ?? null;
     },
   };
 }
 
-export interface ReadPage {
-  records: ReadRecord[];
-  /** True when nothing stood behind these records at the time of the read. */
-  complete: boolean;
+function toTopic({ _id, retentionMs, endOffsets }: StoredTopic): Topic {
+  return { name: _id, retentionMs, endOffsets };
 }
 
-function toStoredBatches(topic: StoredTopic, { partition, chunks }: PartitionAppend, now: number): StoredBatch[] {
-  let offset = (topic.endOffsets[partition] ?? 0) - countRecords(chunks);
-  return chunks.map((records) => {
-    const firstOffset = offset;
-    offset += records.length;
+function toStoredBatches({ name, retentionMs, endOffsets }: Topic, chunks: readonly Chunk[], now: number) {
+  const ends = [...endOffsets];
+  return chunks.map(({ partition, records }): StoredBatch => {
+    const firstOffset = ends[partition] ?? 0;
+    const nextOffset = firstOffset + records.length;
+    ends[partition] = nextOffset;
     return {
-      topic: topic._id,
+      _id: `${name}/${partition}/${firstOffset}`,
+      topic: name,
       partition,
       firstOffset,
-      nextOffset: offset,
+      nextOffset,
       appendedAt: new Date(now),
-      expiresAt: new Date(now + topic.retentionMs),
+      expiresAt: new Date(now + retentionMs),
       records,
     };
   });
-}
-
-function countRecords(chunks: LogRecord[][]): number {
-  return chunks.reduce((total, chunk) => total + chunk.length, 0);
 }
 
 function toReadRecords({ firstOffset, appendedAt, records }: StoredBatch): ReadRecord[] {

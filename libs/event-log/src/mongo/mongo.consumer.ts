@@ -34,7 +34,7 @@ export function createMongoConsumer(deps: {
   return {
     name: `consumer:${options.group}/${topic}`,
     async start() {
-      const partitions = (await ends.refresh()).length;
+      const partitions = (await ends.settle()).length;
       ends.watch();
       membership = createGroupMembership({
         store: createGroupStore(deps.connection, options),
@@ -58,7 +58,7 @@ export function createMongoConsumer(deps: {
       await membership.ready();
     },
     async lag() {
-      const lags = await Promise.all((await ends.refresh()).map((end, partition) => lagOf(partition, end)));
+      const lags = await Promise.all((await ends.settle()).map((end, partition) => lagOf(partition, end)));
       return lags.reduce((total, lag) => total + lag, 0);
     },
   };

@@ -2,10 +2,10 @@ import { systemClock, type Clock } from '@tollkeeper/kernel';
 import type { Logger, Metrics } from '@tollkeeper/runtime';
 import type { Connection } from 'mongoose';
 import type { EventLog } from '../event-log.ts';
-import { createAppendQueue, requireValidRecords, type AppendQueue } from './append.queue.ts';
+import { createAppendQueue, requireValidRecords, unavailable, type AppendQueue } from './append.queue.ts';
 import { createEndOffsets, type EndOffsets } from './end-offsets.ts';
 import { createLogMetrics } from './log.metrics.ts';
-import { createLogStore } from './log.store.ts';
+import { createLogStore, MissingTopic } from './log.store.ts';
 import { createMongoConsumer } from './mongo.consumer.ts';
 
 export interface MongoEventLogOptions {
@@ -23,8 +23,7 @@ export interface MongoEventLogOptions {
 /**
  * The event log kept in MongoDB, for installations without Kafka.
  *
- * Concurrent appends are committed together, in one transaction that also moves the partitions' ends; an append is
- * refused with `service_unavailable` when 32 MiB wait already or a transaction takes over 10 seconds.
+ * Concurrent appends are written together; an append is refused with `service_unavailable` when 32 MiB wait already, or after 10 seconds without an answer.
  */
 export function createMongoEventLog({
   connection,
@@ -54,11 +53,9 @@ export function createMongoEventLog({
 
   async function openQueue(topic: string): Promise<AppendQueue> {
     try {
-      const { endOffsets } = await store.findTopic(topic);
       return createAppendQueue({
         store,
-        topic,
-        partitions: endOffsets.length,
+        topic: await store.settleTopic(topic),
         clock,
         onAppended(appended, records) {
           logMetrics.appended.inc({ topic }, records);
@@ -71,7 +68,7 @@ export function createMongoEventLog({
       });
     } catch (error) {
       queues.delete(topic);
-      throw error;
+      throw error instanceof MissingTopic ? error : unavailable('The event log does not answer', 5, error);
     }
   }
 

@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '@tollkeeper/runtime';
 import type { ConsumerOptions, RecordBatch } from '../event-log.ts';
@@ -49,7 +50,7 @@ export function startPartitionWork(deps: {
 
   /** A position beyond the end belongs to a log that was lost: the one that is there is read from its beginning. */
   async function startOffset(position: number | null): Promise<number> {
-    const end = (await ends.refresh())[partition] ?? 0;
+    const end = (await ends.settle())[partition] ?? 0;
     if (position === null || position <= end) return position ?? 0;
     logger.error({ position, end }, 'position is beyond the end of the log; reading the log from its beginning');
     return 0;
@@ -74,8 +75,9 @@ export function startPartitionWork(deps: {
       } catch (err) {
         if (signal.aborted) break;
         failures += 1;
-        const retryMs = Math.min(MAX_RETRY_MS, MIN_RETRY_MS * 2 ** (failures - 1)) * (0.5 + Math.random() / 2);
-        logger.warn({ err, failures, retryMs: Math.round(retryMs) }, 'batch was not applied; delivering it again');
+        const longestMs = Math.min(MAX_RETRY_MS, MIN_RETRY_MS * 2 ** (failures - 1));
+        const retryMs = randomInt(longestMs / 2, longestMs + 1);
+        logger.warn({ err, failures, retryMs }, 'batch was not applied; delivering it again');
         await delay(retryMs, undefined, { signal }).catch(() => undefined);
       }
     }
