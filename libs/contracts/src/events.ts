@@ -73,13 +73,13 @@ export const gatewayEventSchema = z
 const BATCH_SIZE = `must be an array of 1 to ${MAX_EVENTS_PER_BATCH} events`;
 
 /**
- * A batch of events in its order, as `application/cloudevents-batch+json` carries it. The paths of its problems
- * begin with the index of the event: `[3].data.run_id`.
+ * A batch of 1 to 1000 events in its order, as `application/cloudevents-batch+json` carries it. `event` is
+ * `gatewayEventSchema`, with further checks where there are any. The paths of its problems begin with the index of the
+ * event: `[3].data.run_id`.
  */
-export const gatewayEventBatchSchema = z
-  .array(gatewayEventSchema, BATCH_SIZE)
-  .min(1, BATCH_SIZE)
-  .max(MAX_EVENTS_PER_BATCH, { error: BATCH_SIZE, abort: true });
+export function gatewayEventBatchOf(event: z.ZodType<GatewayEvent>) {
+  return z.array(event, BATCH_SIZE).min(1, BATCH_SIZE).max(MAX_EVENTS_PER_BATCH, { error: BATCH_SIZE, abort: true });
+}
 
 function readEvent(input: unknown, issues: Issues): GatewayEvent | null {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) {

@@ -6,6 +6,8 @@ import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } 
 import { CALLER_HEADER, CLIENT_HEADER, tokenKey, verifyCallerToken, verifyClientAddress } from './caller-token.ts';
 import type { TokenKey } from './caller-token.ts';
 import { errorAnswer } from './error-body.ts';
+import { createBodyBudget } from './body-budget.ts';
+import type { BodyBudget } from './body-budget.ts';
 import { createHttpListener } from './http-listener.ts';
 import type { HttpListener } from './http-listener.ts';
 import { openApiDocument } from './openapi.ts';
@@ -16,6 +18,7 @@ import type { Access, RequestFacts, Route, RouteResult } from './route.ts';
 import { validate } from './validation.ts';
 
 export const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024;
+const DEFAULT_BODY_BUDGET_BYTES = 64 * 1024 * 1024;
 
 export interface HttpServerOptions {
   routes: readonly Route[];
@@ -28,6 +31,8 @@ export interface HttpServerOptions {
   logger: Logger;
   metrics: Metrics;
   bodyLimitBytes?: number;
+  /** Bytes that the bodies of all requests under way may take together; beyond it requests are answered 503. */
+  bodyBudgetBytes?: number;
 }
 
 /**
@@ -43,7 +48,10 @@ export function createHttpServer(options: HttpServerOptions): HttpListener {
   return createHttpListener({ name: `http (${info.title})`, host, port, listener: createApp(options) });
 }
 
-function createApp({ routes, info, callerTokenSecret, logger, metrics, bodyLimitBytes }: HttpServerOptions): Express {
+function createApp(options: HttpServerOptions): Express {
+  const { routes, info, callerTokenSecret, logger, metrics } = options;
+  const { bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES, bodyBudgetBytes = DEFAULT_BODY_BUDGET_BYTES } = options;
+  const budget = createBodyBudget(bodyBudgetBytes);
   const key = tokenKey(callerTokenSecret);
   const document = JSON.stringify(openApiDocument(routes, info));
   const app = express();
@@ -57,7 +65,7 @@ function createApp({ routes, info, callerTokenSecret, logger, metrics, bodyLimit
   for (const route of routes) {
     app[route.method](
       toExpressPath(route.path),
-      createPipeline(route, key, bodyLimitBytes ?? DEFAULT_BODY_LIMIT_BYTES),
+      createPipeline({ route, key, budget, limitBytes: route.bodyLimitBytes ?? bodyLimitBytes }),
     );
   }
   for (const [path, methods] of methodsByPath(routes)) {
@@ -109,8 +117,15 @@ function createRequestObserver(metrics: Metrics, logger: Logger): RequestHandler
   };
 }
 
-function createPipeline(route: Route, key: TokenKey, defaultLimitBytes: number): RequestHandler {
-  const readBody = createBodyReader(route, route.bodyLimitBytes ?? defaultLimitBytes);
+interface PipelineDeps {
+  route: Route;
+  key: TokenKey;
+  budget: BodyBudget;
+  limitBytes: number;
+}
+
+function createPipeline({ route, key, budget, limitBytes }: PipelineDeps): RequestHandler {
+  const readBody = createBodyReader(route, limitBytes);
   return async (req, res) => {
     res.locals['operationId'] = route.operationId;
     const facts: RequestFacts = {
@@ -119,8 +134,13 @@ function createPipeline(route: Route, key: TokenKey, defaultLimitBytes: number):
       clientAddress: await clientAddress(req, key),
     };
     const caller = await authenticate(route.access, facts, key);
-    const valid = validate(route, req.params, req.url, await readBody(req, res));
-    send(res, await route.handler({ ...facts, ...valid, caller }));
+    const giveBack = budget.take(req, limitBytes);
+    try {
+      const valid = validate(route, req.params, req.url, await readBody(req, res));
+      send(res, await route.handler({ ...facts, ...valid, caller }));
+    } finally {
+      giveBack();
+    }
   };
 }
 

@@ -15,11 +15,14 @@ export interface ValidRequest {
 /** Checks all parts of a request and throws one `invalid_request` that lists every problem found (decisions §3). */
 export function validate(route: Route, params: unknown, url: string, body: RequestBody): ValidRequest {
   const details: ErrorDetail[] = [];
+  let left = 0;
   const check = (schema: z.ZodType | undefined, value: unknown): unknown => {
     if (schema === undefined) return schema;
     const result = schema.safeParse(value, { error: requiredOr });
     if (result.success) return result.data;
-    details.push(...toErrorDetails(result.error.issues));
+    const listed = toErrorDetails(result.error.issues);
+    left += countProblems(result.error.issues) - listed.length;
+    details.push(...listed);
     return undefined;
   };
 
@@ -36,7 +39,7 @@ export function validate(route: Route, params: unknown, url: string, body: Reque
       valid.body = check(schema, body.value);
     }
   }
-  if (details.length > 0) throw new AppError('invalid_request', sentence(details), { details });
+  if (details.length > 0) throw new AppError('invalid_request', sentence(details, left), { details });
   return valid;
 }
 
@@ -64,8 +67,15 @@ function requiredOr(issue: z.core.$ZodRawIssue): string | undefined {
   return issue.code === 'invalid_type' && issue.input === undefined ? 'is required' : undefined;
 }
 
-function sentence(details: readonly ErrorDetail[]): string {
+/** As many as `toErrorDetails` would list without its bound. */
+function countProblems(issues: readonly z.core.$ZodIssue[]): number {
+  return issues.reduce((count, issue) => count + (issue.code === 'unrecognized_keys' ? issue.keys.length : 1), 0);
+}
+
+/** `left`: how many problems there are beside those in `details`. */
+function sentence(details: readonly ErrorDetail[], left: number): string {
   const [first] = details;
+  if (left > 0) return `The request has ${details.length + left} problems; details lists ${details.length} of them.`;
   if (details.length > 1 || first === undefined) return `The request has ${details.length} problems; see details.`;
   return `The request is not valid: ${first.path === '' ? '' : `${first.path} `}${first.message}.`;
 }

@@ -90,6 +90,13 @@ describe('bodies', () => {
     expect([answer.status, answer.body.code]).toEqual([400, 'malformed_json']);
   });
 
+  it('400 says how many problems there are beside those listed', async () => {
+    const fields = Object.fromEntries(Array.from({ length: 120 }, (_, index) => [`f${index}`, 1]));
+    const answer = await put().send({ items: [], ...fields });
+    expect(answer.body.error).toBe('The request has 120 problems; details lists 100 of them.');
+    expect(answer.body.details).toHaveLength(100);
+  });
+
   it('413 over the limit, also when a small compressed body grows over it', async () => {
     expect((await put().send({ items: [], note: 'x'.repeat(2000) })).body.code).toBe('payload_too_large');
     const bomb = gzipSync(JSON.stringify({ items: [], note: 'x'.repeat(100_000) }));
