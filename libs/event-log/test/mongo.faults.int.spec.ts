@@ -1,0 +1,216 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { connectMongo, createOffsetStore, type MongoConnection } from '@tollkeeper/mongo';
+import { createMetrics } from '@tollkeeper/runtime';
+import { eventually, testLogger, useMongo } from '@tollkeeper/testing';
+import { createMongoEventLog, type EventLog, type LogConsumer, type LogRecord } from '../src/index.ts';
+import { createEffectsHandler, EFFECTS } from './effects.consumer.ts';
+import { createGroupLedger } from './group.ledger.ts';
+
+const testMongo = useMongo();
+const topic = 'payments';
+const HOUR_MS = 3_600_000;
+
+interface Process {
+  mongo: MongoConnection;
+  log: EventLog;
+}
+
+describe('the event log in MongoDB', () => {
+  const { logger } = testLogger();
+  let database: string;
+  let processes: Process[];
+  let consumers: LogConsumer[];
+  let log: EventLog;
+  let mongo: MongoConnection;
+
+  async function openProcess(): Promise<Process> {
+    const opened = connectMongo({ uri: testMongo.uri, database, logger });
+    createOffsetStore(opened.connection, 'effects');
+    const metrics = createMetrics('test');
+    const own = createMongoEventLog({
+      connection: opened.connection,
+      logger,
+      metrics,
+      leaseMs: 800,
+      pollIntervalMs: 50,
+    });
+    await opened.start();
+    await own.start();
+    processes.push({ mongo: opened, log: own });
+    return { mongo: opened, log: own };
+  }
+
+  async function consume(consumer: LogConsumer): Promise<LogConsumer> {
+    consumers.push(consumer);
+    await consumer.start();
+    return consumer;
+  }
+
+  async function effects(): Promise<string[]> {
+    const found = await mongo.connection.collection(EFFECTS).find().toArray();
+    return found.map(({ value }) => String(value));
+  }
+
+  beforeEach(async () => {
+    database = testMongo.newDatabase();
+    processes = [];
+    consumers = [];
+    ({ log, mongo } = await openProcess());
+    await log.ensureTopic({ name: topic, partitions: 2, retentionMs: HOUR_MS });
+    await mongo.connection.createCollection(EFFECTS);
+  });
+
+  afterEach(async () => {
+    await Promise.all(consumers.map((consumer) => consumer.stop()));
+    for (const opened of processes) {
+      await opened.log.stop();
+      await opened.mongo.stop();
+    }
+  });
+
+  it('has every effect exactly once though its consumer is killed in mid-batch again and again', async () => {
+    await expireTransactionsSoon(mongo);
+    const records = numbered('ws', 0, 120);
+    await log.append(topic, records);
+    for (let kills = 0; kills < 4; kills += 1) {
+      const child = fork(`${import.meta.dirname}/effects.consumer.ts`, [testMongo.uri, database, topic]);
+      for (let batches = 0; batches < 3; batches += 1) await once(child, 'message');
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+    await consume(
+      log.consumer({
+        group: 'effects',
+        topic,
+        maxRecords: 50,
+        handler: createEffectsHandler(mongo.connection, 'effects'),
+      }),
+    );
+    await eventually(async () => expect(await effects()).toHaveLength(120), { timeoutMs: 20_000 });
+    expect((await effects()).toSorted()).toEqual(records.map(({ value }) => value.toString()).toSorted());
+  });
+
+  it('has no effect of an owner that was taken for dead and comes back', async () => {
+    const stalled = Promise.withResolvers<void>();
+    const inHand = Promise.withResolvers<void>();
+    const handler = createEffectsHandler(mongo.connection, 'effects');
+    const slow = {
+      ...handler,
+      handle: async (batch: Parameters<typeof handler.handle>[0]) => {
+        inHand.resolve();
+        await stalled.promise;
+        await handler.handle(batch);
+      },
+    };
+    await log.append(topic, numbered('ws', 0, 3));
+    const stale = log.consumer({ group: 'effects', topic, maxRecords: 10, handler: slow });
+    await consume(stale);
+    await inHand.promise;
+
+    await mongo.connection
+      .collection<{ _id: string }>('log_groups')
+      .updateOne({ _id: `effects/${topic}` }, { $set: { members: [], owners: [null, null] }, $inc: { version: 1 } });
+    const successor = await openProcess();
+    await consume(
+      successor.log.consumer({
+        group: 'effects',
+        topic,
+        maxRecords: 10,
+        handler: createEffectsHandler(successor.mongo.connection, 'effects'),
+      }),
+    );
+    await eventually(async () => {
+      await log.append(topic, numbered('ws', 3, 1));
+      expect(await effects()).not.toEqual([]);
+    });
+    stalled.resolve();
+    await stale.stop();
+    await eventually(async () => expect(await stale.lag()).toBe(0));
+    expect((await effects()).filter((value) => value !== 'ws-3').toSorted()).toEqual(['ws-0', 'ws-1', 'ws-2']);
+  });
+
+  it('goes on with what is left when retention has removed records that were not read', async () => {
+    await log.ensureTopic({ name: topic, partitions: 2, retentionMs: 1 });
+    const { log: brief } = await openProcess();
+    await brief.append(topic, numbered('ws', 0, 3));
+    const ledger = createGroupLedger();
+    const consumer = brief.consumer({ group: 'late', topic, maxRecords: 10, handler: ledger.handler() });
+    await eventually(() => expireRecords(mongo, 1));
+    expect(await consumer.lag()).toBe(0);
+
+    await brief.ensureTopic({ name: topic, partitions: 2, retentionMs: HOUR_MS });
+    const { log: lasting } = await openProcess();
+    await lasting.append(topic, numbered('ws', 3, 2));
+    await consume(consumer);
+    await eventually(() => expect(ledger.values()).toEqual(['ws-3', 'ws-4']));
+    expect(ledger.batches[0]).toMatchObject({ from: null, nextOffset: 5 });
+    expect(ledger.records().map(({ offset }) => offset)).toEqual([3, 4]);
+  });
+
+  it('reads a log from its beginning when the position is beyond its end, since that log is another', async () => {
+    await log.append(topic, numbered('ws', 0, 2));
+    const ledger = createGroupLedger(
+      new Map([
+        [0, 900],
+        [1, 900],
+      ]),
+    );
+    await consume(log.consumer({ group: 'restored', topic, maxRecords: 10, handler: ledger.handler() }));
+    await eventually(() => expect(ledger.values()).toEqual(['ws-0', 'ws-1']));
+    expect(ledger.batches[0]).toMatchObject({ from: 900, nextOffset: 2 });
+  });
+
+  it('shows records to readers that an appender stored before it died without telling of them', async () => {
+    await log.append(topic, numbered('ws', 0, 2));
+    const topics = mongo.connection.collection<{ _id: string; endOffsets: number[] }>('log_topics');
+    await topics.updateOne({ _id: topic }, { $set: { endOffsets: [0, 0] } });
+    const { log: other } = await openProcess();
+    const ledger = createGroupLedger();
+    await consume(other.consumer({ group: 'readers', topic, maxRecords: 10, handler: ledger.handler() }));
+    await eventually(() => expect(ledger.values()).toEqual(['ws-0', 'ws-1']));
+    await other.append(topic, numbered('ws', 2, 1));
+    await eventually(() => expect(ledger.records().map(({ offset }) => offset)).toEqual([0, 1, 2]));
+  });
+
+  it('refuses appends with service_unavailable when too much waits, and stores exactly what it accepted', async () => {
+    const appends = Array.from({ length: 60 }, (_, n) => ({ key: 'ws', value: Buffer.alloc(900_000, `${n}`) }));
+    const results = await Promise.allSettled(appends.map((record) => log.append(topic, [record])));
+    const refused = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
+    expect(refused.length).toBeGreaterThan(0);
+    for (const reason of refused) expect(reason).toMatchObject({ code: 'service_unavailable', retryAfterSeconds: 1 });
+
+    const ledger = createGroupLedger();
+    const consumer = await consume(log.consumer({ group: 'g', topic, maxRecords: 10, handler: ledger.handler() }));
+    await eventually(async () => expect(await consumer.lag()).toBe(0));
+    expect(ledger.records()).toHaveLength(appends.length - refused.length);
+  });
+
+  it('refuses appends with service_unavailable when the database is away', async () => {
+    const { log: cut, mongo: away } = await openProcess();
+    await cut.append(topic, numbered('ws', 0, 1));
+    await away.stop();
+    await expect(cut.append(topic, numbered('ws', 1, 1))).rejects.toMatchObject({ code: 'service_unavailable' });
+    await expect(cut.append('other', numbered('ws', 1, 1))).rejects.toMatchObject({ code: 'service_unavailable' });
+  });
+});
+
+function numbered(key: string, first: number, count: number): LogRecord[] {
+  return Array.from({ length: count }, (_, n) => ({ key, value: Buffer.from(`${key}-${first + n}`) }));
+}
+
+/** A killed process leaves its transaction open; by default the server ends it after a minute. */
+async function expireTransactionsSoon({ connection }: MongoConnection): Promise<void> {
+  await connection.getClient().db('admin').command({ setParameter: 1, transactionLifetimeLimitSeconds: 1 });
+}
+
+/** What the server's TTL monitor does once a minute, by the index that the log made for it. */
+async function expireRecords({ connection }: MongoConnection, expected: number): Promise<void> {
+  const batches = connection.collection('log_batches');
+  expect(await batches.indexes()).toContainEqual(
+    expect.objectContaining({ key: { expiresAt: 1 }, expireAfterSeconds: 0 }),
+  );
+  const { deletedCount } = await batches.deleteMany({ expiresAt: { $lt: new Date() } });
+  expect(deletedCount).toBe(expected);
+}

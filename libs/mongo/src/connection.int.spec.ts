@@ -1,0 +1,70 @@
+import { describe, expect, it } from '@jest/globals';
+import { testLogger, useMongo } from '@tollkeeper/testing';
+import { Schema } from 'mongoose';
+import { connectMongo, type MongoConnection } from './connection.ts';
+import { ensureIndexes } from './indexes.ts';
+
+const testMongo = useMongo();
+const { logger } = testLogger();
+
+async function withMongo(use: (mongo: MongoConnection) => Promise<void>, uri = testMongo.uri): Promise<void> {
+  const mongo = connectMongo({ uri, database: testMongo.database, logger, serverSelectionTimeoutMs: 1_000 });
+  try {
+    await use(mongo);
+  } finally {
+    await mongo.stop();
+  }
+}
+
+describe('a connection to MongoDB', () => {
+  it('makes the collections and indexes of its models at start and answers a ping', () =>
+    withMongo(async (mongo) => {
+      const model = mongo.connection.model(
+        'Account',
+        new Schema({ email: String }).index({ email: 1 }, { unique: true }),
+      );
+      await mongo.start();
+      await mongo.ping();
+      expect(await model.listIndexes()).toContainEqual(expect.objectContaining({ key: { email: 1 }, unique: true }));
+    }));
+
+  it('gives an existing TTL index the age that the model declares now', () =>
+    withMongo(async (mongo) => {
+      const model = mongo.connection.model(
+        'Session',
+        new Schema({ at: Date }).index({ at: 1 }, { expireAfterSeconds: 60 }),
+      );
+      await mongo.start();
+      model.schema.clearIndexes();
+      model.schema.index({ at: 1 }, { expireAfterSeconds: 30 });
+      await ensureIndexes([model]);
+      expect(await model.listIndexes()).toContainEqual(expect.objectContaining({ expireAfterSeconds: 30 }));
+    }));
+
+  it('refuses to change any other index by itself', () =>
+    withMongo(async (mongo) => {
+      const model = mongo.connection.model('User', new Schema({ email: String }).index({ email: 1 }));
+      await mongo.start();
+      model.schema.clearIndexes();
+      model.schema.index({ email: 1 }, { unique: true });
+      await expect(ensureIndexes([model])).rejects.toThrow('existing index');
+    }));
+
+  it('never lets a value in a filter act as an operator, and refuses fields that the schema does not know', () =>
+    withMongo(async (mongo) => {
+      const model = mongo.connection.model('Note', new Schema({ text: String, tags: Schema.Types.Mixed }));
+      await mongo.start();
+      await model.create({ text: 'hidden', tags: 'a' });
+      await expect(model.find({ text: { $ne: '' } as never })).rejects.toThrow('Cast to string failed');
+      expect(await model.find({ tags: { $ne: '' } as never })).toEqual([]);
+      await expect(model.find({ unknown: 1 } as never)).rejects.toThrow('not in schema');
+    }));
+
+  it('names the address, without the password, and the way out when no server answers', () =>
+    withMongo(async (mongo) => {
+      const failure = mongo.start();
+      await expect(failure).rejects.toThrow(/mongodb:\/\/127\.0\.0\.1:1\/ cannot be reached: .* MONGODB_URI/);
+      await expect(failure).rejects.not.toThrow('hunter2');
+      await expect(mongo.ping()).rejects.toThrow('not connected');
+    }, 'mongodb://admin:hunter2@127.0.0.1:1/?replicaSet=rs0'));
+});
