@@ -35,7 +35,7 @@ export function createGroupMembership(deps: {
   let beating: Promise<void> = Promise.resolve();
   let left = false;
   let heardAt = 0;
-  let failure: unknown;
+  let failure: Error | undefined;
 
   async function beat(): Promise<void> {
     const sentAt = performance.now();
@@ -47,7 +47,7 @@ export function createGroupMembership(deps: {
       await reconcile(group);
     } catch (err) {
       if (failure === undefined) logger.warn({ err, member }, 'heartbeat to the consumer group failed; retrying');
-      failure = err;
+      failure = err instanceof Error ? err : new Error(String(err));
       if (performance.now() - heardAt > leaseMs) for (const partition of works.keys()) void stopWork(partition);
     }
   }

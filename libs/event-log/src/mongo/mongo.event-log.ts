@@ -23,7 +23,8 @@ export interface MongoEventLogOptions {
 /**
  * The event log kept in MongoDB, for installations without Kafka.
  *
- * Concurrent appends are written together; an append is refused with `service_unavailable` when 32 MiB wait already, or after 10 seconds without an answer.
+ * Concurrent appends are written together. An append is refused with `service_unavailable` when 32 MiB wait already, or
+ * after 10 seconds without an answer.
  */
 export function createMongoEventLog({
   connection,
@@ -77,8 +78,10 @@ export function createMongoEventLog({
     start: () => store.ensureIndexes(),
     async stop() {
       stopped = true;
-      const opened = await Promise.allSettled(queues.values());
-      await Promise.all(opened.map((queue) => (queue.status === 'fulfilled' ? queue.value.drained() : undefined)));
+      for (const opening of queues.values()) {
+        const queue = await opening.catch(() => undefined);
+        await queue?.drained();
+      }
     },
     async ensureTopic(options) {
       const { endOffsets } = await store.ensureTopic(options);
