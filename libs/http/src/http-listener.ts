@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { RequestListener } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Component } from '@tollkeeper/runtime';
 import { newId } from '@tollkeeper/kernel';
@@ -39,6 +39,7 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
     keepAliveTimeoutMs = 75_000,
     stopTimeoutMs = 15_000,
   } = options;
+  const underWay = new Set<ServerResponse>();
   let stopping: Promise<void> | undefined;
 
   const server = createServer(
@@ -52,6 +53,8 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
     },
     (req, res) => {
       if (stopping !== undefined) res.setHeader('connection', 'close');
+      underWay.add(res);
+      res.once('close', () => underWay.delete(res));
       listener(req, res);
     },
   );
@@ -59,7 +62,9 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
 
   async function close(): Promise<void> {
     if (!server.listening) return;
-    // A connection turns idle only after its answer, so idle ones are looked for again and again.
+    // A client that is told that its connection ends with the answer sends nothing more into it.
+    for (const res of underWay) if (!res.headersSent) res.setHeader('connection', 'close');
+    // Answers that had begun cannot say so; their connections are closed when they turn idle.
     const sweep = setInterval(() => server.closeIdleConnections(), 50);
     const cut = setTimeout(() => server.closeAllConnections(), stopTimeoutMs);
     try {

@@ -2,10 +2,10 @@ import { AppError, roleAtLeast } from '@tollkeeper/kernel';
 import type { Caller, Role } from '@tollkeeper/kernel';
 import type { Logger, Metrics } from '@tollkeeper/runtime';
 import express from 'express';
-import type { ErrorRequestHandler, Express, Request, RequestHandler, Response } from 'express';
+import type { Express, Request, RequestHandler, Response } from 'express';
 import { CALLER_HEADER, CLIENT_HEADER, tokenKey, verifyCallerToken, verifyClientAddress } from './caller-token.ts';
 import type { TokenKey } from './caller-token.ts';
-import { errorAnswer } from './error-body.ts';
+import { createErrorAnswerer, handleErrors } from './error-answerer.ts';
 import { createBodyBudget } from './body-budget.ts';
 import type { BodyBudget } from './body-budget.ts';
 import { createHttpListener } from './http-listener.ts';
@@ -75,7 +75,7 @@ function createApp(options: HttpServerOptions): Express {
     });
   }
   app.use(refuseUnrouted);
-  app.use(createErrorAnswerer(logger));
+  app.use(handleErrors(createErrorAnswerer(logger)));
   return app;
 }
 
@@ -178,17 +178,3 @@ const refuseUnrouted: RequestHandler = (_req, res) => {
   if (allow === undefined) throw new AppError('not_found', 'There is nothing at this path.');
   throw new AppError('method_not_allowed', `This path takes ${allow.join(', ')}.`, { allow });
 };
-
-function createErrorAnswerer(logger: Logger): ErrorRequestHandler {
-  return (error: unknown, req, res, _next) => {
-    const requestId = res.locals['requestId'] as string;
-    const { status, headers, body } = errorAnswer(error, requestId);
-    if (status >= 500) logger.error({ err: error, req, request_id: requestId }, 'request failed');
-    if (res.headersSent) {
-      // The answer is on its way; cutting it off is the only sign left that it is not complete.
-      res.destroy();
-      return;
-    }
-    res.status(status).set(headers).json(body);
-  };
-}

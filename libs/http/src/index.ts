@@ -1,4 +1,5 @@
 export * from './caller-token.ts';
+export * from './error-answerer.ts';
 export * from './error-body.ts';
 export * from './http-listener.ts';
 export * from './http-server.ts';

@@ -1,0 +1,102 @@
+import { hash } from 'node:crypto';
+import { fromWireRole } from '@tollkeeper/contracts';
+import type { SessionMessage, identityService } from '@tollkeeper/contracts';
+import type { GrpcClient } from '@tollkeeper/grpc';
+import { signCallerToken } from '@tollkeeper/http';
+import type { TokenKey } from '@tollkeeper/http';
+import { AppError, provenTenantId } from '@tollkeeper/kernel';
+import { LRUCache } from 'lru-cache';
+import type { Membership } from '../domain/membership.ts';
+
+export type IdentityClient = GrpcClient<typeof identityService>;
+
+/** Who a session cookie stands for. */
+export interface Session {
+  userId: string;
+  memberships: readonly Membership[];
+  /** The signed caller for the services, in a workspace or (null) in none; made once while the session is cached. */
+  callerToken(membership: Membership | null): Promise<string>;
+}
+
+export interface SessionDirectory {
+  /** Who `cookie` stands for; null when it is no valid session. Throws `service_unavailable` while identity can't be asked. */
+  resolve(cookie: string, requestId: string): Promise<Session | null>;
+  /** Asks identity again at the next use of `cookie`: its session or its user's memberships have changed. */
+  forget(cookie: string): void;
+}
+
+export interface SessionDirectoryOptions {
+  identity: Pick<IdentityClient, 'resolveSession'>;
+  tokenKey: TokenKey;
+  /** Longest use of an answer, in milliseconds from the question; at most 5000 (decisions §1). */
+  cacheMs: number;
+  /** Monotonic milliseconds. */
+  now?: () => number;
+}
+
+const MAX_CACHED_SESSIONS = 20_000;
+/** What identity hands out: 256 random bits in base64url. Anything else needs no question. */
+const SESSION_ID = /^[A-Za-z0-9_-]{43}$/;
+
+/**
+ * Asks identity about sessions and keeps its answers, good and bad, for a few seconds. Concurrent questions about one
+ * session are one question. Cookies are known here by their SHA-256 alone.
+ */
+export function createSessionDirectory(options: SessionDirectoryOptions): SessionDirectory {
+  const { identity, tokenKey, cacheMs, now = () => performance.now() } = options;
+  const answers = new LRUCache<string, Promise<Session | null>>({
+    max: MAX_CACHED_SESSIONS,
+    ttl: cacheMs,
+    ttlResolution: 0,
+    perf: { now },
+  });
+
+  async function ask(sha256: string, requestId: string): Promise<Session | null> {
+    try {
+      const { session } = await identity.resolveSession({ sessionSha256: Buffer.from(sha256, 'hex') }, { requestId });
+      return session === null || session === undefined ? null : toSession(session, tokenKey);
+    } catch (cause) {
+      answers.delete(sha256);
+      throw new AppError('service_unavailable', 'Sessions cannot be checked just now. Try again shortly.', {
+        cause,
+        retryAfterSeconds: 2,
+      });
+    }
+  }
+
+  return {
+    resolve(cookie, requestId) {
+      if (!SESSION_ID.test(cookie)) return Promise.resolve(null);
+      const sha256 = hash('sha256', cookie);
+      const known = answers.get(sha256);
+      if (known !== undefined) return known;
+      const answer = ask(sha256, requestId);
+      if (cacheMs > 0) answers.set(sha256, answer);
+      return answer;
+    },
+    forget(cookie) {
+      answers.delete(hash('sha256', cookie));
+    },
+  };
+}
+
+function toSession({ userId, memberships }: SessionMessage, tokenKey: TokenKey): Session {
+  const tokens = new Map<string | null, Promise<string>>();
+  return {
+    userId,
+    memberships: memberships.map(({ tenantId, slug, role }) => ({
+      tenantId: provenTenantId(tenantId),
+      slug,
+      role: fromWireRole(role),
+    })),
+    callerToken(membership) {
+      const tenantId = membership?.tenantId ?? null;
+      let token = tokens.get(tenantId);
+      if (token === undefined) {
+        token = signCallerToken(tokenKey, { userId, tenantId, role: membership?.role ?? null });
+        tokens.set(tenantId, token);
+      }
+      return token;
+    },
+  };
+}

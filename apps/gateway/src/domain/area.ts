@@ -1,0 +1,89 @@
+import type { Role } from '@tollkeeper/kernel';
+
+/** The services behind the gateway. */
+export type Upstream = 'identity' | 'dashboard' | 'budgets' | 'alerts' | 'keys' | 'ingest';
+
+/**
+ * Who may use an area: anyone (`public`), anyone with a session, holders of a workspace key (which the service
+ * itself checks), or members of the workspace with at least a role, for reading and for writing.
+ */
+export type AreaAccess = 'public' | 'session' | 'key' | { read: Role; write: Role };
+
+/** A part of the API that shares a service and the access it needs. */
+export interface Area {
+  /** In logs and metrics. */
+  name: string;
+  /** The area is this path and all below it. `{tenant_id}` stands for a segment that names the workspace. */
+  path: string;
+  upstream: Upstream;
+  access: AreaAccess;
+  /** Headers from outside that this area's service gets beside the harmless ones. */
+  credentials: readonly ('cookie' | 'authorization')[];
+  /** Largest request body in bytes (decisions §3). */
+  bodyLimitBytes: number;
+  /** True where the service counts failures by the client's address. */
+  tellsClientAddress: boolean;
+}
+
+const MIB = 1024 * 1024;
+const DEFAULTS = { credentials: [], bodyLimitBytes: MIB, tellsClientAddress: false } as const;
+
+const anyMember = { read: 'member', write: 'member' } as const;
+const admins = { read: 'admin', write: 'admin' } as const;
+const owners = { read: 'owner', write: 'owner' } as const;
+
+/** All of the API but `execute`; the first area that matches a path has it (spec §4, §5; decisions §1, §2, §7). */
+export const AREAS: readonly Area[] = [
+  {
+    ...DEFAULTS,
+    name: 'login',
+    path: '/api/v1/auth/login',
+    upstream: 'identity',
+    access: 'public',
+    credentials: ['cookie'],
+    tellsClientAddress: true,
+  },
+  { ...DEFAULTS, name: 'auth', path: '/api/v1/auth', upstream: 'identity', access: 'session', credentials: ['cookie'] },
+  { ...DEFAULTS, name: 'budgets', path: '/api/v1/workspaces/{tenant_id}/budgets', upstream: 'budgets', access: owners },
+  { ...DEFAULTS, name: 'workspaces', path: '/api/v1/workspaces', upstream: 'identity', access: 'session' },
+  { ...DEFAULTS, name: 'workspace', path: '/api/v1/workspace', upstream: 'identity', access: owners },
+  { ...DEFAULTS, name: 'members', path: '/api/v1/members', upstream: 'identity', access: owners },
+  {
+    ...DEFAULTS,
+    name: 'agents',
+    path: '/api/v1/agents',
+    upstream: 'identity',
+    access: { read: 'member', write: 'owner' },
+  },
+  { ...DEFAULTS, name: 'dashboard', path: '/api/v1/dashboard', upstream: 'dashboard', access: anyMember },
+  { ...DEFAULTS, name: 'alerts', path: '/api/v1/alerts', upstream: 'alerts', access: admins },
+  { ...DEFAULTS, name: 'keys', path: '/api/v1/management/workspace-keys', upstream: 'keys', access: owners },
+  {
+    ...DEFAULTS,
+    name: 'events',
+    path: '/api/v1/events',
+    upstream: 'ingest',
+    access: 'key',
+    credentials: ['authorization'],
+    bodyLimitBytes: 5 * MIB,
+  },
+];
+
+const patterns = AREAS.map((area) => ({
+  area,
+  pattern: new RegExp(`^${area.path.replace('{tenant_id}', '(?<tenantId>[^/]+)')}(?:/|$)`),
+}));
+
+/** The area that has `path`, and the workspace id where the path names one; null for a path of no area. */
+export function findArea(path: string): { area: Area; tenantId: string | undefined } | null {
+  for (const { area, pattern } of patterns) {
+    const match = pattern.exec(path);
+    if (match !== null) return { area, tenantId: match.groups?.['tenantId'] };
+  }
+  return null;
+}
+
+/** Whether requests to the area act in a workspace. */
+export function actsInWorkspace(area: Area): area is Area & { access: { read: Role; write: Role } } {
+  return typeof area.access === 'object';
+}

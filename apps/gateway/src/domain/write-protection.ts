@@ -1,0 +1,43 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { AppError } from '@tollkeeper/kernel';
+
+const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
+
+/** True for methods that change nothing (RFC 9110 §9.2.1). */
+export function isSafeMethod(method: string): boolean {
+  return SAFE_METHODS.has(method);
+}
+
+/**
+ * Makes the check against writes that another site's page has a browser send with its user's cookie (decisions §1).
+ *
+ * `Sec-Fetch-Site` must be `same-origin`. `Origin` must be the public URL's, or name the host that the request was
+ * sent to with the public URL's scheme: a page can choose neither its `Origin` nor the `Host`, so one gateway can be
+ * reached by several names. Clients that send neither header are no browsers and pass.
+ */
+export function createWriteProtection(publicUrl: string): (method: string, headers: IncomingHttpHeaders) => void {
+  const { origin: publicOrigin, protocol } = new URL(publicUrl);
+
+  return (method, headers) => {
+    if (isSafeMethod(method)) return;
+    const { origin, host, 'sec-fetch-site': site } = headers;
+    const siteIsGood = site === undefined || site === 'same-origin';
+    const originIsGood = origin === undefined || origin === publicOrigin || origin === `${protocol}//${host}`;
+    if (siteIsGood && originIsGood) return;
+    throw new AppError(
+      'cross_site_request',
+      `This call comes from another site. Call from a page of ${publicOrigin}; operators set that origin as PUBLIC_URL.`,
+    );
+  };
+}
+
+const JSON_TYPES = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
+
+/** Throws `unsupported_media_type` for a body that a plain HTML form could have sent, that is, one that is not JSON. */
+export function requireJsonBody(headers: IncomingHttpHeaders): void {
+  const { 'content-length': length, 'content-type': type, 'transfer-encoding': encoding } = headers;
+  const hasBody = encoding !== undefined || (length !== undefined && length !== '0');
+  if (hasBody && !JSON_TYPES.test(type ?? '')) {
+    throw new AppError('unsupported_media_type', 'The Content-Type must be application/json.');
+  }
+}

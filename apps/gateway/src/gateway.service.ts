@@ -1,0 +1,73 @@
+import { identityService } from '@tollkeeper/contracts';
+import { createGrpcClient } from '@tollkeeper/grpc';
+import { createErrorAnswerer, createHttpListener, tokenKey } from '@tollkeeper/http';
+import { createLifecycle } from '@tollkeeper/runtime';
+import type { Component, Logger, Metrics } from '@tollkeeper/runtime';
+import { createSessionDirectory } from './clients/session.directory.ts';
+import type { GatewayConfig } from './config.ts';
+import type { Upstream } from './domain/area.ts';
+import { createEdge } from './http/edge.ts';
+import { executeRoute } from './http/execute.ts';
+import { createForwarder } from './http/forward.ts';
+import { createPublishedDocument } from './openapi/published-document.ts';
+
+export interface GatewayDeps {
+  config: GatewayConfig;
+  logger: Logger;
+  metrics: Metrics;
+}
+
+/** The edge of Tollkeeper: who is calling, in which workspace, with which access; then the service behind it. */
+export interface GatewayService extends Component {
+  /** Valid once started. */
+  readonly httpUrl: string;
+}
+
+export function createGateway({ config, logger, metrics }: GatewayDeps): GatewayService {
+  const key = tokenKey(config.CALLER_TOKEN_SECRET);
+  const upstreams: Record<Upstream, string | undefined> = {
+    identity: config.IDENTITY_HTTP,
+    dashboard: config.DASHBOARD_HTTP,
+    budgets: config.BUDGETS_HTTP,
+    alerts: config.ALERTS_HTTP,
+    keys: config.KEYS_HTTP,
+    ingest: config.INGEST_HTTP,
+  };
+  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, { peer: 'identity' });
+  const sessions = createSessionDirectory({ identity, tokenKey: key, cacheMs: config.SESSION_CACHE_MS });
+  const forwarder = createForwarder({
+    upstreams,
+    tokenKey: key,
+    sessions,
+    timeoutMs: config.UPSTREAM_TIMEOUT_MS,
+    answerError: createErrorAnswerer(logger),
+  });
+  const listener = createHttpListener({
+    name: 'http (gateway)',
+    host: config.HOST,
+    port: config.HTTP_PORT,
+    listener: createEdge({
+      publicUrl: config.PUBLIC_URL,
+      trustedProxies: config.TRUSTED_PROXIES,
+      loginAttemptsPerMinute: config.LOGIN_ATTEMPTS_PER_MINUTE,
+      sessions,
+      published: createPublishedDocument({ upstreams, routes: [executeRoute], logger }),
+      forward: forwarder.forward,
+      logger,
+      metrics,
+    }),
+  });
+  const connections: Component = {
+    name: 'upstream-connections',
+    start: async () => {},
+    stop: async () => forwarder.close(),
+  };
+  const lifecycle = createLifecycle([identity, connections, listener], logger, { name: 'gateway' });
+
+  return {
+    ...lifecycle,
+    get httpUrl() {
+      return listener.url;
+    },
+  };
+}

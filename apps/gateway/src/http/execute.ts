@@ -1,0 +1,28 @@
+import { defineRoute } from '@tollkeeper/http';
+import { AppError } from '@tollkeeper/kernel';
+import { z } from 'zod';
+import { splitWorkspacePrefix } from './admission.ts';
+import type { EdgeHandler } from './exchange.ts';
+
+const PATH = '/api/v1/execute';
+const GONE = { error: 'This endpoint is disabled: Tollkeeper manages agents and does not execute calls for them.' };
+
+/** `POST /api/v1/execute`: always 410, with a session or without (spec §4.5); other methods are 405. */
+export const answerExecute: EdgeHandler = (req, res, next) => {
+  if (splitWorkspacePrefix(req.url).url.split('?', 1)[0] !== PATH) return next();
+  if (req.method !== 'POST') throw new AppError('method_not_allowed', 'This path takes POST.', { allow: ['POST'] });
+  res.status(410).json(GONE);
+};
+
+/** `execute` for the OpenAPI document. */
+export const executeRoute = defineRoute({
+  method: 'post',
+  path: PATH,
+  operationId: 'execute',
+  tag: 'Disabled',
+  summary: 'Disabled endpoint',
+  description: 'Always answers 410. The body has no other field than `error`.',
+  access: 'public',
+  responses: { 410: { description: 'The endpoint is disabled', schema: z.object({ error: z.string() }) } },
+  handler: async () => ({ status: 410, body: GONE }),
+});

@@ -1,0 +1,43 @@
+import { isIPv6 } from 'node:net';
+import { AppError, systemClock } from '@tollkeeper/kernel';
+import type { Clock } from '@tollkeeper/kernel';
+import { LRUCache } from 'lru-cache';
+import type { EdgeHandler } from './exchange.ts';
+
+const WINDOW_MS = 60_000;
+const MAX_ADDRESSES = 50_000;
+
+/**
+ * 429 for the address that tries to log in too often in a minute. Each login costs identity a deliberately slow
+ * password hash; how many of them failed is identity's to count (decisions §1), which alone sees the outcome.
+ */
+export function createLoginLimit(attemptsPerMinute: number, clock: Clock = systemClock): EdgeHandler {
+  const windows = new LRUCache<string, { startedAt: number; attempts: number }>({ max: MAX_ADDRESSES });
+
+  return (req, res, next) => {
+    if (res.locals.area?.name !== 'login') return next();
+    const network = toNetwork(req.ip ?? '');
+    const now = clock();
+    let window = windows.get(network);
+    if (window === undefined || now - window.startedAt >= WINDOW_MS) {
+      window = { startedAt: now, attempts: 0 };
+      windows.set(network, window);
+    }
+    window.attempts += 1;
+    if (window.attempts > attemptsPerMinute) {
+      const retryAfterSeconds = Math.ceil((window.startedAt + WINDOW_MS - now) / 1000);
+      throw new AppError('rate_limited', 'Too many logins from this address. Wait a moment.', { retryAfterSeconds });
+    }
+    next();
+  };
+}
+
+/** One customer gets a /64 of IPv6 and could use a new address for every attempt. */
+function toNetwork(address: string): string {
+  if (!isIPv6(address) || address.startsWith('::ffff:')) return address;
+  const [head = '', tail = ''] = address.split('::');
+  const groups = head.split(':');
+  const missing = 8 - groups.length - (tail === '' ? 0 : tail.split(':').length);
+  const full = address.includes('::') ? [...groups, ...Array<string>(missing).fill('0')] : groups;
+  return full.slice(0, 4).join(':');
+}

@@ -1,0 +1,42 @@
+import { REQUEST_ID_HEADER, requestIdOf } from '@tollkeeper/http';
+import type { Logger, Metrics } from '@tollkeeper/runtime';
+import type { EdgeHandler } from './exchange.ts';
+
+const MAX_LOGGED_PATH = 256;
+
+/** Gives each request its id, and once it is over counts it and writes one line about it: no query, no header. */
+export function createObserver(metrics: Metrics, logger: Logger): EdgeHandler {
+  const duration = metrics.histogram({
+    name: 'http_server_request_duration_seconds',
+    help: 'Time from the request line to the end of the answer',
+    labelNames: ['method', 'route', 'status'] as const,
+    buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+  });
+
+  return (req, res, next) => {
+    const startedAt = performance.now();
+    const exchange = res.locals;
+    exchange.requestId = requestIdOf(req.headers[REQUEST_ID_HEADER]);
+    res.setHeader(REQUEST_ID_HEADER, exchange.requestId);
+    res.on('close', () => {
+      const ms = performance.now() - startedAt;
+      const route = exchange.area?.name ?? 'none';
+      duration.observe({ method: req.method, route, status: res.statusCode }, ms / 1000);
+      logger.info(
+        {
+          request_id: exchange.requestId,
+          method: req.method,
+          path: req.originalUrl.split('?', 1)[0]?.slice(0, MAX_LOGGED_PATH),
+          area: route,
+          status: res.statusCode,
+          ms: Math.round(ms * 10) / 10,
+          user_id: exchange.session?.userId,
+          tenant_id: exchange.membership?.tenantId,
+          ...(!res.writableFinished && { aborted: true }),
+        },
+        'request',
+      );
+    });
+    next();
+  };
+}

@@ -1,0 +1,87 @@
+import { openApiDocument } from '@tollkeeper/http';
+import type { OpenApiDocument, Route } from '@tollkeeper/http';
+import { systemClock } from '@tollkeeper/kernel';
+import type { Clock } from '@tollkeeper/kernel';
+import type { Logger } from '@tollkeeper/runtime';
+import { mergeDocuments } from './merge.ts';
+import type { ServiceDocument } from './merge.ts';
+
+export interface PublishedDocumentOptions {
+  /** Origins by service name; a service without one is not part of the installation and not mentioned. */
+  upstreams: Record<string, string | undefined>;
+  /** The gateway's own operations. */
+  routes: readonly Route[];
+  logger: Logger;
+  clock?: Clock;
+}
+
+/** The OpenAPI document of the whole API, as JSON text. */
+export interface PublishedDocument {
+  read(): Promise<string>;
+}
+
+const FRESH_MS = 60_000;
+/** A service that was down is asked again sooner. */
+const RETRY_MS = 5_000;
+const FETCH_TIMEOUT_MS = 2_000;
+
+const DESCRIPTION = `Budgets, dashboards, alerts and workspace keys of an AI-agent gateway.
+
+Log in with \`POST /api/v1/auth/login\`; the session is the cookie \`gw_session\`. Operations of a workspace are reached
+at \`/w/{slug}/api/v1/…\`. Money is in integer USD micros, times are RFC 3339 in UTC, and every error has the same body.`;
+
+/**
+ * Merges the services' own documents, each asked at most once a minute. Of a service that is down the last good copy
+ * stands in, and \`info.x-unavailable-services\` names it.
+ */
+export function createPublishedDocument(options: PublishedDocumentOptions): PublishedDocument {
+  const { upstreams, routes, logger, clock = systemClock } = options;
+  const own = openApiDocument(routes, { title: 'Tollkeeper', version: '1', description: DESCRIPTION });
+  const lastGood = new Map<string, OpenApiDocument>();
+  let text: Promise<string> | undefined;
+  let staleAt = 0;
+
+  async function refresh(service: string, origin: string): Promise<boolean> {
+    try {
+      lastGood.set(service, await fetchDocument(origin));
+      return true;
+    } catch (err) {
+      logger.warn({ err, upstream: service }, 'a service did not give its OpenAPI document');
+      return false;
+    }
+  }
+
+  async function build(): Promise<string> {
+    const present = Object.entries(upstreams).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    const outcomes = await Promise.all(present.map(([service, origin]) => refresh(service, origin)));
+    const unavailable = present.map(([service]) => service).filter((_service, index) => !outcomes[index]);
+    staleAt = clock() + (unavailable.length === 0 ? FRESH_MS : RETRY_MS);
+    const services = present.flatMap(([service]): ServiceDocument[] => {
+      const document = lastGood.get(service);
+      return document === undefined ? [] : [{ service, document }];
+    });
+    const merged = mergeDocuments(own, services);
+    if (unavailable.length > 0) merged.info = { ...merged.info, 'x-unavailable-services': unavailable };
+    return JSON.stringify(merged);
+  }
+
+  return {
+    read() {
+      if (text === undefined || clock() >= staleAt) {
+        staleAt = Infinity;
+        text = build();
+        text.catch(() => (staleAt = 0));
+      }
+      return text;
+    },
+  };
+}
+
+async function fetchDocument(origin: string): Promise<OpenApiDocument> {
+  const answer = await fetch(`${origin}/openapi.json`, {
+    signal: AbortSignal.timeout(FETCH_TIMEOUT_MS),
+    redirect: 'error',
+  });
+  if (!answer.ok) throw new Error(`${origin}/openapi.json answered ${answer.status}`);
+  return (await answer.json()) as OpenApiDocument;
+}

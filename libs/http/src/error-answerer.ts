@@ -1,0 +1,32 @@
+import { AppError } from '@tollkeeper/kernel';
+import type { Logger } from '@tollkeeper/runtime';
+import type { ErrorRequestHandler, Request, Response } from 'express';
+import { errorAnswer } from './error-body.ts';
+
+/** Answers a request that failed. `res.locals.requestId` must be set. */
+export type ErrorAnswerer = (error: unknown, req: Request, res: Response) => void;
+
+/**
+ * Answers errors with the body of decisions §3 and logs those that are ours: a failure that the caller is told about
+ * as a warning, any other as an error. An answer that has begun is cut off, the only sign left that it is not whole.
+ */
+export function createErrorAnswerer(logger: Logger): ErrorAnswerer {
+  return (error, req, res) => {
+    const requestId = String(res.locals['requestId']);
+    const { status, headers, body } = errorAnswer(error, requestId);
+    if (status >= 500) {
+      const level = error instanceof AppError ? 'warn' : 'error';
+      logger[level]({ err: error, req, request_id: requestId }, 'request failed');
+    }
+    if (res.headersSent) {
+      res.destroy();
+      return;
+    }
+    res.status(status).set(headers).json(body);
+  };
+}
+
+/** An {@link ErrorAnswerer} as the last step of an express app, which tells it by its four parameters. */
+export function handleErrors(answer: ErrorAnswerer): ErrorRequestHandler {
+  return (error: unknown, req, res, _next) => answer(error, req, res);
+}
