@@ -1,0 +1,26 @@
+import { encodeGatewayEvent, type GatewayEvent } from '@tollkeeper/contracts';
+import type { Clock, TenantId } from '@tollkeeper/kernel';
+
+export interface EventIntake {
+  /**
+   * Appends the events to the log, in their order. Resolves once they are durable, and not before: from then on they
+   * are counted whatever happens to this process. After a rejection some of them may be in the log all the same; sending
+   * them again is safe, because an event counts once.
+   */
+  accept(tenantId: TenantId, events: readonly GatewayEvent[]): Promise<void>;
+}
+
+export interface EventIntakeDeps {
+  /** Resolves when the records are durable. Rejects with `service_unavailable` when the log can't take them. */
+  append: (records: { key: string; value: Buffer }[]) => Promise<void>;
+  clock: Clock;
+}
+
+export function createEventIntake({ append, clock }: EventIntakeDeps): EventIntake {
+  return {
+    async accept(tenantId, events) {
+      const receivedAt = new Date(clock()).toISOString();
+      await append(events.map((event) => encodeGatewayEvent({ tenantId, receivedAt, event })));
+    },
+  };
+}

@@ -1,0 +1,60 @@
+import { gatewayEventBatchOf, gatewayEventSchema, MAX_EVENT_TIME_AHEAD_MS } from '@tollkeeper/contracts';
+import { type Authenticator, defineRoute, type Route } from '@tollkeeper/http';
+import type { Clock } from '@tollkeeper/kernel';
+import { z } from 'zod';
+import type { VerifiedKey } from '../clients/key.verifier.ts';
+import type { EventIntake } from '../domain/event.intake.ts';
+
+const MAX_BODY_BYTES = 5 * 1024 * 1024;
+
+const DESCRIPTION = `Takes one CloudEvents 1.0 event (\`application/cloudevents+json\`) or 1 to 1000 of them
+(\`application/cloudevents-batch+json\`), at most 5 MiB. The workspace is the one of the key.
+
+202 means that the log has the events durably. One bad event refuses the whole batch; \`details\` begin with its index.
+An event is unique by \`source\` and \`id\` and counts once, so after any other answer, or none, sending again is safe.`;
+
+export interface EventRouteDeps {
+  intake: EventIntake;
+  authenticator: Authenticator<VerifiedKey>;
+  clock: Clock;
+}
+
+/** Event ingestion (decisions §7), the only route that takes workspace keys. */
+export function createEventRoutes({ intake, authenticator, clock }: EventRouteDeps): Route[] {
+  const event = gatewayEventSchema.check(({ value, issues }) => {
+    if (Date.parse(value.time) <= clock() + MAX_EVENT_TIME_AHEAD_MS) return;
+    const now = new Date(clock()).toISOString();
+    issues.push({
+      code: 'custom',
+      input: value.time,
+      path: ['time'],
+      message: `must be at most 5 minutes ahead of the clock, which is at ${now}`,
+    });
+  });
+  return [
+    defineRoute({
+      method: 'post',
+      path: '/api/v1/events',
+      operationId: 'postEvents',
+      tag: 'Events',
+      summary: 'Report what the gateway saw',
+      description: DESCRIPTION,
+      access: authenticator,
+      body: {
+        'application/cloudevents+json': event.transform((single) => [single]),
+        'application/cloudevents-batch+json': gatewayEventBatchOf(event),
+      },
+      bodyLimitBytes: MAX_BODY_BYTES,
+      responses: {
+        202: {
+          description: 'The log has the events durably',
+          schema: z.object({ accepted: z.int().meta({ description: 'Number of events' }), request_id: z.string() }),
+        },
+      },
+      handler: async ({ caller, body, requestId }) => {
+        await intake.accept(caller.tenantId, body);
+        return { status: 202, body: { accepted: body.length, request_id: requestId } };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,108 @@
+import { afterAll, beforeAll } from '@jest/globals';
+import { decodeGatewayEvent, GATEWAY_EVENTS_TOPIC, type GatewayEventRecord } from '@tollkeeper/contracts';
+import { createMongoEventLog, type EventLog, type ReadRecord } from '@tollkeeper/event-log';
+import { newId, type TenantId } from '@tollkeeper/kernel';
+import { connectMongo } from '@tollkeeper/mongo';
+import { createLifecycle, createMetrics, loadConfig } from '@tollkeeper/runtime';
+import { expectMatchesOpenApi, type OpenApiDocument, testLogger, type TestMongo } from '@tollkeeper/testing';
+import supertest, { type Response } from 'supertest';
+import { createIngest, ingestConfig } from '../src/index.ts';
+import { createKeysStandIn } from './keys.stand-in.ts';
+
+export const EVENTS_PATH = '/api/v1/events';
+export const ONE = 'application/cloudevents+json';
+export const BATCH = 'application/cloudevents-batch+json';
+export const NOW = Date.parse('2026-11-21T18:00:00.000Z');
+
+export interface Post {
+  /** Sent as `Authorization: Bearer …`. */
+  apiKey?: string;
+  type?: string;
+  /** JSON text goes out as it is. */
+  body: unknown;
+  headers?: Record<string, string>;
+}
+
+/**
+ * The ingest service with the real event log on a real mongod, and real sockets to both sides. Every answer is checked
+ * against its OpenAPI document. `wrapLog` stands between the service and the log, to make the log fail or wait.
+ */
+export function useIngest(mongo: TestMongo, wrapLog: (log: EventLog) => EventLog = (log) => log) {
+  const logs = testLogger();
+  const clock = { now: NOW };
+  const keys = createKeysStandIn(logs.logger);
+  const metrics = createMetrics('ingest');
+  const database = connectMongo({ uri: mongo.uri, database: mongo.newDatabase(), logger: logs.logger });
+  const log = createMongoEventLog({ connection: database.connection, logger: logs.logger, metrics });
+  const stored = createLifecycle([database, log], logs.logger);
+  const read: ReadRecord[] = [];
+  let service: ReturnType<typeof createIngest>;
+  let reader: ReturnType<EventLog['consumer']>;
+  let document: OpenApiDocument;
+
+  beforeAll(async () => {
+    await keys.start();
+    await stored.start();
+    service = createIngest({
+      config: loadConfig(ingestConfig, {
+        HOST: '127.0.0.1',
+        HTTP_PORT: '0',
+        KEYS_GRPC: keys.address,
+        CALLER_TOKEN_SECRET: 'a-caller-token-secret-of-enough-bytes',
+      }),
+      logger: logs.logger,
+      metrics,
+      eventLog: wrapLog(log),
+      clock: () => clock.now,
+    });
+    await service.start();
+    reader = log.consumer({
+      group: 'test',
+      topic: GATEWAY_EVENTS_TOPIC,
+      maxRecords: 1000,
+      handler: { position: async () => null, handle: async ({ records }) => void read.push(...records) },
+    });
+    await reader.start();
+    document = (await supertest(service.httpUrl).get('/openapi.json')).body as OpenApiDocument;
+  });
+  afterAll(async () => {
+    await reader.stop();
+    await service.stop();
+    await stored.stop();
+    await keys.stop();
+  });
+
+  async function post({ apiKey, type = ONE, body, headers = {} }: Post): Promise<Response> {
+    const request = supertest(service.httpUrl).post(EVENTS_PATH).set(headers).type(type);
+    if (apiKey !== undefined) request.set('authorization', `Bearer ${apiKey}`);
+    const response = await request.send(typeof body === 'string' ? body : JSON.stringify(body));
+    const { status, body: answer } = response as { status: number; body: unknown };
+    expectMatchesOpenApi(document, { method: 'POST', path: EVENTS_PATH, status, body: answer });
+    return response;
+  }
+
+  return {
+    keys,
+    clock,
+    logs,
+    metrics,
+    post,
+    url: () => service.httpUrl,
+    /** Everything that the log has of the workspace so far, in its order. */
+    logged: (tenantId: TenantId): GatewayEventRecord[] =>
+      read.filter(({ key }) => key === tenantId).map(({ value }) => decodeGatewayEvent(value)),
+  };
+}
+
+/** A settlement that is valid at {@link NOW}. */
+export function spend(fields: Record<string, unknown> = {}, data: Record<string, unknown> = {}) {
+  return {
+    specversion: '1.0',
+    id: newId('evt'),
+    source: '/gateways/eu-1',
+    type: 'spend.settled',
+    time: '2026-11-21T17:59:00.000Z',
+    data: { settlement_id: newId('stl'), run_id: 'run-1', agent_id: 'agent-1', amount_micros: 1500, ...data },
+    ...fields,
+  };
+}
