@@ -64,8 +64,9 @@ export function createGroupMembership(deps: {
   }
 
   async function stopWork(partition: number): Promise<void> {
-    await works.get(partition)?.stop();
-    works.delete(partition);
+    const work = works.get(partition);
+    await work?.stop();
+    if (works.get(partition) === work) works.delete(partition);
   }
 
   async function surrenderPartition(partition: number): Promise<void> {

@@ -26,7 +26,7 @@ export function createLogMetrics(metrics: Metrics) {
     }),
     lag: metrics.gauge({
       name: 'event_log_lag_records',
-      help: 'Records waiting behind the last batch, for the partitions that this process owns',
+      help: 'Records that wait to be applied, for the partitions that this process owns',
       labelNames: ['group', 'topic', 'partition'],
     }),
   };

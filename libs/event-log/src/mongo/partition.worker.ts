@@ -57,6 +57,8 @@ export function startPartitionWork(deps: {
   }
 
   async function hand(batch: RecordBatch): Promise<void> {
+    const behind = batch.endOffset - batch.nextOffset;
+    metrics.lag.set({ group, topic, partition }, behind + batch.records.length);
     try {
       await handler.handle(batch);
     } catch (error) {
@@ -65,7 +67,7 @@ export function startPartitionWork(deps: {
     }
     failures = 0;
     metrics.consumed.inc({ group, topic }, batch.records.length);
-    metrics.lag.set({ group, topic, partition }, batch.endOffset - batch.nextOffset);
+    metrics.lag.set({ group, topic, partition }, behind);
   }
 
   async function run(): Promise<void> {
