@@ -1,3 +1,5 @@
+import type { Component } from '@tollkeeper/runtime';
+
 /** What the person at the terminal reads. The services' logs go elsewhere, so that this stays readable. */
 export interface Terminal {
   /** One line about something that takes long. */
@@ -46,6 +48,24 @@ export function createTerminal({ out, err }: TerminalStreams): Terminal {
     },
     failure(error) {
       err.write(`\nTollkeeper can't start. ${error instanceof Error ? error.message : String(error)}\n`);
+    },
+  };
+}
+
+/** The same component, whose failed start ends the process with a sentence in place of a stack. */
+export function endingReadably(component: Component, end: (reason: unknown) => void): Component {
+  let stopping = false;
+  return {
+    ...component,
+    start: () =>
+      component.start().catch((error: unknown) => {
+        // A start that Ctrl-C has cut off is no failure: the stop that is under way ends the process.
+        if (stopping) throw error;
+        end(error);
+      }),
+    stop() {
+      stopping = true;
+      return component.stop();
     },
   };
 }

@@ -1,0 +1,38 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { GatewayEvent } from '@tollkeeper/contracts';
+import { sampleHistory } from './sample-history.ts';
+
+const EVENTS_PER_APPEND = 500;
+const POLL_MS = 100;
+
+export interface HistoryWriterOptions {
+  append: (events: GatewayEvent[]) => Promise<void>;
+  /** Records of the log that the dashboard has not counted yet. */
+  lag: () => Promise<number>;
+  onProgress: (line: string) => void;
+}
+
+/** Appends the sample history that ends at `until`, and resolves once the dashboard has counted it. */
+export async function writeHistory(until: number, { append, lag, onProgress }: HistoryWriterOptions): Promise<void> {
+  const events = [...sampleHistory(until)].flat();
+  onProgress(`Writing a month of sample traffic, ${events.length} events…`);
+  for (let from = 0; from < events.length; from += EVENTS_PER_APPEND) {
+    await append(events.slice(from, from + EVENTS_PER_APPEND));
+  }
+  const report = createReport(events.length, onProgress);
+  for (let waiting = await lag(); waiting > 0; waiting = await lag()) {
+    report(waiting);
+    await delay(POLL_MS);
+  }
+}
+
+/** Tells about every fifth of the work, so that the terminal fills with nothing. */
+function createReport(total: number, onProgress: (line: string) => void): (waiting: number) => void {
+  let told = 0;
+  return (waiting) => {
+    const fifths = Math.floor(((total - waiting) / total) * 5);
+    if (fifths <= told) return;
+    told = fifths;
+    onProgress(`Counted ${fifths * 20} % of it…`);
+  };
+}

@@ -1,0 +1,83 @@
+import { rm, writeFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { EnsureOwner } from '@tollkeeper/identity';
+import type { KeyUseCases } from '@tollkeeper/keys';
+import { type Clock, randomBase62, type TenantId } from '@tollkeeper/kernel';
+import type { StandaloneConfig } from './config.ts';
+import type { FirstStart, FirstStartStore } from './first-start.store.ts';
+import type { Terminal } from './terminal.ts';
+
+const WORKSPACE = { slug: 'demo', name: 'Demo', timezone: 'UTC' };
+const OWNER_NAME = 'Owner';
+const KEY_NAME = 'First developer key';
+const PASSWORD_LENGTH = 24;
+
+export interface FirstStartDeps {
+  config: StandaloneConfig;
+  store: FirstStartStore;
+  ensureOwner: EnsureOwner;
+  keys: Pick<KeyUseCases, 'list' | 'create' | 'revoke'>;
+  /** Writes the sample history that ends at `until` (epoch milliseconds); repeating it counts nothing twice. */
+  writeHistory: (tenantId: TenantId, until: number) => Promise<void>;
+  terminal: Terminal;
+  clock: Clock;
+}
+
+/** What later starts need to know of the first one. */
+export type Installation = Pick<FirstStart, 'ownerEmail' | 'demo'> & { tenantId: TenantId };
+
+/**
+ * Makes the workspace, its owner and one developer key, writes the sample history, and shows the credentials once.
+ *
+ * A start that dies on the way is made good by the next one: every step can be repeated, and as long as nobody can
+ * have seen the password and the key, both are made anew. Once shown, they are never touched again.
+ */
+export async function completeFirstStart(deps: FirstStartDeps): Promise<Installation> {
+  const { config, store, ensureOwner, keys, writeHistory, terminal, clock } = deps;
+  const state = await store.begin({
+    begunAt: clock(),
+    ownerEmail: config.TOLLKEEPER_OWNER_EMAIL.toLowerCase(),
+    demo: config.TOLLKEEPER_DEMO,
+  });
+  if (state.finished && state.tenantId !== null) return { ...state, tenantId: state.tenantId };
+
+  const password = config.TOLLKEEPER_OWNER_PASSWORD ?? randomBase62(PASSWORD_LENGTH);
+  const { tenantId } = await ensureOwner({
+    email: state.ownerEmail,
+    name: OWNER_NAME,
+    password,
+    workspace: WORKSPACE,
+  });
+  if (state.demo && !state.historyWritten) {
+    await writeHistory(tenantId, state.begunAt);
+    await store.update({ historyWritten: true });
+  }
+  const apiKey = await replaceFirstKey(keys, tenantId);
+  const apiKeyFile = await writeKeyFile(config.TOLLKEEPER_DEMO_KEY_FILE, apiKey);
+  terminal.credentials({
+    workspace: WORKSPACE.slug,
+    ownerEmail: state.ownerEmail,
+    ownerPassword: config.TOLLKEEPER_OWNER_PASSWORD === undefined ? password : null,
+    apiKey,
+    apiKeyFile,
+  });
+  await store.update({ tenantId, finished: true });
+  return { ...state, tenantId };
+}
+
+async function replaceFirstKey(keys: FirstStartDeps['keys'], tenantId: TenantId): Promise<string> {
+  for (const { id, name, revokedAt } of await keys.list(tenantId)) {
+    if (name === KEY_NAME && revokedAt === null) await keys.revoke(tenantId, id);
+  }
+  const { apiKey } = await keys.create(tenantId, { name: KEY_NAME, role: 'developer' });
+  return apiKey;
+}
+
+async function writeKeyFile(file: string | undefined, apiKey: string): Promise<string | null> {
+  if (file === undefined) return null;
+  const path = resolve(file);
+  // The mode counts for a new file only, and an old one may be open to others: never write a secret into that.
+  await rm(path, { force: true });
+  await writeFile(path, `${apiKey}\n`, { mode: 0o600 });
+  return path;
+}

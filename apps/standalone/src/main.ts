@@ -1,0 +1,25 @@
+import { createLogger, loadConfig, runProcess } from '@tollkeeper/runtime';
+import { standaloneConfig } from './config.ts';
+import { requireFreePort } from './port.ts';
+import { createStandalone } from './standalone.service.ts';
+import { createTerminal, endingReadably } from './terminal.ts';
+
+const terminal = createTerminal({ out: process.stdout, err: process.stderr });
+const end = (reason: unknown) => {
+  terminal.failure(reason);
+  process.exit(1);
+};
+
+try {
+  const config = loadConfig(standaloneConfig, process.env);
+  // The terminal's own lines go to standard output; logs are read there by people only.
+  const destination = process.stderr.isTTY ? { pretty: true } : { destination: process.stderr };
+  const loggerOf = (service: string) => createLogger({ service, level: config.LOG_LEVEL, ...destination });
+  await requireFreePort('OPS_PORT', '127.0.0.1', config.OPS_PORT);
+  const port = await requireFreePort('PORT', config.HOST, config.PORT);
+  const standalone = createStandalone({ config, port, loggerOf, terminal, onFatal: end });
+  const build = () => endingReadably(standalone, end);
+  await runProcess({ name: 'tollkeeper', build, logger: loggerOf('standalone'), stopTimeoutMs: 10_000 });
+} catch (error) {
+  end(error);
+}

@@ -1,0 +1,27 @@
+import { createServer } from 'node:net';
+
+/**
+ * Resolves to `port`, or to a free one for 0, once it has been seen to be free: before anything is started that would
+ * have to be stopped again. Rejects with what to do when another program has it.
+ */
+export function requireFreePort(variable: string, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.once('error', (error: NodeJS.ErrnoException) => reject(explain(error, variable, host, port)));
+    server.listen(port, host, () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : port));
+    });
+  });
+}
+
+function explain(error: NodeJS.ErrnoException, variable: string, host: string, port: number): Error {
+  if (error.code === 'EADDRINUSE') {
+    const way = `Stop the program that has it, or choose another one: ${variable}=${port + 1} npm start`;
+    return new Error(`Port ${port} of ${host} is in use. ${way}`);
+  }
+  if (error.code === 'EACCES') {
+    return new Error(`Port ${port} may not be opened by this user. Choose one above 1023: ${variable}=8080 npm start`);
+  }
+  return new Error(`${host}:${port} can't be listened on: ${error.message}. Check HOST and ${variable}.`);
+}

@@ -1,0 +1,104 @@
+import { encodeGatewayEvent, GATEWAY_EVENTS_TOPIC, type GatewayEvent } from '@tollkeeper/contracts';
+import { type Clock, systemClock, type TenantId } from '@tollkeeper/kernel';
+import { connectMongo } from '@tollkeeper/mongo';
+import { type Component, createLifecycle, createOpsServer, type Logger } from '@tollkeeper/runtime';
+import type { StandaloneConfig } from './config.ts';
+import { writeHistory } from './demo/history.writer.ts';
+import { createLiveTraffic } from './demo/live-traffic.ts';
+import { completeFirstStart, type Installation } from './first-start.ts';
+import { createFirstStartStore } from './first-start.store.ts';
+import { createMongo } from './mongo.component.ts';
+import { createServices, type Services } from './services.ts';
+import type { Terminal } from './terminal.ts';
+
+const DATABASE = 'tollkeeper_standalone';
+
+export interface StandaloneDeps {
+  config: StandaloneConfig;
+  /** Port of the gateway; `config.PORT` when that is not 0. */
+  port: number;
+  /** The logger of the service of that name. */
+  loggerOf: (service: string) => Logger;
+  terminal: Terminal;
+  /** Called when MongoDB is gone and with it the reason to run. */
+  onFatal: (reason: string) => void;
+  clock?: Clock;
+}
+
+/** All services in one process behind the gateway. Once started, the terminal has said that it is ready. */
+export function createStandalone(deps: StandaloneDeps): Component {
+  const { config, port, loggerOf, terminal, onFatal } = deps;
+  const logger = loggerOf('standalone');
+  const launchedAt = performance.now();
+  const publicUrl = config.PUBLIC_URL ?? `http://localhost:${port}`;
+  const mongo = createMongo({ config, onProgress: terminal.progress, onUnexpectedExit: onFatal });
+  const services = createServices({ config, port, publicUrl, mongodbUri: () => mongo.uri, loggerOf });
+  const { eventLog, identity, keys, ingest, dashboard, gateway, metrics } = services;
+  const workspace = createWorkspace(deps, services, () => mongo.uri);
+  const stack = createLifecycle([mongo, eventLog, identity, keys, ingest, dashboard, gateway, workspace], logger, {
+    name: 'standalone',
+  });
+  const ops = createOpsServer({
+    ...{ host: '127.0.0.1', port: config.OPS_PORT, metrics, logger },
+    ready: async () => stack.ready?.(),
+  });
+  const all = createLifecycle([ops, stack], logger, { name: 'tollkeeper' });
+  return {
+    ...all,
+    async start() {
+      await all.start();
+      const seconds = (performance.now() - launchedAt) / 1000;
+      terminal.ready({ url: publicUrl, ownerEmail: workspace.ownerEmail, seconds });
+    },
+  };
+}
+
+/** The workspace of the first start, and the sample traffic in it where that was asked for. */
+function createWorkspace(deps: StandaloneDeps, services: Services, mongodbUri: () => string) {
+  const { config, loggerOf, terminal, clock = systemClock } = deps;
+  const logger = loggerOf('standalone');
+  let installation: Installation | undefined;
+  let traffic: Component | undefined;
+
+  async function append(tenantId: TenantId, events: GatewayEvent[]): Promise<void> {
+    const receivedAt = new Date(clock()).toISOString();
+    const records = events.map((event) => encodeGatewayEvent({ tenantId, receivedAt, event }));
+    await services.eventLog.made.append(GATEWAY_EVENTS_TOPIC, records);
+  }
+
+  async function install(): Promise<Installation> {
+    const mongo = connectMongo({ uri: mongodbUri(), database: DATABASE, logger, maxPoolSize: 1 });
+    await mongo.start();
+    try {
+      return await completeFirstStart({
+        ...{ config, terminal, clock },
+        store: createFirstStartStore(mongo.connection),
+        ensureOwner: services.identity.made.ensureOwner,
+        keys: services.keys.made.useCases,
+        writeHistory: (tenantId, until) =>
+          writeHistory(until, {
+            append: (events) => append(tenantId, events),
+            lag: services.dashboard.made.lag,
+            onProgress: terminal.progress,
+          }),
+      });
+    } finally {
+      await mongo.stop();
+    }
+  }
+
+  return {
+    name: 'workspace',
+    get ownerEmail() {
+      return installation?.ownerEmail ?? config.TOLLKEEPER_OWNER_EMAIL;
+    },
+    async start() {
+      installation = await install();
+      const { tenantId, demo } = installation;
+      if (!demo || !config.TOLLKEEPER_DEMO) return;
+      traffic = createLiveTraffic({ append: (events) => append(tenantId, events), clock, logger });
+      await traffic.start();
+    },
+    stop: async () => traffic?.stop(),
+  };
+}
