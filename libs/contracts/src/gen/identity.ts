@@ -28,7 +28,7 @@ export interface ProtoGrpcType {
         GetWorkspaceResponse: MessageTypeDefinition<_tollkeeper_identity_v1_GetWorkspaceResponse, _tollkeeper_identity_v1_GetWorkspaceResponse__Output>
         /**
          * Every RPC is unary and safe to repeat. Errors common to all of them: INVALID_ARGUMENT names the field that is
-         * wrong; UNAVAILABLE means that the service or its database can't be reached just now, and a retry makes sense.
+         * wrong; UNAVAILABLE means that the service can't be reached just now, and a retry makes sense.
          */
         IdentityService: SubtypeConstructor<typeof grpc.Client, _tollkeeper_identity_v1_IdentityServiceClient> & { service: _tollkeeper_identity_v1_IdentityServiceDefinition }
         Membership: MessageTypeDefinition<_tollkeeper_identity_v1_Membership, _tollkeeper_identity_v1_Membership__Output>

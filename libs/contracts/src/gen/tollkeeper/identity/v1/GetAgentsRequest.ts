@@ -4,7 +4,7 @@
 export interface GetAgentsRequest {
   'tenantId'?: (string);
   /**
-   * At most 1000 ids; empty asks for all agents of the workspace.
+   * At most 1000 ids; empty asks for all agents of the workspace, of which the first 10000 are answered.
    */
   'agentIds'?: (string)[];
 }
@@ -12,7 +12,7 @@ export interface GetAgentsRequest {
 export interface GetAgentsRequest__Output {
   'tenantId': (string);
   /**
-   * At most 1000 ids; empty asks for all agents of the workspace.
+   * At most 1000 ids; empty asks for all agents of the workspace, of which the first 10000 are answered.
    */
   'agentIds': (string)[];
 }

@@ -11,7 +11,7 @@ import type { ResolveSessionResponse as _tollkeeper_identity_v1_ResolveSessionRe
 
 /**
  * Every RPC is unary and safe to repeat. Errors common to all of them: INVALID_ARGUMENT names the field that is
- * wrong; UNAVAILABLE means that the service or its database can't be reached just now, and a retry makes sense.
+ * wrong; UNAVAILABLE means that the service can't be reached just now, and a retry makes sense.
  */
 export interface IdentityServiceClient extends grpc.Client {
   /**
@@ -73,7 +73,7 @@ export interface IdentityServiceClient extends grpc.Client {
 
 /**
  * Every RPC is unary and safe to repeat. Errors common to all of them: INVALID_ARGUMENT names the field that is
- * wrong; UNAVAILABLE means that the service or its database can't be reached just now, and a retry makes sense.
+ * wrong; UNAVAILABLE means that the service can't be reached just now, and a retry makes sense.
  */
 export interface IdentityServiceHandlers extends grpc.UntypedServiceImplementation {
   /**

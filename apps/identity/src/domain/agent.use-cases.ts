@@ -1,0 +1,37 @@
+import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
+import type { Agent, AgentStore } from './agent.ts';
+
+export interface AgentUseCases {
+  /** A page of the agents by id; `next` is where the following page begins, null on the last. */
+  list(
+    tenantId: TenantId,
+    page: { after?: string | undefined; limit: number },
+  ): Promise<{ agents: Agent[]; next: string | null }>;
+  /** Throws `conflict` when the workspace has the agent already. */
+  create(tenantId: TenantId, agent: { agentId: string; displayName: string }): Promise<Agent>;
+  /** Throws `not_found`. */
+  rename(tenantId: TenantId, agentId: string, displayName: string): Promise<Agent>;
+}
+
+export function createAgentUseCases({ agents, clock }: { agents: AgentStore; clock: Clock }): AgentUseCases {
+  return {
+    async list(tenantId, { after, limit }) {
+      const found = await agents.list(tenantId, { after, limit: limit + 1 });
+      const page = found.slice(0, limit);
+      return { agents: page, next: found.length > limit ? (page.at(-1)?.agentId ?? null) : null };
+    },
+
+    async create(tenantId, { agentId, displayName }) {
+      const agent = { agentId, displayName, createdAt: new Date(clock()) };
+      if (await agents.insert(tenantId, agent)) return agent;
+      const details = [{ path: 'agent_id', message: 'is taken; PATCH the agent to rename it' }];
+      throw new AppError('conflict', 'The workspace has this agent already.', { details });
+    },
+
+    async rename(tenantId, agentId, displayName) {
+      const agent = await agents.rename(tenantId, agentId, displayName);
+      if (agent === null) throw new AppError('not_found', 'The workspace has no such agent.');
+      return agent;
+    },
+  };
+}

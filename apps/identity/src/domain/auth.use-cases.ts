@@ -1,0 +1,113 @@
+import { AppError, type Clock } from '@tollkeeper/kernel';
+import type { PasswordHasher } from './password.hasher.ts';
+import { isAlive, mintSession, refreshedEnd, type SessionStore } from './session.ts';
+import type { User, UserStore } from './user.ts';
+import type { WorkspaceOfUser, WorkspaceStore } from './workspace.ts';
+
+/** Who tries a password: the account that is meant, and the network address that the attempt comes from. */
+export interface PasswordAttempt {
+  email: string;
+  address: string;
+}
+
+/** Counts failed passwords for an e-mail and for an address, over all replicas (decisions §1). */
+export interface LoginLimiter {
+  /** Throws `rate_limited` when the e-mail or the address has had its failures. */
+  requireAllowed(attempt: PasswordAttempt): Promise<void>;
+  /** Counts a failure. Throws `rate_limited` when it is one too many, as happens with attempts at the same time. */
+  recordFailure(attempt: PasswordAttempt): Promise<void>;
+}
+
+/** A user with all that they may act in. */
+export interface Account {
+  user: User;
+  workspaces: WorkspaceOfUser[];
+}
+
+export interface AuthUseCases {
+  /** Opens a new session. Throws `unauthenticated` alike for an unknown e-mail and a wrong password, and `rate_limited`. */
+  login(attempt: PasswordAttempt, password: string): Promise<Account & { cookie: string }>;
+  logout(sessionSha256: string): Promise<void>;
+  account(userId: string): Promise<Account>;
+  /** Who a session stands for, or null; counts as a use of it. */
+  resolveSession(sessionSha256: string): Promise<{ userId: string; workspaces: WorkspaceOfUser[] } | null>;
+  /** Sets a new password and revokes the other sessions of the user. */
+  changePassword(userId: string, change: PasswordChange): Promise<void>;
+}
+
+export interface PasswordChange {
+  currentPassword: string;
+  newPassword: string;
+  /** The session that stays; null when none is known. */
+  sessionSha256: string | null;
+  address: string;
+}
+
+export interface AuthDeps {
+  users: UserStore;
+  sessions: SessionStore;
+  workspaces: WorkspaceStore;
+  hasher: PasswordHasher;
+  limiter: LoginLimiter;
+  clock: Clock;
+}
+
+export function createAuthUseCases({ users, sessions, workspaces, hasher, limiter, clock }: AuthDeps): AuthUseCases {
+  async function isRight(who: PasswordAttempt, password: string, hash: string | null): Promise<boolean> {
+    await limiter.requireAllowed(who);
+    const right = await hasher.verify(password, hash);
+    // Asked again, because the failures of other attempts may have filled the count meanwhile: a guess that is
+    // right after ten wrong ones must not get through, however many are under way at once.
+    if (right) await limiter.requireAllowed(who);
+    else await limiter.recordFailure(who);
+    return right;
+  }
+
+  async function account(userId: string): Promise<Account> {
+    const [user, workspacesOfUser] = await Promise.all([users.findById(userId), workspaces.listOf(userId)]);
+    if (user === null) throw new AppError('unauthenticated', 'You are not signed in. Log in and try again.');
+    return { user, workspaces: workspacesOfUser };
+  }
+
+  return {
+    account,
+
+    async login(who, password) {
+      const user = await users.findByEmail(who.email);
+      const right = await isRight(who, password, user?.passwordHash ?? null);
+      if (!right || user === null) throw wrongCredentials();
+      const { cookie, session } = mintSession(user.id, clock());
+      if (!(await sessions.open(session, user.passwordHash))) throw wrongCredentials();
+      return { cookie, user, workspaces: await workspaces.listOf(user.id) };
+    },
+
+    logout: (sessionSha256) => sessions.revoke(sessionSha256),
+
+    async resolveSession(sessionSha256) {
+      const session = await sessions.find(sessionSha256);
+      const now = clock();
+      if (session === null || !isAlive(session, now)) return null;
+      const end = refreshedEnd(session, now);
+      if (end !== null) await sessions.extend(sessionSha256, end);
+      return { userId: session.userId, workspaces: await workspaces.listOf(session.userId) };
+    },
+
+    async changePassword(userId, { currentPassword, newPassword, sessionSha256, address }) {
+      const { user } = await account(userId);
+      const who = { email: user.email, address };
+      if (!(await isRight(who, currentPassword, user.passwordHash))) throw wrongCurrentPassword();
+      const to = await hasher.hash(newPassword);
+      const change = { from: user.passwordHash, to, keepSession: sessionSha256 };
+      if (!(await users.changePassword(userId, change))) throw wrongCurrentPassword();
+    },
+  };
+}
+
+function wrongCredentials(): AppError {
+  return new AppError('unauthenticated', 'The e-mail or the password is wrong.');
+}
+
+function wrongCurrentPassword(): AppError {
+  const details = [{ path: 'current_password', message: 'is not your password' }];
+  return new AppError('invalid_request', 'The current password is wrong.', { details });
+}

@@ -1,0 +1,84 @@
+import { AppError, type Clock, newId, randomBase62, type Role, type TenantId } from '@tollkeeper/kernel';
+import { type Member, type MemberStore, requireOwnerLeft } from './member.ts';
+import type { PasswordHasher } from './password.hasher.ts';
+import type { User, UserStore } from './user.ts';
+
+export interface NewMember {
+  email: string;
+  role: Role;
+  /** Name of the user, where the e-mail has none yet; the part before the @ unless given. */
+  name?: string | undefined;
+}
+
+export interface MemberUseCases {
+  list(tenantId: TenantId): Promise<Member[]>;
+  /**
+   * Adds a user by e-mail. An e-mail without a user gets one, with a generated password that is in this result and
+   * nowhere else. Throws `conflict` for a member.
+   */
+  add(tenantId: TenantId, member: NewMember): Promise<{ member: Member; initialPassword: string | null }>;
+  /** Throws `not_found`, and `conflict` when the workspace would be left without an owner. */
+  setRole(tenantId: TenantId, userId: string, role: Role): Promise<Member>;
+  /** Throws `not_found`, and `conflict` when the workspace would be left without an owner. */
+  remove(tenantId: TenantId, userId: string): Promise<void>;
+}
+
+export interface MemberDeps {
+  members: MemberStore;
+  users: UserStore;
+  hasher: PasswordHasher;
+  clock: Clock;
+}
+
+/** 119 random bits. */
+const INITIAL_PASSWORD_LENGTH = 20;
+
+/** A user that does not exist yet, with a password that only the result knows. */
+export async function draftUser(
+  { hasher, clock }: Pick<MemberDeps, 'hasher' | 'clock'>,
+  { email, name, password }: { email: string; name?: string | undefined; password: string },
+): Promise<User> {
+  const passwordHash = await hasher.hash(password);
+  const localPart = email.slice(0, email.indexOf('@'));
+  return { id: newId('user'), email, name: name ?? localPart, passwordHash, createdAt: new Date(clock()) };
+}
+
+export function createMemberUseCases({ members, users, hasher, clock }: MemberDeps): MemberUseCases {
+  return {
+    list: (tenantId) => members.list(tenantId),
+
+    async add(tenantId, { email, role, name }) {
+      const initialPassword = randomBase62(INITIAL_PASSWORD_LENGTH);
+      // A user that exists spares the hash; one that comes into being meanwhile is found by the store.
+      const user =
+        (await users.findByEmail(email)) ??
+        (await draftUser({ hasher, clock }, { email, name, password: initialPassword }));
+      const added = await members.add(tenantId, user, role, new Date(clock()));
+      if (added.status === 'already_member') {
+        const details = [{ path: 'email', message: 'is a member already; change the role instead' }];
+        throw new AppError('conflict', 'This user is a member of the workspace already.', { details });
+      }
+      return { member: added.member, initialPassword: added.userCreated ? initialPassword : null };
+    },
+
+    async setRole(tenantId, userId, role) {
+      const member = await members.change(tenantId, userId, (current, otherOwners) => {
+        if (role !== 'owner') requireOwnerLeft(current, otherOwners);
+        return role;
+      });
+      return member ?? notFound();
+    },
+
+    async remove(tenantId, userId) {
+      const removed = await members.change(tenantId, userId, (current, otherOwners) => {
+        requireOwnerLeft(current, otherOwners);
+        return null;
+      });
+      if (removed === null) notFound();
+    },
+  };
+}
+
+function notFound(): never {
+  throw new AppError('not_found', 'The workspace has no such member.');
+}

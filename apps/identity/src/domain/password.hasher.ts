@@ -1,0 +1,103 @@
+import { argon2, randomBytes, timingSafeEqual } from 'node:crypto';
+import { promisify } from 'node:util';
+import { AppError } from '@tollkeeper/kernel';
+
+export const MIN_PASSWORD_LENGTH = 12;
+/** Far more than a person types; bounds the work that a request can ask for. */
+export const MAX_PASSWORD_LENGTH = 512;
+
+/** The parameters that OWASP recommends for Argon2id: 19 MiB, 2 passes, 1 lane. */
+const PARAMETERS = { memory: 19_456, passes: 2, parallelism: 1 };
+const SALT_BYTES = 16;
+const TAG_BYTES = 32;
+/** Together 38 MiB at most, whoever asks. */
+const MAX_RUNNING = 2;
+const MAX_WAITING = 100;
+const PHC = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([A-Za-z0-9+/]+)\$([A-Za-z0-9+/]+)$/;
+
+const derive = promisify(argon2);
+
+export interface PasswordHasher {
+  /** A PHC string of Argon2id with its parameters and a new salt. */
+  hash(password: string): Promise<string>;
+  /**
+   * True when `hash` was made of `password`. Without a hash the answer is false after the same work, so that the
+   * time does not tell whether there is a user.
+   */
+  verify(password: string, hash: string | null): Promise<boolean>;
+}
+
+/**
+ * Two hashes are computed at a time and up to 100 wait; beyond that both methods reject with `service_unavailable`,
+ * so a flood of logins takes neither memory nor the machine.
+ */
+export function createPasswordHasher(): PasswordHasher {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+
+  async function bounded<T>(work: () => Promise<T>): Promise<T> {
+    if (running < MAX_RUNNING) running += 1;
+    else if (waiting.length >= MAX_WAITING) throw overloaded();
+    else await new Promise<void>((resolve) => waiting.push(resolve));
+    try {
+      return await work();
+    } finally {
+      // Whoever waits takes the place over, so `running` stays.
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
+  }
+
+  async function hash(password: string): Promise<string> {
+    const nonce = randomBytes(SALT_BYTES);
+    const tag = await bounded(() => deriveTag(password, nonce, PARAMETERS, TAG_BYTES));
+    return toPhc(nonce, tag);
+  }
+
+  // Costs the same to check as any other, and no password is known for it.
+  const hashOfNobody = toPhc(randomBytes(SALT_BYTES), randomBytes(TAG_BYTES));
+
+  return {
+    hash,
+    async verify(password, known) {
+      const { nonce, tag, parameters } = parse(known ?? hashOfNobody);
+      const candidate = await bounded(() => deriveTag(password, nonce, parameters, tag.length));
+      return timingSafeEqual(candidate, tag) && known !== null;
+    },
+  };
+}
+
+interface Parameters {
+  memory: number;
+  passes: number;
+  parallelism: number;
+}
+
+function deriveTag(password: string, nonce: Buffer, parameters: Parameters, tagLength: number): Promise<Buffer> {
+  // Keyboards write the same letter in several ways; NIST SP 800-63B asks for one of them.
+  return derive('argon2id', { message: password.normalize('NFKC'), nonce, tagLength, ...parameters });
+}
+
+function parse(phc: string): { nonce: Buffer; tag: Buffer; parameters: Parameters } {
+  const [, memory, passes, parallelism, salt, tag] = PHC.exec(phc) ?? [];
+  if (salt === undefined || tag === undefined)
+    throw new Error('A stored password hash is not a PHC string of Argon2id');
+  const parameters = { memory: Number(memory), passes: Number(passes), parallelism: Number(parallelism) };
+  return { nonce: Buffer.from(salt, 'base64'), tag: Buffer.from(tag, 'base64'), parameters };
+}
+
+function toPhc(nonce: Buffer, tag: Buffer): string {
+  const { memory, passes, parallelism } = PARAMETERS;
+  return `$argon2id$v=19$m=${memory},t=${passes},p=${parallelism}$${toPhcBase64(nonce)}$${toPhcBase64(tag)}`;
+}
+
+/** PHC strings use base64 without padding. */
+function toPhcBase64(bytes: Buffer): string {
+  return bytes.toString('base64').replaceAll('=', '');
+}
+
+function overloaded(): AppError {
+  const message = 'Too many logins are under way. Try again in a few seconds.';
+  return new AppError('service_unavailable', message, { retryAfterSeconds: 5 });
+}

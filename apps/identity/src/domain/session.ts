@@ -1,0 +1,54 @@
+import { createHash, randomBytes } from 'node:crypto';
+
+/** A session ends 12 h after its last use and 7 d after login, whichever comes first (decisions §1). */
+export const SESSION_IDLE_MS = 12 * 3_600_000;
+export const SESSION_ABSOLUTE_MS = 7 * 86_400_000;
+/** Uses closer together than this are not written down. */
+const REFRESH_MS = 60_000;
+
+/** A session as it is kept: by a digest, so that a copy of the database logs nobody in. */
+export interface Session {
+  /** SHA-256 of the cookie's text, in hex. */
+  sha256: string;
+  userId: string;
+  createdAt: Date;
+  expiresAt: Date;
+}
+
+export interface SessionStore {
+  /**
+   * Keeps the session if the user's password is still `passwordHash`, so that a login that overlaps with a change of the
+   * password leaves no session behind. False, and nothing kept, otherwise.
+   */
+  open(session: Session, passwordHash: string): Promise<boolean>;
+  find(sha256: string): Promise<Session | null>;
+  /** Moves the end of the session later; does nothing when it is revoked. */
+  extend(sha256: string, expiresAt: Date): Promise<void>;
+  revoke(sha256: string): Promise<void>;
+}
+
+/** The digest that a cookie's text is known by. */
+export function sessionDigest(cookie: string): string {
+  return createHash('sha256').update(cookie).digest('hex');
+}
+
+/** A new session and the text of its cookie: 256 random bits in base64url. */
+export function mintSession(userId: string, now: number): { cookie: string; session: Session } {
+  const cookie = randomBytes(32).toString('base64url');
+  const createdAt = new Date(now);
+  return { cookie, session: { sha256: sessionDigest(cookie), userId, createdAt, expiresAt: endOf(createdAt, now) } };
+}
+
+export function isAlive(session: Session, now: number): boolean {
+  return now < session.expiresAt.getTime();
+}
+
+/** The end of the session after a use at `now`; null when it is not worth writing down. */
+export function refreshedEnd(session: Session, now: number): Date | null {
+  const end = endOf(session.createdAt, now);
+  return end.getTime() - session.expiresAt.getTime() >= REFRESH_MS ? end : null;
+}
+
+function endOf(createdAt: Date, lastUse: number): Date {
+  return new Date(Math.min(lastUse + SESSION_IDLE_MS, createdAt.getTime() + SESSION_ABSOLUTE_MS));
+}

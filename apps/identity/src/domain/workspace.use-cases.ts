@@ -1,0 +1,50 @@
+import { AppError, type Clock, newId, provenTenantId, type TenantId } from '@tollkeeper/kernel';
+import type { Workspace, WorkspaceOfUser, WorkspaceStore } from './workspace.ts';
+
+export interface NewWorkspace {
+  slug: string;
+  name: string;
+  timezone: string;
+}
+
+export interface WorkspaceUseCases {
+  listOf(userId: string): Promise<WorkspaceOfUser[]>;
+  /** Throws `not_found`. */
+  get(tenantId: TenantId): Promise<Workspace>;
+  /** Makes a workspace that `userId` owns. Throws `conflict` when the slug is taken, or the user is in too many. */
+  create(userId: string, workspace: NewWorkspace): Promise<Workspace>;
+  /** Throws `not_found`. */
+  update(tenantId: TenantId, change: { name?: string; timezone?: string }): Promise<Workspace>;
+}
+
+/** Bounds what one user can fill the database with. */
+const MAX_WORKSPACES_OF_USER = 100;
+
+export function createWorkspaceUseCases(deps: { workspaces: WorkspaceStore; clock: Clock }): WorkspaceUseCases {
+  const { workspaces, clock } = deps;
+  return {
+    listOf: (userId) => workspaces.listOf(userId),
+
+    async get(tenantId) {
+      return (await workspaces.find(tenantId)) ?? notFound();
+    },
+
+    async create(userId, { slug, name, timezone }) {
+      if ((await workspaces.listOf(userId)).length >= MAX_WORKSPACES_OF_USER) {
+        throw new AppError('conflict', `You are in ${MAX_WORKSPACES_OF_USER} workspaces already; leave one first.`);
+      }
+      const workspace = { id: provenTenantId(newId('ws')), slug, name, timezone, createdAt: new Date(clock()) };
+      if (await workspaces.create(workspace, userId)) return workspace;
+      const details = [{ path: 'slug', message: 'is taken; choose another' }];
+      throw new AppError('conflict', `There is a workspace with the slug ${slug} already.`, { details });
+    },
+
+    async update(tenantId, change) {
+      return (await workspaces.update(tenantId, change)) ?? notFound();
+    },
+  };
+}
+
+function notFound(): never {
+  throw new AppError('not_found', 'There is no such workspace.');
+}

@@ -1,0 +1,80 @@
+import { displayName, identifier } from '@tollkeeper/contracts';
+import { defineRoute, integerQuery, type Route } from '@tollkeeper/http';
+import { z } from 'zod';
+import type { Agent } from '../domain/agent.ts';
+import type { AgentUseCases } from '../domain/agent.use-cases.ts';
+import { moment } from './schemas.ts';
+
+const PATH = '/api/v1/agents';
+const TAG = 'Agents';
+
+const agentSchema = z
+  .object({
+    agent_id: z.string(),
+    display_name: z.string().meta({ description: 'The `agent_id` until somebody gives the agent a name' }),
+    created_at: moment.meta({ description: 'When it was created, or first seen in an event' }),
+  })
+  .meta({ id: 'Agent' });
+const agentPage = z.object({
+  items: z.array(agentSchema),
+  next_cursor: z.string().nullable().meta({ description: '`cursor` of the next page; null on the last' }),
+});
+const pageQuery = z.object({
+  limit: integerQuery({ min: 1, max: 1000, default: 1000, description: 'Most agents in the answer' }),
+  cursor: identifier.optional().meta({ description: '`next_cursor` of the page before' }),
+});
+
+/** Agents of a workspace (decisions §2). */
+export function createAgentRoutes(agents: AgentUseCases): Route[] {
+  return [
+    defineRoute({
+      method: 'get',
+      path: PATH,
+      operationId: 'listAgents',
+      tag: TAG,
+      summary: 'List the agents of the workspace',
+      description: 'An agent that an event names is in the list by itself, shortly after the event.',
+      access: 'member',
+      query: pageQuery,
+      responses: { 200: { description: 'The agents, by id', schema: agentPage } },
+      handler: async ({ caller, query }) => {
+        const { agents: page, next } = await agents.list(caller.tenantId, { after: query.cursor, limit: query.limit });
+        return { status: 200, body: { items: page.map(toAgentBody), next_cursor: next } };
+      },
+    }),
+    defineRoute({
+      method: 'post',
+      path: PATH,
+      operationId: 'createAgent',
+      tag: TAG,
+      summary: 'Create an agent before it is seen',
+      description: 'An agent that the workspace has already, seen in an event or created, is 409; PATCH renames it.',
+      access: 'owner',
+      body: z.strictObject({ agent_id: identifier, display_name: displayName }),
+      responses: { 201: { description: 'The new agent', schema: agentSchema } },
+      handler: async ({ caller, body }) => {
+        const agent = await agents.create(caller.tenantId, { agentId: body.agent_id, displayName: body.display_name });
+        return { status: 201, body: toAgentBody(agent) };
+      },
+    }),
+    defineRoute({
+      method: 'patch',
+      path: `${PATH}/{agent_id}`,
+      operationId: 'renameAgent',
+      tag: TAG,
+      summary: 'Give an agent another name',
+      access: 'owner',
+      params: z.object({ agent_id: identifier }),
+      body: z.strictObject({ display_name: displayName }),
+      responses: { 200: { description: 'The agent as it is now', schema: agentSchema } },
+      handler: async ({ caller, params, body }) => {
+        const agent = await agents.rename(caller.tenantId, params.agent_id, body.display_name);
+        return { status: 200, body: toAgentBody(agent) };
+      },
+    }),
+  ];
+}
+
+function toAgentBody({ agentId, displayName: name, createdAt }: Agent): z.infer<typeof agentSchema> {
+  return { agent_id: agentId, display_name: name, created_at: createdAt.toISOString() };
+}

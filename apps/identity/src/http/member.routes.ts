@@ -1,0 +1,98 @@
+import { displayName, identifier, workspaceRole } from '@tollkeeper/contracts';
+import { defineRoute, type Route } from '@tollkeeper/http';
+import { z } from 'zod';
+import type { Member } from '../domain/member.ts';
+import type { MemberUseCases } from '../domain/member.use-cases.ts';
+import { email, moment } from './schemas.ts';
+
+const PATH = '/api/v1/members';
+const TAG = 'Members';
+
+const memberFields = {
+  user_id: z.string(),
+  email: z.string(),
+  name: z.string(),
+  role: workspaceRole,
+  joined_at: moment,
+};
+const memberSchema = z.object(memberFields).meta({ id: 'Member' });
+const addedMember = z
+  .object({
+    ...memberFields,
+    initial_password: z.string().optional().meta({
+      description: 'Only where the e-mail had no user yet: the password to hand over. Shown this once and never again.',
+    }),
+  })
+  .meta({ id: 'AddedMember' });
+const params = z.object({ user_id: identifier.meta({ description: 'Id of the user' }) });
+
+/** Members of a workspace (decisions §2), for its owners. Changes count at the gateways within 5 seconds. */
+export function createMemberRoutes(members: MemberUseCases): Route[] {
+  return [
+    defineRoute({
+      method: 'get',
+      path: PATH,
+      operationId: 'listMembers',
+      tag: TAG,
+      summary: 'List the members of the workspace',
+      access: 'owner',
+      responses: { 200: { description: 'The members, by e-mail', schema: z.object({ items: z.array(memberSchema) }) } },
+      handler: async ({ caller }) => {
+        const items = (await members.list(caller.tenantId)).map(toMemberBody);
+        return { status: 200, body: { items } };
+      },
+    }),
+    defineRoute({
+      method: 'post',
+      path: PATH,
+      operationId: 'addMember',
+      tag: TAG,
+      summary: 'Add a member by e-mail',
+      description:
+        'An e-mail without a user gets one, and the answer then holds its `initial_password`. Who is a member already is 409.',
+      access: 'owner',
+      body: z.strictObject({ email, role: workspaceRole, name: displayName.optional() }),
+      responses: { 201: { description: 'The new member', schema: addedMember } },
+      handler: async ({ caller, body }) => {
+        const { member, initialPassword } = await members.add(caller.tenantId, body);
+        const secret = initialPassword === null ? {} : { initial_password: initialPassword };
+        return { status: 201, body: { ...toMemberBody(member), ...secret } };
+      },
+    }),
+    defineRoute({
+      method: 'patch',
+      path: `${PATH}/{user_id}`,
+      operationId: 'setMemberRole',
+      tag: TAG,
+      summary: 'Change the role of a member',
+      description: 'The last owner keeps the role: 409.',
+      access: 'owner',
+      params,
+      body: z.strictObject({ role: workspaceRole }),
+      responses: { 200: { description: 'The member as it is now', schema: memberSchema } },
+      handler: async ({ caller, params: { user_id: userId }, body }) => {
+        const member = await members.setRole(caller.tenantId, userId, body.role);
+        return { status: 200, body: toMemberBody(member) };
+      },
+    }),
+    defineRoute({
+      method: 'delete',
+      path: `${PATH}/{user_id}`,
+      operationId: 'removeMember',
+      tag: TAG,
+      summary: 'Remove a member from the workspace',
+      description: 'The last owner stays: 409. The user and their other workspaces are not touched.',
+      access: 'owner',
+      params,
+      responses: { 204: { description: 'No longer a member' } },
+      handler: async ({ caller, params: { user_id: userId } }) => {
+        await members.remove(caller.tenantId, userId);
+        return { status: 204 };
+      },
+    }),
+  ];
+}
+
+function toMemberBody({ userId, email: address, name, role, joinedAt }: Member): z.infer<typeof memberSchema> {
+  return { user_id: userId, email: address, name, role, joined_at: joinedAt.toISOString() };
+}

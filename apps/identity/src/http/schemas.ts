@@ -1,0 +1,39 @@
+import { displayName, timezone, workspaceRole } from '@tollkeeper/contracts';
+import { z } from 'zod';
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../domain/password.hasher.ts';
+import type { WorkspaceOfUser } from '../domain/workspace.ts';
+
+/** Longest address that mail can be sent to (RFC 5321). */
+const MAX_EMAIL_LENGTH = 254;
+
+export const email = z
+  .email('must be an e-mail address')
+  .max(MAX_EMAIL_LENGTH, `must be at most ${MAX_EMAIL_LENGTH} characters`)
+  .toLowerCase()
+  .meta({ description: 'E-mail address; upper and lower case are the same', example: 'owner@example.com' });
+
+/** A password as people type it in; what it was chosen by is not asked here. */
+export const password = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(MAX_PASSWORD_LENGTH, `must be at most ${MAX_PASSWORD_LENGTH} characters`)
+  .meta({ format: 'password' });
+
+export const newPassword = password.min(MIN_PASSWORD_LENGTH, `must be at least ${MIN_PASSWORD_LENGTH} characters`);
+
+export const slug = z
+  .string()
+  .regex(/^[a-z0-9](?:-?[a-z0-9]){1,39}$/, 'must be 2 to 40 of a-z and 0-9, with single hyphens between them')
+  .meta({ description: 'Names the workspace in URLs; never changes', example: 'research' });
+
+export const moment = z.iso.datetime({ precision: 3 });
+
+export const workspaceSchema = z
+  .object({ id: z.string(), slug: z.string(), name: z.string(), role: workspaceRole, timezone: z.string() })
+  .meta({ id: 'Workspace', description: 'A workspace, with the role that the caller has in it' });
+
+export const workspaceFields = { name: displayName, timezone };
+
+export function toWorkspaceBody({ workspace, role }: WorkspaceOfUser): z.infer<typeof workspaceSchema> {
+  return { id: workspace.id, slug: workspace.slug, name: workspace.name, role, timezone: workspace.timezone };
+}

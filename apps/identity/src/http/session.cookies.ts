@@ -1,0 +1,32 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { parseCookie, stringifySetCookie } from 'cookie';
+import { sessionDigest } from '../domain/session.ts';
+
+const SESSION_COOKIE = 'gw_session';
+
+export interface SessionCookies {
+  /** `Set-Cookie` that hands a new session to the browser, which forgets it when it is closed. */
+  set(cookie: string): string;
+  /** `Set-Cookie` that makes the browser forget its session. */
+  clear(): string;
+}
+
+/** Session cookies as decisions §1 has them: `Secure` unless browsers reach Tollkeeper by plain http on loopback. */
+export function createSessionCookies(publicUrl: string): SessionCookies {
+  const attributes = { httpOnly: true, sameSite: 'lax', path: '/', secure: !isPlainLoopback(publicUrl) } as const;
+  return {
+    set: (cookie) => stringifySetCookie({ name: SESSION_COOKIE, value: cookie, ...attributes }),
+    clear: () => stringifySetCookie({ name: SESSION_COOKIE, value: '', maxAge: 0, ...attributes }),
+  };
+}
+
+/** The digest of the session that a request carries, or null when it carries none. */
+export function sessionOf(headers: IncomingHttpHeaders): string | null {
+  const cookie = parseCookie(headers.cookie ?? '')[SESSION_COOKIE];
+  return cookie === undefined || cookie === '' ? null : sessionDigest(cookie);
+}
+
+function isPlainLoopback(publicUrl: string): boolean {
+  const { protocol, hostname } = new URL(publicUrl);
+  return protocol === 'http:' && /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+}

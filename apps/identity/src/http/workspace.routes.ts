@@ -1,0 +1,62 @@
+import { defineRoute, type Route } from '@tollkeeper/http';
+import { z } from 'zod';
+import type { WorkspaceUseCases } from '../domain/workspace.use-cases.ts';
+import { slug, toWorkspaceBody, workspaceFields, workspaceSchema } from './schemas.ts';
+
+const TAG = 'Workspaces';
+
+const changes = z
+  .strictObject(workspaceFields)
+  .partial()
+  .refine((body) => Object.values(body).some((value) => value !== undefined), 'must hold name, timezone or both');
+
+/** Workspaces (decisions §2). */
+export function createWorkspaceRoutes(workspaces: WorkspaceUseCases): Route[] {
+  return [
+    defineRoute({
+      method: 'get',
+      path: '/api/v1/workspaces',
+      operationId: 'listWorkspaces',
+      tag: TAG,
+      summary: 'List the workspaces of the caller',
+      access: 'session',
+      responses: {
+        200: { description: 'The workspaces, by slug', schema: z.object({ items: z.array(workspaceSchema) }) },
+      },
+      handler: async ({ caller }) => {
+        const items = (await workspaces.listOf(caller.userId)).map(toWorkspaceBody);
+        return { status: 200, body: { items } };
+      },
+    }),
+    defineRoute({
+      method: 'post',
+      path: '/api/v1/workspaces',
+      operationId: 'createWorkspace',
+      tag: TAG,
+      summary: 'Create a workspace',
+      description: 'The caller becomes its owner. A slug that is taken is 409.',
+      access: 'session',
+      body: z.strictObject({ slug, name: workspaceFields.name, timezone: workspaceFields.timezone.default('UTC') }),
+      responses: { 201: { description: 'The new workspace', schema: workspaceSchema } },
+      handler: async ({ caller, body }) => {
+        const workspace = await workspaces.create(caller.userId, body);
+        return { status: 201, body: toWorkspaceBody({ workspace, role: 'owner' }) };
+      },
+    }),
+    defineRoute({
+      method: 'patch',
+      path: '/api/v1/workspace',
+      operationId: 'updateWorkspace',
+      tag: TAG,
+      summary: 'Change the name or the time zone of the workspace',
+      description: 'Budgets reset, and days of the dashboard begin, by the new time zone from then on.',
+      access: 'owner',
+      body: changes,
+      responses: { 200: { description: 'The workspace as it is now', schema: workspaceSchema } },
+      handler: async ({ caller, body }) => {
+        const workspace = await workspaces.update(caller.tenantId, body);
+        return { status: 200, body: toWorkspaceBody({ workspace, role: caller.role }) };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,105 @@
+import { createDeadLetters, type EventLog } from '@tollkeeper/event-log';
+import { createGrpcServer } from '@tollkeeper/grpc';
+import { createHttpServer } from '@tollkeeper/http';
+import { type Clock, systemClock } from '@tollkeeper/kernel';
+import { connectMongo, createOffsetStore } from '@tollkeeper/mongo';
+import { type Component, createLifecycle, type Logger, type Metrics } from '@tollkeeper/runtime';
+import type { IdentityConfig } from './config.ts';
+import { CONSUMER_GROUP, createGatewayEventsConsumer } from './consumers/gateway-events.consumer.ts';
+import { createAgentUseCases } from './domain/agent.use-cases.ts';
+import { createAuthUseCases } from './domain/auth.use-cases.ts';
+import { createMemberUseCases } from './domain/member.use-cases.ts';
+import { createEnsureOwner, type EnsureOwner } from './domain/owner.bootstrap.ts';
+import { createPasswordHasher } from './domain/password.hasher.ts';
+import { createWorkspaceUseCases } from './domain/workspace.use-cases.ts';
+import { createIdentityHandlers } from './grpc/identity.handlers.ts';
+import { createAgentRoutes } from './http/agent.routes.ts';
+import { createAuthRoutes } from './http/auth.routes.ts';
+import { createMemberRoutes } from './http/member.routes.ts';
+import { createSessionCookies } from './http/session.cookies.ts';
+import { createWorkspaceRoutes } from './http/workspace.routes.ts';
+import { createAgentStore } from './store/agent.store.ts';
+import { createBootstrapStore } from './store/bootstrap.store.ts';
+import { createLoginLimiter } from './store/login.limiter.ts';
+import { createMemberStore } from './store/member.store.ts';
+import { createModels } from './store/models.ts';
+import { createSessionStore } from './store/session.store.ts';
+import { createUserStore } from './store/user.store.ts';
+import { createWorkspaceStore } from './store/workspace.store.ts';
+
+export interface IdentityDeps {
+  config: IdentityConfig;
+  logger: Logger;
+  metrics: Metrics;
+  /** Started before the service and stopped after it. */
+  eventLog: EventLog;
+  clock?: Clock;
+}
+
+/** Users, sessions, workspaces, members and agents, over HTTP and gRPC. Addresses are valid once started. */
+export interface IdentityService extends Component {
+  readonly httpUrl: string;
+  readonly grpcAddress: string;
+  /** For a process that runs this service in itself, to make the first owner. Valid once started. */
+  readonly ensureOwner: EnsureOwner;
+}
+
+export function createIdentity(deps: IdentityDeps): IdentityService {
+  const { config, logger, metrics, eventLog, clock = systemClock } = deps;
+  const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger });
+  const { connection } = mongo;
+  const models = createModels(connection);
+  const users = createUserStore(models);
+  const workspaceStore = createWorkspaceStore(models);
+  const agentStore = createAgentStore(models);
+  const limiter = createLoginLimiter(connection);
+  const hasher = createPasswordHasher();
+
+  const sessions = createSessionStore(models);
+  const auth = createAuthUseCases({ users, sessions, workspaces: workspaceStore, hasher, limiter, clock });
+  const workspaces = createWorkspaceUseCases({ workspaces: workspaceStore, clock });
+  const members = createMemberUseCases({ members: createMemberStore(models), users, hasher, clock });
+  const agents = createAgentUseCases({ agents: agentStore, clock });
+
+  const http = createHttpServer({
+    routes: [
+      ...createAuthRoutes(auth, createSessionCookies(config.PUBLIC_URL)),
+      ...createWorkspaceRoutes(workspaces),
+      ...createMemberRoutes(members),
+      ...createAgentRoutes(agents),
+    ],
+    info: { title: 'Tollkeeper identity', version: '1' },
+    callerTokenSecret: config.CALLER_TOKEN_SECRET,
+    host: config.HOST,
+    port: config.HTTP_PORT,
+    logger,
+    metrics,
+  });
+  const grpc = createGrpcServer({
+    host: config.HOST,
+    port: config.GRPC_PORT,
+    services: [createIdentityHandlers({ auth, workspaces, agents: agentStore })],
+    logger,
+    metrics,
+    ready: () => mongo.ping(),
+  });
+  const consumer = createGatewayEventsConsumer(eventLog, {
+    connection,
+    offsets: createOffsetStore(connection, CONSUMER_GROUP),
+    agents: agentStore,
+    deadLetters: createDeadLetters({ eventLog, metrics, logger }),
+  });
+  const parts = [mongo, limiter, consumer, grpc, http];
+  const lifecycle = createLifecycle(parts, logger, { name: 'identity', drainDelayMs: config.DRAIN_DELAY_MS });
+
+  return {
+    ...lifecycle,
+    ensureOwner: createEnsureOwner({ store: createBootstrapStore(models), hasher, clock }),
+    get httpUrl() {
+      return http.url;
+    },
+    get grpcAddress() {
+      return grpc.address;
+    },
+  };
+}

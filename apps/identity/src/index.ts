@@ -1,0 +1,3 @@
+export { type IdentityConfig, identityConfig } from './config.ts';
+export type { EnsureOwner, FirstOwner } from './domain/owner.bootstrap.ts';
+export { createIdentity, type IdentityDeps, type IdentityService } from './identity.service.ts';

@@ -1,0 +1,13 @@
+import { createConfiguredEventLog, eventLogConfig } from '@tollkeeper/event-log';
+import { createLifecycle, runService } from '@tollkeeper/runtime';
+import { identityConfig } from './config.ts';
+import { createIdentity } from './identity.service.ts';
+
+await runService({
+  name: 'identity',
+  config: identityConfig.extend(eventLogConfig),
+  create(deps) {
+    const eventLog = createConfiguredEventLog(deps);
+    return createLifecycle([eventLog, createIdentity({ ...deps, eventLog })], deps.logger, { name: 'identity' });
+  },
+});

@@ -1,0 +1,69 @@
+import type { TenantId } from '@tollkeeper/kernel';
+import { type ClientSession, trusted } from 'mongoose';
+import type { Agent, AgentStore } from '../domain/agent.ts';
+import { type IdentityModels, isDuplicateKey, type StoredAgent } from './models.ts';
+
+/** An agent that an event told about. */
+export interface SeenAgent {
+  tenantId: TenantId;
+  agentId: string;
+  seenAt: Date;
+}
+
+export interface MongoAgentStore extends AgentStore {
+  /** Keeps those of the agents that are not known yet, under their ids as names, within the transaction of `session`. */
+  registerSeen(session: ClientSession, seen: readonly SeenAgent[]): Promise<void>;
+}
+
+export function createAgentStore({ agents }: IdentityModels): MongoAgentStore {
+  return {
+    async list(tenantId, { after = '', limit }) {
+      const found = await agents
+        .find({ tenantId, agentId: trusted({ $gt: after }) })
+        .sort({ agentId: 1 })
+        .limit(limit)
+        .lean();
+      return found.map(toAgent);
+    },
+
+    async find(tenantId, agentIds) {
+      const found = await agents
+        .find({ tenantId, agentId: trusted({ $in: agentIds }) })
+        .sort({ agentId: 1 })
+        .lean();
+      return found.map(toAgent);
+    },
+
+    async insert(tenantId, agent) {
+      try {
+        await agents.create({ tenantId, ...agent });
+        return true;
+      } catch (error) {
+        if (isDuplicateKey(error)) return false;
+        throw error;
+      }
+    },
+
+    async rename(tenantId, agentId, displayName) {
+      const renamed = await agents
+        .findOneAndUpdate({ tenantId, agentId }, { $set: { displayName } }, { returnDocument: 'after' })
+        .lean();
+      return renamed === null ? null : toAgent(renamed);
+    },
+
+    async registerSeen(session, seen) {
+      const upserts = seen.map(({ tenantId, agentId, seenAt }) => ({
+        updateOne: {
+          filter: { tenantId, agentId },
+          update: { $setOnInsert: { displayName: agentId, createdAt: seenAt } },
+          upsert: true,
+        },
+      }));
+      await agents.bulkWrite(upserts, { session });
+    },
+  };
+}
+
+function toAgent({ agentId, displayName, createdAt }: StoredAgent): Agent {
+  return { agentId, displayName, createdAt };
+}

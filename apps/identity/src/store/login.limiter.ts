@@ -1,0 +1,51 @@
+import { createHash } from 'node:crypto';
+import { AppError } from '@tollkeeper/kernel';
+import type { Component } from '@tollkeeper/runtime';
+import type { Connection } from 'mongoose';
+import { RateLimiterMongo, type RateLimiterRes } from 'rate-limiter-flexible';
+import type { LoginLimiter, PasswordAttempt } from '../domain/auth.use-cases.ts';
+
+/** Ten failures for an e-mail or an address within 15 minutes (decisions §1). */
+const MAX_FAILURES = 10;
+const WINDOW_SECONDS = 15 * 60;
+
+/**
+ * Counts in MongoDB, so that replicas agree; the 15 minutes begin with the first failure and are those of the clock
+ * on the wall. Start it after the connection: it makes its indexes then, one of which removes what is over.
+ */
+export function createLoginLimiter(connection: Connection): LoginLimiter & Component {
+  const limiter = new RateLimiterMongo({
+    storeClient: connection,
+    tableName: 'login_failures',
+    keyPrefix: '',
+    points: MAX_FAILURES,
+    duration: WINDOW_SECONDS,
+    disableIndexesCreation: true,
+  });
+
+  return {
+    name: 'login-limiter',
+    start: () => limiter.createIndexes(),
+    async stop() {},
+
+    async requireAllowed(attempt) {
+      const counts = await Promise.all(keysOf(attempt).map((key) => limiter.get(key)));
+      for (const count of counts) if (count !== null && count.consumedPoints >= MAX_FAILURES) throw tooMany(count);
+    },
+
+    async recordFailure(attempt) {
+      const counts = await Promise.all(keysOf(attempt).map((key) => limiter.penalty(key)));
+      for (const count of counts) if (count.consumedPoints > MAX_FAILURES) throw tooMany(count);
+    },
+  };
+}
+
+/** The e-mail as a digest: what people mistype there may be a password. */
+function keysOf({ email, address }: PasswordAttempt): string[] {
+  return [`address:${address}`, `email:${createHash('sha256').update(email).digest('base64url')}`];
+}
+
+function tooMany({ msBeforeNext }: RateLimiterRes): AppError {
+  const retryAfterSeconds = Math.max(1, Math.ceil(msBeforeNext / 1000));
+  return new AppError('rate_limited', 'Too many logins have failed. Wait and try again.', { retryAfterSeconds });
+}

@@ -1,0 +1,66 @@
+import type { TenantId } from '@tollkeeper/kernel';
+import { withTransaction } from '@tollkeeper/mongo';
+import { type ClientSession, trusted } from 'mongoose';
+import type { Member, MemberStore } from '../domain/member.ts';
+import type { IdentityModels, StoredMember, StoredUser } from './models.ts';
+
+export function createMemberStore(models: IdentityModels): MemberStore {
+  const { connection, users, workspaces, members } = models;
+
+  /** Changes of memberships in one workspace conflict from here on, and so happen one after the other. */
+  async function serialize(tenantId: TenantId, session: ClientSession): Promise<void> {
+    await workspaces.updateOne({ _id: tenantId }, { $inc: { memberRevision: 1 } }, { session });
+  }
+
+  return {
+    async list(tenantId) {
+      const stored = await members.find({ tenantId }).lean();
+      const found = await users.find({ _id: trusted({ $in: stored.map(({ userId }) => userId) }) }).lean();
+      const byId = new Map(found.map((user) => [user._id, user]));
+      return stored
+        .flatMap((member) => {
+          const user = byId.get(member.userId);
+          return user === undefined ? [] : [toMember(member, user)];
+        })
+        .sort((a, b) => (a.email < b.email ? -1 : 1));
+    },
+
+    add: (tenantId, newUser, role, joinedAt) =>
+      withTransaction(connection, async (session) => {
+        await serialize(tenantId, session);
+        const known = await users.findOne({ email: newUser.email }).session(session).lean();
+        const { id, ...fields } = newUser;
+        const user = known ?? { _id: id, lastLoginAt: null, ...fields };
+        if (known === null) await users.create([user], { session });
+        else if (await members.exists({ tenantId, userId: known._id }).session(session)) {
+          return { status: 'already_member' };
+        }
+        const member = { tenantId, userId: user._id, role, joinedAt };
+        await members.create([member], { session });
+        return { status: 'added', member: toMember(member, user), userCreated: known === null };
+      }),
+
+    change: (tenantId, userId, decide) =>
+      withTransaction(connection, async (session) => {
+        await serialize(tenantId, session);
+        const stored = await members.findOne({ tenantId, userId }).session(session).lean();
+        const user = await users.findById(userId).session(session).lean();
+        if (stored === null || user === null) return null;
+        const otherOwners = await members
+          .countDocuments({ tenantId, role: 'owner', userId: trusted({ $ne: userId }) })
+          .session(session);
+        const member = toMember(stored, user);
+        const role = decide(member, otherOwners);
+        if (role === null) await members.deleteOne({ tenantId, userId }, { session });
+        else await members.updateOne({ tenantId, userId }, { $set: { role } }, { session });
+        return { ...member, role: role ?? member.role };
+      }),
+  };
+}
+
+function toMember(
+  { userId, role, joinedAt }: StoredMember,
+  { email, name }: Pick<StoredUser, 'email' | 'name'>,
+): Member {
+  return { userId, email, name, role, joinedAt };
+}

@@ -1,0 +1,107 @@
+import { ROLES, type Role, type TenantId } from '@tollkeeper/kernel';
+import { type Connection, Schema } from 'mongoose';
+
+export interface StoredUser {
+  _id: string;
+  email: string;
+  name: string;
+  passwordHash: string;
+  createdAt: Date;
+  /** Written with every new session, so that opening one and changing the password conflict. */
+  lastLoginAt: Date | null;
+}
+
+export interface StoredSession {
+  _id: string;
+  userId: string;
+  createdAt: Date;
+  expiresAt: Date;
+}
+
+export interface StoredWorkspace {
+  _id: TenantId;
+  slug: string;
+  name: string;
+  timezone: string;
+  createdAt: Date;
+  /** Counted up with every change of a membership, so that two of them conflict though they touch other members. */
+  memberRevision: number;
+}
+
+export interface StoredMember {
+  tenantId: TenantId;
+  userId: string;
+  role: Role;
+  joinedAt: Date;
+}
+
+export interface StoredAgent {
+  tenantId: TenantId;
+  agentId: string;
+  displayName: string;
+  createdAt: Date;
+}
+
+const text = { type: String, required: true } as const;
+const date = { type: Date, required: true } as const;
+
+const userSchema = new Schema<StoredUser>(
+  {
+    _id: text,
+    email: text,
+    name: text,
+    passwordHash: text,
+    createdAt: date,
+    lastLoginAt: { type: Date, default: null },
+  },
+  { collection: 'users', versionKey: false },
+);
+userSchema.index({ email: 1 }, { unique: true });
+
+const sessionSchema = new Schema<StoredSession>(
+  { _id: text, userId: text, createdAt: date, expiresAt: date },
+  { collection: 'sessions', versionKey: false },
+);
+sessionSchema.index({ userId: 1 });
+sessionSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
+
+const workspaceSchema = new Schema<StoredWorkspace>(
+  { _id: text, slug: text, name: text, timezone: text, createdAt: date, memberRevision: { type: Number, default: 0 } },
+  { collection: 'workspaces', versionKey: false },
+);
+workspaceSchema.index({ slug: 1 }, { unique: true });
+
+const memberSchema = new Schema<StoredMember>(
+  { tenantId: text, userId: text, role: { ...text, enum: ROLES }, joinedAt: date },
+  { collection: 'members', versionKey: false },
+);
+memberSchema.index({ tenantId: 1, userId: 1 }, { unique: true });
+memberSchema.index({ userId: 1 });
+
+const agentSchema = new Schema<StoredAgent>(
+  { tenantId: text, agentId: text, displayName: text, createdAt: date },
+  { collection: 'agents', versionKey: false },
+);
+agentSchema.index({ tenantId: 1, agentId: 1 }, { unique: true });
+
+/** The collections that identity owns. */
+export type IdentityModels = ReturnType<typeof createModels>;
+
+/** Registers the models on `connection`; do so before it starts, which makes their indexes. */
+export function createModels(connection: Connection) {
+  return {
+    connection,
+    users: connection.model('User', userSchema),
+    sessions: connection.model('Session', sessionSchema),
+    workspaces: connection.model('Workspace', workspaceSchema),
+    members: connection.model('Member', memberSchema),
+    agents: connection.model('Agent', agentSchema),
+  };
+}
+
+const DUPLICATE_KEY = 11_000;
+
+/** True for the error of a write that a unique index refused. */
+export function isDuplicateKey(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === DUPLICATE_KEY;
+}
