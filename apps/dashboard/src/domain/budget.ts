@@ -1,4 +1,4 @@
-import { localDays, MAX_MICROS, roundTo2, type TimeWindow } from '@tollkeeper/kernel';
+import { localDays, MAX_MICROS, roundTo2, type TenantId, type TimeWindow } from '@tollkeeper/kernel';
 
 /** A daily budget in USD micros, or null when none is set. */
 export type DailyBudget = number | null;
@@ -12,4 +12,10 @@ export function windowBudget(daily: DailyBudget, window: TimeWindow): DailyBudge
 export function budgetUsedPct(totalMicros: number, daily: DailyBudget, window: TimeWindow): number {
   const allowed = windowBudget(daily, window);
   return allowed === null || allowed === 0 ? 0 : roundTo2((totalMicros / allowed) * 100);
+}
+
+/** Where daily budgets are asked for. */
+export interface Budgets {
+  ofWorkspace(tenantId: TenantId): Promise<DailyBudget>;
+  ofAgent(tenantId: TenantId, agentId: string): Promise<DailyBudget>;
 }

@@ -1,0 +1,54 @@
+import type { IdentityServiceDefinition } from '@tollkeeper/contracts';
+import type { GrpcClient } from '@tollkeeper/grpc';
+import { AppError, type TenantId } from '@tollkeeper/kernel';
+import type { Logger } from '@tollkeeper/runtime';
+import { LRUCache } from 'lru-cache';
+
+/** What the dashboard asks identity for. Answers are at most {@link FRESH_MS} old while identity answers. */
+export interface Directory {
+  /** The workspace's time zone. The last one known counts while identity can't be reached; without one it rejects. */
+  timezone(tenantId: TenantId): Promise<string>;
+  /** Names of the agents asked for, which are at most 1000; the `agent_id` stands in where no name can be had. */
+  displayNames(tenantId: TenantId, agentIds: string[]): Promise<Map<string, string>>;
+  /** Whether the workspace has the agent. */
+  hasAgent(tenantId: TenantId, agentId: string): Promise<boolean>;
+}
+
+const FRESH_MS = 5000;
+const CACHED_WORKSPACES = 10_000;
+
+export function createDirectory(identity: GrpcClient<IdentityServiceDefinition>, logger: Logger): Directory {
+  const timezones = new LRUCache<TenantId, string>({
+    max: CACHED_WORKSPACES,
+    ttl: FRESH_MS,
+    allowStaleOnFetchRejection: true,
+    noDeleteOnFetchRejection: true,
+    fetchMethod: async (tenantId) => {
+      const { workspace } = await identity.getWorkspace({ tenantId });
+      return workspace?.timezone;
+    },
+  });
+
+  return {
+    async timezone(tenantId) {
+      const timezone = await timezones.fetch(tenantId);
+      if (timezone !== undefined) return timezone;
+      const message = "The workspace's time zone can't be read just now. Try again, or name one with `timezone`.";
+      throw new AppError('service_unavailable', message, { retryAfterSeconds: 1 });
+    },
+    async displayNames(tenantId, agentIds) {
+      const names = new Map(agentIds.map((agentId) => [agentId, agentId]));
+      if (agentIds.length === 0) return names;
+      try {
+        const { agents } = await identity.getAgents({ tenantId, agentIds });
+        for (const { agentId, displayName } of agents) names.set(agentId, displayName);
+      } catch (err) {
+        logger.warn({ err }, 'identity did not name the agents; their ids are shown');
+      }
+      return names;
+    },
+    async hasAgent(tenantId, agentId) {
+      return (await identity.getAgents({ tenantId, agentIds: [agentId] })).agents.length > 0;
+    },
+  };
+}

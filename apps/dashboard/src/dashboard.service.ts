@@ -1,0 +1,80 @@
+import { identityService } from '@tollkeeper/contracts';
+import { createDeadLetters, type EventLog } from '@tollkeeper/event-log';
+import { createGrpcClient } from '@tollkeeper/grpc';
+import { createHttpServer } from '@tollkeeper/http';
+import { type Clock, systemClock } from '@tollkeeper/kernel';
+import { connectMongo, createOffsetStore } from '@tollkeeper/mongo';
+import { type Component, createLifecycle, type Logger, type Metrics } from '@tollkeeper/runtime';
+import { createUnsetBudgets } from './clients/budgets.client.ts';
+import { createDirectory } from './clients/identity.client.ts';
+import type { DashboardConfig } from './config.ts';
+import { CONSUMER_GROUP, createGatewayEventsConsumer } from './consumers/gateway-events.consumer.ts';
+import { createTallies } from './domain/tallies.ts';
+import { createAgentsRoutes } from './http/agents.routes.ts';
+import { createBlockedRoutes } from './http/blocked.routes.ts';
+import { createSpendRoutes } from './http/spend.routes.ts';
+import { createWindowOf } from './http/window.ts';
+import { createBucketStore } from './store/bucket.store.ts';
+import { createEventRecorder } from './store/event.recorder.ts';
+import { createEventStore } from './store/event.store.ts';
+import { createRunStore } from './store/run.store.ts';
+
+export interface DashboardDeps {
+  config: DashboardConfig;
+  logger: Logger;
+  metrics: Metrics;
+  /** Started before the service and stopped after it. */
+  eventLog: EventLog;
+  clock?: Clock;
+}
+
+/** What was spent and blocked: counts the events of the log and answers the drilldowns. `httpUrl` is valid once started. */
+export interface DashboardService extends Component {
+  readonly httpUrl: string;
+  /** Records of the log that are not counted yet, for a process that waits for what it has written itself. */
+  lag(): Promise<number>;
+}
+
+export function createDashboard(deps: DashboardDeps): DashboardService {
+  const { config, logger, metrics, eventLog, clock = systemClock } = deps;
+  const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger });
+  const { connection } = mongo;
+  const events = createEventStore(connection, config.RETENTION_SECONDS);
+  const runs = createRunStore(connection, config.RETENTION_SECONDS);
+  const buckets = createBucketStore(connection, config.RETENTION_SECONDS);
+  const consumer = createGatewayEventsConsumer({
+    eventLog,
+    deadLetters: createDeadLetters({ eventLog, metrics, logger }),
+    connection,
+    offsets: createOffsetStore(connection, CONSUMER_GROUP),
+    recorder: createEventRecorder({ events, runs, buckets }),
+    metrics,
+  });
+
+  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, { peer: 'identity' });
+  const directory = createDirectory(identity, logger);
+  const budgets = createUnsetBudgets();
+  const windowOf = createWindowOf(directory, clock);
+  const tallies = createTallies({ tallies: [buckets, events], runStarts: [buckets, runs] });
+  const http = createHttpServer({
+    routes: [
+      ...createSpendRoutes({ tallies, budgets, windowOf }),
+      ...createAgentsRoutes({ tallies, events, budgets, directory, windowOf }),
+      ...createBlockedRoutes({ tallies, events, windowOf }),
+    ],
+    info: { title: 'Tollkeeper dashboard', version: '1' },
+    callerTokenSecret: config.CALLER_TOKEN_SECRET,
+    host: config.HOST,
+    port: config.HTTP_PORT,
+    logger,
+    metrics,
+  });
+
+  return {
+    ...createLifecycle([mongo, identity, consumer, http], logger, { name: 'dashboard' }),
+    get httpUrl() {
+      return http.url;
+    },
+    lag: consumer.lag,
+  };
+}

@@ -1,0 +1,115 @@
+import { identifier } from '@tollkeeper/contracts';
+import { defineRoute, integerQuery, type Route } from '@tollkeeper/http';
+import { AppError, roundTo2 } from '@tollkeeper/kernel';
+import { z } from 'zod';
+import type { Directory } from '../clients/identity.client.ts';
+import type { Budgets } from '../domain/budget.ts';
+import { seriesOf } from '../domain/series.ts';
+import { sumTallies, type Tallies } from '../domain/tallies.ts';
+import type { Tally } from '../domain/tally.ts';
+import type { EventStore } from '../store/event.store.ts';
+import { toBudget, toItem, toMetrics, toMicros, toPoint, toTimestamp, toWindow } from './bodies.ts';
+import { agentDetailsSchema, rangeQuery, settlementSchema, topAgentsSchema } from './schemas.ts';
+import type { WindowOf } from './window.ts';
+
+const TAG = 'Dashboard';
+const RECENT_SETTLEMENTS = 20;
+
+/** Who spent: the workspace's agents by spend, and one of them in detail. */
+export function createAgentsRoutes(deps: {
+  tallies: Tallies;
+  events: EventStore;
+  budgets: Budgets;
+  directory: Directory;
+  windowOf: WindowOf;
+}): Route[] {
+  const { tallies, events, budgets, directory, windowOf } = deps;
+  return [
+    defineRoute({
+      method: 'get',
+      path: '/api/v1/dashboard/top-agents',
+      operationId: 'listTopAgents',
+      tag: TAG,
+      summary: 'The agents that spent most',
+      description: 'By spend, then by `agent_id`. Agents without an event in the window are not listed.',
+      access: 'member',
+      query: z.object({
+        ...rangeQuery,
+        limit: integerQuery({ min: 1, max: 100, default: 10, description: 'Most agents to list' }),
+      }),
+      responses: { 200: { description: 'The agents', schema: topAgentsSchema } },
+      async handler({ caller: { tenantId }, query }) {
+        const window = await windowOf(tenantId, query);
+        const [byAgent, [workspace]] = await Promise.all([
+          tallies.byAgent(tenantId, window),
+          tallies.ofSpans(tenantId, 'workspace', [window]),
+        ]);
+        const top = [...byAgent].sort(bySpend).slice(0, query.limit);
+        const names = await directory.displayNames(
+          tenantId,
+          top.map(([agentId]) => agentId),
+        );
+        const items = top.map(([agentId, tally]) => ({
+          agent_id: agentId,
+          display_name: names.get(agentId) ?? agentId,
+          total_micros: toMicros(tally.totalMicros),
+          unique_settlements: tally.settlements,
+          share_pct: workspace!.totalMicros === 0 ? 0 : roundTo2((tally.totalMicros / workspace!.totalMicros) * 100),
+          budget_blocked: tally.budgetBlocked,
+          guard_blocked: tally.guardBlocked,
+          last_seen_at: toTimestamp(tally.lastAt),
+        }));
+        return { status: 200, body: { window: toWindow(window), items } };
+      },
+    }),
+    defineRoute({
+      method: 'get',
+      path: '/api/v1/dashboard/top-agents/details',
+      operationId: 'getAgentDetails',
+      tag: TAG,
+      summary: 'Spend of one agent: over time, by model, and its newest settlements',
+      access: 'member',
+      query: z.object({ ...rangeQuery, agent_id: identifier }),
+      responses: { 200: { description: 'The agent', schema: agentDetailsSchema } },
+      async handler({ caller: { tenantId }, query }) {
+        const agentId = query.agent_id;
+        const window = await windowOf(tenantId, query);
+        const { points } = seriesOf(window);
+        const [values, models, recent, names, daily] = await Promise.all([
+          tallies.ofSpans(tenantId, { agentId }, points),
+          tallies.byModel(tenantId, agentId, window),
+          events.listSettlements(tenantId, agentId, window, RECENT_SETTLEMENTS),
+          directory.displayNames(tenantId, [agentId]),
+          budgets.ofAgent(tenantId, agentId),
+        ]);
+        const total = sumTallies(values);
+        // An agent without an event in the window may still have had some before, or be registered without any.
+        const exists =
+          total.lastAt > 0 ||
+          (await events.hasAgent(tenantId, agentId)) ||
+          (await directory.hasAgent(tenantId, agentId));
+        if (!exists) throw new AppError('not_found', 'This workspace has no agent with that agent_id.');
+        return {
+          status: 200,
+          body: {
+            window: toWindow(window),
+            agent: { agent_id: agentId, display_name: names.get(agentId) ?? agentId },
+            metrics: toMetrics(total, daily, window),
+            budget: toBudget(daily, window),
+            points: points.map((span, index) => toPoint(span, values[index]!)),
+            models: [...models].sort(bySpend).map(([model, tally]) => ({
+              model,
+              total_micros: toMicros(tally.totalMicros),
+              unique_settlements: tally.settlements,
+            })),
+            recent: recent.map((event) => settlementSchema.parse(toItem(event))),
+          },
+        };
+      },
+    }),
+  ];
+}
+
+function bySpend([a, left]: [string | null, Tally], [b, right]: [string | null, Tally]): number {
+  return right.totalMicros - left.totalMicros || (a ?? '').localeCompare(b ?? '');
+}

@@ -1,0 +1,132 @@
+import { identifier } from '@tollkeeper/contracts';
+import { defineRoute, integerQuery, type Route } from '@tollkeeper/http';
+import { AppError } from '@tollkeeper/kernel';
+import { z } from 'zod';
+import {
+  BUDGET_BLOCKED,
+  eventKey,
+  GUARD_BLOCKED,
+  SPEND_SETTLED,
+  type BlockedType,
+  type DashboardEvent,
+} from '../domain/event.ts';
+import type { Tallies } from '../domain/tallies.ts';
+import type { EventStore } from '../store/event.store.ts';
+import { toFullEvent, toItem, toWindow } from './bodies.ts';
+import { fromCursorText, toCursorText } from './cursor.ts';
+import { blockedSchemas, budgetBlockedFields, guardBlockedFields, rangeQuery } from './schemas.ts';
+import type { WindowOf } from './window.ts';
+
+const MAX_RUN_EVENTS = 1000;
+
+interface BlockedDeps {
+  tallies: Tallies;
+  events: EventStore;
+  windowOf: WindowOf;
+}
+
+/** Calls that a budget or a guard blocked: lists, and one event or one run in detail. */
+export function createBlockedRoutes(deps: BlockedDeps): Route[] {
+  return [
+    ...routesOf(deps, {
+      type: BUDGET_BLOCKED,
+      path: '/api/v1/dashboard/budget-blocked',
+      name: 'BudgetBlocked',
+      what: 'calls that a daily budget blocked',
+      fields: budgetBlockedFields,
+    }),
+    ...routesOf(deps, {
+      type: GUARD_BLOCKED,
+      path: '/api/v1/dashboard/guard-blocked',
+      name: 'GuardBlocked',
+      what: 'calls that a guard blocked',
+      fields: guardBlockedFields,
+    }),
+  ];
+}
+
+interface BlockedKind<F extends z.ZodObject> {
+  type: BlockedType;
+  path: string;
+  name: string;
+  what: string;
+  fields: F;
+}
+
+function routesOf<F extends z.ZodObject>(
+  deps: BlockedDeps,
+  { type, path, name, what, fields }: BlockedKind<F>,
+): Route[] {
+  const { tallies, events, windowOf } = deps;
+  const schemas = blockedSchemas(name, fields);
+  return [
+    defineRoute({
+      method: 'get',
+      path,
+      operationId: `list${name}`,
+      tag: 'Dashboard',
+      summary: `The ${what}, newest first`,
+      access: 'member',
+      query: z.object({
+        ...rangeQuery,
+        limit: integerQuery({ min: 1, max: 100, default: 50, description: 'Most items on a page' }),
+        cursor: z.string().max(1024).optional().meta({ description: 'The `next_cursor` of the page before' }),
+      }),
+      responses: { 200: { description: 'A page', schema: schemas.list } },
+      async handler({ caller: { tenantId }, query }) {
+        const after = query.cursor === undefined ? undefined : fromCursorText(query.cursor);
+        const window = await windowOf(tenantId, query);
+        const [[tally], found] = await Promise.all([
+          tallies.ofSpans(tenantId, 'workspace', [window]),
+          events.listBlocked(tenantId, type, window, query.limit + 1, after),
+        ]);
+        const page = found.slice(0, query.limit);
+        const last = found.length > page.length ? page.at(-1) : undefined;
+        return {
+          status: 200,
+          body: schemas.list.parse({
+            window: toWindow(window),
+            total: type === BUDGET_BLOCKED ? tally!.budgetBlocked : tally!.guardBlocked,
+            items: page.map(toItem),
+            next_cursor: last === undefined ? null : toCursorText({ time: last.time, key: eventKey(last) }),
+          }),
+        };
+      },
+    }),
+    defineRoute({
+      method: 'get',
+      path: `${path}/details`,
+      operationId: `get${name}Details`,
+      tag: 'Dashboard',
+      summary: `One of the ${what}, or those of one run with its settlements`,
+      description:
+        'Give `event_id` or `run_id`; `event_id` decides when both are given. The window does not narrow the look-up.',
+      access: 'member',
+      query: z
+        .object({ ...rangeQuery, event_id: identifier.optional(), run_id: identifier.optional() })
+        .refine((query) => query.event_id !== undefined || query.run_id !== undefined, {
+          path: ['event_id'],
+          message: 'event_id or run_id is required',
+        }),
+      responses: { 200: { description: 'The event, or the run', schema: schemas.details } },
+      async handler({ caller: { tenantId }, query }) {
+        const window = toWindow(await windowOf(tenantId, query));
+        if (query.event_id !== undefined) {
+          const event = await events.findBlocked(tenantId, type, query.event_id);
+          if (event === null)
+            throw new AppError('not_found', `This workspace has no ${type} event with that event_id.`);
+          return { status: 200, body: schemas.details.parse({ window, event: toFullEvent(event) }) };
+        }
+        const runId = query.run_id!;
+        const run = await events.listRun(tenantId, [type, SPEND_SETTLED], runId, MAX_RUN_EVENTS);
+        requireBlocked(run, type);
+        return { status: 200, body: schemas.details.parse({ window, run_id: runId, events: run.map(toFullEvent) }) };
+      },
+    }),
+  ];
+}
+
+function requireBlocked(run: DashboardEvent[], type: BlockedType): void {
+  if (run.some((event) => event.type === type)) return;
+  throw new AppError('not_found', `This workspace has no run with that run_id and a ${type} event.`);
+}

@@ -1,0 +1,163 @@
+import { identifier, micros, planKey, timestamp, timezone } from '@tollkeeper/contracts';
+import { RANGE_KINDS } from '@tollkeeper/kernel';
+import { z } from 'zod';
+
+const count = z.int().min(0);
+const percent = z.number().min(0).meta({ description: 'Percent, 2 decimals' });
+
+/** The query parameters of every drilldown (spec §4.1). */
+export const rangeQuery = {
+  range: z
+    .string()
+    .optional()
+    .meta({
+      description: `One of ${RANGE_KINDS.join(', ')}; anything else counts as current_month`,
+      example: 'today',
+    }),
+  timezone: timezone.optional().meta({ description: 'IANA time zone; that of the workspace unless given' }),
+};
+
+export const windowSchema = z
+  .object({ kind: z.enum(RANGE_KINDS), start: timestamp, end: timestamp, timezone })
+  .meta({ id: 'Window', description: 'The span `[start, end)` that the answer covers' });
+
+export const metricsSchema = z
+  .object({
+    total_micros: micros,
+    unique_settlements: count,
+    avg_micros_per_settlement: z.number().min(0).meta({ description: '2 decimals; 0 without settlements' }),
+    budget_used_pct: percent,
+  })
+  .meta({ id: 'SpendMetrics' });
+
+export const budgetSchema = z
+  .object({ daily_budget_usd_micros: micros.nullable(), window_budget_usd_micros: micros.nullable() })
+  .meta({ id: 'WindowBudget', description: 'The daily budget, and what it allows over the window; null when unset' });
+
+export const overviewSchema = z
+  .object({
+    window: windowSchema,
+    spend: metricsSchema,
+    budget: budgetSchema,
+    blocked: z.object({ budget: count, guard: count }),
+    active_agents: count.meta({ description: 'Agents with an event of any type' }),
+    runs: count.meta({ description: 'Runs that began: their first event lies in the window' }),
+    previous: z
+      .object({ total_micros: micros, budget: count, guard: count })
+      .meta({ description: 'The span of equal length just before: its spend and its blocked calls' }),
+  })
+  .meta({ id: 'Overview' });
+
+export const spendSchema = z.object({ window: windowSchema, metrics: metricsSchema }).meta({ id: 'Spend' });
+
+const pointSchema = z
+  .object({
+    start: timestamp,
+    total_micros: micros,
+    unique_settlements: count,
+    budget_blocked: count,
+    guard_blocked: count,
+  })
+  .meta({ id: 'SpendPoint' });
+
+export const seriesSchema = z
+  .object({
+    window: windowSchema,
+    interval: z.enum(['1s', '5s', '15s', '1min', '1h', '1d']),
+    points: z.array(pointSchema).meta({ description: 'Oldest first; each ends where the next one starts' }),
+  })
+  .meta({ id: 'SpendSeries' });
+
+export const topAgentsSchema = z
+  .object({
+    window: windowSchema,
+    items: z.array(
+      z.object({
+        agent_id: identifier,
+        display_name: z.string(),
+        total_micros: micros,
+        unique_settlements: count,
+        share_pct: percent.meta({ description: "Share of the workspace's spend, 2 decimals" }),
+        budget_blocked: count,
+        guard_blocked: count,
+        last_seen_at: timestamp,
+      }),
+    ),
+  })
+  .meta({ id: 'TopAgents' });
+
+export const settlementSchema = z
+  .object({
+    event_id: identifier,
+    settlement_id: identifier,
+    run_id: identifier,
+    agent_id: identifier,
+    occurred_at: timestamp,
+    amount_micros: micros,
+    plan_key: planKey.optional(),
+    model: z.string().optional(),
+    provider: z.string().optional(),
+    input_tokens: count.optional(),
+    output_tokens: count.optional(),
+  })
+  .meta({ id: 'Settlement' });
+
+export const agentDetailsSchema = z
+  .object({
+    window: windowSchema,
+    agent: z.object({ agent_id: identifier, display_name: z.string() }),
+    metrics: metricsSchema,
+    budget: budgetSchema,
+    points: z.array(pointSchema),
+    models: z.array(
+      z.object({
+        model: z.string().nullable().meta({ description: 'Null for settlements that name no model' }),
+        total_micros: micros,
+        unique_settlements: count,
+      }),
+    ),
+    recent: z.array(settlementSchema).meta({ description: 'The newest 20 settlements of the window' }),
+  })
+  .meta({ id: 'AgentDetails' });
+
+const blockedFields = { event_id: identifier, run_id: identifier, agent_id: identifier, occurred_at: timestamp };
+const fullFields = { source: z.string(), type: z.string() };
+
+export const budgetBlockedFields = z.object({
+  ...blockedFields,
+  plan_key: planKey.optional(),
+  scope: z.enum(['workspace', 'agent', 'plan']).meta({ description: 'Whose daily budget stood in the way' }),
+  requested_micros: micros,
+  spent_micros: micros,
+  daily_budget_usd_micros: micros,
+});
+
+export const guardBlockedFields = z.object({ ...blockedFields, guard: z.string(), reason: z.string() });
+
+const settlementEvent = settlementSchema.extend(fullFields).meta({ id: 'SettlementEvent' });
+
+/** Schemas of the list and the details of one type of blocked events. */
+export function blockedSchemas<F extends z.ZodObject>(name: string, fields: F) {
+  const item = fields.meta({ id: name });
+  const event = fields.extend(fullFields).meta({ id: `${name}Event` });
+  return {
+    list: z.object({
+      window: windowSchema,
+      total: count.meta({ description: 'All in the window, not only this page' }),
+      items: z.array(item).meta({ description: 'Newest first' }),
+      next_cursor: z.string().nullable().meta({ description: 'The `cursor` of the next page; null on the last one' }),
+    }),
+    details: z.union([
+      z.object({ window: windowSchema, event }).meta({ description: 'By `event_id`' }),
+      z
+        .object({
+          window: windowSchema,
+          run_id: identifier,
+          events: z.array(z.union([event, settlementEvent])).meta({
+            description: "The run's blocked calls of this kind and its settlements, oldest first, at most 1000",
+          }),
+        })
+        .meta({ description: 'By `run_id`' }),
+    ]),
+  };
+}

@@ -1,0 +1,96 @@
+import { defineRoute, type Route } from '@tollkeeper/http';
+import { z } from 'zod';
+import type { Budgets } from '../domain/budget.ts';
+import { seriesOf } from '../domain/series.ts';
+import type { Tallies } from '../domain/tallies.ts';
+import { toBudget, toMetrics, toMicros, toPoint, toWindow } from './bodies.ts';
+import { overviewSchema, rangeQuery, seriesSchema, spendSchema } from './schemas.ts';
+import type { WindowOf } from './window.ts';
+
+const TAG = 'Dashboard';
+
+/** What the workspace as a whole spent, and what was blocked in it. */
+export function createSpendRoutes(deps: { tallies: Tallies; budgets: Budgets; windowOf: WindowOf }): Route[] {
+  const { tallies, budgets, windowOf } = deps;
+  return [
+    defineRoute({
+      method: 'get',
+      path: '/api/v1/dashboard/overview',
+      operationId: 'getOverview',
+      tag: TAG,
+      summary: 'Spend, budget, blocked calls and activity of the workspace at a glance',
+      access: 'member',
+      query: z.object(rangeQuery),
+      responses: { 200: { description: 'The overview', schema: overviewSchema } },
+      async handler({ caller: { tenantId }, query }) {
+        const window = await windowOf(tenantId, query);
+        const before = { start: window.start - (window.end - window.start), end: window.start };
+        const [[previous, current], byAgent, runs, daily] = await Promise.all([
+          tallies.ofSpans(tenantId, 'workspace', [before, window]),
+          tallies.byAgent(tenantId, window),
+          tallies.runsStarted(tenantId, window),
+          budgets.ofWorkspace(tenantId),
+        ]);
+        return {
+          status: 200,
+          body: {
+            window: toWindow(window),
+            spend: toMetrics(current!, daily, window),
+            budget: toBudget(daily, window),
+            blocked: { budget: current!.budgetBlocked, guard: current!.guardBlocked },
+            active_agents: byAgent.size,
+            runs,
+            previous: {
+              total_micros: toMicros(previous!.totalMicros),
+              budget: previous!.budgetBlocked,
+              guard: previous!.guardBlocked,
+            },
+          },
+        };
+      },
+    }),
+    defineRoute({
+      method: 'get',
+      path: '/api/v1/dashboard/spend',
+      operationId: 'getSpend',
+      tag: TAG,
+      summary: 'Spend of the workspace',
+      access: 'member',
+      query: z.object(rangeQuery),
+      responses: { 200: { description: 'The spend', schema: spendSchema } },
+      async handler({ caller: { tenantId }, query }) {
+        const window = await windowOf(tenantId, query);
+        const [[tally], daily] = await Promise.all([
+          tallies.ofSpans(tenantId, 'workspace', [window]),
+          budgets.ofWorkspace(tenantId),
+        ]);
+        return { status: 200, body: { window: toWindow(window), metrics: toMetrics(tally!, daily, window) } };
+      },
+    }),
+    defineRoute({
+      method: 'get',
+      path: '/api/v1/dashboard/spend/series',
+      operationId: 'getSpendSeries',
+      tag: TAG,
+      summary: 'Spend and blocked calls of the workspace over time',
+      description:
+        'Points without events are zero. Days are local days, so one with a clock change has 23 or 25 hours.',
+      access: 'member',
+      query: z.object(rangeQuery),
+      responses: { 200: { description: 'The series', schema: seriesSchema } },
+      async handler({ caller: { tenantId }, query }) {
+        const window = await windowOf(tenantId, query);
+        const { interval, points } = seriesOf(window);
+        const values = await tallies.ofSpans(tenantId, 'workspace', points);
+        return {
+          status: 200,
+          body: {
+            window: toWindow(window),
+            interval,
+            points: points.map((span, index) => toPoint(span, values[index]!)),
+          },
+        };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,13 @@
+import { createConfiguredEventLog, eventLogConfig } from '@tollkeeper/event-log';
+import { createLifecycle, runService } from '@tollkeeper/runtime';
+import { dashboardConfig } from './config.ts';
+import { createDashboard } from './dashboard.service.ts';
+
+await runService({
+  name: 'dashboard',
+  config: dashboardConfig.extend(eventLogConfig),
+  create(deps) {
+    const eventLog = createConfiguredEventLog(deps);
+    return createLifecycle([eventLog, createDashboard({ ...deps, eventLog })], deps.logger, { name: 'dashboard' });
+  },
+});

@@ -1,0 +1,177 @@
+import { afterAll, beforeAll } from '@jest/globals';
+import {
+  encodeGatewayEvent,
+  GATEWAY_EVENTS_TOPIC,
+  identityService,
+  type GatewayEvent,
+  type IdentityServiceDefinition,
+} from '@tollkeeper/contracts';
+import { createConfiguredEventLog, type EventLog } from '@tollkeeper/event-log';
+import { createGrpcServer, grpcService, type GrpcServer } from '@tollkeeper/grpc';
+import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
+import { AppError, newId, provenTenantId, type TenantId } from '@tollkeeper/kernel';
+import { createMetrics, loadConfig, type Metrics } from '@tollkeeper/runtime';
+import {
+  eventually,
+  expectMatchesOpenApi,
+  type OpenApiDocument,
+  testLogger,
+  type TestMongo,
+} from '@tollkeeper/testing';
+import supertest, { type Response } from 'supertest';
+import { createDashboard, dashboardConfig, type DashboardService } from '../src/index.ts';
+
+const SECRET = 'a-caller-token-secret-of-enough-bytes';
+
+export const KATHMANDU_TENANT = provenTenantId('ws_kathmandu');
+
+/** The dashboard on a real mongod and event log, asking an identity over real gRPC. Every answer is checked against its OpenAPI document. */
+export function useDashboard(mongo: TestMongo) {
+  const logs = testLogger();
+  const clock = { now: Date.parse('2026-11-21T18:34:56.789Z') };
+  const database = mongo.newDatabase();
+  const logDatabase = mongo.newDatabase();
+  let metrics: Metrics;
+  let identity: GrpcServer;
+  let eventLog: EventLog;
+  let service: DashboardService;
+  let document: OpenApiDocument;
+
+  async function start(): Promise<void> {
+    metrics = createMetrics('dashboard');
+    const { logger } = logs;
+    eventLog = createConfiguredEventLog({
+      config: { EVENT_LOG_MONGODB_URI: mongo.uri, EVENT_LOG_DATABASE: logDatabase },
+      logger,
+      metrics,
+    });
+    await eventLog.start();
+    service = createDashboard({
+      config: loadConfig(dashboardConfig, {
+        HOST: '127.0.0.1',
+        HTTP_PORT: '0',
+        MONGODB_URI: mongo.uri,
+        MONGODB_DATABASE: database,
+        CALLER_TOKEN_SECRET: SECRET,
+        IDENTITY_GRPC: identity.address,
+        RETENTION_SECONDS: '2147483647',
+      }),
+      logger,
+      metrics,
+      eventLog,
+      clock: () => clock.now,
+    });
+    await service.start();
+    document = (await supertest(service.httpUrl).get('/openapi.json')).body as OpenApiDocument;
+  }
+
+  async function stop(): Promise<void> {
+    await service.stop();
+    await eventLog.stop();
+  }
+
+  async function get(tenantId: TenantId, path: string): Promise<Response> {
+    const token = await signCallerToken(SECRET, { userId: 'user_1', tenantId, role: 'member' });
+    const fullPath = `/api/v1/dashboard${path}`;
+    const response = await supertest(service.httpUrl).get(fullPath).set(CALLER_HEADER, token);
+    expectMatchesOpenApi(document, { method: 'get', path: fullPath, status: response.status, body: response.body });
+    return response;
+  }
+
+  const appendValues = (values: { key: string; value: Buffer }[]) => eventLog.append(GATEWAY_EVENTS_TOPIC, values);
+
+  async function counter(outcome: string): Promise<number> {
+    const metric = await metrics.registry.getSingleMetric('dashboard_events_total')!.get();
+    return metric.values.find((value) => value.labels['outcome'] === outcome)?.value ?? 0;
+  }
+
+  beforeAll(async () => {
+    identity = createGrpcServer({
+      host: '127.0.0.1',
+      port: 0,
+      services: [identityStandIn()],
+      logger: logs.logger,
+      metrics: createMetrics('identity'),
+    });
+    await identity.start();
+    await start();
+  });
+  afterAll(async () => {
+    await stop();
+    await identity.stop();
+  });
+
+  return {
+    clock,
+    logs,
+    get,
+    appendValues,
+    counter,
+    stopIdentity: () => identity.stop(),
+    async restart() {
+      await stop();
+      await start();
+    },
+    append: (tenantId: TenantId, events: GatewayEvent[]) =>
+      appendValues(events.map((event) => encode(tenantId, event))),
+    /** Appends events and waits until all of them are read. */
+    async report(tenantId: TenantId, events: GatewayEvent[]) {
+      const read = async () => (await counter('counted')) + (await counter('duplicate'));
+      const before = await read();
+      await appendValues(events.map((event) => encode(tenantId, event)));
+      await eventually(async () => {
+        if ((await read()) < before + events.length) throw new Error('not all events are read');
+      });
+    },
+  };
+}
+
+export function encode(tenantId: TenantId, event: GatewayEvent): { key: string; value: Buffer } {
+  return encodeGatewayEvent({ tenantId, receivedAt: '2026-11-21T18:34:56.789Z', event });
+}
+
+/** The contract of identity: one workspace in Kathmandu, all others in UTC, and two agents with names of their own. */
+function identityStandIn() {
+  const agents = [
+    { agentId: 'planner', displayName: 'The Planner' },
+    { agentId: 'idle', displayName: 'Never Seen' },
+  ];
+  return grpcService<IdentityServiceDefinition>(identityService, {
+    resolveSession: async () => ({}),
+    getWorkspace: async ({ tenantId }) => {
+      if (tenantId === 'ws_gone') throw new AppError('not_found', 'No such workspace.');
+      const timezone = tenantId === KATHMANDU_TENANT ? 'Asia/Kathmandu' : 'UTC';
+      return { workspace: { id: tenantId, slug: 'demo', name: 'Demo', timezone } };
+    },
+    getAgents: async ({ agentIds }) => ({ agents: agents.filter(({ agentId }) => agentIds.includes(agentId)) }),
+  });
+}
+
+export function newTenant(): TenantId {
+  return provenTenantId(newId('ws'));
+}
+
+let sequence = 0;
+const base = (type: string, time: string) => ({
+  specversion: '1.0' as const,
+  id: `e${++sequence}`,
+  source: 'gw',
+  type,
+  time,
+});
+
+export function settled(time: string, amountMicros: number, data: Record<string, unknown> = {}): GatewayEvent {
+  const event = base('spend.settled', time);
+  const known = { settlement_id: `s-${event.id}`, run_id: 'run-1', agent_id: 'planner', amount_micros: amountMicros };
+  return { ...event, data: { ...known, ...data } };
+}
+
+export function budgetBlocked(time: string, data: Record<string, unknown> = {}): GatewayEvent {
+  const limits = { scope: 'agent', requested_micros: 5, spent_micros: 99, daily_budget_usd_micros: 100 };
+  return { ...base('budget.blocked', time), data: { run_id: 'run-1', agent_id: 'planner', ...limits, ...data } };
+}
+
+export function guardBlocked(time: string, data: Record<string, unknown> = {}): GatewayEvent {
+  const why = { guard: 'pii', reason: 'The prompt holds a card number' };
+  return { ...base('guard.blocked', time), data: { run_id: 'run-1', agent_id: 'planner', ...why, ...data } };
+}

@@ -1,0 +1,295 @@
+import { describe, expect, it } from '@jest/globals';
+import { useMongo } from '@tollkeeper/testing';
+import { budgetBlocked, guardBlocked, KATHMANDU_TENANT, newTenant, settled, useDashboard } from './dashboard.stack.ts';
+
+const mongo = useMongo();
+const dashboard = useDashboard(mongo);
+
+/** The clock stands at 2026-11-21T18:34:56.789Z. */
+const today = '2026-11-21T12:00:00.000Z';
+const yesterday = '2026-11-20T12:00:00.000Z';
+
+describe('/spend', () => {
+  it('answers the total, the number and the average of the settlements in the window', async () => {
+    const tenantId = newTenant();
+    await dashboard.report(tenantId, [settled(today, 100), settled(today, 51), settled(yesterday, 7)]);
+
+    const { body } = await dashboard.get(tenantId, '/spend?range=today');
+
+    expect(body).toEqual({
+      window: {
+        kind: 'today',
+        start: '2026-11-21T00:00:00.000Z',
+        end: '2026-11-21T18:34:56.789Z',
+        timezone: 'UTC',
+      },
+      metrics: { total_micros: 151, unique_settlements: 2, avg_micros_per_settlement: 75.5, budget_used_pct: 0 },
+    });
+  });
+
+  it('answers zeros for a workspace without events', async () => {
+    const { body } = await dashboard.get(newTenant(), '/spend');
+    expect(body.metrics).toEqual({
+      total_micros: 0,
+      unique_settlements: 0,
+      avg_micros_per_settlement: 0,
+      budget_used_pct: 0,
+    });
+  });
+
+  it('takes an unknown range as current_month, and the time zone of the workspace when none is given', async () => {
+    const { body } = await dashboard.get(KATHMANDU_TENANT, '/spend?range=fortnight');
+    expect(body.window).toEqual({
+      kind: 'current_month',
+      start: '2026-10-31T18:15:00.000Z',
+      end: '2026-11-21T18:34:56.789Z',
+      timezone: 'Asia/Kathmandu',
+    });
+  });
+
+  it('refuses an unknown time zone and names the parameter', async () => {
+    for (const zone of ['Mars/Olympus', '%2B05:30', '', '__proto__', '%24gt']) {
+      const response = await dashboard.get(newTenant(), `/spend?timezone=${zone}`);
+      expect(response.status).toBe(400);
+      expect(response.body.details[0].path).toBe('timezone');
+    }
+  });
+
+  it('counts a settlement once, however many events carry it', async () => {
+    const tenantId = newTenant();
+    const first = settled(today, 10, { settlement_id: 'once' });
+    await dashboard.report(tenantId, [first, first, settled(today, 10, { settlement_id: 'once' })]);
+    const { body } = await dashboard.get(tenantId, '/spend');
+    expect(body.metrics).toMatchObject({ total_micros: 10, unique_settlements: 1 });
+  });
+
+  it('never shows the spend of another workspace', async () => {
+    const tenantId = newTenant();
+    await dashboard.report(newTenant(), [settled(today, 10, { settlement_id: 'shared' })]);
+    await dashboard.report(tenantId, [settled(today, 3, { settlement_id: 'shared' })]);
+    expect((await dashboard.get(tenantId, '/spend')).body.metrics.total_micros).toBe(3);
+  });
+
+  it('answers the largest amount when the sum is beyond it', async () => {
+    const tenantId = newTenant();
+    const largest = Number.MAX_SAFE_INTEGER;
+    await dashboard.report(tenantId, [settled(today, largest), settled(today, largest)]);
+    expect((await dashboard.get(tenantId, '/spend')).body.metrics.total_micros).toBe(largest);
+  });
+});
+
+describe('/spend/series', () => {
+  it('fills gaps with zeros and adds up to /spend', async () => {
+    const tenantId = newTenant();
+    await dashboard.report(tenantId, [
+      settled('2026-11-21T01:30:00.000Z', 5),
+      settled('2026-11-21T18:34:56.788Z', 6),
+      settled('2026-11-21T18:34:56.789Z', 700),
+      budgetBlocked('2026-11-21T01:59:59.999Z'),
+    ]);
+
+    const { body } = await dashboard.get(tenantId, '/spend/series?range=today');
+
+    expect(body.interval).toBe('1h');
+    expect(body.points).toHaveLength(19);
+    expect(body.points[1]).toEqual({
+      start: '2026-11-21T01:00:00.000Z',
+      total_micros: 5,
+      unique_settlements: 1,
+      budget_blocked: 1,
+      guard_blocked: 0,
+    });
+    const total = body.points.reduce((sum: number, point: { total_micros: number }) => sum + point.total_micros, 0);
+    expect(total).toBe(11);
+  });
+});
+
+describe('/overview', () => {
+  it('counts spend, blocked calls, agents and runs, and compares with the span just before', async () => {
+    const tenantId = newTenant();
+    await dashboard.report(tenantId, [
+      settled('2026-11-21T18:30:00.000Z', 40, { run_id: 'run-a' }),
+      settled('2026-11-21T18:10:00.000Z', 7, { run_id: 'run-a', agent_id: 'coder' }),
+      budgetBlocked('2026-11-21T18:29:00.000Z', { run_id: 'run-b' }),
+      guardBlocked('2026-11-21T18:12:00.000Z', { run_id: 'run-c' }),
+    ]);
+
+    const { body } = await dashboard.get(tenantId, '/overview?range=15min');
+
+    expect(body).toMatchObject({
+      spend: { total_micros: 40, unique_settlements: 1 },
+      budget: { daily_budget_usd_micros: null, window_budget_usd_micros: null },
+      blocked: { budget: 1, guard: 0 },
+      active_agents: 1,
+      runs: 1,
+      previous: { total_micros: 7, budget: 0, guard: 1 },
+    });
+  });
+});
+
+describe('/top-agents', () => {
+  it('lists agents by spend, with their names and their share', async () => {
+    const tenantId = newTenant();
+    await dashboard.report(tenantId, [
+      settled(today, 75),
+      settled(today, 25, { agent_id: 'coder' }),
+      guardBlocked(yesterday, { agent_id: 'watched' }),
+    ]);
+
+    const { body } = await dashboard.get(tenantId, '/top-agents?range=1m');
+
+    expect(body.items).toEqual([
+      {
+        agent_id: 'planner',
+        display_name: 'The Planner',
+        total_micros: 75,
+        unique_settlements: 1,
+        share_pct: 75,
+        budget_blocked: 0,
+        guard_blocked: 0,
+        last_seen_at: today,
+      },
+      expect.objectContaining({ agent_id: 'coder', display_name: 'coder', share_pct: 25 }),
+      expect.objectContaining({ agent_id: 'watched', share_pct: 0, guard_blocked: 1, last_seen_at: yesterday }),
+    ]);
+  });
+
+  it('lists at most limit agents, and refuses a limit out of bounds', async () => {
+    const tenantId = newTenant();
+    await dashboard.report(tenantId, [settled(today, 2), settled(today, 1, { agent_id: 'coder' })]);
+    expect((await dashboard.get(tenantId, '/top-agents?limit=1')).body.items).toHaveLength(1);
+    for (const limit of ['0', '101', 'ten', '', '1e1', '-1']) {
+      const response = await dashboard.get(tenantId, `/top-agents?limit=${limit}`);
+      expect([limit, response.status]).toEqual([limit, 400]);
+      expect(response.body.details).toMatchObject([{ path: 'limit' }]);
+    }
+  });
+});
+
+describe('/top-agents/details', () => {
+  it("shows one agent's spend over time, by model, and its newest settlements", async () => {
+    const tenantId = newTenant();
+    await dashboard.report(tenantId, [
+      settled('2026-11-21T10:00:00.000Z', 10, { model: 'opus', provider: 'p', input_tokens: 3 }),
+      settled('2026-11-21T11:00:00.000Z', 30, { settlement_id: 'newest' }),
+      settled('2026-11-21T11:00:00.000Z', 9999, { agent_id: 'coder' }),
+    ]);
+
+    const { body } = await dashboard.get(tenantId, '/top-agents/details?agent_id=planner&range=today');
+
+    expect(body).toMatchObject({
+      agent: { agent_id: 'planner', display_name: 'The Planner' },
+      metrics: { total_micros: 40, unique_settlements: 2, avg_micros_per_settlement: 20 },
+      budget: { daily_budget_usd_micros: null },
+      models: [
+        { model: null, total_micros: 30, unique_settlements: 1 },
+        { model: 'opus', total_micros: 10, unique_settlements: 1 },
+      ],
+      recent: [{ settlement_id: 'newest' }, { model: 'opus', provider: 'p', input_tokens: 3 }],
+    });
+    expect(body.points[10].total_micros).toBe(10);
+  });
+
+  it('requires agent_id, takes an agent that is registered but was never seen, and answers 404 for any other', async () => {
+    const tenantId = newTenant();
+    const missing = await dashboard.get(tenantId, '/top-agents/details');
+    expect([missing.status, missing.body.details[0].path]).toEqual([400, 'agent_id']);
+    expect((await dashboard.get(tenantId, '/top-agents/details?agent_id=idle')).body.metrics.total_micros).toBe(0);
+    expect((await dashboard.get(tenantId, '/top-agents/details?agent_id=stranger')).status).toBe(404);
+  });
+});
+
+describe.each([
+  ['/budget-blocked', budgetBlocked, { scope: 'agent', requested_micros: 5, daily_budget_usd_micros: 100 }],
+  ['/guard-blocked', guardBlocked, { guard: 'pii', reason: 'The prompt holds a card number' }],
+] as const)('%s', (path, blocked, why) => {
+  it('pages through all items once, newest first, also where times are equal', async () => {
+    const tenantId = newTenant();
+    const events = Array.from({ length: 7 }, (_, index) => blocked(index < 4 ? today : yesterday));
+    await dashboard.report(tenantId, [...events, settled(today, 1)]);
+
+    const seen: string[] = [];
+    let cursor = '';
+    for (let pages = 0; pages < 4; pages++) {
+      const { body } = await dashboard.get(tenantId, `${path}?range=1m&limit=2${cursor && `&cursor=${cursor}`}`);
+      expect(body.total).toBe(7);
+      expect(body.items[0]).toMatchObject(why);
+      seen.push(...body.items.map((item: { event_id: string }) => item.event_id));
+      cursor = body.next_cursor;
+    }
+
+    expect(cursor).toBeNull();
+    expect(seen.toSorted()).toEqual(events.map((event) => event.id).toSorted());
+    expect(seen.slice(0, 4).toSorted()).toEqual(
+      events
+        .slice(0, 4)
+        .map((event) => event.id)
+        .toSorted(),
+    );
+  });
+
+  it('refuses a cursor that it did not make', async () => {
+    for (const cursor of ['x', 'eyIkZ3QiOiIifQ', '%00']) {
+      const response = await dashboard.get(newTenant(), `${path}?cursor=${cursor}`);
+      expect([response.status, response.body.details[0].path]).toEqual([400, 'cursor']);
+    }
+  });
+
+  it('shows an event in full by event_id, and a run with its settlements by run_id, oldest first', async () => {
+    const tenantId = newTenant();
+    const run = { run_id: 'run-x' };
+    const [early, late] = [settled(yesterday, 4, run), settled(today, 5, run)];
+    const event = blocked('2026-11-21T02:00:00.000Z', run);
+    await dashboard.report(tenantId, [late, event, early, settled(today, 1)]);
+
+    const byEvent = await dashboard.get(tenantId, `${path}/details?event_id=${event.id}`);
+    expect(byEvent.body.event).toMatchObject({ event_id: event.id, source: 'gw', type: event.type, ...why });
+
+    const byRun = await dashboard.get(tenantId, `${path}/details?run_id=run-x`);
+    expect(byRun.body.run_id).toBe('run-x');
+    expect(byRun.body.events.map((one: { event_id: string }) => one.event_id)).toEqual([early.id, event.id, late.id]);
+  });
+
+  it('requires event_id or run_id, and answers 404 for what this workspace does not have', async () => {
+    const tenantId = newTenant();
+    const event = blocked(today, { run_id: 'run-y' });
+    await dashboard.report(tenantId, [event, settled(today, 1, { run_id: 'run-z' })]);
+    const statusOf = async (tenant: typeof tenantId, query: string) =>
+      (await dashboard.get(tenant, `${path}/details${query}`)).status;
+
+    expect(await statusOf(tenantId, '')).toBe(400);
+    expect(await statusOf(tenantId, '?event_id=%00')).toBe(400);
+    expect(await statusOf(newTenant(), `?event_id=${event.id}`)).toBe(404);
+    expect(await statusOf(newTenant(), '?run_id=run-y')).toBe(404);
+    expect(await statusOf(tenantId, '?run_id=run-z')).toBe(404);
+  });
+});
+
+describe('every drilldown', () => {
+  it('is a 4xx with the decided body for rubbish, never a 5xx', async () => {
+    const rubbish = ['range=today&range=1m', 'timezone[$gt]=', 'timezone=UTC&timezone=UTC', 'range=%ff', 'range=%'];
+    const paths = ['/overview', '/spend', '/spend/series', '/top-agents', '/budget-blocked', '/guard-blocked'];
+    for (const path of paths) {
+      for (const query of rubbish) {
+        const { status, body } = await dashboard.get(newTenant(), `${path}?${query}`);
+        // An unknown parameter is ignored.
+        expect([path, query, status]).toEqual([path, query, query.startsWith('timezone[') ? 200 : 400]);
+        if (status !== 200) expect(typeof body.error).toBe('string');
+      }
+    }
+  });
+
+  it('names agents by their id, and answers in the last known time zone, while identity is down', async () => {
+    const tenantId = newTenant();
+    await dashboard.report(tenantId, [settled(today, 1)]);
+    await dashboard.get(tenantId, '/spend');
+
+    await dashboard.stopIdentity();
+
+    const known = await dashboard.get(tenantId, '/top-agents');
+    expect(known.body.items).toMatchObject([{ agent_id: 'planner', display_name: 'planner' }]);
+    const unknown = await dashboard.get(newTenant(), '/spend');
+    expect([unknown.status, unknown.body.code]).toEqual([503, 'service_unavailable']);
+    expect((await dashboard.get(newTenant(), '/spend?timezone=UTC')).status).toBe(200);
+  });
+});

@@ -1,0 +1,61 @@
+import { describe, expect, it } from '@jest/globals';
+import type { GatewayEvent } from '@tollkeeper/contracts';
+import { eventually, useMongo } from '@tollkeeper/testing';
+import { encode, newTenant, settled, useDashboard } from './dashboard.stack.ts';
+
+const mongo = useMongo();
+const dashboard = useDashboard(mongo);
+const today = '2026-11-21T12:00:00.000Z';
+
+describe('the consumer of gateway.events', () => {
+  it('sets aside what it can not read and counts what stands behind it', async () => {
+    const tenantId = newTenant();
+    const unreadable = [
+      Buffer.from('not json'),
+      Buffer.from('null'),
+      Buffer.from('{"v":99}'),
+      Buffer.from(JSON.stringify({ v: 1, tenant_id: { $gt: '' }, event: {} })),
+    ].map((value) => ({ key: tenantId, value }));
+
+    await dashboard.appendValues([...unreadable, encode(tenantId, settled(today, 5))]);
+
+    await eventually(async () => {
+      expect((await dashboard.get(tenantId, '/spend')).body.metrics.total_micros).toBe(5);
+    });
+    const dead = dashboard.logs.lines().filter((line) => String(line['msg']).startsWith('record set aside'));
+    expect(dead).toHaveLength(unreadable.length);
+  });
+
+  it('counts every event once across restarts in the middle of the stream', async () => {
+    const tenantId = newTenant();
+    const events: GatewayEvent[] = Array.from({ length: 3000 }, (_, index) =>
+      settled(new Date(Date.parse(today) - index * 60_000).toISOString(), 1 + (index % 7)),
+    );
+    const expected = events.reduce((sum, event) => sum + (event.data as { amount_micros: number }).amount_micros, 0);
+
+    for (let at = 0; at < events.length; at += 500) {
+      await dashboard.append(tenantId, events.slice(at, at + 500));
+      if (at % 1000 === 0) await dashboard.restart();
+    }
+    // What a gateway sends again, because it never saw the 202.
+    await dashboard.append(tenantId, events.slice(0, 400));
+    await dashboard.report(tenantId, [events[0]!]);
+
+    await eventually(async () => {
+      const { metrics } = (await dashboard.get(tenantId, '/spend?range=current_month')).body;
+      expect(metrics).toMatchObject({ total_micros: expected, unique_settlements: events.length });
+    });
+  });
+
+  it('keeps of other event types only what it counts', async () => {
+    const tenantId = newTenant();
+    const data = { agent_id: 'planner', run_id: 'run-t', secret: { $gt: 'x' }, amount_micros: 'many' };
+    await dashboard.report(tenantId, [
+      { specversion: '1.0', id: 'tool-1', source: 'gw', type: 'tool.called', time: today, data },
+    ]);
+
+    const { body } = await dashboard.get(tenantId, '/overview?range=today');
+
+    expect(body).toMatchObject({ active_agents: 1, runs: 1, spend: { total_micros: 0 } });
+  });
+});
