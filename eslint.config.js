@@ -19,6 +19,11 @@ const LAYERS = {
 
 const SPECS = ['**/*.spec.ts', '**/test/**/*.ts'];
 
+/** A suite runs whole or it fails: nothing in it is left out. */
+const SWITCHED_OFF = ['it', 'test', 'describe'].flatMap((object) =>
+  ['skip', 'only', 'todo'].map((property) => ({ object, property, message: 'Every test runs.' })),
+);
+
 /**
  * The import rules between projects. `extra` kinds are open to every project on top of its layer;
  * `allow` names packages that are open whatever their kind.
@@ -83,7 +88,13 @@ export default defineConfig(
       ...moduleBoundaries(),
     },
   },
-  { files: SPECS, rules: moduleBoundaries({ extra: ['testing', 'embedded'] }) },
+  {
+    files: SPECS,
+    rules: {
+      ...moduleBoundaries({ extra: ['testing', 'embedded'] }),
+      'no-restricted-properties': ['error', ...SWITCHED_OFF],
+    },
+  },
   {
     files: ['apps/standalone/**/*.ts', 'tools/bench/**/*.ts', 'e2e/**/*.ts'],
     rules: moduleBoundaries({ extra: ['testing', 'embedded'], allow: appPackages }),

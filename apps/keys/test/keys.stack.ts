@@ -21,7 +21,7 @@ export interface CallOptions {
 }
 
 /** The keys service on a real mongod, with real sockets. Every answer is checked against its OpenAPI document. */
-export function useKeys(mongo: TestMongo) {
+export function useKeys(mongo: TestMongo, environment: NodeJS.ProcessEnv = {}) {
   const logs = testLogger();
   const clock = { now: Date.parse('2026-11-21T18:00:00.000Z') };
   const database = mongo.newDatabase();
@@ -38,6 +38,7 @@ export function useKeys(mongo: TestMongo) {
         MONGODB_URI: mongo.uri,
         MONGODB_DATABASE: database,
         CALLER_TOKEN_SECRET: SECRET,
+        ...environment,
       }),
       logger: logs.logger,
       metrics: createMetrics('keys'),

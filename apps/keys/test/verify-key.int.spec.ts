@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { mintWorkspaceKey, parseWorkspaceKey } from '@tollkeeper/contracts';
-import { useMongo } from '@tollkeeper/testing';
+import { eventually, useMongo } from '@tollkeeper/testing';
 import { newTenant, useKeys } from './keys.stack.ts';
 
 function parsed(apiKey: string): [string, Buffer] {
@@ -10,7 +10,9 @@ function parsed(apiKey: string): [string, Buffer] {
 }
 
 describe('VerifyKey', () => {
-  const keys = useKeys(useMongo());
+  const mongo = useMongo();
+  const keys = useKeys(mongo);
+  const flushing = useKeys(mongo, { LAST_USED_FLUSH_MS: '10' });
 
   it('answers the workspace and the role of a good key', async () => {
     const tenantId = newTenant();
@@ -54,6 +56,17 @@ describe('VerifyKey', () => {
     await keys.restart();
 
     expect(await keys.list(tenantId)).toEqual([expect.objectContaining({ id: used.id, last_used_at: usedAt })]);
+  });
+
+  it('shows in the list while the service runs', async () => {
+    const tenantId = newTenant();
+    const used = await flushing.create(tenantId);
+    await flushing.verify(...parsed(used.api_key));
+
+    const usedAt = new Date(flushing.clock.now).toISOString();
+    await eventually(async () =>
+      expect(await flushing.list(tenantId)).toEqual([expect.objectContaining({ last_used_at: usedAt })]),
+    );
   });
 
   it('leaves last_used_at alone when the key is refused', async () => {
