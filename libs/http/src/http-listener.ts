@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
-import type { RequestListener, ServerResponse } from 'node:http';
+import type { RequestListener } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Component } from '@tollkeeper/runtime';
-import { newId } from '@tollkeeper/kernel';
+import { newRequestId } from './request-id.ts';
 
 export interface HttpListenerOptions {
   name: string;
@@ -39,7 +39,6 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
     keepAliveTimeoutMs = 75_000,
     stopTimeoutMs = 15_000,
   } = options;
-  const underWay = new Set<ServerResponse>();
   let stopping: Promise<void> | undefined;
 
   const server = createServer(
@@ -53,8 +52,6 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
     },
     (req, res) => {
       if (stopping !== undefined) res.setHeader('connection', 'close');
-      underWay.add(res);
-      res.once('close', () => underWay.delete(res));
       listener(req, res);
     },
   );
@@ -62,9 +59,7 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
 
   async function close(): Promise<void> {
     if (!server.listening) return;
-    // A client that is told that its connection ends with the answer sends nothing more into it.
-    for (const res of underWay) if (!res.headersSent) res.setHeader('connection', 'close');
-    // Answers that had begun cannot say so; their connections are closed when they turn idle.
+    // A connection turns idle only after its answer, so idle ones are looked for again and again.
     const sweep = setInterval(() => server.closeIdleConnections(), 50);
     const cut = setTimeout(() => server.closeAllConnections(), stopTimeoutMs);
     try {
@@ -127,7 +122,7 @@ function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
     error: 'The request is not valid HTTP.',
     code: 'invalid_request',
   };
-  const requestId = newId('req');
+  const requestId = newRequestId();
   const body = JSON.stringify({ ...rest, request_id: requestId });
   socket.end(
     `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +

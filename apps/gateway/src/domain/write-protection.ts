@@ -1,5 +1,14 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import { AppError } from '@tollkeeper/kernel';
+
+/** The request headers that decide, by their lower-case names. */
+export interface WriteHeaders {
+  host?: string | undefined;
+  origin?: string | undefined;
+  'sec-fetch-site'?: string | string[] | undefined;
+  'content-type'?: string | undefined;
+  'content-length'?: string | undefined;
+  'transfer-encoding'?: string | undefined;
+}
 
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -15,7 +24,7 @@ export function isSafeMethod(method: string): boolean {
  * sent to with the public URL's scheme: a page can choose neither its `Origin` nor the `Host`, so one gateway can be
  * reached by several names. Clients that send neither header are no browsers and pass.
  */
-export function createWriteProtection(publicUrl: string): (method: string, headers: IncomingHttpHeaders) => void {
+export function createWriteProtection(publicUrl: string): (method: string, headers: WriteHeaders) => void {
   const { origin: publicOrigin, protocol } = new URL(publicUrl);
 
   return (method, headers) => {
@@ -34,7 +43,7 @@ export function createWriteProtection(publicUrl: string): (method: string, heade
 const JSON_TYPES = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
 
 /** Throws `unsupported_media_type` for a body that a plain HTML form could have sent, that is, one that is not JSON. */
-export function requireJsonBody(headers: IncomingHttpHeaders): void {
+export function requireJsonBody(headers: WriteHeaders): void {
   const { 'content-length': length, 'content-type': type, 'transfer-encoding': encoding } = headers;
   const hasBody = encoding !== undefined || (length !== undefined && length !== '0');
   if (hasBody && !JSON_TYPES.test(type ?? '')) {

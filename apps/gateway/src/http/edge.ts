@@ -1,29 +1,32 @@
 import { createErrorAnswerer, handleErrors } from '@tollkeeper/http';
 import type { Logger, Metrics } from '@tollkeeper/runtime';
 import express from 'express';
-import type { Express, RequestHandler } from 'express';
+import type { Express, NextFunction, RequestHandler } from 'express';
 import type { SessionDirectory } from '../clients/session.directory.ts';
+import { createWriteProtection } from '../domain/write-protection.ts';
 import type { PublishedDocument } from '../openapi/published-document.ts';
-import { authorize, checkBody, createAuthentication, createCrossSiteRefusal, findAreaOfRequest } from './admission.ts';
+import { authenticate, authorize, checkBody, findTarget, notFound, sessionCookie } from './admission.ts';
 import { createDocumentationRouter } from './documentation.ts';
-import type { EdgeHandler } from './exchange.ts';
-import { answerExecute } from './execute.ts';
+import type { EdgeRequest, EdgeResponse } from './exchange.ts';
+import { answerExecute, isExecute } from './execute.ts';
+import type { Forwarder } from './forward.ts';
 import { createLoginLimit } from './login-limit.ts';
 import { createObserver } from './observe.ts';
 import { createSecurityHeaders } from './security-headers.ts';
 
 export interface EdgeOptions {
   publicUrl: string;
+  /** Addresses and CIDR ranges whose X-Forwarded-For is believed. */
   trustedProxies: readonly string[];
   loginAttemptsPerMinute: number;
   sessions: SessionDirectory;
   published: PublishedDocument;
-  forward: EdgeHandler;
+  forward: Forwarder['forward'];
   logger: Logger;
   metrics: Metrics;
 }
 
-/** The way of a request through the gateway, step by step: the decided order of checks (decisions §2) is this list. */
+/** The public HTTP interface: the API, and the pages about it. */
 export function createEdge(options: EdgeOptions): Express {
   const app = express();
   app.disable('x-powered-by');
@@ -32,28 +35,60 @@ export function createEdge(options: EdgeOptions): Express {
   app.enable('case sensitive routing');
   app.set('trust proxy', options.trustedProxies);
 
-  const steps: EdgeHandler[] = [
-    createObserver(options.metrics, options.logger),
-    createSecurityHeaders(options.publicUrl),
-    answerExecute,
-    onlyApi(createDocumentationRouter(options.published)),
-    findAreaOfRequest,
-    createLoginLimit(options.loginAttemptsPerMinute),
-    createAuthentication(options.sessions),
-    createCrossSiteRefusal(options.publicUrl),
-    authorize,
-    checkBody,
-    options.forward,
-  ];
-  for (const step of steps) app.use(step as RequestHandler);
+  const observe = createObserver(options.metrics, options.logger);
+  const securityHeaders = createSecurityHeaders(options.publicUrl);
+  const answerApi = createApi(options);
+  const answerPages = createDocumentationRouter(options.published);
+
+  // One step in place of several: what every request passes is what its throughput hangs on.
+  const answer = async (req: EdgeRequest, res: EdgeResponse, next: NextFunction): Promise<void> => {
+    observe(req, res);
+    if (isApi(req.url)) {
+      securityHeaders.forApi(res);
+      await answerApi(req, res);
+    } else {
+      securityHeaders.forPages(res);
+      answerPages(req, res, next);
+    }
+  };
+  app.use(answer as RequestHandler);
+  app.use(refuseUnknown);
   app.use(handleErrors(createErrorAnswerer(options.logger)));
   return app;
 }
 
-/** Passes requests of the API by `pages`: they are the many, and none of them is for it. */
-function onlyApi(pages: RequestHandler): EdgeHandler {
-  return (req, res, next) => {
-    if (req.url.startsWith('/api/') || req.url.startsWith('/w/')) next();
-    else pages(req, res, next);
+function isApi(url: string): boolean {
+  return url.startsWith('/api/') || url.startsWith('/w/');
+}
+
+const refuseUnknown: RequestHandler = () => {
+  throw notFound();
+};
+
+/** The way of a request of the API, in the decided order of checks (decisions §2). */
+function createApi(options: EdgeOptions): (req: EdgeRequest, res: EdgeResponse) => Promise<void> {
+  const { sessions, forward } = options;
+  const limitLogins = createLoginLimit(options.loginAttemptsPerMinute);
+  const refuseCrossSite = createWriteProtection(options.publicUrl);
+
+  return async (req, res) => {
+    if (isExecute(req.url)) return answerExecute(req, res);
+    const exchange = res.locals;
+    const { headers, method } = req;
+    const target = findTarget(req.url, headers);
+    const { area } = target;
+    exchange.area = area;
+    if (area.name === 'login') limitLogins(req.ip ?? '');
+
+    const cookie = sessionCookie(headers);
+    const session = await authenticate(area, cookie, sessions, exchange.requestId);
+    if (session !== null) exchange.session = session;
+    // A browser sends a cookie on its own, a key never.
+    if (area.access !== 'key' || cookie !== undefined) refuseCrossSite(method, headers);
+    const membership = authorize(target, session, method);
+    if (membership !== null) exchange.membership = membership;
+    checkBody(area, method, headers);
+
+    await forward(req, res, { target, cookie, session, membership });
   };
 }

@@ -2,17 +2,21 @@ import { defineRoute } from '@tollkeeper/http';
 import { AppError } from '@tollkeeper/kernel';
 import { z } from 'zod';
 import { splitWorkspacePrefix } from './admission.ts';
-import type { EdgeHandler } from './exchange.ts';
+import type { EdgeRequest, EdgeResponse } from './exchange.ts';
 
 const PATH = '/api/v1/execute';
 const GONE = { error: 'This endpoint is disabled: Tollkeeper manages agents and does not execute calls for them.' };
 
+/** Whether a request is for `execute`, with or without a workspace prefix. */
+export function isExecute(url: string): boolean {
+  return splitWorkspacePrefix(url).url.split('?', 1)[0] === PATH;
+}
+
 /** `POST /api/v1/execute`: always 410, with a session or without (spec §4.5); other methods are 405. */
-export const answerExecute: EdgeHandler = (req, res, next) => {
-  if (splitWorkspacePrefix(req.url).url.split('?', 1)[0] !== PATH) return next();
+export function answerExecute(req: EdgeRequest, res: EdgeResponse): void {
   if (req.method !== 'POST') throw new AppError('method_not_allowed', 'This path takes POST.', { allow: ['POST'] });
   res.status(410).json(GONE);
-};
+}
 
 /** `execute` for the OpenAPI document. */
 export const executeRoute = defineRoute({

@@ -5,11 +5,13 @@ import type { ErrorAnswerer, TokenKey } from '@tollkeeper/http';
 import { AppError } from '@tollkeeper/kernel';
 import { createProxyMiddleware } from 'http-proxy-middleware';
 import type { Plugin, RequestHandler } from 'http-proxy-middleware';
-import type { SessionDirectory } from '../clients/session.directory.ts';
+import type { Session, SessionDirectory } from '../clients/session.directory.ts';
 import type { Area, Upstream } from '../domain/area.ts';
 import { isSafeMethod } from '../domain/write-protection.ts';
+import type { Membership } from '../domain/membership.ts';
 import { tooLarge } from './admission.ts';
-import type { EdgeHandler, EdgeRequest, EdgeResponse, Exchange } from './exchange.ts';
+import type { Target } from './admission.ts';
+import type { EdgeRequest, EdgeResponse } from './exchange.ts';
 
 export interface ForwardOptions {
   /** Origins of the services; the area of a service without one answers 503. */
@@ -22,9 +24,18 @@ export interface ForwardOptions {
   answerError: ErrorAnswerer;
 }
 
-/** Sends admitted requests to their services. `close` drops the idle connections to them. */
+/** What the checks have found out about a request. */
+export interface Admitted {
+  target: Target;
+  cookie: string | undefined;
+  session: Session | null;
+  membership: Membership | null;
+}
+
 export interface Forwarder {
-  forward: EdgeHandler;
+  /** Sends an admitted request to its service and the service's answer to the client. */
+  forward(req: EdgeRequest, res: EdgeResponse, admitted: Admitted): Promise<void>;
+  /** Drops the connections to the services. */
   close(): void;
 }
 
@@ -46,23 +57,29 @@ const PASSED_HEADERS = [
 const MAX_CONNECTIONS = 1024;
 
 export function createForwarder(options: ForwardOptions): Forwarder {
-  const { upstreams, tokenKey, sessions } = options;
-  const agent = new Agent({ keepAlive: true, maxSockets: MAX_CONNECTIONS, maxFreeSockets: MAX_CONNECTIONS });
+  const { upstreams, tokenKey, sessions, timeoutMs } = options;
+  const agent = new Agent({
+    keepAlive: true,
+    maxSockets: MAX_CONNECTIONS,
+    maxFreeSockets: MAX_CONNECTIONS,
+    timeout: timeoutMs,
+  });
   const proxies = new Map<Upstream, RequestHandler<EdgeRequest, EdgeResponse>>();
   for (const [name, origin] of Object.entries(upstreams) as [Upstream, string | undefined][]) {
     if (origin !== undefined) proxies.set(name, createProxy(name, origin, agent, options));
   }
 
-  async function forward(req: EdgeRequest, res: EdgeResponse): Promise<void> {
-    const { area, cookie, requestId } = res.locals;
-    if (area === undefined) throw new Error('A request without an area was forwarded');
+  async function forward(req: EdgeRequest, res: EdgeResponse, admitted: Admitted): Promise<void> {
+    const { target, cookie, session, membership } = admitted;
+    const { area } = target;
     const proxy = proxies.get(area.upstream);
     if (proxy === undefined) throw notInstalled(area.upstream);
-    const headers = passedHeaders(req.headers, area, requestId);
-    const token = await callerToken(res.locals);
-    if (token !== undefined) headers[CALLER_HEADER] = token;
+
+    const headers = passedHeaders(req.headers, area, res.locals.requestId);
+    if (session !== null) headers[CALLER_HEADER] = await session.callerToken(membership);
     if (area.tellsClientAddress) headers[CLIENT_HEADER] = await signClientAddress(tokenKey, req.ip ?? '');
     req.headers = headers;
+    req.url = target.url;
     if (cookie !== undefined && area.upstream === 'identity' && !isSafeMethod(req.method)) {
       res.locals.onAnswer = () => sessions.forget(cookie);
     }
@@ -70,10 +87,6 @@ export function createForwarder(options: ForwardOptions): Forwarder {
   }
 
   return { forward, close: () => agent.destroy() };
-}
-
-function callerToken({ session, membership }: Exchange): Promise<string> | undefined {
-  return session?.callerToken(membership ?? null);
 }
 
 function passedHeaders(given: IncomingHttpHeaders, area: Area, requestId: string): IncomingHttpHeaders {
@@ -93,10 +106,10 @@ function notInstalled(upstream: Upstream): AppError {
   return new AppError('service_unavailable', `The ${upstream} service is not part of this installation.`);
 }
 
-function createProxy(name: Upstream, origin: string, agent: Agent, { timeoutMs, answerError }: ForwardOptions) {
+function createProxy(name: Upstream, origin: string, agent: Agent, { answerError }: ForwardOptions) {
   const events: Plugin<EdgeRequest, EdgeResponse> = (proxy) => {
     proxy.on('proxyReq', (proxyReq, req, res) => {
-      proxyReq.setTimeout(timeoutMs, () => proxyReq.destroy(tooSlow(name)));
+      proxyReq.once('timeout', () => proxyReq.destroy(tooSlow(name)));
       // A body without a length can only be found to be too large on its way.
       if (req.headers['transfer-encoding'] !== undefined) limitBody(proxyReq, req, res);
     });

@@ -2,21 +2,19 @@ import { isIPv6 } from 'node:net';
 import { AppError, systemClock } from '@tollkeeper/kernel';
 import type { Clock } from '@tollkeeper/kernel';
 import { LRUCache } from 'lru-cache';
-import type { EdgeHandler } from './exchange.ts';
 
 const WINDOW_MS = 60_000;
 const MAX_ADDRESSES = 50_000;
 
 /**
- * 429 for the address that tries to log in too often in a minute. Each login costs identity a deliberately slow
+ * Throws `rate_limited` for the address that tries to log in too often in a minute. Each login costs identity a deliberately slow
  * password hash; how many of them failed is identity's to count (decisions §1), which alone sees the outcome.
  */
-export function createLoginLimit(attemptsPerMinute: number, clock: Clock = systemClock): EdgeHandler {
+export function createLoginLimit(attemptsPerMinute: number, clock: Clock = systemClock): (address: string) => void {
   const windows = new LRUCache<string, { startedAt: number; attempts: number }>({ max: MAX_ADDRESSES });
 
-  return (req, res, next) => {
-    if (res.locals.area?.name !== 'login') return next();
-    const network = toNetwork(req.ip ?? '');
+  return (address) => {
+    const network = toNetwork(address);
     const now = clock();
     let window = windows.get(network);
     if (window === undefined || now - window.startedAt >= WINDOW_MS) {
@@ -28,7 +26,6 @@ export function createLoginLimit(attemptsPerMinute: number, clock: Clock = syste
       const retryAfterSeconds = Math.ceil((window.startedAt + WINDOW_MS - now) / 1000);
       throw new AppError('rate_limited', 'Too many logins from this address. Wait a moment.', { retryAfterSeconds });
     }
-    next();
   };
 }
 

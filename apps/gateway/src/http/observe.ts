@@ -1,11 +1,11 @@
 import { REQUEST_ID_HEADER, requestIdOf } from '@tollkeeper/http';
 import type { Logger, Metrics } from '@tollkeeper/runtime';
-import type { EdgeHandler } from './exchange.ts';
+import type { EdgeRequest, EdgeResponse } from './exchange.ts';
 
 const MAX_LOGGED_PATH = 256;
 
 /** Gives each request its id, and once it is over counts it and writes one line about it: no query, no header. */
-export function createObserver(metrics: Metrics, logger: Logger): EdgeHandler {
+export function createObserver(metrics: Metrics, logger: Logger): (req: EdgeRequest, res: EdgeResponse) => void {
   const duration = metrics.histogram({
     name: 'http_server_request_duration_seconds',
     help: 'Time from the request line to the end of the answer',
@@ -13,7 +13,7 @@ export function createObserver(metrics: Metrics, logger: Logger): EdgeHandler {
     buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
   });
 
-  return (req, res, next) => {
+  return (req, res) => {
     const startedAt = performance.now();
     const exchange = res.locals;
     exchange.requestId = requestIdOf(req.headers[REQUEST_ID_HEADER]);
@@ -37,6 +37,5 @@ export function createObserver(metrics: Metrics, logger: Logger): EdgeHandler {
         'request',
       );
     });
-    next();
   };
 }
