@@ -1,0 +1,168 @@
+import { describe, expect, it } from '@jest/globals';
+import { encodeGatewayEvent, GATEWAY_EVENTS_TOPIC, type GatewayEvent } from '@tollkeeper/contracts';
+import { newId, type TenantId } from '@tollkeeper/kernel';
+import { eventually, useMongo } from '@tollkeeper/testing';
+import { foreignCaller, type TestOwner, useIdentity } from './identity.stack.ts';
+
+const PATH = '/api/v1/agents';
+
+function eventOf(data: Record<string, unknown>, type = 'tool.called'): GatewayEvent {
+  return { specversion: '1.0', id: newId('evt'), source: '/test', type, time: '2026-11-21T17:00:00.000Z', data };
+}
+
+describe('agents', () => {
+  const identity = useIdentity(useMongo());
+  const create = (owner: TestOwner, agentId: string, name = 'Name') =>
+    identity.call('post', PATH, { as: owner.caller, body: { agent_id: agentId, display_name: name } });
+  const list = async (owner: TestOwner, query = '') =>
+    (await identity.call('get', PATH + query, { as: owner.caller })).body;
+
+  const report = (tenantId: TenantId, events: GatewayEvent[], receivedAt = '2026-11-21T17:00:01.000Z') =>
+    identity.eventLog().append(
+      GATEWAY_EVENTS_TOPIC,
+      events.map((event) => encodeGatewayEvent({ tenantId, receivedAt, event })),
+    );
+
+  async function idsOf(owner: TestOwner): Promise<string[]> {
+    return ((await list(owner)) as { items: { agent_id: string }[] }).items.map(({ agent_id }) => agent_id);
+  }
+
+  describe('made by hand', () => {
+    it('are listed by id in pages, those of the workspace alone', async () => {
+      const [owner, other] = [await identity.newOwner(), await identity.newOwner()];
+      for (const id of ['b', 'c', 'a']) await create(owner, id, `Agent ${id}`);
+      await create(other, 'd');
+      const at = '2026-11-21T18:00:00.000Z';
+      expect(await list(owner)).toEqual({
+        items: ['a', 'b', 'c'].map((id) => ({ agent_id: id, display_name: `Agent ${id}`, created_at: at })),
+        next_cursor: null,
+      });
+      expect(await list(owner, '?limit=2')).toMatchObject({ items: [{}, { agent_id: 'b' }], next_cursor: 'b' });
+      expect(await list(owner, '?limit=2&cursor=b')).toMatchObject({ items: [{ agent_id: 'c' }], next_cursor: null });
+    });
+
+    it('are 409 when the workspace has them, one of several at the same time', async () => {
+      const [owner, other] = [await identity.newOwner(), await identity.newOwner()];
+      const responses = await Promise.all(Array.from({ length: 4 }, () => create(owner, 'same')));
+      expect(responses.map(({ status }) => status).sort()).toEqual([201, 409, 409, 409]);
+      expect((await create(other, 'same')).status).toBe(201);
+    });
+
+    it('get another name, in their workspace alone', async () => {
+      const [owner, other] = [await identity.newOwner(), await identity.newOwner()];
+      await create(owner, 'a.b:c-d_1', 'Old');
+      const rename = (as: TestOwner) =>
+        identity.call('patch', `${PATH}/a.b:c-d_1`, { as: as.caller, body: { display_name: 'New' } });
+      expect((await rename(other)).status).toBe(404);
+      expect((await rename(owner)).body).toMatchObject({ agent_id: 'a.b:c-d_1', display_name: 'New' });
+    });
+
+    it.each([
+      [{}, ['agent_id', 'display_name']],
+      [{ agent_id: 'a b', display_name: '' }, ['agent_id', 'display_name']],
+      [{ agent_id: { $gt: '' }, display_name: 'x' }, ['agent_id']],
+      [{ agent_id: 'x'.repeat(129), display_name: 'x', budget: 1 }, ['agent_id', 'budget']],
+    ])('are refused as %j, which names the fields', async (body, paths) => {
+      const response = await identity.call('post', PATH, { as: foreignCaller(), body });
+      expect(response.status).toBe(400);
+      expect((response.body.details as { path: string }[]).map(({ path }) => path)).toEqual(paths);
+    });
+
+    it.each(['?limit=0', '?limit=1001', '?limit=x', '?cursor=a%20b', '?limit=1&limit=2'])(
+      'are not listed with %s',
+      async (query) => {
+        expect((await identity.call('get', PATH + query, { as: foreignCaller() })).status).toBe(400);
+      },
+    );
+
+    it('are for members to read and for owners to make', async () => {
+      const body = { agent_id: 'a', display_name: 'A' };
+      expect((await identity.call('get', PATH)).status).toBe(401);
+      expect((await identity.call('get', PATH, { as: foreignCaller('member') })).status).toBe(200);
+      expect((await identity.call('post', PATH, { as: foreignCaller('admin'), body })).status).toBe(403);
+      expect((await identity.call('patch', `${PATH}/a`, { as: foreignCaller('admin') })).status).toBe(403);
+    });
+
+    it('are answered over gRPC by id, all of them or those asked for', async () => {
+      const owner = await identity.newOwner();
+      const { tenantId } = owner;
+      for (const id of ['b', 'a']) await create(owner, id, `Agent ${id}`);
+      const { getAgents } = identity.client();
+      const [a, b] = ['a', 'b'].map((agentId) => ({ agentId, displayName: `Agent ${agentId}` }));
+      expect(await getAgents({ tenantId })).toEqual({ agents: [a, b] });
+      expect(await getAgents({ tenantId, agentIds: ['b', 'none'] })).toEqual({ agents: [b] });
+      const tooMany = getAgents({ tenantId, agentIds: Array<string>(1001).fill('a') });
+      await expect(tooMany).rejects.toMatchObject({ details: [{ path: 'agent_ids' }] });
+    });
+  });
+
+  describe('seen in events', () => {
+    it('register themselves once, under their id, in the workspace of the event', async () => {
+      const [owner, other] = [await identity.newOwner(), await identity.newOwner()];
+      await report(owner.tenantId, [
+        eventOf({ agent_id: 'seen' }),
+        eventOf({ agent_id: 'seen' }, 'guard.custom'),
+        eventOf({ run_id: 'r' }),
+      ]);
+      await report(other.tenantId, [eventOf({ agent_id: 'elsewhere' })]);
+      await report(owner.tenantId, [eventOf({ agent_id: 'seen' }), eventOf({ agent_id: 'seen-too' })]);
+      await eventually(async () => expect(await idsOf(owner)).toEqual(['seen', 'seen-too']));
+      await eventually(async () => expect(await idsOf(other)).toEqual(['elsewhere']));
+      expect(await list(owner)).toMatchObject({
+        items: [{ display_name: 'seen', created_at: '2026-11-21T17:00:01.000Z' }, {}],
+      });
+    });
+
+    it('keep the name that somebody gave them', async () => {
+      const owner = await identity.newOwner();
+      await create(owner, 'named', 'A good name');
+      await report(owner.tenantId, [eventOf({ agent_id: 'named' }), eventOf({ agent_id: 'later' })]);
+      await eventually(async () => expect(await idsOf(owner)).toEqual(['later', 'named']));
+      expect(await list(owner)).toMatchObject({ items: [{}, { display_name: 'A good name' }] });
+    });
+
+    it('register though the service was away, and are not read again after a restart', async () => {
+      const owner = await identity.newOwner();
+      await identity.stopService();
+      await report(owner.tenantId, [eventOf({ agent_id: 'while-away' })]);
+      await identity.startService();
+      await eventually(async () => expect(await idsOf(owner)).toEqual(['while-away']));
+      // Were the position lost, the restart would bring the agent back.
+      await identity.collection('agents').deleteMany({ tenantId: owner.tenantId });
+      await identity.restart();
+      await report(owner.tenantId, [eventOf({ agent_id: 'after' })]);
+      await eventually(async () => expect(await idsOf(owner)).toEqual(['after']));
+    });
+
+    it('register from behind a record that cannot be read, which goes to the dead letters', async () => {
+      const owner = await identity.newOwner();
+      const unreadable = { key: owner.tenantId, value: Buffer.from('{"v":1,"tenant_id":{"$gt":""}}') };
+      await identity.eventLog().append(GATEWAY_EVENTS_TOPIC, [unreadable]);
+      await report(owner.tenantId, [eventOf({ agent_id: 'behind' })]);
+      await eventually(async () => expect(await idsOf(owner)).toEqual(['behind']));
+      const dead: string[] = [];
+      const consumer = identity.eventLog().consumer({
+        group: 'test',
+        topic: `${GATEWAY_EVENTS_TOPIC}.dead`,
+        maxRecords: 10,
+        handler: {
+          position: async () => null,
+          handle: async ({ records }) => void dead.push(...records.map(({ value }) => value.toString())),
+        },
+      });
+      await consumer.start();
+      try {
+        await eventually(() => expect(dead).toEqual([unreadable.value.toString()]));
+      } finally {
+        await consumer.stop();
+      }
+    });
+
+    it('register in bulk', async () => {
+      const owner = await identity.newOwner();
+      const events = Array.from({ length: 3000 }, (_, index) => eventOf({ agent_id: `agent-${index % 300}` }));
+      await report(owner.tenantId, events);
+      await eventually(async () => expect(await idsOf(owner)).toHaveLength(300));
+    });
+  });
+});

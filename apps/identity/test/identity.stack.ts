@@ -1,0 +1,159 @@
+import { afterAll, beforeAll } from '@jest/globals';
+import { identityService, type IdentityServiceDefinition } from '@tollkeeper/contracts';
+import { createMongoEventLog, type EventLog } from '@tollkeeper/event-log';
+import { createGrpcClient, type GrpcClient } from '@tollkeeper/grpc';
+import { CALLER_HEADER, CLIENT_HEADER, signCallerToken, signClientAddress } from '@tollkeeper/http';
+import { type Caller, newId, provenTenantId, type Role, type TenantId } from '@tollkeeper/kernel';
+import { connectMongo, type MongoConnection } from '@tollkeeper/mongo';
+import { createMetrics, loadConfig } from '@tollkeeper/runtime';
+import { expectMatchesOpenApi, type OpenApiDocument, testLogger, type TestMongo } from '@tollkeeper/testing';
+import supertest, { type Response } from 'supertest';
+import { createIdentity, identityConfig, type IdentityService } from '../src/index.ts';
+import { sessionDigest } from '../src/domain/session.ts';
+
+const SECRET = 'a-caller-token-secret-of-enough-bytes';
+export const PASSWORD = 'correct horse battery';
+
+export type Method = 'get' | 'post' | 'patch' | 'delete';
+
+export interface CallOptions {
+  as?: Caller;
+  cookie?: string | undefined;
+  address?: string;
+  body?: unknown;
+}
+
+/** An owner of a workspace, as `identity.newOwner()` makes them. */
+export interface TestOwner {
+  userId: string;
+  email: string;
+  tenantId: TenantId;
+  slug: string;
+  /** What the gateway says about a request of theirs in their workspace. */
+  caller: Caller;
+}
+
+/** The identity service on a real mongod, with real sockets. Every answer is checked against its OpenAPI document. */
+export function useIdentity(mongo: TestMongo, settings: Record<string, string> = {}) {
+  const logs = testLogger();
+  const clock = { now: Date.parse('2026-11-21T18:00:00.000Z') };
+  const database = mongo.newDatabase();
+  const logDatabase = mongo.newDatabase();
+  let count = 0;
+  let logConnection: MongoConnection;
+  let eventLog: EventLog;
+  let service: IdentityService;
+  let client: GrpcClient<IdentityServiceDefinition>;
+  let document: OpenApiDocument;
+
+  async function startService(): Promise<void> {
+    service = createIdentity({
+      config: loadConfig(identityConfig, {
+        HOST: '127.0.0.1',
+        HTTP_PORT: '0',
+        GRPC_PORT: '0',
+        MONGODB_URI: mongo.uri,
+        MONGODB_DATABASE: database,
+        CALLER_TOKEN_SECRET: SECRET,
+        PUBLIC_URL: 'https://tollkeeper.test',
+        ...settings,
+      }),
+      logger: logs.logger,
+      metrics: createMetrics('identity'),
+      eventLog,
+      clock: () => clock.now,
+    });
+    await service.start();
+    client = createGrpcClient(identityService, service.grpcAddress, { peer: 'identity' });
+    document = (await supertest(service.httpUrl).get('/openapi.json')).body as OpenApiDocument;
+  }
+
+  async function stopService(): Promise<void> {
+    await client.stop();
+    await service.stop();
+  }
+
+  beforeAll(async () => {
+    logConnection = connectMongo({ uri: mongo.uri, database: logDatabase, logger: logs.logger });
+    const { connection } = logConnection;
+    eventLog = createMongoEventLog({
+      connection,
+      logger: logs.logger,
+      metrics: createMetrics('log'),
+      pollIntervalMs: 20,
+    });
+    await logConnection.start();
+    await eventLog.start();
+    await startService();
+  });
+  afterAll(async () => {
+    await stopService();
+    await eventLog.stop();
+    await logConnection.stop();
+  });
+
+  async function call(method: Method, path: string, options: CallOptions = {}): Promise<Response> {
+    const request = supertest(service.httpUrl)[method](path);
+    if (options.as !== undefined) request.set(CALLER_HEADER, await signCallerToken(SECRET, options.as));
+    if (options.cookie !== undefined) request.set('cookie', `gw_session=${options.cookie}`);
+    // Each call comes from an address of its own, so that the limits of one test are not those of another.
+    count += 1;
+    const address = options.address ?? `2001:db8::${count.toString(16)}`;
+    request.set(CLIENT_HEADER, await signClientAddress(SECRET, address));
+    const response = await (options.body === undefined ? request : request.send(options.body as object));
+    const body = response.status === 204 ? undefined : (response.body as unknown);
+    expectMatchesOpenApi(document, { method, path, status: response.status, body });
+    return response;
+  }
+
+  const login = (email: string, password = PASSWORD, options: CallOptions = {}) =>
+    call('post', '/api/v1/auth/login', { ...options, body: { email, password } });
+
+  async function newOwner(): Promise<TestOwner> {
+    const unique = newId('user').slice(5).toLowerCase();
+    const [email, slug] = [`${unique}@example.com`, `w-${unique}`.slice(0, 22)];
+    const workspace = { slug, name: 'Research' };
+    const { userId, tenantId } = await service.ensureOwner({ email, password: PASSWORD, workspace });
+    return { userId, email, tenantId, slug, caller: { userId, tenantId, role: 'owner' } };
+  }
+
+  return {
+    logs,
+    clock,
+    call,
+    login,
+    newOwner,
+    collection: (name: string) => mongo.connection.useDb(database).collection(name),
+    logCollection: (name: string) => mongo.connection.useDb(logDatabase).collection(name),
+    client: () => client,
+    eventLog: () => eventLog,
+    ensureOwner: (owner: Parameters<IdentityService['ensureOwner']>[0]) => service.ensureOwner(owner),
+    /** The session of a cookie as the gateway sees it. */
+    resolve: async (cookie: string) =>
+      (await client.resolveSession({ sessionSha256: Buffer.from(sessionDigest(cookie), 'hex') })).session,
+    async addMember(owner: TestOwner, role: Role, email = `${newId('user').slice(5).toLowerCase()}@example.com`) {
+      const { body } = await call('post', '/api/v1/members', { as: owner.caller, body: { email, role } });
+      return body as { user_id: string; email: string; role: Role; initial_password?: string };
+    },
+    async restart() {
+      await stopService();
+      await startService();
+    },
+    stopService,
+    startService,
+  };
+}
+
+/** The `Set-Cookie` headers of an answer. */
+export function setCookieOf(response: Response): string[] {
+  return [response.get('set-cookie') ?? []].flat();
+}
+
+/** The session cookie that an answer sets. */
+export function cookieOf(response: Response): string {
+  return /gw_session=([^;]*)/.exec(setCookieOf(response).join())?.[1] ?? '';
+}
+
+export function foreignCaller(role: Role = 'owner'): Caller {
+  return { userId: newId('user'), tenantId: provenTenantId(newId('ws')), role };
+}
