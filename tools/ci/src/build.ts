@@ -9,6 +9,7 @@ import { runCommand, workspaceRoot } from './command.ts';
  * with a port that is none it must stop at its configuration and name the variable.
  */
 const BUNDLE = 'dist/main.js';
+const app = process.cwd();
 
 // What packages written as CommonJS expect to find around them.
 const BANNER = `import { createRequire } from 'node:module';
@@ -28,10 +29,39 @@ const healthProto: Plugin = {
   },
 };
 
+interface Asset {
+  /** Part of the path of a source; the bundles that hold it read the files at run time. */
+  usedBy: string;
+  from: string;
+  files: string[];
+  to: string;
+}
+
+const ASSETS: Asset[] = [
+  {
+    usedBy: 'node_modules/grpc-health-check/',
+    from: 'node_modules/grpc-health-check/proto',
+    files: ['health/v1/health.proto'],
+    to: 'dist/proto',
+  },
+  {
+    usedBy: 'apps/gateway/src/http/documentation.ts',
+    from: 'node_modules/swagger-ui-dist',
+    files: [
+      'swagger-ui.css',
+      'swagger-ui-bundle.js',
+      'swagger-ui-bundle.js.LICENSE.txt',
+      'favicon-32x32.png',
+      'NOTICE',
+    ],
+    to: 'dist/swagger-ui',
+  },
+];
+
 rmSync('dist', { recursive: true, force: true });
-await build({
-  entryPoints: ['src/main.ts'],
-  outfile: BUNDLE,
+const { metafile } = await build({
+  entryPoints: [join(app, 'src/main.ts')],
+  outfile: join(app, BUNDLE),
   bundle: true,
   platform: 'node',
   target: 'node24',
@@ -39,13 +69,19 @@ await build({
   sourcemap: 'linked',
   legalComments: 'linked',
   logLevel: 'warning',
+  metafile: true,
+  absWorkingDir: workspaceRoot,
   banner: { js: BANNER },
   plugins: [healthProto],
 });
-cpSync(join(workspaceRoot, 'node_modules/grpc-health-check/proto'), 'dist/proto', { recursive: true });
+const sources = Object.keys(metafile.inputs);
+for (const { usedBy, from, files, to } of ASSETS) {
+  if (!sources.some((source) => source.includes(usedBy))) continue;
+  for (const file of files) cpSync(join(workspaceRoot, from, file), join(app, to, file));
+}
 
 const { exitCode, output } = await runCommand('node', [BUNDLE], {
-  cwd: process.cwd(),
+  cwd: app,
   env: { PORT: 'none', HTTP_PORT: 'none', TOLLKEEPER_DATA_DIR: 'dist/data' },
   output: 'capture',
 });
