@@ -1,0 +1,32 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+
+export interface ServerProcess<Address> {
+  readonly address: Address;
+  readonly process: ChildProcess;
+  stop(): Promise<void>;
+}
+
+/** Starts a script of `servers/` as a process of its own; resolves once it says where it listens. */
+export async function startServer<Address>(
+  script: string,
+  env: Record<string, string> = {},
+): Promise<ServerProcess<Address>> {
+  const child = fork(join(import.meta.dirname, 'servers', script), {
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  });
+  const gone = once(child, 'exit').then(([code]) => Promise.reject(new Error(`${script} ended with ${String(code)}`)));
+  const [address] = (await Promise.race([once(child, 'message'), gone])) as [Address];
+  gone.catch(() => undefined);
+  return { address, process: child, stop: () => stopProcess(child) };
+}
+
+/** Asks the process to end and waits until it has. */
+export async function stopProcess(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = once(child, 'exit');
+  child.kill('SIGTERM');
+  await exited;
+}
