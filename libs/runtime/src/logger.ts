@@ -51,9 +51,7 @@ const SECRET_TEXT = /(ws_live_[A-Za-z0-9]+\.|gw_session=)[A-Za-z0-9_-]+/g;
  * queries and values on them. `req` is written as method and path, without its query.
  */
 export function createLogger({ service, level, pretty = false, destination }: LoggerOptions): Logger {
-  const stream =
-    destination ??
-    (pretty ? PinoPretty({ sync: true }) : pino.destination({ sync: false, minLength: 16_000, periodicFlush: 100 }));
+  const stream = destination ?? (pretty ? PinoPretty({ sync: true }) : standardOutput());
   return pino(
     {
       level,
@@ -65,6 +63,21 @@ export function createLogger({ service, level, pretty = false, destination }: Lo
     },
     stream,
   );
+}
+
+let shared: ReturnType<typeof pino.destination> | undefined;
+
+/**
+ * All loggers of a process share one stream, so that lines never mix. It writes a batch at a time, at the latest after
+ * 100 ms and at exit; synchronously, since a thread pool costs more than the write.
+ */
+function standardOutput(): pino.DestinationStream {
+  if (shared === undefined) {
+    const stream = pino.destination({ sync: true, minLength: 8192, periodicFlush: 100 });
+    process.on('exit', () => stream.flushSync());
+    shared = stream;
+  }
+  return shared;
 }
 
 /** ISO 8601 with milliseconds; lines of the same millisecond share the text, since making it is dear. */
@@ -87,8 +100,14 @@ function cutSecrets(line: string): string {
 }
 
 function redact(fields: Record<string, unknown>): Record<string, unknown> {
-  const safe: Record<string, unknown> = {};
-  for (const key in fields) safe[key] = SECRET_FIELDS.has(key.toLowerCase()) ? REDACTED : redactValue(fields[key]);
+  let safe = fields;
+  for (const key in fields) {
+    const value = fields[key];
+    const shown = SECRET_FIELDS.has(key.toLowerCase()) ? REDACTED : redactValue(value);
+    if (shown === value) continue;
+    if (safe === fields) safe = { ...fields };
+    safe[key] = shown;
+  }
   return safe;
 }
 
