@@ -2,6 +2,9 @@ import { type EmbeddedMongo, startEmbeddedMongo } from '@tollkeeper/embedded-mon
 import type { Component } from '@tollkeeper/runtime';
 import type { StandaloneConfig } from './config.ts';
 
+/** With the services, so that all together stay under 400 MB. */
+const CACHE_SIZE_MB = 96;
+
 export interface MongoComponent extends Component {
   /** Connection string without a database; valid once started. */
   readonly uri: string;
@@ -27,6 +30,7 @@ export function createMongo({ config, onProgress, onUnexpectedExit }: MongoCompo
       if (config.MONGODB_URI !== undefined) return;
       mongod = await startEmbeddedMongo({
         dataDirectory: config.TOLLKEEPER_DATA_DIR,
+        cacheSizeMb: CACHE_SIZE_MB,
         ...(config.TOLLKEEPER_CACHE_DIR !== undefined && { cacheDirectory: config.TOLLKEEPER_CACHE_DIR }),
         onProgress,
         onUnexpectedExit,

@@ -11,6 +11,8 @@ export interface EmbeddedMongoOptions {
   dataDirectory: string;
   /** Where a downloaded `mongod` is kept; by default the user's cache directory. */
   cacheDirectory?: string;
+  /** Most memory of the database's cache, 256 unless given; `mongod` takes about 130 MB on top. */
+  cacheSizeMb?: number;
   /** Takes `MONGOD_BINARY` and `PATH` from here; by default the process's environment. */
   env?: NodeJS.ProcessEnv;
   /** One line for a person, each time something takes long. */
@@ -34,7 +36,12 @@ export interface EmbeddedMongo {
  * another process works there, and `MongodNotFoundError` when there is no `mongod` and none can be fetched.
  */
 export async function startEmbeddedMongo(options: EmbeddedMongoOptions): Promise<EmbeddedMongo> {
-  const { env = process.env, onProgress = () => undefined, onUnexpectedExit = () => undefined } = options;
+  const {
+    env = process.env,
+    cacheSizeMb = 256,
+    onProgress = () => undefined,
+    onUnexpectedExit = () => undefined,
+  } = options;
   const cacheDirectory = options.cacheDirectory ?? defaultCacheDirectory(env);
   const dataDirectory = resolve(options.dataDirectory);
   const dbPath = join(dataDirectory, 'mongo');
@@ -45,7 +52,7 @@ export async function startEmbeddedMongo(options: EmbeddedMongoOptions): Promise
     await stopOrphan(dbPath, onProgress);
     const keyFile = join(dataDirectory, 'mongod.key');
     const password = await readOrCreateSecret(keyFile);
-    const mongod = await startMongod({ binary, dbPath, keyFile });
+    const mongod = await startMongod({ binary, dbPath, keyFile, cacheSizeMb });
     try {
       const died = mongod.exited.then((reason) => Promise.reject(new Error(`mongod failed: ${reason}`)));
       await Promise.race([prepareReplicaSet(mongod.port, password), died]);

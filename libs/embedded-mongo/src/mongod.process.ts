@@ -29,15 +29,18 @@ export interface MongodOptions {
   dbPath: string;
   /** Owner-only file that holds the members' shared secret; with it, clients must log in. */
   keyFile: string;
+  /** Most memory of WiredTiger's cache; mongod takes about 130 MB on top. */
+  cacheSizeMb: number;
 }
 
 /** Starts `mongod` on a free loopback port; resolves once it listens, rejects with the reason when it does not. */
-export async function startMongod({ binary, dbPath, keyFile }: MongodOptions): Promise<MongodProcess> {
+export async function startMongod({ binary, dbPath, keyFile, cacheSizeMb }: MongodOptions): Promise<MongodProcess> {
   const port = await freePort();
   const args = [
     ...['--dbpath', dbPath, '--port', String(port), '--bind_ip', '127.0.0.1'],
     ...['--replSet', REPLICA_SET, '--keyFile', keyFile, '--storageEngine', 'wiredTiger'],
-    ...['--wiredTigerCacheSizeGB', '0.25', '--oplogSize', '128', '--quiet'],
+    // The option made for it takes no less than 256 MB.
+    ...['--wiredTigerEngineConfigString', `cache_size=${cacheSizeMb}MB`, '--oplogSize', '128', '--quiet'],
     // Up to 200 MB of metrics for MongoDB's support, which nobody reads here.
     ...['--setParameter', 'diagnosticDataCollectionEnabled=false'],
     ...(process.platform === 'win32' ? [] : ['--nounixsocket']),

@@ -52,7 +52,7 @@ describe('the managed mongod', () => {
     const keyFile = join(dataDirectory, 'mongod.key');
     await mkdir(dbPath, { recursive: true });
     if (!existsSync(keyFile)) await writeFile(keyFile, 'cafe'.repeat(16), { mode: 0o600 });
-    return startMongod({ binary: await findMongod(search), dbPath, keyFile });
+    return startMongod({ binary: await findMongod(search), dbPath, keyFile, cacheSizeMb: 256 });
   }
 
   /** A child process that owns the mongod of `dataDirectory`. */
