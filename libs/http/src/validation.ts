@@ -1,4 +1,4 @@
-import { toErrorDetails } from '@tollkeeper/contracts';
+import { issueMessage, toErrorDetails } from '@tollkeeper/contracts';
 import { AppError } from '@tollkeeper/kernel';
 import type { ErrorDetail } from '@tollkeeper/kernel';
 import type { z } from 'zod';
@@ -18,7 +18,7 @@ export function validate(route: Route, params: unknown, url: string, body: Reque
   let left = 0;
   const check = (schema: z.ZodType | undefined, value: unknown): unknown => {
     if (schema === undefined) return schema;
-    const result = schema.safeParse(value, { error: requiredOr });
+    const result = schema.safeParse(value, { error: issueMessage });
     if (result.success) return result.data;
     const listed = toErrorDetails(result.error.issues);
     left += countProblems(result.error.issues) - listed.length;
@@ -61,10 +61,6 @@ function readQuery(url: string, details: ErrorDetail[]): Record<string, string> 
   }
   for (const name of repeated) details.push({ path: name.slice(0, 128), message: 'must be given only once' });
   return Object.fromEntries(query);
-}
-
-function requiredOr(issue: z.core.$ZodRawIssue): string | undefined {
-  return issue.code === 'invalid_type' && issue.input === undefined ? 'is required' : undefined;
 }
 
 /** As many as `toErrorDetails` would list without its bound. */

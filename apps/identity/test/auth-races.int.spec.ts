@@ -1,0 +1,99 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newId } from '@tollkeeper/kernel';
+import { connectMongo } from '@tollkeeper/mongo';
+import { testLogger, useMongo } from '@tollkeeper/testing';
+import { createAuthUseCases } from '../src/domain/auth.use-cases.ts';
+import { draftUser } from '../src/domain/member.use-cases.ts';
+import { createPasswordHasher, type PasswordHasher } from '../src/domain/password.hasher.ts';
+import { createLoginLimiter } from '../src/store/login.limiter.ts';
+import { createModels } from '../src/store/models.ts';
+import { createSessionStore } from '../src/store/session.store.ts';
+import { createUserStore } from '../src/store/user.store.ts';
+import { createWorkspaceStore } from '../src/store/workspace.store.ts';
+import { PASSWORD } from './identity.stack.ts';
+
+/** The order of events decides these, so the check of the password is held up on purpose. */
+describe('a login while its password is being checked', () => {
+  const mongo = useMongo();
+  const connected = connectMongo({ uri: mongo.uri, database: mongo.newDatabase(), logger: testLogger().logger });
+  const models = createModels(connected.connection);
+  const users = createUserStore(models);
+  const limiter = createLoginLimiter(connected.connection);
+  const clock = Date.now;
+  const plainHasher = createPasswordHasher();
+
+  beforeAll(async () => {
+    await connected.start();
+    await limiter.start();
+  });
+  afterAll(() => connected.stop());
+
+  /** A login whose check of the password ends when `release` is called; `checked` resolves once it is done inwardly. */
+  function heldLogin(email: string) {
+    const { promise: released, resolve: release } = Promise.withResolvers<void>();
+    const { promise: checked, resolve: check } = Promise.withResolvers<void>();
+    const hasher: PasswordHasher = {
+      hash: plainHasher.hash,
+      async verify(password, hash) {
+        const right = await plainHasher.verify(password, hash);
+        check();
+        await released;
+        return right;
+      },
+    };
+    const stores = { users, sessions: createSessionStore(models), workspaces: createWorkspaceStore(models) };
+    const auth = createAuthUseCases({ ...stores, hasher, limiter, clock });
+    return { login: auth.login({ email, address: newId('req') }, PASSWORD), checked, release };
+  }
+
+  async function newUser() {
+    const email = `${newId('user').slice(5).toLowerCase()}@example.com`;
+    const { id, ...user } = await draftUser({ hasher: plainHasher, clock }, { email, password: PASSWORD });
+    await models.users.create({ _id: id, ...user });
+    return { id, ...user };
+  }
+
+  it('costs as much for an unknown e-mail as for a wrong password: one check of a hash', async () => {
+    const checks: (string | null)[] = [];
+    const hasher: PasswordHasher = {
+      ...plainHasher,
+      async verify(_password, hash) {
+        checks.push(hash);
+        return false;
+      },
+    };
+    const stores = { users, sessions: createSessionStore(models), workspaces: createWorkspaceStore(models) };
+    const auth = createAuthUseCases({ ...stores, hasher, limiter, clock });
+    const user = await newUser();
+    for (const email of [user.email, 'nobody@example.com']) {
+      const login = auth.login({ email, address: newId('req') }, PASSWORD);
+      await expect(login).rejects.toMatchObject({ code: 'unauthenticated' });
+    }
+    expect(checks).toEqual([user.passwordHash, null]);
+  });
+
+  it('opens no session when the password is changed meanwhile', async () => {
+    const user = await newUser();
+    const { login, checked, release } = heldLogin(user.email);
+    const refused = expect(login).rejects.toMatchObject({ code: 'unauthenticated' });
+    await checked;
+    const to = await plainHasher.hash('another long password');
+    expect(await users.changePassword(user.id, { from: user.passwordHash, to, keepSession: null })).toBe(true);
+    release();
+    await refused;
+    expect(await models.sessions.countDocuments({ userId: user.id })).toBe(0);
+  });
+
+  it('opens no session when ten other guesses fail meanwhile, though its own is right', async () => {
+    const user = await newUser();
+    const { login, checked, release } = heldLogin(user.email);
+    const refused = expect(login).rejects.toMatchObject({ code: 'rate_limited' });
+    await checked;
+    for (let failures = 0; failures < 10; failures += 1) {
+      await limiter.recordFailure({ email: user.email, address: newId('req') });
+    }
+    release();
+    await refused;
+    expect(await models.sessions.countDocuments({ userId: user.id })).toBe(0);
+  });
+});
