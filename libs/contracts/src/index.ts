@@ -1,3 +1,5 @@
+export * from './alert-records.ts';
+export * from './api/alert.ts';
 export * from './api/primitives.ts';
 export * from './event-record.ts';
 export * from './events.ts';

@@ -1,10 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
 import { ROLES } from '@tollkeeper/kernel';
-import { fromWireKeyRole, fromWireRole, identityService, keysService, toWireKeyRole, toWireRole } from './services.ts';
+import {
+  alertsService,
+  budgetsService,
+  fromWireKeyRole,
+  fromWireRole,
+  identityService,
+  keysService,
+  toWireKeyRole,
+  toWireRole,
+} from './services.ts';
 import { KEY_ROLES } from './workspace-key.ts';
 
 describe('services', () => {
   it('carry every RPC of the proto files', () => {
+    expect(Object.keys(alertsService)).toEqual(['GetChannel']);
+    expect(Object.keys(budgetsService)).toEqual(['GetBudgets']);
     expect(Object.keys(identityService)).toEqual(['ResolveSession', 'GetWorkspace', 'GetAgents']);
     expect(Object.keys(keysService)).toEqual(['VerifyKey']);
   });
@@ -13,6 +24,14 @@ describe('services', () => {
     const { requestSerialize, requestDeserialize } = keysService.VerifyKey;
     const request = { keyId: 'k', keySha256: Buffer.from([1, 2]) };
     expect(requestDeserialize(requestSerialize(request))).toEqual(request);
+  });
+
+  it('tell a budget of nothing from a budget that is not set', () => {
+    const { responseSerialize, responseDeserialize } = budgetsService.GetBudgets;
+    const read = (response: { dailyBudgetUsdMicros?: number }) =>
+      responseDeserialize(responseSerialize(response)).dailyBudgetUsdMicros;
+    expect([read({}), read({ dailyBudgetUsdMicros: 0 })]).toEqual([undefined, '0']);
+    expect(read({ dailyBudgetUsdMicros: Number.MAX_SAFE_INTEGER })).toBe(String(Number.MAX_SAFE_INTEGER));
   });
 
   it('keep every role through serialization', () => {

@@ -2,16 +2,19 @@ import type { ServiceDefinition } from '@grpc/grpc-js';
 import { fromJSON } from '@grpc/proto-loader';
 import type { Role } from '@tollkeeper/kernel';
 import descriptor from './gen/descriptor.json' with { type: 'json' };
+import type { AlertsServiceDefinition } from './gen/tollkeeper/alerts/v1/AlertsService.ts';
+import type { BudgetsServiceDefinition } from './gen/tollkeeper/budgets/v1/BudgetsService.ts';
 import type { IdentityServiceDefinition } from './gen/tollkeeper/identity/v1/IdentityService.ts';
 import type { WorkspaceRole__Output as WireRole } from './gen/tollkeeper/identity/v1/WorkspaceRole.ts';
 import type { KeyRole__Output as WireKeyRole } from './gen/tollkeeper/keys/v1/KeyRole.ts';
 import type { KeysServiceDefinition } from './gen/tollkeeper/keys/v1/KeysService.ts';
 import type { KeyRole } from './workspace-key.ts';
 
+export type { Channel__Output as ChannelMessage } from './gen/tollkeeper/alerts/v1/Channel.ts';
 export type { Agent__Output as AgentMessage } from './gen/tollkeeper/identity/v1/Agent.ts';
 export type { Session__Output as SessionMessage } from './gen/tollkeeper/identity/v1/Session.ts';
 export type { Workspace__Output as WorkspaceMessage } from './gen/tollkeeper/identity/v1/Workspace.ts';
-export type { IdentityServiceDefinition, KeysServiceDefinition };
+export type { AlertsServiceDefinition, BudgetsServiceDefinition, IdentityServiceDefinition, KeysServiceDefinition };
 
 // The options agree with the flags that the types are generated with (scripts/generate.ts).
 const services = fromJSON(descriptor as Parameters<typeof fromJSON>[0], {
@@ -25,6 +28,12 @@ const services = fromJSON(descriptor as Parameters<typeof fromJSON>[0], {
 function service<D extends ServiceDefinition>(name: string): D {
   return services[name] as unknown as D;
 }
+
+/** The gRPC service that alerts serves; its RPCs are documented in alerts.proto. */
+export const alertsService = service<AlertsServiceDefinition>('tollkeeper.alerts.v1.AlertsService');
+
+/** The gRPC service that budgets serves; its RPCs are documented in budgets.proto. */
+export const budgetsService = service<BudgetsServiceDefinition>('tollkeeper.budgets.v1.BudgetsService');
 
 /** The gRPC service that identity serves; its RPCs are documented in identity.proto. */
 export const identityService = service<IdentityServiceDefinition>('tollkeeper.identity.v1.IdentityService');

@@ -1,0 +1,90 @@
+import { describe, expect, it } from '@jest/globals';
+import { provenTenantId } from '@tollkeeper/kernel';
+import {
+  decodeDelivery,
+  decodeNotification,
+  type DeliveryRecord,
+  encodeDelivery,
+  encodeNotification,
+  type NotificationRecord,
+} from './alert-records.ts';
+import type { AlertRecord } from './api/alert.ts';
+
+const at = '2026-11-21T18:00:00.000Z';
+const alert: AlertRecord = {
+  id: 'alrt_1',
+  tenant_id: 'ws_1',
+  rule_id: 'rule_1',
+  rule_name: 'Budget blocks',
+  rule_kind: 'event_count_gte',
+  severity: 'high',
+  status: 'firing',
+  scope_type: 'workspace',
+  scope_id: 'ws_1',
+  event_types: ['budget.blocked'],
+  window: { start: at, end: at },
+  threshold: 3,
+  event_count: 3,
+  sample_event_ids: ['e3', 'e2', 'e1'],
+  first_event_at: at,
+  last_event_at: at,
+  triggered_at: at,
+  acknowledged_at: null,
+  acknowledged_by: null,
+  resolved_at: null,
+};
+const notification: NotificationRecord = {
+  notificationId: 'ntf_1',
+  type: 'alert.fired',
+  tenantId: provenTenantId('ws_1'),
+  channelId: 'chan_1',
+  alert,
+  occurredAt: at,
+};
+const delivery: DeliveryRecord = {
+  notificationId: 'ntf_1',
+  type: 'alert.fired',
+  tenantId: provenTenantId('ws_1'),
+  alertId: 'alrt_1',
+  channelId: 'chan_1',
+  channelType: 'webhook',
+  status: 'retrying',
+  attempts: 2,
+  responseStatus: 500,
+  responseSnippet: 'oops',
+  error: 'The destination answered 500.',
+  lastAttemptAt: at,
+  nextAttemptAt: at,
+  sequence: 4,
+  disableChannel: false,
+};
+
+describe('a notification', () => {
+  it('is keyed by its channel and reads back as it was written', () => {
+    const { key, value } = encodeNotification(notification);
+    expect(key).toBe('chan_1');
+    expect(decodeNotification(value)).toEqual(notification);
+  });
+
+  it('is readable when a newer producer adds fields', () => {
+    const value = JSON.parse(encodeNotification(notification).value.toString()) as object;
+    expect(decodeNotification(Buffer.from(JSON.stringify({ ...value, added: 1 })))).toEqual(notification);
+  });
+
+  it.each([
+    ['not JSON', 'nope', 'The record is not JSON'],
+    ['null', 'null', "can't be read"],
+    ['another version', '{"v":2}', 'v: '],
+    ['an operator for an id', '{"v":1,"tenant_id":{"$gt":""}}', 'tenant_id: '],
+  ])('says what is wrong with %s', (_case, text, message) => {
+    expect(() => decodeNotification(Buffer.from(text))).toThrow(message);
+  });
+});
+
+describe('a delivery', () => {
+  it('is keyed by its alert and reads back as it was written', () => {
+    const { key, value } = encodeDelivery(delivery);
+    expect(key).toBe('alrt_1');
+    expect(decodeDelivery(value)).toEqual(delivery);
+  });
+});

@@ -1,0 +1,194 @@
+import { IDENTIFIER, provenTenantId, type TenantId } from '@tollkeeper/kernel';
+import { z } from 'zod';
+import {
+  type AlertRecord,
+  alertSchema,
+  CHANNEL_TYPES,
+  type ChannelType,
+  DELIVERY_STATUSES,
+  type DeliveryStatus,
+  NOTIFICATION_TYPES,
+  type NotificationType,
+} from './api/alert.ts';
+import { formatPath } from './validation.ts';
+
+/**
+ * The topic of notifications to send, written by alerts and read by the notifier: key is the channel id, so the
+ * notifications of a channel keep their order; value what `encodeNotification` writes. At least once: readers keep
+ * one delivery for each `notificationId`.
+ */
+export const NOTIFICATIONS_TOPIC = 'alerts.notifications';
+
+/** A week of retention is the time that the notifier may be down without losing a notification. */
+export const NOTIFICATIONS_TOPIC_OPTIONS = { name: NOTIFICATIONS_TOPIC, partitions: 6, retentionMs: 7 * 86_400_000 };
+
+/**
+ * The topic of what became of each notification, written by the notifier and read by alerts: key is the alert id, value
+ * what `encodeDelivery` writes. At least once; `sequence` tells which of two records is newer.
+ */
+export const DELIVERIES_TOPIC = 'alerts.deliveries';
+
+export const DELIVERIES_TOPIC_OPTIONS = { name: DELIVERIES_TOPIC, partitions: 6, retentionMs: 7 * 86_400_000 };
+
+/** Something to tell a channel. Where and with what secret is asked of alerts (`GetChannel`): neither is ever in the log. */
+export interface NotificationRecord {
+  /** Derived from alert, channel and type, so the same at every append; becomes the `webhook-id`. */
+  notificationId: string;
+  type: NotificationType;
+  tenantId: TenantId;
+  channelId: string;
+  /** The alert as it was at `occurredAt`. */
+  alert: AlertRecord;
+  /** RFC 3339 UTC: when the alert fired or was resolved, by the clock of alerts. */
+  occurredAt: string;
+}
+
+/** How far the delivery of a notification has come. Times are RFC 3339 UTC. */
+export interface DeliveryRecord {
+  notificationId: string;
+  type: NotificationType;
+  tenantId: TenantId;
+  alertId: string;
+  channelId: string;
+  channelType: ChannelType;
+  status: DeliveryStatus;
+  /** Attempts made so far. */
+  attempts: number;
+  /** HTTP status of the last attempt; null when there was no answer. */
+  responseStatus: number | null;
+  /** Start of the last answer's body, at most 1 KiB of text. */
+  responseSnippet: string | null;
+  /** Why the last attempt did not succeed, for a person; never holds a URL or a secret. */
+  error: string | null;
+  lastAttemptAt: string | null;
+  nextAttemptAt: string | null;
+  /** Rises with every record of the notification; a reader drops a record that is not newer than what it has. */
+  sequence: number;
+  /** The destination said that it is gone (410): alerts disables the channel. */
+  disableChannel: boolean;
+}
+
+/** A record for the topic, as a log's `append` takes it. */
+export function encodeNotification(notification: NotificationRecord): { key: string; value: Buffer } {
+  const { notificationId, type, tenantId, channelId, alert, occurredAt } = notification;
+  const body: z.input<typeof notificationSchema> = {
+    v: 1,
+    notification_id: notificationId,
+    type,
+    tenant_id: tenantId,
+    channel_id: channelId,
+    alert,
+    occurred_at: occurredAt,
+  };
+  return { key: channelId, value: Buffer.from(JSON.stringify(body)) };
+}
+
+/** A record for the topic, as a log's `append` takes it. */
+export function encodeDelivery(delivery: DeliveryRecord): { key: string; value: Buffer } {
+  const body: z.input<typeof deliverySchema> = {
+    v: 1,
+    notification_id: delivery.notificationId,
+    type: delivery.type,
+    tenant_id: delivery.tenantId,
+    alert_id: delivery.alertId,
+    channel_id: delivery.channelId,
+    channel_type: delivery.channelType,
+    status: delivery.status,
+    attempts: delivery.attempts,
+    response_status: delivery.responseStatus,
+    response_snippet: delivery.responseSnippet,
+    error: delivery.error,
+    last_attempt_at: delivery.lastAttemptAt,
+    next_attempt_at: delivery.nextAttemptAt,
+    sequence: delivery.sequence,
+    disable_channel: delivery.disableChannel,
+  };
+  return { key: delivery.alertId, value: Buffer.from(JSON.stringify(body)) };
+}
+
+const id = z.string().regex(IDENTIFIER);
+const moment = z.iso.datetime({ precision: 3 });
+const count = z.int().min(0);
+
+// A producer that is newer than its readers may add fields; they are let by.
+const notificationSchema = z.object({
+  v: z.literal(1),
+  notification_id: id,
+  type: z.enum(NOTIFICATION_TYPES),
+  tenant_id: id,
+  channel_id: id,
+  alert: alertSchema,
+  occurred_at: moment,
+});
+
+const deliverySchema = z.object({
+  v: z.literal(1),
+  notification_id: id,
+  type: z.enum(NOTIFICATION_TYPES),
+  tenant_id: id,
+  alert_id: id,
+  channel_id: id,
+  channel_type: z.enum(CHANNEL_TYPES),
+  status: z.enum(DELIVERY_STATUSES),
+  attempts: count,
+  response_status: z.int().nullable(),
+  response_snippet: z.string().nullable(),
+  error: z.string().nullable(),
+  last_attempt_at: moment.nullable(),
+  next_attempt_at: moment.nullable(),
+  sequence: count,
+  disable_channel: z.boolean().default(false),
+});
+
+/**
+ * Reads the value of a record of `alerts.notifications`. Throws an Error that names the fields that are wrong, never
+ * their values: such a record belongs in the dead letters.
+ */
+export function decodeNotification(value: Buffer): NotificationRecord {
+  const record = read(notificationSchema, value);
+  return {
+    notificationId: record.notification_id,
+    type: record.type,
+    tenantId: provenTenantId(record.tenant_id),
+    channelId: record.channel_id,
+    alert: record.alert,
+    occurredAt: record.occurred_at,
+  };
+}
+
+/** Reads the value of a record of `alerts.deliveries`. Throws as {@link decodeNotification} does. */
+export function decodeDelivery(value: Buffer): DeliveryRecord {
+  const record = read(deliverySchema, value);
+  return {
+    notificationId: record.notification_id,
+    type: record.type,
+    tenantId: provenTenantId(record.tenant_id),
+    alertId: record.alert_id,
+    channelId: record.channel_id,
+    channelType: record.channel_type,
+    status: record.status,
+    attempts: record.attempts,
+    responseStatus: record.response_status,
+    responseSnippet: record.response_snippet,
+    error: record.error,
+    lastAttemptAt: record.last_attempt_at,
+    nextAttemptAt: record.next_attempt_at,
+    sequence: record.sequence,
+    disableChannel: record.disable_channel,
+  };
+}
+
+function read<S extends z.ZodType>(schema: S, value: Buffer): z.output<S> {
+  const result = schema.safeParse(parseJson(value));
+  if (result.success) return result.data;
+  const problems = result.error.issues.map((issue) => `${formatPath(issue.path)}: ${issue.message}`);
+  throw new Error(`The record can't be read: ${problems.slice(0, 5).join('; ')}`);
+}
+
+function parseJson(value: Buffer): unknown {
+  try {
+    return JSON.parse(value.toString());
+  } catch {
+    throw new Error('The record is not JSON');
+  }
+}

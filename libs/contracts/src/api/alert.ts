@@ -1,0 +1,62 @@
+import { z } from 'zod';
+
+/** How grave an alert is, least first (spec §2.5). */
+export const SEVERITIES = ['info', 'low', 'medium', 'high', 'critical'] as const;
+export type Severity = (typeof SEVERITIES)[number];
+
+/** What a rule looks at (spec §2.5); `tenant` and `workspace` mean the same, the whole workspace (decisions §6). */
+export const SCOPE_TYPES = ['tenant', 'workspace', 'agent'] as const;
+export type ScopeType = (typeof SCOPE_TYPES)[number];
+
+export const RULE_KINDS = ['event_count_gte', 'first_occurrence'] as const;
+export type RuleKind = (typeof RULE_KINDS)[number];
+
+/** `firing → acknowledged → resolved`, or `firing → resolved` (decisions §6). */
+export const ALERT_STATUSES = ['firing', 'acknowledged', 'resolved'] as const;
+export type AlertStatus = (typeof ALERT_STATUSES)[number];
+
+/** `chat`: an incoming webhook of a chat service; `webhook`: Standard Webhooks (spec §2.6). */
+export const CHANNEL_TYPES = ['chat', 'webhook'] as const;
+export type ChannelType = (typeof CHANNEL_TYPES)[number];
+
+/** `queued` and `retrying` are under way, `delivered` and `failed` are for good (decisions §6). */
+export const DELIVERY_STATUSES = ['queued', 'retrying', 'delivered', 'failed'] as const;
+export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
+
+/** What a notification tells. A channel test is none: it is sent at once and leaves no trace in the log. */
+export const NOTIFICATION_TYPES = ['alert.fired', 'alert.resolved'] as const;
+export type NotificationType = (typeof NOTIFICATION_TYPES)[number];
+
+const moment = z.iso.datetime({ precision: 3 });
+
+/**
+ * An alert as history, notifications and deliveries show it (decisions §6), without `deliveries`. All of it but the
+ * status and what belongs to the status is as it was when the rule fired; later edits of the rule change nothing.
+ */
+export const alertSchema = z.object({
+  id: z.string(),
+  tenant_id: z.string(),
+  rule_id: z.string(),
+  rule_name: z.string(),
+  rule_kind: z.enum(RULE_KINDS),
+  severity: z.enum(SEVERITIES),
+  status: z.enum(ALERT_STATUSES),
+  scope_type: z.enum(SCOPE_TYPES),
+  scope_id: z.string(),
+  event_types: z.array(z.string()).meta({ description: 'Types that the rule counts; empty counts every type' }),
+  window: z
+    .object({ start: moment, end: moment })
+    .meta({ description: '`(start, end]` on event time, up to the newest matching event' }),
+  threshold: z.int().meta({ description: '0 for `first_occurrence`' }),
+  event_count: z.int().meta({ description: 'Matching events in the window, counted up to the threshold' }),
+  sample_event_ids: z.array(z.string()).max(10).meta({ description: 'The newest of them, newest first' }),
+  first_event_at: moment.meta({ description: 'Time of the oldest event counted' }),
+  last_event_at: moment.meta({ description: 'Time of the newest event counted' }),
+  triggered_at: moment.meta({ description: 'Time of the event that fired the rule' }),
+  acknowledged_at: moment.nullable(),
+  acknowledged_by: z.string().nullable().meta({ description: 'Id of the user' }),
+  resolved_at: moment.nullable(),
+});
+
+/** An alert in its wire form: snake case, RFC 3339 UTC with milliseconds. */
+export type AlertRecord = z.infer<typeof alertSchema>;
