@@ -1,0 +1,28 @@
+import type * as grpc from '@grpc/grpc-js';
+import type { MessageTypeDefinition } from '@grpc/proto-loader';
+
+import type { AgentBudget as _tollkeeper_budgets_v1_AgentBudget, AgentBudget__Output as _tollkeeper_budgets_v1_AgentBudget__Output } from './tollkeeper/budgets/v1/AgentBudget.ts';
+import type { BudgetsServiceClient as _tollkeeper_budgets_v1_BudgetsServiceClient, BudgetsServiceDefinition as _tollkeeper_budgets_v1_BudgetsServiceDefinition } from './tollkeeper/budgets/v1/BudgetsService.ts';
+import type { GetBudgetsRequest as _tollkeeper_budgets_v1_GetBudgetsRequest, GetBudgetsRequest__Output as _tollkeeper_budgets_v1_GetBudgetsRequest__Output } from './tollkeeper/budgets/v1/GetBudgetsRequest.ts';
+import type { GetBudgetsResponse as _tollkeeper_budgets_v1_GetBudgetsResponse, GetBudgetsResponse__Output as _tollkeeper_budgets_v1_GetBudgetsResponse__Output } from './tollkeeper/budgets/v1/GetBudgetsResponse.ts';
+
+type SubtypeConstructor<Constructor extends new (...args: any) => any, Subtype> = {
+  new(...args: ConstructorParameters<Constructor>): Subtype;
+};
+
+export interface ProtoGrpcType {
+  tollkeeper: {
+    budgets: {
+      v1: {
+        AgentBudget: MessageTypeDefinition<_tollkeeper_budgets_v1_AgentBudget, _tollkeeper_budgets_v1_AgentBudget__Output>
+        /**
+         * The read side of the budgets that owners set.
+         */
+        BudgetsService: SubtypeConstructor<typeof grpc.Client, _tollkeeper_budgets_v1_BudgetsServiceClient> & { service: _tollkeeper_budgets_v1_BudgetsServiceDefinition }
+        GetBudgetsRequest: MessageTypeDefinition<_tollkeeper_budgets_v1_GetBudgetsRequest, _tollkeeper_budgets_v1_GetBudgetsRequest__Output>
+        GetBudgetsResponse: MessageTypeDefinition<_tollkeeper_budgets_v1_GetBudgetsResponse, _tollkeeper_budgets_v1_GetBudgetsResponse__Output>
+      }
+    }
+  }
+}
+

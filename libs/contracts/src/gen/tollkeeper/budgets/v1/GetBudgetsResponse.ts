@@ -1,0 +1,28 @@
+// Original file: tollkeeper/budgets/v1/budgets.proto
+
+import type { AgentBudget as _tollkeeper_budgets_v1_AgentBudget, AgentBudget__Output as _tollkeeper_budgets_v1_AgentBudget__Output } from '../../../tollkeeper/budgets/v1/AgentBudget.ts';
+import type { Long } from '@grpc/proto-loader';
+
+export interface GetBudgetsResponse {
+  /**
+   * In USD micros, 0 to 9007199254740991. Not set while the workspace has no daily budget.
+   */
+  'dailyBudgetUsdMicros'?: (number | string | Long);
+  /**
+   * Those of the agents asked for that have a daily budget, ordered by `agent_id`.
+   */
+  'agents'?: (_tollkeeper_budgets_v1_AgentBudget)[];
+  '_dailyBudgetUsdMicros'?: "dailyBudgetUsdMicros";
+}
+
+export interface GetBudgetsResponse__Output {
+  /**
+   * In USD micros, 0 to 9007199254740991. Not set while the workspace has no daily budget.
+   */
+  'dailyBudgetUsdMicros'?: (string);
+  /**
+   * Those of the agents asked for that have a daily budget, ordered by `agent_id`.
+   */
+  'agents': (_tollkeeper_budgets_v1_AgentBudget__Output)[];
+  '_dailyBudgetUsdMicros'?: "dailyBudgetUsdMicros";
+}
