@@ -1,0 +1,99 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createDashboard, dashboardConfig, type DashboardService } from '@tollkeeper/dashboard';
+import { startEmbeddedMongo } from '@tollkeeper/embedded-mongo';
+import { createConfiguredEventLog, type EventLog } from '@tollkeeper/event-log';
+import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
+import { createIdentity, identityConfig } from '@tollkeeper/identity';
+import type { Clock, TenantId } from '@tollkeeper/kernel';
+import { createLogger, createMetrics, loadConfig, type Component, type Logger } from '@tollkeeper/runtime';
+
+/** A managed `mongod` of its own, the real identity service, and as many dashboards on it as are asked for. */
+export interface DashboardStack {
+  readonly uri: string;
+  readonly logger: Logger;
+  readonly tenantId: TenantId;
+  readonly retentionSeconds: number;
+  /** An event log in a database of that name, started. */
+  openLog(database: string): Promise<EventLog>;
+  /** A dashboard service, not started, that tells the time by `clock`. */
+  createDashboard(database: string, eventLog: EventLog, clock?: Clock): DashboardService;
+  /** Milliseconds that a GET of the dashboard takes, answer read to its end. */
+  timeGet(dashboard: DashboardService, path: string): Promise<number>;
+  stop(): Promise<void>;
+}
+
+const SECRET = randomBytes(32).toString('base64url');
+
+export async function startDashboardStack(): Promise<DashboardStack> {
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'tollkeeper-bench-'));
+  const mongod = await startEmbeddedMongo({ dataDirectory });
+  const logger = createLogger({ service: 'bench', level: 'warn' });
+  const started: Component[] = [];
+  const environment = {
+    HOST: '127.0.0.1',
+    HTTP_PORT: '0',
+    GRPC_PORT: '0',
+    MONGODB_URI: mongod.uri,
+    CALLER_TOKEN_SECRET: SECRET,
+  };
+
+  async function openLog(database: string): Promise<EventLog> {
+    const log = createConfiguredEventLog({
+      config: { EVENT_LOG_MONGODB_URI: mongod.uri, EVENT_LOG_DATABASE: database },
+      logger,
+      metrics: createMetrics(database),
+    });
+    await log.start();
+    started.unshift(log);
+    return log;
+  }
+
+  const identity = createIdentity({
+    config: loadConfig(identityConfig, { ...environment, PUBLIC_URL: 'http://localhost:8080' }),
+    eventLog: await openLog('identity_log'),
+    logger,
+    metrics: createMetrics('identity'),
+  });
+  await identity.start();
+  started.unshift(identity);
+  const { userId, tenantId } = await identity.ensureOwner({
+    email: 'owner@example.com',
+    password: 'benchmark-password',
+    workspace: { slug: 'bench', name: 'Bench' },
+  });
+
+  const configOf = (database: string) =>
+    loadConfig(dashboardConfig, { ...environment, MONGODB_DATABASE: database, IDENTITY_GRPC: identity.grpcAddress });
+  return {
+    uri: mongod.uri,
+    logger,
+    tenantId,
+    retentionSeconds: configOf('any').RETENTION_SECONDS,
+    openLog,
+    createDashboard: (database, eventLog, clock) =>
+      createDashboard({
+        config: configOf(database),
+        eventLog,
+        logger,
+        metrics: createMetrics(database),
+        ...(clock && { clock }),
+      }),
+    async timeGet(dashboard, path) {
+      const token = await signCallerToken(SECRET, { userId, tenantId, role: 'owner' });
+      const startedAt = performance.now();
+      const response = await fetch(`${dashboard.httpUrl}${path}`, { headers: { [CALLER_HEADER]: token } });
+      const body = await response.text();
+      const ms = performance.now() - startedAt;
+      if (response.status !== 200) throw new Error(`${path} answered ${response.status}: ${body}`);
+      return ms;
+    },
+    async stop() {
+      for (const component of started) await component.stop();
+      await mongod.stop();
+      await rm(dataDirectory, { recursive: true });
+    },
+  };
+}

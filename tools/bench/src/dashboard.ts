@@ -1,0 +1,123 @@
+import { parseArgs } from 'node:util';
+import type { DashboardService } from '@tollkeeper/dashboard';
+import { loadInBulk } from './bulk.loader.ts';
+import { measureConsumer } from './consumer.rate.ts';
+import { startDashboardStack, type DashboardStack } from './dashboard.stack.ts';
+import { describeMachine } from './machine.ts';
+import { markdownTable, whole } from './markdown.table.ts';
+import { percentile } from './statistics.ts';
+
+const { values } = parseArgs({
+  options: {
+    small: { type: 'string', default: '100000' },
+    large: { type: 'string', default: '10000000' },
+    queries: { type: 'string', default: '300' },
+    records: { type: 'string', default: '200000' },
+  },
+});
+const sizes = [Number(values.small), Number(values.large)];
+const queries = Number(values.queries);
+const records = Number(values.records);
+
+const PATHS = ['spend', 'spend/series', 'top-agents'].map((name) => `/api/v1/dashboard/${name}?range=3m`);
+const DAY_MS = 86_400_000;
+const QUARTER_MS = 900_000;
+const WARM_UP_QUERIES = 20;
+
+/** A dashboard over a number of events, and what its queries took in milliseconds, by path. */
+interface Sized {
+  count: number;
+  dashboard: DashboardService;
+  times: Map<string, number[]>;
+}
+
+const stack = await startDashboardStack();
+try {
+  console.log(`## Dashboard\n\n${describeMachine()}`);
+  await reportQueries(stack);
+  await reportConsumer(stack);
+} finally {
+  await stack.stop();
+}
+
+async function reportQueries(stack: DashboardStack): Promise<void> {
+  // The last second of a quarter of an hour is the worst moment to ask: both ends of the window are read from raw events.
+  const now = Math.floor(Date.now() / QUARTER_MS) * QUARTER_MS - 1_000;
+  const sized: Sized[] = [];
+  for (const count of sizes) sized.push(await openSized(stack, count, now));
+  for (const { dashboard } of sized) await dashboard.start();
+  try {
+    for (const path of PATHS) await timeQueries(stack, sized, path);
+  } finally {
+    for (const { dashboard } of sized) await dashboard.stop();
+  }
+  console.log(`- ${queries} requests of each kind and size over HTTP to the service, the sizes in turn, one at a time`);
+  console.log('- events written by the bulk path: the functions of the consumer, without log and transactions\n');
+  console.log(
+    markdownTable(
+      queryHead(),
+      PATHS.map((path) => queryRow(path, sized)),
+    ),
+  );
+  console.log('\nGoal: the ratio of the two sizes is at most 1.5.');
+}
+
+async function openSized(stack: DashboardStack, count: number, now: number): Promise<Sized> {
+  const database = `dashboard_${count}`;
+  const startedAt = performance.now();
+  let told = 0;
+  // A day more than the longest three months, so that the window's far end is full too.
+  await loadInBulk({ ...stack, database }, stack.tenantId, { count, start: now - 93 * DAY_MS, end: now }, (loaded) => {
+    if (loaded - told < count / 20) return;
+    told = loaded;
+    console.error(
+      `${whole(loaded)} of ${whole(count)} events, ${whole(loaded / ((performance.now() - startedAt) / 1_000))}/s`,
+    );
+  });
+  const eventLog = await stack.openLog(`log_${count}`);
+  return { count, dashboard: stack.createDashboard(database, eventLog, () => now), times: new Map() };
+}
+
+async function timeQueries(stack: DashboardStack, sized: Sized[], path: string): Promise<void> {
+  for (let query = -WARM_UP_QUERIES; query < queries; query += 1) {
+    for (const { dashboard, times } of sized) {
+      const ms = await stack.timeGet(dashboard, path);
+      if (query >= 0) times.set(path, [...(times.get(path) ?? []), ms]);
+    }
+  }
+}
+
+function queryHead(): string[] {
+  const [small, large] = sizes.map((count) => whole(count ?? 0));
+  return [
+    'GET, range=3m',
+    `p50 ms, ${small}`,
+    `p50 ms, ${large}`,
+    'ratio',
+    `p99 ms, ${small}`,
+    `p99 ms, ${large}`,
+    'ratio',
+  ];
+}
+
+function queryRow(path: string, sized: Sized[]): string[] {
+  const cells = [50, 99].flatMap((percent) => {
+    const [small = NaN, large = NaN] = sized.map(({ times }) => percentile(times.get(path) ?? [], percent));
+    return [small.toFixed(1), large.toFixed(1), (large / small).toFixed(2)];
+  });
+  return [path.replace('/api/v1/dashboard', '').replace('?range=3m', ''), ...cells];
+}
+
+async function reportConsumer(stack: DashboardStack): Promise<void> {
+  const { counted, read } = await measureConsumer(stack, records);
+  console.log(`\n- ${whole(records)} settlements of 16 workspaces, in the log before the start; one consumer\n`);
+  console.log(
+    markdownTable(
+      ['consumer', 'events/s', 'of the bare loop'],
+      [
+        ['bare loop that reads the log', whole(read), '100 %'],
+        ['dashboard: decode, count exactly once', whole(counted), `${Math.round((counted / read) * 100)} %`],
+      ],
+    ),
+  );
+}

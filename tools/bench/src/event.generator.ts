@@ -1,0 +1,61 @@
+import type { GatewayEvent } from '@tollkeeper/contracts';
+
+export interface GeneratedTraffic {
+  count: number;
+  /** Epoch milliseconds; the events are spread evenly over `[start, end)`. */
+  start: number;
+  end: number;
+}
+
+const AGENTS = 50;
+const CALLS_PER_RUN = 10;
+const MODELS = ['small', 'medium', 'large', 'frontier'];
+
+/**
+ * Event number `index` of the traffic: of a hundred, 97 settle spend and three are blocked. The same number always
+ * gives the same event, and the ten events of a run follow one another.
+ */
+export function generateEvent({ count, start, end }: GeneratedTraffic, index: number): GatewayEvent {
+  const run = Math.floor(index / CALLS_PER_RUN);
+  const agent = run % AGENTS;
+  const ids = { run_id: `run-${run}`, agent_id: `agent-${agent}` };
+  const base = {
+    specversion: '1.0',
+    id: `evt-${index}`,
+    source: '/gateways/bench',
+    time: new Date(start + Math.floor(((end - start) * index) / count)).toISOString(),
+  } as const;
+  const kind = index % 100;
+  if (kind === 33 || kind === 66) {
+    const data = {
+      ...ids,
+      scope: 'workspace',
+      requested_micros: 900,
+      spent_micros: 999_500,
+      daily_budget_usd_micros: 1_000_000,
+    } as const;
+    return { ...base, type: 'budget.blocked', data };
+  }
+  if (kind === 99) return { ...base, type: 'guard.blocked', data: { ...ids, guard: 'pii', reason: 'a card number' } };
+  return {
+    ...base,
+    type: 'spend.settled',
+    data: {
+      ...ids,
+      settlement_id: `stl-${index}`,
+      amount_micros: 1_000 + ((index * 7_919) % 90_000),
+      model: MODELS[agent % MODELS.length] ?? 'small',
+      provider: 'bench',
+      input_tokens: (index * 31) % 8_000,
+      output_tokens: (index * 17) % 900,
+    },
+  };
+}
+
+/** The whole traffic in order, in batches of `size`. */
+export function* generateBatches(traffic: GeneratedTraffic, size: number): Generator<GatewayEvent[]> {
+  for (let first = 0; first < traffic.count; first += size) {
+    const length = Math.min(size, traffic.count - first);
+    yield Array.from({ length }, (_, index) => generateEvent(traffic, first + index));
+  }
+}
