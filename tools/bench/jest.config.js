@@ -1,3 +1,3 @@
-import preset from '../../jest.preset.js';
+import preset from '../../libs/testing/jest-mongo.preset.js';
 
 export default { ...preset };
