@@ -1,3 +1,4 @@
 import preset from '../jest.preset.js';
 
-export default { ...preset };
+// Every suite runs whole processes: more at a time only make each other slow.
+export default { ...preset, testTimeout: 60_000, maxWorkers: 1 };

@@ -1,0 +1,98 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import type { Target } from './target.ts';
+
+const MAIN = join(import.meta.dirname, '..', '..', 'apps', 'standalone', 'src', 'main.ts');
+const READY = /Tollkeeper is ready at (http:\/\/\S+)/;
+const START_TIMEOUT_MS = 120_000;
+
+/** The owner of every standalone that the suites start. */
+export const OWNER = { email: 'owner@e2e.example.com', password: 'e2e-Passw0rd-c0rrect' };
+
+/** A standalone in a process of its own, as `npm start` runs it. */
+export interface StandaloneProcess extends Target {
+  readonly pid: number;
+  /** What the person at the terminal has been shown. */
+  terminal(): string;
+  /** Sends the signal and resolves, once the process is gone, to its exit code (null when the signal ended it). */
+  end(signal: NodeJS.Signals): Promise<number | null>;
+}
+
+export interface StandaloneOptions {
+  dataDirectory: string;
+  env?: NodeJS.ProcessEnv;
+}
+
+/** A new, empty data directory below the system's temporary folder. */
+export function newDataDirectory(): Promise<string> {
+  return mkdtemp(join(tmpdir(), 'tollkeeper-e2e-'));
+}
+
+/** Runs the standalone until it says that it is ready; rejects with all that it printed when it ends before. */
+export async function startStandalone({ dataDirectory, env = {} }: StandaloneOptions): Promise<StandaloneProcess> {
+  const child = launchStandalone({ dataDirectory, env });
+  let terminal = '';
+  let logs = '';
+  child.stderr.on('data', (chunk: Buffer) => (logs += chunk));
+  const ready = new Promise<string>((resolve, reject) => {
+    child.stdout.on('data', (chunk: Buffer) => {
+      terminal += chunk;
+      const url = READY.exec(terminal)?.[1];
+      if (url !== undefined) resolve(url);
+    });
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`The standalone ended with ${code}.\n${terminal}\n${logs}`)));
+    setTimeout(() => reject(new Error(`Not ready in time.\n${terminal}\n${logs}`)), START_TIMEOUT_MS).unref();
+  });
+  const baseUrl = await ready.catch((error: unknown) => {
+    child.kill('SIGKILL');
+    throw error;
+  });
+  return {
+    baseUrl,
+    owner: OWNER,
+    workspace: 'demo',
+    apiKey: (await readFile(join(dataDirectory, 'key'), 'utf8')).trim(),
+    pid: child.pid ?? 0,
+    logs: () => logs,
+    terminal: () => terminal,
+    async end(signal) {
+      if (child.exitCode === null && child.signalCode === null) {
+        const exited = once(child, 'exit');
+        child.kill(signal);
+        await exited;
+      }
+      return child.exitCode;
+    },
+  };
+}
+
+/** The bare process, for suites in which it does not get ready. */
+export function launchStandalone({
+  dataDirectory,
+  env = {},
+}: StandaloneOptions): ChildProcessByStdio<null, Readable, Readable> {
+  return spawn(process.execPath, [MAIN], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: {
+      ...process.env,
+      NODE_OPTIONS: '',
+      PORT: '0',
+      OPS_PORT: '0',
+      TOLLKEEPER_DATA_DIR: dataDirectory,
+      TOLLKEEPER_DEMO: 'false',
+      TOLLKEEPER_OWNER_EMAIL: OWNER.email,
+      TOLLKEEPER_OWNER_PASSWORD: OWNER.password,
+      TOLLKEEPER_DEMO_KEY_FILE: join(dataDirectory, 'key'),
+      ...env,
+    },
+  });
+}
+
+export async function removeDataDirectory(dataDirectory: string): Promise<void> {
+  await rm(dataDirectory, { recursive: true, force: true });
+}

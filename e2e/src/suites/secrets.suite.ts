@@ -1,0 +1,29 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import { logIn } from '../api.client.ts';
+import { knownSecrets, rememberSecret } from '../secrets.ts';
+import type { TargetOf } from '../target.ts';
+
+/** Last of all suites: by now every kind of request has been made, good and bad. */
+export function describeSecrets(target: TargetOf): void {
+  describe('secrets', () => {
+    it('no password, cookie or key, nor a hash of one, is in any log line of the whole run', async () => {
+      await logIn(target(), target().owner);
+      rememberSecret(target().apiKey);
+      const logs = target().logs();
+      const forms = knownSecrets().flatMap((secret) => {
+        const digest = createHash('sha256').update(secret).digest();
+        return [secret, digest.toString('hex'), digest.toString('base64'), digest.toString('base64url')];
+      });
+      expect(forms.length).toBeGreaterThan(40);
+      expect(logs.split('\n').length).toBeGreaterThan(100);
+      // The line would show the secret to whoever reads the test's output: only its place is told.
+      const places = forms.flatMap((form) => {
+        const at = logs.indexOf(form);
+        return at < 0 ? [] : [logs.slice(Math.max(0, at - 200), at)];
+      });
+      expect(places).toEqual([]);
+      expect(logs).not.toMatch(/\$argon2id\$/);
+    });
+  });
+}

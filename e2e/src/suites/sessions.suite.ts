@@ -1,0 +1,76 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { type ApiClient, anonymous, createClient, logIn } from '../api.client.ts';
+import type { TargetOf } from '../target.ts';
+
+const LOGIN = '/api/v1/auth/login';
+const ME = '/api/v1/auth/me';
+
+export function describeSessions(target: TargetOf): void {
+  describe('sessions', () => {
+    let owner: ApiClient;
+    const post = (body: unknown) => anonymous(target()).call({ method: 'POST', path: LOGIN, body });
+
+    beforeAll(async () => {
+      owner = await logIn(target(), target().owner);
+    });
+
+    it('log in answers the user with their workspaces, and `me` the same', async () => {
+      const answer = await post(target().owner);
+      expect(answer.status).toBe(200);
+      expect(answer.body).toMatchObject({
+        user: { email: target().owner.email },
+        workspaces: expect.arrayContaining([
+          expect.objectContaining({ slug: target().workspace, role: 'owner', timezone: 'UTC' }),
+        ]),
+      });
+      expect(await owner.expect({ path: ME })).toEqual(answer.body);
+    });
+
+    it('the cookie is kept from scripts and from other sites', async () => {
+      const { headers } = await post(target().owner);
+      const [cookie] = headers['set-cookie'] ?? [];
+      expect(cookie).toMatch(/^gw_session=[\w-]{43};/);
+      expect(cookie).toMatch(/HttpOnly/i);
+      expect(cookie).toMatch(/SameSite=Lax/i);
+      expect(cookie).toMatch(/Path=\//i);
+      expect(cookie).not.toMatch(/Domain/i);
+    });
+
+    it('a wrong e-mail and a wrong password are answered alike', async () => {
+      const wrong = { password: 'not-the-Passw0rd-here' };
+      const answers = await Promise.all([
+        post({ ...wrong, email: target().owner.email }),
+        post({ ...wrong, email: 'nobody@e2e.example.com' }),
+      ]);
+      const told = answers.map(({ status, body }) => ({ status, ...(body as object), request_id: '' }));
+      expect(told[0]).toMatchObject({ status: 401, code: 'unauthenticated' });
+      expect(told[0]).toEqual(told[1]);
+    });
+
+    it('a session id that the server did not give out is neither accepted nor adopted', async () => {
+      const forged = createClient(target(), `gw_session=${'A'.repeat(43)}`);
+      expect((await forged.call({ path: ME })).status).toBe(401);
+      const { headers } = await forged.call({ method: 'POST', path: LOGIN, body: target().owner });
+      expect(headers['set-cookie']?.[0]).not.toContain('A'.repeat(43));
+      expect((await forged.call({ path: ME })).status).toBe(401);
+    });
+
+    it('a logout ends the session at once, and no other one', async () => {
+      const [leaving, staying] = [await logIn(target(), target().owner), owner];
+      expect((await leaving.call({ path: ME })).status).toBe(200);
+      expect((await leaving.call({ method: 'POST', path: '/api/v1/auth/logout' })).status).toBe(204);
+      expect((await leaving.call({ path: ME })).status).toBe(401);
+      expect((await staying.call({ path: ME })).status).toBe(200);
+    });
+
+    it.each([
+      { origin: 'https://evil.example' },
+      { 'sec-fetch-site': 'cross-site' },
+      { 'sec-fetch-site': 'same-site' },
+    ])('a write that a page of another site sends is refused: %j', async (headers) => {
+      const body = { slug: 'from-elsewhere', name: 'From elsewhere' };
+      const answer = await owner.call({ method: 'POST', path: '/api/v1/workspaces', body, headers });
+      expect(answer).toMatchObject({ status: 403, body: { code: 'cross_site_request' } });
+    });
+  });
+}

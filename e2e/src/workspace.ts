@@ -1,0 +1,54 @@
+import { randomBytes } from 'node:crypto';
+import { type ApiAnswer, type ApiClient, anonymous } from './api.client.ts';
+import type { CloudEvent } from './events.ts';
+import { rememberSecret } from './secrets.ts';
+import type { Target } from './target.ts';
+
+export const KEYS_PATH = '/api/v1/management/workspace-keys';
+export const EVENTS_PATH = '/api/v1/events';
+
+/** A workspace that one suite has for itself, so that its numbers are exact. */
+export interface TestWorkspace {
+  id: string;
+  slug: string;
+  /** Path in this workspace: `path('/agents')` is `/w/{slug}/api/v1/agents`. */
+  path(below: string): string;
+  /** A `developer` key. */
+  apiKey: string;
+}
+
+export async function newWorkspace(owner: ApiClient, timezone = 'UTC'): Promise<TestWorkspace> {
+  const slug = `e2e-${randomBytes(6).toString('hex')}`;
+  const { id } = await owner.expect<{ id: string }>({
+    method: 'POST',
+    path: '/api/v1/workspaces',
+    body: { slug, name: 'End to end', timezone },
+    status: 201,
+  });
+  const path = (below: string) => `/w/${slug}/api/v1${below}`;
+  const apiKey = await newKey(owner, slug, 'developer');
+  return { id, slug, path, apiKey: apiKey.api_key };
+}
+
+export interface NewKey {
+  id: string;
+  name: string;
+  role: string;
+  created_at: string;
+  api_key: string;
+}
+
+export async function newKey(owner: ApiClient, slug: string, role: string): Promise<NewKey> {
+  const path = `/w/${slug}${KEYS_PATH}`;
+  const key = await owner.expect<NewKey>({ method: 'POST', path, body: { name: `e2e ${role}`, role }, status: 201 });
+  rememberSecret(key.api_key);
+  rememberSecret(key.api_key.split('.')[1] ?? '');
+  return key;
+}
+
+/** Posts events with a key, as a gateway does: one as an event, several as a batch. */
+export function postEvents(target: Target, apiKey: string, events: CloudEvent | CloudEvent[]): Promise<ApiAnswer> {
+  const type = Array.isArray(events) ? 'application/cloudevents-batch+json' : 'application/cloudevents+json';
+  const headers = { 'content-type': type, authorization: `Bearer ${apiKey}` };
+  return anonymous(target).call({ method: 'POST', path: EVENTS_PATH, body: JSON.stringify(events), headers });
+}
