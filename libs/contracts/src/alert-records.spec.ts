@@ -38,6 +38,7 @@ const notification: NotificationRecord = {
   type: 'alert.fired',
   tenantId: provenTenantId('ws_1'),
   channelId: 'chan_1',
+  channelType: 'webhook',
   alert,
   occurredAt: at,
 };

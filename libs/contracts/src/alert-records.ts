@@ -37,6 +37,8 @@ export interface NotificationRecord {
   type: NotificationType;
   tenantId: TenantId;
   channelId: string;
+  /** As it was then: what to call the channel should it be deleted before the first attempt. */
+  channelType: ChannelType;
   /** The alert as it was at `occurredAt`. */
   alert: AlertRecord;
   /** RFC 3339 UTC: when the alert fired or was resolved, by the clock of alerts. */
@@ -70,13 +72,14 @@ export interface DeliveryRecord {
 
 /** A record for the topic, as a log's `append` takes it. */
 export function encodeNotification(notification: NotificationRecord): { key: string; value: Buffer } {
-  const { notificationId, type, tenantId, channelId, alert, occurredAt } = notification;
+  const { notificationId, type, tenantId, channelId, channelType, alert, occurredAt } = notification;
   const body: z.input<typeof notificationSchema> = {
     v: 1,
     notification_id: notificationId,
     type,
     tenant_id: tenantId,
     channel_id: channelId,
+    channel_type: channelType,
     alert,
     occurred_at: occurredAt,
   };
@@ -117,6 +120,7 @@ const notificationSchema = z.object({
   type: z.enum(NOTIFICATION_TYPES),
   tenant_id: id,
   channel_id: id,
+  channel_type: z.enum(CHANNEL_TYPES),
   alert: alertSchema,
   occurred_at: moment,
 });
@@ -151,6 +155,7 @@ export function decodeNotification(value: Buffer): NotificationRecord {
     type: record.type,
     tenantId: provenTenantId(record.tenant_id),
     channelId: record.channel_id,
+    channelType: record.channel_type,
     alert: record.alert,
     occurredAt: record.occurred_at,
   };

@@ -7,6 +7,7 @@ import {
   fromWireRole,
   identityService,
   keysService,
+  notifierService,
   toWireKeyRole,
   toWireRole,
 } from './services.ts';
@@ -18,6 +19,7 @@ describe('services', () => {
     expect(Object.keys(budgetsService)).toEqual(['GetBudgets']);
     expect(Object.keys(identityService)).toEqual(['ResolveSession', 'GetWorkspace', 'GetAgents']);
     expect(Object.keys(keysService)).toEqual(['VerifyKey']);
+    expect(Object.keys(notifierService)).toEqual(['SendTest']);
   });
 
   it('keep a message through serialization, fields of several words included', () => {

@@ -8,13 +8,20 @@ import type { IdentityServiceDefinition } from './gen/tollkeeper/identity/v1/Ide
 import type { WorkspaceRole__Output as WireRole } from './gen/tollkeeper/identity/v1/WorkspaceRole.ts';
 import type { KeyRole__Output as WireKeyRole } from './gen/tollkeeper/keys/v1/KeyRole.ts';
 import type { KeysServiceDefinition } from './gen/tollkeeper/keys/v1/KeysService.ts';
+import type { NotifierServiceDefinition } from './gen/tollkeeper/notifier/v1/NotifierService.ts';
 import type { KeyRole } from './workspace-key.ts';
 
 export type { Channel__Output as ChannelMessage } from './gen/tollkeeper/alerts/v1/Channel.ts';
 export type { Agent__Output as AgentMessage } from './gen/tollkeeper/identity/v1/Agent.ts';
 export type { Session__Output as SessionMessage } from './gen/tollkeeper/identity/v1/Session.ts';
 export type { Workspace__Output as WorkspaceMessage } from './gen/tollkeeper/identity/v1/Workspace.ts';
-export type { AlertsServiceDefinition, BudgetsServiceDefinition, IdentityServiceDefinition, KeysServiceDefinition };
+export type {
+  AlertsServiceDefinition,
+  BudgetsServiceDefinition,
+  IdentityServiceDefinition,
+  KeysServiceDefinition,
+  NotifierServiceDefinition,
+};
 
 // The options agree with the flags that the types are generated with (scripts/generate.ts).
 const services = fromJSON(descriptor as Parameters<typeof fromJSON>[0], {
@@ -40,6 +47,9 @@ export const identityService = service<IdentityServiceDefinition>('tollkeeper.id
 
 /** The gRPC service that keys serves; its RPCs are documented in keys.proto. */
 export const keysService = service<KeysServiceDefinition>('tollkeeper.keys.v1.KeysService');
+
+/** The gRPC service that the notifier serves; its RPCs are documented in notifier.proto. */
+export const notifierService = service<NotifierServiceDefinition>('tollkeeper.notifier.v1.NotifierService');
 
 const WIRE_ROLES = {
   member: 'WORKSPACE_ROLE_MEMBER',

@@ -15,6 +15,8 @@ export const GRPC_STATUS: Record<ErrorCode, status> = {
   payload_too_large: status.RESOURCE_EXHAUSTED,
   unsupported_media_type: status.INVALID_ARGUMENT,
   rate_limited: status.RESOURCE_EXHAUSTED,
+  destination_unreachable: status.FAILED_PRECONDITION,
+  destination_blocked: status.FAILED_PRECONDITION,
   service_unavailable: status.UNAVAILABLE,
   upstream_timeout: status.DEADLINE_EXCEEDED,
   internal: status.INTERNAL,

@@ -16,6 +16,8 @@ export const HTTP_STATUS: Record<ErrorCode, number> = {
   unsupported_media_type: 415,
   rate_limited: 429,
   internal: 500,
+  destination_unreachable: 502,
+  destination_blocked: 502,
   service_unavailable: 503,
   upstream_timeout: 504,
 };

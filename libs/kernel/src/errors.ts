@@ -12,6 +12,8 @@ export type ErrorCode =
   | 'payload_too_large'
   | 'unsupported_media_type'
   | 'rate_limited'
+  | 'destination_unreachable'
+  | 'destination_blocked'
   | 'service_unavailable'
   | 'upstream_timeout'
   | 'internal';
