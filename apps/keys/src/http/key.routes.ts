@@ -12,7 +12,7 @@ const keyName = z
   .trim()
   .min(1, 'must not be empty')
   .max(80, 'must be at most 80 characters')
-  .regex(/^\P{Cc}*$/u, 'must not contain control characters')
+  .regex(/^[ -~\u00a0-\uffff]*$/, 'must not contain control characters')
   .meta({ description: 'What the key is for', example: 'eu-1 gateway' });
 const keyRole = z.enum(KEY_ROLES).meta({
   id: 'WorkspaceKeyRole',

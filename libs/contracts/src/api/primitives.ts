@@ -63,13 +63,16 @@ export const planKey = z
   .regex(/^[a-z0-9][a-z0-9_-]*$/, 'must start with a-z or 0-9 and go on with a-z 0-9 _ -')
   .meta({ description: 'Key of a plan, unique in the workspace', example: 'research_tier' });
 
-/** A name that people read: 1–120 characters, not blank, without control characters. */
+/**
+ * A name that people read: 1–120 characters, not blank, without control characters. The pattern stands in the OpenAPI
+ * document, where tools read it without Unicode property classes.
+ */
 export const displayName = z
   .string()
   .trim()
   .min(1, 'must not be empty')
   .max(120, 'must be at most 120 characters')
-  .regex(/^\P{Cc}*$/u, 'must not contain control characters')
+  .regex(/^[ -~\u00a0-\uffff]*$/, 'must not contain control characters')
   .meta({ example: 'Research agent' });
 
 /** A role in a workspace (decisions §2). */
