@@ -1,0 +1,232 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import request from 'supertest';
+import type { Seen, Stack } from './stack.fixture.ts';
+import { cookieOf, startStack } from './stack.fixture.ts';
+
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack();
+});
+afterAll(() => stack.stop());
+
+type Method = 'get' | 'post' | 'put' | 'patch' | 'delete';
+
+function call(method: Method, path: string, as?: string) {
+  const http = request(stack.gateway.httpUrl)[method](path);
+  return as === undefined ? http : http.set('cookie', cookieOf(as));
+}
+
+const TENANT_PATHS: [Method, string][] = [
+  ['get', '/api/v1/dashboard/spend'],
+  ['get', '/api/v1/agents'],
+  ['post', '/api/v1/agents'],
+  ['get', '/api/v1/members'],
+  ['patch', '/api/v1/workspace'],
+  ['get', '/api/v1/alerts'],
+  ['get', '/api/v1/management/workspace-keys'],
+  ['get', '/api/v1/workspaces/ws_acme/budgets/workspace'],
+];
+
+describe('401', () => {
+  it.each([...TENANT_PATHS, ['get', '/api/v1/auth/me'], ['get', '/api/v1/workspaces']] as [Method, string][])(
+    'without a valid session: %s %s',
+    async (method, path) => {
+      for (const answer of [
+        await call(method, path),
+        await call(method, path, 'nobody'),
+        await call(method, path).set('cookie', 'gw_session=rubbish'),
+        await call(method, path).set('authorization', 'Bearer ws_live_0123456789abcdef.0123456789'),
+      ]) {
+        expect(answer.status).toBe(401);
+        expect(answer.body).toEqual({
+          error: expect.any(String),
+          code: 'unauthenticated',
+          request_id: answer.headers['x-request-id'],
+        });
+      }
+    },
+  );
+
+  it('comes before everything that the body could say', async () => {
+    const answer = await call('post', '/w/acme/api/v1/agents').type('text/plain').send('{');
+    expect(answer.status).toBe(401);
+  });
+});
+
+describe('403', () => {
+  it.each(TENANT_PATHS)('is the same for an unknown workspace and a foreign one: %s %s', async (method, path) => {
+    const foreign = await call(method, `/w/bob${path}`, 'ada').set('x-request-id', 'same-request-id');
+    const unknown = await call(method, `/w/nowhere${path}`, 'ada').set('x-request-id', 'same-request-id');
+    expect([foreign.status, foreign.body.code]).toEqual([403, 'forbidden']);
+    expect(unknown.body).toEqual(foreign.body);
+  });
+
+  it.each([
+    ['get', '/api/v1/alerts', 'mia'],
+    ['get', '/api/v1/members', 'adam'],
+    ['patch', '/api/v1/workspace', 'adam'],
+    ['post', '/api/v1/agents', 'adam'],
+    ['get', '/api/v1/management/workspace-keys', 'adam'],
+    ['get', '/api/v1/workspaces/ws_acme/budgets/workspace', 'adam'],
+  ] as [Method, string, string][])(
+    'with a role that is too low, before the body is looked at: %s %s as %s',
+    async (method, path, who) => {
+      const answer = await call(method, `/w/acme${path}`, who).type('text/plain').send('x');
+      expect([answer.status, answer.body.code]).toEqual([403, 'forbidden']);
+    },
+  );
+
+  it('for a member of no workspace at all', async () => {
+    expect((await call('get', '/api/v1/dashboard/spend', 'new')).status).toBe(403);
+  });
+
+  it.each([
+    '/w//api/v1/dashboard/spend',
+    '/w/%zz/api/v1/dashboard/spend',
+    '/w/%61cme/api/v1/dashboard/spend',
+    '/w/ACME/api/v1/dashboard/spend',
+  ])('for a slug that only looks like one: %s', async (path) => {
+    expect((await call('get', path, 'ada')).status).toBe(403);
+  });
+});
+
+describe('the workspace of a request', () => {
+  const tenantOf = async (path: string, as: string, header?: string): Promise<unknown> => {
+    const http = call('get', path, as);
+    const answer = await (header === undefined ? http : http.set('x-workspace', header));
+    return answer.status === 200 ? (answer.body as Seen).caller?.tenantId : answer.body.code;
+  };
+  const path = '/api/v1/dashboard/spend';
+
+  it('is named by the path prefix first, then by X-Workspace, then is the only one', async () => {
+    expect(await tenantOf(`/w/bob${path}`, 'bob', 'acme')).toBe('ws_bob');
+    expect(await tenantOf(path, 'bob', 'acme')).toBe('ws_acme');
+    expect(await tenantOf(path, 'ada')).toBe('ws_acme');
+  });
+
+  it('must be named by a caller with several', async () => {
+    expect(await tenantOf(path, 'bob')).toBe('workspace_required');
+    expect(await tenantOf(path, 'ada', '')).toBe('forbidden');
+  });
+
+  it('is the one of a budgets path, which must agree with the slug', async () => {
+    const budgets = (id: string) => `/api/v1/workspaces/${id}/budgets/workspace`;
+    const code = async (url: string, as: string) => (await call('get', url, as)).body.code;
+    expect(await code(budgets('ws_bob'), 'bob')).toBe('service_unavailable');
+    expect(await code(`/w/bob${budgets('ws_bob')}`, 'bob')).toBe('service_unavailable');
+    expect(await code(`/w/acme${budgets('ws_bob')}`, 'bob')).toBe('forbidden');
+    expect(await code(`/w/bob${budgets('ws_acme')}`, 'bob')).toBe('forbidden');
+    expect(await code(budgets('ws_else'), 'bob')).toBe('forbidden');
+    expect(await code(budgets('ws%5Fbob'), 'bob')).toBe('forbidden');
+  });
+});
+
+describe('the areas', () => {
+  it.each([
+    ['get', '/api/v1/dashboard/spend?range=1m', 'mia', 'dashboard', 'member'],
+    ['get', '/api/v1/agents', 'mia', 'identity', 'member'],
+    ['post', '/api/v1/agents', 'ada', 'identity', 'owner'],
+    ['get', '/api/v1/members/user_1', 'ada', 'identity', 'owner'],
+    ['patch', '/api/v1/workspace', 'ada', 'identity', 'owner'],
+    ['get', '/api/v1/management/workspace-keys', 'ada', 'keys', 'owner'],
+    ['post', '/api/v1/management/workspace-keys/key_1:revoke', 'ada', 'keys', 'owner'],
+  ] as [Method, string, string, string, string][])(
+    '%s %s as %s goes to %s with the role %s',
+    async (method, path, as, service, role) => {
+      const answer = await call(method, `/w/acme${path}`, as);
+      expect(answer.status).toBe(200);
+      expect(answer.body).toMatchObject({
+        service,
+        method: method.toUpperCase(),
+        url: path,
+        caller: { userId: `user_${as}`, tenantId: 'ws_acme', role },
+      });
+    },
+  );
+
+  it.each([
+    ['get', '/api/v1/auth/me'],
+    ['post', '/api/v1/auth/logout'],
+    ['get', '/api/v1/workspaces'],
+    ['post', '/api/v1/workspaces'],
+  ] as [Method, string][])('%s %s is for anyone with a session, in no workspace', async (method, path) => {
+    const answer = await call(method, path, 'new');
+    expect(answer.body).toMatchObject({
+      service: 'identity',
+      caller: { userId: 'user_new', tenantId: null, role: null },
+    });
+  });
+
+  it('login is for everyone', async () => {
+    const answer = await call('post', '/api/v1/auth/login').send({ email: 'a' });
+    expect(answer.body).toMatchObject({ service: 'identity', caller: null, body: '{"email":"a"}' });
+  });
+
+  it('events are for keys, which the service judges: no session is asked for', async () => {
+    const questions = stack.identity.questions;
+    const answer = await call('post', '/api/v1/events')
+      .set('authorization', 'Bearer ws_live_a.b')
+      .type('application/cloudevents+json')
+      .send('{}');
+    expect(answer.body).toMatchObject({
+      service: 'ingest',
+      caller: null,
+      headers: { authorization: 'Bearer ws_live_a.b' },
+    });
+    expect(stack.identity.questions).toBe(questions);
+  });
+
+  it.each([
+    ['/w/acme/api/v1/workspaces/ws_acme/budgets/plans', 'ada', 'budgets'],
+    ['/w/acme/api/v1/alerts/rules', 'adam', 'alerts'],
+  ])('%s is 503 with a clear sentence while its service is not installed', async (path, as, service) => {
+    const answer = await call('get', path, as);
+    expect(answer.status).toBe(503);
+    expect(answer.headers['retry-after']).toMatch(/^\d+$/);
+    expect(answer.body).toMatchObject({
+      code: 'service_unavailable',
+      error: `The ${service} service is not part of this installation.`,
+    });
+  });
+
+  it.each([
+    '/api/v1',
+    '/api/v1/',
+    '/api/v1/nothing',
+    '/api/v1/dashboards',
+    '/api/v2/dashboard/spend',
+    '/API/v1/dashboard/spend',
+    '/api/v1/%64ashboard/spend',
+    '/w/acme',
+    '/w/acme/',
+    '/w/acme/other',
+    '/w/acme/api/v1/auth/me',
+    '/w/acme/api/v1/workspaces',
+    '/w/acme/api/v1/events',
+    '/nothing',
+    '/docs/nothing',
+    '//api/v1/dashboard/spend',
+  ])('%s is an unknown path: 404, with a session or without', async (path) => {
+    for (const answer of [await call('get', path), await call('get', path, 'ada')]) {
+      expect([answer.status, answer.body.code]).toEqual([404, 'not_found']);
+    }
+  });
+});
+
+describe('execute', () => {
+  it.each(['/api/v1/execute', '/api/v1/execute?x=1', '/w/acme/api/v1/execute'])(
+    'POST %s is 410 with exactly an error, with or without a session',
+    async (path) => {
+      for (const answer of [await call('post', path), await call('post', path, 'ada').send({ a: 1 })]) {
+        expect(answer.status).toBe(410);
+        expect(answer.body).toEqual({ error: expect.stringContaining('disabled') });
+        expect(answer.headers['x-request-id']).toBeDefined();
+      }
+    },
+  );
+
+  it('other methods are 405', async () => {
+    const answer = await call('get', '/api/v1/execute');
+    expect([answer.status, answer.headers['allow'], answer.body.code]).toEqual([405, 'POST', 'method_not_allowed']);
+  });
+});

@@ -1,0 +1,270 @@
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { signCallerToken } from '@tollkeeper/http';
+import { provenTenantId } from '@tollkeeper/kernel';
+import request from 'supertest';
+import type { Seen, Stack } from './stack.fixture.ts';
+import { cookieOf, secret, sessionIdOf, startStack } from './stack.fixture.ts';
+
+const SPEND = '/w/acme/api/v1/dashboard/spend';
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack({ UPSTREAM_TIMEOUT_MS: '300', LOGIN_ATTEMPTS_PER_MINUTE: '5' });
+});
+beforeEach(() => {
+  for (const service of Object.values(stack.services)) service.answer = undefined;
+});
+afterAll(() => stack.stop());
+
+const http = () => request(stack.gateway.httpUrl);
+const spend = () => http().get(SPEND).set('cookie', cookieOf('ada'));
+
+describe('what a service gets', () => {
+  it('no caller, client or forwarding header from outside', async () => {
+    const forged = await signCallerToken(secret, {
+      userId: 'user_eve',
+      tenantId: provenTenantId('ws_bob'),
+      role: 'owner',
+    });
+    const answer = await spend()
+      .set('x-tollkeeper-caller', forged)
+      .set('x-tollkeeper-client', forged)
+      .set('x-tollkeeper-anything', 'x')
+      .set('x-forwarded-for', '203.0.113.9')
+      .set('x-forwarded-host', 'evil.example')
+      .set('forwarded', 'for=203.0.113.9')
+      .set('x-real-ip', '203.0.113.9');
+    const { headers, caller } = answer.body as Seen;
+    expect(caller).toEqual({ userId: 'user_ada', tenantId: 'ws_acme', role: 'owner' });
+    expect(Object.keys(headers).toSorted()).toEqual(
+      expect.not.arrayContaining([
+        'x-tollkeeper-client',
+        'x-tollkeeper-anything',
+        'x-forwarded-for',
+        'x-forwarded-host',
+        'forwarded',
+        'x-real-ip',
+      ]),
+    );
+    expect(JSON.stringify(headers)).not.toMatch(/evil|203\.0\.113/);
+  });
+
+  it('a forged caller on a public route does not get through either', async () => {
+    const forged = await signCallerToken(secret, { userId: 'user_eve', tenantId: null, role: null });
+    const answer = await http().post('/api/v1/auth/login').set('x-tollkeeper-caller', forged).send({});
+    expect((answer.body as Seen).caller).toBeNull();
+  });
+
+  it('cookies only in the auth area, keys only at ingest', async () => {
+    const of = async (method: 'get' | 'post', path: string): Promise<Record<string, string>> => {
+      const answer = await http()
+        [method](path)
+        .set('cookie', cookieOf('ada'))
+        .set('authorization', 'Bearer ws_live_a.b');
+      return (answer.body as Seen).headers;
+    };
+    expect(await of('get', SPEND)).toEqual(
+      expect.not.objectContaining({ cookie: expect.anything(), authorization: expect.anything() }),
+    );
+    const auth = await of('get', '/api/v1/auth/me');
+    expect([auth['cookie'], auth['authorization']]).toEqual([cookieOf('ada'), undefined]);
+    const events = await of('post', '/api/v1/events');
+    expect([events['cookie'], events['authorization']]).toEqual([undefined, 'Bearer ws_live_a.b']);
+  });
+
+  it('no hop-by-hop header, not even one that Connection names', async () => {
+    const headers: OutgoingHttpHeaders = {
+      cookie: cookieOf('ada'),
+      connection: 'close, x-tollkeeper-caller, x-request-id',
+      te: 'trailers',
+      upgrade: 'h2c',
+    };
+    const seen = JSON.parse((await raw('GET', SPEND, headers)).text) as Seen;
+    expect(seen.headers['connection']).toBe('keep-alive');
+    expect(seen.headers).not.toHaveProperty('te');
+    expect(seen.headers).not.toHaveProperty('upgrade');
+    expect(seen.caller).not.toBeNull();
+  });
+
+  it('the request id, a well-formed one from the client kept', async () => {
+    const kept = await spend().set('x-request-id', 'from-client-1');
+    expect([kept.headers['x-request-id'], (kept.body as Seen).headers['x-request-id']]).toEqual([
+      'from-client-1',
+      'from-client-1',
+    ]);
+    const made = await spend().set('x-request-id', 'bad id');
+    expect(made.headers['x-request-id']).toMatch(/^req_/);
+    expect((made.body as Seen).headers['x-request-id']).toBe(made.headers['x-request-id']);
+  });
+
+  it('the query as it was sent', async () => {
+    const answer = await http().get(`${SPEND}?range=1m&range=3m&x=%zz`).set('cookie', cookieOf('ada'));
+    expect((answer.body as Seen).url).toBe('/api/v1/dashboard/spend?range=1m&range=3m&x=%zz');
+  });
+
+  it('at login, the address of the client as the gateway saw it', async () => {
+    const answer = await http().post('/api/v1/auth/login').set('x-forwarded-for', '203.0.113.9').send({});
+    expect((answer.body as Seen).client).toBe('127.0.0.1');
+  });
+
+  it('a signed caller that is used again in place of a new one', async () => {
+    const [first, second] = [await spend(), await spend()].map(
+      (answer) => (answer.body as Seen).headers['x-tollkeeper-caller'],
+    );
+    expect(first).toBe(second);
+  });
+});
+
+describe('what a client gets', () => {
+  it("the service's status, headers and body, with the security headers of the edge", async () => {
+    stack.services.dashboard.answer = (_req, res) =>
+      void res.writeHead(418, { 'x-own': 'yes', 'content-type': 'application/json' }).end('{"a":1}');
+    const answer = await spend();
+    expect([answer.status, answer.headers['x-own'], answer.body]).toEqual([418, 'yes', { a: 1 }]);
+    expect(answer.headers).toMatchObject({
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+      'strict-transport-security': expect.stringContaining('max-age='),
+      'x-content-type-options': 'nosniff',
+      'x-frame-options': 'SAMEORIGIN',
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-store',
+    });
+    expect(answer.headers).not.toHaveProperty('x-powered-by');
+  });
+
+  it('every cookie that a service sets', async () => {
+    stack.services.identity.answer = (_req, res) =>
+      void res
+        .writeHead(
+          200,
+          [
+            ['set-cookie', 'a=1'],
+            ['set-cookie', 'b=2'],
+          ].flat(),
+        )
+        .end();
+    expect((await http().post('/api/v1/auth/login').send({})).headers['set-cookie']).toEqual(['a=1', 'b=2']);
+  });
+
+  it('503 with Retry-After while a service refuses connections', async () => {
+    stack.services.keys.server.close();
+    stack.services.keys.server.closeAllConnections();
+    const answer = await http().get('/w/acme/api/v1/management/workspace-keys').set('cookie', cookieOf('ada'));
+    expect([answer.status, answer.body.code]).toEqual([503, 'service_unavailable']);
+    expect(answer.headers['retry-after']).toMatch(/^\d+$/);
+    expect(answer.body.error).toContain('keys');
+    expect(answer.text).not.toMatch(/ECONNREFUSED|127\.0\.0\.1/);
+  });
+
+  it('503 when a service breaks off before it has answered', async () => {
+    stack.services.dashboard.answer = (req) => void req.socket.destroy();
+    const answer = await spend();
+    expect([answer.status, answer.body.code]).toEqual([503, 'service_unavailable']);
+  });
+
+  it('504 with Retry-After when a service stays silent', async () => {
+    stack.services.dashboard.answer = () => undefined;
+    const answer = await spend();
+    expect([answer.status, answer.body.code, answer.headers['retry-after']]).toEqual([504, 'upstream_timeout', '5']);
+  });
+
+  it('a broken connection, and no made-up end, when a service breaks off in mid-answer', async () => {
+    stack.services.dashboard.answer = (req, res) => {
+      res.writeHead(200, { 'content-length': '100' }).write('half');
+      setImmediate(() => req.socket.destroy());
+    };
+    const answer = await fetch(`${stack.gateway.httpUrl}${SPEND}`, { headers: { cookie: cookieOf('ada') } });
+    await expect(answer.text()).rejects.toThrow();
+  });
+
+  it('429 with Retry-After for too many logins from one address, good or bad, and nothing else is held up', async () => {
+    const statuses: number[] = [];
+    for (let i = 0; i < 8; i += 1) statuses.push((await http().post('/api/v1/auth/login').send({})).status);
+    const refused = await http().post('/api/v1/auth/login').set('x-forwarded-for', '203.0.113.7').send({});
+    expect([statuses.at(-1), refused.status, refused.body.code]).toEqual([429, 429, 'rate_limited']);
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
+    expect((await spend()).status).toBe(200);
+  });
+});
+
+describe('bodies', () => {
+  const MIB = 1024 * 1024;
+  const agents = '/w/acme/api/v1/agents';
+  const headers = { cookie: cookieOf('ada'), 'content-type': 'application/json' };
+
+  it.each([
+    [agents, headers, MIB],
+    ['/api/v1/events', { authorization: 'Bearer k', 'content-type': 'application/cloudevents+json' }, 5 * MIB],
+  ])(
+    '%s takes a body up to its limit and answers 413 above, whether the length is said or not',
+    async (path, headers, limit) => {
+      const body = Buffer.alloc(limit, 'x');
+      expect((await raw('POST', path, { ...headers, 'content-length': limit }, body)).status).toBe(200);
+      expect((await raw('POST', path, { ...headers, 'transfer-encoding': 'chunked' }, body)).status).toBe(200);
+      const over = Buffer.alloc(limit + 1, 'x');
+      for (const framing of [{ 'content-length': limit + 1 }, { 'transfer-encoding': 'chunked' }]) {
+        const answer = await raw('POST', path, { ...headers, ...framing }, over);
+        expect([answer.status, JSON.parse(answer.text).code]).toEqual([413, 'payload_too_large']);
+      }
+    },
+  );
+
+  it('that are not JSON are 415 outside ingest, which judges its own', async () => {
+    for (const type of [
+      'text/plain',
+      'multipart/form-data; boundary=x',
+      'application/x-www-form-urlencoded',
+      'application/jsonx',
+    ]) {
+      const answer = await http().post(agents).set('cookie', cookieOf('ada')).type(type).send('x=1');
+      expect([answer.status, answer.body.code]).toEqual([415, 'unsupported_media_type']);
+    }
+    expect(
+      (await http().post(agents).set('cookie', cookieOf('ada')).type('application/merge-patch+json').send('{}')).status,
+    ).toBe(200);
+    expect((await http().post('/api/v1/events').type('text/plain').send('x')).status).toBe(200);
+  });
+});
+
+describe('log and metrics', () => {
+  it('one line for each request, with who, where and how, and without query, cookie or key', async () => {
+    await http().get(`${SPEND}?token=hunter2`).set('cookie', cookieOf('ada')).set('x-request-id', 'logged-request');
+    const [line, ...others] = stack.log.lines().filter((entry) => entry['request_id'] === 'logged-request');
+    expect(others).toEqual([]);
+    expect(line).toMatchObject({
+      method: 'GET',
+      path: SPEND,
+      area: 'dashboard',
+      status: 200,
+      ms: expect.any(Number),
+      user_id: 'user_ada',
+      tenant_id: 'ws_acme',
+    });
+    const text = stack.log.text();
+    expect(text).not.toContain('hunter2');
+    expect(text).not.toContain(sessionIdOf('ada'));
+  });
+
+  it('requests are counted by area, method and status', async () => {
+    await spend();
+    const text = await stack.metrics.registry.getSingleMetricAsString('http_server_request_duration_seconds');
+    expect(text).toContain('method="GET",route="dashboard",status="200"');
+    expect(text).not.toContain('acme');
+  });
+});
+
+interface RawAnswer {
+  status: number | undefined;
+  text: string;
+}
+
+/** Sends just these headers, and reads an answer that comes before the body is through. */
+async function raw(method: string, path: string, headers: OutgoingHttpHeaders, body?: Buffer): Promise<RawAnswer> {
+  const req = httpRequest(`${stack.gateway.httpUrl}${path}`, { method, headers, agent: false });
+  req.on('error', () => undefined);
+  req.end(body);
+  const [res] = (await once(req, 'response')) as [IncomingMessage];
+  return { status: res.statusCode, text: (await res.toArray()).join('') };
+}

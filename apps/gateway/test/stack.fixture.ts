@@ -1,0 +1,186 @@
+import { createHash } from 'node:crypto';
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { identityService, toWireRole } from '@tollkeeper/contracts';
+import type { IdentityServiceDefinition } from '@tollkeeper/contracts';
+import { createGrpcServer, grpcService } from '@tollkeeper/grpc';
+import type { GrpcServer, UnaryHandlers } from '@tollkeeper/grpc';
+import { CALLER_HEADER, CLIENT_HEADER, verifyCallerToken, verifyClientAddress } from '@tollkeeper/http';
+import type { Caller, Role } from '@tollkeeper/kernel';
+import { createMetrics, loadConfig } from '@tollkeeper/runtime';
+import { testLogger } from '@tollkeeper/testing';
+import { createGateway, gatewayConfig } from '../src/index.ts';
+
+export const secret = 'a-secret-of-more-than-32-characters!';
+
+/** A session id of the form that identity hands out, the same for the same name. */
+export function sessionIdOf(name: string): string {
+  return createHash('sha256').update(name).digest('base64url');
+}
+
+export function cookieOf(name: string): string {
+  return `gw_session=${sessionIdOf(name)}`;
+}
+
+/** What an upstream got, as its JSON answer tells it. */
+export interface Seen {
+  service: string;
+  method: string;
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+  caller: Caller | null;
+  client: string | null;
+}
+
+type Listener = (req: IncomingMessage, res: ServerResponse) => void;
+
+/** A service that answers with what it got, or as the test says. */
+export interface EchoService {
+  server: Server;
+  url: string;
+  requests: number;
+  /** In place of the echo. */
+  answer: Listener | undefined;
+  close(): Promise<void>;
+}
+
+export async function startEcho(service: string): Promise<EchoService> {
+  const echo: EchoService = {
+    server: createServer((req, res) => {
+      echo.requests += 1;
+      if (echo.answer !== undefined) echo.answer(req, res);
+      // A request that the gateway breaks off has no one left to answer.
+      else tellWhatCame(service, req, res).catch(() => res.destroy());
+    }),
+    url: '',
+    requests: 0,
+    answer: undefined,
+    close: () =>
+      new Promise((resolve) => {
+        echo.server.close(() => resolve());
+        echo.server.closeAllConnections();
+      }),
+  };
+  await new Promise<void>((resolve) => echo.server.listen(0, '127.0.0.1', resolve));
+  echo.url = `http://127.0.0.1:${(echo.server.address() as AddressInfo).port}`;
+  return echo;
+}
+
+async function tellWhatCame(service: string, req: IncomingMessage, res: ServerResponse): Promise<void> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of req) chunks.push(chunk as Buffer);
+  const token = req.headers[CALLER_HEADER];
+  const client = req.headers[CLIENT_HEADER];
+  const seen: Seen = {
+    service,
+    method: req.method ?? '',
+    url: req.url ?? '',
+    headers: req.headers as Record<string, string>,
+    body: Buffer.concat(chunks).toString(),
+    caller: typeof token === 'string' ? await verifyCallerToken(secret, token) : null,
+    client: typeof client === 'string' ? await verifyClientAddress(secret, client) : null,
+  };
+  res.setHeader('content-type', 'application/json; charset=utf-8').end(JSON.stringify(seen));
+}
+
+/** Identity's gRPC side, with the sessions that the test gives it by cookie name. */
+export interface IdentityStub {
+  grpc: GrpcServer;
+  sessions: Map<string, { userId: string; memberships: { tenantId: string; slug: string; role: Role }[] }>;
+  questions: number;
+  /** Awaited before each answer. */
+  hold: Promise<void> | undefined;
+}
+
+export async function startIdentity(port = 0): Promise<IdentityStub> {
+  const handlers: UnaryHandlers<IdentityServiceDefinition> = {
+    async resolveSession({ sessionSha256 }) {
+      stub.questions += 1;
+      await stub.hold;
+      const found = [...stub.sessions].find(([name]) => sha256(sessionIdOf(name)).equals(sessionSha256));
+      if (found === undefined) return {};
+      const [, { userId, memberships }] = found;
+      return { session: { userId, memberships: memberships.map((m) => ({ ...m, role: toWireRole(m.role) })) } };
+    },
+    getWorkspace: async () => ({}),
+    getAgents: async () => ({ agents: [] }),
+  };
+  const stub: IdentityStub = {
+    sessions: new Map(),
+    questions: 0,
+    hold: undefined,
+    grpc: createGrpcServer({
+      host: '127.0.0.1',
+      port,
+      logger: testLogger().logger,
+      metrics: createMetrics('identity'),
+      services: [grpcService(identityService, handlers)],
+    }),
+  };
+  await stub.grpc.start();
+  return stub;
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}
+
+/** A gateway before real services on loopback. People: ada owns `acme`, mia is a member, adam an admin, and bob has two. */
+export async function startStack(env: Record<string, string> = {}) {
+  const identity = await startIdentity();
+  const acme = { tenantId: 'ws_acme', slug: 'acme' };
+  identity.sessions.set('ada', { userId: 'user_ada', memberships: [{ ...acme, role: 'owner' }] });
+  identity.sessions.set('adam', { userId: 'user_adam', memberships: [{ ...acme, role: 'admin' }] });
+  identity.sessions.set('mia', { userId: 'user_mia', memberships: [{ ...acme, role: 'member' }] });
+  identity.sessions.set('bob', {
+    userId: 'user_bob',
+    memberships: [
+      { tenantId: 'ws_bob', slug: 'bob', role: 'owner' },
+      { ...acme, role: 'member' },
+    ],
+  });
+  identity.sessions.set('new', { userId: 'user_new', memberships: [] });
+
+  const services = {
+    identity: await startEcho('identity'),
+    dashboard: await startEcho('dashboard'),
+    keys: await startEcho('keys'),
+    ingest: await startEcho('ingest'),
+  };
+  const log = testLogger();
+  const metrics = createMetrics('gateway');
+  const gateway = createGateway({
+    config: loadConfig(gatewayConfig, {
+      HOST: '127.0.0.1',
+      HTTP_PORT: '0',
+      PUBLIC_URL: 'https://tollkeeper.example',
+      CALLER_TOKEN_SECRET: secret,
+      IDENTITY_GRPC: identity.grpc.address,
+      IDENTITY_HTTP: services.identity.url,
+      DASHBOARD_HTTP: services.dashboard.url,
+      KEYS_HTTP: services.keys.url,
+      INGEST_HTTP: services.ingest.url,
+      ...env,
+    }),
+    logger: log.logger,
+    metrics,
+  });
+  await gateway.start();
+
+  return {
+    gateway,
+    identity,
+    services,
+    log,
+    metrics,
+    async stop() {
+      await gateway.stop();
+      await identity.grpc.stop();
+      await Promise.all(Object.values(services).map((service) => service.close()));
+    },
+  };
+}
+
+export type Stack = Awaited<ReturnType<typeof startStack>>;
