@@ -1,20 +1,22 @@
 import { describe, expect, it } from '@jest/globals';
+import type { EventLog } from '@tollkeeper/event-log';
 import { AppError } from '@tollkeeper/kernel';
 import { eventually, useMongo } from '@tollkeeper/testing';
-import { spend, useIngest } from './ingest.stack.ts';
+import { BATCH, spend, useIngest } from './ingest.stack.ts';
 
 describe('an answer of 202', () => {
   const gate = { open: Promise.resolve(), entered: 0 };
-  const { keys, logged, post } = useIngest(useMongo(), (log) => ({
+  const gatedLog = (log: EventLog): EventLog => ({
     ...log,
     async append(topic, records) {
       gate.entered += 1;
       await gate.open;
       await log.append(topic, records);
     },
-  }));
+  });
+  const { keys, logged, post } = useIngest(useMongo(), gatedLog, { BODY_BUDGET_BYTES: '1000' });
 
-  it('is not given before the log has the events', async () => {
+  it('is not given before the log has the events, and what waits is bounded', async () => {
     const { apiKey, tenantId } = keys.issue();
     const { promise, resolve: open } = Promise.withResolvers<void>();
     gate.open = promise;
@@ -23,6 +25,9 @@ describe('an answer of 202', () => {
     const response = post({ apiKey, body: spend() }).finally(() => (answered = true));
     await eventually(() => expect(gate.entered).toBe(1));
     expect([answered, logged(tenantId)]).toEqual([false, []]);
+    // What waits for the log counts against the memory for bodies.
+    const tooMuch = await post({ apiKey, type: BATCH, body: Array.from({ length: 5 }, () => spend()) });
+    expect([tooMuch.status, tooMuch.headers['retry-after']]).toEqual([503, '1']);
     open();
 
     expect((await response).status).toBe(202);

@@ -27,7 +27,11 @@ export interface Post {
  * The ingest service with the real event log on a real mongod, and real sockets to both sides. Every answer is checked
  * against its OpenAPI document. `wrapLog` stands between the service and the log, to make the log fail or wait.
  */
-export function useIngest(mongo: TestMongo, wrapLog: (log: EventLog) => EventLog = (log) => log) {
+export function useIngest(
+  mongo: TestMongo,
+  wrapLog: (log: EventLog) => EventLog = (log) => log,
+  environment: NodeJS.ProcessEnv = {},
+) {
   const logs = testLogger();
   const clock = { now: NOW };
   const keys = createKeysStandIn(logs.logger);
@@ -49,6 +53,7 @@ export function useIngest(mongo: TestMongo, wrapLog: (log: EventLog) => EventLog
         HTTP_PORT: '0',
         KEYS_GRPC: keys.address,
         CALLER_TOKEN_SECRET: 'a-caller-token-secret-of-enough-bytes',
+        ...environment,
       }),
       logger: logs.logger,
       metrics,

@@ -18,7 +18,6 @@ import type { Access, RequestFacts, Route, RouteResult } from './route.ts';
 import { validate } from './validation.ts';
 
 export const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024;
-const DEFAULT_BODY_BUDGET_BYTES = 64 * 1024 * 1024;
 
 export interface HttpServerOptions {
   routes: readonly Route[];
@@ -31,7 +30,10 @@ export interface HttpServerOptions {
   logger: Logger;
   metrics: Metrics;
   bodyLimitBytes?: number;
-  /** Bytes that the bodies of all requests under way may take together; beyond it requests are answered 503. */
+  /**
+   * Bytes that the bodies of all requests under way may take together; beyond it requests are answered 503. Unbounded
+   * unless given: for servers whose callers are authenticated, because slow senders hold their share of it.
+   */
   bodyBudgetBytes?: number;
 }
 
@@ -50,7 +52,7 @@ export function createHttpServer(options: HttpServerOptions): HttpListener {
 
 function createApp(options: HttpServerOptions): Express {
   const { routes, info, callerTokenSecret, logger, metrics } = options;
-  const { bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES, bodyBudgetBytes = DEFAULT_BODY_BUDGET_BYTES } = options;
+  const { bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES, bodyBudgetBytes = Infinity } = options;
   const budget = createBodyBudget(bodyBudgetBytes);
   const key = tokenKey(callerTokenSecret);
   const document = JSON.stringify(openApiDocument(routes, info));
