@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import {
   hostPortField,
   httpOriginField,
@@ -16,6 +17,7 @@ export const gatewayConfig = serviceConfig.extend({
     'origin that browsers reach the gateway at, such as https://tollkeeper.example.com; writes from pages of other origins are refused',
   ),
   TRUSTED_PROXIES: listField()
+    .refine((networks) => networks.every(isNetwork), 'must be IP addresses or CIDR ranges')
     .prefault('')
     .describe(
       'addresses and CIDR ranges of the proxies in front, separated by commas, whose X-Forwarded-For is believed; default none',
@@ -40,4 +42,15 @@ export const gatewayConfig = serviceConfig.extend({
     .prefault('60')
     .describe('logins from one address in a minute, good or bad, before the answer is 429; default 60'),
 });
+
+function isNetwork(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const bits = isIP(address) === 6 ? 128 : 32;
+  return (
+    isIP(address) !== 0 &&
+    rest.length === 0 &&
+    (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits))
+  );
+}
+
 export type GatewayConfig = z.infer<typeof gatewayConfig>;

@@ -1,0 +1,143 @@
+import { describe, expect, it } from '@jest/globals';
+import { toWireRole } from '@tollkeeper/contracts';
+import { tokenKey, verifyCallerToken } from '@tollkeeper/http';
+import { AppError } from '@tollkeeper/kernel';
+import { createSessionDirectory } from './session.directory.ts';
+
+const secret = 'a-secret-of-more-than-32-characters!';
+const cookie = 'c'.repeat(43);
+const memberships = [
+  { tenantId: 'ws_1', slug: 'one', role: toWireRole('owner') },
+  { tenantId: 'ws_2', slug: 'two', role: toWireRole('member') },
+];
+
+function setUp({ cacheMs = 5_000 } = {}) {
+  const state = { nowMs: 1_000, asked: [] as Buffer[], valid: true, hold: Promise.resolve(), down: false };
+  const directory = createSessionDirectory({
+    tokenKey: tokenKey(secret),
+    cacheMs,
+    now: () => state.nowMs,
+    identity: {
+      async resolveSession({ sessionSha256 }) {
+        state.asked.push(sessionSha256 as Buffer);
+        await state.hold;
+        if (state.down) throw new AppError('upstream_timeout', 'too slow');
+        return { session: state.valid ? { userId: 'user_1', memberships } : null };
+      },
+    },
+  });
+  return {
+    state,
+    resolve: () => directory.resolve(cookie, 'request-1'),
+    forget: () => directory.forget(cookie),
+    directory,
+  };
+}
+
+describe('createSessionDirectory', () => {
+  it('sends identity the SHA-256 of the cookie and never the cookie', async () => {
+    const { state, resolve } = setUp();
+    const session = await resolve();
+    expect(session).toMatchObject({
+      userId: 'user_1',
+      memberships: [
+        { slug: 'one', role: 'owner' },
+        { slug: 'two', role: 'member' },
+      ],
+    });
+    expect(state.asked[0]?.toString('hex')).toMatch(/^[0-9a-f]{64}$/);
+    expect(state.asked[0]?.toString()).not.toContain('ccc');
+  });
+
+  it('uses an answer for 5 seconds from the question, and no longer', async () => {
+    const { state, resolve } = setUp();
+    await resolve();
+    state.valid = false;
+    state.nowMs += 5_000;
+    expect(await resolve()).not.toBeNull();
+    state.nowMs += 1;
+    expect(await resolve()).toBeNull();
+  });
+
+  it('counts the 5 seconds from the question though the answer came late', async () => {
+    const { state, resolve } = setUp();
+    const answer = Promise.withResolvers<void>();
+    state.hold = answer.promise;
+    const first = resolve();
+    state.nowMs += 4_000;
+    answer.resolve();
+    await first;
+    state.nowMs += 1_001;
+    await resolve();
+    expect(state.asked).toHaveLength(2);
+  });
+
+  it('keeps the answer that a session is not valid, too', async () => {
+    const { state, resolve } = setUp();
+    state.valid = false;
+    expect([await resolve(), await resolve()]).toEqual([null, null]);
+    expect(state.asked).toHaveLength(1);
+  });
+
+  it('makes one question of all that are asked about a session at once', async () => {
+    const { state, resolve } = setUp();
+    const answers = await Promise.all(Array.from({ length: 50 }, resolve));
+    expect(new Set(answers).size).toBe(1);
+    expect(state.asked).toHaveLength(1);
+  });
+
+  it('asks again after forget, also when an older question is still open', async () => {
+    const { state, resolve, forget } = setUp();
+    const answer = Promise.withResolvers<void>();
+    state.hold = answer.promise;
+    const before = resolve();
+    forget();
+    state.hold = Promise.resolve();
+    state.valid = false;
+    expect(await resolve()).toBeNull();
+    answer.resolve();
+    await before;
+    expect(await resolve()).toBeNull();
+  });
+
+  it('throws service_unavailable while identity cannot be asked, and does not keep that', async () => {
+    const { state, resolve } = setUp();
+    state.down = true;
+    await expect(resolve()).rejects.toMatchObject({ code: 'service_unavailable', retryAfterSeconds: 2 });
+    state.down = false;
+    expect(await resolve()).not.toBeNull();
+  });
+
+  it('asks nothing about what cannot be a session', async () => {
+    const { state, directory } = setUp();
+    for (const odd of ['', 'x', 'c'.repeat(42), 'c'.repeat(44), `${'c'.repeat(42)}=`, `${'c'.repeat(42)} `]) {
+      expect(await directory.resolve(odd, 'request-1')).toBeNull();
+    }
+    expect(state.asked).toEqual([]);
+  });
+
+  it('asks each time when nothing is to be kept', async () => {
+    const { state, resolve } = setUp({ cacheMs: 0 });
+    await resolve();
+    await resolve();
+    expect(state.asked).toHaveLength(2);
+  });
+
+  it('signs the caller once for each workspace, as what the caller is there', async () => {
+    const { resolve } = setUp();
+    const session = await resolve();
+    const [one, two] = session?.memberships ?? [];
+    if (session === null || one === undefined || two === undefined) throw new Error('no session');
+    expect(await session.callerToken(one)).toBe(await session.callerToken(one));
+    expect(await verifyCallerToken(secret, await session.callerToken(two))).toEqual({
+      userId: 'user_1',
+      tenantId: 'ws_2',
+      role: 'member',
+    });
+    expect(await verifyCallerToken(secret, await session.callerToken(null))).toEqual({
+      userId: 'user_1',
+      tenantId: null,
+      role: null,
+    });
+  });
+});

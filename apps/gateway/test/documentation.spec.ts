@@ -1,0 +1,143 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { openApiDocument } from '@tollkeeper/http';
+import { eventually } from '@tollkeeper/testing';
+import request from 'supertest';
+import { mergeDocuments } from '../src/openapi/merge.ts';
+import { createPublishedDocument } from '../src/openapi/published-document.ts';
+import { executeRoute } from '../src/http/execute.ts';
+import { testLogger } from '@tollkeeper/testing';
+import type { EchoService, Stack } from './stack.fixture.ts';
+import { startEcho, startStack } from './stack.fixture.ts';
+
+const own = openApiDocument([executeRoute], { title: 'Tollkeeper', version: '1' });
+const documentOf = (path: string, schemas: Record<string, object> = {}) => ({
+  openapi: '3.1.1',
+  info: { title: 'x', version: '1' },
+  paths: {
+    [path]: {
+      get: {
+        operationId: path,
+        responses: {
+          200: { description: '', content: { 'application/json': { schema: { $ref: '#/components/schemas/Item' } } } },
+        },
+      },
+    },
+  },
+  components: { schemas },
+});
+
+describe('mergeDocuments', () => {
+  it('keeps every path, and one copy of what services mean alike', () => {
+    const item = { type: 'object' as const };
+    const merged = mergeDocuments(own, [
+      { service: 'keys', document: documentOf('/a', { Item: item }) },
+      { service: 'dashboard', document: documentOf('/b', { Item: item }) },
+    ]);
+    expect(Object.keys(merged.paths ?? {})).toEqual(['/api/v1/execute', '/a', '/b']);
+    expect(Object.keys(merged.components?.schemas ?? {})).toEqual(['Error', 'Item']);
+  });
+
+  it('renames what a later service means differently, with all that refers to it', () => {
+    const merged = mergeDocuments(own, [
+      { service: 'keys', document: documentOf('/a', { Item: { type: 'string' } }) },
+      { service: 'dashboard', document: documentOf('/b', { Item: { type: 'number' } }) },
+    ]);
+    expect(merged.components?.schemas).toMatchObject({ Item: { type: 'string' }, DashboardItem: { type: 'number' } });
+    expect(JSON.stringify(merged.paths?.['/b'])).toContain('#/components/schemas/DashboardItem');
+    expect(JSON.stringify(merged.paths?.['/a'])).toContain('#/components/schemas/Item');
+  });
+
+  it('refuses two services that claim one path', () => {
+    const twice = ['keys', 'dashboard'].map((service) => ({ service, document: documentOf('/a') }));
+    expect(() => mergeDocuments(own, twice)).toThrow('dashboard defines /a');
+  });
+});
+
+describe('the published document', () => {
+  const serve = (service: EchoService, document: object) => {
+    service.answer = (_req, res) =>
+      void res.setHeader('content-type', 'application/json').end(JSON.stringify(document));
+  };
+
+  it('asks each service once a minute, names one that is down, and shows its last good copy', async () => {
+    const keys = await startEcho('keys');
+    const dashboard = await startEcho('dashboard');
+    serve(keys, documentOf('/keys'));
+    serve(dashboard, documentOf('/dashboard'));
+    let now = 0;
+    const published = createPublishedDocument({
+      upstreams: { keys: keys.url, dashboard: dashboard.url, budgets: undefined },
+      routes: [executeRoute],
+      logger: testLogger().logger,
+      clock: () => now,
+    });
+    const read = async () => JSON.parse(await published.read()) as { info: object; paths: object };
+
+    const [first] = await Promise.all([read(), read()]);
+    expect(Object.keys(first.paths)).toEqual(['/api/v1/execute', '/keys', '/dashboard']);
+    expect(first.info).not.toHaveProperty('x-unavailable-services');
+    now = 59_999;
+    await read();
+    expect([keys.requests, dashboard.requests]).toEqual([1, 1]);
+
+    await keys.close();
+    now = 60_000;
+    const second = await read();
+    expect(Object.keys(second.paths)).toContain('/keys');
+    expect(second.info).toMatchObject({ 'x-unavailable-services': ['keys'] });
+    await dashboard.close();
+  });
+
+  it('leaves out a service that was never up, and asks it again soon', async () => {
+    const keys = await startEcho('keys');
+    keys.answer = (_req, res) => void res.writeHead(500).end();
+    let now = 0;
+    const published = createPublishedDocument({
+      upstreams: { keys: keys.url },
+      routes: [executeRoute],
+      logger: testLogger().logger,
+      clock: () => now,
+    });
+    expect(JSON.parse(await published.read())).toMatchObject({ info: { 'x-unavailable-services': ['keys'] } });
+    serve(keys, documentOf('/keys'));
+    now = 5_000;
+    await eventually(async () => expect(JSON.parse(await published.read()).paths).toHaveProperty('/keys'));
+    await keys.close();
+  });
+});
+
+describe('the pages', () => {
+  let stack: Stack;
+  beforeAll(async () => {
+    stack = await startStack();
+    for (const [name, service] of Object.entries(stack.services)) {
+      service.answer = (_req, res) =>
+        void res.setHeader('content-type', 'application/json').end(JSON.stringify(documentOf(`/${name}`)));
+    }
+  });
+  afterAll(() => stack.stop());
+
+  it('GET /openapi.json is the merged document, for everyone', async () => {
+    const answer = await request(stack.gateway.httpUrl).get('/openapi.json');
+    expect(answer.type).toBe('application/json');
+    expect(Object.keys(answer.body.paths)).toEqual(['/api/v1/execute', '/identity', '/dashboard', '/keys', '/ingest']);
+    expect(answer.body.components.securitySchemes).toHaveProperty('session');
+  });
+
+  it('GET /docs is a page that loads only what this gateway serves', async () => {
+    const page = await request(stack.gateway.httpUrl).get('/docs');
+    expect([page.status, page.type]).toEqual([200, 'text/html']);
+    expect(page.headers['content-security-policy']).toMatch(/^default-src 'none'; script-src 'self';/);
+    const urls = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? '');
+    expect(urls.length).toBeGreaterThan(2);
+    for (const url of urls) expect((await request(stack.gateway.httpUrl).get(url)).status).toBe(200);
+    expect(page.text).not.toMatch(/<script>|https?:\/\//);
+  });
+
+  it('GET / leads to the page, and other methods are 405', async () => {
+    const root = await request(stack.gateway.httpUrl).get('/');
+    expect([root.status, root.headers['location']]).toEqual([302, '/docs']);
+    const post = await request(stack.gateway.httpUrl).post('/docs');
+    expect([post.status, post.headers['allow'], post.body.code]).toEqual([405, 'GET, HEAD', 'method_not_allowed']);
+  });
+});

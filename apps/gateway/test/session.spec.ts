@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '@tollkeeper/testing';
+import request from 'supertest';
+import type { Stack } from './stack.fixture.ts';
+import { cookieOf, startIdentity, startStack } from './stack.fixture.ts';
+
+const SPEND = '/w/acme/api/v1/dashboard/spend';
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack();
+});
+afterAll(() => stack.stop());
+
+const spend = (as: string) => request(stack.gateway.httpUrl).get(SPEND).set('cookie', cookieOf(as));
+
+describe('sessions', () => {
+  it('are looked up once for many requests at once and the ones soon after', async () => {
+    const before = stack.identity.questions;
+    await Promise.all(Array.from({ length: 20 }, () => spend('mia')));
+    await spend('mia');
+    expect(stack.identity.questions - before).toBe(1);
+  });
+
+  it('end with a logout through this gateway at once', async () => {
+    expect((await spend('adam')).status).toBe(200);
+    stack.services.identity.answer = (_req, res) => {
+      stack.identity.sessions.delete('adam');
+      res.writeHead(204).end();
+    };
+    const logout = await request(stack.gateway.httpUrl).post('/api/v1/auth/logout').set('cookie', cookieOf('adam'));
+    expect(logout.status).toBe(204);
+    expect((await spend('adam')).status).toBe(401);
+    stack.services.identity.answer = undefined;
+  });
+
+  it('know a workspace that their user has just made', async () => {
+    const use = () =>
+      request(stack.gateway.httpUrl).get('/w/fresh/api/v1/dashboard/spend').set('cookie', cookieOf('new'));
+    expect((await use()).status).toBe(403);
+    stack.services.identity.answer = (_req, res) => {
+      stack.identity.sessions.get('new')?.memberships.push({ tenantId: 'ws_fresh', slug: 'fresh', role: 'owner' });
+      res.writeHead(201).end();
+    };
+    await request(stack.gateway.httpUrl).post('/api/v1/workspaces').set('cookie', cookieOf('new')).send({});
+    stack.services.identity.answer = undefined;
+    expect((await use()).status).toBe(200);
+  });
+});
+
+describe('without identity', () => {
+  it('the answer is 503 with Retry-After and never 401, the gateway is not ready, and all is well when it is back', async () => {
+    const own = await startStack();
+    const get = (as: string) => request(own.gateway.httpUrl).get(SPEND).set('cookie', cookieOf(as));
+    const port = Number(own.identity.grpc.address.split(':').at(-1));
+    await own.identity.grpc.stop();
+
+    for (const as of ['ada', 'nobody']) {
+      const answer = await get(as);
+      expect([answer.status, answer.body.code]).toEqual([503, 'service_unavailable']);
+      expect(answer.headers['retry-after']).toMatch(/^\d+$/);
+    }
+    await expect(own.gateway.ready?.()).rejects.toThrow(/identity/);
+    expect((await request(own.gateway.httpUrl).post('/api/v1/execute')).status).toBe(410);
+
+    const back = await startIdentity(port);
+    back.sessions.set('ada', {
+      userId: 'user_ada',
+      memberships: [{ tenantId: 'ws_acme', slug: 'acme', role: 'owner' }],
+    });
+    await eventually(async () => expect((await get('ada')).status).toBe(200));
+    await expect(own.gateway.ready?.()).resolves.toBeUndefined();
+    await back.grpc.stop();
+    await own.stop();
+  });
+});
