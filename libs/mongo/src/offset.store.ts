@@ -1,4 +1,5 @@
 import { Schema, type ClientSession, type Connection, type Model } from 'mongoose';
+import { isDuplicateKey } from './duplicate-key.ts';
 
 /** How far a consumer group has come in each partition, kept beside the effects of what it read. */
 export interface OffsetStore {
@@ -32,8 +33,6 @@ interface StoredOffset {
   nextOffset: number;
   updatedAt: Date;
 }
-
-const DUPLICATE_KEY = 11_000;
 
 const storedOffsetSchema = new Schema<StoredOffset>(
   {
@@ -69,8 +68,4 @@ export function createOffsetStore(connection: Connection, group: string): Offset
       if (matchedCount === 0) throw new OffsetConflict(group, step);
     },
   };
-}
-
-function isDuplicateKey(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === DUPLICATE_KEY;
 }

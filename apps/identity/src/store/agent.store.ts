@@ -1,7 +1,8 @@
 import type { TenantId } from '@tollkeeper/kernel';
+import { isDuplicateKey } from '@tollkeeper/mongo';
 import { type ClientSession, trusted } from 'mongoose';
 import type { Agent, AgentStore } from '../domain/agent.ts';
-import { type IdentityModels, isDuplicateKey, type StoredAgent } from './models.ts';
+import type { IdentityModels, StoredAgent } from './models.ts';
 
 /** An agent that an event told about. */
 export interface SeenAgent {

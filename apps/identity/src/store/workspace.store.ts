@@ -1,7 +1,7 @@
-import { withTransaction } from '@tollkeeper/mongo';
+import { isDuplicateKey, withTransaction } from '@tollkeeper/mongo';
 import { trusted } from 'mongoose';
 import type { Workspace, WorkspaceStore } from '../domain/workspace.ts';
-import { type IdentityModels, isDuplicateKey, type StoredWorkspace } from './models.ts';
+import type { IdentityModels, StoredWorkspace } from './models.ts';
 
 export function createWorkspaceStore({ connection, workspaces, members }: IdentityModels): WorkspaceStore {
   return {
