@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { createLifecycle } from './lifecycle.ts';
+import { createLifecycle, withoutReadiness } from './lifecycle.ts';
 import type { Component } from './lifecycle.ts';
 import { createLogger } from './logger.ts';
 
@@ -80,5 +80,17 @@ describe('createLifecycle', () => {
     const stopped = all.stop();
     await expect(all.ready?.()).rejects.toThrow('keys is stopping');
     await stopped;
+  });
+
+  it('is ready without a part whose readiness does not matter', async () => {
+    const { calls, part } = recorder();
+    const ready = async () => {
+      throw new Error('no peer');
+    };
+    const all = createLifecycle([withoutReadiness(part('peer', { ready }))], logger);
+    await all.start();
+    await expect(all.ready?.()).resolves.toBeUndefined();
+    await all.stop();
+    expect(calls).toEqual(['start peer', 'stop peer']);
   });
 });

@@ -95,6 +95,14 @@ export function createLifecycle(
   };
 }
 
+/**
+ * `component` without a say in readiness: for a peer whose absence costs a service some answers and not all, so that
+ * one service's outage does not take those that ask it out of rotation.
+ */
+export function withoutReadiness({ name, start, stop }: Component): Component {
+  return { name, start, stop };
+}
+
 function reasonOf(reason: unknown): string {
   return reason instanceof Error ? reason.message : String(reason);
 }
