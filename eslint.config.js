@@ -2,7 +2,7 @@ import nx from '@nx/eslint-plugin';
 import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
-const APPS = ['gateway', 'identity', 'keys', 'ingest', 'dashboard', 'standalone'];
+const APPS = ['gateway', 'identity', 'keys', 'ingest', 'budgets', 'dashboard', 'standalone'];
 
 /** What each kind of project may import. A kind that is not listed may be imported by nothing here. */
 const LAYERS = {

@@ -24,7 +24,7 @@ async function testedAfterChangeTo(files: string): Promise<string[]> {
     .sort();
 }
 
-const SERVICES = ['dashboard', 'gateway', 'identity', 'ingest', 'keys'];
+const SERVICES = ['budgets', 'dashboard', 'gateway', 'identity', 'ingest', 'keys'];
 
 describe('nx affected -t test', () => {
   it.each(['identity', 'ingest'])('after a change in apps/%s leaves every other service alone', async (service) => {

@@ -1,0 +1,11 @@
+import type { IdentityServiceDefinition } from '@tollkeeper/contracts';
+import type { GrpcClient } from '@tollkeeper/grpc';
+import type { AgentDirectory } from '../domain/budget.ts';
+
+/** The agents of a workspace as identity has them at this moment. */
+export function createAgentDirectory(identity: GrpcClient<IdentityServiceDefinition>): AgentDirectory {
+  return {
+    list: async (tenantId) => (await identity.getAgents({ tenantId })).agents,
+    has: async (tenantId, agentId) => (await identity.getAgents({ tenantId, agentIds: [agentId] })).agents.length > 0,
+  };
+}

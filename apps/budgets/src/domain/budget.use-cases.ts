@@ -1,0 +1,48 @@
+import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
+import type { Agent, AgentBudget, AgentDirectory, BudgetStore, DailyBudget } from './budget.ts';
+
+/** An agent of the workspace with its budget; `updatedAt` is null when nobody ever set one. */
+export type AgentWithBudget = Agent & { dailyBudgetMicros: DailyBudget; updatedAt: Date | null };
+
+/** What can be done with the budgets of workspaces and agents (spec §4.2). */
+export interface BudgetUseCases {
+  ofWorkspace(tenantId: TenantId): Promise<DailyBudget>;
+  /** Null unsets it. */
+  setWorkspace(tenantId: TenantId, dailyBudgetMicros: DailyBudget): Promise<void>;
+  /** Every agent of the workspace, by `agentId`, set or not. */
+  listAgents(tenantId: TenantId): Promise<AgentWithBudget[]>;
+  /** Null unsets it. Rejects with `not_found` when the workspace has no such agent. */
+  setAgent(tenantId: TenantId, agentId: string, dailyBudgetMicros: DailyBudget): Promise<void>;
+  /** The budgets of those agents that were ever set, by `agentId`; whether the agents exist is not asked. */
+  ofAgents(tenantId: TenantId, agentIds: readonly string[]): Promise<AgentBudget[]>;
+}
+
+export interface BudgetDeps {
+  store: BudgetStore;
+  agents: AgentDirectory;
+  clock: Clock;
+}
+
+export function createBudgetUseCases({ store, agents, clock }: BudgetDeps): BudgetUseCases {
+  return {
+    ofWorkspace: (tenantId) => store.ofWorkspace(tenantId),
+    setWorkspace: (tenantId, dailyBudgetMicros) => store.setWorkspace(tenantId, dailyBudgetMicros),
+    ofAgents: (tenantId, agentIds) => store.ofAgents(tenantId, agentIds),
+
+    async listAgents(tenantId) {
+      const [known, budgets] = await Promise.all([agents.list(tenantId), store.ofAgents(tenantId)]);
+      const byAgent = new Map(budgets.map((budget) => [budget.agentId, budget]));
+      return known.map((agent) => {
+        const { dailyBudgetMicros = null, updatedAt = null } = byAgent.get(agent.agentId) ?? {};
+        return { ...agent, dailyBudgetMicros, updatedAt };
+      });
+    },
+
+    async setAgent(tenantId, agentId, dailyBudgetMicros) {
+      if (!(await agents.has(tenantId, agentId))) {
+        throw new AppError('not_found', 'This workspace has no agent with that agent_id.');
+      }
+      await store.setAgent(tenantId, { agentId, dailyBudgetMicros, updatedAt: new Date(clock()) });
+    },
+  };
+}

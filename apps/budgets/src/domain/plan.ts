@@ -1,0 +1,33 @@
+import type { TenantId } from '@tollkeeper/kernel';
+
+/** A named daily budget that calls can be made under (spec §2.4). `key` is unique in the workspace and never changes. */
+export interface Plan {
+  id: string;
+  key: string;
+  displayName: string;
+  description: string;
+  /** USD micros. */
+  dailyBudgetMicros: number;
+  isActive: boolean;
+  createdAt: Date;
+  updatedAt: Date;
+}
+
+/** What an update may change; a field that is absent or undefined stays as it is. */
+export type PlanChanges = Partial<Pick<Plan, 'displayName' | 'description' | 'dailyBudgetMicros' | 'isActive'>>;
+
+/** Most plans of a workspace. Deleting one makes room. */
+export const MAX_PLANS = 500;
+
+/** Where plans are kept. Another workspace's plan does not exist for any method. */
+export interface PlanStore {
+  /** By key. */
+  list(tenantId: TenantId): Promise<Plan[]>;
+  count(tenantId: TenantId): Promise<number>;
+  /** False, and nothing kept, when the workspace has a plan with the key. */
+  insert(tenantId: TenantId, plan: Plan): Promise<boolean>;
+  /** The plan as it is then; null when the workspace has none with the key. Concurrent updates of other fields all count. */
+  update(tenantId: TenantId, key: string, changes: PlanChanges & { updatedAt: Date }): Promise<Plan | null>;
+  /** False when the workspace has no plan with the key. */
+  delete(tenantId: TenantId, key: string): Promise<boolean>;
+}

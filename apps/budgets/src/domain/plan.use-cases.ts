@@ -1,0 +1,46 @@
+import { AppError, type Clock, newId, type TenantId } from '@tollkeeper/kernel';
+import { MAX_PLANS, type Plan, type PlanChanges, type PlanStore } from './plan.ts';
+
+export type NewPlan = Pick<Plan, 'key' | 'displayName' | 'description' | 'dailyBudgetMicros'>;
+
+/** What can be done with plans (spec §4.2, decisions §5). */
+export interface PlanUseCases {
+  /** By key. */
+  list(tenantId: TenantId): Promise<Plan[]>;
+  /** Makes an active plan. Rejects with `conflict` when the key is taken or the workspace has {@link MAX_PLANS} plans. */
+  create(tenantId: TenantId, plan: NewPlan): Promise<Plan>;
+  /** Changes the fields given and no other. Rejects with `not_found`. */
+  update(tenantId: TenantId, key: string, changes: PlanChanges): Promise<Plan>;
+  /** Rejects with `not_found`. The key is free again at once. */
+  delete(tenantId: TenantId, key: string): Promise<void>;
+}
+
+export function createPlanUseCases({ store, clock }: { store: PlanStore; clock: Clock }): PlanUseCases {
+  return {
+    list: (tenantId) => store.list(tenantId),
+
+    async create(tenantId, fields) {
+      if ((await store.count(tenantId)) >= MAX_PLANS) {
+        throw new AppError('conflict', `The workspace has ${MAX_PLANS} plans. Delete one that is not needed.`);
+      }
+      const now = new Date(clock());
+      const plan = { id: newId('plan'), ...fields, isActive: true, createdAt: now, updatedAt: now };
+      if (await store.insert(tenantId, plan)) return plan;
+      const details = [{ path: 'plan_key', message: 'is taken; choose another, or PUT the plan to change it' }];
+      throw new AppError('conflict', `The workspace has a plan with the key ${fields.key} already.`, { details });
+    },
+
+    async update(tenantId, key, changes) {
+      const updatedAt = new Date(clock());
+      return (await store.update(tenantId, key, { ...changes, updatedAt })) ?? noSuchPlan();
+    },
+
+    async delete(tenantId, key) {
+      if (!(await store.delete(tenantId, key))) noSuchPlan();
+    },
+  };
+}
+
+function noSuchPlan(): never {
+  throw new AppError('not_found', 'This workspace has no plan with that plan_key.');
+}

@@ -1,0 +1,114 @@
+import { identifier, micros } from '@tollkeeper/contracts';
+import { defineRoute, type Route } from '@tollkeeper/http';
+import { z } from 'zod';
+import type { AgentWithBudget, BudgetUseCases } from '../domain/budget.use-cases.ts';
+import { PREFIX, segments, TAG, workspaceOf } from './paths.ts';
+
+const dailyBudget = micros.nullable().meta({ description: 'USD micros a day; null when unset', example: 25_000_000 });
+const change = z.strictObject({ daily_budget_usd_micros: dailyBudget });
+const ofWorkspace = z.object({ tenant_id: segments.tenant_id });
+const ofAgent = z.object({ tenant_id: segments.tenant_id, agent_id: segments.agent_id });
+
+const workspaceBudget = z
+  .object({ tenant_id: z.string(), daily_budget_usd_micros: dailyBudget })
+  .meta({ id: 'WorkspaceBudget' });
+const agentBudget = z
+  .object({ agent_id: identifier, daily_budget_usd_micros: dailyBudget })
+  .meta({ id: 'AgentBudget' });
+const agentItem = z
+  .object({
+    agent_id: identifier,
+    display_name: z.string(),
+    daily_budget_usd_micros: dailyBudget,
+    updated_at: z.iso.datetime({ precision: 3 }).nullable().meta({ description: 'Null when it was never set' }),
+  })
+  .meta({ id: 'AgentBudgetItem' });
+
+/** The daily budgets of the workspace and of its agents (spec §4.2), for owners. */
+export function createBudgetRoutes(budgets: BudgetUseCases): Route[] {
+  return [...workspaceRoutes(budgets), ...agentRoutes(budgets)];
+}
+
+function workspaceRoutes(budgets: BudgetUseCases): Route[] {
+  const path = `${PREFIX}/workspace`;
+  return [
+    defineRoute({
+      method: 'get',
+      path,
+      operationId: 'getWorkspaceBudget',
+      tag: TAG,
+      summary: 'The daily budget of the workspace',
+      access: 'owner',
+      params: ofWorkspace,
+      responses: { 200: { description: 'The budget', schema: workspaceBudget } },
+      handler: async ({ caller, params }) => {
+        const tenantId = workspaceOf(caller, params);
+        const daily = await budgets.ofWorkspace(tenantId);
+        return { status: 200, body: { tenant_id: tenantId, daily_budget_usd_micros: daily } };
+      },
+    }),
+    defineRoute({
+      method: 'put',
+      path,
+      operationId: 'setWorkspaceBudget',
+      tag: TAG,
+      summary: 'Set or unset the daily budget of the workspace',
+      description: 'Null unsets it. The dashboard follows within seconds.',
+      access: 'owner',
+      params: ofWorkspace,
+      body: change,
+      responses: { 200: { description: 'The budget as it is now', schema: workspaceBudget } },
+      handler: async ({ caller, params, body }) => {
+        const tenantId = workspaceOf(caller, params);
+        await budgets.setWorkspace(tenantId, body.daily_budget_usd_micros);
+        return { status: 200, body: { tenant_id: tenantId, ...body } };
+      },
+    }),
+  ];
+}
+
+function agentRoutes(budgets: BudgetUseCases): Route[] {
+  return [
+    defineRoute({
+      method: 'get',
+      path: `${PREFIX}/agents`,
+      operationId: 'listAgentBudgets',
+      tag: TAG,
+      summary: 'The daily budgets of the agents of the workspace',
+      description: 'Every agent of the workspace by `agent_id`, with or without a budget; at most 10000.',
+      access: 'owner',
+      params: ofWorkspace,
+      responses: { 200: { description: 'The agents', schema: z.object({ items: z.array(agentItem) }) } },
+      handler: async ({ caller, params }) => {
+        const agents = await budgets.listAgents(workspaceOf(caller, params));
+        return { status: 200, body: { items: agents.map(toAgentItem) } };
+      },
+    }),
+    defineRoute({
+      method: 'put',
+      path: `${PREFIX}/agents/{agent_id}`,
+      operationId: 'setAgentBudget',
+      tag: TAG,
+      summary: 'Set or unset the daily budget of an agent',
+      description:
+        'Null unsets it. An agent that the workspace does not have is 404; events and `POST /agents` make agents.',
+      access: 'owner',
+      params: ofAgent,
+      body: change,
+      responses: { 200: { description: 'The budget as it is now', schema: agentBudget } },
+      handler: async ({ caller, params, body }) => {
+        await budgets.setAgent(workspaceOf(caller, params), params.agent_id, body.daily_budget_usd_micros);
+        return { status: 200, body: { agent_id: params.agent_id, ...body } };
+      },
+    }),
+  ];
+}
+
+function toAgentItem({ agentId, displayName, dailyBudgetMicros, updatedAt }: AgentWithBudget) {
+  return {
+    agent_id: agentId,
+    display_name: displayName,
+    daily_budget_usd_micros: dailyBudgetMicros,
+    updated_at: updatedAt?.toISOString() ?? null,
+  };
+}

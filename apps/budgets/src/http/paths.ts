@@ -1,0 +1,22 @@
+import { identifier, planKey } from '@tollkeeper/contracts';
+import type { TenantCaller } from '@tollkeeper/http';
+import { AppError, type TenantId } from '@tollkeeper/kernel';
+
+export const PREFIX = '/api/v1/workspaces/{tenant_id}/budgets';
+export const TAG = 'Budgets';
+
+/** The segments of the paths below {@link PREFIX}. */
+export const segments = {
+  tenant_id: identifier.meta({ description: 'Id of the workspace' }),
+  agent_id: identifier,
+  plan_key: planKey,
+};
+
+/**
+ * The workspace that a request is about. The gateway lets a caller in only where path and membership name the same one;
+ * a caller token that says another is refused as it refuses a workspace of others (decisions §2).
+ */
+export function workspaceOf(caller: TenantCaller, params: { tenant_id: string }): TenantId {
+  if (params.tenant_id === caller.tenantId) return caller.tenantId;
+  throw new AppError('forbidden', 'You have no access to this workspace.');
+}

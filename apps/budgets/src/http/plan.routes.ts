@@ -1,0 +1,150 @@
+import { displayName, micros, planKey } from '@tollkeeper/contracts';
+import { defineRoute, type Route } from '@tollkeeper/http';
+import { z } from 'zod';
+import { MAX_PLANS, type Plan } from '../domain/plan.ts';
+import type { PlanUseCases } from '../domain/plan.use-cases.ts';
+import { PREFIX, segments, TAG, workspaceOf } from './paths.ts';
+
+const description = z
+  .string()
+  .max(1000, 'must be at most 1000 characters')
+  .regex(/^[\t\r\n -~\u00a0-\uffff]*$/, 'must not contain control characters other than tabs and line breaks')
+  .meta({ description: 'What the plan is for', example: 'Interactive work of the research team' });
+const isActive = z.boolean().meta({ description: 'Whether calls may be made under the plan' });
+const moment = z.iso.datetime({ precision: 3 });
+
+const newPlan = z.strictObject({
+  plan_key: planKey,
+  display_name: displayName,
+  description: description.default(''),
+  daily_budget_usd_micros: micros,
+});
+const planChanges = z.strictObject({
+  display_name: displayName.optional(),
+  description: description.optional(),
+  daily_budget_usd_micros: micros.optional(),
+  is_active: isActive.optional(),
+});
+const planSchema = z
+  .object({
+    id: z.string(),
+    tenant_id: z.string(),
+    plan_key: planKey,
+    display_name: z.string(),
+    description: z.string(),
+    daily_budget_usd_micros: micros,
+    is_active: isActive,
+    created_at: moment,
+    updated_at: moment,
+  })
+  .meta({ id: 'PlanBudget' });
+
+const ofWorkspace = z.object({ tenant_id: segments.tenant_id });
+const ofPlan = z.object({ tenant_id: segments.tenant_id, plan_key: segments.plan_key });
+
+/** The plans of the workspace (spec §4.2, decisions §5), for owners. */
+export function createPlanRoutes(plans: PlanUseCases): Route[] {
+  return [...collectionRoutes(plans), ...planRoutes(plans)];
+}
+
+function collectionRoutes(plans: PlanUseCases): Route[] {
+  const path = `${PREFIX}/plans`;
+  return [
+    defineRoute({
+      method: 'get',
+      path,
+      operationId: 'listPlanBudgets',
+      tag: TAG,
+      summary: 'The plans of the workspace',
+      description: `By \`plan_key\`; a workspace has at most ${MAX_PLANS}.`,
+      access: 'owner',
+      params: ofWorkspace,
+      responses: { 200: { description: 'The plans', schema: z.object({ items: z.array(planSchema) }) } },
+      handler: async ({ caller, params }) => {
+        const tenantId = workspaceOf(caller, params);
+        const found = await plans.list(tenantId);
+        return { status: 200, body: { items: found.map((plan) => toPlanBody(tenantId, plan)) } };
+      },
+    }),
+    defineRoute({
+      method: 'post',
+      path,
+      operationId: 'createPlanBudget',
+      tag: TAG,
+      summary: 'Create a plan',
+      description: 'The plan is active. A `plan_key` that is taken is 409; the key of a plan never changes.',
+      access: 'owner',
+      params: ofWorkspace,
+      body: newPlan,
+      responses: { 201: { description: 'The new plan', schema: planSchema } },
+      handler: async ({ caller, params, body }) => {
+        const tenantId = workspaceOf(caller, params);
+        const { plan_key: key, display_name, description: text, daily_budget_usd_micros } = body;
+        const plan = await plans.create(tenantId, {
+          key,
+          displayName: display_name,
+          description: text,
+          dailyBudgetMicros: daily_budget_usd_micros,
+        });
+        return { status: 201, body: toPlanBody(tenantId, plan) };
+      },
+    }),
+  ];
+}
+
+function planRoutes(plans: PlanUseCases): Route[] {
+  const path = `${PREFIX}/plans/{plan_key}`;
+  return [
+    defineRoute({
+      method: 'put',
+      path,
+      operationId: 'updatePlanBudget',
+      tag: TAG,
+      summary: 'Change a plan',
+      description: 'Fields that are not given stay as they are.',
+      access: 'owner',
+      params: ofPlan,
+      body: planChanges,
+      responses: { 200: { description: 'The plan as it is now', schema: planSchema } },
+      handler: async ({ caller, params, body }) => {
+        const tenantId = workspaceOf(caller, params);
+        const plan = await plans.update(tenantId, params.plan_key, {
+          displayName: body.display_name,
+          description: body.description,
+          dailyBudgetMicros: body.daily_budget_usd_micros,
+          isActive: body.is_active,
+        });
+        return { status: 200, body: toPlanBody(tenantId, plan) };
+      },
+    }),
+    defineRoute({
+      method: 'delete',
+      path,
+      operationId: 'deletePlanBudget',
+      tag: TAG,
+      summary: 'Delete a plan',
+      description: 'Its key is free again at once.',
+      access: 'owner',
+      params: ofPlan,
+      responses: { 204: { description: 'The plan is gone' } },
+      handler: async ({ caller, params }) => {
+        await plans.delete(workspaceOf(caller, params), params.plan_key);
+        return { status: 204 };
+      },
+    }),
+  ];
+}
+
+function toPlanBody(tenantId: string, plan: Plan): z.infer<typeof planSchema> {
+  return {
+    id: plan.id,
+    tenant_id: tenantId,
+    plan_key: plan.key,
+    display_name: plan.displayName,
+    description: plan.description,
+    daily_budget_usd_micros: plan.dailyBudgetMicros,
+    is_active: plan.isActive,
+    created_at: plan.createdAt.toISOString(),
+    updated_at: plan.updatedAt.toISOString(),
+  };
+}

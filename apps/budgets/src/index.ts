@@ -1,0 +1,2 @@
+export { createBudgets, type BudgetsDeps, type BudgetsService } from './budgets.service.ts';
+export { type BudgetsConfig, budgetsConfig } from './config.ts';

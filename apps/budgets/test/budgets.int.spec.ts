@@ -1,0 +1,158 @@
+import { describe, expect, it } from '@jest/globals';
+import { useMongo } from '@tollkeeper/testing';
+import { newTenant, useBudgets } from './budgets.stack.ts';
+
+const mongo = useMongo();
+const budgets = useBudgets(mongo);
+
+const NOT_A_BUDGET = [
+  ['a negative amount', { daily_budget_usd_micros: -1 }],
+  ['a fraction', { daily_budget_usd_micros: 0.5 }],
+  ['more than JSON numbers carry exactly', { daily_budget_usd_micros: Number.MAX_SAFE_INTEGER + 1 }],
+  ['digits in a string', { daily_budget_usd_micros: '5' }],
+  ['an operator object', { daily_budget_usd_micros: { $gt: 0 } }],
+  ['nothing', {}],
+] as const;
+
+describe('the budget of the workspace', () => {
+  it('is null until it is set, and exactly what was set from then on', async () => {
+    const tenantId = newTenant();
+    const unset = await budgets.call('get', tenantId, '/workspace');
+    expect([unset.status, unset.body]).toEqual([200, { tenant_id: tenantId, daily_budget_usd_micros: null }]);
+
+    for (const micros of [25_000_000, 0, Number.MAX_SAFE_INTEGER]) {
+      const set = await budgets.setDaily(tenantId, '/workspace', micros);
+      expect([set.status, set.body]).toEqual([200, { tenant_id: tenantId, daily_budget_usd_micros: micros }]);
+      expect((await budgets.call('get', tenantId, '/workspace')).body).toEqual(set.body);
+    }
+  });
+
+  it('is unset by null', async () => {
+    const tenantId = newTenant();
+    await budgets.setDaily(tenantId, '/workspace', 5);
+    const unset = await budgets.setDaily(tenantId, '/workspace', null);
+    expect([unset.status, unset.body]).toEqual([200, { tenant_id: tenantId, daily_budget_usd_micros: null }]);
+    expect((await budgets.call('get', tenantId, '/workspace')).body).toEqual(unset.body);
+  });
+
+  it.each(NOT_A_BUDGET)('refuses %s and names the field', async (_case, body) => {
+    const tenantId = newTenant();
+    await budgets.setDaily(tenantId, '/workspace', 5);
+    const refused = await budgets.put(tenantId, '/workspace', body);
+    expect(refused).toMatchObject({ status: 400, body: { details: [{ path: 'daily_budget_usd_micros' }] } });
+    expect((await budgets.call('get', tenantId, '/workspace')).body.daily_budget_usd_micros).toBe(5);
+  });
+
+  it('refuses a field that it does not know', async () => {
+    const body = { daily_budget_usd_micros: 5, weekly_budget_usd_micros: 35 };
+    const refused = await budgets.put(newTenant(), '/workspace', body);
+    expect(refused).toMatchObject({ status: 400, body: { details: [{ path: 'weekly_budget_usd_micros' }] } });
+  });
+
+  it('can be set for the first time by many calls at once', async () => {
+    const tenantId = newTenant();
+    const answers = await Promise.all([1, 2, 3, 4, 5].map((n) => budgets.setDaily(tenantId, '/workspace', n)));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
+    expect((await budgets.call('get', tenantId, '/workspace')).body.daily_budget_usd_micros).toBeGreaterThan(0);
+  });
+});
+
+describe('the budgets of agents', () => {
+  it('list every agent of the workspace, set or not, and none of another workspace', async () => {
+    const [tenantId, other] = [newTenant(), newTenant()];
+    budgets.identity.register(tenantId, 'coder', 'planner');
+    budgets.identity.register(other, 'coder');
+    await budgets.setDaily(other, '/agents/coder', 77);
+    await budgets.setDaily(tenantId, '/agents/planner', 5);
+    const updatedAt = new Date(budgets.clock.now).toISOString();
+
+    expect(await budgets.list(tenantId, '/agents')).toEqual([
+      { agent_id: 'coder', display_name: 'CODER', daily_budget_usd_micros: null, updated_at: null },
+      { agent_id: 'planner', display_name: 'PLANNER', daily_budget_usd_micros: 5, updated_at: updatedAt },
+    ]);
+  });
+
+  it('are an empty list in a workspace without agents', async () => {
+    expect(await budgets.list(newTenant(), '/agents')).toEqual([]);
+  });
+
+  it('are set, replaced and unset, and say when', async () => {
+    const tenantId = newTenant();
+    budgets.identity.register(tenantId, 'planner');
+    for (const micros of [5, 0, null]) {
+      budgets.clock.now += 1000;
+      const set = await budgets.setDaily(tenantId, '/agents/planner', micros);
+      expect([set.status, set.body]).toEqual([200, { agent_id: 'planner', daily_budget_usd_micros: micros }]);
+      const updatedAt = new Date(budgets.clock.now).toISOString();
+      expect(await budgets.list(tenantId, '/agents')).toMatchObject([
+        { daily_budget_usd_micros: micros, updated_at: updatedAt },
+      ]);
+    }
+  });
+
+  it('are 404 for an agent that the workspace does not have, though another one has it', async () => {
+    const [tenantId, other] = [newTenant(), newTenant()];
+    budgets.identity.register(other, 'planner');
+    const answer = await budgets.setDaily(tenantId, '/agents/planner', 5);
+    expect(answer).toMatchObject({ status: 404, body: { code: 'not_found' } });
+    expect(await budgets.getBudgets(tenantId, ['planner'])).toMatchObject({ agents: [] });
+  });
+
+  it.each(NOT_A_BUDGET)('refuse %s before it asks whether the agent exists', async (_case, body) => {
+    expect((await budgets.put(newTenant(), '/agents/nobody', body)).status).toBe(400);
+  });
+
+  it.each(['%00', '%24ne', '%ff', 'a'.repeat(129)])('refuse the agent_id %s', async (agentId) => {
+    expect((await budgets.setDaily(newTenant(), `/agents/${agentId}`, 5)).status).toBe(400);
+  });
+
+  it('are 503 while identity is down, and all other budgets stay in service', async () => {
+    const tenantId = newTenant();
+    budgets.identity.register(tenantId, 'planner');
+    await budgets.identity.stop();
+    try {
+      for (const answer of [
+        await budgets.call('get', tenantId, '/agents'),
+        await budgets.setDaily(tenantId, '/agents/planner', 5),
+      ]) {
+        expect(answer).toMatchObject({ status: 503, body: { code: 'service_unavailable' } });
+        expect(answer.get('retry-after')).toBe('1');
+      }
+      expect((await budgets.setDaily(tenantId, '/workspace', 5)).status).toBe(200);
+      expect((await budgets.call('get', tenantId, '/plans')).status).toBe(200);
+      await expect(budgets.ready()).resolves.toBeUndefined();
+    } finally {
+      await budgets.identity.start();
+    }
+  });
+});
+
+describe('GetBudgets', () => {
+  it('answers the budgets that are set, of the workspace and of the agents asked for', async () => {
+    const tenantId = newTenant();
+    budgets.identity.register(tenantId, 'a', 'b', 'c', 'd');
+    await budgets.setDaily(tenantId, '/workspace', Number.MAX_SAFE_INTEGER);
+    for (const agentId of ['d', 'b', 'a']) await budgets.setDaily(tenantId, `/agents/${agentId}`, 7);
+    await budgets.setDaily(tenantId, '/agents/b', null);
+
+    expect(await budgets.getBudgets(tenantId, ['d', 'c', 'b'])).toMatchObject({
+      dailyBudgetUsdMicros: String(Number.MAX_SAFE_INTEGER),
+      agents: [{ agentId: 'd', dailyBudgetUsdMicros: '7' }],
+    });
+    expect((await budgets.getBudgets(tenantId)).agents).toEqual([]);
+  });
+
+  it('tells a budget of 0 from none', async () => {
+    const tenantId = newTenant();
+    expect((await budgets.getBudgets(tenantId)).dailyBudgetUsdMicros).toBeUndefined();
+    await budgets.setDaily(tenantId, '/workspace', 0);
+    expect((await budgets.getBudgets(tenantId)).dailyBudgetUsdMicros).toBe('0');
+  });
+
+  it.each([
+    ['a tenant_id of another shape', '$ne', []],
+    ['more than 1000 agents', 'ws_1', Array.from({ length: 1001 }, (_, index) => `agent-${index}`)],
+  ])('refuses %s', async (_case, tenantId, agentIds) => {
+    await expect(budgets.getBudgets(tenantId, agentIds)).rejects.toMatchObject({ code: 'invalid_request' });
+  });
+});

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll } from '@jest/globals';
+import { budgetsService, type BudgetsServiceDefinition } from '@tollkeeper/contracts';
+import { createGrpcClient, type GrpcClient } from '@tollkeeper/grpc';
+import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
+import { newId, provenTenantId, type Role, type TenantId } from '@tollkeeper/kernel';
+import { createMetrics, loadConfig } from '@tollkeeper/runtime';
+import { expectMatchesOpenApi, type OpenApiDocument, testLogger, type TestMongo } from '@tollkeeper/testing';
+import supertest, { type Response } from 'supertest';
+import { budgetsConfig, type BudgetsService, createBudgets } from '../src/index.ts';
+import { createIdentityStandIn } from './identity.stand-in.ts';
+
+const SECRET = 'a-caller-token-secret-of-enough-bytes';
+
+export type Method = 'get' | 'put' | 'post' | 'delete';
+
+export interface CallOptions {
+  role?: Role;
+  /** The workspace in the path, where it is not the caller's. */
+  pathTenant?: string;
+  /** Sent in place of a caller token; null sends none. */
+  token?: string | null;
+  body?: unknown;
+}
+
+/**
+ * The budgets service on a real mongod, asking an identity over real gRPC. Every answer is checked against its OpenAPI
+ * document.
+ */
+export function useBudgets(mongo: TestMongo) {
+  const logs = testLogger();
+  const clock = { now: Date.parse('2026-11-21T18:00:00.000Z') };
+  const database = mongo.newDatabase();
+  const identity = createIdentityStandIn(logs.logger);
+  let service: BudgetsService;
+  let client: GrpcClient<BudgetsServiceDefinition>;
+  let document: OpenApiDocument;
+
+  beforeAll(async () => {
+    await identity.start();
+    service = createBudgets({
+      config: loadConfig(budgetsConfig, {
+        HOST: '127.0.0.1',
+        HTTP_PORT: '0',
+        GRPC_PORT: '0',
+        MONGODB_URI: mongo.uri,
+        MONGODB_DATABASE: database,
+        CALLER_TOKEN_SECRET: SECRET,
+        IDENTITY_GRPC: identity.address,
+      }),
+      logger: logs.logger,
+      metrics: createMetrics('budgets'),
+      clock: () => clock.now,
+    });
+    await service.start();
+    client = createGrpcClient(budgetsService, service.grpcAddress, { peer: 'budgets' });
+    document = (await supertest(service.httpUrl).get('/openapi.json')).body as OpenApiDocument;
+  });
+  afterAll(async () => {
+    await client.stop();
+    await service.stop();
+    await identity.stop();
+  });
+
+  /** Calls `below` the budgets of the caller's workspace. */
+  async function call(method: Method, tenantId: TenantId, below: string, options: CallOptions = {}): Promise<Response> {
+    const { role = 'owner', pathTenant = tenantId, body } = options;
+    const { token = await signCallerToken(SECRET, { userId: 'user_1', tenantId, role }) } = options;
+    const path = `/api/v1/workspaces/${pathTenant}/budgets${below}`;
+    const request = supertest(service.httpUrl)[method](path);
+    if (token !== null) request.set(CALLER_HEADER, token);
+    const response = await (body === undefined ? request : request.send(body as object));
+    const answered = response.status === 204 ? undefined : (response.body as unknown);
+    expectMatchesOpenApi(document, { method, path, status: response.status, body: answered });
+    return response;
+  }
+
+  async function list(tenantId: TenantId, below: '/agents' | '/plans') {
+    return ((await call('get', tenantId, below)).body as { items: Record<string, unknown>[] }).items;
+  }
+
+  const put = (tenantId: TenantId, below: string, body: unknown) => call('put', tenantId, below, { body });
+
+  return {
+    clock,
+    identity,
+    call,
+    list,
+    put,
+    setDaily: (tenantId: TenantId, below: string, micros: unknown) =>
+      put(tenantId, below, { daily_budget_usd_micros: micros }),
+    getBudgets: (tenantId: string, agentIds: string[] = []) => client.getBudgets({ tenantId, agentIds }),
+    ready: () => service.ready?.(),
+  };
+}
+
+export function newTenant(): TenantId {
+  return provenTenantId(newId('ws'));
+}
