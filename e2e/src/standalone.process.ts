@@ -1,12 +1,17 @@
-import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import rootPackage from '../../package.json' with { type: 'json' };
 import type { Target } from './target.ts';
 
-const MAIN = join(import.meta.dirname, '..', '..', 'apps', 'standalone', 'src', 'main.ts');
+const run = promisify(execFile);
+const ROOT = join(import.meta.dirname, '..', '..');
+/** What `npm start` runs, without npm between the signals of the suites and the process. */
+const START_ARGUMENTS = rootPackage.scripts.start.split(' ').slice(1);
 const READY = /Tollkeeper is ready at (http:\/\/\S+)/;
 const START_TIMEOUT_MS = 120_000;
 
@@ -18,6 +23,8 @@ export interface StandaloneProcess extends Target {
   readonly pid: number;
   /** What the person at the terminal has been shown. */
   terminal(): string;
+  /** Process id of the `mongod` that it manages. */
+  readonly mongodPid: number;
   /** Sends the signal and resolves, once the process is gone, to its exit code (null when the signal ended it). */
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
@@ -58,6 +65,7 @@ export async function startStandalone({ dataDirectory, env = {} }: StandaloneOpt
     workspace: 'demo',
     apiKey: (await readFile(join(dataDirectory, 'key'), 'utf8')).trim(),
     pid: child.pid ?? 0,
+    mongodPid: Number(await readFile(join(dataDirectory, 'mongo', 'mongod.lock'), 'utf8')),
     logs: () => logs,
     terminal: () => terminal,
     async end(signal) {
@@ -76,7 +84,8 @@ export function launchStandalone({
   dataDirectory,
   env = {},
 }: StandaloneOptions): ChildProcessByStdio<null, Readable, Readable> {
-  return spawn(process.execPath, [MAIN], {
+  return spawn(process.execPath, START_ARGUMENTS, {
+    cwd: ROOT,
     stdio: ['ignore', 'pipe', 'pipe'],
     env: {
       ...process.env,
@@ -91,6 +100,12 @@ export function launchStandalone({
       ...env,
     },
   });
+}
+
+/** True while the process does anything; one that has ended and waits for its parent does not. */
+export async function isRunning(pid: number): Promise<boolean> {
+  const { stdout } = await run('ps', ['-o', 'stat=', '-p', String(pid)]).catch(() => ({ stdout: '' }));
+  return /^[^Z\s]/.test(stdout);
 }
 
 export async function removeDataDirectory(dataDirectory: string): Promise<void> {

@@ -1,0 +1,138 @@
+import { once } from 'node:events';
+import { stat } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { eventually } from '@tollkeeper/testing';
+import { logIn } from '../src/api.client.ts';
+import { spendSettled } from '../src/events.ts';
+import {
+  OWNER,
+  type StandaloneOptions,
+  type StandaloneProcess,
+  isRunning,
+  launchStandalone,
+  newDataDirectory,
+  removeDataDirectory,
+  startStandalone,
+} from '../src/standalone.process.ts';
+import { postEvents } from '../src/workspace.ts';
+
+interface Spend {
+  metrics: { total_micros: number; unique_settlements: number };
+}
+
+describe('the standalone as a process', () => {
+  let dataDirectory: string;
+  let running: StandaloneProcess[];
+
+  async function start(env: StandaloneOptions['env'] = {}): Promise<StandaloneProcess> {
+    const standalone = await startStandalone({ dataDirectory, env });
+    running.push(standalone);
+    return standalone;
+  }
+
+  /** A start that fails: its exit code, and what the person at the terminal reads. */
+  async function failToStart(env: StandaloneOptions['env'] = {}): Promise<{ code: number; terminal: string }> {
+    const child = launchStandalone({ dataDirectory, env });
+    let terminal = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (terminal += chunk));
+    const [code] = (await once(child, 'close')) as [number];
+    return { code, terminal };
+  }
+
+  const spendOf = async (standalone: StandaloneProcess, password = OWNER.password) => {
+    const owner = await logIn(standalone, { email: OWNER.email, password });
+    return owner.expect<Spend>({ path: '/w/demo/api/v1/dashboard/spend?range=3m' });
+  };
+
+  beforeEach(async () => {
+    running = [];
+    dataDirectory = await newDataDirectory();
+  });
+  afterEach(async () => {
+    for (const standalone of running) await standalone.end('SIGKILL');
+    for (const { mongodPid } of running) await eventually(async () => expect(await isRunning(mongodPid)).toBe(false));
+    await removeDataDirectory(dataDirectory);
+  });
+
+  it('shows a password and a key at the first start and never again, and keeps its data', async () => {
+    const first = await start({ TOLLKEEPER_OWNER_PASSWORD: '' });
+    const password = /password +(\S+)/.exec(first.terminal())?.[1] ?? '';
+    expect(first.terminal()).toContain(first.apiKey);
+    expect((await stat(join(dataDirectory, 'key'))).mode & 0o777).toBe(0o600);
+    expect((await postEvents(first, first.apiKey, spendSettled({ amountMicros: 7 }))).status).toBe(202);
+    await eventually(async () => expect((await spendOf(first, password)).metrics.total_micros).toBe(7));
+    expect(await first.end('SIGINT')).toBe(0);
+
+    const second = await start({ TOLLKEEPER_OWNER_PASSWORD: '' });
+    expect(second.terminal()).not.toContain('password');
+    expect(second.terminal()).not.toContain('ws_live_');
+    expect(second.terminal()).toContain(OWNER.email);
+    expect((await spendOf(second, password)).metrics).toMatchObject({ total_micros: 7, unique_settlements: 1 });
+    expect((await postEvents(second, first.apiKey, spendSettled({ amountMicros: 1 }))).status).toBe(202);
+  });
+
+  it.each(['SIGINT', 'SIGTERM'] as const)('ends cleanly with %s and leaves no mongod behind', async (signal) => {
+    const standalone = await start();
+    expect(await isRunning(standalone.mongodPid)).toBe(true);
+    expect(await standalone.end(signal)).toBe(0);
+    expect(await isRunning(standalone.mongodPid)).toBe(false);
+    expect(standalone.logs()).toBe('');
+  });
+
+  it('leaves no mongod behind when it is killed either', async () => {
+    const standalone = await start();
+    await standalone.end('SIGKILL');
+    await eventually(async () => expect(await isRunning(standalone.mongodPid)).toBe(false));
+  });
+
+  it('refuses a second start on its data directory, and goes on undisturbed', async () => {
+    const standalone = await start();
+    const { code, terminal } = await failToStart();
+    expect(code).toBe(1);
+    expect(terminal).toContain(`in use by the process ${standalone.pid}`);
+    expect(terminal).toContain('TOLLKEEPER_DATA_DIR');
+    expect((await spendOf(standalone)).metrics.total_micros).toBe(0);
+  });
+
+  it.each(['PORT', 'OPS_PORT'])('says what to do when another program has its %s', async (variable) => {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as { port: number };
+    const { code, terminal } = await failToStart({ [variable]: String(port) });
+    server.close();
+    expect(code).toBe(1);
+    expect(terminal).toContain(`Port ${port} of 127.0.0.1 is in use`);
+    expect(terminal).toContain(`${variable}=`);
+    expect(terminal).not.toMatch(/^ +at /m);
+  });
+
+  it('names every setting that is wrong, and none of their values', async () => {
+    const wrong = { PORT: 'eighty-eighty', TOLLKEEPER_OWNER_PASSWORD: 'too-short', TOLLKEEPER_DEMO: 'perhaps' };
+    const { code, terminal } = await failToStart(wrong);
+    expect(code).toBe(1);
+    for (const [variable, value] of Object.entries(wrong)) {
+      expect(terminal).toContain(variable);
+      expect(terminal).not.toContain(value);
+    }
+  });
+
+  it('finishes a first start that was killed while it wrote the sample history, without counting twice', async () => {
+    const env = { TOLLKEEPER_DEMO: 'true' };
+    const child = launchStandalone({ dataDirectory, env });
+    let terminal = '';
+    child.stdout.on('data', (chunk: Buffer) => (terminal += chunk));
+    await eventually(() => expect(terminal).toContain('Counted 20 %'), { timeoutMs: 50_000 });
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    expect(terminal).not.toContain('ws_live_');
+
+    const standalone = await start(env);
+    expect(standalone.terminal()).toContain(standalone.apiKey);
+    const { metrics } = await spendOf(standalone);
+    expect(metrics.unique_settlements).toBeGreaterThan(5_000);
+    expect(metrics.unique_settlements).toBeLessThan(12_000);
+    expect((await postEvents(standalone, standalone.apiKey, spendSettled({ amountMicros: 1 }))).status).toBe(202);
+  });
+});
