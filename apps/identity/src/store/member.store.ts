@@ -30,7 +30,7 @@ export function createMemberStore(models: IdentityModels): MemberStore {
         await serialize(tenantId, session);
         const known = await users.findOne({ email: newUser.email }).session(session).lean();
         const { id, ...fields } = newUser;
-        const user = known ?? { _id: id, lastLoginAt: null, ...fields };
+        const user = known ?? { _id: id, sessionRevision: 0, ...fields };
         if (known === null) await users.create([user], { session });
         else if (await members.exists({ tenantId, userId: known._id }).session(session)) {
           return { status: 'already_member' };

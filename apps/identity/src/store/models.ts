@@ -7,8 +7,11 @@ export interface StoredUser {
   name: string;
   passwordHash: string;
   createdAt: Date;
-  /** Written with every new session, so that opening one and changing the password conflict. */
-  lastLoginAt: Date | null;
+  /**
+   * Counted up with every new session, so that opening one and changing the password conflict. A counter, because
+   * MongoDB takes setting a field to what it is already for no write at all, and then nothing conflicts.
+   */
+  sessionRevision: number;
 }
 
 export interface StoredSession {
@@ -52,7 +55,7 @@ const userSchema = new Schema<StoredUser>(
     name: text,
     passwordHash: text,
     createdAt: date,
-    lastLoginAt: { type: Date, default: null },
+    sessionRevision: { type: Number, default: 0 },
   },
   { collection: 'users', versionKey: false },
 );
@@ -97,11 +100,4 @@ export function createModels(connection: Connection) {
     members: connection.model('Member', memberSchema),
     agents: connection.model('Agent', agentSchema),
   };
-}
-
-const DUPLICATE_KEY = 11_000;
-
-/** True for the error of a write that a unique index refused. */
-export function isDuplicateKey(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === DUPLICATE_KEY;
 }

@@ -8,7 +8,7 @@ export function createSessionStore({ connection, users, sessions }: IdentityMode
       withTransaction(connection, async (session) => {
         const { matchedCount } = await users.updateOne(
           { _id: userId, passwordHash },
-          { $set: { lastLoginAt: createdAt } },
+          { $inc: { sessionRevision: 1 } },
           { session },
         );
         if (matchedCount === 0) return false;
