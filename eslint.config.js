@@ -1,8 +1,9 @@
+import { readdirSync } from 'node:fs';
 import nx from '@nx/eslint-plugin';
 import { defineConfig } from 'eslint/config';
 import tseslint from 'typescript-eslint';
 
-const APPS = ['gateway', 'identity', 'keys', 'ingest', 'budgets', 'dashboard', 'standalone'];
+const APPS = readdirSync(new URL('apps', import.meta.url));
 
 /** What each kind of project may import. A kind that is not listed may be imported by nothing here. */
 const LAYERS = {
