@@ -1,17 +1,18 @@
 import { randomBytes } from 'node:crypto';
+import { budgetsConfig, createBudgets } from '@tollkeeper/budgets';
 import { createDashboard, dashboardConfig } from '@tollkeeper/dashboard';
 import { createConfiguredEventLog } from '@tollkeeper/event-log';
 import { createGateway, gatewayConfig } from '@tollkeeper/gateway';
 import { createIdentity, identityConfig } from '@tollkeeper/identity';
 import { createIngest, ingestConfig } from '@tollkeeper/ingest';
 import { createKeys, keysConfig } from '@tollkeeper/keys';
-import { createMetrics, type Logger, loadConfig, type Metrics } from '@tollkeeper/runtime';
+import { type Component, createMetrics, type Logger, loadConfig, type Metrics } from '@tollkeeper/runtime';
 import type { StandaloneConfig } from './config.ts';
 import { createLate } from './late.component.ts';
 
 const EVENT_LOG_DATABASE = 'tollkeeper_log';
 
-export interface ServicesDeps {
+export interface ServicesOptions {
   config: StandaloneConfig;
   /** Port and public address of the gateway. */
   port: number;
@@ -28,7 +29,8 @@ export type Services = ReturnType<typeof createServices>;
  * Every service as it runs in a process of its own, in the order in which they need each other: real HTTP and gRPC
  * between them on free ports of loopback, and the gateway alone on the port that is meant for users.
  */
-export function createServices({ config, port, publicUrl, mongodbUri, loggerOf }: ServicesDeps) {
+export function createServices(options: ServicesOptions) {
+  const { port, publicUrl, mongodbUri, loggerOf } = options;
   const metrics: Metrics[] = [];
   const callerTokenSecret = randomBytes(32).toString('base64url');
 
@@ -40,59 +42,52 @@ export function createServices({ config, port, publicUrl, mongodbUri, loggerOf }
     MONGODB_URI: mongodbUri(),
     CALLER_TOKEN_SECRET: callerTokenSecret,
     PUBLIC_URL: publicUrl,
-    LOG_LEVEL: config.LOG_LEVEL,
+    LOG_LEVEL: options.config.LOG_LEVEL,
   });
-  const deps = (service: string) => {
-    const own = createMetrics(service);
+  /** A service with the logger and the metrics of its name, made once those before it can be reached. */
+  const add = <C extends Component>(name: string, create: (deps: { logger: Logger; metrics: Metrics }) => C) => {
+    const own = createMetrics(name);
     metrics.push(own);
-    return { logger: loggerOf(service), metrics: own };
+    return createLate(name, () => create({ logger: loggerOf(name), metrics: own }));
   };
 
-  const logDeps = deps('event-log');
-  const eventLog = createLate('event-log', () =>
-    createConfiguredEventLog({ config: { EVENT_LOG_MONGODB_URI: mongodbUri(), EVENT_LOG_DATABASE }, ...logDeps }),
+  const eventLog = add('event-log', (deps) =>
+    createConfiguredEventLog({ ...deps, config: { EVENT_LOG_MONGODB_URI: mongodbUri(), EVENT_LOG_DATABASE } }),
   );
-  const identityDeps = deps('identity');
-  const identity = createLate('identity', () =>
-    createIdentity({
-      config: loadConfig(identityConfig, environment()),
-      eventLog: eventLog.made,
-      ...identityDeps,
-    }),
+  const identity = add('identity', (deps) =>
+    createIdentity({ ...deps, config: loadConfig(identityConfig, environment()), eventLog: eventLog.made }),
   );
-  const keysDeps = deps('keys');
-  const keys = createLate('keys', () => createKeys({ config: loadConfig(keysConfig, environment()), ...keysDeps }));
-  const ingestDeps = deps('ingest');
-  const ingest = createLate('ingest', () =>
-    createIngest({
-      config: loadConfig(ingestConfig, { ...environment(), KEYS_GRPC: keys.made.grpcAddress }),
-      eventLog: eventLog.made,
-      ...ingestDeps,
-    }),
-  );
-  const dashboardDeps = deps('dashboard');
-  const dashboard = createLate('dashboard', () =>
-    createDashboard({
-      config: loadConfig(dashboardConfig, { ...environment(), IDENTITY_GRPC: identity.made.grpcAddress }),
-      eventLog: eventLog.made,
-      ...dashboardDeps,
-    }),
-  );
-  const gatewayDeps = deps('gateway');
-  const gateway = createLate('gateway', () =>
-    createGateway({
-      config: loadConfig(gatewayConfig, {
-        ...environment(),
-        HOST: config.HOST,
-        HTTP_PORT: String(port),
-        IDENTITY_GRPC: identity.made.grpcAddress,
-        IDENTITY_HTTP: identity.made.httpUrl,
-        DASHBOARD_HTTP: dashboard.made.httpUrl,
-        KEYS_HTTP: keys.made.httpUrl,
-        INGEST_HTTP: ingest.made.httpUrl,
-      }),
-      ...gatewayDeps,
-    }),
-  );
-  return { eventLog, identity, keys, ingest, dashboard, gateway, metrics };
+  const keys = add('keys', (deps) => createKeys({ ...deps, config: loadConfig(keysConfig, environment()) }));
+  const ingest = add('ingest', (deps) => {
+    const config = loadConfig(ingestConfig, { ...environment(), KEYS_GRPC: keys.made.grpcAddress });
+    return createIngest({ ...deps, config, eventLog: eventLog.made });
+  });
+  const budgets = add('budgets', (deps) => {
+    const config = loadConfig(budgetsConfig, { ...environment(), IDENTITY_GRPC: identity.made.grpcAddress });
+    return createBudgets({ ...deps, config });
+  });
+  const dashboard = add('dashboard', (deps) => {
+    const config = loadConfig(dashboardConfig, {
+      ...environment(),
+      IDENTITY_GRPC: identity.made.grpcAddress,
+      BUDGETS_GRPC: budgets.made.grpcAddress,
+    });
+    return createDashboard({ ...deps, config, eventLog: eventLog.made });
+  });
+  const gateway = add('gateway', (deps) => {
+    const config = loadConfig(gatewayConfig, {
+      ...environment(),
+      HOST: options.config.HOST,
+      HTTP_PORT: String(port),
+      IDENTITY_GRPC: identity.made.grpcAddress,
+      IDENTITY_HTTP: identity.made.httpUrl,
+      KEYS_HTTP: keys.made.httpUrl,
+      INGEST_HTTP: ingest.made.httpUrl,
+      BUDGETS_HTTP: budgets.made.httpUrl,
+      DASHBOARD_HTTP: dashboard.made.httpUrl,
+    });
+    return createGateway({ ...deps, config });
+  });
+  const inOrder: Component[] = [eventLog, identity, keys, ingest, budgets, dashboard, gateway];
+  return { inOrder, metrics, eventLog, identity, keys, dashboard };
 }

@@ -33,13 +33,12 @@ export function createStandalone(deps: StandaloneDeps): Component {
   const publicUrl = config.PUBLIC_URL ?? `http://localhost:${port}`;
   const mongo = createMongo({ config, onProgress: terminal.progress, onUnexpectedExit: onFatal });
   const services = createServices({ config, port, publicUrl, mongodbUri: () => mongo.uri, loggerOf });
-  const { eventLog, identity, keys, ingest, dashboard, gateway, metrics } = services;
   const workspace = createWorkspace(deps, services, () => mongo.uri);
-  const stack = createLifecycle([mongo, eventLog, identity, keys, ingest, dashboard, gateway, workspace], logger, {
+  const stack = createLifecycle([mongo, ...services.inOrder, workspace], logger, {
     name: 'standalone',
   });
   const ops = createOpsServer({
-    ...{ host: '127.0.0.1', port: config.OPS_PORT, metrics, logger },
+    ...{ host: '127.0.0.1', port: config.OPS_PORT, metrics: services.metrics, logger },
     ready: async () => stack.ready?.(),
   });
   const all = createLifecycle([ops, stack], logger, { name: 'tollkeeper' });
