@@ -1,0 +1,72 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Target } from './target.ts';
+
+const REPLAY = join(import.meta.dirname, '..', '..', 'tools', 'replay', 'src', 'main.ts');
+
+/** USD micros of a context token and of a generated one, by agent in turn, as `npm run replay -- --help` says. */
+const PRICES = [
+  [3, 15],
+  [1, 5],
+  [15, 75],
+] as const;
+
+export interface Trace {
+  file: string;
+  rows: number;
+  /** What all its calls cost together. */
+  totalMicros: number;
+  /** What the calls of each of the agents cost, and how many they are, dearest first. */
+  agents: { agent_id: string; total_micros: number; unique_settlements: number }[];
+}
+
+/** Writes a trace of `rows` calls over `spanMs` whose token counts look random and are the same each time. */
+export async function writeTrace(directory: string, rows: number, spanMs: number, agents: number): Promise<Trace> {
+  const start = Date.parse('2023-11-16T18:00:00.000Z');
+  const byAgent = Array.from({ length: agents }, (_agent, index) => ({
+    agent_id: `trace-agent-${index + 1}`,
+    total_micros: 0,
+    unique_settlements: 0,
+  }));
+  const lines = ['TIMESTAMP,ContextTokens,GeneratedTokens'];
+  for (let row = 0; row < rows; row += 1) {
+    const time = new Date(start + Math.floor((row * spanMs) / rows))
+      .toISOString()
+      .replace('T', ' ')
+      .replace('Z', '0000');
+    const context = (row * 7_919) % 4_096;
+    const generated = (row * 104_729) % 513;
+    lines.push(`${time},${context},${generated}`);
+    const agent = byAgent[row % agents];
+    const [contextMicros, generatedMicros] = PRICES[(row % agents) % PRICES.length] ?? PRICES[0];
+    if (!agent) continue;
+    agent.total_micros += context * contextMicros + generated * generatedMicros;
+    agent.unique_settlements += 1;
+  }
+  const file = join(directory, 'trace.csv');
+  // As the recorded one: the last line has no newline.
+  await writeFile(file, lines.join('\n'));
+  const totalMicros = byAgent.reduce((total, { total_micros }) => total + total_micros, 0);
+  return { file, rows, totalMicros, agents: byAgent.sort((a, b) => b.total_micros - a.total_micros) };
+}
+
+export interface RunningReplay {
+  /** Resolves to the exit code and all that it printed. */
+  ended: Promise<{ code: number | null; output: string }>;
+  stop(): void;
+}
+
+/** Replays the trace as `npm run replay` does. */
+export function startReplay(target: Target, { file, agents }: Trace, options: string[] = []): RunningReplay {
+  const args = [REPLAY, file, '--url', target.baseUrl, '--agents', String(agents.length), ...options];
+  const child = spawn(process.execPath, args, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, NODE_OPTIONS: '', TOLLKEEPER_KEY: target.apiKey },
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (output += chunk));
+  const ended = once(child, 'close').then(() => ({ code: child.exitCode, output }));
+  return { ended, stop: () => child.kill('SIGKILL') };
+}
