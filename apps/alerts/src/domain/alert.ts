@@ -1,0 +1,88 @@
+import { hash } from 'node:crypto';
+import type {
+  AlertStatus,
+  ChannelType,
+  DeliveryStatus,
+  NotificationType,
+  RuleKind,
+  ScopeType,
+  Severity,
+} from '@tollkeeper/contracts';
+import type { TenantId } from '@tollkeeper/kernel';
+import type { Evidence } from './condition.ts';
+import type { Decision } from './evaluator.ts';
+
+/** A fire of a rule (decisions §6), with the rule as it was then. */
+export interface Alert extends Evidence {
+  id: string;
+  tenantId: TenantId;
+  ruleId: string;
+  ruleRevision: number;
+  ruleName: string;
+  ruleKind: RuleKind;
+  severity: Severity;
+  scopeType: ScopeType;
+  scopeId: string;
+  eventTypes: string[];
+  threshold: number;
+  /** The channels that are told of it. */
+  channelIds: string[];
+  status: AlertStatus;
+  /** Event time of the event that the rule fired with. All other times of an alert are by the clock. */
+  triggeredAt: number;
+  acknowledgedAt: number | null;
+  acknowledgedBy: string | null;
+  resolvedAt: number | null;
+  /** Up to when the condition is known to be met, epoch milliseconds: after that the alert resolves by itself. */
+  metUntil: number;
+}
+
+/** What became of one notification of an alert. Times are epoch milliseconds. */
+export interface Delivery {
+  notificationId: string;
+  type: NotificationType;
+  alertId: string;
+  channelId: string;
+  channelType: ChannelType;
+  status: DeliveryStatus;
+  attempts: number;
+  responseStatus: number | null;
+  responseSnippet: string | null;
+  error: string | null;
+  lastAttemptAt: number | null;
+  nextAttemptAt: number | null;
+}
+
+/** The alert of a decision to fire. Its id follows from rule, revision and event, so that deciding again makes no second one. */
+export function toAlert({ rule, event, evidence, metUntil }: Decision): Alert {
+  return {
+    ...evidence,
+    id: `alrt_${digest(rule.id, String(rule.revision), String(event.time), String(event.identity))}`,
+    tenantId: rule.tenantId,
+    ruleId: rule.id,
+    ruleRevision: rule.revision,
+    ruleName: rule.name,
+    ruleKind: rule.kind,
+    severity: rule.severity,
+    scopeType: rule.scopeType,
+    scopeId: rule.scopeId,
+    eventTypes: rule.eventTypes,
+    threshold: rule.threshold,
+    channelIds: rule.channelIds,
+    status: 'firing',
+    triggeredAt: event.time,
+    acknowledgedAt: null,
+    acknowledgedBy: null,
+    resolvedAt: null,
+    metUntil,
+  };
+}
+
+/** The same for every attempt to tell this channel this about this alert. */
+export function notificationIdOf(alertId: string, channelId: string, type: NotificationType): string {
+  return `ntf_${digest(alertId, channelId, type)}`;
+}
+
+function digest(...parts: string[]): string {
+  return hash('sha256', parts.join('|')).slice(0, 32);
+}

@@ -1,0 +1,39 @@
+import type { CountableEvent } from './event.ts';
+import type { SavedEvents } from './newest-events.ts';
+import type { Span } from './coverage.ts';
+
+/**
+ * The condition of one rule over its matching events. It is fed with each of them in the order of the log, which is not
+ * the order of their times, and remembers no more than it needs.
+ */
+export interface Condition {
+  /**
+   * Takes the event into account. `unchanged`: it was counted before, or is too old to matter. `became_true`: the
+   * condition holds with the event and would not without it. `still_true`: it holds either way. `not_met`: it does not hold.
+   */
+  take(event: CountableEvent): Verdict;
+  /** What the condition was met by, with `event` the one that it was met with. */
+  evidence(event: CountableEvent): Evidence;
+  /** The time up to which it is met without any further event, epoch milliseconds; null when it is not met at all. */
+  metUntil(): number | null;
+  save(): SavedCondition;
+}
+
+export type Verdict = 'unchanged' | 'not_met' | 'became_true' | 'still_true';
+
+/** The events behind a decision; times are epoch milliseconds. */
+export interface Evidence {
+  /** The window is `(windowStart, windowEnd]`. */
+  windowStart: number;
+  windowEnd: number;
+  eventCount: number;
+  sampleEventIds: string[];
+  firstEventAt: number;
+  lastEventAt: number;
+}
+
+/** A condition as a store keeps it: one of the two, by the kind of the rule. */
+export interface SavedCondition {
+  events?: SavedEvents;
+  spans?: Span[];
+}

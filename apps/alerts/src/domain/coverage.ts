@@ -1,0 +1,55 @@
+/** `[start, end)` in epoch milliseconds. */
+export interface Span {
+  start: number;
+  end: number;
+}
+
+/** The times that lie within `spanMs` after some event: the union of `[x, x + spanMs)` over the times x added. */
+export interface Coverage {
+  /** Adds an event's time. True when it was not covered: no event has this time or one at most `spanMs` before it. */
+  add(time: number): boolean;
+  /** Forgets what ends at `horizon` or before it. */
+  forgetUntil(horizon: number): void;
+  /** The end of the newest span; null when there is none. */
+  end(): number | null;
+  /** The spans, oldest first; they neither overlap nor touch. */
+  spans(): Span[];
+}
+
+export function createCoverage(spanMs: number, saved: readonly Span[] = []): Coverage {
+  const spans = saved.map((span) => ({ ...span }));
+
+  /** The first span behind `index` that the one at `index` does not reach takes its place behind it. */
+  function joinFollowing(index: number): void {
+    const span = spans[index]!;
+    let next = index + 1;
+    for (; next < spans.length && spans[next]!.start <= span.end; next += 1) {
+      span.end = Math.max(span.end, spans[next]!.end);
+    }
+    spans.splice(index + 1, next - index - 1);
+  }
+
+  return {
+    add(time) {
+      let index = spans.length - 1;
+      while (index >= 0 && spans[index]!.start > time) index -= 1;
+      const before = spans[index];
+      const covered = before !== undefined && time < before.end;
+      if (before !== undefined && time <= before.end) {
+        before.end = Math.max(before.end, time + spanMs);
+      } else {
+        index += 1;
+        spans.splice(index, 0, { start: time, end: time + spanMs });
+      }
+      joinFollowing(index);
+      return !covered;
+    },
+    forgetUntil(horizon) {
+      let gone = 0;
+      while (gone < spans.length && spans[gone]!.end <= horizon) gone += 1;
+      if (gone > 0) spans.splice(0, gone);
+    },
+    end: () => spans.at(-1)?.end ?? null,
+    spans: () => spans.map((span) => ({ ...span })),
+  };
+}

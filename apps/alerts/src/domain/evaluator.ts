@@ -1,0 +1,90 @@
+import type { TenantId } from '@tollkeeper/kernel';
+import type { Condition, Evidence, SavedCondition } from './condition.ts';
+import type { CountableEvent } from './event.ts';
+import { createEventCountCondition } from './event-count.condition.ts';
+import { createFirstOccurrenceCondition } from './first-occurrence.condition.ts';
+import type { Rule } from './rule.ts';
+
+/** What the evaluator remembers of one revision of a rule. */
+export interface RuleWindow {
+  tenantId: TenantId;
+  ruleId: string;
+  revision: number;
+  condition: Condition;
+  /** Newest event time that the rule, in whatever revision, fired at; epoch milliseconds. */
+  lastFiredAt: number | null;
+}
+
+export type Outcome = 'fired' | 'suppressed';
+
+/** Why a rule did what it did; `cooldown` is the only reason to suppress. */
+export type Reason = 'condition_became_true' | 'condition_still_true_after_cooldown' | 'cooldown';
+
+/** What a rule decided with an event. Without a decision nothing about the rule is to be told. */
+export interface Decision {
+  outcome: Outcome;
+  reason: Reason;
+  rule: Rule;
+  event: CountableEvent;
+  evidence: Evidence;
+  /** Up to when the condition is met without any further event, epoch milliseconds. */
+  metUntil: number;
+  /** End of the cooldown that suppressed it, epoch milliseconds; null when it fired. */
+  cooldownUntil: number | null;
+}
+
+/** The window of a rule: empty, or as it was saved for the same revision. */
+export function openWindow(rule: Rule, saved?: SavedCondition): RuleWindow {
+  const windowMs = rule.windowSeconds * 1000;
+  return {
+    tenantId: rule.tenantId,
+    ruleId: rule.id,
+    revision: rule.revision,
+    lastFiredAt: rule.lastFiredAt?.getTime() ?? null,
+    condition:
+      rule.kind === 'event_count_gte'
+        ? createEventCountCondition(windowMs, rule.threshold, saved?.events)
+        : createFirstOccurrenceCondition(windowMs, saved?.spans),
+  };
+}
+
+/**
+ * Takes a matching event that is not late into account and decides (decisions §6). Changes `window`; depends on nothing but its arguments,
+ * so the same events in the same order decide the same, whenever and however often they are read.
+ *
+ * - The rule fires when its condition becomes true with the event.
+ * - In its cooldown, `event.time < lastFiredAt + cooldown`, it is suppressed instead. Events before the last fire are in the cooldown too.
+ * - With a cooldown it also fires with an event from `lastFiredAt + cooldown` on while the condition is still true. A `first_occurrence`
+ *   is true of one event only and has nothing that could still be true.
+ * - An event that is counted already, or is older than all that count, decides nothing.
+ */
+export function evaluate(rule: Rule, window: RuleWindow, event: CountableEvent): Decision | null {
+  const verdict = window.condition.take(event);
+  if (verdict === 'unchanged' || verdict === 'not_met') return null;
+
+  const cooldownUntil = cooldownEnd(rule, window);
+  const decide = (outcome: Outcome, reason: Reason): Decision => {
+    const evidence = window.condition.evidence(event);
+    const metUntil = window.condition.metUntil() ?? evidence.windowEnd;
+    return {
+      outcome,
+      reason,
+      rule,
+      event,
+      evidence,
+      metUntil,
+      cooldownUntil: outcome === 'fired' ? null : cooldownUntil,
+    };
+  };
+  if (cooldownUntil !== null && event.time < cooldownUntil) {
+    return verdict === 'became_true' ? decide('suppressed', 'cooldown') : null;
+  }
+  if (verdict === 'still_true' && cooldownUntil === null) return null;
+  window.lastFiredAt = Math.max(event.time, window.lastFiredAt ?? event.time);
+  return decide('fired', verdict === 'became_true' ? 'condition_became_true' : 'condition_still_true_after_cooldown');
+}
+
+/** Null without a cooldown, and before the first fire. */
+function cooldownEnd({ cooldownSeconds }: Rule, { lastFiredAt }: RuleWindow): number | null {
+  return cooldownSeconds === 0 || lastFiredAt === null ? null : lastFiredAt + cooldownSeconds * 1000;
+}

@@ -1,0 +1,47 @@
+import { hash } from 'node:crypto';
+import { type GatewayEventRecord, isSpendSettled } from '@tollkeeper/contracts';
+import type { TenantId } from '@tollkeeper/kernel';
+
+/** An accepted event as rules see it. Times are epoch milliseconds. */
+export interface CountableEvent {
+  tenantId: TenantId;
+  id: string;
+  type: string;
+  agentId: string | undefined;
+  time: number;
+  receivedAt: number;
+  /**
+   * 48 bits that stand for what makes the event itself: two events with the same time and the same identity are one event
+   * that arrived twice.
+   */
+  identity: number;
+}
+
+/** An event that is received later than this after its time is not counted for alerts (decisions §6). */
+export const MAX_LATENESS_MS = 5 * 60_000;
+
+export function isLate({ time, receivedAt }: CountableEvent): boolean {
+  return receivedAt - time > MAX_LATENESS_MS;
+}
+
+/**
+ * A settlement counts once (decisions §7), so an event of settled spend is known by its settlement; any other by its source and id.
+ * A settlement that is reported again at another time counts as another event: windows hold no ids to tell.
+ */
+export function toCountableEvent({ tenantId, receivedAt, event }: GatewayEventRecord): CountableEvent {
+  return {
+    tenantId,
+    id: event.id,
+    type: event.type,
+    agentId: event.data.agent_id,
+    time: Date.parse(event.time),
+    receivedAt: Date.parse(receivedAt),
+    identity: identityOf(
+      isSpendSettled(event) ? `settlement|${event.data.settlement_id}` : `${event.id}|${event.source}`,
+    ),
+  };
+}
+
+function identityOf(key: string): number {
+  return hash('sha256', key, 'buffer').readUIntBE(0, 6);
+}

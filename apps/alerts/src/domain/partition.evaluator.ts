@@ -1,0 +1,83 @@
+import type { TenantId } from '@tollkeeper/kernel';
+import type { SavedCondition } from './condition.ts';
+import { type CountableEvent, isLate } from './event.ts';
+import { type Decision, evaluate, openWindow, type RuleWindow } from './evaluator.ts';
+import type { RuleBook } from './rule-book.ts';
+
+/** A window as a store keeps it, with what must be known of it without opening it. */
+export interface SavedWindow {
+  tenantId: TenantId;
+  ruleId: string;
+  revision: number;
+  lastFiredAt: number | null;
+  /** See `Condition.metUntil`. */
+  metUntil: number | null;
+  condition: SavedCondition;
+}
+
+/** The windows that one partition of the log fills: a workspace's events are all in one partition. */
+export interface PartitionEvaluator {
+  /** Evaluates the rules that count the event; the next event must be the next of the log. Late events decide nothing. */
+  evaluate(event: CountableEvent): Decision[];
+  /** The windows that changed since `saved` was called, as they are now. */
+  changed(): SavedWindow[];
+  /** Says that what `changed` answered is in the store. */
+  saved(): void;
+}
+
+/**
+ * Goes on from `saved`, windows as they stood at a position of the log: whoever reads on from that position decides what was
+ * decided before. Windows of rules that are gone, disabled or of another revision are dropped, whenever that happens.
+ * Memory is bounded by the sum of the enabled rules' thresholds.
+ */
+export function createPartitionEvaluator(book: RuleBook, saved: readonly SavedWindow[]): PartitionEvaluator {
+  const windows = new Map<string, RuleWindow>();
+  const changed = new Set<string>();
+  let bookVersion = book.version;
+
+  for (const { ruleId, revision, lastFiredAt, condition } of saved) {
+    const rule = book.get(ruleId);
+    if (rule?.revision !== revision) continue;
+    windows.set(ruleId, { ...openWindow(rule, condition), lastFiredAt });
+  }
+
+  function drop(ruleId: string): void {
+    windows.delete(ruleId);
+    changed.delete(ruleId);
+  }
+
+  function dropOutdated(): void {
+    if (book.version === bookVersion) return;
+    bookVersion = book.version;
+    for (const { ruleId, revision } of windows.values()) {
+      if (book.get(ruleId)?.revision !== revision) drop(ruleId);
+    }
+  }
+
+  return {
+    evaluate(event) {
+      dropOutdated();
+      if (isLate(event)) return [];
+      const decisions: Decision[] = [];
+      for (const rule of book.matching(event)) {
+        let window = windows.get(rule.id);
+        if (window === undefined) {
+          window = openWindow(rule);
+          windows.set(rule.id, window);
+        }
+        changed.add(rule.id);
+        const decision = evaluate(rule, window, event);
+        if (decision !== null) decisions.push(decision);
+      }
+      return decisions;
+    },
+    changed() {
+      dropOutdated();
+      return [...changed].map((ruleId) => {
+        const { tenantId, revision, lastFiredAt, condition } = windows.get(ruleId)!;
+        return { tenantId, ruleId, revision, lastFiredAt, metUntil: condition.metUntil(), condition: condition.save() };
+      });
+    },
+    saved: () => changed.clear(),
+  };
+}

@@ -1,0 +1,68 @@
+import type { TenantId } from '@tollkeeper/kernel';
+import type { CountableEvent } from './event.ts';
+import { matches, type Rule } from './rule.ts';
+
+/** The enabled rules of all workspaces, found by what they count. */
+export interface RuleBook {
+  readonly size: number;
+  /** Rises with every change. */
+  readonly version: number;
+  /** Puts these in place of all rules of the workspace; disabled ones are left out. */
+  replace(tenantId: TenantId, rules: readonly Rule[]): void;
+  /** Whether the workspace has an enabled rule. */
+  watches(tenantId: string): boolean;
+  /** The enabled rule with this id, whatever its workspace: for windows, which belong to rules that were found before. */
+  get(ruleId: string): Rule | undefined;
+  /** The rules that count the event: enabled, of its workspace and scope, and in force when it was received. */
+  matching(event: CountableEvent): Rule[];
+}
+
+interface TenantRules {
+  all: Rule[];
+  anyType: Rule[];
+  byType: Map<string, Rule[]>;
+}
+
+export function createRuleBook(): RuleBook {
+  const byTenant = new Map<string, TenantRules>();
+  const byId = new Map<string, Rule>();
+  let version = 0;
+
+  return {
+    get size() {
+      return byId.size;
+    },
+    get version() {
+      return version;
+    },
+    replace(tenantId, rules) {
+      version += 1;
+      for (const { id } of byTenant.get(tenantId)?.all ?? []) byId.delete(id);
+      byTenant.delete(tenantId);
+      const enabled = rules.filter((rule) => rule.enabled);
+      if (enabled.length === 0) return;
+      byTenant.set(tenantId, indexed(enabled));
+      for (const rule of enabled) byId.set(rule.id, rule);
+    },
+    watches: (tenantId) => byTenant.has(tenantId),
+    get: (ruleId) => byId.get(ruleId),
+    matching(event) {
+      const rules = byTenant.get(event.tenantId);
+      if (rules === undefined) return [];
+      const candidates = [...(rules.byType.get(event.type) ?? []), ...rules.anyType];
+      return candidates.filter((rule) => matches(rule, event) && event.receivedAt >= rule.effectiveAt.getTime());
+    },
+  };
+}
+
+function indexed(rules: Rule[]): TenantRules {
+  const byType = new Map<string, Rule[]>();
+  for (const rule of rules) {
+    for (const type of new Set(rule.eventTypes)) {
+      const ofType = byType.get(type);
+      if (ofType === undefined) byType.set(type, [rule]);
+      else ofType.push(rule);
+    }
+  }
+  return { all: rules, anyType: rules.filter((rule) => rule.eventTypes.length === 0), byType };
+}

@@ -1,0 +1,62 @@
+import type { RuleKind, ScopeType, Severity } from '@tollkeeper/contracts';
+import type { TenantId } from '@tollkeeper/kernel';
+
+/** An alert rule (spec §2.5, decisions §6). */
+export interface Rule {
+  id: string;
+  tenantId: TenantId;
+  name: string;
+  description: string;
+  enabled: boolean;
+  severity: Severity;
+  scopeType: ScopeType;
+  /** Id of the workspace, or of the agent when `scopeType` is `agent`. */
+  scopeId: string;
+  kind: RuleKind;
+  windowSeconds: number;
+  /** 0 for `first_occurrence`. */
+  threshold: number;
+  /** Types that it counts; empty counts every type. */
+  eventTypes: string[];
+  cooldownSeconds: number;
+  channelIds: string[];
+  createdAt: Date;
+  updatedAt: Date;
+  /** Event time of the last fire. */
+  lastFiredAt: Date | null;
+  /** Rises with every change after which the window starts empty: see {@link startsEmpty}. */
+  revision: number;
+  /** When this revision was made: only events received from then on count for it. */
+  effectiveAt: Date;
+}
+
+/** What a person says about a rule; the rest is Tollkeeper's. */
+export type RuleDraft = Pick<
+  Rule,
+  | 'name'
+  | 'description'
+  | 'enabled'
+  | 'severity'
+  | 'scopeType'
+  | 'scopeId'
+  | 'kind'
+  | 'windowSeconds'
+  | 'threshold'
+  | 'eventTypes'
+  | 'cooldownSeconds'
+  | 'channelIds'
+>;
+
+/** Whether an edit makes the rule start with an empty window (decisions §6): re-enabled, or counting something else. */
+export function startsEmpty(before: RuleDraft, after: RuleDraft): boolean {
+  if (after.enabled && !before.enabled) return true;
+  const counted = (rule: RuleDraft): string =>
+    JSON.stringify([rule.kind, rule.windowSeconds, rule.threshold, rule.scopeType, rule.scopeId, rule.eventTypes]);
+  return counted(before) !== counted(after);
+}
+
+/** Whether the rule counts events of this type and agent. */
+export function matches(rule: Rule, event: { type: string; agentId: string | undefined }): boolean {
+  if (rule.scopeType === 'agent' && rule.scopeId !== event.agentId) return false;
+  return rule.eventTypes.length === 0 || rule.eventTypes.includes(event.type);
+}

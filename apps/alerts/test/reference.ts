@@ -1,0 +1,90 @@
+import { MAX_LATENESS_MS, type CountableEvent } from '../src/domain/event.ts';
+import type { Reason } from '../src/domain/evaluator.ts';
+import { matches, type Rule } from '../src/domain/rule.ts';
+
+/** A decision of the reference, in the words of the evaluator's; only `cooldown` is a reason not to fire. */
+export interface ReferenceDecision {
+  rule: string;
+  revision: number;
+  event: string;
+  time: number;
+  reason: Reason;
+  eventCount: number;
+  firstEventAt: number;
+  lastEventAt: number;
+  samples: string[];
+}
+
+/**
+ * The slow and obvious evaluator: it keeps every event and counts every window by looking at all of them. `rulesAt` says
+ * which rules are in force when an event arrives.
+ */
+export function decideByBruteForce(
+  arrivals: readonly CountableEvent[],
+  rulesAt: (arrival: number) => readonly Rule[],
+): ReferenceDecision[] {
+  const decisions: ReferenceDecision[] = [];
+  const countedBy = new Map<string, CountableEvent[]>();
+  const lastFires = new Map<string, number>();
+
+  for (const [arrival, event] of arrivals.entries()) {
+    if (event.receivedAt - event.time > MAX_LATENESS_MS) continue;
+    for (const rule of rulesAt(arrival)) {
+      if (!rule.enabled || rule.tenantId !== event.tenantId || !matches(rule, event)) continue;
+      if (event.receivedAt < rule.effectiveAt.getTime()) continue;
+
+      const key = `${rule.id}/${rule.revision}`;
+      const others = countedBy.get(key) ?? [];
+      if (others.some(({ time, identity }) => time === event.time && identity === event.identity)) continue;
+      const all = [...others, event];
+      countedBy.set(key, all);
+
+      const became = becomesTrue(rule, others, event);
+      const still = rule.kind === 'event_count_gte' && holds(rule, others) && holds(rule, all);
+      const lastFire = lastFires.get(rule.id);
+      const inCooldown =
+        rule.cooldownSeconds > 0 && lastFire !== undefined && event.time < lastFire + rule.cooldownSeconds * 1000;
+      const due = still && rule.cooldownSeconds > 0 && lastFire !== undefined;
+      if (!became && !due) continue;
+      if (inCooldown) {
+        if (became) decisions.push(decision(rule, event, all, 'cooldown'));
+        continue;
+      }
+      lastFires.set(rule.id, Math.max(event.time, lastFire ?? event.time));
+      decisions.push(
+        decision(rule, event, all, became ? 'condition_became_true' : 'condition_still_true_after_cooldown'),
+      );
+    }
+  }
+  return decisions;
+}
+
+function becomesTrue(rule: Rule, others: CountableEvent[], event: CountableEvent): boolean {
+  if (rule.kind === 'event_count_gte') return holds(rule, [...others, event]) && !holds(rule, others);
+  const windowMs = rule.windowSeconds * 1000;
+  return !others.some(({ time }) => time > event.time - windowMs && time <= event.time);
+}
+
+function holds(rule: Rule, events: CountableEvent[]): boolean {
+  if (events.length === 0) return false;
+  const newest = Math.max(...events.map(({ time }) => time));
+  return events.filter(({ time }) => time > newest - rule.windowSeconds * 1000).length >= rule.threshold;
+}
+
+function decision(rule: Rule, event: CountableEvent, all: CountableEvent[], reason: Reason): ReferenceDecision {
+  const counted =
+    rule.kind === 'first_occurrence'
+      ? [event]
+      : all.toSorted((a, b) => b.time - a.time || b.identity - a.identity).slice(0, rule.threshold);
+  return {
+    rule: rule.id,
+    revision: rule.revision,
+    event: event.id,
+    time: event.time,
+    reason,
+    eventCount: counted.length,
+    firstEventAt: Math.min(...counted.map(({ time }) => time)),
+    lastEventAt: Math.max(...counted.map(({ time }) => time)),
+    samples: counted.slice(0, 10).map(({ id }) => id),
+  };
+}
