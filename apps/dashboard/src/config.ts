@@ -19,6 +19,7 @@ export const dashboardConfig = serviceConfig.extend({
     'at least 32 characters, the same in the gateway and all services',
   ),
   IDENTITY_GRPC: hostPortField().describe('host:port of the identity service'),
+  BUDGETS_GRPC: hostPortField().describe('host:port of the budgets service'),
   RETENTION_SECONDS: integerField({ min: 100 * DAY_SECONDS, max: 2_147_483_647 })
     .prefault(String(100 * DAY_SECONDS))
     .describe('seconds that events and roll-ups are kept after their time; at least 100 days (8640000), the default'),

@@ -1,11 +1,11 @@
-import { identityService } from '@tollkeeper/contracts';
+import { budgetsService, identityService } from '@tollkeeper/contracts';
 import { createDeadLetters, type EventLog } from '@tollkeeper/event-log';
 import { createGrpcClient } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
 import { type Clock, systemClock } from '@tollkeeper/kernel';
 import { connectMongo, createOffsetStore } from '@tollkeeper/mongo';
-import { type Component, createLifecycle, type Logger, type Metrics } from '@tollkeeper/runtime';
-import { createUnsetBudgets } from './clients/budgets.client.ts';
+import { type Component, createLifecycle, type Logger, type Metrics, withoutReadiness } from '@tollkeeper/runtime';
+import { createBudgetsClient } from './clients/budgets.client.ts';
 import { createDirectory } from './clients/identity.client.ts';
 import type { DashboardConfig } from './config.ts';
 import { CONSUMER_GROUP, createGatewayEventsConsumer } from './consumers/gateway-events.consumer.ts';
@@ -53,7 +53,8 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
 
   const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, { peer: 'identity' });
   const directory = createDirectory(identity, logger);
-  const budgets = createUnsetBudgets();
+  const budgetsPeer = createGrpcClient(budgetsService, config.BUDGETS_GRPC, { peer: 'budgets' });
+  const budgets = createBudgetsClient(budgetsPeer, logger);
   const windowOf = createWindowOf(directory, clock);
   const tallies = createTallies({ tallies: [buckets, events], runStarts: [buckets, runs] });
   const http = createHttpServer({
@@ -71,7 +72,7 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   });
 
   return {
-    ...createLifecycle([mongo, identity, consumer, http], logger, { name: 'dashboard' }),
+    ...createLifecycle([mongo, identity, withoutReadiness(budgetsPeer), consumer, http], logger, { name: 'dashboard' }),
     get httpUrl() {
       return http.url;
     },

@@ -10,6 +10,7 @@ import { createConfiguredEventLog, type EventLog } from '@tollkeeper/event-log';
 import { createGrpcServer, grpcService, type GrpcServer } from '@tollkeeper/grpc';
 import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
 import { AppError, newId, provenTenantId, type TenantId } from '@tollkeeper/kernel';
+import { createOffsetStore } from '@tollkeeper/mongo';
 import { createMetrics, loadConfig, type Metrics } from '@tollkeeper/runtime';
 import {
   eventually,
@@ -19,18 +20,21 @@ import {
   type TestMongo,
 } from '@tollkeeper/testing';
 import supertest, { type Response } from 'supertest';
+import { CONSUMER_GROUP } from '../src/consumers/gateway-events.consumer.ts';
 import { createDashboard, dashboardConfig, type DashboardService } from '../src/index.ts';
+import { createBudgetsStandIn } from './budgets.stand-in.ts';
 
 const SECRET = 'a-caller-token-secret-of-enough-bytes';
 
 export const KATHMANDU_TENANT = provenTenantId('ws_kathmandu');
 
-/** The dashboard on a real mongod and event log, asking an identity over real gRPC. Every answer is checked against its OpenAPI document. */
+/** The dashboard on a real mongod and event log, asking an identity and a budgets over real gRPC. Every answer is checked against its OpenAPI document. */
 export function useDashboard(mongo: TestMongo) {
   const logs = testLogger();
   const clock = { now: Date.parse('2026-11-21T18:34:56.789Z') };
   const database = mongo.newDatabase();
   const logDatabase = mongo.newDatabase();
+  const budgets = createBudgetsStandIn(logs.logger);
   let metrics: Metrics;
   let identity: GrpcServer;
   let eventLog: EventLog;
@@ -54,6 +58,7 @@ export function useDashboard(mongo: TestMongo) {
         MONGODB_DATABASE: database,
         CALLER_TOKEN_SECRET: SECRET,
         IDENTITY_GRPC: identity.address,
+        BUDGETS_GRPC: budgets.address,
         RETENTION_SECONDS: '2147483647',
       }),
       logger,
@@ -80,9 +85,15 @@ export function useDashboard(mongo: TestMongo) {
 
   const appendValues = (values: { key: string; value: Buffer }[]) => eventLog.append(GATEWAY_EVENTS_TOPIC, values);
 
-  async function counter(outcome: string): Promise<number> {
-    const metric = await metrics.registry.getSingleMetric('dashboard_events_total')!.get();
-    return metric.values.find((value) => value.labels['outcome'] === outcome)?.value ?? 0;
+  const offsets = createOffsetStore(mongo.connection.useDb(database), CONSUMER_GROUP);
+
+  /** Resolves once the dashboard has applied everything that the log holds. */
+  async function caughtUp(): Promise<void> {
+    const handler = { position: offsets.position, handle: async () => {} };
+    const { lag } = eventLog.consumer({ group: CONSUMER_GROUP, topic: GATEWAY_EVENTS_TOPIC, handler, maxRecords: 1 });
+    await eventually(async () => {
+      if ((await lag()) > 0) throw new Error('not all events are read');
+    });
   }
 
   beforeAll(async () => {
@@ -94,20 +105,23 @@ export function useDashboard(mongo: TestMongo) {
       metrics: createMetrics('identity'),
     });
     await identity.start();
+    await budgets.start();
     await start();
   });
   afterAll(async () => {
     await stop();
+    await budgets.stop();
     await identity.stop();
   });
 
   return {
     clock,
     logs,
+    budgets,
     get,
     appendValues,
-    counter,
     stopIdentity: () => identity.stop(),
+    ready: () => service.ready?.(),
     async restart() {
       await stop();
       await start();
@@ -116,12 +130,8 @@ export function useDashboard(mongo: TestMongo) {
       appendValues(events.map((event) => encode(tenantId, event))),
     /** Appends events and waits until all of them are read. */
     async report(tenantId: TenantId, events: GatewayEvent[]) {
-      const read = async () => (await counter('counted')) + (await counter('duplicate'));
-      const before = await read();
       await appendValues(events.map((event) => encode(tenantId, event)));
-      await eventually(async () => {
-        if ((await read()) < before + events.length) throw new Error('not all events are read');
-      });
+      await caughtUp();
     },
   };
 }

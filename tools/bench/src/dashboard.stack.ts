@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { budgetsConfig, createBudgets } from '@tollkeeper/budgets';
 import { createDashboard, dashboardConfig, type DashboardService } from '@tollkeeper/dashboard';
 import { startEmbeddedMongo } from '@tollkeeper/embedded-mongo';
 import { createConfiguredEventLog, type EventLog } from '@tollkeeper/event-log';
@@ -10,7 +11,7 @@ import { createIdentity, identityConfig } from '@tollkeeper/identity';
 import type { Clock, TenantId } from '@tollkeeper/kernel';
 import { createLogger, createMetrics, loadConfig, type Component, type Logger } from '@tollkeeper/runtime';
 
-/** A managed `mongod` of its own, the real identity service, and as many dashboards on it as are asked for. */
+/** A managed `mongod` of its own, the real identity and budgets services, and as many dashboards on it as are asked for. */
 export interface DashboardStack {
   readonly uri: string;
   readonly logger: Logger;
@@ -65,8 +66,18 @@ export async function startDashboardStack(): Promise<DashboardStack> {
     workspace: { slug: 'bench', name: 'Bench' },
   });
 
+  const identityAddress = { IDENTITY_GRPC: identity.grpcAddress };
+  const budgets = createBudgets({
+    config: loadConfig(budgetsConfig, { ...environment, ...identityAddress }),
+    logger,
+    metrics: createMetrics('budgets'),
+  });
+  await budgets.start();
+  started.unshift(budgets);
+
+  const addresses = { ...identityAddress, BUDGETS_GRPC: budgets.grpcAddress };
   const configOf = (database: string) =>
-    loadConfig(dashboardConfig, { ...environment, MONGODB_DATABASE: database, IDENTITY_GRPC: identity.grpcAddress });
+    loadConfig(dashboardConfig, { ...environment, ...addresses, MONGODB_DATABASE: database });
   return {
     uri: mongod.uri,
     logger,

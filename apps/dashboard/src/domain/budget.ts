@@ -14,8 +14,15 @@ export function budgetUsedPct(totalMicros: number, daily: DailyBudget, window: T
   return allowed === null || allowed === 0 ? 0 : roundTo2((totalMicros / allowed) * 100);
 }
 
-/** Where daily budgets are asked for. */
+/** A daily budget as far as it is known. */
+export interface KnownBudget {
+  daily: DailyBudget;
+  /** True while the budget can't be asked for: `daily` is then the last one known, and null without any. */
+  stale: boolean;
+}
+
+/** Where daily budgets are asked for. Never rejects: what is shown of a budget must not keep spend from being shown. */
 export interface Budgets {
-  ofWorkspace(tenantId: TenantId): Promise<DailyBudget>;
-  ofAgent(tenantId: TenantId, agentId: string): Promise<DailyBudget>;
+  ofWorkspace(tenantId: TenantId): Promise<KnownBudget>;
+  ofAgent(tenantId: TenantId, agentId: string): Promise<KnownBudget>;
 }

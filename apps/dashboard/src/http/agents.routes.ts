@@ -8,7 +8,7 @@ import { seriesOf } from '../domain/series.ts';
 import { sumTallies, type Tallies } from '../domain/tallies.ts';
 import type { Tally } from '../domain/tally.ts';
 import type { EventStore } from '../store/event.store.ts';
-import { toBudget, toItem, toMetrics, toMicros, toPoint, toTimestamp, toWindow } from './bodies.ts';
+import { toBudget, toBudgetMark, toItem, toMetrics, toMicros, toPoint, toTimestamp, toWindow } from './bodies.ts';
 import { agentDetailsSchema, rangeQuery, settlementSchema, topAgentsSchema } from './schemas.ts';
 import type { WindowOf } from './window.ts';
 
@@ -75,7 +75,7 @@ export function createAgentsRoutes(deps: {
         const agentId = query.agent_id;
         const window = await windowOf(tenantId, query);
         const { points } = seriesOf(window);
-        const [values, models, recent, names, daily] = await Promise.all([
+        const [values, models, recent, names, budget] = await Promise.all([
           tallies.ofSpans(tenantId, { agentId }, points),
           tallies.byModel(tenantId, agentId, window),
           events.listSettlements(tenantId, agentId, window, RECENT_SETTLEMENTS),
@@ -94,8 +94,9 @@ export function createAgentsRoutes(deps: {
           body: {
             window: toWindow(window),
             agent: { agent_id: agentId, display_name: names.get(agentId) ?? agentId },
-            metrics: toMetrics(total, daily, window),
-            budget: toBudget(daily, window),
+            metrics: toMetrics(total, budget.daily, window),
+            budget: toBudget(budget.daily, window),
+            ...toBudgetMark(budget),
             points: points.map((span, index) => toPoint(span, values[index]!)),
             models: [...models].sort(bySpend).map(([model, tally]) => ({
               model,

@@ -1,5 +1,5 @@
 import { MAX_MICROS, roundTo2, type TimeSpan, type TimeWindow } from '@tollkeeper/kernel';
-import { budgetUsedPct, windowBudget, type DailyBudget } from '../domain/budget.ts';
+import { budgetUsedPct, windowBudget, type DailyBudget, type KnownBudget } from '../domain/budget.ts';
 import type { DashboardEvent } from '../domain/event.ts';
 import type { Tally } from '../domain/tally.ts';
 
@@ -28,6 +28,11 @@ export function toMetrics({ totalMicros, settlements }: Tally, daily: DailyBudge
 
 export function toBudget(daily: DailyBudget, window: TimeWindow) {
   return { daily_budget_usd_micros: daily, window_budget_usd_micros: windowBudget(daily, window) };
+}
+
+/** What marks an answer whose budget can't be asked for just now. */
+export function toBudgetMark({ stale }: KnownBudget) {
+  return stale ? { budget_stale: true as const } : {};
 }
 
 export function toPoint({ start }: TimeSpan, tally: Tally) {

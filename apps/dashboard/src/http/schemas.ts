@@ -34,11 +34,20 @@ export const budgetSchema = z
   .object({ daily_budget_usd_micros: micros.nullable(), window_budget_usd_micros: micros.nullable() })
   .meta({ id: 'WindowBudget', description: 'The daily budget, and what it allows over the window; null when unset' });
 
+/** On every answer that shows a budget or a share of it. */
+const budgetMark = {
+  budget_stale: z.literal(true).optional().meta({
+    description:
+      'There only while budgets can not be asked for: what the answer says of the budget is the last that is known, and as if none were set where nothing is',
+  }),
+};
+
 export const overviewSchema = z
   .object({
     window: windowSchema,
     spend: metricsSchema,
     budget: budgetSchema,
+    ...budgetMark,
     blocked: z.object({ budget: count, guard: count }),
     active_agents: count.meta({ description: 'Agents with an event of any type' }),
     runs: count.meta({ description: 'Runs that began: their first event lies in the window' }),
@@ -48,7 +57,9 @@ export const overviewSchema = z
   })
   .meta({ id: 'Overview' });
 
-export const spendSchema = z.object({ window: windowSchema, metrics: metricsSchema }).meta({ id: 'Spend' });
+export const spendSchema = z
+  .object({ window: windowSchema, metrics: metricsSchema, ...budgetMark })
+  .meta({ id: 'Spend' });
 
 const pointSchema = z
   .object({
@@ -108,6 +119,7 @@ export const agentDetailsSchema = z
     agent: z.object({ agent_id: identifier, display_name: z.string() }),
     metrics: metricsSchema,
     budget: budgetSchema,
+    ...budgetMark,
     points: z.array(pointSchema),
     models: z.array(
       z.object({

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Budgets } from '../domain/budget.ts';
 import { seriesOf } from '../domain/series.ts';
 import type { Tallies } from '../domain/tallies.ts';
-import { toBudget, toMetrics, toMicros, toPoint, toWindow } from './bodies.ts';
+import { toBudget, toBudgetMark, toMetrics, toMicros, toPoint, toWindow } from './bodies.ts';
 import { overviewSchema, rangeQuery, seriesSchema, spendSchema } from './schemas.ts';
 import type { WindowOf } from './window.ts';
 
@@ -25,7 +25,7 @@ export function createSpendRoutes(deps: { tallies: Tallies; budgets: Budgets; wi
       async handler({ caller: { tenantId }, query }) {
         const window = await windowOf(tenantId, query);
         const before = { start: window.start - (window.end - window.start), end: window.start };
-        const [[previous, current], byAgent, runs, daily] = await Promise.all([
+        const [[previous, current], byAgent, runs, budget] = await Promise.all([
           tallies.ofSpans(tenantId, 'workspace', [before, window]),
           tallies.byAgent(tenantId, window),
           tallies.runsStarted(tenantId, window),
@@ -35,8 +35,9 @@ export function createSpendRoutes(deps: { tallies: Tallies; budgets: Budgets; wi
           status: 200,
           body: {
             window: toWindow(window),
-            spend: toMetrics(current!, daily, window),
-            budget: toBudget(daily, window),
+            spend: toMetrics(current!, budget.daily, window),
+            budget: toBudget(budget.daily, window),
+            ...toBudgetMark(budget),
             blocked: { budget: current!.budgetBlocked, guard: current!.guardBlocked },
             active_agents: byAgent.size,
             runs,
@@ -60,11 +61,12 @@ export function createSpendRoutes(deps: { tallies: Tallies; budgets: Budgets; wi
       responses: { 200: { description: 'The spend', schema: spendSchema } },
       async handler({ caller: { tenantId }, query }) {
         const window = await windowOf(tenantId, query);
-        const [[tally], daily] = await Promise.all([
+        const [[tally], budget] = await Promise.all([
           tallies.ofSpans(tenantId, 'workspace', [window]),
           budgets.ofWorkspace(tenantId),
         ]);
-        return { status: 200, body: { window: toWindow(window), metrics: toMetrics(tally!, daily, window) } };
+        const metrics = toMetrics(tally!, budget.daily, window);
+        return { status: 200, body: { window: toWindow(window), metrics, ...toBudgetMark(budget) } };
       },
     }),
     defineRoute({
