@@ -1,16 +1,16 @@
 import type { TenantId } from '@tollkeeper/kernel';
-import type { Connection } from 'mongoose';
+import type { MongoConnection } from '@tollkeeper/mongo';
 
 /** How far the first start has come. It outlives the process, so that a start after a crash goes on from there. */
 export interface FirstStart {
-  /** Epoch milliseconds; the sample history ends here. */
+  /** Epoch milliseconds; the sample traffic ends here. */
   begunAt: number;
   ownerEmail: string;
   /** Whether sample traffic was asked for then. Later starts can leave it out, but not bring it to a real workspace. */
   demo: boolean;
   /** Null until the workspace is made. */
   tenantId: TenantId | null;
-  historyWritten: boolean;
+  sampleWritten: boolean;
   /** The owner has been shown what is needed to log in. */
   finished: boolean;
 }
@@ -23,11 +23,11 @@ export interface FirstStartStore {
 
 const ID = 'first_start';
 
-export function createFirstStartStore(connection: Connection): FirstStartStore {
+export function createFirstStartStore({ connection }: MongoConnection): FirstStartStore {
   const collection = () => connection.collection<FirstStart & { _id: string }>('installation');
   return {
     async begin(proposed) {
-      const initial: FirstStart = { ...proposed, tenantId: null, historyWritten: false, finished: false };
+      const initial: FirstStart = { ...proposed, tenantId: null, sampleWritten: false, finished: false };
       const stored = await collection().findOneAndUpdate(
         { _id: ID },
         { $setOnInsert: initial },

@@ -17,8 +17,8 @@ export interface FirstStartDeps {
   store: FirstStartStore;
   ensureOwner: EnsureOwner;
   keys: Pick<KeyUseCases, 'list' | 'create' | 'revoke'>;
-  /** Writes the sample history that ends at `until` (epoch milliseconds); repeating it counts nothing twice. */
-  writeHistory: (tenantId: TenantId, until: number) => Promise<void>;
+  /** Writes the sample traffic that ends at `until` (epoch milliseconds); repeating it counts nothing twice. */
+  writeSample: (owner: { userId: string; tenantId: TenantId }, until: number) => Promise<void>;
   terminal: Terminal;
   clock: Clock;
 }
@@ -27,13 +27,13 @@ export interface FirstStartDeps {
 export type Installation = Pick<FirstStart, 'ownerEmail' | 'demo'> & { tenantId: TenantId };
 
 /**
- * Makes the workspace, its owner and one developer key, writes the sample history, and shows the credentials once.
+ * Makes the workspace, its owner and one developer key, writes the sample traffic, and shows the credentials once.
  *
  * A start that dies on the way is made good by the next one: every step can be repeated, and as long as nobody can
  * have seen the password and the key, both are made anew. Once shown, they are never touched again.
  */
 export async function completeFirstStart(deps: FirstStartDeps): Promise<Installation> {
-  const { config, store, ensureOwner, keys, writeHistory, terminal, clock } = deps;
+  const { config, store, ensureOwner, keys, writeSample, terminal, clock } = deps;
   const state = await store.begin({
     begunAt: clock(),
     ownerEmail: config.TOLLKEEPER_OWNER_EMAIL.toLowerCase(),
@@ -42,15 +42,15 @@ export async function completeFirstStart(deps: FirstStartDeps): Promise<Installa
   if (state.finished && state.tenantId !== null) return { ...state, tenantId: state.tenantId };
 
   const password = config.TOLLKEEPER_OWNER_PASSWORD ?? randomBase62(PASSWORD_LENGTH);
-  const { tenantId } = await ensureOwner({
+  const { userId, tenantId } = await ensureOwner({
     email: state.ownerEmail,
     name: OWNER_NAME,
     password,
     workspace: WORKSPACE,
   });
-  if (state.demo && !state.historyWritten) {
-    await writeHistory(tenantId, state.begunAt);
-    await store.update({ historyWritten: true });
+  if (state.demo && !state.sampleWritten) {
+    await writeSample({ userId, tenantId }, state.begunAt);
+    await store.update({ sampleWritten: true });
   }
   const apiKey = await replaceFirstKey(keys, tenantId);
   const apiKeyFile = await writeKeyFile(config.TOLLKEEPER_DEMO_KEY_FILE, apiKey);

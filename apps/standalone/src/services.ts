@@ -89,5 +89,5 @@ export function createServices(options: ServicesOptions) {
     return createGateway({ ...deps, config });
   });
   const inOrder: Component[] = [eventLog, identity, keys, ingest, budgets, dashboard, gateway];
-  return { inOrder, metrics, eventLog, identity, keys, dashboard };
+  return { inOrder, metrics, callerTokenSecret, eventLog, identity, keys, budgets, dashboard };
 }

@@ -5,6 +5,7 @@ import { type Component, createLifecycle, createOpsServer, type Logger } from '@
 import type { StandaloneConfig } from './config.ts';
 import { writeHistory } from './demo/history.writer.ts';
 import { createLiveTraffic } from './demo/live-traffic.ts';
+import { writeSampleSettings } from './demo/sample-settings.ts';
 import { completeFirstStart, type Installation } from './first-start.ts';
 import { createFirstStartStore } from './first-start.store.ts';
 import { createMongo } from './mongo.component.ts';
@@ -71,15 +72,21 @@ function createWorkspace(deps: StandaloneDeps, services: Services, mongodbUri: (
     try {
       return await completeFirstStart({
         ...{ config, terminal, clock },
-        store: createFirstStartStore(mongo.connection),
+        store: createFirstStartStore(mongo),
         ensureOwner: services.identity.made.ensureOwner,
         keys: services.keys.made.useCases,
-        writeHistory: (tenantId, until) =>
-          writeHistory(until, {
-            append: (events) => append(tenantId, events),
+        writeSample: async (owner, until) => {
+          const { callerTokenSecret, identity, budgets } = services;
+          await writeSampleSettings({
+            owner,
+            ...{ callerTokenSecret, identityUrl: identity.made.httpUrl, budgetsUrl: budgets.made.httpUrl },
+          });
+          await writeHistory(until, {
+            append: (events) => append(owner.tenantId, events),
             lag: services.dashboard.made.lag,
             onProgress: terminal.progress,
-          }),
+          });
+        },
       });
     } finally {
       await mongo.stop();

@@ -10,8 +10,8 @@ import { sampleRun } from './sample-run.ts';
 const TICK_MS = 5_000;
 /** Busier than the history, so that windows of a few minutes show something. */
 const PACE = 4;
-const BUDGET_BLOCKED_SHARE = 0.05;
 const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 export interface LiveTrafficOptions {
   append: (events: GatewayEvent[]) => Promise<void>;
@@ -23,16 +23,23 @@ export interface LiveTrafficOptions {
 export function createLiveTraffic({ append, clock, logger }: LiveTrafficOptions): Component {
   const random = createRandom(randomBytes(4).readUInt32LE());
   let timer: NodeJS.Timeout | undefined;
+  /** USD micros of this day by agent, as far as this process has seen it. */
+  const spent = new Map<string, number>();
+  let day = 0;
   let appending: Promise<void> = Promise.resolve();
 
   function nextEvents(): GatewayEvent[] {
     const now = clock();
+    const today = Math.floor(now / DAY_MS);
+    if (today !== day) spent.clear();
+    day = today;
     return SAMPLE_AGENTS.flatMap((agent) => {
       const runs = random.poisson((agent.peakRunsPerHour * activityAt(agent, now) * PACE * TICK_MS) / HOUR_MS);
       return Array.from({ length: runs }, () => {
-        const spentMicros = random.fraction() < BUDGET_BLOCKED_SHARE ? agent.dailyBudgetMicros : 0;
-        const { events } = sampleRun({ random, agent, runId: newId('run'), startedAt: now, spentMicros });
-        return endAt(now, events);
+        const spentMicros = spent.get(agent.agentId) ?? 0;
+        const run = sampleRun({ random, agent, runId: newId('run'), startedAt: now, spentMicros });
+        spent.set(agent.agentId, spentMicros + run.costMicros);
+        return endAt(now, run.events);
       }).flat();
     });
   }

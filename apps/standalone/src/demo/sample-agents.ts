@@ -113,3 +113,14 @@ export const SAMPLE_GUARDS: readonly [{ guard: string; reason: string }, ...{ gu
   { guard: 'tool_policy', reason: 'The agent asked for a tool that its policy does not list.' },
   { guard: 'loop_detected', reason: 'The same tool was called 12 times with the same arguments.' },
 ];
+
+/** Plans that the agents' settlements name. */
+export const SAMPLE_PLANS = [
+  { planKey: 'support', displayName: 'Customer support', dailyBudgetMicros: 2_000_000 },
+  { planKey: 'engineering', displayName: 'Engineering', dailyBudgetMicros: 10_000_000 },
+  { planKey: 'sales', displayName: 'Sales', dailyBudgetMicros: 2_000_000 },
+  { planKey: 'finance', displayName: 'Finance', dailyBudgetMicros: 1_000_000 },
+] as const;
+
+/** Daily budget of the sample workspace in USD micros. */
+export const WORKSPACE_BUDGET_MICROS = 15_000_000;
