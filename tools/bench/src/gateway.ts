@@ -136,6 +136,6 @@ async function reportStandalone(): Promise<void> {
     moment,
     ...[standalone, mongod, standalone + mongod].map(whole),
   ]);
-  console.log(`\n${markdownTable(['standalone, resident MiB', 'node', 'mongod', 'together'], rows)}`);
+  console.log(`\n${markdownTable(['standalone, resident MB', 'node', 'mongod', 'together'], rows)}`);
   console.log('\nGoal: below 400 MB together.');
 }

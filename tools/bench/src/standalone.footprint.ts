@@ -7,14 +7,14 @@ import { newId } from '@tollkeeper/kernel';
 import { freePort } from './nginx.process.ts';
 import { stopProcess } from './server.process.ts';
 
-/** Resident memory in MiB. */
+/** Resident memory in MB. */
 export interface Footprint {
   moment: string;
   standalone: number;
   mongod: number;
 }
 
-const MAIN = join(import.meta.dirname, '../../../apps/standalone/src/main.ts');
+const ROOT = join(import.meta.dirname, '../../..');
 const START_TIMEOUT_MS = 120_000;
 const BATCHES = 20;
 
@@ -23,7 +23,8 @@ export async function measureStandalone(): Promise<Footprint[]> {
   const directory = await mkdtemp(join(tmpdir(), 'tollkeeper-standalone-'));
   const [port, opsPort] = [await freePort(), await freePort()];
   const keyFile = join(directory, 'key');
-  const child = spawn(process.execPath, [MAIN], {
+  const child = spawn(process.execPath, await startArguments(), {
+    cwd: ROOT,
     stdio: ['ignore', 'ignore', 'inherit'],
     env: {
       ...process.env,
@@ -44,6 +45,12 @@ export async function measureStandalone(): Promise<Footprint[]> {
     await stopProcess(child);
     await rm(directory, { recursive: true });
   }
+}
+
+/** What `npm start` gives to node; started without npm between, the process is ours to measure and to stop. */
+async function startArguments(): Promise<string[]> {
+  const { scripts } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8')) as { scripts: { start: string } };
+  return scripts.start.split(' ').slice(1);
 }
 
 async function waitUntilReady(url: string): Promise<void> {
@@ -89,7 +96,7 @@ function takeFootprint(moment: string, pid: number): Footprint {
     .split('\n')
     .map((line) => line.trim().split(/\s+/));
   const rssOf = (matches: (row: string[]) => boolean): number =>
-    processes.filter(matches).reduce((total, [, , rss]) => total + Number(rss) / 1_024, 0);
+    processes.filter(matches).reduce((total, [, , rss]) => total + (Number(rss) * 1_024) / 1e6, 0);
   return {
     moment,
     standalone: rssOf(([id]) => id === String(pid)),
