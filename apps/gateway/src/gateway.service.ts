@@ -1,12 +1,15 @@
 import { identityService } from '@tollkeeper/contracts';
 import { createGrpcClient } from '@tollkeeper/grpc';
 import { createErrorAnswerer, createHttpListener, tokenKey } from '@tollkeeper/http';
+import type { ErrorAnswerer } from '@tollkeeper/http';
 import { createLifecycle } from '@tollkeeper/runtime';
 import type { Component, Logger, Metrics } from '@tollkeeper/runtime';
 import { createSessionDirectory } from './clients/session.directory.ts';
 import type { GatewayConfig } from './config.ts';
 import type { Upstream } from './domain/area.ts';
+import { createEdgeHeaders } from './http/edge-headers.ts';
 import { createEdge } from './http/edge.ts';
+import type { EdgeResponse } from './http/exchange.ts';
 import { executeRoute } from './http/execute.ts';
 import { createForwarder } from './http/forward.ts';
 import { createPublishedDocument } from './openapi/published-document.ts';
@@ -35,12 +38,19 @@ export function createGateway({ config, logger, metrics }: GatewayDeps): Gateway
   };
   const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, { peer: 'identity' });
   const sessions = createSessionDirectory({ identity, tokenKey: key, cacheMs: config.SESSION_CACHE_MS });
+  const edgeHeaders = createEdgeHeaders(config.PUBLIC_URL);
+  const answerFailure = createErrorAnswerer(logger);
+  const answerError: ErrorAnswerer = (error, req, res) => {
+    if (!res.headersSent) edgeHeaders.setForApi(res as EdgeResponse);
+    answerFailure(error, req, res);
+  };
   const forwarder = createForwarder({
     upstreams,
     tokenKey: key,
     sessions,
     timeoutMs: config.UPSTREAM_TIMEOUT_MS,
-    answerError: createErrorAnswerer(logger),
+    edgeHeaders,
+    answerError,
   });
   const listener = createHttpListener({
     name: 'http (gateway)',
@@ -53,6 +63,8 @@ export function createGateway({ config, logger, metrics }: GatewayDeps): Gateway
       sessions,
       published: createPublishedDocument({ upstreams, routes: [executeRoute], logger }),
       forward: forwarder.forward,
+      edgeHeaders,
+      answerError,
       logger,
       metrics,
     }),

@@ -129,7 +129,6 @@ describe('what a client gets', () => {
       'strict-transport-security': expect.stringContaining('max-age='),
       'x-content-type-options': 'nosniff',
       'x-frame-options': 'SAMEORIGIN',
-      'referrer-policy': 'no-referrer',
       'cache-control': 'no-store',
     });
     expect(answer.headers).not.toHaveProperty('x-powered-by');

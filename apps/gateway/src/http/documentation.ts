@@ -5,6 +5,8 @@ import { AppError } from '@tollkeeper/kernel';
 import express from 'express';
 import type { Router } from 'express';
 import type { PublishedDocument } from '../openapi/published-document.ts';
+import type { EdgeHeaders } from './edge-headers.ts';
+import type { EdgeResponse } from './exchange.ts';
 
 const PAGE = `<!doctype html>
 <html lang="en">
@@ -28,9 +30,13 @@ const START = `SwaggerUIBundle({ url: '/openapi.json', dom_id: '#api', deepLinki
 const ASSETS = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'];
 
 /** `GET /openapi.json`, and `GET /docs`: the page for people about it, which loads nothing from elsewhere. */
-export function createDocumentationRouter(published: PublishedDocument): Router {
+export function createDocumentationRouter(published: PublishedDocument, edgeHeaders: EdgeHeaders): Router {
   const router = express.Router({ caseSensitive: true });
   const assets = findAssets();
+  router.use((_req, res, next) => {
+    edgeHeaders.setForPage(res as EdgeResponse);
+    next();
+  });
   router.get('/openapi.json', async (_req, res) => {
     res
       .type('application/json')

@@ -1,4 +1,5 @@
-import { createErrorAnswerer, handleErrors } from '@tollkeeper/http';
+import { handleErrors } from '@tollkeeper/http';
+import type { ErrorAnswerer } from '@tollkeeper/http';
 import type { Logger, Metrics } from '@tollkeeper/runtime';
 import express from 'express';
 import type { Express, NextFunction, RequestHandler } from 'express';
@@ -7,12 +8,12 @@ import { createWriteProtection } from '../domain/write-protection.ts';
 import type { PublishedDocument } from '../openapi/published-document.ts';
 import { authenticate, authorize, checkBody, findTarget, notFound, sessionCookie } from './admission.ts';
 import { createDocumentationRouter } from './documentation.ts';
+import type { EdgeHeaders } from './edge-headers.ts';
 import type { EdgeRequest, EdgeResponse } from './exchange.ts';
 import { answerExecute, isExecute } from './execute.ts';
 import type { Forwarder } from './forward.ts';
 import { createLoginLimit } from './login-limit.ts';
 import { createObserver } from './observe.ts';
-import { createSecurityHeaders } from './security-headers.ts';
 
 export interface EdgeOptions {
   publicUrl: string;
@@ -22,6 +23,8 @@ export interface EdgeOptions {
   sessions: SessionDirectory;
   published: PublishedDocument;
   forward: Forwarder['forward'];
+  edgeHeaders: EdgeHeaders;
+  answerError: ErrorAnswerer;
   logger: Logger;
   metrics: Metrics;
 }
@@ -36,24 +39,18 @@ export function createEdge(options: EdgeOptions): Express {
   app.set('trust proxy', options.trustedProxies);
 
   const observe = createObserver(options.metrics, options.logger);
-  const securityHeaders = createSecurityHeaders(options.publicUrl);
   const answerApi = createApi(options);
-  const answerPages = createDocumentationRouter(options.published);
+  const answerPages = createDocumentationRouter(options.published, options.edgeHeaders);
 
   // One step in place of several: what every request passes is what its throughput hangs on.
   const answer = async (req: EdgeRequest, res: EdgeResponse, next: NextFunction): Promise<void> => {
     observe(req, res);
-    if (isApi(req.url)) {
-      securityHeaders.forApi(res);
-      await answerApi(req, res);
-    } else {
-      securityHeaders.forPages(res);
-      answerPages(req, res, next);
-    }
+    if (isApi(req.url)) await answerApi(req, res);
+    else answerPages(req, res, next);
   };
   app.use(answer as RequestHandler);
   app.use(refuseUnknown);
-  app.use(handleErrors(createErrorAnswerer(options.logger)));
+  app.use(handleErrors(options.answerError));
   return app;
 }
 
@@ -67,12 +64,15 @@ const refuseUnknown: RequestHandler = () => {
 
 /** The way of a request of the API, in the decided order of checks (decisions §2). */
 function createApi(options: EdgeOptions): (req: EdgeRequest, res: EdgeResponse) => Promise<void> {
-  const { sessions, forward } = options;
+  const { sessions, forward, edgeHeaders } = options;
   const limitLogins = createLoginLimit(options.loginAttemptsPerMinute);
   const refuseCrossSite = createWriteProtection(options.publicUrl);
 
   return async (req, res) => {
-    if (isExecute(req.url)) return answerExecute(req, res);
+    if (isExecute(req.url)) {
+      edgeHeaders.setForApi(res);
+      return answerExecute(req, res);
+    }
     const exchange = res.locals;
     const { headers, method } = req;
     const target = findTarget(req.url, headers);

@@ -11,6 +11,7 @@ import { isSafeMethod } from '../domain/write-protection.ts';
 import type { Membership } from '../domain/membership.ts';
 import { tooLarge } from './admission.ts';
 import type { Target } from './admission.ts';
+import type { EdgeHeaders } from './edge-headers.ts';
 import type { EdgeRequest, EdgeResponse } from './exchange.ts';
 
 export interface ForwardOptions {
@@ -20,6 +21,7 @@ export interface ForwardOptions {
   sessions: SessionDirectory;
   /** Longest silence of a service, in milliseconds. */
   timeoutMs: number;
+  edgeHeaders: EdgeHeaders;
   /** Answers a request whose service failed. */
   answerError: ErrorAnswerer;
 }
@@ -106,7 +108,7 @@ function notInstalled(upstream: Upstream): AppError {
   return new AppError('service_unavailable', `The ${upstream} service is not part of this installation.`);
 }
 
-function createProxy(name: Upstream, origin: string, agent: Agent, { answerError }: ForwardOptions) {
+function createProxy(name: Upstream, origin: string, agent: Agent, { answerError, edgeHeaders }: ForwardOptions) {
   const events: Plugin<EdgeRequest, EdgeResponse> = (proxy) => {
     proxy.on('proxyReq', (proxyReq, req, res) => {
       proxyReq.once('timeout', () => proxyReq.destroy(tooSlow(name)));
@@ -114,10 +116,11 @@ function createProxy(name: Upstream, origin: string, agent: Agent, { answerError
       if (req.headers['transfer-encoding'] !== undefined) limitBody(proxyReq, req, res);
     });
     proxy.on('proxyRes', (proxyRes, _req, res) => {
+      if (res.headersSent) return;
       res.locals.onAnswer?.();
-      // The client's connection is the client's and ours; the service has no say in it.
-      proxyRes.headers.connection = res.hasHeader('connection') || !res.shouldKeepAlive ? 'close' : 'keep-alive';
-      delete proxyRes.headers['keep-alive'];
+      // In one piece: a header set by itself costs several times as much.
+      res.writeHead(proxyRes.statusCode ?? 502, edgeHeaders.ofAnswer(res.locals.requestId, proxyRes.rawHeaders));
+      proxyRes.pipe(res);
     });
     proxy.on('error', (error, req, res) => {
       if (req !== undefined && res !== undefined && 'writeHead' in res)
@@ -131,6 +134,7 @@ function createProxy(name: Upstream, origin: string, agent: Agent, { answerError
     agent,
     // The default plugins print to the console and answer errors with a body of their own.
     ejectPlugins: true,
+    selfHandleResponse: true,
     plugins: [events],
   });
 }

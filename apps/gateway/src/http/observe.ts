@@ -17,7 +17,6 @@ export function createObserver(metrics: Metrics, logger: Logger): (req: EdgeRequ
     const startedAt = performance.now();
     const exchange = res.locals;
     exchange.requestId = requestIdOf(req.headers[REQUEST_ID_HEADER]);
-    res.setHeader(REQUEST_ID_HEADER, exchange.requestId);
     res.on('close', () => {
       const ms = performance.now() - startedAt;
       const route = exchange.area?.name ?? 'none';

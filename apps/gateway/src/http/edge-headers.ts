@@ -1,0 +1,84 @@
+import { REQUEST_ID_HEADER } from '@tollkeeper/http';
+import helmet from 'helmet';
+import type { EdgeResponse } from './exchange.ts';
+
+/** Answers of the API are data: nothing in them may run, load or be framed. */
+const API_POLICY = "default-src 'none'; frame-ancestors 'none'";
+
+/** The page at /docs runs the scripts and styles that this gateway serves, and calls this gateway. */
+const DOCS_POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; " +
+  "frame-ancestors 'none'; base-uri 'none'; form-action 'none'";
+
+/** Those of helmet's headers that matter to data, not only to documents: each is paid for with every answer. */
+const DATA_HEADERS = ['strict-transport-security', 'x-content-type-options', 'x-frame-options'];
+
+/** What is between two neighbours on the way of an answer (RFC 9110 §7.6.1), or for the edge alone to say. */
+const NOT_PASSED = [
+  'connection',
+  'date',
+  'keep-alive',
+  'proxy-authenticate',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  REQUEST_ID_HEADER,
+];
+
+/** The headers that the edge puts on answers, its own and those of the services. */
+export interface EdgeHeaders {
+  /** For an answer of the edge itself about the API: also an error, whatever its path. */
+  setForApi(res: EdgeResponse): void;
+  /** For a page. */
+  setForPage(res: EdgeResponse): void;
+  /**
+   * All headers of a service's answer, names and values in turn as `writeHead` takes them. `given` are the service's,
+   * in the same form; where both have one, the edge's counts.
+   */
+  ofAnswer(requestId: string, given: readonly string[]): string[];
+}
+
+/**
+ * Helmet's headers, HSTS only where the public URL is https. Answers of the API may in addition be stored nowhere, since
+ * they hold a workspace's data. All are the same for every request, so helmet computes them once.
+ */
+export function createEdgeHeaders(publicUrl: string): EdgeHeaders {
+  const computed = computeHeaders(publicUrl);
+  const pages = [...computed, ['content-security-policy', DOCS_POLICY] as const];
+  const api = [
+    ...computed.filter(([name]) => DATA_HEADERS.includes(name)),
+    ['content-security-policy', API_POLICY] as const,
+    ['cache-control', 'no-store'] as const,
+  ];
+  const flat = api.flat();
+  const dropped = new Set([...api.map(([name]) => name), ...NOT_PASSED]);
+
+  const set = (res: EdgeResponse, headers: readonly (readonly [string, string])[]) => {
+    res.setHeader(REQUEST_ID_HEADER, res.locals.requestId);
+    for (const [name, value] of headers) res.setHeader(name, value);
+  };
+  return {
+    setForApi: (res) => set(res, api),
+    setForPage: (res) => set(res, pages),
+    ofAnswer(requestId, given) {
+      const headers = [REQUEST_ID_HEADER, requestId, ...flat];
+      for (let i = 0; i + 1 < given.length; i += 2) {
+        const name = given[i] as string;
+        if (!dropped.has(name.toLowerCase())) headers.push(name, given[i + 1] as string);
+      }
+      return headers;
+    },
+  };
+}
+
+function computeHeaders(publicUrl: string): [string, string][] {
+  const headers = new Map<string, string>();
+  const recorder = {
+    setHeader: (name: string, value: string) => headers.set(name.toLowerCase(), value),
+    removeHeader: (name: string) => headers.delete(name.toLowerCase()),
+  };
+  const setHeaders = helmet({ contentSecurityPolicy: false, strictTransportSecurity: publicUrl.startsWith('https:') });
+  setHeaders({} as never, recorder as never, () => undefined);
+  return [...headers];
+}
