@@ -26,11 +26,13 @@ export interface DashboardStack {
   stop(): Promise<void>;
 }
 
+/** As a small production server has; the standalone's own cache is made for the data of one team. */
+const CACHE_SIZE_MB = 1_024;
 const SECRET = randomBytes(32).toString('base64url');
 
 export async function startDashboardStack(): Promise<DashboardStack> {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'tollkeeper-bench-'));
-  const mongod = await startEmbeddedMongo({ dataDirectory });
+  const mongod = await startEmbeddedMongo({ dataDirectory, cacheSizeMb: CACHE_SIZE_MB });
   const logger = createLogger({ service: 'bench', level: 'warn' });
   const started: Component[] = [];
   const environment = {
