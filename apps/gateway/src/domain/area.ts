@@ -69,18 +69,31 @@ export const AREAS: readonly Area[] = [
   },
 ];
 
-const patterns = AREAS.map((area) => ({
-  area,
-  pattern: new RegExp(`^${area.path.replace('{tenant_id}', '(?<tenantId>[^/]+)')}(?:/|$)`),
-}));
+/** What stands before and after the workspace id in an area's path. */
+const matchers = AREAS.map((area) => {
+  const [before = '', after] = area.path.split('{tenant_id}');
+  return { area, before, after };
+});
 
 /** The area that has `path`, and the workspace id where the path names one; null for a path of no area. */
 export function findArea(path: string): { area: Area; tenantId: string | undefined } | null {
-  for (const { area, pattern } of patterns) {
-    const match = pattern.exec(path);
-    if (match !== null) return { area, tenantId: match.groups?.['tenantId'] };
+  for (const { area, before, after } of matchers) {
+    if (!path.startsWith(before)) continue;
+    const rest = path.slice(before.length);
+    if (after === undefined) {
+      if (isPathEnd(rest)) return { area, tenantId: undefined };
+      continue;
+    }
+    const idEnd = rest.indexOf('/');
+    if (idEnd > 0 && rest.startsWith(after, idEnd) && isPathEnd(rest.slice(idEnd + after.length))) {
+      return { area, tenantId: rest.slice(0, idEnd) };
+    }
   }
   return null;
+}
+
+function isPathEnd(rest: string): boolean {
+  return rest === '' || rest.startsWith('/');
 }
 
 /** Whether requests to the area act in a workspace. */

@@ -18,23 +18,32 @@ export interface Target {
   workspace: WorkspaceNaming;
 }
 
-/** Splits `/w/{slug}/api/v1/…` into slug and the rest (decisions §2); the slug is undefined without the prefix. */
-export function splitWorkspacePrefix(url: string): { slug: string | undefined; url: string } {
-  if (!url.startsWith('/w/')) return { slug: undefined, url };
-  const end = url.indexOf('/', 3);
-  return end === -1 ? { slug: url.slice(3), url: '/' } : { slug: url.slice(3, end), url: url.slice(end) };
+/** A request's URL taken apart: `/w/{slug}{path}{query}` (decisions §2). */
+export interface RequestUrl {
+  /** Undefined without the workspace prefix. */
+  slug: string | undefined;
+  path: string;
+  /** With its question mark; empty without a query. */
+  query: string;
+}
+
+export function readUrl(url: string): RequestUrl {
+  const queryAt = url.indexOf('?');
+  const pathname = queryAt === -1 ? url : url.slice(0, queryAt);
+  const query = queryAt === -1 ? '' : url.slice(queryAt);
+  if (!pathname.startsWith('/w/')) return { slug: undefined, path: pathname, query };
+  const slugEnd = pathname.indexOf('/', 3);
+  if (slugEnd === -1) return { slug: pathname.slice(3), path: '/', query };
+  return { slug: pathname.slice(3, slugEnd), path: pathname.slice(slugEnd), query };
 }
 
 /** Finds what a request is for; throws `not_found` for a path of no area, also for a workspace prefix where none belongs. */
-export function findTarget(requestUrl: string, headers: IncomingHttpHeaders): Target {
-  const { slug, url } = splitWorkspacePrefix(requestUrl);
-  const found = findArea(url.split('?', 1)[0] ?? '');
-  if (found === null || (slug !== undefined && !actsInWorkspace(found.area))) {
-    throw notFound();
-  }
+export function findTarget({ slug, path, query }: RequestUrl, headers: IncomingHttpHeaders): Target {
+  const found = findArea(path);
+  if (found === null || (slug !== undefined && !actsInWorkspace(found.area))) throw notFound();
   const header = headers['x-workspace'];
   const named = slug ?? (typeof header === 'string' ? header : undefined);
-  return { area: found.area, url, workspace: { slug: named, tenantId: found.tenantId } };
+  return { area: found.area, url: path + query, workspace: { slug: named, tenantId: found.tenantId } };
 }
 
 /** The answer to a path that nothing has. */

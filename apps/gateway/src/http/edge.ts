@@ -6,11 +6,11 @@ import type { Express, NextFunction, RequestHandler } from 'express';
 import type { SessionDirectory } from '../clients/session.directory.ts';
 import { createWriteProtection } from '../domain/write-protection.ts';
 import type { PublishedDocument } from '../openapi/published-document.ts';
-import { authenticate, authorize, checkBody, findTarget, notFound, sessionCookie } from './admission.ts';
+import { authenticate, authorize, checkBody, findTarget, notFound, readUrl, sessionCookie } from './admission.ts';
 import { createDocumentationRouter } from './documentation.ts';
 import type { EdgeHeaders } from './edge-headers.ts';
 import type { EdgeRequest, EdgeResponse } from './exchange.ts';
-import { answerExecute, isExecute } from './execute.ts';
+import { answerExecute, EXECUTE_PATH } from './execute.ts';
 import type { Forwarder } from './forward.ts';
 import { createLoginLimit } from './login-limit.ts';
 import { createObserver } from './observe.ts';
@@ -69,13 +69,14 @@ function createApi(options: EdgeOptions): (req: EdgeRequest, res: EdgeResponse) 
   const refuseCrossSite = createWriteProtection(options.publicUrl);
 
   return async (req, res) => {
-    if (isExecute(req.url)) {
+    const url = readUrl(req.url);
+    if (url.path === EXECUTE_PATH) {
       edgeHeaders.setForApi(res);
       return answerExecute(req, res);
     }
     const exchange = res.locals;
     const { headers, method } = req;
-    const target = findTarget(req.url, headers);
+    const target = findTarget(url, headers);
     const { area } = target;
     exchange.area = area;
     if (area.name === 'login') limitLogins(req.ip ?? '');

@@ -1,16 +1,10 @@
 import { defineRoute } from '@tollkeeper/http';
 import { AppError } from '@tollkeeper/kernel';
 import { z } from 'zod';
-import { splitWorkspacePrefix } from './admission.ts';
 import type { EdgeRequest, EdgeResponse } from './exchange.ts';
 
-const PATH = '/api/v1/execute';
+export const EXECUTE_PATH = '/api/v1/execute';
 const GONE = { error: 'This endpoint is disabled: Tollkeeper manages agents and does not execute calls for them.' };
-
-/** Whether a request is for `execute`, with or without a workspace prefix. */
-export function isExecute(url: string): boolean {
-  return splitWorkspacePrefix(url).url.split('?', 1)[0] === PATH;
-}
 
 /** `POST /api/v1/execute`: always 410, with a session or without (spec §4.5); other methods are 405. */
 export function answerExecute(req: EdgeRequest, res: EdgeResponse): void {
@@ -21,7 +15,7 @@ export function answerExecute(req: EdgeRequest, res: EdgeResponse): void {
 /** `execute` for the OpenAPI document. */
 export const executeRoute = defineRoute({
   method: 'post',
-  path: PATH,
+  path: EXECUTE_PATH,
   operationId: 'execute',
   tag: 'Disabled',
   summary: 'Disabled endpoint',
