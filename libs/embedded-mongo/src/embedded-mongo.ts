@@ -11,7 +11,7 @@ export interface EmbeddedMongoOptions {
   dataDirectory: string;
   /** Where a downloaded `mongod` is kept; by default the user's cache directory. */
   cacheDirectory?: string;
-  /** Most memory of the database's cache, 256 unless given; `mongod` takes about 130 MB on top. */
+  /** Most memory of the database's cache, 256 unless given; `mongod` takes about 100 MB on top. */
   cacheSizeMb?: number;
   /** Takes `MONGOD_BINARY` and `PATH` from here; by default the process's environment. */
   env?: NodeJS.ProcessEnv;

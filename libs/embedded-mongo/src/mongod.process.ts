@@ -29,7 +29,7 @@ export interface MongodOptions {
   dbPath: string;
   /** Owner-only file that holds the members' shared secret; with it, clients must log in. */
   keyFile: string;
-  /** Most memory of WiredTiger's cache; mongod takes about 130 MB on top. */
+  /** Most memory of WiredTiger's cache; mongod takes about 100 MB on top. */
   cacheSizeMb: number;
 }
 
@@ -39,8 +39,8 @@ export async function startMongod({ binary, dbPath, keyFile, cacheSizeMb }: Mong
   const args = [
     ...['--dbpath', dbPath, '--port', String(port), '--bind_ip', '127.0.0.1'],
     ...['--replSet', REPLICA_SET, '--keyFile', keyFile, '--storageEngine', 'wiredTiger'],
-    // The option made for it takes no less than 256 MB.
-    ...['--wiredTigerEngineConfigString', `cache_size=${cacheSizeMb}MB`, '--oplogSize', '128', '--quiet'],
+    ...['--wiredTigerEngineConfigString', engineConfig(cacheSizeMb), '--oplogSize', '128'],
+    ...['--maxConns', '800', '--quiet'],
     // Up to 200 MB of metrics for MongoDB's support, which nobody reads here.
     ...['--setParameter', 'diagnosticDataCollectionEnabled=false'],
     ...(process.platform === 'win32' ? [] : ['--nounixsocket']),
@@ -77,6 +77,14 @@ export async function startMongod({ binary, dbPath, keyFile, cacheSizeMb }: Mong
       clearTimeout(timer);
     },
   };
+}
+
+/**
+ * For a server of few clients: the option made for the size of the cache takes no less than 256 MB, and room for the
+ * usual 33 000 sessions takes 40 MB. A connection needs a few sessions.
+ */
+function engineConfig(cacheSizeMb: number): string {
+  return `cache_size=${cacheSizeMb}MB,session_max=2000`;
 }
 
 /**

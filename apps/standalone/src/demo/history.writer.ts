@@ -14,12 +14,20 @@ export interface HistoryWriterOptions {
 
 /** Appends the sample history that ends at `until`, and resolves once the dashboard has counted it. */
 export async function writeHistory(until: number, { append, lag, onProgress }: HistoryWriterOptions): Promise<void> {
-  const events = [...sampleHistory(until)].flat();
-  onProgress(`Writing a month of sample traffic, ${events.length} events…`);
-  for (let from = 0; from < events.length; from += EVENTS_PER_APPEND) {
-    await append(events.slice(from, from + EVENTS_PER_APPEND));
+  onProgress('Writing a month of sample traffic…');
+  let written = 0;
+  let batch: GatewayEvent[] = [];
+  const flush = async () => {
+    await append(batch);
+    written += batch.length;
+    batch = [];
+  };
+  for (const events of sampleHistory(until)) {
+    batch.push(...events);
+    if (batch.length >= EVENTS_PER_APPEND) await flush();
   }
-  const report = createReport(events.length, onProgress);
+  await flush();
+  const report = createReport(written, onProgress);
   for (let waiting = await lag(); waiting > 0; waiting = await lag()) {
     report(waiting);
     await delay(POLL_MS);
@@ -33,6 +41,6 @@ function createReport(total: number, onProgress: (line: string) => void): (waiti
     const fifths = Math.floor(((total - waiting) / total) * 5);
     if (fifths <= told) return;
     told = fifths;
-    onProgress(`Counted ${fifths * 20} % of it…`);
+    onProgress(`Counted ${fifths * 20} % of its ${total} events…`);
   };
 }
