@@ -1,17 +1,18 @@
 import { type ChildProcessByStdio, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import rootPackage from '../../package.json' with { type: 'json' };
 import type { Target } from './target.ts';
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '..', '..');
 /** What `npm start` runs, without npm between the signals of the suites and the process. */
-const START_ARGUMENTS = rootPackage.scripts.start.split(' ').slice(1);
+const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { start: string } };
+const START_ARGUMENTS = scripts.start.split(' ').slice(1);
 const READY = /Tollkeeper is ready at (http:\/\/\S+)/;
 const START_TIMEOUT_MS = 120_000;
 

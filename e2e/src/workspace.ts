@@ -1,5 +1,5 @@
-import { randomBytes } from 'node:crypto';
-import { type ApiAnswer, type ApiClient, anonymous } from './api.client.ts';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { type ApiAnswer, type ApiClient, anonymous, logIn } from './api.client.ts';
 import type { CloudEvent } from './events.ts';
 import { rememberSecret } from './secrets.ts';
 import type { Target } from './target.ts';
@@ -44,6 +44,20 @@ export async function newKey(owner: ApiClient, slug: string, role: string): Prom
   rememberSecret(key.api_key);
   rememberSecret(key.api_key.split('.')[1] ?? '');
   return key;
+}
+
+/** A user of their own with this role in the workspace, logged in. */
+export async function newMember(
+  target: Target,
+  owner: ApiClient,
+  workspace: TestWorkspace,
+  role: 'member' | 'admin' | 'owner',
+): Promise<ApiClient> {
+  const email = `${role}-${randomUUID()}@e2e.example.com`;
+  const path = workspace.path('/members');
+  type Added = { initial_password: string };
+  const added = await owner.expect<Added>({ method: 'POST', path, body: { email, role }, status: 201 });
+  return logIn(target, { email, password: added.initial_password });
 }
 
 /** Posts events with a key, as a gateway does: one as an event, several as a batch. */

@@ -5,6 +5,7 @@ import {
   removeDataDirectory,
   startStandalone,
 } from '../src/standalone.process.ts';
+import { describeBudgets } from '../src/suites/budgets.suite.ts';
 import { describeDashboard } from '../src/suites/dashboard.suite.ts';
 import { describeKeys } from '../src/suites/keys.suite.ts';
 import { describeRefusals } from '../src/suites/refusals.suite.ts';
@@ -30,6 +31,7 @@ describe('the standalone', () => {
   describeSessions(target);
   describeKeys(target);
   describeDashboard(target);
+  describeBudgets(target);
   describeRefusals(target);
   describeRubbish(target);
   describePages(target);

@@ -1,9 +1,9 @@
-import { createHmac, randomUUID } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type ApiClient, type ApiRequest, anonymous, logIn } from '../api.client.ts';
 import { spendSettled } from '../events.ts';
 import type { TargetOf } from '../target.ts';
-import { EVENTS_PATH, KEYS_PATH, type TestWorkspace, newWorkspace, postEvents } from '../workspace.ts';
+import { EVENTS_PATH, KEYS_PATH, type TestWorkspace, newMember, newWorkspace, postEvents } from '../workspace.ts';
 
 const DRILLDOWNS = [
   '/overview',
@@ -55,12 +55,7 @@ export function describeRefusals(target: TargetOf): void {
       owner = await logIn(target(), target().owner);
       workspace = await newWorkspace(owner);
       foreign = await newWorkspace(owner);
-      const email = `member-${randomUUID()}@e2e.example.com`;
-      const body = { email, role: 'member' };
-      const path = workspace.path('/members');
-      type Added = { initial_password: string };
-      const added = await owner.expect<Added>({ method: 'POST', path, body, status: 201 });
-      member = await logIn(target(), { email, password: added.initial_password });
+      member = await newMember(target(), owner, workspace, 'member');
     });
 
     describe('401', () => {
@@ -116,16 +111,6 @@ export function describeRefusals(target: TargetOf): void {
           expect(answer).toMatchObject({ status: 403, body: { code: 'forbidden' } });
         },
       );
-
-      it.each(['/workspace', '/agents', '/plans'])('on the budgets of another workspace: %s', async (path) => {
-        const answer = await member.call({ path: `/api/v1/workspaces/${foreign.id}/budgets${path}` });
-        expect(answer.status).toBe(403);
-      });
-
-      it('when the slug and the workspace id name two workspaces', async () => {
-        const path = foreign.path(`/workspaces/${workspace.id}/budgets/workspace`);
-        expect((await owner.call({ path })).status).toBe(403);
-      });
 
       it('with a forged caller token beside the own session: the own rights count', async () => {
         for (const [, token] of forgedCallerTokens()) {

@@ -114,8 +114,12 @@ export function describeRubbish(target: TargetOf): void {
       ['PATCH', 'members/user_1'],
       ['POST', 'agents'],
       ['POST', 'management/workspace-keys'],
+      ['PUT', '/api/v1/workspaces/TENANT/budgets/workspace'],
+      ['PUT', '/api/v1/workspaces/TENANT/budgets/agents/agent-a'],
+      ['POST', '/api/v1/workspaces/TENANT/budgets/plans'],
     ];
-    const where = (path: string) => (path.startsWith('/') ? path : workspace.path(`/${path}`));
+    const where = (path: string) =>
+      path.startsWith('/') ? path.replace('TENANT', workspace.id) : workspace.path(`/${path}`);
 
     describe.each(writes)('%s %s', (method, path) => {
       it.each(BAD_BODIES)('400 for a body that is %s', async (_what, body) => {
@@ -149,13 +153,16 @@ export function describeRubbish(target: TargetOf): void {
         ['GET', `/${rubbish}`],
         ['GET', `/docs/${rubbish}`],
         ['GET', `/api/v1/workspaces/${rubbish}/budgets/workspace`],
+        ['PUT', `/api/v1/workspaces/TENANT/budgets/agents/${rubbish}`],
+        ['DELETE', `/api/v1/workspaces/TENANT/budgets/plans/${rubbish}`],
         ['POST', `/w/SLUG${KEYS_PATH}/${rubbish}:revoke`],
         ['DELETE', `/w/SLUG/api/v1/members/${rubbish}`],
         ['PATCH', `/w/SLUG/api/v1/agents/${rubbish}`],
         ['GET', `/w/SLUG/api/v1/dashboard/${rubbish}`],
       ])('%s %s', async (method, path) => {
-        const body = method === 'PATCH' ? { display_name: 'x' } : undefined;
-        expectRefused(await owner.call({ method, path: path.replace('SLUG', workspace.slug), body }));
+        const body = { PATCH: { display_name: 'x' }, PUT: { daily_budget_usd_micros: 1 } }[method];
+        const there = path.replace('SLUG', workspace.slug).replace('TENANT', workspace.id);
+        expectRefused(await owner.call({ method, path: there, body }));
       });
     });
 
