@@ -42,6 +42,7 @@ export const gatewayConfig = serviceConfig.extend({
     .prefault('60')
     .describe('logins from one address in a minute, good or bad, before the answer is 429; default 60'),
 });
+export type GatewayConfig = z.infer<typeof gatewayConfig>;
 
 function isNetwork(text: string): boolean {
   const [address = '', prefix, ...rest] = text.split('/');
@@ -52,5 +53,3 @@ function isNetwork(text: string): boolean {
     (prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits))
   );
 }
-
-export type GatewayConfig = z.infer<typeof gatewayConfig>;

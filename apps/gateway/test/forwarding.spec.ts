@@ -110,6 +110,16 @@ describe('what a service gets', () => {
     expect((answer.body as Seen).client).toBe('127.0.0.1');
   });
 
+  it('at login, behind proxies that the operator trusts, the last address that is none of theirs', async () => {
+    const behind = await startStack({ TRUSTED_PROXIES: '127.0.0.0/8, 10.0.0.0/8' });
+    const clientOf = async (forwardedFor: string): Promise<string | null> => {
+      const login = request(behind.gateway.httpUrl).post('/api/v1/auth/login').set('x-forwarded-for', forwardedFor);
+      return ((await login.send({})).body as Seen).client;
+    };
+    expect(await clientOf('203.0.113.9, 198.51.100.7, 10.1.2.3')).toBe('198.51.100.7');
+    await behind.stop();
+  });
+
   it('a signed caller that is used again in place of a new one', async () => {
     const [first, second] = [await spend(), await spend()].map(
       (answer) => (answer.body as Seen).headers['x-tollkeeper-caller'],
