@@ -1,107 +1,194 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '@tollkeeper/testing';
-import { type ApiClient, type ApiRequest, anonymous, logIn } from '../api.client.ts';
+import { type ApiClient, anonymous, logIn, openApiOf } from '../api.client.ts';
 import { spendSettled } from '../events.ts';
 import type { TargetOf } from '../target.ts';
 import { type TestWorkspace, newMember, newWorkspace, postEvents } from '../workspace.ts';
 
+const PLAN = {
+  plan_key: 'research_tier',
+  display_name: 'Research',
+  description: 'Interactive work of the research team',
+  daily_budget_usd_micros: 5_000_000,
+};
+
+/** Every budgets call, well formed. */
+const CALLS: [method: string, below: string, body: unknown][] = [
+  ['GET', '/workspace', undefined],
+  ['PUT', '/workspace', { daily_budget_usd_micros: 1 }],
+  ['GET', '/agents', undefined],
+  ['PUT', '/agents/agent-a', { daily_budget_usd_micros: 1 }],
+  ['GET', '/plans', undefined],
+  ['POST', '/plans', PLAN],
+  ['PUT', '/plans/research_tier', { is_active: false }],
+  ['DELETE', '/plans/research_tier', undefined],
+];
+
+interface Metrics {
+  total_micros: number;
+  budget_used_pct: number;
+}
+
 export function describeBudgets(target: TargetOf): void {
   describe('budgets', () => {
     let owner: ApiClient;
-    let admin: ApiClient;
     let workspace: TestWorkspace;
     let foreign: TestWorkspace;
-    const path = (below: string) => workspace.path(`/workspaces/${workspace.id}/budgets${below}`);
-    const set = (below: string, micros: unknown) =>
-      owner.call({ method: 'PUT', path: path(below), body: { daily_budget_usd_micros: micros } });
+    const budgetsOf = ({ id }: TestWorkspace, below: string) => `/api/v1/workspaces/${id}/budgets${below}`;
+    const call = (method: string, below: string, body?: unknown) =>
+      owner.call({ method, path: budgetsOf(workspace, below), body });
+    const setDaily = (below: string, micros: unknown) => call('PUT', below, { daily_budget_usd_micros: micros });
 
     beforeAll(async () => {
       owner = await logIn(target(), target().owner);
       workspace = await newWorkspace(owner);
       foreign = await newWorkspace(owner);
-      admin = await newMember(target(), owner, workspace, 'admin');
-      const settled = spendSettled({ agentId: 'agent-a', amountMicros: 2_500 });
-      expect((await postEvents(target(), workspace.apiKey, settled)).status).toBe(202);
+      const events = [
+        spendSettled({ agentId: 'agent-a', amountMicros: 300 }),
+        spendSettled({ agentId: 'agent-b', amountMicros: 200 }),
+      ];
+      expect((await postEvents(target(), workspace.apiKey, events)).status).toBe(202);
+    });
+
+    it('of the workspace show as a share that is used, from when they are set until they are unset', async () => {
+      const overview = async () => {
+        const path = workspace.path('/dashboard/overview?range=1m');
+        return owner.expect<{ spend: Metrics; budget: Record<string, number> }>({ path });
+      };
+      expect(await setDaily('/workspace', null)).toMatchObject({
+        status: 200,
+        body: { tenant_id: workspace.id, daily_budget_usd_micros: null },
+      });
       await eventually(async () => {
-        const { items } = await owner.expect<{ items: unknown[] }>({ path: path('/agents') });
-        expect(items).toHaveLength(1);
+        expect((await overview()).spend).toMatchObject({ total_micros: 500, budget_used_pct: 0 });
       });
+
+      for (const daily of [10, 20]) {
+        expect((await setDaily('/workspace', daily)).body).toMatchObject({ daily_budget_usd_micros: daily });
+        await eventually(async () => {
+          const { spend, budget } = await overview();
+          const allowed = budget['window_budget_usd_micros'] ?? 0;
+          expect(budget['daily_budget_usd_micros']).toBe(daily);
+          expect([29, 30, 31, 32]).toContain(allowed / daily);
+          expect(spend.budget_used_pct).toBeCloseTo((500 / allowed) * 100, 2);
+        });
+      }
+
+      await setDaily('/workspace', null);
+      await eventually(async () => expect((await overview()).spend.budget_used_pct).toBe(0));
+      expect(await overview()).not.toHaveProperty('budget_stale');
     });
 
-    it('of the workspace are set, read and unset, with the slug and without', async () => {
-      expect((await set('/workspace', 10_000)).body).toEqual({
-        tenant_id: workspace.id,
-        daily_budget_usd_micros: 10_000,
-      });
-      const without = `/api/v1/workspaces/${workspace.id}/budgets/workspace`;
-      expect(await owner.expect({ path: without })).toMatchObject({ daily_budget_usd_micros: 10_000 });
-      expect((await set('/workspace', null)).body).toMatchObject({ daily_budget_usd_micros: null });
-      expect(await owner.expect({ path: path('/workspace') })).toMatchObject({ daily_budget_usd_micros: null });
-    });
-
-    it('show in the dashboard as a share of the days that the window touches', async () => {
-      await set('/workspace', 10_000);
+    it('of agents are listed for every agent, and 404 for one that the workspace does not have', async () => {
+      const list = async () => (await call('GET', '/agents')).body;
       await eventually(async () => {
-        const spend = await owner.expect({ path: workspace.path('/dashboard/spend?range=today') });
-        expect(spend).toMatchObject({ metrics: { total_micros: 2_500, budget_used_pct: 25 } });
+        const unset = { daily_budget_usd_micros: null, updated_at: null };
+        expect(await list()).toEqual({
+          items: ['agent-a', 'agent-b'].map((id) => ({ agent_id: id, display_name: id, ...unset })),
+        });
       });
-    });
 
-    it('of agents are set for agents of the workspace, and 404 for any other', async () => {
-      expect((await set('/agents/agent-a', 7)).body).toEqual({ agent_id: 'agent-a', daily_budget_usd_micros: 7 });
-      expect(await owner.expect({ path: path('/agents') })).toMatchObject({
-        items: [{ agent_id: 'agent-a', display_name: 'agent-a', daily_budget_usd_micros: 7 }],
+      expect(await setDaily('/agents/agent-a', 1000)).toMatchObject({
+        status: 200,
+        body: { agent_id: 'agent-a', daily_budget_usd_micros: 1000 },
       });
-      expect(await set('/agents/agent-z', 7)).toMatchObject({ status: 404, body: { code: 'not_found' } });
+      expect(await list()).toMatchObject({
+        items: [{ daily_budget_usd_micros: 1000, updated_at: expect.any(String) }, { daily_budget_usd_micros: null }],
+      });
+      const details = workspace.path('/dashboard/top-agents/details?agent_id=agent-a');
+      await eventually(async () => {
+        expect(await owner.expect({ path: details })).toMatchObject({ budget: { daily_budget_usd_micros: 1000 } });
+      });
+
+      expect(await setDaily('/agents/nobody', 1000)).toMatchObject({ status: 404, body: { code: 'not_found' } });
+      const elsewhere = { path: budgetsOf(foreign, '/agents/agent-a'), body: { daily_budget_usd_micros: 1 } };
+      expect((await owner.call({ method: 'PUT', ...elsewhere })).status).toBe(404);
     });
 
-    it('of plans are made once, changed in part and deleted', async () => {
-      const body = { plan_key: 'pro', display_name: 'Pro', daily_budget_usd_micros: 5 };
-      const create: ApiRequest = { method: 'POST', path: path('/plans'), body };
-      const plan = await owner.expect<{ id: string }>({ ...create, status: 201 });
-      expect(plan).toMatchObject({ ...body, tenant_id: workspace.id, description: '', is_active: true });
-      expect((await owner.call(create)).status).toBe(409);
+    it('of plans are made once, changed in part, turned off and deleted', async () => {
+      const created = await call('POST', '/plans', PLAN);
+      expect(created).toMatchObject({ status: 201, body: { ...PLAN, tenant_id: workspace.id, is_active: true } });
+      expect(await call('POST', '/plans', PLAN)).toMatchObject({ status: 409, body: { code: 'conflict' } });
 
-      const change = { method: 'PUT', path: path('/plans/pro'), body: { is_active: false } };
-      expect(await owner.expect(change)).toMatchObject({ ...body, id: plan.id, is_active: false });
-      expect(await owner.expect({ path: path('/plans') })).toMatchObject({ items: [{ id: plan.id }] });
-      const remove = { method: 'DELETE', path: path('/plans/pro') };
-      expect((await owner.call(remove)).status).toBe(204);
-      expect((await owner.call(remove)).status).toBe(404);
-      expect((await owner.call(change)).status).toBe(404);
+      const changes = { is_active: false, daily_budget_usd_micros: 0 };
+      const changed = await call('PUT', '/plans/research_tier', changes);
+      expect(changed).toMatchObject({ status: 200, body: { ...PLAN, ...changes } });
+      expect((await call('GET', '/plans')).body).toEqual({ items: [changed.body] });
+      const elsewhere = { method: 'DELETE', path: budgetsOf(foreign, '/plans/research_tier') };
+      expect((await owner.call(elsewhere)).status).toBe(404);
+
+      expect(await call('DELETE', '/plans/research_tier')).toMatchObject({ status: 204, text: '' });
+      expect((await call('DELETE', '/plans/research_tier')).status).toBe(404);
+      expect((await call('PUT', '/plans/research_tier', {})).status).toBe(404);
+      expect((await call('GET', '/plans')).body).toEqual({ items: [] });
     });
 
-    it.each([-1, 0.5, '5', 2 ** 53, { $gt: 0 }, [1], undefined])('refuse a budget of %j', async (micros) => {
+    it.each([-1, 0.5, '5', 2 ** 53, { $gt: 0 }, [1], undefined])('are 400 for a budget of %j', async (micros) => {
+      const details = [{ path: 'daily_budget_usd_micros', message: expect.any(String) }];
       for (const below of ['/workspace', '/agents/agent-a']) {
-        expect(await set(below, micros)).toMatchObject({ status: 400, body: { code: 'invalid_request' } });
+        expect(await setDaily(below, micros)).toMatchObject({
+          status: 400,
+          body: { code: 'invalid_request', details },
+        });
       }
+      expect((await call('POST', '/plans', { ...PLAN, daily_budget_usd_micros: micros })).status).toBe(400);
     });
 
-    it.each(['Pro', '-pro', 'a b', '', { $ne: '' }, 'x'.repeat(65)])('refuse the plan key %j', async (plan_key) => {
-      const body = { plan_key, display_name: 'Pro', daily_budget_usd_micros: 5 };
-      expect((await owner.call({ method: 'POST', path: path('/plans'), body })).status).toBe(400);
+    it.each(['Pro', '-pro', 'a b', '', { $ne: '' }, 'x'.repeat(65)])('are 400 for the plan key %j', async (key) => {
+      const details = [{ path: 'plan_key', message: expect.any(String) }];
+      const answer = await call('POST', '/plans', { ...PLAN, plan_key: key });
+      expect(answer).toMatchObject({ status: 400, body: { code: 'invalid_request', details } });
     });
 
-    it.each(['%00', '%zz', '%2e%2e%2f', '$where', 'a'.repeat(200)])('refuse %s in their paths', async (rubbish) => {
-      for (const below of [`/agents/${rubbish}`, `/plans/${rubbish}`]) {
-        const { status } = await set(below, 5);
-        expect(status).toBeGreaterThanOrEqual(400);
-        expect(status).toBeLessThan(500);
-      }
+    it.each([
+      ['POST', '/plans', { ...PLAN, is_active: false }, 'is_active'],
+      ['PUT', '/plans/research_tier', { plan_key: 'other' }, 'plan_key'],
+    ])('are 400 for a field that is not theirs to set: %s %s %j', async (method, below, body, path) => {
+      expect(await call(method, below, body)).toMatchObject({ status: 400, body: { details: [{ path }] } });
     });
 
-    it('are for sessions of owners only, and for the workspace that the path and the slug agree on', async () => {
-      for (const below of ['/workspace', '/agents', '/plans']) {
-        expect((await anonymous(target()).call({ path: path(below) })).status).toBe(401);
-        const headers = { authorization: `Bearer ${workspace.apiKey}` };
-        expect((await anonymous(target()).call({ path: path(below), headers })).status).toBe(401);
-        const mixed = foreign.path(`/workspaces/${workspace.id}/budgets${below}`);
-        expect((await owner.call({ path: mixed })).status).toBe(403);
-        for (const id of ['ws_unknown', foreign.id]) {
-          const elsewhere = `/api/v1/workspaces/${id}/budgets${below}`;
-          expect((await admin.call({ path: elsewhere })).status).toBe(403);
+    it.each(['/workspace', '/agents', '/plans'])('are 405 for a method that there is none of: %s', async (below) => {
+      expect((await call('PATCH', below, {})).status).toBe(405);
+    });
+
+    describe('are for owners, and for the workspace that path and slug agree on', () => {
+      let members: ApiClient[];
+
+      beforeAll(async () => {
+        members = [
+          await newMember(target(), owner, workspace, 'member'),
+          await newMember(target(), owner, workspace, 'admin'),
+        ];
+      });
+
+      it.each(CALLS)('%s %s', async (method, below, body) => {
+        const path = budgetsOf(workspace, below);
+        for (const headers of [{}, { authorization: `Bearer ${workspace.apiKey}` }]) {
+          expect((await anonymous(target()).call({ method, path, body, headers })).status).toBe(401);
         }
-        expect((await admin.call({ path: path(below) })).status).toBe(403);
+        for (const member of members) {
+          // Their own workspace, where their role is too low, and one that they are no members of.
+          for (const tenant of [workspace, foreign]) {
+            const answer = await member.call({ method, path: budgetsOf(tenant, below), body });
+            expect(answer).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+          }
+        }
+        const mixed = await owner.call({ method, path: foreign.path(path.replace('/api/v1', '')), body });
+        expect(mixed).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+        const none = await owner.call({ method, path: path.replace(workspace.id, 'ws_none'), body });
+        expect(none).toMatchObject({ status: 403, body: { code: 'forbidden' } });
+      });
+
+      it('in the canonical form of the path as well', async () => {
+        const path = workspace.path(`/workspaces/${workspace.id}/budgets/workspace`);
+        expect(await owner.expect({ path })).toMatchObject({ tenant_id: workspace.id });
+      });
+    });
+
+    it('are in the published document', async () => {
+      const { paths } = await openApiOf(target());
+      for (const below of ['/workspace', '/agents', '/agents/{agent_id}', '/plans', '/plans/{plan_key}']) {
+        expect(paths).toHaveProperty([`/api/v1/workspaces/{tenant_id}/budgets${below}`]);
       }
     });
   });
