@@ -117,6 +117,7 @@ describe('what a service gets', () => {
       return ((await login.send({})).body as Seen).client;
     };
     expect(await clientOf('203.0.113.9, 198.51.100.7, 10.1.2.3')).toBe('198.51.100.7');
+    expect(await clientOf('rubbish')).toBe('127.0.0.1');
     await behind.stop();
   });
 

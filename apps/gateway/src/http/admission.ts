@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import { isIP } from 'node:net';
 import { AppError } from '@tollkeeper/kernel';
 import { parseCookie } from 'cookie';
 import type { Session, SessionDirectory } from '../clients/session.directory.ts';
@@ -7,6 +8,7 @@ import type { Area } from '../domain/area.ts';
 import { chooseMembership, requireRole } from '../domain/membership.ts';
 import type { Membership, WorkspaceNaming } from '../domain/membership.ts';
 import { isSafeMethod, requireJsonBody } from '../domain/write-protection.ts';
+import type { EdgeRequest } from './exchange.ts';
 
 export const SESSION_COOKIE = 'gw_session';
 
@@ -49,6 +51,14 @@ export function findTarget({ slug, path, query }: RequestUrl, headers: IncomingH
 /** The answer to a path that nothing has. */
 export function notFound(): AppError {
   return new AppError('not_found', 'There is nothing at this path.');
+}
+
+/**
+ * The client's address: the socket's, or what the trusted proxies say. They pass on what clients write, so anything that
+ * is no address is not believed.
+ */
+export function clientAddress({ ip, socket }: EdgeRequest): string {
+  return ip !== undefined && isIP(ip) !== 0 ? ip : (socket.remoteAddress ?? '');
 }
 
 /** The session cookie of a request, when it has one. */

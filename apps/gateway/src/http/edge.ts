@@ -6,7 +6,16 @@ import type { Express, NextFunction, RequestHandler } from 'express';
 import type { SessionDirectory } from '../clients/session.directory.ts';
 import { createWriteProtection } from '../domain/write-protection.ts';
 import type { PublishedDocument } from '../openapi/published-document.ts';
-import { authenticate, authorize, checkBody, findTarget, notFound, readUrl, sessionCookie } from './admission.ts';
+import {
+  authenticate,
+  authorize,
+  checkBody,
+  clientAddress,
+  findTarget,
+  notFound,
+  readUrl,
+  sessionCookie,
+} from './admission.ts';
 import { createDocumentationRouter } from './documentation.ts';
 import type { EdgeHeaders } from './edge-headers.ts';
 import type { EdgeRequest, EdgeResponse } from './exchange.ts';
@@ -79,7 +88,7 @@ function createApi(options: EdgeOptions): (req: EdgeRequest, res: EdgeResponse) 
     const target = findTarget(url, headers);
     const { area } = target;
     exchange.area = area;
-    if (area.name === 'login') limitLogins(req.ip ?? '');
+    if (area.name === 'login') limitLogins(clientAddress(req));
 
     const cookie = sessionCookie(headers);
     const session = await authenticate(area, cookie, sessions, exchange.requestId);

@@ -9,7 +9,7 @@ import type { Session, SessionDirectory } from '../clients/session.directory.ts'
 import type { Area, Upstream } from '../domain/area.ts';
 import { isSafeMethod } from '../domain/write-protection.ts';
 import type { Membership } from '../domain/membership.ts';
-import { tooLarge } from './admission.ts';
+import { clientAddress, tooLarge } from './admission.ts';
 import type { Target } from './admission.ts';
 import type { EdgeHeaders } from './edge-headers.ts';
 import type { EdgeRequest, EdgeResponse } from './exchange.ts';
@@ -79,7 +79,7 @@ export function createForwarder(options: ForwardOptions): Forwarder {
 
     const headers = passedHeaders(req.headers, area, res.locals.requestId);
     if (session !== null) headers[CALLER_HEADER] = await session.callerToken(membership);
-    if (area.tellsClientAddress) headers[CLIENT_HEADER] = await signClientAddress(tokenKey, req.ip ?? '');
+    if (area.tellsClientAddress) headers[CLIENT_HEADER] = await signClientAddress(tokenKey, clientAddress(req));
     req.headers = headers;
     req.url = target.url;
     if (cookie !== undefined && area.upstream === 'identity' && !isSafeMethod(req.method)) {
