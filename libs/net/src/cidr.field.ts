@@ -1,0 +1,19 @@
+import { z } from 'zod';
+import { type Cidr, parseCidr } from './address.guard.ts';
+
+/** Comma-separated networks in CIDR notation; none where the variable is not set. */
+export function cidrListField() {
+  return z
+    .string()
+    .transform((text, ctx): Cidr[] => {
+      const cidrs: Cidr[] = [];
+      for (const part of text.split(',').map((each) => each.trim())) {
+        if (part === '') continue;
+        const cidr = parseCidr(part);
+        if (cidr !== null) cidrs.push(cidr);
+        else ctx.addIssue({ code: 'custom', message: 'must be networks such as 10.1.0.0/16 or fd00::/8' });
+      }
+      return cidrs;
+    })
+    .prefault('');
+}

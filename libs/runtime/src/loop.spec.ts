@@ -1,0 +1,78 @@
+import { describe, expect, it } from '@jest/globals';
+import { createLogger } from './logger.ts';
+import { createLoop } from './loop.ts';
+
+const HOUR_MS = 3_600_000;
+
+function recordingLoop(intervalMs: number, work: (pass: number) => Promise<void> | void) {
+  const lines: string[] = [];
+  const logger = createLogger({
+    service: 'test',
+    level: 'warn',
+    destination: { write: (line) => void lines.push(line) },
+  });
+  let passes = 0;
+  const reached = new Map<number, () => void>();
+  const loop = createLoop({
+    name: 'sweeper',
+    intervalMs,
+    logger,
+    async work() {
+      passes += 1;
+      reached.get(passes)?.();
+      await work(passes);
+    },
+  });
+  const pass = (number: number) =>
+    passes >= number ? undefined : new Promise<void>((done) => reached.set(number, done));
+  return { loop, lines, pass, passes: () => passes };
+}
+
+describe('a loop', () => {
+  it('does its work at the start and again after each interval', async () => {
+    const { loop, pass } = recordingLoop(1, () => undefined);
+    await loop.start();
+    await pass(3);
+    await loop.stop();
+  });
+
+  it('does its work at once when it is woken, also when it is woken during the work', async () => {
+    const { loop, pass } = recordingLoop(HOUR_MS, (number) => {
+      if (number === 1) loop.wake();
+    });
+    await loop.start();
+    await pass(2);
+    loop.wake();
+    await pass(3);
+    await loop.stop();
+  });
+
+  it('goes on after a failure, and logs it', async () => {
+    const { loop, lines, pass } = recordingLoop(1, (number) => {
+      if (number === 1) throw new Error('no database');
+    });
+    await loop.start();
+    await pass(2);
+    await loop.stop();
+    expect(lines.join()).toContain('no database');
+  });
+
+  it('waits for the work under way when it stops, and does none after', async () => {
+    const release = Promise.withResolvers<void>();
+    let finished = false;
+    const { loop, pass, passes } = recordingLoop(0, async () => {
+      await release.promise;
+      finished = true;
+    });
+    await loop.start();
+    await pass(1);
+    const stopped = loop.stop();
+    release.resolve();
+    await stopped;
+    expect([finished, passes()]).toEqual([true, 1]);
+  });
+
+  it('stops when it was never started', async () => {
+    await recordingLoop(1, () => undefined).loop.stop();
+  });
+});
