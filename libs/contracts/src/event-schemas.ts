@@ -37,10 +37,10 @@ export const guardBlockedData = z.strictObject({
 /** The data of any other event type: an object, whose `run_id` and `agent_id` are read where present. */
 export const otherData = z.looseObject({ run_id: identifier.optional(), agent_id: identifier.optional() });
 
-const otherType = text(128).regex(
-  /^[a-z0-9_]+(\.[a-z0-9_]+)*$/,
-  'must be words of a-z 0-9 _ joined by dots, such as tool.called',
-);
+/** The name of an event type (decisions §7), a known one or not. */
+export const eventType = text(128)
+  .regex(/^[a-z0-9_]+(\.[a-z0-9_]+)*$/, 'must be words of a-z 0-9 _ joined by dots, such as tool.called')
+  .meta({ description: 'Type of an event', example: 'budget.blocked' });
 
 /** The context attributes that CloudEvents 1.0 defines, as far as Tollkeeper takes them, around `data`. */
 function cloudEvent<T extends z.ZodType<string>, D extends z.ZodType>(type: T, data: D) {
@@ -70,6 +70,6 @@ export const knownEventSchemas = {
   'guard.blocked': cloudEvent(z.literal('guard.blocked'), guardBlockedData),
 };
 
-export const otherEventSchema = cloudEvent(otherType, otherData);
+export const otherEventSchema = cloudEvent(eventType, otherData);
 
 export type KnownEventType = keyof typeof knownEventSchemas;

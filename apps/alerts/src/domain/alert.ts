@@ -86,3 +86,29 @@ export function notificationIdOf(alertId: string, channelId: string, type: Notif
 function digest(...parts: string[]): string {
   return hash('sha256', parts.join('|')).slice(0, 32);
 }
+
+/** What history is asked for; `triggeredFrom ≤ triggeredAt < triggeredTo` in epoch milliseconds. */
+export interface AlertQuery {
+  ruleId?: string | undefined;
+  severity?: Severity | undefined;
+  status?: AlertStatus | undefined;
+  triggeredFrom?: number | undefined;
+  triggeredTo?: number | undefined;
+  limit: number;
+  offset: number;
+}
+
+/** Alerts as people see and change them. Another workspace's alert does not exist for any method. */
+export interface AlertStore {
+  /** Newest first, and how many there are without `limit` and `offset`. */
+  list(tenantId: TenantId, query: AlertQuery): Promise<{ alerts: Alert[]; total: number }>;
+  find(tenantId: TenantId, alertId: string): Promise<Alert | null>;
+  /** Acknowledges the alert if it is firing. Null when it is not, or does not exist. */
+  acknowledge(tenantId: TenantId, alertId: string, by: string, at: number): Promise<Alert | null>;
+  /** Resolves the alert unless it is resolved, and queues the notifications of that. Null when it is, or does not exist. */
+  resolve(tenantId: TenantId, alertId: string, at: number): Promise<Alert | null>;
+  /** Deliveries by alert id: of the fire first, then of the resolution. */
+  deliveries(tenantId: TenantId, alertIds: string[]): Promise<Map<string, Delivery[]>>;
+  /** Notifications of the workspace that are neither delivered nor given up. */
+  countUndelivered(tenantId: TenantId): Promise<number>;
+}

@@ -60,3 +60,32 @@ export function matches(rule: Rule, event: { type: string; agentId: string | und
   if (rule.scopeType === 'agent' && rule.scopeId !== event.agentId) return false;
   return rule.eventTypes.length === 0 || rule.eventTypes.includes(event.type);
 }
+
+/** Most rules in a workspace. */
+export const MAX_RULES = 1000;
+/** Most channels that one rule tells. */
+export const MAX_RULE_CHANNELS = 20;
+
+/** What a change of a rule is decided on, all of one moment. */
+export interface RuleFacts {
+  /** The rule as it is; null where there is none with the id. */
+  current: Rule | null;
+  /** Rules of the workspace. */
+  ruleCount: number;
+  /** Ids of the channels of the workspace. */
+  channelIds: ReadonlySet<string>;
+}
+
+/** Where rules are kept. Another workspace's rule does not exist for any method. */
+export interface RuleStore {
+  /** Oldest first. */
+  list(tenantId: TenantId): Promise<Rule[]>;
+  find(tenantId: TenantId, ruleId: string): Promise<Rule | null>;
+  /**
+   * Stores the rule that `decide` makes of the facts, or nothing when it throws, which is passed on. Changes of rules come one
+   * after the other, so `decide` may be run again on newer facts: it must have no effect of its own.
+   */
+  change(tenantId: TenantId, ruleId: string, decide: (facts: RuleFacts) => Rule): Promise<Rule>;
+  /** Deletes the rule with its window and its evaluations; its alerts stay. False when there is no such rule. */
+  delete(tenantId: TenantId, ruleId: string): Promise<boolean>;
+}

@@ -1,0 +1,163 @@
+import { identityService, notifierService } from '@tollkeeper/contracts';
+import { createDeadLetters, type EventLog } from '@tollkeeper/event-log';
+import { createGrpcClient, createGrpcServer } from '@tollkeeper/grpc';
+import { createHttpServer } from '@tollkeeper/http';
+import { type Clock, systemClock } from '@tollkeeper/kernel';
+import { connectMongo, createOffsetStore } from '@tollkeeper/mongo';
+import { createAddressGuard } from '@tollkeeper/net';
+import { type Component, createLifecycle, type Logger, type Metrics, withoutReadiness } from '@tollkeeper/runtime';
+import { createAgentDirectory } from './clients/identity.client.ts';
+import { createTestSender } from './clients/notifier.client.ts';
+import type { AlertsConfig } from './config.ts';
+import { createAlertResolver } from './consumers/alert.resolver.ts';
+import { createDeliveriesConsumer } from './consumers/deliveries.consumer.ts';
+import { createEvaluationMetrics } from './consumers/evaluation.metrics.ts';
+import { CONSUMER_GROUP, createGatewayEventsConsumer } from './consumers/gateway-events.consumer.ts';
+import { createRuleWatcher } from './consumers/rule.watcher.ts';
+import { createDispatcher } from './dispatcher.ts';
+import { createAlertUseCases } from './domain/alert.use-cases.ts';
+import { createChannelUseCases } from './domain/channel.use-cases.ts';
+import { createRuleBook } from './domain/rule-book.ts';
+import { createRuleUseCases } from './domain/rule.use-cases.ts';
+import { createEvaluatorLoop } from './evaluator.loop.ts';
+import { createAlertsHandlers } from './grpc/alerts.handlers.ts';
+import { createAlertRoutes } from './http/alert.routes.ts';
+import { createChannelRoutes } from './http/channel.routes.ts';
+import { createRuleRoutes } from './http/rule.routes.ts';
+import { createSystemRoutes } from './http/system.routes.ts';
+import { registerQueueMetrics } from './queue.metrics.ts';
+import { createAlertStores, type AlertStores } from './store/alert.stores.ts';
+import { createSecretCipher } from './store/secret.cipher.ts';
+
+export interface AlertsDeps {
+  config: AlertsConfig;
+  logger: Logger;
+  metrics: Metrics;
+  /** Started before the service and stopped after it. */
+  eventLog: EventLog;
+  clock?: Clock;
+}
+
+/** Alert rules, their evaluation, and what came of it. Addresses are valid once started. */
+export interface AlertsService extends Component {
+  readonly httpUrl: string;
+  readonly grpcAddress: string;
+  /** Records of `gateway.events` that are not evaluated, or not stored as evaluated, yet. */
+  lag(): Promise<number>;
+}
+
+export function createAlerts(deps: AlertsDeps): AlertsService {
+  const { config, logger, metrics, clock = systemClock } = deps;
+  const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger });
+  const { connection } = mongo;
+  const offsets = createOffsetStore(connection, CONSUMER_GROUP);
+  const stores = createAlertStores({
+    connection,
+    offsets,
+    cipher: createSecretCipher(config.CHANNEL_ENCRYPTION_KEYS),
+    clock,
+  });
+  const deadLetters = createDeadLetters(deps);
+  const dispatcher = createDispatcher({
+    ...deps,
+    clock,
+    notifications: stores.notifications,
+    intervalMs: config.DISPATCH_INTERVAL_MS,
+  });
+  const evaluation = createEvaluation({ ...deps, clock, stores, offsets, deadLetters, onQueued: dispatcher.wake });
+  const deliveries = createDeliveriesConsumer({ ...deps, ...stores, connection, offsets, deadLetters });
+  registerQueueMetrics({ ...deps, clock, notifications: stores.notifications });
+
+  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, { peer: 'identity' });
+  const notifier = createGrpcClient(notifierService, config.NOTIFIER_GRPC, { peer: 'notifier' });
+  const channels = createChannelUseCases({ store: stores.channels, sender: createTestSender(notifier), clock });
+  const rules = createRuleUseCases({
+    store: stores.rules,
+    evaluations: stores.evaluations,
+    agents: createAgentDirectory(identity),
+    clock,
+  });
+  const alerts = createAlertUseCases({ store: stores.alerts, clock, onResolved: dispatcher.wake });
+  const http = createHttpServer({
+    routes: [
+      ...createSystemRoutes({
+        evaluator: evaluation.loop,
+        dispatcher,
+        countUndelivered: stores.notifications.countUndelivered,
+        countEnabledRules: stores.rules.countEnabled,
+        countChannels: stores.channels.count,
+      }),
+      ...createRuleRoutes(rules),
+      ...createChannelRoutes(channels, createAddressGuard(config.DESTINATION_ALLOW_CIDRS).allows),
+      ...createAlertRoutes(alerts),
+    ],
+    info: { title: 'Tollkeeper alerts', version: '1' },
+    callerTokenSecret: config.CALLER_TOKEN_SECRET,
+    host: config.HOST,
+    port: config.HTTP_PORT,
+    logger,
+    metrics,
+  });
+  const grpc = createGrpcServer({
+    host: config.HOST,
+    port: config.GRPC_PORT,
+    services: [createAlertsHandlers(channels)],
+    logger,
+    metrics,
+    ready: () => mongo.ping(),
+  });
+  const prepared: Component = {
+    name: 'alert-stores',
+    async start() {
+      await stores.changes.prepare();
+      await stores.channels.requireKeys();
+    },
+    stop: async () => undefined,
+  };
+  // Peers cost a few calls only: alerts are decided and dispatched without them.
+  const peers = [withoutReadiness(identity), withoutReadiness(notifier)];
+  const work = [dispatcher, evaluation.consumer, evaluation.loop, deliveries];
+  const lifecycle = createLifecycle([mongo, prepared, ...peers, ...work, grpc, http], logger, { name: 'alerts' });
+
+  return {
+    ...lifecycle,
+    get httpUrl() {
+      return http.url;
+    },
+    get grpcAddress() {
+      return grpc.address;
+    },
+    lag: evaluation.consumer.lag,
+  };
+}
+
+/** The evaluation of events, and of the passing of time. */
+function createEvaluation(
+  deps: AlertsDeps & {
+    clock: Clock;
+    stores: AlertStores;
+    offsets: ReturnType<typeof createOffsetStore>;
+    deadLetters: ReturnType<typeof createDeadLetters>;
+    onQueued: () => void;
+  },
+) {
+  const { config, eventLog, logger, clock, stores, offsets, deadLetters, onQueued } = deps;
+  const book = createRuleBook();
+  const metrics = createEvaluationMetrics(deps.metrics, book);
+  const watcher = createRuleWatcher({ book, changes: stores.changes, rules: stores.rules });
+  const consumer = createGatewayEventsConsumer({
+    eventLog,
+    deadLetters,
+    offsets,
+    recorder: stores.recorder,
+    book,
+    watcher,
+    metrics,
+    clock,
+    onFired: onQueued,
+  });
+  const { alerts, windows } = stores;
+  const resolver = createAlertResolver({ alerts, windows, consumer, metrics, clock, onResolved: onQueued });
+  const intervalMs = config.EVALUATION_INTERVAL_MS;
+  return { consumer, loop: createEvaluatorLoop({ consumer, resolver, clock, logger, intervalMs }) };
+}

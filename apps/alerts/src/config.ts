@@ -1,0 +1,56 @@
+import { cidrListField } from '@tollkeeper/net';
+import { hostPortField, integerField, portField, secretField, serviceConfig } from '@tollkeeper/runtime';
+import { z } from 'zod';
+import type { EncryptionKey } from './store/secret.cipher.ts';
+
+const KEY_BYTES = 32;
+const KEY = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/]{43}=)$/;
+
+/** `id:base64,id:base64`; every problem is told without the text, which is secret. */
+function encryptionKeysField() {
+  return z.string().transform((text, ctx): EncryptionKey[] => {
+    const keys: EncryptionKey[] = [];
+    for (const [index, part] of text.split(',').entries()) {
+      const [, id = '', base64 = ''] = KEY.exec(part.trim()) ?? [];
+      const key = Buffer.from(base64, 'base64');
+      if (key.length !== KEY_BYTES) {
+        ctx.addIssue({ code: 'custom', message: `key ${index + 1} must be <id>:<base64 of ${KEY_BYTES} bytes>` });
+      } else if (keys.some((other) => other.id === id)) {
+        ctx.addIssue({ code: 'custom', message: `key ${index + 1} has the id of another one` });
+      } else {
+        keys.push({ id, key });
+      }
+    }
+    return keys;
+  });
+}
+
+/** Environment of the alerts service. */
+export const alertsConfig = serviceConfig.extend({
+  HTTP_PORT: portField().prefault('8080').describe('port of the HTTP server behind the gateway; default 8080'),
+  GRPC_PORT: portField().prefault('9090').describe('port of the gRPC server; default 9090'),
+  MONGODB_URI: z
+    .string()
+    .regex(/^mongodb(\+srv)?:\/\//, 'must be a mongodb:// or mongodb+srv:// address')
+    .describe('MongoDB replica set, for example mongodb://mongo-0:27017/?replicaSet=rs0'),
+  MONGODB_DATABASE: z.string().min(1).default('tollkeeper_alerts').describe('database; default tollkeeper_alerts'),
+  CALLER_TOKEN_SECRET: secretField({ minLength: 32 }).describe(
+    'at least 32 characters, the same in the gateway and all services',
+  ),
+  IDENTITY_GRPC: hostPortField().describe('host:port of the identity service'),
+  NOTIFIER_GRPC: hostPortField().describe('host:port of the notifier'),
+  CHANNEL_ENCRYPTION_KEYS: encryptionKeysField().describe(
+    'keys of the channel secrets, <id>:<base64 of 32 random bytes>, separated by commas: the first one encrypts, all of them ' +
+      'decrypt. To rotate, put a new key in front and keep the old ones',
+  ),
+  DESTINATION_ALLOW_CIDRS: cidrListField().describe(
+    'networks, separated by commas, that channels may lead to though their addresses are special; default none',
+  ),
+  EVALUATION_INTERVAL_MS: integerField({ min: 10, max: 1000 })
+    .prefault('1000')
+    .describe('milliseconds between looks for alerts that are over, 10 to 1000; default 1000'),
+  DISPATCH_INTERVAL_MS: integerField({ min: 10, max: 10_000 })
+    .prefault('1000')
+    .describe('milliseconds between looks for notifications that another replica left behind; default 1000'),
+});
+export type AlertsConfig = z.infer<typeof alertsConfig>;

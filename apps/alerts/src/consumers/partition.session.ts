@@ -1,0 +1,74 @@
+import type { RecordBatch } from '@tollkeeper/event-log';
+import type { CountableEvent } from '../domain/event.ts';
+import type { Decision } from '../domain/evaluator.ts';
+import { createPartitionEvaluator } from '../domain/partition.evaluator.ts';
+import type { RuleBook } from '../domain/rule-book.ts';
+import type { EvaluationRecorder } from '../store/evaluation.recorder.ts';
+
+/** The evaluation of one partition, from where it was taken over on. */
+export interface PartitionSession {
+  /** The position that the next batch must be read from. */
+  readonly position: number | null;
+  /** The position that is stored. */
+  readonly savedPosition: number | null;
+  /** Records read since the last save. */
+  readonly unsavedRecords: number;
+  /** Decisions made since the last save. */
+  readonly decisions: readonly Decision[];
+  /** Whether the partition was read to its end, as of the last batch; null before the first. */
+  readonly atEnd: boolean | null;
+  /** Evaluates the readable events of a batch, in their order. */
+  read(batch: RecordBatch, events: readonly CountableEvent[]): void;
+  /** Stores position, windows and decisions. After a rejection the session is of no use: nobody knows what is stored. */
+  save(): Promise<void>;
+}
+
+/** Takes the partition over where the store says it stands. */
+export async function openPartitionSession(deps: {
+  topic: string;
+  partition: number;
+  book: RuleBook;
+  recorder: EvaluationRecorder;
+}): Promise<PartitionSession> {
+  const { topic, partition, book, recorder } = deps;
+  const standing = await recorder.standing(topic, partition);
+  const evaluator = createPartitionEvaluator(book, standing.windows);
+  let position = standing.position;
+  let savedPosition = standing.position;
+  let unsavedRecords = 0;
+  let decisions: Decision[] = [];
+  let atEnd: boolean | null = null;
+
+  return {
+    get position() {
+      return position;
+    },
+    get savedPosition() {
+      return savedPosition;
+    },
+    get unsavedRecords() {
+      return unsavedRecords;
+    },
+    get decisions() {
+      return decisions;
+    },
+    get atEnd() {
+      return atEnd;
+    },
+    read(batch, events) {
+      for (const event of events) decisions.push(...evaluator.evaluate(event));
+      position = batch.nextOffset;
+      unsavedRecords += batch.records.length;
+      atEnd = batch.nextOffset >= batch.endOffset;
+    },
+    async save() {
+      if (position === null || position === savedPosition) return;
+      const step = { topic, partition, from: savedPosition, to: position };
+      await recorder.record({ step, windows: evaluator.changed(), decisions });
+      evaluator.saved();
+      savedPosition = position;
+      unsavedRecords = 0;
+      decisions = [];
+    },
+  };
+}

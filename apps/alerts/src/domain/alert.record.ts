@@ -1,0 +1,37 @@
+import type { AlertRecord } from '@tollkeeper/contracts';
+import type { Alert } from './alert.ts';
+
+/** The alert in its wire form, without deliveries. */
+export function toAlertRecord(alert: Alert): AlertRecord {
+  return {
+    id: alert.id,
+    tenant_id: alert.tenantId,
+    rule_id: alert.ruleId,
+    rule_name: alert.ruleName,
+    rule_kind: alert.ruleKind,
+    severity: alert.severity,
+    status: alert.status,
+    scope_type: alert.scopeType,
+    scope_id: alert.scopeId,
+    event_types: alert.eventTypes,
+    window: { start: toTimestamp(alert.windowStart), end: toTimestamp(alert.windowEnd) },
+    threshold: alert.threshold,
+    event_count: alert.eventCount,
+    sample_event_ids: alert.sampleEventIds,
+    first_event_at: toTimestamp(alert.firstEventAt),
+    last_event_at: toTimestamp(alert.lastEventAt),
+    triggered_at: toTimestamp(alert.triggeredAt),
+    acknowledged_at: toTimestampOrNull(alert.acknowledgedAt),
+    acknowledged_by: alert.acknowledgedBy,
+    resolved_at: toTimestampOrNull(alert.resolvedAt),
+  };
+}
+
+/** RFC 3339 UTC with milliseconds. */
+export function toTimestamp(time: number): string {
+  return new Date(time).toISOString();
+}
+
+export function toTimestampOrNull(time: number | null): string | null {
+  return time === null ? null : toTimestamp(time);
+}

@@ -1,0 +1,71 @@
+import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
+import type { Alert, AlertQuery, AlertStore, Delivery } from './alert.ts';
+
+export interface AlertWithDeliveries {
+  alert: Alert;
+  deliveries: Delivery[];
+}
+
+/** What can be done with alerts (spec §4.3, decisions §6). Every method rejects with `not_found` for an alert of another workspace. */
+export interface AlertUseCases {
+  /** Newest first. */
+  list(tenantId: TenantId, query: AlertQuery): Promise<{ items: AlertWithDeliveries[]; total: number }>;
+  get(tenantId: TenantId, alertId: string): Promise<AlertWithDeliveries>;
+  /**
+   * `firing → acknowledged`, by the user with this id. Acknowledging again changes nothing and keeps the first; rejects with `conflict`
+   * when the alert is resolved.
+   */
+  acknowledge(tenantId: TenantId, alertId: string, userId: string): Promise<AlertWithDeliveries>;
+  /** `firing` or `acknowledged → resolved`, which the alert's channels are told. Resolving again changes nothing. */
+  resolve(tenantId: TenantId, alertId: string): Promise<AlertWithDeliveries>;
+}
+
+export interface AlertUseCaseDeps {
+  store: AlertStore;
+  clock: Clock;
+  /** Called when there are notifications to send. */
+  onResolved: () => void;
+}
+
+export function createAlertUseCases({ store, clock, onResolved }: AlertUseCaseDeps): AlertUseCases {
+  async function find(tenantId: TenantId, alertId: string): Promise<Alert> {
+    const alert = await store.find(tenantId, alertId);
+    if (alert === null) throw new AppError('not_found', 'There is no such alert in this workspace.');
+    return alert;
+  }
+
+  async function withDeliveries(alert: Alert): Promise<AlertWithDeliveries> {
+    const deliveries = await store.deliveries(alert.tenantId, [alert.id]);
+    return { alert, deliveries: deliveries.get(alert.id) ?? [] };
+  }
+
+  return {
+    async list(tenantId, query) {
+      const { alerts, total } = await store.list(tenantId, query);
+      const deliveries = await store.deliveries(
+        tenantId,
+        alerts.map(({ id }) => id),
+      );
+      return { items: alerts.map((alert) => ({ alert, deliveries: deliveries.get(alert.id) ?? [] })), total };
+    },
+
+    get: async (tenantId, alertId) => withDeliveries(await find(tenantId, alertId)),
+
+    async acknowledge(tenantId, alertId, userId) {
+      const acknowledged = await store.acknowledge(tenantId, alertId, userId, clock());
+      if (acknowledged !== null) return withDeliveries(acknowledged);
+      const alert = await find(tenantId, alertId);
+      if (alert.status === 'resolved') {
+        throw new AppError('conflict', 'The alert is resolved, so there is nothing left to acknowledge.');
+      }
+      return withDeliveries(alert);
+    },
+
+    async resolve(tenantId, alertId) {
+      const resolved = await store.resolve(tenantId, alertId, clock());
+      if (resolved === null) return withDeliveries(await find(tenantId, alertId));
+      onResolved();
+      return withDeliveries(resolved);
+    },
+  };
+}

@@ -1,0 +1,27 @@
+import type { TenantId } from '@tollkeeper/kernel';
+import type { Outcome, Reason } from './evaluator.ts';
+
+/** A decision of a rule as it is kept for people to see. Times are epoch milliseconds. */
+export interface Evaluation {
+  outcome: Outcome;
+  reason: Reason;
+  /** The alert that it made; null when it was suppressed. */
+  alertId: string | null;
+  eventId: string;
+  eventTime: number;
+  windowStart: number;
+  windowEnd: number;
+  eventCount: number;
+  threshold: number;
+  cooldownUntil: number | null;
+  /** When it was decided, by the clock. */
+  evaluatedAt: number;
+}
+
+/** Decisions kept for each rule, the last ones (decisions §6). */
+export const MAX_EVALUATIONS = 100;
+
+export interface EvaluationStore {
+  /** Newest first. */
+  list(tenantId: TenantId, ruleId: string): Promise<Evaluation[]>;
+}

@@ -1,0 +1,140 @@
+import {
+  ALERT_STATUSES,
+  alertSchema,
+  CHANNEL_TYPES,
+  DELIVERY_STATUSES,
+  identifier,
+  NOTIFICATION_TYPES,
+  SEVERITIES,
+  timestamp,
+} from '@tollkeeper/contracts';
+import { defineRoute, integerQuery, type Route } from '@tollkeeper/http';
+import { z } from 'zod';
+import { toAlertRecord, toTimestampOrNull } from '../domain/alert.record.ts';
+import type { Delivery } from '../domain/alert.ts';
+import type { AlertUseCases, AlertWithDeliveries } from '../domain/alert.use-cases.ts';
+import { alertParams, ALERTS_PATH, moment } from './schemas.ts';
+
+const TAG = 'Alerts';
+
+const delivery = z
+  .object({
+    type: z.enum(NOTIFICATION_TYPES),
+    channel_id: z.string(),
+    channel_type: z.enum(CHANNEL_TYPES),
+    status: z.enum(DELIVERY_STATUSES),
+    attempts: z.int(),
+    response_status: z.int().nullable().meta({ description: 'Of the last attempt; null when there was no answer' }),
+    response_snippet: z.string().nullable(),
+    error: z.string().nullable().meta({ description: 'Why the last attempt did not succeed' }),
+    last_attempt_at: moment.nullable(),
+    next_attempt_at: moment.nullable(),
+  })
+  .meta({ id: 'AlertDelivery' });
+const alertRecord = alertSchema.extend({ deliveries: z.array(delivery) }).meta({ id: 'Alert' });
+const alertPage = z.object({
+  items: z.array(alertRecord),
+  total: z.int().meta({ description: 'All that match, on whatever page' }),
+  limit: z.int(),
+  offset: z.int(),
+});
+
+const historyQuery = z.object({
+  limit: integerQuery({ min: 1, max: 200, default: 50, description: 'Most alerts in the answer' }),
+  offset: integerQuery({ min: 0, max: 10_000, default: 0, description: 'Alerts to skip' }),
+  rule_id: identifier.optional(),
+  severity: z.enum(SEVERITIES).optional(),
+  status: z.enum(ALERT_STATUSES).optional(),
+  from: timestamp.optional().meta({ description: 'Alerts triggered at this time or later' }),
+  to: timestamp.optional().meta({ description: 'Alerts triggered before this time' }),
+});
+
+/** Alert history and what people do with alerts (spec §4.3), for admins. Its paths end in any word: put it behind the others. */
+export function createAlertRoutes(alerts: AlertUseCases): Route[] {
+  return [
+    defineRoute({
+      method: 'get',
+      path: ALERTS_PATH,
+      operationId: 'listAlerts',
+      tag: TAG,
+      summary: 'Read alert history, newest first',
+      access: 'admin',
+      query: historyQuery,
+      responses: { 200: { description: 'One page', schema: alertPage } },
+      handler: async ({ caller, query }) => {
+        const { limit, offset, rule_id: ruleId, severity, status, from, to } = query;
+        const triggered = { triggeredFrom: toTime(from), triggeredTo: toTime(to) };
+        const page = await alerts.list(caller.tenantId, { limit, offset, ruleId, severity, status, ...triggered });
+        return { status: 200, body: { items: page.items.map(toBody), total: page.total, limit, offset } };
+      },
+    }),
+    defineRoute({
+      method: 'get',
+      path: `${ALERTS_PATH}/{alert_id}`,
+      operationId: 'getAlert',
+      tag: TAG,
+      summary: 'Read an alert',
+      access: 'admin',
+      params: alertParams,
+      responses: { 200: { description: 'The alert', schema: alertRecord } },
+      handler: async ({ caller, params }) => {
+        const alert = await alerts.get(caller.tenantId, params.alert_id);
+        return { status: 200, body: toBody(alert) };
+      },
+    }),
+    defineRoute({
+      method: 'post',
+      path: `${ALERTS_PATH}/{alert_id}:acknowledge`,
+      operationId: 'acknowledgeAlert',
+      tag: TAG,
+      summary: 'Say that somebody looks after an alert',
+      description: 'Acknowledging again changes nothing. 409 when the alert is resolved.',
+      access: 'admin',
+      params: alertParams,
+      responses: { 200: { description: 'The alert as it is now', schema: alertRecord } },
+      handler: async ({ caller, params }) => {
+        const alert = await alerts.acknowledge(caller.tenantId, params.alert_id, caller.userId);
+        return { status: 200, body: toBody(alert) };
+      },
+    }),
+    defineRoute({
+      method: 'post',
+      path: `${ALERTS_PATH}/{alert_id}:resolve`,
+      operationId: 'resolveAlert',
+      tag: TAG,
+      summary: 'Say that an alert is over',
+      description:
+        'Its channels are told. Resolving again changes nothing. An alert also resolves by itself once its condition is no longer met.',
+      access: 'admin',
+      params: alertParams,
+      responses: { 200: { description: 'The alert as it is now', schema: alertRecord } },
+      handler: async ({ caller, params }) => {
+        const alert = await alerts.resolve(caller.tenantId, params.alert_id);
+        return { status: 200, body: toBody(alert) };
+      },
+    }),
+  ];
+}
+
+function toBody({ alert, deliveries }: AlertWithDeliveries): z.output<typeof alertRecord> {
+  return { ...toAlertRecord(alert), deliveries: deliveries.map(toDeliveryBody) };
+}
+
+function toDeliveryBody(outcome: Delivery): z.output<typeof delivery> {
+  return {
+    type: outcome.type,
+    channel_id: outcome.channelId,
+    channel_type: outcome.channelType,
+    status: outcome.status,
+    attempts: outcome.attempts,
+    response_status: outcome.responseStatus,
+    response_snippet: outcome.responseSnippet,
+    error: outcome.error,
+    last_attempt_at: toTimestampOrNull(outcome.lastAttemptAt),
+    next_attempt_at: toTimestampOrNull(outcome.nextAttemptAt),
+  };
+}
+
+function toTime(utc: string | undefined): number | undefined {
+  return utc === undefined ? undefined : Date.parse(utc);
+}

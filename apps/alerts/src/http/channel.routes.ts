@@ -1,0 +1,119 @@
+import { defineRoute, type Route } from '@tollkeeper/http';
+import { z } from 'zod';
+import type { ChannelUseCases } from '../domain/channel.use-cases.ts';
+import type { AddressPolicy } from '../domain/destination.ts';
+import { channelBodyOf, channelPatch, channelRecord, fromDraft, toChannelRecord, toDraft } from './channel.schemas.ts';
+import { mergePatch } from './merge-patch.ts';
+import { ALERTS_PATH, channelParams, mergePatchBodies, parseMerged } from './schemas.ts';
+
+const PATH = `${ALERTS_PATH}/channels`;
+const TAG = 'Alert channels';
+
+const testResult = z
+  .object({
+    ResponseStatus: z.int().meta({ description: 'HTTP status that the destination answered' }),
+    ResponseSnippet: z.string().meta({ description: 'Start of the body, at most 1 KiB' }),
+  })
+  .meta({ id: 'AlertChannelTestResult' });
+
+/** Alert channels (spec §4.3), for admins. */
+export function createChannelRoutes(channels: ChannelUseCases, allowsAddress: AddressPolicy): Route[] {
+  const channelBody = channelBodyOf(allowsAddress);
+
+  return [
+    defineRoute({
+      method: 'get',
+      path: PATH,
+      operationId: 'listAlertChannels',
+      tag: TAG,
+      summary: 'List the channels of the workspace',
+      access: 'admin',
+      responses: {
+        200: { description: 'The channels, oldest first', schema: z.object({ items: z.array(channelRecord) }) },
+      },
+      handler: async ({ caller }) => {
+        const items = (await channels.list(caller.tenantId)).map(toChannelRecord);
+        return { status: 200, body: { items } };
+      },
+    }),
+    defineRoute({
+      method: 'post',
+      path: PATH,
+      operationId: 'createAlertChannel',
+      tag: TAG,
+      summary: 'Create a channel',
+      description: 'At most 100 channels in a workspace.',
+      access: 'admin',
+      body: channelBody,
+      responses: { 201: { description: 'The new channel', schema: channelRecord } },
+      handler: async ({ caller, body }) => {
+        const channel = await channels.create(caller.tenantId, toDraft(body));
+        return { status: 201, body: toChannelRecord(channel) };
+      },
+    }),
+    defineRoute({
+      method: 'get',
+      path: `${PATH}/{channel_id}`,
+      operationId: 'getAlertChannel',
+      tag: TAG,
+      summary: 'Read a channel',
+      access: 'admin',
+      params: channelParams,
+      responses: { 200: { description: 'The channel', schema: channelRecord } },
+      handler: async ({ caller, params }) => {
+        const channel = await channels.get(caller.tenantId, params.channel_id);
+        return { status: 200, body: toChannelRecord(channel) };
+      },
+    }),
+    defineRoute({
+      method: 'patch',
+      path: `${PATH}/{channel_id}`,
+      operationId: 'editAlertChannel',
+      tag: TAG,
+      summary: 'Change a channel',
+      description: 'Counts for what is sent from now on, attempts again included.',
+      access: 'admin',
+      params: channelParams,
+      body: mergePatchBodies(channelPatch),
+      responses: { 200: { description: 'The channel as it is now', schema: channelRecord } },
+      handler: async ({ caller, params, body }) => {
+        const channel = await channels.edit(caller.tenantId, params.channel_id, (current) =>
+          toDraft(parseMerged(channelBody, mergePatch(fromDraft(current), body))),
+        );
+        return { status: 200, body: toChannelRecord(channel) };
+      },
+    }),
+    defineRoute({
+      method: 'delete',
+      path: `${PATH}/{channel_id}`,
+      operationId: 'deleteAlertChannel',
+      tag: TAG,
+      summary: 'Delete a channel',
+      description: 'The rules that named it work on without it.',
+      access: 'admin',
+      params: channelParams,
+      responses: { 204: { description: 'The channel is gone' } },
+      handler: async ({ caller, params }) => {
+        await channels.delete(caller.tenantId, params.channel_id);
+        return { status: 204 };
+      },
+    }),
+    defineRoute({
+      method: 'post',
+      path: `${PATH}/{channel_id}/test`,
+      operationId: 'testAlertChannel',
+      tag: TAG,
+      summary: 'Send a test notification to a channel',
+      description:
+        'Sent once, now, also to a disabled channel; takes up to 15 seconds. 502 `destination_unreachable` or ' +
+        '`destination_blocked` when the destination gave no answer.',
+      access: 'admin',
+      params: channelParams,
+      responses: { 200: { description: 'What the destination answered, whatever its status', schema: testResult } },
+      handler: async ({ caller, params }) => {
+        const { responseStatus, responseSnippet } = await channels.test(caller.tenantId, params.channel_id);
+        return { status: 200, body: { ResponseStatus: responseStatus, ResponseSnippet: responseSnippet } };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,138 @@
+import { CHANNEL_TYPES, displayName } from '@tollkeeper/contracts';
+import { z } from 'zod';
+import type { Channel, ChannelDraft, Destination } from '../domain/channel.ts';
+import { type AddressPolicy, findUrlProblem, maskUrl, MAX_URL_LENGTH } from '../domain/destination.ts';
+import { moment, patchShape } from './schemas.ts';
+
+const MAX_SECRET_LENGTH = 512;
+
+const name = displayName.meta({ description: 'What people call the channel', example: 'Platform team' });
+const channelType = z.enum(CHANNEL_TYPES).meta({
+  description: '`chat`: incoming webhook of a chat service; `webhook`: Standard Webhooks',
+});
+const url = z.string().meta({
+  description: 'https URL; not one of a private or special address',
+  format: 'uri',
+  maxLength: MAX_URL_LENGTH,
+  example: 'https://hooks.example.com/tollkeeper',
+});
+const signingSecret = z
+  .string()
+  .min(1, 'must not be empty')
+  .max(MAX_SECRET_LENGTH, `must be at most ${MAX_SECRET_LENGTH} characters`)
+  .refine(isUsableSecret, 'must hold base64 behind whsec_')
+  .meta({
+    description: 'Key of the signatures: `whsec_<base64>`, or any other text, used as UTF-8. Written, never read.',
+    example: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD',
+  });
+
+function isUsableSecret(secret: string): boolean {
+  if (!secret.startsWith('whsec_')) return true;
+  const base64 = secret.slice('whsec_'.length);
+  return base64 !== '' && base64.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(base64);
+}
+
+/** A whole channel as a person sends it (spec §2.6). */
+export type ChannelBody = ReturnType<typeof channelBodyOf>;
+
+/** `allowsAddress` judges addresses that stand in a URL. */
+export function channelBodyOf(allowsAddress: AddressPolicy) {
+  const destinationUrl = url.check((ctx) => {
+    const message = findUrlProblem(ctx.value, allowsAddress);
+    if (message !== null) ctx.issues.push({ code: 'custom', input: ctx.value, message });
+  });
+  const common = { name: name.optional(), enabled: z.boolean().default(true) };
+  const chat = z.strictObject({
+    ...common,
+    channel_type: z.literal('chat'),
+    config: z.strictObject({ webhook_url: destinationUrl }),
+  });
+  const webhook = z.strictObject({
+    ...common,
+    channel_type: z.literal('webhook'),
+    config: z.strictObject({ url: destinationUrl, signing_secret: signingSecret.optional() }),
+  });
+  return z
+    .discriminatedUnion('channel_type', [chat, webhook], {
+      error: (issue) => (issue.code === 'invalid_union' ? `must be ${CHANNEL_TYPES.join(' or ')}` : undefined),
+    })
+    .meta({ id: 'AlertChannelInput' });
+}
+
+export const channelPatch = z
+  .strictObject(
+    patchShape({
+      name,
+      enabled: z.boolean(),
+      channel_type: channelType,
+      config: z.strictObject(patchShape({ url, webhook_url: url, signing_secret: signingSecret })),
+    }),
+  )
+  .meta({
+    id: 'AlertChannelPatch',
+    description: 'A JSON Merge Patch (RFC 7396) of a channel. Fields of `config` that are left out keep their values.',
+  });
+
+const recordFields = {
+  id: z.string(),
+  tenant_id: z.string(),
+  name: z.string().nullable(),
+  enabled: z.boolean().meta({ description: 'False: nothing is sent. A destination that answers 410 disables it.' }),
+  created_at: moment,
+  updated_at: moment,
+};
+export const channelRecord = z
+  .discriminatedUnion('channel_type', [
+    z.object({
+      ...recordFields,
+      channel_type: z.literal('chat'),
+      config: z.object({ webhook_url: z.string().meta({ description: 'With its path masked' }) }),
+    }),
+    z.object({
+      ...recordFields,
+      channel_type: z.literal('webhook'),
+      config: z.object({ url: z.string(), signing_secret_set: z.boolean() }),
+    }),
+  ])
+  .meta({ id: 'AlertChannel' });
+
+export function toDraft(body: z.output<ChannelBody>): ChannelDraft {
+  return { name: body.name ?? null, enabled: body.enabled, destination: toDestination(body) };
+}
+
+function toDestination(body: z.output<ChannelBody>): Destination {
+  if (body.channel_type === 'chat') return { type: 'chat', webhookUrl: body.config.webhook_url };
+  return { type: 'webhook', url: body.config.url, signingSecret: body.config.signing_secret ?? null };
+}
+
+/** The part of a channel that a person writes, secrets included, and a patch changes. */
+export function fromDraft({ name: given, enabled, destination }: ChannelDraft): z.input<ChannelBody> {
+  const common = { ...(given !== null && { name: given }), enabled };
+  if (destination.type === 'chat') {
+    return { ...common, channel_type: 'chat', config: { webhook_url: destination.webhookUrl } };
+  }
+  const { url: to, signingSecret: secret } = destination;
+  return {
+    ...common,
+    channel_type: 'webhook',
+    config: { url: to, ...(secret !== null && { signing_secret: secret }) },
+  };
+}
+
+/** The channel as answers show it: secrets are written, never read. */
+export function toChannelRecord(channel: Channel): z.output<typeof channelRecord> {
+  const { destination } = channel;
+  const common = {
+    id: channel.id,
+    tenant_id: channel.tenantId,
+    name: channel.name,
+    enabled: channel.enabled,
+    created_at: channel.createdAt.toISOString(),
+    updated_at: channel.updatedAt.toISOString(),
+  };
+  if (destination.type === 'chat') {
+    return { ...common, channel_type: 'chat', config: { webhook_url: maskUrl(destination.webhookUrl) } };
+  }
+  const config = { url: destination.url, signing_secret_set: destination.signingSecret !== null };
+  return { ...common, channel_type: 'webhook', config };
+}

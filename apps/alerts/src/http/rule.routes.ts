@@ -1,0 +1,144 @@
+import { defineRoute, type Route } from '@tollkeeper/http';
+import { z } from 'zod';
+import { toTimestamp, toTimestampOrNull } from '../domain/alert.record.ts';
+import type { Evaluation } from '../domain/evaluation.ts';
+import type { RuleUseCases } from '../domain/rule.use-cases.ts';
+import { mergePatch } from './merge-patch.ts';
+import { fromDraft, ruleBody, rulePatch, ruleRecord, toDraft, toRuleRecord } from './rule.schemas.ts';
+import { ALERTS_PATH, mergePatchBodies, moment, parseMerged, ruleParams } from './schemas.ts';
+
+const PATH = `${ALERTS_PATH}/rules`;
+const TAG = 'Alert rules';
+
+const evaluation = z
+  .object({
+    outcome: z.enum(['fired', 'suppressed']),
+    reason: z
+      .enum(['condition_became_true', 'condition_still_true_after_cooldown', 'cooldown'])
+      .meta({ description: '`cooldown` is why a fire was suppressed' }),
+    alert_id: z.string().nullable().meta({ description: 'The alert that it made; null when suppressed' }),
+    event_id: z.string().meta({ description: 'The event that it was decided with' }),
+    event_time: moment,
+    window: z.object({ start: moment, end: moment }),
+    event_count: z.int(),
+    threshold: z.int(),
+    cooldown_until: moment.nullable().meta({ description: 'End, on event time, of the cooldown that suppressed it' }),
+    evaluated_at: moment,
+  })
+  .meta({ id: 'AlertRuleEvaluation' });
+
+/** Alert rules (spec §4.3), for admins. */
+export function createRuleRoutes(rules: RuleUseCases): Route[] {
+  return [
+    defineRoute({
+      method: 'get',
+      path: PATH,
+      operationId: 'listAlertRules',
+      tag: TAG,
+      summary: 'List the rules of the workspace',
+      access: 'admin',
+      responses: {
+        200: { description: 'The rules, oldest first', schema: z.object({ items: z.array(ruleRecord) }) },
+      },
+      handler: async ({ caller }) => {
+        const items = (await rules.list(caller.tenantId)).map(toRuleRecord);
+        return { status: 200, body: { items } };
+      },
+    }),
+    defineRoute({
+      method: 'post',
+      path: PATH,
+      operationId: 'createAlertRule',
+      tag: TAG,
+      summary: 'Create a rule',
+      description: 'It counts the events that are accepted from now on. At most 1000 rules in a workspace.',
+      access: 'admin',
+      body: ruleBody,
+      responses: { 201: { description: 'The new rule', schema: ruleRecord } },
+      handler: async ({ caller, body }) => {
+        const rule = await rules.create(caller.tenantId, toDraft(body));
+        return { status: 201, body: toRuleRecord(rule) };
+      },
+    }),
+    defineRoute({
+      method: 'get',
+      path: `${PATH}/{rule_id}`,
+      operationId: 'getAlertRule',
+      tag: TAG,
+      summary: 'Read a rule',
+      access: 'admin',
+      params: ruleParams,
+      responses: { 200: { description: 'The rule', schema: ruleRecord } },
+      handler: async ({ caller, params }) => {
+        const rule = await rules.get(caller.tenantId, params.rule_id);
+        return { status: 200, body: toRuleRecord(rule) };
+      },
+    }),
+    defineRoute({
+      method: 'patch',
+      path: `${PATH}/{rule_id}`,
+      operationId: 'editAlertRule',
+      tag: TAG,
+      summary: 'Change a rule',
+      description:
+        'A rule that is enabled again, or counts something else (kind, window, threshold, filters, scope), starts with an ' +
+        'empty window. Alerts that it has made do not change.',
+      access: 'admin',
+      params: ruleParams,
+      body: mergePatchBodies(rulePatch),
+      responses: { 200: { description: 'The rule as it is now', schema: ruleRecord } },
+      handler: async ({ caller, params, body }) => {
+        const rule = await rules.edit(caller.tenantId, params.rule_id, (current) =>
+          toDraft(parseMerged(ruleBody, mergePatch(fromDraft(current), body))),
+        );
+        return { status: 200, body: toRuleRecord(rule) };
+      },
+    }),
+    defineRoute({
+      method: 'delete',
+      path: `${PATH}/{rule_id}`,
+      operationId: 'deleteAlertRule',
+      tag: TAG,
+      summary: 'Delete a rule',
+      description: 'Its alerts stay in history.',
+      access: 'admin',
+      params: ruleParams,
+      responses: { 204: { description: 'The rule is gone' } },
+      handler: async ({ caller, params }) => {
+        await rules.delete(caller.tenantId, params.rule_id);
+        return { status: 204 };
+      },
+    }),
+    defineRoute({
+      method: 'get',
+      path: `${PATH}/{rule_id}/evaluations`,
+      operationId: 'listAlertRuleEvaluations',
+      tag: TAG,
+      summary: 'List the last decisions of a rule, and why',
+      access: 'admin',
+      params: ruleParams,
+      responses: {
+        200: { description: 'The last 100, newest first', schema: z.object({ items: z.array(evaluation) }) },
+      },
+      handler: async ({ caller, params }) => {
+        const evaluations = await rules.evaluations(caller.tenantId, params.rule_id);
+        return { status: 200, body: { items: evaluations.map(toEvaluationBody) } };
+      },
+    }),
+  ];
+}
+
+function toEvaluationBody(decision: Evaluation): z.output<typeof evaluation> {
+  return {
+    outcome: decision.outcome,
+    reason: decision.reason,
+    alert_id: decision.alertId,
+    event_id: decision.eventId,
+    event_time: toTimestamp(decision.eventTime),
+    window: { start: toTimestamp(decision.windowStart), end: toTimestamp(decision.windowEnd) },
+    event_count: decision.eventCount,
+    threshold: decision.threshold,
+    cooldown_until: toTimestampOrNull(decision.cooldownUntil),
+    evaluated_at: toTimestamp(decision.evaluatedAt),
+  };
+}

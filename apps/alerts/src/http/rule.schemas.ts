@@ -1,0 +1,162 @@
+import { displayName, eventType, identifier, RULE_KINDS, SCOPE_TYPES, SEVERITIES } from '@tollkeeper/contracts';
+import { z } from 'zod';
+import { MAX_RULE_CHANNELS, type Rule, type RuleDraft } from '../domain/rule.ts';
+import { moment, patchShape } from './schemas.ts';
+
+/** Thirty days. */
+const MAX_SECONDS = 2_592_000;
+const MAX_THRESHOLD = 100_000;
+const MAX_EVENT_TYPES = 50;
+
+const description = z.string().max(1000, 'must be at most 1000 characters');
+const windowSeconds = z
+  .int()
+  .min(1, 'must be above 0')
+  .max(MAX_SECONDS)
+  .meta({ description: 'Length of the window in seconds', example: 300 });
+const threshold = z
+  .int()
+  .min(0, 'must not be negative')
+  .max(MAX_THRESHOLD)
+  .meta({ description: 'Events that fire an `event_count_gte`; omitted or 0 for `first_occurrence`', example: 10 });
+const eventTypes = z
+  .array(eventType)
+  .max(MAX_EVENT_TYPES, `must have at most ${MAX_EVENT_TYPES} types`)
+  .meta({ description: 'Types to count; empty or absent counts every type' });
+const cooldownSeconds = z
+  .int()
+  .min(0, 'must not be negative')
+  .max(MAX_SECONDS)
+  .meta({ description: 'After a fire, seconds on event time in which the rule does not fire again' });
+const channelIds = z
+  .array(identifier)
+  .max(MAX_RULE_CHANNELS, `must have at most ${MAX_RULE_CHANNELS} channels`)
+  .refine((ids) => new Set(ids).size === ids.length, 'must not name a channel twice')
+  .meta({ description: 'Channels that are told when the rule fires' });
+
+const required = {
+  name: displayName.meta({ example: 'Many blocked calls' }),
+  severity: z.enum(SEVERITIES),
+  scope_type: z.enum(SCOPE_TYPES).meta({ description: '`tenant` and `workspace` mean the same: all of the workspace' }),
+  scope_id: identifier.meta({ description: 'Id of the workspace, or of the agent' }),
+  rule_kind: z.enum(RULE_KINDS),
+};
+const optional = {
+  description,
+  enabled: z.boolean(),
+  cooldown_seconds: cooldownSeconds,
+  channel_config_ids: channelIds,
+};
+
+/** A whole rule as a person sends it (spec §2.5). */
+export const ruleBody = z
+  .strictObject({
+    ...required,
+    description: description.default(''),
+    enabled: z.boolean().default(true),
+    rule_config: z.strictObject({
+      window_seconds: windowSeconds,
+      threshold: threshold.default(0),
+      filters: z.strictObject({ event_types: eventTypes.default([]) }).default({ event_types: [] }),
+    }),
+    cooldown_seconds: cooldownSeconds.default(0),
+    channel_config_ids: channelIds.default([]),
+  })
+  .check(({ value, issues }) => {
+    const { rule_kind: kind, rule_config: config } = value;
+    const counts = kind === 'event_count_gte';
+    if (counts === config.threshold > 0) return;
+    const message = counts
+      ? `is required for event_count_gte: a whole number from 1 to ${MAX_THRESHOLD}`
+      : 'must be left out or 0 for first_occurrence, which counts nothing';
+    issues.push({ code: 'custom', input: config.threshold, path: ['rule_config', 'threshold'], message });
+  })
+  .meta({ id: 'AlertRuleInput' });
+
+export const rulePatch = z
+  .strictObject(
+    patchShape({
+      ...required,
+      ...optional,
+      rule_config: z.strictObject(
+        patchShape({
+          window_seconds: windowSeconds,
+          threshold,
+          filters: z.strictObject(patchShape({ event_types: eventTypes })),
+        }),
+      ),
+    }),
+  )
+  .meta({ id: 'AlertRulePatch', description: 'A JSON Merge Patch (RFC 7396) of a rule' });
+
+export const ruleRecord = z
+  .object({
+    id: z.string(),
+    tenant_id: z.string(),
+    name: z.string(),
+    description: z.string(),
+    enabled: z.boolean(),
+    severity: required.severity,
+    scope_type: required.scope_type,
+    scope_id: z.string(),
+    rule_kind: required.rule_kind,
+    rule_config: z.object({
+      window_seconds: z.int(),
+      threshold: z.int().meta({ description: '0 for `first_occurrence`' }),
+      filters: z.object({ event_types: z.array(z.string()) }),
+    }),
+    cooldown_seconds: z.int(),
+    channel_config_ids: z.array(z.string()),
+    created_at: moment,
+    updated_at: moment,
+    last_fired_at: moment.nullable().meta({ description: 'Event time of the last fire; null before the first' }),
+  })
+  .meta({ id: 'AlertRule' });
+
+export function toDraft(body: z.output<typeof ruleBody>): RuleDraft {
+  return {
+    name: body.name,
+    description: body.description,
+    enabled: body.enabled,
+    severity: body.severity,
+    scopeType: body.scope_type,
+    scopeId: body.scope_id,
+    kind: body.rule_kind,
+    windowSeconds: body.rule_config.window_seconds,
+    threshold: body.rule_config.threshold,
+    eventTypes: body.rule_config.filters.event_types,
+    cooldownSeconds: body.cooldown_seconds,
+    channelIds: body.channel_config_ids,
+  };
+}
+
+/** The part of a rule that a person writes, and a patch changes. */
+export function fromDraft(rule: RuleDraft): z.output<typeof ruleBody> {
+  return {
+    name: rule.name,
+    description: rule.description,
+    enabled: rule.enabled,
+    severity: rule.severity,
+    scope_type: rule.scopeType,
+    scope_id: rule.scopeId,
+    rule_kind: rule.kind,
+    rule_config: {
+      window_seconds: rule.windowSeconds,
+      threshold: rule.threshold,
+      filters: { event_types: rule.eventTypes },
+    },
+    cooldown_seconds: rule.cooldownSeconds,
+    channel_config_ids: rule.channelIds,
+  };
+}
+
+export function toRuleRecord(rule: Rule): z.output<typeof ruleRecord> {
+  return {
+    id: rule.id,
+    tenant_id: rule.tenantId,
+    ...fromDraft(rule),
+    created_at: rule.createdAt.toISOString(),
+    updated_at: rule.updatedAt.toISOString(),
+    last_fired_at: rule.lastFiredAt?.toISOString() ?? null,
+  };
+}

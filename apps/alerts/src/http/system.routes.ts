@@ -1,0 +1,65 @@
+import { defineRoute, type Route } from '@tollkeeper/http';
+import type { TenantId } from '@tollkeeper/kernel';
+import { z } from 'zod';
+import { toTimestamp } from '../domain/alert.record.ts';
+import { ALERTS_PATH, moment } from './schemas.ts';
+
+/** A loop of this process. */
+export interface LoopStatus {
+  readonly running: boolean;
+  /** Epoch milliseconds. */
+  readonly lastPassAt: number;
+}
+
+export interface SystemDeps {
+  evaluator: LoopStatus;
+  dispatcher: LoopStatus;
+  countUndelivered: (tenantId: TenantId) => Promise<number>;
+  countEnabledRules: (tenantId: TenantId) => Promise<number>;
+  countChannels: (tenantId: TenantId) => Promise<number>;
+}
+
+const systemStatus = z
+  .object({
+    EvaluatorEnabled: z.boolean(),
+    DispatcherEnabled: z.boolean(),
+    QueueSize: z.int().meta({ description: 'Notifications of the workspace that are neither delivered nor given up' }),
+    LastEvaluationTime: moment.meta({ description: 'Last pass of the evaluation, whatever it found' }),
+    LastDispatchTime: moment.meta({ description: 'Last pass of the dispatcher, whatever it found' }),
+    EnabledRules: z.int(),
+    ConfiguredChannels: z.int(),
+  })
+  .meta({ id: 'AlertSystemStatus' });
+
+/** How alerting is doing for a workspace (spec §2.7). */
+export function createSystemRoutes(deps: SystemDeps): Route[] {
+  const { evaluator, dispatcher, countUndelivered, countEnabledRules, countChannels } = deps;
+  return [
+    defineRoute({
+      method: 'get',
+      path: `${ALERTS_PATH}/system`,
+      operationId: 'getAlertSystem',
+      tag: 'Alerts',
+      summary: 'Read the status of alerting',
+      access: 'admin',
+      responses: { 200: { description: 'The status', schema: systemStatus } },
+      handler: async ({ caller: { tenantId } }) => {
+        const [queueSize, enabledRules, channels] = await Promise.all([
+          countUndelivered(tenantId),
+          countEnabledRules(tenantId),
+          countChannels(tenantId),
+        ]);
+        const body = {
+          EvaluatorEnabled: evaluator.running,
+          DispatcherEnabled: dispatcher.running,
+          QueueSize: queueSize,
+          LastEvaluationTime: toTimestamp(evaluator.lastPassAt),
+          LastDispatchTime: toTimestamp(dispatcher.lastPassAt),
+          EnabledRules: enabledRules,
+          ConfiguredChannels: channels,
+        };
+        return { status: 200, body };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,13 @@
+import { createConfiguredEventLog, eventLogConfig } from '@tollkeeper/event-log';
+import { createLifecycle, runService } from '@tollkeeper/runtime';
+import { alertsConfig } from './config.ts';
+import { createAlerts } from './alerts.service.ts';
+
+await runService({
+  name: 'alerts',
+  config: alertsConfig.extend(eventLogConfig),
+  create(deps) {
+    const eventLog = createConfiguredEventLog(deps);
+    return createLifecycle([eventLog, createAlerts({ ...deps, eventLog })], deps.logger, { name: 'alerts' });
+  },
+});

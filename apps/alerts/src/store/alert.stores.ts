@@ -1,0 +1,57 @@
+import { type Clock, systemClock } from '@tollkeeper/kernel';
+import type { OffsetStore } from '@tollkeeper/mongo';
+import type { Connection } from 'mongoose';
+import { createAlertStore, type MongoAlertStore } from './alert.store.ts';
+import { createChannelStore, type MongoChannelStore } from './channel.store.ts';
+import { createEvaluationRecorder, type EvaluationRecorder } from './evaluation.recorder.ts';
+import { createEvaluationStore, type MongoEvaluationStore } from './evaluation.store.ts';
+import { createNotificationStore, type NotificationStore } from './notification.store.ts';
+import { createRuleChanges, type RuleChanges } from './rule.changes.ts';
+import { createRuleStore, type MongoRuleStore } from './rule.store.ts';
+import type { SecretCipher } from './secret.cipher.ts';
+import { createWindowStore, type WindowStore } from './window.store.ts';
+
+/** All that alerts keeps, in one database, since their writes go together. */
+export interface AlertStores {
+  changes: RuleChanges;
+  rules: MongoRuleStore;
+  channels: MongoChannelStore;
+  windows: WindowStore;
+  evaluations: MongoEvaluationStore;
+  notifications: NotificationStore;
+  alerts: MongoAlertStore;
+  recorder: EvaluationRecorder;
+}
+
+/** Make them before the connection starts. */
+export function createAlertStores(deps: {
+  connection: Connection;
+  cipher: SecretCipher;
+  offsets: OffsetStore;
+  clock?: Clock;
+}): AlertStores {
+  const { connection, cipher, offsets, clock = systemClock } = deps;
+  const changes = createRuleChanges(connection);
+  const windows = createWindowStore(connection);
+  const evaluations = createEvaluationStore(connection);
+  const notifications = createNotificationStore(connection);
+  const channels = createChannelStore({
+    connection,
+    cipher,
+    changes,
+    removeFromRules: (session, tenantId, channelId) => rules.removeChannel(session, tenantId, channelId),
+  });
+  const rules = createRuleStore({
+    connection,
+    changes,
+    channelIds: channels.ids,
+    async forget(session, tenantId, ruleId) {
+      await windows.delete(session, tenantId, ruleId);
+      await evaluations.delete(session, tenantId, ruleId);
+    },
+  });
+  const alerts = createAlertStore({ connection, channels, notifications });
+  const shared = { connection, offsets, windows, rules, channels, alerts, notifications, evaluations };
+  const recorder = createEvaluationRecorder({ ...shared, clock });
+  return { changes, rules, channels, windows, evaluations, notifications, alerts, recorder };
+}

@@ -1,0 +1,199 @@
+import {
+  CHANNEL_TYPES,
+  DELIVERY_STATUSES,
+  type DeliveryRecord,
+  type DeliveryStatus,
+  encodeNotification,
+  NOTIFICATION_TYPES,
+  type NotificationType,
+} from '@tollkeeper/contracts';
+import type { LogRecord } from '@tollkeeper/event-log';
+import type { TenantId } from '@tollkeeper/kernel';
+import { type ClientSession, type Connection, Schema, trusted } from 'mongoose';
+import { toAlertRecord } from '../domain/alert.record.ts';
+import { type Alert, type Delivery, notificationIdOf } from '../domain/alert.ts';
+import type { ChannelSummary } from './channel.store.ts';
+
+/** `_id` is the notification id. */
+interface StoredDelivery extends Omit<Delivery, 'notificationId'> {
+  _id: string;
+  tenantId: string;
+  queuedAt: Date;
+  /** See `DeliveryRecord.sequence`; -1 until the notifier reports. */
+  sequence: number;
+}
+
+interface OutboxEntry {
+  _id: string;
+  key: string;
+  value: Buffer;
+  createdAt: Date;
+}
+
+const text = { type: String, required: true } as const;
+const number = { type: Number, required: true } as const;
+const nullableText = { type: String, default: null } as const;
+const nullableNumber = { type: Number, default: null } as const;
+
+const deliverySchema = new Schema<StoredDelivery>(
+  {
+    _id: text,
+    tenantId: text,
+    type: { ...text, enum: NOTIFICATION_TYPES },
+    alertId: text,
+    channelId: text,
+    channelType: { ...text, enum: CHANNEL_TYPES },
+    status: { ...text, enum: DELIVERY_STATUSES },
+    attempts: number,
+    responseStatus: nullableNumber,
+    responseSnippet: nullableText,
+    error: nullableText,
+    lastAttemptAt: nullableNumber,
+    nextAttemptAt: nullableNumber,
+    queuedAt: { type: Date, required: true },
+    sequence: number,
+  },
+  { collection: 'deliveries', versionKey: false },
+);
+deliverySchema.index({ alertId: 1, queuedAt: 1 });
+const UNDELIVERED: DeliveryStatus[] = ['queued', 'retrying'];
+deliverySchema.index({ tenantId: 1, queuedAt: 1 }, { partialFilterExpression: { status: { $in: UNDELIVERED } } });
+
+const outboxSchema = new Schema<OutboxEntry>(
+  { _id: text, key: text, value: { type: Buffer, required: true }, createdAt: { type: Date, required: true } },
+  { collection: 'outbox', versionKey: false },
+);
+outboxSchema.index({ createdAt: 1 });
+
+/** A notification on its way to the log. */
+export interface QueuedNotification {
+  id: string;
+  record: LogRecord;
+}
+
+/** Notifications: those on their way to the log (the outbox), and what became of each. */
+export interface NotificationStore {
+  /** Queues a notification of the alert as it is now for each channel. To be called once for an alert and type. */
+  queue(
+    session: ClientSession,
+    alert: Alert,
+    type: NotificationType,
+    channels: readonly ChannelSummary[],
+    at: number,
+  ): Promise<void>;
+  /** Oldest first. */
+  outbox(limit: number): Promise<QueuedNotification[]>;
+  removeFromOutbox(ids: readonly string[]): Promise<void>;
+  outboxDepth(): Promise<number>;
+  /** Takes a report over. False when a newer one, or none of this notification, is known. */
+  report(session: ClientSession, delivery: DeliveryRecord): Promise<boolean>;
+  deliveries(tenantId: TenantId, alertIds: string[]): Promise<Map<string, Delivery[]>>;
+  countUndelivered(tenantId: TenantId): Promise<number>;
+  /** When the oldest notification that is neither delivered nor given up was queued, of all workspaces; null without one. */
+  oldestUndelivered(): Promise<Date | null>;
+}
+
+/** Notifications in the database of `connection`. Make it before the connection starts. */
+export function createNotificationStore(connection: Connection): NotificationStore {
+  const deliveries = connection.model<StoredDelivery>('Delivery', deliverySchema);
+  const outbox = connection.model<OutboxEntry>('OutboxEntry', outboxSchema);
+  const undelivered = () => ({ status: trusted({ $in: UNDELIVERED }) });
+
+  return {
+    async queue(session, alert, type, channels, at) {
+      if (channels.length === 0) return;
+      const queuedAt = new Date(at);
+      const rows = channels.map((channel) => toQueued(alert, type, channel, queuedAt));
+      const entries = rows.map(({ _id, channelId, channelType }) => ({
+        _id,
+        createdAt: queuedAt,
+        ...encodeNotification({
+          notificationId: _id,
+          type,
+          tenantId: alert.tenantId,
+          channelId,
+          channelType,
+          alert: toAlertRecord(alert),
+          occurredAt: queuedAt.toISOString(),
+        }),
+      }));
+      await deliveries.insertMany(rows, { session });
+      await outbox.insertMany(entries, { session });
+    },
+
+    async outbox(limit) {
+      const entries = await outbox.find().sort({ createdAt: 1, _id: 1 }).limit(limit).lean();
+      return entries.map(({ _id, key, value }) => ({ id: _id, record: { key, value: toBuffer(value) } }));
+    },
+
+    async removeFromOutbox(ids) {
+      await outbox.deleteMany({ _id: trusted({ $in: [...ids] }) });
+    },
+
+    outboxDepth: () => outbox.countDocuments(),
+
+    async report(session, delivery) {
+      const { notificationId, tenantId, sequence, status, attempts, responseStatus, responseSnippet, error } = delivery;
+      const filter = { _id: notificationId, tenantId, sequence: trusted({ $lt: sequence }) };
+      const lastAttemptAt = toTime(delivery.lastAttemptAt);
+      const nextAttemptAt = toTime(delivery.nextAttemptAt);
+      const outcome = { status, attempts, responseStatus, responseSnippet, error, lastAttemptAt, nextAttemptAt };
+      const { matchedCount } = await deliveries.updateOne(filter, { $set: { ...outcome, sequence } }, { session });
+      return matchedCount === 1;
+    },
+
+    async deliveries(tenantId, alertIds) {
+      const found = await deliveries
+        .find({ alertId: trusted({ $in: alertIds }), tenantId })
+        .sort({ queuedAt: 1, type: 1, channelId: 1 })
+        .lean();
+      return Map.groupBy(found.map(toDelivery), (delivery) => delivery.alertId);
+    },
+
+    countUndelivered: (tenantId) => deliveries.countDocuments({ tenantId, ...undelivered() }),
+
+    async oldestUndelivered() {
+      const oldest = await deliveries.findOne(undelivered(), { queuedAt: 1 }).sort({ queuedAt: 1 }).lean();
+      return oldest?.queuedAt ?? null;
+    },
+  };
+}
+
+function toQueued(alert: Alert, type: NotificationType, channel: ChannelSummary, queuedAt: Date): StoredDelivery {
+  return {
+    _id: notificationIdOf(alert.id, channel.id, type),
+    tenantId: alert.tenantId,
+    type,
+    alertId: alert.id,
+    channelId: channel.id,
+    channelType: channel.type,
+    status: 'queued',
+    attempts: 0,
+    responseStatus: null,
+    responseSnippet: null,
+    error: null,
+    lastAttemptAt: null,
+    nextAttemptAt: null,
+    queuedAt,
+    sequence: -1,
+  };
+}
+
+function toDelivery({
+  _id,
+  tenantId: _tenantId,
+  queuedAt: _queuedAt,
+  sequence: _sequence,
+  ...fields
+}: StoredDelivery): Delivery {
+  return { notificationId: _id, ...fields };
+}
+
+function toTime(timestamp: string | null): number | null {
+  return timestamp === null ? null : Date.parse(timestamp);
+}
+
+/** Lean documents carry the driver's own binary type. */
+function toBuffer(value: Buffer | { buffer: Uint8Array }): Buffer {
+  return Buffer.isBuffer(value) ? value : Buffer.from(value.buffer);
+}

@@ -1,0 +1,110 @@
+import { RULE_KINDS, SCOPE_TYPES, SEVERITIES } from '@tollkeeper/contracts';
+import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
+import { withTransaction } from '@tollkeeper/mongo';
+import { type ClientSession, type Connection, type Model, Schema } from 'mongoose';
+import type { Rule, RuleStore } from '../domain/rule.ts';
+import type { RuleChanges } from './rule.changes.ts';
+
+interface StoredRule extends Omit<Rule, 'id' | 'tenantId'> {
+  _id: string;
+  tenantId: string;
+}
+
+const text = { type: String, required: true } as const;
+const number = { type: Number, required: true } as const;
+const date = { type: Date, required: true } as const;
+
+const ruleSchema = new Schema<StoredRule>(
+  {
+    _id: text,
+    tenantId: text,
+    name: text,
+    description: { type: String, default: '' },
+    enabled: { type: Boolean, required: true },
+    severity: { ...text, enum: SEVERITIES },
+    scopeType: { ...text, enum: SCOPE_TYPES },
+    scopeId: text,
+    kind: { ...text, enum: RULE_KINDS },
+    windowSeconds: number,
+    threshold: number,
+    eventTypes: { type: [String], required: true },
+    cooldownSeconds: number,
+    channelIds: { type: [String], required: true },
+    createdAt: date,
+    updatedAt: date,
+    lastFiredAt: { type: Date, default: null },
+    revision: number,
+    effectiveAt: date,
+  },
+  { collection: 'rules', versionKey: false },
+);
+ruleSchema.index({ tenantId: 1, createdAt: 1 });
+
+/** Rules in the database of `connection`, with what the other stores do to them. Make it before the connection starts. */
+export interface MongoRuleStore extends RuleStore {
+  countEnabled(tenantId: TenantId): Promise<number>;
+  /** Takes the channel out of all rules. Part of a transaction that has recorded the change. */
+  removeChannel(session: ClientSession, tenantId: TenantId, channelId: string): Promise<void>;
+  /** Moves `lastFiredAt`, epoch milliseconds, forward, never back. */
+  recordFire(session: ClientSession, tenantId: TenantId, ruleId: string, firedAt: number): Promise<void>;
+}
+
+export interface RuleStoreDeps {
+  connection: Connection;
+  changes: RuleChanges;
+  channelIds: (session: ClientSession, tenantId: TenantId) => Promise<string[]>;
+  /** Deletes what belongs to a rule and is of no use without it. */
+  forget: (session: ClientSession, tenantId: TenantId, ruleId: string) => Promise<void>;
+}
+
+export function createRuleStore({ connection, changes, channelIds, forget }: RuleStoreDeps): MongoRuleStore {
+  const rules: Model<StoredRule> = connection.model<StoredRule>('Rule', ruleSchema);
+
+  return {
+    async list(tenantId) {
+      return (await rules.find({ tenantId }).sort({ createdAt: 1, _id: 1 }).lean()).map(toRule);
+    },
+
+    async find(tenantId, ruleId) {
+      const stored = await rules.findOne({ _id: ruleId, tenantId }).lean();
+      return stored === null ? null : toRule(stored);
+    },
+
+    change: (tenantId, ruleId, decide) =>
+      withTransaction(connection, async (session) => {
+        await changes.record(session, tenantId);
+        const current = await rules.findOne({ _id: ruleId, tenantId }, null, { session }).lean();
+        const rule = decide({
+          current: current === null ? null : toRule(current),
+          ruleCount: await rules.countDocuments({ tenantId }, { session }),
+          channelIds: new Set(await channelIds(session, tenantId)),
+        });
+        const { id, ...fields } = rule;
+        await rules.replaceOne({ _id: id, tenantId }, fields, { session, upsert: true });
+        return rule;
+      }),
+
+    delete: (tenantId, ruleId) =>
+      withTransaction(connection, async (session) => {
+        await changes.record(session, tenantId);
+        const { deletedCount } = await rules.deleteOne({ _id: ruleId, tenantId }, { session });
+        if (deletedCount === 1) await forget(session, tenantId, ruleId);
+        return deletedCount === 1;
+      }),
+
+    countEnabled: (tenantId) => rules.countDocuments({ tenantId, enabled: true }),
+
+    async removeChannel(session, tenantId, channelId) {
+      await rules.updateMany({ tenantId, channelIds: channelId }, { $pull: { channelIds: channelId } }, { session });
+    },
+
+    async recordFire(session, tenantId, ruleId, firedAt) {
+      const update = { $max: { lastFiredAt: new Date(firedAt) } };
+      await rules.updateOne({ _id: ruleId, tenantId }, update, { session });
+    },
+  };
+}
+
+function toRule({ _id, tenantId, ...fields }: StoredRule): Rule {
+  return { id: _id, tenantId: provenTenantId(tenantId), ...fields };
+}

@@ -1,0 +1,120 @@
+import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
+import { type ClientSession, type Connection, mongo, Schema } from 'mongoose';
+import type { Span } from '../domain/coverage.ts';
+import type { SavedWindow } from '../domain/partition.evaluator.ts';
+
+interface StoredWindow {
+  /** Id of the rule. */
+  _id: string;
+  tenantId: string;
+  partition: number;
+  revision: number;
+  lastFiredAt: Date | null;
+  metUntil: Date | null;
+  /** Float64 in little endian, as every platform that Node runs on has them. */
+  times: mongo.Binary | null;
+  identities: mongo.Binary | null;
+  sampleIds: string[];
+  spans: Span[];
+}
+
+const windowSchema = new Schema<StoredWindow>(
+  {
+    _id: { type: String, required: true },
+    tenantId: { type: String, required: true },
+    partition: { type: Number, required: true },
+  },
+  { collection: 'windows', versionKey: false },
+);
+windowSchema.index({ partition: 1 });
+
+/** How far a condition was known to be met when a window was saved. */
+export interface WindowProgress {
+  revision: number;
+  /** Epoch milliseconds; null when it is not met. */
+  metUntil: number | null;
+}
+
+/** The windows of rules, saved with the position up to which the log has filled them. */
+export interface WindowStore {
+  load(session: ClientSession, partition: number): Promise<SavedWindow[]>;
+  save(session: ClientSession, partition: number, windows: readonly SavedWindow[]): Promise<void>;
+  /** By rule id. */
+  progress(ruleIds: readonly string[]): Promise<Map<string, WindowProgress>>;
+  delete(session: ClientSession, tenantId: TenantId, ruleId: string): Promise<void>;
+}
+
+/** Windows in the database of `connection`. Make it before the connection starts. */
+export function createWindowStore(connection: Connection): WindowStore {
+  // The driver itself: windows are large and written often, and there is nothing in them to cast.
+  const windows = connection.model<StoredWindow>('Window', windowSchema)
+    .collection as unknown as mongo.Collection<StoredWindow>;
+
+  return {
+    async load(session, partition) {
+      return (await windows.find({ partition }, { session }).toArray()).map(toWindow);
+    },
+
+    async save(session, partition, changed) {
+      if (changed.length === 0) return;
+      const writes = changed.map((window) => {
+        const { _id, ...fields } = fromWindow(window, partition);
+        return { replaceOne: { filter: { _id }, replacement: fields, upsert: true } };
+      });
+      await windows.bulkWrite(writes, { session, ordered: false });
+    },
+
+    async progress(ruleIds) {
+      const projection = { revision: 1, metUntil: 1 };
+      const found = await windows.find({ _id: { $in: [...ruleIds] } }, { projection }).toArray();
+      return new Map(
+        found.map(({ _id, revision, metUntil }) => [_id, { revision, metUntil: metUntil?.getTime() ?? null }]),
+      );
+    },
+
+    async delete(session, tenantId, ruleId) {
+      await windows.deleteOne({ _id: ruleId, tenantId }, { session });
+    },
+  };
+}
+
+function fromWindow(window: SavedWindow, partition: number): StoredWindow {
+  const { tenantId, ruleId, revision, lastFiredAt, metUntil, condition } = window;
+  const { events, spans = [] } = condition;
+  return {
+    _id: ruleId,
+    tenantId,
+    partition,
+    revision,
+    lastFiredAt: lastFiredAt === null ? null : new Date(lastFiredAt),
+    metUntil: metUntil === null ? null : new Date(metUntil),
+    times: events === undefined ? null : toBinary(events.times),
+    identities: events === undefined ? null : toBinary(events.identities),
+    sampleIds: events?.sampleIds ?? [],
+    spans,
+  };
+}
+
+function toWindow({ _id, tenantId, revision, lastFiredAt, metUntil, ...saved }: StoredWindow): SavedWindow {
+  const { times, identities, sampleIds, spans } = saved;
+  const counted = times !== null && identities !== null;
+  return {
+    tenantId: provenTenantId(tenantId),
+    ruleId: _id,
+    revision,
+    lastFiredAt: lastFiredAt?.getTime() ?? null,
+    metUntil: metUntil?.getTime() ?? null,
+    condition: counted
+      ? { events: { times: fromBinary(times), identities: fromBinary(identities), sampleIds } }
+      : { spans },
+  };
+}
+
+function toBinary(numbers: Float64Array): mongo.Binary {
+  return new mongo.Binary(new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength));
+}
+
+/** A copy, since the bytes of a document need not be aligned to 8. */
+function fromBinary(binary: mongo.Binary): Float64Array {
+  return new Float64Array(Uint8Array.from(binary.value()).buffer);
+}

@@ -1,0 +1,242 @@
+import { afterAll, beforeAll } from '@jest/globals';
+import {
+  alertsService,
+  type AlertsServiceDefinition,
+  decodeNotification,
+  DELIVERIES_TOPIC,
+  type DeliveryRecord,
+  encodeDelivery,
+  encodeGatewayEvent,
+  GATEWAY_EVENTS_TOPIC,
+  type GatewayEvent,
+  type NotificationRecord,
+  NOTIFICATIONS_TOPIC,
+} from '@tollkeeper/contracts';
+import { createConfiguredEventLog, type EventLog, type LogConsumer } from '@tollkeeper/event-log';
+import { createGrpcClient, type GrpcClient } from '@tollkeeper/grpc';
+import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
+import { newId, provenTenantId, type Role, type TenantId } from '@tollkeeper/kernel';
+import { createMetrics, loadConfig, type Metrics } from '@tollkeeper/runtime';
+import {
+  eventually,
+  expectMatchesOpenApi,
+  type OpenApiDocument,
+  testLogger,
+  type TestMongo,
+} from '@tollkeeper/testing';
+import supertest, { type Response } from 'supertest';
+import { alertsConfig, type AlertsService, createAlerts } from '../src/index.ts';
+import { createPeers } from './peers.stand-in.ts';
+
+export const ALERTS_PATH = '/api/v1/alerts';
+const SECRET = 'a-caller-token-secret-of-enough-bytes';
+export const KEY_A = `a:${Buffer.alloc(32, 1).toString('base64')}`;
+export const KEY_B = `b:${Buffer.alloc(32, 2).toString('base64')}`;
+
+export type Method = 'get' | 'post' | 'patch' | 'delete';
+export type Body = Record<string, unknown>;
+
+export interface CallOptions {
+  role?: Role;
+  userId?: string;
+  /** Sent in place of a caller token; null sends none. */
+  token?: string | null;
+  contentType?: string;
+  body?: unknown;
+}
+
+/**
+ * The alerts service on a real mongod and event log, with identity and notifier behind real gRPC. Every answer is checked against
+ * its OpenAPI document.
+ */
+export function useAlerts(mongo: TestMongo, environment: NodeJS.ProcessEnv = {}) {
+  const logs = testLogger();
+  const { logger } = logs;
+  const clock = { now: Date.parse('2026-11-21T18:00:00.000Z') };
+  const database = mongo.newDatabase();
+  const logDatabase = mongo.newDatabase();
+  const peers = createPeers(logger);
+  const notified: NotificationRecord[] = [];
+  let metrics: Metrics;
+  let eventLog: EventLog;
+  let service: AlertsService;
+  let reader: LogConsumer;
+  let client: GrpcClient<AlertsServiceDefinition>;
+  let document: OpenApiDocument;
+
+  const configOf = (overrides: NodeJS.ProcessEnv) =>
+    loadConfig(alertsConfig, {
+      HOST: '127.0.0.1',
+      HTTP_PORT: '0',
+      GRPC_PORT: '0',
+      MONGODB_URI: mongo.uri,
+      MONGODB_DATABASE: database,
+      CALLER_TOKEN_SECRET: SECRET,
+      IDENTITY_GRPC: peers.address,
+      NOTIFIER_GRPC: peers.address,
+      CHANNEL_ENCRYPTION_KEYS: KEY_A,
+      EVALUATION_INTERVAL_MS: '50',
+      DISPATCH_INTERVAL_MS: '50',
+      ...environment,
+      ...overrides,
+    });
+
+  async function start(overrides: NodeJS.ProcessEnv = {}): Promise<void> {
+    metrics = createMetrics('alerts');
+    eventLog = createConfiguredEventLog({
+      config: { EVENT_LOG_MONGODB_URI: mongo.uri, EVENT_LOG_DATABASE: logDatabase },
+      logger,
+      metrics,
+    });
+    await eventLog.start();
+    const config = configOf(overrides);
+    service = createAlerts({ config, logger, metrics, eventLog, clock: () => clock.now });
+    try {
+      await service.start();
+    } catch (error) {
+      await eventLog.stop();
+      throw error;
+    }
+    reader = readNotifications(eventLog, notified);
+    await reader.start();
+    client = createGrpcClient(alertsService, service.grpcAddress, { peer: 'alerts' });
+    document = (await supertest(service.httpUrl).get('/openapi.json')).body as OpenApiDocument;
+  }
+
+  async function stop(): Promise<void> {
+    await client.stop();
+    await reader.stop();
+    await service.stop();
+    await eventLog.stop();
+  }
+
+  async function call(method: Method, tenantId: TenantId, below: string, options: CallOptions = {}): Promise<Response> {
+    const { role = 'admin', userId = 'user_1', body, contentType = 'application/json' } = options;
+    const { token = await signCallerToken(SECRET, { userId, tenantId, role }) } = options;
+    const path = `${ALERTS_PATH}${below}`;
+    const request = supertest(service.httpUrl)[method](path);
+    if (token !== null) request.set(CALLER_HEADER, token);
+    const response = await (body === undefined
+      ? request
+      : request.set('content-type', contentType).send(JSON.stringify(body)));
+    const answered = response.status === 204 ? undefined : (response.body as unknown);
+    expectMatchesOpenApi(document, { method, path, status: response.status, body: answered });
+    return response;
+  }
+
+  /** The body of an answer that must have the status. */
+  async function expecting(status: number, ...args: Parameters<typeof call>): Promise<Body> {
+    const response = await call(...args);
+    if (response.status !== status) throw new Error(`${response.status}: ${JSON.stringify(response.body)}`);
+    return response.body as Body;
+  }
+
+  const append = (tenantId: TenantId, ...events: GatewayEvent[]) =>
+    eventLog.append(
+      GATEWAY_EVENTS_TOPIC,
+      events.map((event) => encode(tenantId, event, clock.now)),
+    );
+
+  beforeAll(async () => {
+    await peers.start();
+    await start();
+  });
+  afterAll(async () => {
+    await stop();
+    await peers.stop();
+  });
+
+  return {
+    clock,
+    logs,
+    peers,
+    notified,
+    database,
+    call,
+    expecting,
+    append,
+    createRule: (tenantId: TenantId, changes: Body = {}) =>
+      expecting(201, 'post', tenantId, '/rules', { body: ruleBody(tenantId, changes) }) as Promise<
+        Body & { id: string }
+      >,
+    createChannel: (tenantId: TenantId, changes: Body = {}) =>
+      expecting(201, 'post', tenantId, '/channels', { body: { ...webhookBody, ...changes } }) as Promise<
+        Body & { id: string }
+      >,
+    alerts: async (tenantId: TenantId) => (await expecting(200, 'get', tenantId, '')).items as AlertBody[],
+    evaluations: async (tenantId: TenantId, ruleId: string) =>
+      (await expecting(200, 'get', tenantId, `/rules/${ruleId}/evaluations`)).items as Body[],
+    getChannel: (tenantId: string, channelId: string) => client.getChannel({ tenantId, channelId }),
+    report: (delivery: DeliveryRecord) => eventLog.append(DELIVERIES_TOPIC, [encodeDelivery(delivery)]),
+    appendRecord: (topic: string, key: string, value: Buffer) => eventLog.append(topic, [{ key, value }]),
+    metric: async (name: string) => (await metrics.registry.getSingleMetric(name)!.get()).values,
+    /** Waits until everything in the log is evaluated and stored. */
+    settled: () =>
+      eventually(async () => {
+        const lag = await service.lag();
+        if (lag > 0) throw new Error(`${lag} records are not evaluated`);
+      }),
+    stop,
+    start,
+    async restart(overrides: NodeJS.ProcessEnv = {}) {
+      await stop();
+      await start(overrides);
+    },
+  };
+}
+
+export type AlertBody = Body & { id: string; status: string; deliveries: Body[] };
+
+/** What the notifier would read, from the beginning. */
+function readNotifications(eventLog: EventLog, notified: NotificationRecord[]): LogConsumer {
+  notified.length = 0;
+  return eventLog.consumer({
+    group: newId('run'),
+    topic: NOTIFICATIONS_TOPIC,
+    maxRecords: 100,
+    handler: {
+      position: async () => null,
+      async handle({ records }) {
+        notified.push(...records.map(({ value }) => decodeNotification(value)));
+      },
+    },
+  });
+}
+
+export const webhookBody = { channel_type: 'webhook', config: { url: 'https://hooks.example.com/in' } };
+
+export function ruleBody(tenantId: TenantId, changes: Body = {}): Body {
+  return {
+    name: 'Blocked calls',
+    severity: 'high',
+    scope_type: 'workspace',
+    scope_id: tenantId,
+    rule_kind: 'event_count_gte',
+    rule_config: { window_seconds: 60, threshold: 3, filters: { event_types: ['budget.blocked'] } },
+    ...changes,
+  };
+}
+
+export function newTenant(): TenantId {
+  return provenTenantId(newId('ws'));
+}
+
+let sequence = 0;
+
+/** An event of any type; ids never repeat. */
+export function event(time: number, type = 'budget.blocked', data: Record<string, unknown> = {}): GatewayEvent {
+  const known = { run_id: 'run-1', agent_id: 'agent-1' };
+  const blocked = { scope: 'agent', requested_micros: 5, spent_micros: 99, daily_budget_usd_micros: 100 };
+  return {
+    specversion: '1.0',
+    id: `e${++sequence}`,
+    source: 'gw',
+    type,
+    time: new Date(time).toISOString(),
+    data: { ...known, ...(type === 'budget.blocked' && blocked), ...data },
+  };
+}
+
+export function encode(tenantId: TenantId, gatewayEvent: GatewayEvent, receivedAt: number) {
+  return encodeGatewayEvent({ tenantId, event: gatewayEvent, receivedAt: new Date(receivedAt).toISOString() });
+}
