@@ -41,6 +41,17 @@ describe('the standalone as a process', () => {
     return { code, terminal };
   }
 
+  /** Sends the signal to a first start that is in the middle of writing the sample traffic. */
+  async function interruptFirstStart(signal: NodeJS.Signals, env: StandaloneOptions['env']) {
+    const child = launchStandalone({ dataDirectory, env });
+    let terminal = '';
+    child.stdout.on('data', (chunk: Buffer) => (terminal += chunk));
+    await eventually(() => expect(terminal).toContain('Counted 20 %'), { timeoutMs: 100_000 });
+    child.kill(signal);
+    const [code] = (await once(child, 'exit')) as [number | null];
+    return { code, terminal };
+  }
+
   const spendOf = async (standalone: StandaloneProcess, password = OWNER.password) => {
     const owner = await logIn(standalone, { email: OWNER.email, password });
     return owner.expect<Spend>({ path: '/w/demo/api/v1/dashboard/spend?range=3m' });
@@ -79,6 +90,13 @@ describe('the standalone as a process', () => {
     expect(await standalone.end(signal)).toBe(0);
     expect(await isRunning(standalone.mongodPid)).toBe(false);
     expect(standalone.logs()).toBe('');
+  });
+
+  it('ends cleanly while it writes the sample traffic, and shows no credentials', async () => {
+    const { code, terminal } = await interruptFirstStart('SIGINT', { TOLLKEEPER_DEMO: 'true' });
+    expect(code).toBe(0);
+    expect(terminal).not.toContain('ws_live_');
+    expect(terminal).not.toContain('Counted 80 %');
   });
 
   it('leaves no mongod behind when it is killed either', async () => {
@@ -120,12 +138,8 @@ describe('the standalone as a process', () => {
 
   it('finishes a first start that was killed while it wrote the sample history, without counting twice', async () => {
     const env = { TOLLKEEPER_DEMO: 'true' };
-    const child = launchStandalone({ dataDirectory, env });
-    let terminal = '';
-    child.stdout.on('data', (chunk: Buffer) => (terminal += chunk));
-    await eventually(() => expect(terminal).toContain('Counted 20 %'), { timeoutMs: 50_000 });
-    child.kill('SIGKILL');
-    await once(child, 'exit');
+    const { code, terminal } = await interruptFirstStart('SIGKILL', env);
+    expect(code).toBeNull();
     expect(terminal).not.toContain('ws_live_');
 
     const standalone = await start(env);

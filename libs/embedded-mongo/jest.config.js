@@ -1,3 +1,4 @@
 import preset from '../../jest.preset.js';
 
-export default { ...preset };
+// Each test starts real servers, several times over.
+export default { ...preset, testTimeout: 90_000 };

@@ -34,7 +34,8 @@ export function createStandalone(deps: StandaloneDeps): Component {
   const publicUrl = config.PUBLIC_URL ?? `http://localhost:${port}`;
   const mongo = createMongo({ config, onProgress: terminal.progress, onUnexpectedExit: onFatal });
   const services = createServices({ config, port, publicUrl, mongodbUri: () => mongo.uri, loggerOf });
-  const workspace = createWorkspace(deps, services, () => mongo.uri);
+  const stopping = new AbortController();
+  const workspace = createWorkspace(deps, services, () => mongo.uri, stopping.signal);
   const stack = createLifecycle([mongo, ...services.inOrder, workspace], logger, {
     name: 'standalone',
   });
@@ -50,11 +51,16 @@ export function createStandalone(deps: StandaloneDeps): Component {
       const seconds = (performance.now() - launchedAt) / 1000;
       terminal.ready({ url: publicUrl, ownerEmail: workspace.ownerEmail, seconds });
     },
+    stop() {
+      // A stop lets the part that is starting finish, and a month of sample traffic takes its time.
+      stopping.abort(new Error('stopped while the sample traffic was written'));
+      return all.stop();
+    },
   };
 }
 
 /** The workspace of the first start, and the sample traffic in it where that was asked for. */
-function createWorkspace(deps: StandaloneDeps, services: Services, mongodbUri: () => string) {
+function createWorkspace(deps: StandaloneDeps, services: Services, mongodbUri: () => string, signal: AbortSignal) {
   const { config, loggerOf, terminal, clock = systemClock } = deps;
   const logger = loggerOf('standalone');
   let installation: Installation | undefined;
@@ -85,6 +91,7 @@ function createWorkspace(deps: StandaloneDeps, services: Services, mongodbUri: (
             append: (events) => append(owner.tenantId, events),
             lag: services.dashboard.made.lag,
             onProgress: terminal.progress,
+            signal,
           });
         },
       });

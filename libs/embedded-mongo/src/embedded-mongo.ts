@@ -25,7 +25,7 @@ export interface EmbeddedMongo {
   /** Connection string without a database. Holds the password: never log it. */
   uri: string;
   pid: number;
-  /** Shuts `mongod` down cleanly and gives the data directory free. Idempotent. */
+  /** Shuts `mongod` down cleanly and frees the data directory. Idempotent. */
   stop(): Promise<void>;
 }
 
@@ -79,7 +79,7 @@ async function readOrCreateSecret(file: string): Promise<string> {
   if (existing !== '') return existing;
   const secret = randomBytes(32).toString('hex');
   const draft = `${file}.${process.pid}`;
-  await writeFile(draft, secret, { mode: 0o600 });
+  await writeFile(draft, secret, { mode: 0o600, flush: true });
   await rename(draft, file);
   return secret;
 }

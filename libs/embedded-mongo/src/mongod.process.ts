@@ -14,6 +14,11 @@ const STOP_TIMEOUT_MS = 15_000;
 /** Log id of "Waiting for connections" (MongoDB, src/mongo/transport). */
 const LISTENING_LOG_ID = 23016;
 
+/** EXIT_NEED_UPGRADE and EXIT_NEED_DOWNGRADE of MongoDB (src/mongo/util/exit_code.h). */
+const OTHER_VERSION_EXIT_CODE = 62;
+const OTHER_VERSION_HINT =
+  'another version of MongoDB has written this data directory: set MONGOD_BINARY to the mongod that it was used with';
+
 /** A `mongod` that listens on loopback. */
 export interface MongodProcess {
   pid: number;
@@ -51,7 +56,8 @@ export async function startMongod({ binary, dbPath, keyFile, cacheSizeMb }: Mong
   const exited = new Promise<string>((settle) => {
     child.once('error', (error) => settle(`it could not be started: ${error.message}`));
     child.once('exit', (code, signal) => {
-      settle([`it ended with ${signal ?? `exit code ${code}`}`, ...problems].join('; '));
+      const hint = code === OTHER_VERSION_EXIT_CODE ? [OTHER_VERSION_HINT] : [];
+      settle([`it ended with ${signal ?? `exit code ${code}`}`, ...problems, ...hint].join('; '));
     });
   });
   const listening = readLog(child, problems);

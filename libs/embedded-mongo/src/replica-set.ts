@@ -6,8 +6,13 @@ const PRIMARY_TIMEOUT_MS = 30_000;
 const POLL_MS = 20;
 
 /** MongoDB's error codes (src/mongo/base/error_codes.yml). */
+const UNAUTHORIZED = 13;
 const AUTHENTICATION_FAILED = 18;
 const ALREADY_INITIALIZED = 23;
+
+const WRONG_PASSWORD =
+  'the password in mongod.key is not the one that the database was made with. Put the right file back, or start with ' +
+  'an empty data directory.';
 
 /** The connection string of the managed `mongod`, without a database. Holds its password: never log it. */
 export function mongodUri(port: number, password: string): string {
@@ -43,6 +48,7 @@ async function initiate(admin: Db, member: { _id: number; host: string }): Promi
   try {
     await admin.command({ replSetInitiate: config });
   } catch (error) {
+    if (hasCode(error, UNAUTHORIZED)) throw new Error(WRONG_PASSWORD);
     if (!hasCode(error, ALREADY_INITIALIZED)) throw error;
     await admin.command({ replSetReconfig: config, force: true });
   }

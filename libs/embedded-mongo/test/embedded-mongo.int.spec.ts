@@ -164,6 +164,12 @@ describe('the managed mongod', () => {
     await insert((await start()).uri, 1);
   });
 
+  it('says what to do when its password file is not the one that the database was made with', async () => {
+    await (await start()).stop();
+    await writeFile(join(dataDirectory, 'mongod.key'), 'beef'.repeat(16), { mode: 0o600 });
+    await expect(start()).rejects.toThrow(/mongod\.key is not the one .* Put the right file back/);
+  });
+
   it('says why mongod did not start', async () => {
     await (await start()).stop();
     await writeFile(join(dataDirectory, 'mongo', 'WiredTiger.turtle'), 'not what it was');

@@ -10,14 +10,18 @@ export interface HistoryWriterOptions {
   /** Records of the log that the dashboard has not counted yet. */
   lag: () => Promise<number>;
   onProgress: (line: string) => void;
+  /** Makes it reject before the next step. */
+  signal: AbortSignal;
 }
 
 /** Appends the sample history that ends at `until`, and resolves once the dashboard has counted it. */
-export async function writeHistory(until: number, { append, lag, onProgress }: HistoryWriterOptions): Promise<void> {
+export async function writeHistory(until: number, options: HistoryWriterOptions): Promise<void> {
+  const { append, lag, onProgress, signal } = options;
   onProgress('Writing a month of sample traffic…');
   let written = 0;
   let batch: GatewayEvent[] = [];
   const flush = async () => {
+    signal.throwIfAborted();
     await append(batch);
     written += batch.length;
     batch = [];
@@ -30,7 +34,7 @@ export async function writeHistory(until: number, { append, lag, onProgress }: H
   const report = createReport(written, onProgress);
   for (let waiting = await lag(); waiting > 0; waiting = await lag()) {
     report(waiting);
-    await delay(POLL_MS);
+    await delay(POLL_MS, undefined, { signal });
   }
 }
 
