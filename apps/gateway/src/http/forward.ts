@@ -85,7 +85,7 @@ export function createForwarder(options: ForwardOptions): Forwarder {
     if (cookie !== undefined && area.upstream === 'identity' && !isSafeMethod(req.method)) {
       res.locals.onAnswer = () => sessions.forget(cookie);
     }
-    await proxy(req, res);
+    return proxy(req, res);
   }
 
   return { forward, close: () => agent.destroy() };
