@@ -82,10 +82,10 @@ for (const { usedBy, from, files, to } of ASSETS) {
 
 const { exitCode, output } = await runCommand('node', [BUNDLE], {
   cwd: app,
-  env: { PORT: 'none', HTTP_PORT: 'none', TOLLKEEPER_DATA_DIR: 'dist/data' },
+  env: { PORT: 'none', HTTP_PORT: 'none', GRPC_PORT: 'none', TOLLKEEPER_DATA_DIR: 'dist/data' },
   output: 'capture',
 });
-if (exitCode === 0 || !/^\s*(HTTP_)?PORT: /m.test(output)) {
+if (exitCode === 0 || !/^\s*(HTTP_|GRPC_)?PORT: /m.test(output)) {
   console.error(`${BUNDLE} did not stop at its configuration (exit code ${exitCode}):\n${output}`);
   process.exitCode = 1;
 }

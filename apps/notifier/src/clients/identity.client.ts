@@ -1,0 +1,34 @@
+import type { IdentityServiceDefinition } from '@tollkeeper/contracts';
+import type { GrpcClient } from '@tollkeeper/grpc';
+import type { TenantId } from '@tollkeeper/kernel';
+import type { Logger } from '@tollkeeper/runtime';
+import { LRUCache } from 'lru-cache';
+import type { AlertUrl } from '../domain/attempt-delivery.ts';
+
+const CACHED_WORKSPACES = 10_000;
+const DEADLINE_MS = 500;
+
+/**
+ * Links below `publicUrl`, by the slug of the workspace, which never changes. While identity does not answer they lack
+ * it, which is good enough for people with one workspace: no notification waits for its link.
+ */
+export function createAlertUrl(
+  identity: GrpcClient<IdentityServiceDefinition>,
+  publicUrl: string,
+  logger: Logger,
+): AlertUrl {
+  const slugs = new LRUCache<TenantId, string>({
+    max: CACHED_WORKSPACES,
+    fetchMethod: async (tenantId) =>
+      (await identity.getWorkspace({ tenantId }, { deadlineMs: DEADLINE_MS })).workspace?.slug,
+  });
+
+  return async (tenantId, alertId = '') => {
+    const slug = await slugs.fetch(tenantId).catch((err: unknown) => {
+      logger.warn({ err }, 'identity did not name the workspace; the link in a notification lacks it');
+      return undefined;
+    });
+    const workspace = slug === undefined ? '' : `/w/${encodeURIComponent(slug)}`;
+    return `${publicUrl}${workspace}/api/v1/alerts/${encodeURIComponent(alertId)}`;
+  };
+}

@@ -1,0 +1,26 @@
+import { cidrListField } from '@tollkeeper/net';
+import { hostPortField, httpOriginField, integerField, portField, serviceConfig } from '@tollkeeper/runtime';
+import { z } from 'zod';
+
+/** Environment of the notifier. */
+export const notifierConfig = serviceConfig.extend({
+  GRPC_PORT: portField().prefault('9090').describe('port of the gRPC server; default 9090'),
+  MONGODB_URI: z
+    .string()
+    .regex(/^mongodb(\+srv)?:\/\//, 'must be a mongodb:// or mongodb+srv:// address')
+    .describe('MongoDB replica set, for example mongodb://mongo-0:27017/?replicaSet=rs0'),
+  MONGODB_DATABASE: z.string().min(1).default('tollkeeper_notifier').describe('database; default tollkeeper_notifier'),
+  ALERTS_GRPC: hostPortField().describe('host:port of the alerts service'),
+  IDENTITY_GRPC: hostPortField().describe('host:port of the identity service'),
+  PUBLIC_URL: httpOriginField().describe('address that browsers use, such as https://tollkeeper.example.com'),
+  DESTINATION_ALLOW_CIDRS: cidrListField().describe(
+    'networks, separated by commas, that deliveries may go to though their addresses are special; default none',
+  ),
+  DELIVERY_CONCURRENCY: integerField({ min: 2, max: 1000 })
+    .prefault('100')
+    .describe('most deliveries under way at the same time in this process, 2 to 1000; default 100'),
+  POLL_INTERVAL_MS: integerField({ min: 10, max: 10_000 })
+    .prefault('500')
+    .describe('milliseconds between looks for deliveries that are due; default 500'),
+});
+export type NotifierConfig = z.infer<typeof notifierConfig>;

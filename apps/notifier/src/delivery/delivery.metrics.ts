@@ -1,0 +1,66 @@
+import type { ChannelType } from '@tollkeeper/contracts';
+import type { Clock } from '@tollkeeper/kernel';
+import type { Metrics } from '@tollkeeper/runtime';
+import type { AttemptResult } from '../domain/attempt-delivery.ts';
+import type { Delivery } from '../domain/delivery.ts';
+import type { DeliveryStore } from '../store/delivery.store.ts';
+
+export interface DeliveryMetrics {
+  /** Counts what came of working on a delivery. */
+  observe(delivery: Delivery, result: AttemptResult): void;
+}
+
+const ATTEMPT_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
+const DELIVERY_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1800, 7200, 36_000];
+
+export function createDeliveryMetrics(deps: {
+  metrics: Metrics;
+  store: Pick<DeliveryStore, 'queue'>;
+  clock: Clock;
+}): DeliveryMetrics {
+  const { metrics, store, clock } = deps;
+  const labelNames = ['channel_type'] as const;
+  const outcomes = metrics.counter({
+    name: 'notifier_deliveries_total',
+    help: 'Steps of deliveries by what came of them: delivered, failed, retrying, postponed',
+    labelNames: ['channel_type', 'outcome'],
+  });
+  const attemptDuration = metrics.histogram({
+    name: 'notifier_attempt_duration_seconds',
+    help: 'Time of a request to a destination, name look-up and connection included',
+    labelNames,
+    buckets: ATTEMPT_BUCKETS,
+  });
+  const eventToDelivery = metrics.histogram({
+    name: 'notifier_event_to_delivery_seconds',
+    help: 'Time from the newest event of an alert, by its own time, to the delivery of the notification that it fired',
+    labelNames,
+    buckets: DELIVERY_BUCKETS,
+  });
+  const oldest = metrics.gauge({
+    name: 'notifier_oldest_queued_age_seconds',
+    help: 'Age of the oldest delivery that is not over, of all replicas; 0 without one',
+  });
+  metrics.gauge({
+    name: 'notifier_queue_depth',
+    help: 'Deliveries that are not over, of all replicas',
+    async collect() {
+      const { depth, oldestStoredAt } = await store.queue();
+      this.set(depth);
+      oldest.set(oldestStoredAt === null ? 0 : Math.max(0, clock() - oldestStoredAt) / 1000);
+    },
+  });
+
+  return {
+    observe({ notification, channelType: lastType }, result) {
+      if (result.kind === 'postponed') return outcomes.inc({ channel_type: lastType, outcome: 'postponed' });
+      const channelType: ChannelType = result.state.channelType;
+      outcomes.inc({ channel_type: channelType, outcome: result.state.status });
+      if (result.kind === 'abandoned') return;
+      attemptDuration.observe({ channel_type: channelType }, result.durationMs / 1000);
+      if (result.state.status !== 'delivered' || notification.type !== 'alert.fired') return;
+      const sinceMs = clock() - Date.parse(notification.alert.last_event_at);
+      eventToDelivery.observe({ channel_type: channelType }, Math.max(0, sinceMs) / 1000);
+    },
+  };
+}

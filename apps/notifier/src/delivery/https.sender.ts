@@ -1,0 +1,107 @@
+import type { IncomingMessage } from 'node:http';
+import { Agent, request as httpsRequest, type RequestOptions } from 'node:https';
+import { isIP, type LookupFunction } from 'node:net';
+import { urlToHttpOptions } from 'node:url';
+import type { AddressGuard } from '@tollkeeper/net';
+import type { DestinationRequest, SendRequest } from '../domain/destination.request.ts';
+import type { AttemptOutcome } from '../domain/settle-attempt.ts';
+import type { ResolveName } from './name.resolver.ts';
+import { readSnippet } from './response.snippet.ts';
+import { describeFailure } from './send.failure.ts';
+
+/** Milliseconds for everything up to the answer's headers (decisions §6). */
+const TIMEOUT_MS = 15_000;
+const MAX_HEADER_BYTES = 16 * 1024;
+
+export interface HttpsSenderDeps {
+  guard: AddressGuard;
+  resolve: ResolveName;
+  timeoutMs?: number;
+}
+
+class BlockedAddress extends Error {}
+
+/**
+ * Sends to public https destinations only. The name is resolved once, every address is checked, the connection goes to
+ * exactly these addresses, and the one that it reached is checked again before anything is sent. No redirect is
+ * followed, no proxy of the environment is used, no connection serves two requests.
+ */
+export function createHttpsSender({ guard, resolve, timeoutMs = TIMEOUT_MS }: HttpsSenderDeps): SendRequest {
+  const agent = new Agent({ keepAlive: false });
+
+  async function allowedAddresses(hostname: string): Promise<string[]> {
+    const addresses = isIP(hostname) === 0 ? await resolve(hostname) : [hostname];
+    if (!addresses.every((address) => guard.allows(address))) throw new BlockedAddress();
+    return addresses;
+  }
+
+  function exchange({ headers, body }: DestinationRequest, target: RequestOptions): Promise<AttemptOutcome> {
+    return new Promise((settle, reject) => {
+      let answered = false;
+      const request = httpsRequest({ ...target, method: 'POST', headers, agent }, (response) => {
+        answered = true;
+        settle(toAnswer(response));
+      });
+      request.on('socket', (socket) => {
+        socket.once('connect', () => {
+          if (!guard.allows(socket.remoteAddress ?? '')) request.destroy(new BlockedAddress());
+        });
+      });
+      request.on('error', reject);
+      request.on('close', () => answered || reject(new Error('closed without an answer')));
+      request.end(body);
+    });
+  }
+
+  return async (request, signal) => {
+    const deadline = AbortSignal.timeout(timeoutMs);
+    const cut = AbortSignal.any([deadline, signal]);
+    try {
+      const url = new URL(request.url);
+      if (url.protocol !== 'https:') return blocked('The destination is not an https address.');
+      const target = urlToHttpOptions(url);
+      const addresses = await until(cut, allowedAddresses(target.hostname ?? ''));
+      const options = { ...target, lookup: pinned(addresses), signal: cut, maxHeaderSize: MAX_HEADER_BYTES };
+      return await exchange(request, { ...options, rejectUnauthorized: true });
+    } catch (error) {
+      signal.throwIfAborted();
+      if (error instanceof BlockedAddress) {
+        return blocked('The destination has a private or otherwise special address, which deliveries may not go to.');
+      }
+      const reason = deadline.aborted ? `The destination did not answer within ${timeoutMs / 1000} s.` : undefined;
+      return { kind: 'unreachable', reason: reason ?? describeFailure(error) };
+    }
+  };
+}
+
+async function toAnswer(response: IncomingMessage): Promise<AttemptOutcome> {
+  const { statusCode = 0, headers } = response;
+  const snippet = await readSnippet(response);
+  return { kind: 'answered', status: statusCode, snippet, retryAfter: headers['retry-after'] ?? null };
+}
+
+function blocked(reason: string): AttemptOutcome {
+  return { kind: 'blocked', reason };
+}
+
+/** A look-up that knows only the addresses that were checked, so that no second answer of the DNS can sneak in. */
+function pinned(addresses: readonly string[]): LookupFunction {
+  const all = addresses.map((address) => ({ address, family: isIP(address) }));
+  return (_hostname, options, callback) => {
+    if (options.all === true) callback(null, all);
+    else callback(null, all[0]?.address ?? '', all[0]?.family);
+  };
+}
+
+/** `work`, or the signal's reason when that comes first. */
+async function until<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+  signal.throwIfAborted();
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = (): void => reject(signal.reason as Error);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}

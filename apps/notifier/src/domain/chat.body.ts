@@ -1,0 +1,54 @@
+import type { AlertRecord } from '@tollkeeper/contracts';
+import type { Message } from './message.ts';
+
+const MAX_NAME_LENGTH = 150;
+const MAX_TYPES_SHOWN = 5;
+const MAX_TEXT_LENGTH = 60;
+
+const HEADLINES: Record<Message['type'], string> = {
+  'alert.fired': 'Alert',
+  'alert.resolved': 'Resolved',
+  'channel.test': 'Test',
+};
+
+/** The JSON body for a `chat` channel: `text` for notifications, `blocks` for the chat, as Slack's incoming webhooks take them. */
+export function chatBody({ type, alert, url }: Message): string {
+  const headline = `${HEADLINES[type]} (${alert.severity}): ${shown(alert.rule_name, MAX_NAME_LENGTH)}`;
+  const fields = [
+    ['Count', describeCount(alert)],
+    ['Scope', `${alert.scope_type} ${shown(alert.scope_id, MAX_TEXT_LENGTH)}`],
+    ['Events', describeTypes(alert)],
+    ['Fired at', shown(alert.triggered_at, MAX_TEXT_LENGTH)],
+    ...(alert.resolved_at === null ? [] : [['Resolved at', shown(alert.resolved_at, MAX_TEXT_LENGTH)]]),
+  ];
+  return JSON.stringify({
+    text: headline,
+    blocks: [
+      { type: 'section', text: { type: 'mrkdwn', text: `*${headline}*` } },
+      { type: 'section', fields: fields.map(([name, value]) => ({ type: 'mrkdwn', text: `*${name}*\n${value}` })) },
+      { type: 'context', elements: [{ type: 'mrkdwn', text: `<${escapeText(url)}|Open in Tollkeeper>` }] },
+    ],
+  });
+}
+
+function describeCount({ rule_kind, event_count, threshold }: AlertRecord): string {
+  return rule_kind === 'first_occurrence' ? 'first occurrence' : `${event_count} (threshold ${threshold})`;
+}
+
+function describeTypes({ event_types: types }: AlertRecord): string {
+  if (types.length === 0) return 'every type';
+  const named = types.slice(0, MAX_TYPES_SHOWN).map((type) => shown(type, MAX_TEXT_LENGTH));
+  const rest = types.length - named.length;
+  return rest > 0 ? `${named.join(', ')} and ${rest} more` : named.join(', ');
+}
+
+/** What somebody has typed, on one line, cut to `maxLength` characters and escaped: it can mention nobody and hold no link. */
+function shown(text: string, maxLength: number): string {
+  const line = text.replace(/\s+/gu, ' ').trim();
+  return escapeText(line.length > maxLength ? `${line.slice(0, maxLength - 1)}…` : line);
+}
+
+/** The three characters that have a meaning in Slack's text. */
+function escapeText(text: string): string {
+  return text.replace(/&/g, '&amp;').replace(/</g, '&lt;').replace(/>/g, '&gt;');
+}

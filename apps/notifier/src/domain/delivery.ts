@@ -1,0 +1,68 @@
+import type { ChannelType, DeliveryRecord, DeliveryStatus, NotificationRecord } from '@tollkeeper/contracts';
+
+/** A notification on its way to its channel, and how far it has come. */
+export interface Delivery extends DeliveryState {
+  notification: NotificationRecord;
+  /** Place among the notifications of the channel: the offset in the log. */
+  offset: number;
+  /** Rises with every change of the state. */
+  sequence: number;
+}
+
+/** What an attempt changes. Times are epoch milliseconds. */
+export interface DeliveryState {
+  /** `queued` before the first attempt, `retrying` between attempts; `delivered` and `failed` are for good. */
+  status: DeliveryStatus;
+  /** The channel's type at the last attempt. */
+  channelType: ChannelType;
+  attempts: number;
+  responseStatus: number | null;
+  responseSnippet: string | null;
+  error: string | null;
+  lastAttemptAt: number | null;
+  /** Null once the delivery is over. */
+  nextAttemptAt: number | null;
+  /** The destination said that it is gone: alerts disables the channel. */
+  disableChannel: boolean;
+}
+
+/** The state of a delivery that nobody has attempted yet; due at once. */
+export function queuedState({ channelType }: NotificationRecord, at: number): DeliveryState {
+  return {
+    status: 'queued',
+    channelType,
+    attempts: 0,
+    responseStatus: null,
+    responseSnippet: null,
+    error: null,
+    lastAttemptAt: null,
+    nextAttemptAt: at,
+    disableChannel: false,
+  };
+}
+
+/** What alerts is told about a delivery. */
+export function toDeliveryRecord(delivery: Delivery): DeliveryRecord {
+  const { notificationId, type, tenantId, channelId, alert } = delivery.notification;
+  return {
+    notificationId,
+    type,
+    tenantId,
+    alertId: alert.id,
+    channelId,
+    channelType: delivery.channelType,
+    status: delivery.status,
+    attempts: delivery.attempts,
+    responseStatus: delivery.responseStatus,
+    responseSnippet: delivery.responseSnippet,
+    error: delivery.error,
+    lastAttemptAt: toTimestamp(delivery.lastAttemptAt),
+    nextAttemptAt: toTimestamp(delivery.nextAttemptAt),
+    sequence: delivery.sequence,
+    disableChannel: delivery.disableChannel,
+  };
+}
+
+function toTimestamp(epochMs: number | null): string | null {
+  return epochMs === null ? null : new Date(epochMs).toISOString();
+}

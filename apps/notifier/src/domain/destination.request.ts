@@ -1,0 +1,28 @@
+import type { Channel } from './channel.ts';
+import { chatBody } from './chat.body.ts';
+import type { Message } from './message.ts';
+import type { AttemptOutcome } from './settle-attempt.ts';
+import { webhookHeaders } from './standard-webhooks.ts';
+import { webhookBody } from './webhook.body.ts';
+
+/** A POST of JSON to a destination. */
+export interface DestinationRequest {
+  url: string;
+  headers: Record<string, string>;
+  body: string;
+}
+
+/**
+ * Sends a request and says what came of it; never rejects for what a destination does. Rejects with the reason of `signal`
+ * when that aborts it.
+ */
+export type SendRequest = (request: DestinationRequest, signal: AbortSignal) => Promise<AttemptOutcome>;
+
+/** The request that brings `message` to `channel`, signed at `now` (epoch milliseconds) where the channel has a secret. */
+export function toDestinationRequest(channel: Channel, message: Message, now: number): DestinationRequest {
+  const { type, url, signingSecret } = channel;
+  const headers = { 'content-type': 'application/json', 'user-agent': 'Tollkeeper' };
+  if (type === 'chat') return { url, headers, body: chatBody(message) };
+  const body = webhookBody(message);
+  return { url, headers: { ...headers, ...webhookHeaders(message.id, body, signingSecret, now) }, body };
+}

@@ -1,0 +1,50 @@
+import type { AlertRecord, NotificationRecord } from '@tollkeeper/contracts';
+import { randomBase62, type TenantId } from '@tollkeeper/kernel';
+
+/** What a destination is told, whatever its type. */
+export interface Message {
+  /** The same at every attempt; the `webhook-id`. */
+  id: string;
+  type: NotificationRecord['type'] | 'channel.test';
+  /** RFC 3339 UTC: when what the message tells of happened. */
+  timestamp: string;
+  alert: AlertRecord;
+  /** Where a person reads more. */
+  url: string;
+}
+
+export function toMessage(notification: NotificationRecord, url: string): Message {
+  const { notificationId, type, occurredAt, alert } = notification;
+  return { id: notificationId, type, timestamp: occurredAt, alert, url };
+}
+
+const SAMPLE_WINDOW_MS = 60_000;
+
+/** A message that tests a channel: a made-up alert, so that the receiver sees all the fields of a real one. */
+export function testMessage(tenantId: TenantId, url: string, now: number): Message {
+  const at = new Date(now).toISOString();
+  const start = new Date(now - SAMPLE_WINDOW_MS).toISOString();
+  const alert: AlertRecord = {
+    id: 'alrt_test',
+    tenant_id: tenantId,
+    rule_id: 'rule_test',
+    rule_name: 'Test of this channel',
+    rule_kind: 'event_count_gte',
+    severity: 'info',
+    status: 'firing',
+    scope_type: 'workspace',
+    scope_id: tenantId,
+    event_types: ['budget.blocked'],
+    window: { start, end: at },
+    threshold: 1,
+    event_count: 1,
+    sample_event_ids: ['evt_test'],
+    first_event_at: at,
+    last_event_at: at,
+    triggered_at: at,
+    acknowledged_at: null,
+    acknowledged_by: null,
+    resolved_at: null,
+  };
+  return { id: `test_${randomBase62(20)}`, type: 'channel.test', timestamp: at, alert, url };
+}

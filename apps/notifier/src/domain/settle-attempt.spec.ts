@@ -1,0 +1,88 @@
+import { describe, expect, it } from '@jest/globals';
+import type { DeliveryState } from './delivery.ts';
+import { type AttemptOutcome, settleAttempt } from './settle-attempt.ts';
+
+const at = Date.parse('2026-11-21T18:00:00.000Z');
+const queued: DeliveryState = {
+  status: 'queued',
+  channelType: 'webhook',
+  attempts: 0,
+  responseStatus: null,
+  responseSnippet: null,
+  error: null,
+  lastAttemptAt: null,
+  nextAttemptAt: at,
+  disableChannel: false,
+};
+const answer = (status: number, retryAfter: string | null = null): AttemptOutcome => ({
+  kind: 'answered',
+  status,
+  snippet: 'body',
+  retryAfter,
+});
+const settle = (outcome: AttemptOutcome, before: DeliveryState = queued) =>
+  settleAttempt(before, 'webhook', outcome, at, () => 0);
+
+describe('an attempt', () => {
+  it.each([200, 201, 204, 299])('is the last one with a %s', (status) => {
+    expect(settle(answer(status))).toEqual({
+      state: {
+        status: 'delivered',
+        channelType: 'webhook',
+        attempts: 1,
+        responseStatus: status,
+        responseSnippet: 'body',
+        error: null,
+        lastAttemptAt: at,
+        nextAttemptAt: null,
+        disableChannel: false,
+      },
+      holdChannelUntil: null,
+    });
+  });
+
+  it.each([400, 401, 403, 404, 405, 413, 422, 499])('stops at once with a %s', (status) => {
+    expect(settle(answer(status, '60'))).toMatchObject({
+      state: { status: 'failed', error: `The destination answered ${status}.`, nextAttemptAt: null },
+      holdChannelUntil: null,
+    });
+  });
+
+  it.each([301, 302, 307, 408, 425, 429, 500, 502, 503, 504, 599])('is made again after a %s', (status) => {
+    expect(settle(answer(status)).state).toMatchObject({ status: 'retrying', nextAttemptAt: at + 5000 });
+  });
+
+  it('is made again when nobody answered, and not when the destination is blocked', () => {
+    expect(settle({ kind: 'unreachable', reason: 'No answer.' }).state).toMatchObject({
+      status: 'retrying',
+      error: 'No answer.',
+      responseStatus: null,
+    });
+    expect(settle({ kind: 'blocked', reason: 'Private.' }).state).toMatchObject({
+      status: 'failed',
+      error: 'Private.',
+      nextAttemptAt: null,
+    });
+  });
+
+  it('disables the channel with a 410, and only with that', () => {
+    expect(settle(answer(410)).state).toMatchObject({ status: 'failed', disableChannel: true });
+    expect(settle(answer(404)).state.disableChannel).toBe(false);
+  });
+
+  it('fails for good after the last one of the schedule', () => {
+    const before = { ...queued, status: 'retrying' as const, attempts: 8 };
+    expect(settle(answer(500), before).state).toMatchObject({ status: 'failed', attempts: 9, nextAttemptAt: null });
+  });
+
+  it('waits for the Retry-After where that is longer than the pause, and holds the channel for as long', () => {
+    expect(settle(answer(429, '120'))).toMatchObject({
+      state: { nextAttemptAt: at + 120_000 },
+      holdChannelUntil: at + 120_000,
+    });
+    expect(settle(answer(503, '1'))).toMatchObject({
+      state: { nextAttemptAt: at + 5000 },
+      holdChannelUntil: at + 1000,
+    });
+  });
+});

@@ -1,0 +1,84 @@
+import type { ChannelType } from '@tollkeeper/contracts';
+import type { DeliveryState } from './delivery.ts';
+import { retryAfterMs, retryPauseMs } from './retry.schedule.ts';
+
+/** What came of a request to a destination. Reasons are sentences for a person, without URL, address or secret. */
+export type AttemptOutcome =
+  /** `snippet` is at most 1 KiB of text; `retryAfter` the header as it came. */
+  | { kind: 'answered'; status: number; snippet: string; retryAfter: string | null }
+  /** No answer: the name, the connection, TLS or the time. */
+  | { kind: 'unreachable'; reason: string }
+  /** Not a destination that deliveries may go to; nothing was sent. */
+  | { kind: 'blocked'; reason: string };
+
+export interface Settlement {
+  state: DeliveryState;
+  /** Epoch milliseconds before which the destination wants nothing at all, whichever notification it is. */
+  holdChannelUntil: number | null;
+}
+
+/** Client errors that may go away by themselves; all others stop at once (decisions §6). */
+const PASSING_CLIENT_ERRORS = new Set([408, 425, 429]);
+const GONE = 410;
+
+/**
+ * The state after an attempt that ended at `at` (epoch milliseconds): delivered by a 2xx; failed by a blocked destination,
+ * by a client error that will not pass, and by the last attempt of the schedule; otherwise due again, not before
+ * the pause of the schedule and the `Retry-After` of the answer are over.
+ */
+export function settleAttempt(
+  before: DeliveryState,
+  channelType: ChannelType,
+  outcome: AttemptOutcome,
+  at: number,
+  random: () => number,
+): Settlement {
+  const attempts = before.attempts + 1;
+  const answered = outcome.kind === 'answered' ? outcome : null;
+  const attempted = {
+    channelType,
+    attempts,
+    responseStatus: answered?.status ?? null,
+    responseSnippet: answered?.snippet ?? null,
+    lastAttemptAt: at,
+    disableChannel: answered?.status === GONE,
+  };
+  if (answered !== null && isSuccess(answered.status)) {
+    return {
+      state: { ...attempted, status: 'delivered', error: null, nextAttemptAt: null },
+      holdChannelUntil: null,
+    };
+  }
+  const error = outcome.kind === 'answered' ? describeRefusal(outcome.status) : outcome.reason;
+  const waitMs = retryAfterMs(answered?.retryAfter ?? null, at);
+  const holdChannelUntil = waitMs > 0 && isWorthRepeating(outcome) ? at + waitMs : null;
+  const pauseMs = isWorthRepeating(outcome) ? retryPauseMs(channelType, attempts, random) : null;
+  const state: DeliveryState =
+    pauseMs === null
+      ? { ...attempted, status: 'failed', error, nextAttemptAt: null }
+      : { ...attempted, status: 'retrying', error, nextAttemptAt: at + Math.max(pauseMs, waitMs) };
+  return { state, holdChannelUntil };
+}
+
+/** The state of a delivery that is over without another attempt, since its channel is deleted or disabled. */
+export function abandon(before: DeliveryState, reason: string): DeliveryState {
+  return { ...before, status: 'failed', error: reason, nextAttemptAt: null, disableChannel: false };
+}
+
+function isSuccess(status: number): boolean {
+  return status >= 200 && status < 300;
+}
+
+function isWorthRepeating(outcome: AttemptOutcome): boolean {
+  if (outcome.kind !== 'answered') return outcome.kind === 'unreachable';
+  const { status } = outcome;
+  return status < 400 || status >= 500 || PASSING_CLIENT_ERRORS.has(status);
+}
+
+function describeRefusal(status: number): string {
+  if (status === GONE) return 'The destination answered 410, gone, so the channel is disabled.';
+  if (status >= 300 && status < 400) {
+    return `The destination answered ${status}, and redirects are not followed. Set the address that it points to.`;
+  }
+  return `The destination answered ${status}.`;
+}

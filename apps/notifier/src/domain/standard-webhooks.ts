@@ -1,0 +1,23 @@
+import { createHmac } from 'node:crypto';
+
+const PREFIX = 'whsec_';
+const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/;
+
+/**
+ * The headers of Standard Webhooks 1.0.0 for one attempt: `webhook-id`, the same at every attempt; `webhook-timestamp`, whole
+ * seconds of `now` (epoch milliseconds); and with a secret `webhook-signature`, `v1,` and the base64 HMAC-SHA256 of
+ * `id.timestamp.body`.
+ */
+export function webhookHeaders(id: string, body: string, secret: string | null, now: number): Record<string, string> {
+  const timestamp = String(Math.floor(now / 1000));
+  const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp };
+  if (secret === null) return headers;
+  const signature = createHmac('sha256', keyOf(secret)).update(`${id}.${timestamp}.${body}`).digest('base64');
+  return { ...headers, 'webhook-signature': `v1,${signature}` };
+}
+
+/** The bytes behind `whsec_<base64>`; of any other string its UTF-8 bytes (decisions §6). */
+function keyOf(secret: string): Buffer {
+  const encoded = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : '';
+  return encoded !== '' && BASE64.test(encoded) ? Buffer.from(encoded, 'base64') : Buffer.from(secret, 'utf8');
+}

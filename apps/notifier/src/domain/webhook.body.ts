@@ -1,0 +1,25 @@
+import type { AlertRecord } from '@tollkeeper/contracts';
+import type { Message } from './message.ts';
+
+/** Standard Webhooks asks for payloads under 20 kB. */
+export const MAX_BODY_BYTES = 20_000;
+const MAX_RULE_NAME_LENGTH = 200;
+
+/**
+ * The JSON body for a `webhook` channel (decisions §6), always under {@link MAX_BODY_BYTES}: of an alert that would be
+ * larger, the lists are cut until it fits. History has it whole.
+ */
+export function webhookBody({ type, timestamp, alert, url }: Message): string {
+  const render = (data: AlertRecord): string => JSON.stringify({ type, timestamp, data: { ...data, url } });
+  const fits = (body: string): boolean => Buffer.byteLength(body) < MAX_BODY_BYTES;
+
+  const whole = render(alert);
+  if (fits(whole)) return whole;
+  const ruleName = alert.rule_name.slice(0, MAX_RULE_NAME_LENGTH);
+  for (let length = alert.event_types.length; ; length = Math.floor(length / 2)) {
+    const eventTypes = alert.event_types.slice(0, length);
+    const sampleEventIds = alert.sample_event_ids.slice(0, length);
+    const body = render({ ...alert, rule_name: ruleName, event_types: eventTypes, sample_event_ids: sampleEventIds });
+    if (fits(body) || length === 0) return body;
+  }
+}

@@ -1,0 +1,110 @@
+import { randomInt } from 'node:crypto';
+import { alertsService, identityService } from '@tollkeeper/contracts';
+import { createDeadLetters, type EventLog } from '@tollkeeper/event-log';
+import { createGrpcClient, createGrpcServer } from '@tollkeeper/grpc';
+import { type Clock, systemClock } from '@tollkeeper/kernel';
+import { connectMongo, createOffsetStore } from '@tollkeeper/mongo';
+import { createAddressGuard } from '@tollkeeper/net';
+import { type Component, createLifecycle, type Logger, type Metrics } from '@tollkeeper/runtime';
+import { cachedChannels, createChannelDirectory } from './clients/alerts.client.ts';
+import { createAlertUrl } from './clients/identity.client.ts';
+import type { NotifierConfig } from './config.ts';
+import { CONSUMER_GROUP, createNotificationsConsumer } from './consumers/notifications.consumer.ts';
+import { createDeliveryMetrics } from './delivery/delivery.metrics.ts';
+import { createDeliveryWorker } from './delivery/delivery.worker.ts';
+import { createHttpsSender } from './delivery/https.sender.ts';
+import { createNameResolver, type ResolveName } from './delivery/name.resolver.ts';
+import { createOutcomePublisher } from './delivery/outcome.publisher.ts';
+import { attemptDelivery } from './domain/attempt-delivery.ts';
+import { createTestChannel } from './domain/test-channel.ts';
+import { createNotifierHandlers } from './grpc/notifier.handlers.ts';
+import { createDeliveryStore } from './store/delivery.store.ts';
+
+export interface NotifierDeps {
+  config: NotifierConfig;
+  logger: Logger;
+  metrics: Metrics;
+  /** Started before the service and stopped after it. */
+  eventLog: EventLog;
+  clock?: Clock;
+  /** How host names of destinations become addresses; the DNS unless given. */
+  resolveName?: ResolveName;
+  /** Milliseconds that a destination may take to answer; 15 s (decisions §6) unless given. */
+  timeoutMs?: number;
+}
+
+/** Brings notifications to their channels. `grpcAddress` is valid once started. */
+export interface NotifierService extends Component {
+  readonly grpcAddress: string;
+}
+
+const OUTCOME_POLL_INTERVAL_MS = 1000;
+
+export function createNotifier(deps: NotifierDeps): NotifierService {
+  const {
+    config,
+    logger,
+    metrics,
+    eventLog,
+    clock = systemClock,
+    resolveName = createNameResolver(),
+    timeoutMs,
+  } = deps;
+  const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger });
+  const { connection } = mongo;
+  const store = createDeliveryStore(connection);
+  const alerts = createGrpcClient(alertsService, config.ALERTS_GRPC, { peer: 'alerts' });
+  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, { peer: 'identity' });
+  const channels = createChannelDirectory(alerts);
+  const alertUrl = createAlertUrl(identity, config.PUBLIC_URL, logger);
+  const guard = createAddressGuard(config.DESTINATION_ALLOW_CIDRS);
+  const send = createHttpsSender({ guard, resolve: resolveName, ...(timeoutMs !== undefined && { timeoutMs }) });
+  const attemptDeps = { channels: cachedChannels(channels, clock), alertUrl, send, clock, random };
+
+  const publisher = createOutcomePublisher({ store, eventLog, logger, pollIntervalMs: OUTCOME_POLL_INTERVAL_MS });
+  const deliveryMetrics = createDeliveryMetrics({ metrics, store, clock });
+  const worker = createDeliveryWorker({
+    store,
+    attempt: (delivery, signal) => attemptDelivery(attemptDeps, delivery, signal),
+    onSettled(delivery, result) {
+      deliveryMetrics.observe(delivery, result);
+      publisher.wake();
+    },
+    concurrency: config.DELIVERY_CONCURRENCY,
+    pollIntervalMs: config.POLL_INTERVAL_MS,
+    clock,
+    logger,
+  });
+  const consumer = createNotificationsConsumer({
+    eventLog,
+    deadLetters: createDeadLetters({ eventLog, metrics, logger }),
+    connection,
+    offsets: createOffsetStore(connection, CONSUMER_GROUP),
+    store,
+    onQueued: worker.wake,
+    clock,
+  });
+  const grpc = createGrpcServer({
+    host: config.HOST,
+    port: config.GRPC_PORT,
+    services: [createNotifierHandlers(createTestChannel({ channels, alertUrl, send, clock }))],
+    logger,
+    metrics,
+    ready: () => mongo.ping(),
+  });
+
+  // Stopped in reverse: nothing new comes in, then attempts finish, then the last outcomes are published.
+  return {
+    ...createLifecycle([mongo, alerts, identity, publisher, worker, consumer, grpc], logger, { name: 'notifier' }),
+    get grpcAddress() {
+      return grpc.address;
+    },
+  };
+}
+
+const RANDOM_STEPS = 2 ** 32;
+
+/** In [0, 1), for jitter. */
+function random(): number {
+  return randomInt(RANDOM_STEPS) / RANDOM_STEPS;
+}

@@ -1,0 +1,125 @@
+import type {
+  AlertRecord,
+  ChannelType,
+  DeliveryStatus,
+  NotificationRecord,
+  NotificationType,
+} from '@tollkeeper/contracts';
+import { provenTenantId } from '@tollkeeper/kernel';
+import { Schema } from 'mongoose';
+import { type Delivery, type DeliveryState, queuedState } from '../domain/delivery.ts';
+
+/** Who works on a delivery, and until when nobody else does. */
+export interface Lease {
+  owner: string;
+  until: Date;
+}
+
+export interface DeliveryDocument {
+  /** The notification id: one delivery for each notification. */
+  _id: string;
+  type: NotificationType;
+  tenantId: string;
+  channelId: string;
+  channelType: ChannelType;
+  alert: AlertRecord;
+  occurredAt: Date;
+  storedAt: Date;
+  offset: number;
+  status: DeliveryStatus;
+  attempts: number;
+  responseStatus: number | null;
+  responseSnippet: string | null;
+  error: string | null;
+  lastAttemptAt: Date | null;
+  /** Only in deliveries that are not over: what is indexed by it stays as small as the queue. */
+  nextAttemptAt?: Date;
+  disableChannel: boolean;
+  sequence: number;
+  lease?: Lease;
+  /** Only while alerts has not been told of the state. */
+  unpublished?: true;
+  finishedAt?: Date;
+}
+
+/** Finished deliveries are kept longer than the log keeps their notifications, so that none can be stored anew. */
+const RETENTION_SECONDS = 14 * 86_400;
+
+/** The index that finds the first due delivery of every channel without reading those behind it. */
+export const DUE_BY_CHANNEL = 'due_by_channel';
+
+const required = true;
+
+export const deliverySchema = new Schema<DeliveryDocument>(
+  {
+    _id: { type: String, required },
+    type: { type: String, required },
+    tenantId: { type: String, required },
+    channelId: { type: String, required },
+    channelType: { type: String, required },
+    alert: { type: Schema.Types.Mixed, required },
+    occurredAt: { type: Date, required },
+    storedAt: { type: Date, required },
+    offset: { type: Number, required },
+    status: { type: String, required },
+    attempts: { type: Number, required },
+    responseStatus: Number,
+    responseSnippet: String,
+    error: String,
+    lastAttemptAt: Date,
+    nextAttemptAt: Date,
+    disableChannel: { type: Boolean, required },
+    sequence: { type: Number, required },
+    lease: { owner: String, until: Date },
+    unpublished: Boolean,
+    finishedAt: Date,
+  },
+  { collection: 'deliveries', versionKey: false },
+);
+const open = { partialFilterExpression: { nextAttemptAt: { $exists: true } } };
+deliverySchema.index({ channelId: 1, nextAttemptAt: 1, offset: 1 }, { ...open, name: DUE_BY_CHANNEL });
+deliverySchema.index({ 'alert.id': 1, channelId: 1, offset: 1 }, open);
+deliverySchema.index({ storedAt: 1 }, open);
+// One attempt at a time for each channel, whichever replica makes it.
+deliverySchema.index(
+  { channelId: 1 },
+  { unique: true, partialFilterExpression: { 'lease.until': { $exists: true } }, name: 'one_lease_for_each_channel' },
+);
+deliverySchema.index({ 'lease.until': 1 }, { partialFilterExpression: { 'lease.until': { $exists: true } } });
+deliverySchema.index({ unpublished: 1, lastAttemptAt: 1 }, { partialFilterExpression: { unpublished: true } });
+deliverySchema.index({ finishedAt: 1 }, { expireAfterSeconds: RETENTION_SECONDS });
+
+/** A notification that is new here; `offset` is its place in the log. */
+export function fromNotification(notification: NotificationRecord, offset: number, storedAt: number): DeliveryDocument {
+  const { notificationId, type, tenantId, channelId, alert, occurredAt } = notification;
+  return {
+    ...{ _id: notificationId, type, tenantId, channelId, alert, offset, sequence: 0 },
+    occurredAt: new Date(occurredAt),
+    storedAt: new Date(storedAt),
+    ...fromState(queuedState(notification, storedAt)),
+  };
+}
+
+/** The fields that a state sets. `nextAttemptAt` is left out once the delivery is over. */
+export function fromState(state: DeliveryState) {
+  const { status, channelType, attempts, responseStatus, responseSnippet, error, disableChannel } = state;
+  return {
+    ...{ status, channelType, attempts, responseStatus, responseSnippet, error, disableChannel },
+    lastAttemptAt: state.lastAttemptAt === null ? null : new Date(state.lastAttemptAt),
+    ...(state.nextAttemptAt !== null && { nextAttemptAt: new Date(state.nextAttemptAt) }),
+  };
+}
+
+export function toDelivery(document: DeliveryDocument): Delivery {
+  const { _id, type, tenantId, channelId, channelType, alert, occurredAt } = document;
+  const { offset, sequence, status, attempts, responseStatus, responseSnippet, error, disableChannel } = document;
+  return {
+    notification: {
+      ...{ notificationId: _id, type, tenantId: provenTenantId(tenantId), channelId, channelType, alert },
+      occurredAt: occurredAt.toISOString(),
+    },
+    ...{ offset, sequence, status, channelType, attempts, responseStatus, responseSnippet, error, disableChannel },
+    lastAttemptAt: document.lastAttemptAt?.getTime() ?? null,
+    nextAttemptAt: document.nextAttemptAt?.getTime() ?? null,
+  };
+}

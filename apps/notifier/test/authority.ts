@@ -1,0 +1,48 @@
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { generate } from 'selfsigned';
+
+/** The certificate authority of a test run, and a certificate for every name and address that tests use. */
+export interface Authority {
+  /** PEM of the authority, as `NODE_EXTRA_CA_CERTS` takes it. */
+  ca: string;
+  key: string;
+  cert: string;
+}
+
+const NAMES = ['localhost', 'hooks.test', 'rebinding.test', 'two.test'];
+const ADDRESSES = ['127.0.0.1', '::1'];
+
+let authority: Promise<Authority> | undefined;
+
+/** The one of this process, which trusts it as if `NODE_EXTRA_CA_CERTS` had named it at its start. */
+export function trustedAuthority(): Promise<Authority> {
+  authority ??= createAuthority();
+  return authority;
+}
+
+async function createAuthority(): Promise<Authority> {
+  const common = { keyType: 'ec', algorithm: 'sha256' } as const;
+  const root = await generate([{ name: 'commonName', value: 'Tollkeeper test authority' }], {
+    ...common,
+    extensions: [
+      { name: 'basicConstraints', cA: true, critical: true },
+      { name: 'keyUsage', keyCertSign: true, critical: true },
+    ],
+  });
+  const leaf = await generate([{ name: 'commonName', value: 'hooks.test' }], {
+    ...common,
+    ca: { key: root.private, cert: root.cert },
+    extensions: [
+      { name: 'basicConstraints', cA: false },
+      {
+        name: 'subjectAltName',
+        altNames: [
+          ...NAMES.map((value) => ({ type: 2 as const, value })),
+          ...ADDRESSES.map((ip) => ({ type: 7 as const, ip })),
+        ],
+      },
+    ],
+  });
+  setDefaultCACertificates([...getCACertificates('default'), root.cert]);
+  return { ca: root.cert, key: leaf.private, cert: leaf.cert };
+}

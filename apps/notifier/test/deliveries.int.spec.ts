@@ -1,0 +1,231 @@
+import { describe, expect, it } from '@jest/globals';
+import { eventually, useMongo } from '@tollkeeper/testing';
+import { Webhook } from 'standardwebhooks';
+import { alertRecord, newTenant, NOW, notification } from './notification.builder.ts';
+import { PUBLIC_URL, useNotifier } from './notifier.stack.ts';
+import { drop, status } from './receiver.ts';
+
+const SECRET = `whsec_${Buffer.from('a secret that both sides know...').toString('base64')}`;
+const iso = (epochMs: number) => new Date(epochMs).toISOString();
+
+describe('a delivery', () => {
+  const notifier = useNotifier(useMongo());
+  const { alerts, clock } = notifier;
+
+  it('brings the alert to a webhook, signed, and tells alerts', async () => {
+    const receiver = await notifier.receiver();
+    const tenantId = newTenant();
+    const sent = await notifier.notify(alerts.addChannel(tenantId, receiver.url, { signingSecret: SECRET }));
+
+    const outcome = await notifier.outcome(sent);
+    expect(outcome).toMatchObject({
+      ...{ notificationId: sent.notificationId, type: 'alert.fired', tenantId, alertId: sent.alert.id },
+      ...{ channelId: sent.channelId, channelType: 'webhook', status: 'delivered', attempts: 1, sequence: 1 },
+      ...{ responseStatus: 200, responseSnippet: 'thanks', error: null, nextAttemptAt: null, disableChannel: false },
+      lastAttemptAt: iso(clock.now),
+    });
+    expect(receiver.received).toHaveLength(1);
+    const [{ headers, body, json }] = receiver.received as [(typeof receiver.received)[0]];
+    expect(headers).toMatchObject({ 'webhook-id': sent.notificationId, 'content-type': 'application/json' });
+    expect(headers['webhook-timestamp']).toBe(String(clock.now / 1000));
+    // The library refuses timestamps that are not of now, and the clock of the test stands still.
+    expect(new Webhook(SECRET).sign(sent.notificationId, new Date(clock.now), body)).toBe(headers['webhook-signature']);
+    expect(json).toEqual({
+      type: 'alert.fired',
+      timestamp: sent.occurredAt,
+      data: { ...sent.alert, url: `${PUBLIC_URL}/w/demo/api/v1/alerts/${sent.alert.id}` },
+    });
+  });
+
+  it('to a channel without a secret carries no signature', async () => {
+    const receiver = await notifier.receiver();
+    const sent = await notifier.notify(alerts.addChannel(newTenant(), receiver.url));
+    await notifier.outcome(sent);
+    expect(receiver.received[0]!.headers).not.toHaveProperty('webhook-signature');
+  });
+
+  it('to a chat is text and blocks', async () => {
+    const receiver = await notifier.receiver();
+    const sent = await notifier.notify(alerts.addChannel(newTenant(), receiver.url, { type: 'chat' }));
+    expect(await notifier.outcome(sent)).toMatchObject({ channelType: 'chat', status: 'delivered' });
+    expect(receiver.received[0]!.json).toEqual({
+      text: 'Alert (high): Budget blocks',
+      blocks: [expect.anything(), expect.anything(), expect.anything()],
+    });
+    expect(receiver.received[0]!.headers).not.toHaveProperty('webhook-id');
+  });
+
+  it('is made once though the log has its notification several times', async () => {
+    const receiver = await notifier.receiver();
+    const channel = alerts.addChannel(newTenant(), receiver.url);
+    const sent = await notifier.notify(channel);
+    await notifier.append([sent, sent]);
+    await notifier.append([sent]);
+    await notifier.outcome(await notifier.notify(channel));
+    expect(receiver.received.filter(({ headers }) => headers['webhook-id'] === sent.notificationId)).toHaveLength(1);
+  });
+
+  it('is tried again on schedule with the same webhook-id and a fresh signature', async () => {
+    const receiver = await notifier.receiver();
+    receiver.answers.push(status(500, {}, 'broken'), drop, status(429));
+    const sent = await notifier.notify(alerts.addChannel(newTenant(), receiver.url, { signingSecret: SECRET }));
+
+    const pausesMs = [5_000, 30_000, 120_000];
+    for (const [index, pauseMs] of pausesMs.entries()) {
+      const { status: now, nextAttemptAt } = await notifier.outcome(sent, index + 1);
+      const waitMs = Date.parse(nextAttemptAt!) - clock.now;
+      expect([now, waitMs >= pauseMs, waitMs <= pauseMs * 1.2]).toEqual(['retrying', true, true]);
+      clock.now += waitMs;
+    }
+    expect(await notifier.outcome(sent, 4)).toMatchObject({ status: 'delivered', error: null });
+    expect(notifier.toldOf(sent)).toMatchObject([
+      { sequence: 1, responseStatus: 500, responseSnippet: 'broken', error: 'The destination answered 500.' },
+      { sequence: 2, responseStatus: null, error: 'The destination closed the connection without an answer.' },
+      { sequence: 3, responseStatus: 429 },
+      { sequence: 4, responseStatus: 200 },
+    ]);
+    expect(new Set(receiver.received.map(({ headers }) => headers['webhook-id']))).toEqual(
+      new Set([sent.notificationId]),
+    );
+    expect(new Set(receiver.received.map(({ headers }) => headers['webhook-signature'])).size).toBe(4);
+  });
+
+  it('is given up after the last retry', async () => {
+    const receiver = await notifier.receiver(status(500));
+    const sent = await notifier.notify(alerts.addChannel(newTenant(), receiver.url, { type: 'chat' }));
+    for (let attempts = 1; attempts < 6; attempts += 1) {
+      clock.now = Date.parse((await notifier.outcome(sent, attempts)).nextAttemptAt!);
+    }
+    expect(await notifier.outcome(sent, 6)).toMatchObject({ status: 'failed', nextAttemptAt: null });
+  });
+
+  it('keeps its schedule over a restart', async () => {
+    const receiver = await notifier.receiver();
+    receiver.answers.push(status(503));
+    const sent = await notifier.notify(alerts.addChannel(newTenant(), receiver.url));
+    const due = Date.parse((await notifier.outcome(sent)).nextAttemptAt!);
+
+    clock.now = due - 1;
+    await notifier.restart();
+    // Another delivery that is made shows that this one had its chance.
+    await notifier.outcome(await notifier.notify(alerts.addChannel(newTenant(), receiver.url)));
+    expect(notifier.toldOf(sent)).toHaveLength(1);
+    clock.now = due;
+    expect(await notifier.outcome(sent, 2)).toMatchObject({ status: 'delivered', sequence: 2 });
+  });
+
+  it('waits as long as Retry-After says, and with it all others to the channel', async () => {
+    const receiver = await notifier.receiver();
+    receiver.answers.push(status(503, { 'retry-after': '600' }));
+    const channel = alerts.addChannel(newTenant(), receiver.url);
+    const sent = [notification(), notification()].map((one) => ({
+      ...one,
+      ...{ tenantId: channel.tenantId, channelId: channel.id },
+    }));
+    await notifier.append(sent);
+
+    const first = await notifier.outcome(sent[0]!);
+    expect(first.nextAttemptAt).toBe(iso(clock.now + 600_000));
+    await notifier.outcome(await notifier.notify(alerts.addChannel(newTenant(), receiver.url)));
+    expect(notifier.toldOf(sent[1]!)).toEqual([]);
+    clock.now += 600_000;
+    await notifier.outcome(sent[1]!);
+    expect(receiver.received.slice(-2).map(({ headers }) => headers['webhook-id'])).toEqual(
+      sent.map(({ notificationId }) => notificationId),
+    );
+  });
+
+  it('that the destination answers with 410 fails at once and disables the channel', async () => {
+    const receiver = await notifier.receiver(status(410));
+    const sent = await notifier.notify(alerts.addChannel(newTenant(), receiver.url));
+    expect(await notifier.outcome(sent)).toMatchObject({ status: 'failed', disableChannel: true, responseStatus: 410 });
+  });
+
+  it('to a channel that is deleted or disabled fails without a request', async () => {
+    const receiver = await notifier.receiver();
+    const disabled = alerts.addChannel(newTenant(), receiver.url, { enabled: false });
+    const deleted = alerts.addChannel(newTenant(), receiver.url, { type: 'chat' });
+    alerts.channels.delete(deleted.id);
+    const foreign = { ...alerts.addChannel(newTenant(), receiver.url), tenantId: newTenant() };
+
+    expect(await notifier.outcome(await notifier.notify(disabled), 0)).toMatchObject({
+      ...{ status: 'failed', attempts: 0, error: 'The channel is disabled.' },
+    });
+    for (const channel of [deleted, foreign]) {
+      expect(await notifier.outcome(await notifier.notify(channel), 0)).toMatchObject({
+        ...{ status: 'failed', attempts: 0, error: 'The channel was deleted.', channelType: channel.type },
+      });
+    }
+    expect(receiver.received).toEqual([]);
+  });
+
+  it('goes where the channel points to at each attempt', async () => {
+    const [before, after] = [await notifier.receiver(status(500)), await notifier.receiver()];
+    const channel = alerts.addChannel(newTenant(), before.url);
+    const sent = await notifier.notify(channel);
+    const { nextAttemptAt } = await notifier.outcome(sent);
+    channel.url = after.url;
+    clock.now = Date.parse(nextAttemptAt!);
+    await notifier.outcome(sent, 2);
+    expect([before.received.length, after.received.length]).toEqual([1, 1]);
+  });
+
+  it('waits without losing an attempt while alerts can not be asked', async () => {
+    const receiver = await notifier.receiver();
+    const channel = alerts.addChannel(newTenant(), receiver.url);
+    alerts.state.alertsDown = true;
+    const sent = await notifier.notify(channel);
+    const postponed = () =>
+      notifier.deliveries().findOne({ _id: sent.notificationId, nextAttemptAt: { $gt: new Date(clock.now) } });
+    await eventually(async () => expect(await postponed()).toMatchObject({ status: 'queued', attempts: 0 }));
+
+    alerts.state.alertsDown = false;
+    clock.now += 10_000;
+    expect(await notifier.outcome(sent)).toMatchObject({ status: 'delivered', attempts: 1 });
+  });
+
+  it('has a link without the workspace while identity can not be asked', async () => {
+    const receiver = await notifier.receiver();
+    alerts.state.identityDown = true;
+    const sent = await notifier.notify(alerts.addChannel(newTenant(), receiver.url));
+    await notifier.outcome(sent);
+    alerts.state.identityDown = false;
+    expect(receiver.received[0]!.json.data['url']).toBe(`${PUBLIC_URL}/api/v1/alerts/${sent.alert.id}`);
+  });
+
+  it('is not held up by a record that can not be read', async () => {
+    const receiver = await notifier.receiver();
+    const channel = alerts.addChannel(newTenant(), receiver.url);
+    await notifier.appendValues(
+      ['not json', '{"v":2}', 'null'].map((text) => ({ key: channel.id, value: Buffer.from(text) })),
+    );
+    expect(await notifier.outcome(await notifier.notify(channel))).toMatchObject({ status: 'delivered' });
+    const dead = notifier.logs.lines().filter((line) => String(line['msg']).startsWith('record set aside'));
+    expect(dead).toHaveLength(3);
+  });
+
+  it('leaves neither URL, address, secret nor body in the log', async () => {
+    const receiver = await notifier.receiver();
+    receiver.answers.push(status(500), drop);
+    const url = receiver.url.replace('/hook', '/T000/B000/very-secret-path');
+    const channel = alerts.addChannel(newTenant(), url, { type: 'chat', signingSecret: 'very-secret-key' });
+    const alert = alertRecord({ rule_name: 'very-secret-rule' });
+    const sent = await notifier.notify(channel, { alert });
+    clock.now = Date.parse((await notifier.outcome(sent)).nextAttemptAt!);
+    await notifier.outcome(sent, 2);
+    const text = notifier.logs.text();
+    expect(text).toContain(sent.notificationId);
+    for (const secret of ['very-secret', 'hooks.test', SECRET]) expect(text).not.toContain(secret);
+  });
+
+  it('shows in the metrics', async () => {
+    const text = await notifier.metricsText();
+    expect(text).toMatch(/notifier_deliveries_total{channel_type="webhook",outcome="delivered",.*} [1-9]/);
+    expect(text).toMatch(/notifier_deliveries_total{channel_type="chat",outcome="failed",.*} [1-9]/);
+    expect(text).toMatch(/notifier_attempt_duration_seconds_count{.*channel_type="webhook".*} [1-9]/);
+    expect(text).toMatch(/notifier_event_to_delivery_seconds_count{.*channel_type="webhook".*} [1-9]/);
+    expect(text).toMatch(/notifier_queue_depth{.*} \d/);
+    expect(text).toMatch(/notifier_oldest_queued_age_seconds{.*} \d/);
+    expect(clock.now).toBeGreaterThan(NOW);
+  });
+});

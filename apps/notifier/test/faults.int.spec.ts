@@ -1,0 +1,157 @@
+import { describe, expect, it } from '@jest/globals';
+import { eventually, useMongo } from '@tollkeeper/testing';
+import { alertRecord, newTenant, notification } from './notification.builder.ts';
+import { useNotifier } from './notifier.stack.ts';
+import { drop, hang, type Received, status } from './receiver.ts';
+
+const TIMEOUT_MS = 2500;
+const idsOf = (received: Received[]) => received.map(({ headers }) => headers['webhook-id']);
+
+describe('a destination that fails', () => {
+  const notifier = useNotifier(useMongo(), { timeoutMs: TIMEOUT_MS, environment: { DELIVERY_CONCURRENCY: '8' } });
+  const { alerts, clock, names } = notifier;
+
+  it('in whatever way never holds up the others', async () => {
+    let lookUps = 0;
+    names.set('rebinding.test', () => (lookUps++ === 0 ? ['127.0.0.1'] : ['10.0.0.1']));
+    const hundredMegabytes = await notifier.receiver((response) => {
+      const chunk = Buffer.alloc(1024 * 1024, 'x');
+      const write = (left: number): void => {
+        if (left > 0 && !response.destroyed) response.write(chunk, () => write(left - 1));
+      };
+      write(100);
+    });
+    const rebinding = await notifier.receiver(status(500));
+    const urls = {
+      failing: (await notifier.receiver(status(500))).url,
+      hanging: (await notifier.receiver(hang)).url,
+      dropping: (await notifier.receiver(drop)).url,
+      redirecting: (await notifier.receiver(status(302, { location: 'https://169.254.169.254/' }))).url,
+      huge: hundredMegabytes.url,
+      rebinding: rebinding.url.replace('hooks.test', 'rebinding.test'),
+      private: 'https://192.168.0.1/',
+    };
+    const good = await notifier.receiver();
+    const bad = Object.entries(urls).map(([name, url]) => ({ name, channel: alerts.addChannel(newTenant(), url) }));
+    const goodChannel = alerts.addChannel(newTenant(), good.url);
+
+    const sentBad = await Promise.all(
+      bad.map(async ({ name, channel }) => [name, await notifier.notify(channel)] as const),
+    );
+    const sentGood = [];
+    for (let n = 0; n < 10; n += 1) sentGood.push(await notifier.notify(goodChannel));
+    for (const sent of sentGood) expect(await notifier.outcome(sent)).toMatchObject({ status: 'delivered' });
+    const hanging = sentBad.find(([name]) => name === 'hanging')![1];
+    expect(notifier.toldOf(hanging)).toEqual([]);
+
+    const outcomes = Object.fromEntries(
+      await Promise.all(sentBad.map(async ([name, sent]) => [name, await notifier.outcome(sent)] as const)),
+    );
+    expect(outcomes).toMatchObject({
+      failing: { status: 'retrying', responseStatus: 500 },
+      hanging: { status: 'retrying', responseStatus: null, error: 'The destination did not answer within 2.5 s.' },
+      dropping: { status: 'retrying', responseStatus: null, error: expect.stringContaining('closed the connection') },
+      redirecting: { status: 'retrying', responseStatus: 302, error: expect.stringContaining('not followed') },
+      huge: { status: 'delivered', responseSnippet: 'x'.repeat(1024) },
+      rebinding: { status: 'retrying', responseStatus: 500 },
+      private: { status: 'failed', responseStatus: null, error: expect.stringContaining('special address') },
+    });
+
+    clock.now = Date.parse(outcomes['rebinding']!.nextAttemptAt!);
+    const rebound = sentBad.find(([name]) => name === 'rebinding')![1];
+    expect(await notifier.outcome(rebound, 2)).toMatchObject({ status: 'failed', responseStatus: null });
+    expect([lookUps, rebinding.received.length]).toEqual([2, 1]);
+    await eventually(() => expect(hundredMegabytes.connections()).toBe(0));
+  });
+
+  it('leaves room for the others even when more of them hang than there are places', async () => {
+    const hung = await notifier.receiver(hang);
+    const slow = Array.from({ length: 12 }, () => alerts.addChannel(newTenant(), hung.url));
+    const first = await Promise.all(slow.map((channel) => notifier.notify(channel)));
+    for (const sent of first) await notifier.outcome(sent);
+
+    await Promise.all(slow.map((channel) => notifier.notify(channel)));
+    await eventually(() => expect(hung.received).toHaveLength(12 + 4));
+    const good = await notifier.receiver();
+    const sent = await notifier.notify(alerts.addChannel(newTenant(), good.url));
+    await notifier.outcome(sent);
+    expect(hung.received).toHaveLength(12 + 4);
+  });
+});
+
+describe('the order of a channel', () => {
+  const notifier = useNotifier(useMongo());
+  const { alerts, clock } = notifier;
+
+  it('is that of its notifications, one at a time', async () => {
+    let most = 0;
+    let open = 0;
+    const receiver = await notifier.receiver((response) => {
+      most = Math.max(most, ++open);
+      setTimeout(() => {
+        open -= 1;
+        response.end();
+      }, 5);
+    });
+    const { tenantId, id: channelId } = alerts.addChannel(newTenant(), receiver.url);
+    const sent = Array.from({ length: 40 }, () => notification({ tenantId, channelId }));
+    await notifier.append(sent.slice(0, 25));
+    await notifier.append(sent.slice(25));
+    for (const each of sent) await notifier.outcome(each);
+    expect(idsOf(receiver.received)).toEqual(sent.map(({ notificationId }) => notificationId));
+    expect(most).toBe(1);
+  });
+
+  it('lets newer notifications pass one that waits for its retry, except those of the same alert', async () => {
+    const receiver = await notifier.receiver();
+    receiver.answers.push(status(500));
+    const channel = alerts.addChannel(newTenant(), receiver.url);
+    const alert = alertRecord();
+    const fired = await notifier.notify(channel, { alert });
+    const { nextAttemptAt } = await notifier.outcome(fired);
+
+    const resolved = await notifier.notify(channel, { alert, type: 'alert.resolved' });
+    const other = await notifier.notify(channel);
+    await notifier.outcome(other);
+    expect(notifier.toldOf(resolved)).toEqual([]);
+    clock.now = Date.parse(nextAttemptAt!);
+    await notifier.outcome(resolved);
+    const [first, second, third] = [fired, other, resolved].map(({ notificationId }) => notificationId);
+    expect(idsOf(receiver.received)).toEqual([first, second, first, third]);
+  });
+});
+
+describe('outcomes', () => {
+  const gate = { open: true };
+  const notifier = useNotifier(useMongo(), {
+    wrapLog: (log) => ({
+      ...log,
+      append: async (topic, records) => {
+        if (!gate.open) throw new Error('the log is away');
+        await log.append(topic, records);
+      },
+    }),
+  });
+  const { alerts, clock } = notifier;
+
+  it('reach alerts once the log takes them again, the newest of each delivery, over a restart too', async () => {
+    const receiver = await notifier.receiver();
+    receiver.answers.push(status(500));
+    gate.open = false;
+    const sent = await notifier.notify(alerts.addChannel(newTenant(), receiver.url));
+    await eventually(() => expect(receiver.received).toHaveLength(1));
+    const nextAttemptAt = await eventually(async () => {
+      const stored = await notifier.deliveries().findOne({ _id: sent.notificationId });
+      if (stored?.attempts !== 1 || stored.nextAttemptAt === undefined) throw new Error('not stored yet');
+      return stored.nextAttemptAt;
+    });
+    clock.now = nextAttemptAt.getTime();
+    await eventually(() => expect(receiver.received).toHaveLength(2));
+    await notifier.stop();
+    gate.open = true;
+    await notifier.start();
+
+    expect(await notifier.outcome(sent, 2)).toMatchObject({ status: 'delivered', sequence: 2 });
+    expect(notifier.toldOf(sent)).toHaveLength(1);
+  });
+});

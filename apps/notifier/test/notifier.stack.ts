@@ -1,0 +1,158 @@
+import { afterAll, beforeAll } from '@jest/globals';
+import {
+  decodeDelivery,
+  DELIVERIES_TOPIC,
+  DELIVERIES_TOPIC_OPTIONS,
+  type DeliveryRecord,
+  encodeNotification,
+  type NotificationRecord,
+  NOTIFICATIONS_TOPIC,
+  NOTIFICATIONS_TOPIC_OPTIONS,
+  notifierService,
+  type NotifierServiceDefinition,
+} from '@tollkeeper/contracts';
+import { createConfiguredEventLog, type EventLog, type LogConsumer } from '@tollkeeper/event-log';
+import { createGrpcClient, type GrpcClient } from '@tollkeeper/grpc';
+import { createMetrics, loadConfig, type Metrics } from '@tollkeeper/runtime';
+import { eventually, testLogger, type TestMongo } from '@tollkeeper/testing';
+import { createNotifier, notifierConfig, type NotifierService } from '../src/index.ts';
+import { createAlertsStandIn, type StandInChannel } from './alerts.stand-in.ts';
+import { type Authority, trustedAuthority } from './authority.ts';
+import { alertRecord, notification, NOW } from './notification.builder.ts';
+import { type Answer, type Receiver, startReceiver } from './receiver.ts';
+
+export const PUBLIC_URL = 'https://tollkeeper.example.com';
+
+export interface StackOptions {
+  environment?: NodeJS.ProcessEnv;
+  timeoutMs?: number;
+  wrapLog?: (log: EventLog) => EventLog;
+}
+
+/** The notifier on a real mongod and event log, with real HTTPS receivers and alerts and identity over real gRPC. */
+export function useNotifier(
+  mongo: TestMongo,
+  { environment = {}, timeoutMs, wrapLog = (log) => log }: StackOptions = {},
+) {
+  const logs = testLogger();
+  const clock = { now: NOW };
+  /** What names of destinations resolve to; all others are on loopback. */
+  const names = new Map<string, () => string[]>();
+  const alerts = createAlertsStandIn(logs.logger);
+  const database = mongo.newDatabase();
+  const logDatabase = mongo.newDatabase();
+  const receivers: Receiver[] = [];
+  const told: DeliveryRecord[] = [];
+  let authority: Authority;
+  let metrics: Metrics;
+  let eventLog: EventLog;
+  let reader: LogConsumer;
+  let service: NotifierService;
+  let client: GrpcClient<NotifierServiceDefinition>;
+
+  async function start(): Promise<void> {
+    metrics = createMetrics('notifier');
+    service = createNotifier({
+      config: loadConfig(notifierConfig, {
+        HOST: '127.0.0.1',
+        GRPC_PORT: '0',
+        MONGODB_URI: mongo.uri,
+        MONGODB_DATABASE: database,
+        ALERTS_GRPC: alerts.address,
+        IDENTITY_GRPC: alerts.address,
+        PUBLIC_URL,
+        DESTINATION_ALLOW_CIDRS: '127.0.0.1/32',
+        POLL_INTERVAL_MS: '20',
+        ...environment,
+      }),
+      logger: logs.logger,
+      metrics,
+      eventLog: wrapLog(eventLog),
+      clock: () => clock.now,
+      resolveName: async (hostname) => names.get(hostname)?.() ?? ['127.0.0.1'],
+      ...(timeoutMs !== undefined && { timeoutMs }),
+    });
+    await service.start();
+    client = createGrpcClient(notifierService, service.grpcAddress, { peer: 'notifier', deadlineMs: 20_000 });
+  }
+
+  async function stop(): Promise<void> {
+    await client.stop();
+    await service.stop();
+  }
+
+  beforeAll(async () => {
+    authority = await trustedAuthority();
+    await alerts.start();
+    eventLog = createConfiguredEventLog({
+      config: { EVENT_LOG_MONGODB_URI: mongo.uri, EVENT_LOG_DATABASE: logDatabase },
+      logger: logs.logger,
+      metrics: createMetrics('event-log'),
+    });
+    await eventLog.start();
+    await eventLog.ensureTopic(NOTIFICATIONS_TOPIC_OPTIONS);
+    await eventLog.ensureTopic(DELIVERIES_TOPIC_OPTIONS);
+    reader = eventLog.consumer({
+      group: 'test',
+      topic: DELIVERIES_TOPIC,
+      maxRecords: 1000,
+      handler: {
+        position: async () => null,
+        handle: async ({ records }) => void told.push(...records.map(({ value }) => decodeDelivery(value))),
+      },
+    });
+    await reader.start();
+    await start();
+  });
+  afterAll(async () => {
+    for (const receiver of receivers) await receiver.stop();
+    await stop();
+    await reader.stop();
+    await eventLog.stop();
+    await alerts.stop();
+  });
+
+  const append = (notifications: NotificationRecord[]) =>
+    eventLog.append(NOTIFICATIONS_TOPIC, notifications.map(encodeNotification));
+
+  /** Everything that alerts was told about a notification, in the order of its sequence. */
+  const toldOf = ({ notificationId }: NotificationRecord): DeliveryRecord[] =>
+    told
+      .filter((record) => record.notificationId === notificationId)
+      .toSorted((one, other) => one.sequence - other.sequence);
+
+  return {
+    ...{ logs, clock, names, alerts, append, toldOf, start, stop },
+    client: () => client,
+    appendValues: (values: { key: string; value: Buffer }[]) => eventLog.append(NOTIFICATIONS_TOPIC, values),
+    deliveries: () =>
+      mongo.connection
+        .useDb(database)
+        .collection<{ _id: string; attempts: number; nextAttemptAt?: Date }>('deliveries'),
+    metricsText: () => metrics.registry.metrics(),
+    async restart() {
+      await stop();
+      await start();
+    },
+    async receiver(otherwise?: Answer): Promise<Receiver> {
+      const receiver = await startReceiver(authority, otherwise);
+      receivers.push(receiver);
+      return receiver;
+    },
+    /** Appends a notification about an alert of its own to the channel. */
+    async notify({ tenantId, id, type }: StandInChannel, fields: Partial<NotificationRecord> = {}) {
+      const alert = alertRecord({ tenant_id: tenantId });
+      const sent = notification({ tenantId, channelId: id, channelType: type, alert, ...fields });
+      await append([sent]);
+      return sent;
+    },
+    /** The newest that alerts was told about a notification, once `attempts` of it are made. */
+    outcome: (sent: NotificationRecord, attempts = 1): Promise<DeliveryRecord> =>
+      eventually(() => {
+        const newest = toldOf(sent).at(-1);
+        if (newest === undefined || newest.attempts < attempts)
+          throw new Error(`${attempts} attempts are not made yet`);
+        return newest;
+      }),
+  };
+}
