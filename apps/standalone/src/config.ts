@@ -33,6 +33,12 @@ export const standaloneConfig = z.object({
     .prefault('true')
     .describe('true for sample history at the first start and slow live traffic, false for an empty workspace'),
   TOLLKEEPER_DEMO_KEY_FILE: z.string().optional().describe('file that the first developer key is written to as well'),
+  TOLLKEEPER_ALLOW_CIDRS: z
+    .string()
+    .default('')
+    .describe(
+      'networks, separated by commas, that channels may lead to though their addresses are special; default none',
+    ),
   LOG_LEVEL: serviceConfig.shape.LOG_LEVEL.unwrap()
     .default('warn')
     .describe('fatal, error, warn, info, debug, trace or silent; default warn'),

@@ -1,4 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+import { alertsConfig, createAlerts } from '@tollkeeper/alerts';
 import { budgetsConfig, createBudgets } from '@tollkeeper/budgets';
 import { createDashboard, dashboardConfig } from '@tollkeeper/dashboard';
 import { createConfiguredEventLog } from '@tollkeeper/event-log';
@@ -6,10 +8,20 @@ import { createGateway, gatewayConfig } from '@tollkeeper/gateway';
 import { createIdentity, identityConfig } from '@tollkeeper/identity';
 import { createIngest, ingestConfig } from '@tollkeeper/ingest';
 import { createKeys, keysConfig } from '@tollkeeper/keys';
-import { type Component, createMetrics, type Logger, loadConfig, type Metrics } from '@tollkeeper/runtime';
+import { createNotifier, notifierConfig } from '@tollkeeper/notifier';
+import {
+  type Component,
+  createMetrics,
+  type Logger,
+  loadConfig,
+  type Metrics,
+  readOrCreateSecretFile,
+} from '@tollkeeper/runtime';
 import type { StandaloneConfig } from './config.ts';
 import { createLate } from './late.component.ts';
+import { requireFreePort } from './port.ts';
 
+const LOOPBACK = '127.0.0.1';
 const EVENT_LOG_DATABASE = 'tollkeeper_log';
 
 export interface ServicesOptions {
@@ -36,16 +48,20 @@ export function createServices(options: ServicesOptions) {
 
   /** What every service is given; the names are those of its environment in a process of its own. */
   const environment = (): NodeJS.ProcessEnv => ({
-    HOST: '127.0.0.1',
+    HOST: LOOPBACK,
     HTTP_PORT: '0',
     GRPC_PORT: '0',
     MONGODB_URI: mongodbUri(),
     CALLER_TOKEN_SECRET: callerTokenSecret,
     PUBLIC_URL: publicUrl,
+    DESTINATION_ALLOW_CIDRS: options.config.TOLLKEEPER_ALLOW_CIDRS,
     LOG_LEVEL: options.config.LOG_LEVEL,
   });
   /** A service with the logger and the metrics of its name, made once those before it can be reached. */
-  const add = <C extends Component>(name: string, create: (deps: { logger: Logger; metrics: Metrics }) => C) => {
+  const add = <C extends Component>(
+    name: string,
+    create: (deps: { logger: Logger; metrics: Metrics }) => C | Promise<C>,
+  ) => {
     const own = createMetrics(name);
     metrics.push(own);
     return createLate(name, () => create({ logger: loggerOf(name), metrics: own }));
@@ -74,6 +90,28 @@ export function createServices(options: ServicesOptions) {
     });
     return createDashboard({ ...deps, config, eventLog: eventLog.made });
   });
+  // The two call each other, so one of their addresses has to be known before its service is there.
+  let notifierPort = 0;
+  const alerts = add('alerts', async (deps) => {
+    notifierPort = await requireFreePort('GRPC_PORT', LOOPBACK, 0);
+    const channelKey = await readOrCreateSecretFile(join(options.config.TOLLKEEPER_DATA_DIR, 'channels.key'), newKey);
+    const config = loadConfig(alertsConfig, {
+      ...environment(),
+      IDENTITY_GRPC: identity.made.grpcAddress,
+      NOTIFIER_GRPC: `${LOOPBACK}:${notifierPort}`,
+      CHANNEL_ENCRYPTION_KEYS: `1:${channelKey}`,
+    });
+    return createAlerts({ ...deps, config, eventLog: eventLog.made });
+  });
+  const notifier = add('notifier', (deps) => {
+    const config = loadConfig(notifierConfig, {
+      ...environment(),
+      GRPC_PORT: String(notifierPort),
+      ALERTS_GRPC: alerts.made.grpcAddress,
+      IDENTITY_GRPC: identity.made.grpcAddress,
+    });
+    return createNotifier({ ...deps, config, eventLog: eventLog.made });
+  });
   const gateway = add('gateway', (deps) => {
     const config = loadConfig(gatewayConfig, {
       ...environment(),
@@ -85,9 +123,15 @@ export function createServices(options: ServicesOptions) {
       INGEST_HTTP: ingest.made.httpUrl,
       BUDGETS_HTTP: budgets.made.httpUrl,
       DASHBOARD_HTTP: dashboard.made.httpUrl,
+      ALERTS_HTTP: alerts.made.httpUrl,
     });
     return createGateway({ ...deps, config });
   });
-  const inOrder: Component[] = [eventLog, identity, keys, ingest, budgets, dashboard, gateway];
+  const inOrder: Component[] = [eventLog, identity, keys, ingest, budgets, dashboard, alerts, notifier, gateway];
   return { inOrder, metrics, callerTokenSecret, eventLog, identity, keys, budgets, dashboard };
+}
+
+/** The key that channel secrets are encrypted with, in base64. */
+function newKey(): string {
+  return randomBytes(32).toString('base64');
 }

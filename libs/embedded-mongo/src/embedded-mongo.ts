@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { readOrCreateSecretFile } from '@tollkeeper/runtime';
 import { lockDataDirectory } from './data-directory.lock.ts';
 import { defaultCacheDirectory, findMongod } from './mongod.binary.ts';
 import { startMongod, stopOrphan } from './mongod.process.ts';
@@ -51,7 +52,8 @@ export async function startEmbeddedMongo(options: EmbeddedMongoOptions): Promise
     await mkdir(dbPath, { recursive: true, mode: 0o700 });
     await stopOrphan(dbPath, onProgress);
     const keyFile = join(dataDirectory, 'mongod.key');
-    const password = await readOrCreateSecret(keyFile);
+    // One secret for both: members of the set prove themselves with it, and it is the password of the only user.
+    const password = await readOrCreateSecretFile(keyFile, () => randomBytes(32).toString('hex'));
     const mongod = await startMongod({ binary, dbPath, keyFile, cacheSizeMb });
     try {
       const died = mongod.exited.then((reason) => Promise.reject(new Error(`mongod failed: ${reason}`)));
@@ -71,15 +73,4 @@ export async function startEmbeddedMongo(options: EmbeddedMongoOptions): Promise
     await unlock();
     throw error;
   }
-}
-
-/** One secret for both: members of the set prove themselves with it, and it is the password of the only user. */
-async function readOrCreateSecret(file: string): Promise<string> {
-  const existing = await readFile(file, 'utf8').catch(() => '');
-  if (existing !== '') return existing;
-  const secret = randomBytes(32).toString('hex');
-  const draft = `${file}.${process.pid}`;
-  await writeFile(draft, secret, { mode: 0o600, flush: true });
-  await rename(draft, file);
-  return secret;
 }

@@ -6,3 +6,4 @@ export * from './loop.ts';
 export * from './metrics.ts';
 export * from './ops-server.ts';
 export * from './process.ts';
+export * from './secret-file.ts';
