@@ -1,15 +1,14 @@
 import { connectMongo } from '@tollkeeper/mongo';
-import { createLifecycle, type Logger, type Metrics } from '@tollkeeper/runtime';
+import { createLifecycle, type Logger, type Metrics, mongodbUriField } from '@tollkeeper/runtime';
 import { z } from 'zod';
 import type { EventLog } from './event-log.ts';
 import { createMongoEventLog } from './mongo/mongo.event-log.ts';
 
 /** Environment that says where the event log is; every service that reads or writes it has the same. */
 export const eventLogConfig = {
-  EVENT_LOG_MONGODB_URI: z
-    .string()
-    .regex(/^mongodb(\+srv)?:\/\//, 'must be a mongodb:// or mongodb+srv:// address')
-    .describe('MongoDB replica set that holds the event log, the same for all services'),
+  EVENT_LOG_MONGODB_URI: mongodbUriField().describe(
+    'MongoDB replica set that holds the event log, the same for all services',
+  ),
   EVENT_LOG_DATABASE: z
     .string()
     .min(1)

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { connectMongo, createOffsetStore, withTransaction } from '@tollkeeper/mongo';
 import { createLogger, createMetrics } from '@tollkeeper/runtime';
 import type { Connection } from 'mongoose';
@@ -28,11 +29,20 @@ export function createEffectsHandler(
   };
 }
 
-/** As a process of its own, for tests that kill it: tells its parent of every batch in hand. */
-export async function runEffectsConsumer(uri: string, database: string, topic: string): Promise<void> {
+/**
+ * As a process of its own, for tests that kill or pause it: tells its parent of every batch whose effects are in the
+ * transaction. With `hold`, the first one waits there for a message of the parent.
+ */
+export async function runEffectsConsumer(uri: string, database: string, topic: string, hold: boolean): Promise<void> {
   const logger = createLogger({ service: 'effects', level: 'silent' });
   const mongo = connectMongo({ uri, database, logger });
-  const handler = createEffectsHandler(mongo.connection, 'effects', (count) => void process.send?.(count));
+  let held = !hold;
+  const handler = createEffectsHandler(mongo.connection, 'effects', async (count) => {
+    process.send?.(count);
+    if (held) return;
+    held = true;
+    await once(process, 'message');
+  });
   const log = createMongoEventLog({
     connection: mongo.connection,
     logger,
@@ -44,5 +54,5 @@ export async function runEffectsConsumer(uri: string, database: string, topic: s
   await log.consumer({ group: 'effects', topic, maxRecords: 5, handler }).start();
 }
 
-const [uri, database, topic] = process.argv.slice(2);
-if (import.meta.main && uri && database && topic) await runEffectsConsumer(uri, database, topic);
+const [uri, database, topic, hold] = process.argv.slice(2);
+if (import.meta.main && uri && database && topic) await runEffectsConsumer(uri, database, topic, hold === 'hold');
