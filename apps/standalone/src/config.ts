@@ -1,3 +1,4 @@
+import { cidrListField } from '@tollkeeper/net';
 import { flagField, portField, serviceConfig } from '@tollkeeper/runtime';
 import { z } from 'zod';
 
@@ -36,9 +37,11 @@ export const standaloneConfig = z.object({
   TOLLKEEPER_ALLOW_CIDRS: z
     .string()
     .default('')
-    .describe(
-      'networks, separated by commas, that channels may lead to though their addresses are special; default none',
-    ),
+    .refine(
+      (text) => cidrListField().safeParse(text).success,
+      'must be networks such as 10.1.0.0/16, with commas between',
+    )
+    .describe('networks that alert channels may lead to though their addresses are special; default none'),
   LOG_LEVEL: serviceConfig.shape.LOG_LEVEL.unwrap()
     .default('warn')
     .describe('fatal, error, warn, info, debug, trace or silent; default warn'),

@@ -121,7 +121,7 @@ export function describeRefusals(target: TargetOf): void {
       });
     });
 
-    describe('404, 405 and 503', () => {
+    describe('404, 405 and 410', () => {
       it.each(['/api/v1/nothing', '/api/v2/workspaces', '/w/demo/api/v1/auth/me', '/w/demo', '/w/', '/nothing'])(
         'an unknown path: %s',
         async (path) => {
@@ -137,18 +137,14 @@ export function describeRefusals(target: TargetOf): void {
         ['POST', 'dashboard/spend', 'GET'],
         ['DELETE', 'dashboard/top-agents', 'GET'],
         ['DELETE', 'management/workspace-keys', 'POST'],
+        ['PUT', 'alerts/rules', 'POST'],
+        ['DELETE', 'alerts/system', 'GET'],
         ['GET', '/api/v1/execute', 'POST'],
         ['POST', '/openapi.json', 'GET'],
       ])('a known path with another method: %s %s', async (method, path, allowed) => {
         const answer = await owner.call({ method, path: path.startsWith('/') ? path : workspace.path(`/${path}`) });
         expect(answer).toMatchObject({ status: 405, body: { code: 'method_not_allowed' } });
         expect(answer.headers.allow).toContain(allowed);
-      });
-
-      it.each(['/alerts/rules', '/alerts', '/alerts/system'])('a service that is not installed: %s', async (path) => {
-        const answer = await owner.call({ path: workspace.path(path) });
-        expect(answer).toMatchObject({ status: 503, body: { code: 'service_unavailable' } });
-        expect(Number(answer.headers['retry-after'])).toBeGreaterThan(0);
       });
 
       it('execute is gone, with a session and without', async () => {

@@ -114,6 +114,8 @@ export function describeRubbish(target: TargetOf): void {
       ['PATCH', 'members/user_1'],
       ['POST', 'agents'],
       ['POST', 'management/workspace-keys'],
+      ['POST', 'alerts/rules'],
+      ['POST', 'alerts/channels'],
       ['PUT', '/api/v1/workspaces/TENANT/budgets/workspace'],
       ['PUT', '/api/v1/workspaces/TENANT/budgets/agents/agent-a'],
       ['POST', '/api/v1/workspaces/TENANT/budgets/plans'],
@@ -159,6 +161,9 @@ export function describeRubbish(target: TargetOf): void {
         ['DELETE', `/w/SLUG/api/v1/members/${rubbish}`],
         ['PATCH', `/w/SLUG/api/v1/agents/${rubbish}`],
         ['GET', `/w/SLUG/api/v1/dashboard/${rubbish}`],
+        ['GET', `/w/SLUG/api/v1/alerts/${rubbish}`],
+        ['DELETE', `/w/SLUG/api/v1/alerts/rules/${rubbish}`],
+        ['POST', `/w/SLUG/api/v1/alerts/channels/${rubbish}/test`],
       ])('%s %s', async (method, path) => {
         const body = { PATCH: { display_name: 'x' }, PUT: { daily_budget_usd_micros: 1 } }[method];
         const there = path.replace('SLUG', workspace.slug).replace('TENANT', workspace.id);
