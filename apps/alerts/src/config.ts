@@ -1,5 +1,12 @@
 import { cidrListField } from '@tollkeeper/net';
-import { hostPortField, integerField, portField, secretField, serviceConfig } from '@tollkeeper/runtime';
+import {
+  grpcServiceFields,
+  hostPortField,
+  httpServiceFields,
+  integerField,
+  mongodbFields,
+  serviceConfig,
+} from '@tollkeeper/runtime';
 import { z } from 'zod';
 import type { EncryptionKey } from './store/secret.cipher.ts';
 
@@ -27,16 +34,9 @@ function encryptionKeysField() {
 
 /** Environment of the alerts service. */
 export const alertsConfig = serviceConfig.extend({
-  HTTP_PORT: portField().prefault('8080').describe('port of the HTTP server behind the gateway; default 8080'),
-  GRPC_PORT: portField().prefault('9090').describe('port of the gRPC server; default 9090'),
-  MONGODB_URI: z
-    .string()
-    .regex(/^mongodb(\+srv)?:\/\//, 'must be a mongodb:// or mongodb+srv:// address')
-    .describe('MongoDB replica set, for example mongodb://mongo-0:27017/?replicaSet=rs0'),
-  MONGODB_DATABASE: z.string().min(1).default('tollkeeper_alerts').describe('database; default tollkeeper_alerts'),
-  CALLER_TOKEN_SECRET: secretField({ minLength: 32 }).describe(
-    'at least 32 characters, the same in the gateway and all services',
-  ),
+  ...httpServiceFields,
+  ...grpcServiceFields,
+  ...mongodbFields('tollkeeper_alerts'),
   IDENTITY_GRPC: hostPortField().describe('host:port of the identity service'),
   NOTIFIER_GRPC: hostPortField().describe('host:port of the notifier'),
   CHANNEL_ENCRYPTION_KEYS: encryptionKeysField().describe(

@@ -33,7 +33,7 @@ describe('mergeDocuments', () => {
       { service: 'keys', document: documentOf('/a', { Item: item }) },
       { service: 'dashboard', document: documentOf('/b', { Item: item }) },
     ]);
-    expect(Object.keys(merged.paths ?? {})).toEqual(['/api/v1/execute', '/a', '/b']);
+    expect(Object.keys(merged.paths ?? {})).toEqual(['/a', '/b', '/api/v1/execute']);
     expect(Object.keys(merged.components?.schemas ?? {})).toEqual(['Error', 'Item']);
   });
 
@@ -74,7 +74,7 @@ describe('the published document', () => {
     const read = async () => JSON.parse(await published.read()) as { info: object; paths: object };
 
     const [first] = await Promise.all([read(), read()]);
-    expect(Object.keys(first.paths)).toEqual(['/api/v1/execute', '/keys', '/dashboard']);
+    expect(Object.keys(first.paths)).toEqual(['/keys', '/dashboard', '/api/v1/execute']);
     expect(first.info).not.toHaveProperty('x-unavailable-services');
     now = 59_999;
     await read();
@@ -120,7 +120,7 @@ describe('the pages', () => {
   it('GET /openapi.json is the merged document, for everyone', async () => {
     const answer = await request(stack.gateway.httpUrl).get('/openapi.json');
     expect(answer.type).toBe('application/json');
-    expect(Object.keys(answer.body.paths)).toEqual(['/api/v1/execute', '/identity', '/dashboard', '/keys', '/ingest']);
+    expect(Object.keys(answer.body.paths)).toEqual(['/identity', '/dashboard', '/keys', '/ingest', '/api/v1/execute']);
     expect(answer.body.components.securitySchemes).toHaveProperty('session');
   });
 

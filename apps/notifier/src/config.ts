@@ -1,15 +1,18 @@
 import { cidrListField } from '@tollkeeper/net';
-import { hostPortField, httpOriginField, integerField, portField, serviceConfig } from '@tollkeeper/runtime';
-import { z } from 'zod';
+import {
+  grpcServiceFields,
+  hostPortField,
+  httpOriginField,
+  integerField,
+  mongodbFields,
+  serviceConfig,
+} from '@tollkeeper/runtime';
+import type { z } from 'zod';
 
 /** Environment of the notifier. */
 export const notifierConfig = serviceConfig.extend({
-  GRPC_PORT: portField().prefault('9090').describe('port of the gRPC server; default 9090'),
-  MONGODB_URI: z
-    .string()
-    .regex(/^mongodb(\+srv)?:\/\//, 'must be a mongodb:// or mongodb+srv:// address')
-    .describe('MongoDB replica set, for example mongodb://mongo-0:27017/?replicaSet=rs0'),
-  MONGODB_DATABASE: z.string().min(1).default('tollkeeper_notifier').describe('database; default tollkeeper_notifier'),
+  ...grpcServiceFields,
+  ...mongodbFields('tollkeeper_notifier'),
   ALERTS_GRPC: hostPortField().describe('host:port of the alerts service'),
   IDENTITY_GRPC: hostPortField().describe('host:port of the identity service'),
   PUBLIC_URL: httpOriginField().describe('address that browsers use, such as https://tollkeeper.example.com'),

@@ -52,6 +52,32 @@ export function listField() {
   );
 }
 
+/** The address of a MongoDB replica set. */
+export function mongodbUriField() {
+  return z.string().regex(/^mongodb(\+srv)?:\/\//, 'must be a mongodb:// or mongodb+srv:// address');
+}
+
+/** The settings of a service with an HTTP server behind the gateway. */
+export const httpServiceFields = {
+  HTTP_PORT: portField().prefault('8080').describe('port of the HTTP server behind the gateway; default 8080'),
+  CALLER_TOKEN_SECRET: secretField({ minLength: 32 }).describe(
+    'at least 32 characters, the same in the gateway and all services',
+  ),
+};
+
+/** The settings of a service with a gRPC server. */
+export const grpcServiceFields = {
+  GRPC_PORT: portField().prefault('9090').describe('port of the gRPC server; default 9090'),
+};
+
+/** The settings of a service with a database of its own, which is named `database` unless its environment says otherwise. */
+export function mongodbFields(database: string) {
+  return {
+    MONGODB_URI: mongodbUriField().describe('MongoDB replica set, for example mongodb://mongo-0:27017/?replicaSet=rs0'),
+    MONGODB_DATABASE: z.string().min(1).default(database).describe(`database; default ${database}`),
+  };
+}
+
 /** The settings that every service takes. Extend it with the service's own. */
 export const serviceConfig = z.object({
   HOST: z.string().default('0.0.0.0').describe('address that the servers listen on; default 0.0.0.0'),

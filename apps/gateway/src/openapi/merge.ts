@@ -9,22 +9,23 @@ export interface ServiceDocument {
 type Schemas = NonNullable<NonNullable<OpenApiDocument['components']>['schemas']>;
 
 /**
- * One document of `own` and the services' documents: their paths, and their schemas under their own names. Where two
+ * One document of the services' documents and then `own`: their paths, and their schemas under their own names. Where two
  * services mean different things by one name, the later one's schema gets its service's name in front. Throws when
  * two of them define one path.
  */
 export function mergeDocuments(own: OpenApiDocument, services: readonly ServiceDocument[]): OpenApiDocument {
-  const paths = { ...own.paths };
+  const paths: NonNullable<OpenApiDocument['paths']> = {};
   const schemas: Schemas = { ...own.components?.schemas };
   for (const { service, document } of services) {
     const { paths: added = {}, components } = withOwnNames(document, service, schemas);
     for (const [path, item] of Object.entries(added)) {
-      if (path in paths) throw new Error(`${service} defines ${path}, which another service defines already`);
+      if (path in paths || path in (own.paths ?? {}))
+        throw new Error(`${service} defines ${path}, which another service defines already`);
       paths[path] = item;
     }
     Object.assign(schemas, components?.schemas);
   }
-  return { ...own, paths, components: { ...own.components, schemas } };
+  return { ...own, paths: { ...paths, ...own.paths }, components: { ...own.components, schemas } };
 }
 
 function withOwnNames(document: OpenApiDocument, service: string, taken: Schemas): OpenApiDocument {
