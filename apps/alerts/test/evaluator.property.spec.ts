@@ -226,6 +226,6 @@ describe('the evaluator', () => {
       { seed: 20_261_121, numRuns: CASES },
     );
     // The histories are worth something only when they decide a lot, in every way.
-    for (const count of Object.values(decided)) expect(count).toBeGreaterThan(CASES / 3);
+    for (const count of Object.values(decided)) expect(count).toBeGreaterThan(CASES / 5);
   });
 });

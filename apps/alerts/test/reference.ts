@@ -40,7 +40,7 @@ export function decideByBruteForce(
       countedBy.set(key, all);
 
       const became = becomesTrue(rule, others, event);
-      const still = rule.kind === 'event_count_gte' && holds(rule, others) && holds(rule, all);
+      const still = rule.kind === 'event_count_gte' && counts(rule, others, all) && counts(rule, all, all);
       const lastFire = lastFires.get(rule.id);
       const inCooldown =
         rule.cooldownSeconds > 0 && lastFire !== undefined && event.time < lastFire + rule.cooldownSeconds * 1000;
@@ -60,14 +60,15 @@ export function decideByBruteForce(
 }
 
 function becomesTrue(rule: Rule, others: CountableEvent[], event: CountableEvent): boolean {
-  if (rule.kind === 'event_count_gte') return holds(rule, [...others, event]) && !holds(rule, others);
+  const all = [...others, event];
+  if (rule.kind === 'event_count_gte') return counts(rule, all, all) && !counts(rule, others, all);
   const windowMs = rule.windowSeconds * 1000;
   return !others.some(({ time }) => time > event.time - windowMs && time <= event.time);
 }
 
-function holds(rule: Rule, events: CountableEvent[]): boolean {
-  if (events.length === 0) return false;
-  const newest = Math.max(...events.map(({ time }) => time));
+/** Whether `events` are enough in the window that ends with the newest of `all`. */
+function counts(rule: Rule, events: CountableEvent[], all: CountableEvent[]): boolean {
+  const newest = Math.max(...all.map(({ time }) => time));
   return events.filter(({ time }) => time > newest - rule.windowSeconds * 1000).length >= rule.threshold;
 }
 

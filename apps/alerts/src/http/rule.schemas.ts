@@ -16,7 +16,7 @@ const windowSeconds = z
   .meta({ description: 'Length of the window in seconds', example: 300 });
 const threshold = z
   .int()
-  .min(0, 'must not be negative')
+  .min(0, { error: 'must not be negative', abort: true })
   .max(MAX_THRESHOLD)
   .meta({ description: 'Events that fire an `event_count_gte`; omitted or 0 for `first_occurrence`', example: 10 });
 const eventTypes = z

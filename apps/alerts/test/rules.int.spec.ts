@@ -1,0 +1,202 @@
+import { describe, expect, it } from '@jest/globals';
+import { useMongo } from '@tollkeeper/testing';
+import { MAX_RULES } from '../src/domain/rule.ts';
+import { type Body, newTenant, ruleBody, useAlerts } from './alerts.stack.ts';
+
+const mongo = useMongo();
+const stack = useAlerts(mongo);
+const { call, createRule, createChannel, expecting } = stack;
+
+const detailsOf = (body: unknown) => (body as { details: { path: string; message: string }[] }).details;
+const pathsOf = (body: unknown) => detailsOf(body).map(({ path }) => path);
+
+describe('creating a rule', () => {
+  it('answers 201 with the record and its defaults', async () => {
+    const tenantId = newTenant();
+
+    const rule = await createRule(tenantId);
+
+    const now = new Date(stack.clock.now).toISOString();
+    expect(rule).toEqual({
+      id: expect.stringMatching(/^rule_[0-9A-Za-z]{20}$/),
+      tenant_id: tenantId,
+      ...ruleBody(tenantId),
+      description: '',
+      enabled: true,
+      cooldown_seconds: 0,
+      channel_config_ids: [],
+      created_at: now,
+      updated_at: now,
+      last_fired_at: null,
+    });
+    expect(await expecting(200, 'get', tenantId, `/rules/${rule.id}`)).toEqual(rule);
+    expect(await expecting(200, 'get', tenantId, '/rules')).toEqual({ items: [rule] });
+  });
+
+  it('takes a first_occurrence without a threshold or with 0, and counts every type without filters', async () => {
+    const tenantId = newTenant();
+    for (const config of [{ window_seconds: 1 }, { window_seconds: 1, threshold: 0, filters: {} }]) {
+      const rule = await createRule(tenantId, { rule_kind: 'first_occurrence', rule_config: config });
+      expect(rule['rule_config']).toEqual({ window_seconds: 1, threshold: 0, filters: { event_types: [] } });
+    }
+  });
+
+  it('takes an agent of the workspace as scope, and tenant as another word for the workspace', async () => {
+    const tenantId = newTenant();
+    stack.peers.register(tenantId, 'agent-1');
+    await createRule(tenantId, { scope_type: 'agent', scope_id: 'agent-1' });
+    await createRule(tenantId, { scope_type: 'tenant', scope_id: tenantId });
+  });
+
+  it('refuses a scope that is not in the workspace', async () => {
+    const tenantId = newTenant();
+    stack.peers.register(newTenant(), 'agent-1');
+    for (const scope of [
+      { scope_type: 'agent', scope_id: 'agent-1' },
+      { scope_type: 'workspace', scope_id: newTenant() },
+      { scope_type: 'tenant', scope_id: 'agent-1' },
+    ]) {
+      const response = await call('post', tenantId, '/rules', { body: ruleBody(tenantId, scope) });
+      expect([response.status, pathsOf(response.body)]).toEqual([400, ['scope_id']]);
+    }
+  });
+
+  it('refuses a channel that is not in the workspace, and names it by its place', async () => {
+    const tenantId = newTenant();
+    const [mine, other] = [await createChannel(tenantId), await createChannel(newTenant())];
+    const body = ruleBody(tenantId, { channel_config_ids: [mine.id, other.id] });
+    const response = await call('post', tenantId, '/rules', { body });
+    expect([response.status, pathsOf(response.body)]).toEqual([400, ['channel_config_ids[1]']]);
+  });
+
+  const config = (changes: Body) => ({ rule_config: { window_seconds: 60, threshold: 3, ...changes } });
+  it.each<[string, Body, string[]]>([
+    ['an empty name', { name: ' ' }, ['name']],
+    ['an unknown severity', { severity: 'fatal' }, ['severity']],
+    ['an unknown kind', { rule_kind: 'rate' }, ['rule_kind']],
+    ['a window of 0', config({ window_seconds: 0 }), ['rule_config.window_seconds']],
+    ['a window over 30 days', config({ window_seconds: 2_592_001 }), ['rule_config.window_seconds']],
+    ['a window that is not whole', config({ window_seconds: 1.5 }), ['rule_config.window_seconds']],
+    ['no window', { rule_config: { threshold: 3 } }, ['rule_config.window_seconds']],
+    ['a count without a threshold', { rule_config: { window_seconds: 60 } }, ['rule_config.threshold']],
+    ['a threshold of 0', config({ threshold: 0 }), ['rule_config.threshold']],
+    ['a negative threshold', config({ threshold: -1 }), ['rule_config.threshold']],
+    ['a threshold over 100 000', config({ threshold: 100_001 }), ['rule_config.threshold']],
+    ['a first_occurrence with a threshold', { rule_kind: 'first_occurrence' }, ['rule_config.threshold']],
+    ['a type that is none', config({ filters: { event_types: ['Budget'] } }), ['rule_config.filters.event_types[0]']],
+    [
+      'an operator for a type',
+      config({ filters: { event_types: [{ $ne: 1 }] } }),
+      ['rule_config.filters.event_types[0]'],
+    ],
+    ['a negative cooldown', { cooldown_seconds: -1 }, ['cooldown_seconds']],
+    ['a cooldown over 30 days', { cooldown_seconds: 2_592_001 }, ['cooldown_seconds']],
+    ['a channel named twice', { channel_config_ids: ['c', 'c'] }, ['channel_config_ids']],
+    ['an unknown field', { window: 3 }, ['window']],
+    ['an unknown field inside', config({ treshold: 3 }), ['rule_config.treshold']],
+    ['several problems at once', { name: 7, enabled: 'yes' }, ['name', 'enabled']],
+  ])('refuses %s', async (_case, changes, paths) => {
+    const tenantId = newTenant();
+    const response = await call('post', tenantId, '/rules', { body: ruleBody(tenantId, changes) });
+    expect(response.status).toBe(400);
+    expect(pathsOf(response.body).toSorted()).toEqual(paths.toSorted());
+  });
+
+  it('refuses one rule more than a workspace may have', async () => {
+    const tenantId = newTenant();
+    const { id, ...rule } = await createRule(tenantId);
+    const collection = mongo.connection.useDb(stack.database).collection('rules');
+    const stored = (await collection.findOne({ _id: id as never }))!;
+    await collection.insertMany(
+      Array.from({ length: MAX_RULES - 1 }, (_, index) => ({ ...stored, _id: `${id}${index}` as never })),
+    );
+    const response = await call('post', tenantId, '/rules', { body: ruleBody(tenantId, { name: rule['name'] }) });
+    expect(response.status).toBe(409);
+  });
+});
+
+describe('changing a rule', () => {
+  it.each(['application/json', 'application/merge-patch+json'])('merges a patch sent as %s', async (contentType) => {
+    const tenantId = newTenant();
+    const rule = await createRule(tenantId, { description: 'old', cooldown_seconds: 60 });
+    stack.clock.now += 1000;
+
+    const body = { description: null, severity: 'low', rule_config: { threshold: 5, filters: null } };
+    const edited = await expecting(200, 'patch', tenantId, `/rules/${rule.id}`, { body, contentType });
+
+    expect(edited).toEqual({
+      ...rule,
+      description: '',
+      severity: 'low',
+      rule_config: { window_seconds: 60, threshold: 5, filters: { event_types: [] } },
+      updated_at: new Date(stack.clock.now).toISOString(),
+    });
+    expect(await expecting(200, 'get', tenantId, `/rules/${rule.id}`)).toEqual(edited);
+  });
+
+  it.each<[string, Body, string[]]>([
+    ['removes what is required', { name: null }, ['name']],
+    ['makes a kind that does not fit its threshold', { rule_kind: 'first_occurrence' }, ['rule_config.threshold']],
+    ['names an unknown field', { nmae: 'x' }, ['nmae']],
+    ['removes an unknown field', { nmae: null }, ['nmae']],
+    ['writes what is Tollkeeper’s', { id: 'rule_1', tenant_id: 'ws_1' }, ['id', 'tenant_id']],
+    ['has a value of another type', { rule_config: { threshold: '5' } }, ['rule_config.threshold']],
+    ['moves the scope out of the workspace', { scope_id: 'ws_other' }, ['scope_id']],
+    ['names a channel that is not there', { channel_config_ids: ['chan_x'] }, ['channel_config_ids[0]']],
+  ])('refuses a patch that %s, and changes nothing', async (_case, body, paths) => {
+    const tenantId = newTenant();
+    const rule = await createRule(tenantId);
+    const response = await call('patch', tenantId, `/rules/${rule.id}`, { body });
+    expect([response.status, pathsOf(response.body)]).toEqual([400, paths]);
+    expect(await expecting(200, 'get', tenantId, `/rules/${rule.id}`)).toEqual(rule);
+  });
+
+  it('needs identity only where the scope changes', async () => {
+    const tenantId = newTenant();
+    stack.peers.register(tenantId, 'agent-1');
+    const rule = await createRule(tenantId, { scope_type: 'agent', scope_id: 'agent-1' });
+    stack.peers.register(tenantId);
+    await expecting(200, 'patch', tenantId, `/rules/${rule.id}`, { body: { name: 'Renamed' } });
+  });
+
+  it('keeps every one of many edits at the same moment', async () => {
+    const tenantId = newTenant();
+    const rule = await createRule(tenantId);
+    const edits = [
+      { name: 'New' },
+      { description: 'new' },
+      { severity: 'low' },
+      { cooldown_seconds: 9 },
+      { enabled: false },
+    ];
+    await Promise.all(edits.map((body) => expecting(200, 'patch', tenantId, `/rules/${rule.id}`, { body })));
+    expect(await expecting(200, 'get', tenantId, `/rules/${rule.id}`)).toMatchObject(Object.assign({}, ...edits));
+  });
+});
+
+describe('rules', () => {
+  it('are gone once deleted', async () => {
+    const tenantId = newTenant();
+    const { id } = await createRule(tenantId);
+    await expecting(204, 'delete', tenantId, `/rules/${id}`);
+    for (const method of ['get', 'delete'] as const) await expecting(404, method, tenantId, `/rules/${id}`);
+    expect(await expecting(200, 'get', tenantId, '/rules')).toEqual({ items: [] });
+  });
+
+  it('of another workspace do not exist', async () => {
+    const { id } = await createRule(newTenant());
+    const tenantId = newTenant();
+    await expecting(404, 'get', tenantId, `/rules/${id}`);
+    await expecting(404, 'get', tenantId, `/rules/${id}/evaluations`);
+    await expecting(404, 'patch', tenantId, `/rules/${id}`, { body: { name: 'Mine' } });
+    await expecting(404, 'delete', tenantId, `/rules/${id}`);
+  });
+
+  it('are for admins', async () => {
+    const tenantId = newTenant();
+    await expecting(403, 'get', tenantId, '/rules', { role: 'member' });
+    await expecting(403, 'post', tenantId, '/rules', { role: 'member', body: {} });
+    await expecting(401, 'get', tenantId, '/rules', { token: null });
+    await expecting(200, 'get', tenantId, '/rules', { role: 'owner' });
+  });
+});
