@@ -1,4 +1,5 @@
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { randomBase62 } from '@tollkeeper/kernel';
 import { generate } from 'selfsigned';
 
 /** The certificate authority of a test run, and a certificate for every name and address that tests use. */
@@ -22,7 +23,8 @@ export function trustedAuthority(): Promise<Authority> {
 
 async function createAuthority(): Promise<Authority> {
   const common = { keyType: 'ec', algorithm: 'sha256' } as const;
-  const root = await generate([{ name: 'commonName', value: 'Tollkeeper test authority' }], {
+  // Suites that share a process trust all their authorities, and OpenSSL tells them apart by their names.
+  const root = await generate([{ name: 'commonName', value: `Test authority ${randomBase62(10)}` }], {
     ...common,
     extensions: [
       { name: 'basicConstraints', cA: true, critical: true },

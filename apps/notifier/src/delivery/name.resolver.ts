@@ -14,25 +14,21 @@ const UNKNOWN_TO_DNS = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED']);
  * servers do not answer would hold up all others. The system is asked for what the DNS does not know, such as the
  * names of a hosts file.
  */
-export function createNameResolver(): ResolveName {
-  const resolver = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES });
-
+export function createNameResolver(
+  dns: Pick<Resolver, 'resolve4' | 'resolve6'> = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES }),
+): ResolveName {
   return async (hostname) => {
     if (LOCALHOST.test(hostname)) return lookUp(hostname);
-    const answers = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)]);
+    const answers = await Promise.allSettled([dns.resolve4(hostname), dns.resolve6(hostname)]);
     const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
     if (addresses.length > 0) return addresses;
-    const failure = answers.map((answer) => (answer.status === 'rejected' ? (answer.reason as unknown) : undefined));
-    const unclear = failure.find((reason) => !UNKNOWN_TO_DNS.has(codeOf(reason)));
-    if (unclear !== undefined) throw unclear as Error;
+    const failures = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as Error] : []));
+    const unclear = failures.find((failure) => !('code' in failure && UNKNOWN_TO_DNS.has(String(failure.code))));
+    if (unclear !== undefined) throw unclear;
     return lookUp(hostname);
   };
 }
 
 async function lookUp(hostname: string): Promise<string[]> {
   return (await lookup(hostname, { all: true })).map(({ address }) => address);
-}
-
-function codeOf(error: unknown): string {
-  return typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
 }
