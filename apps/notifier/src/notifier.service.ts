@@ -5,7 +5,7 @@ import { createGrpcClient, createGrpcServer } from '@tollkeeper/grpc';
 import { type Clock, systemClock } from '@tollkeeper/kernel';
 import { connectMongo, createOffsetStore } from '@tollkeeper/mongo';
 import { createAddressGuard } from '@tollkeeper/net';
-import { type Component, createLifecycle, type Logger, type Metrics } from '@tollkeeper/runtime';
+import { type Component, createLifecycle, type Logger, type Metrics, withoutReadiness } from '@tollkeeper/runtime';
 import { cachedChannels, createChannelDirectory } from './clients/alerts.client.ts';
 import { createAlertUrl } from './clients/identity.client.ts';
 import type { NotifierConfig } from './config.ts';
@@ -93,9 +93,11 @@ export function createNotifier(deps: NotifierDeps): NotifierService {
     ready: () => mongo.ping(),
   });
 
+  // Without alerts deliveries wait, and without identity links lack the workspace: neither makes the notifier unready.
+  const peers = [withoutReadiness(alerts), withoutReadiness(identity)];
   // Stopped in reverse: nothing new comes in, then attempts finish, then the last outcomes are published.
   return {
-    ...createLifecycle([mongo, alerts, identity, publisher, worker, consumer, grpc], logger, { name: 'notifier' }),
+    ...createLifecycle([mongo, ...peers, publisher, worker, consumer, grpc], logger, { name: 'notifier' }),
     get grpcAddress() {
       return grpc.address;
     },

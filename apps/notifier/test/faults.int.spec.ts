@@ -102,6 +102,26 @@ describe('the order of a channel', () => {
     expect(most).toBe(1);
   });
 
+  it('is kept by several replicas, which never attempt two deliveries of a channel at once', async () => {
+    const replicas = [notifier.create(), notifier.create()];
+    for (const replica of replicas) await replica.start();
+    let [open, most] = [0, 0];
+    const receiver = await notifier.receiver((response) => {
+      most = Math.max(most, ++open);
+      setImmediate(() => {
+        open -= 1;
+        response.end();
+      });
+    });
+    const { tenantId, id: channelId } = alerts.addChannel(newTenant(), receiver.url);
+    const sent = Array.from({ length: 30 }, () => notification({ tenantId, channelId }));
+    await notifier.append(sent);
+    for (const each of sent) await notifier.outcome(each);
+    for (const replica of replicas) await replica.stop();
+    expect(idsOf(receiver.received)).toEqual(sent.map(({ notificationId }) => notificationId));
+    expect(most).toBe(1);
+  });
+
   it('lets newer notifications pass one that waits for its retry, except those of the same alert', async () => {
     const receiver = await notifier.receiver();
     receiver.answers.push(status(500));

@@ -50,9 +50,9 @@ export function useNotifier(
   let service: NotifierService;
   let client: GrpcClient<NotifierServiceDefinition>;
 
-  async function start(): Promise<void> {
-    metrics = createMetrics('notifier');
-    service = createNotifier({
+  /** One more replica. */
+  function create(own = createMetrics('notifier')): NotifierService {
+    return createNotifier({
       config: loadConfig(notifierConfig, {
         HOST: '127.0.0.1',
         GRPC_PORT: '0',
@@ -66,12 +66,17 @@ export function useNotifier(
         ...environment,
       }),
       logger: logs.logger,
-      metrics,
+      metrics: own,
       eventLog: wrapLog(eventLog),
       clock: () => clock.now,
       resolveName: async (hostname) => names.get(hostname)?.() ?? ['127.0.0.1'],
       ...(timeoutMs !== undefined && { timeoutMs }),
     });
+  }
+
+  async function start(): Promise<void> {
+    metrics = createMetrics('notifier');
+    service = create(metrics);
     await service.start();
     client = createGrpcClient(notifierService, service.grpcAddress, { peer: 'notifier', deadlineMs: 20_000 });
   }
@@ -122,7 +127,7 @@ export function useNotifier(
       .toSorted((one, other) => one.sequence - other.sequence);
 
   return {
-    ...{ logs, clock, names, alerts, append, toldOf, start, stop },
+    ...{ create, logs, clock, names, alerts, append, toldOf, start, stop },
     client: () => client,
     appendValues: (values: { key: string; value: Buffer }[]) => eventLog.append(NOTIFICATIONS_TOPIC, values),
     deliveries: () =>

@@ -57,6 +57,9 @@ export interface DeliveryStore {
   queue(): Promise<{ depth: number; oldestStoredAt: number | null }>;
 }
 
+/** A lease that is lost with a server costs a second attempt, which is cheaper than to wait for the journal at every first one. */
+const UNJOURNALED = { writeConcern: { w: 1 } };
+
 /** Deliveries in the database of `connection`. Make it before the connection starts. */
 export function createDeliveryStore(connection: Connection): DeliveryStore {
   // The driver's collection: every value below is typed or made here, and mongoose would cast the alerts field by field.
@@ -100,7 +103,7 @@ export function createDeliveryStore(connection: Connection): DeliveryStore {
         const claimed = await deliveries.findOneAndUpdate(
           { _id: notificationId, nextAttemptAt: { $lte: new Date(at) }, lease: { $exists: false } },
           { $set: { lease: { owner, until: new Date(until) } } },
-          { returnDocument: 'after' },
+          { returnDocument: 'after', ...UNJOURNALED },
         );
         return claimed && toDelivery(claimed);
       } catch (error) {
@@ -145,12 +148,12 @@ export function createDeliveryStore(connection: Connection): DeliveryStore {
 
     async renew(owner, notificationIds, until) {
       const own = { _id: { $in: [...notificationIds] }, 'lease.owner': owner };
-      await deliveries.updateMany(own, { $set: { 'lease.until': new Date(until) } });
+      await deliveries.updateMany(own, { $set: { 'lease.until': new Date(until) } }, UNJOURNALED);
     },
 
     async freeExpired(at, exceptIds) {
       const expired = { 'lease.until': { $lte: new Date(at) }, _id: { $nin: [...exceptIds] } };
-      await deliveries.updateMany(expired, { $unset: { lease: 1 } });
+      await deliveries.updateMany(expired, { $unset: { lease: 1 } }, UNJOURNALED);
     },
 
     async unpublished(limit) {
