@@ -7,23 +7,22 @@ import {
   toDashboardEvent,
 } from '@tollkeeper/dashboard';
 import type { TenantId } from '@tollkeeper/kernel';
-import { connectMongo } from '@tollkeeper/mongo';
-import type { Logger } from '@tollkeeper/runtime';
+import { ensureIndexes } from '@tollkeeper/mongo';
+import { createConnection } from 'mongoose';
 import { generateBatches, type GeneratedTraffic } from './event.generator.ts';
 
 export interface BulkTarget {
   uri: string;
   database: string;
   retentionSeconds: number;
-  logger: Logger;
 }
 
 const BATCH = 10_000;
 
 /**
  * Writes the traffic of one workspace straight into a dashboard's database: the documents that the consumer of the log would
- * write, made by the same functions, but without the log, without transactions, in batches of {@link BATCH}, and without
- * asking which events are known, since each is generated once.
+ * write, made by the same functions, but without the log, without transactions, in batches of {@link BATCH}, without
+ * asking which events are known (each is generated once), and with the indexes made at the end.
  */
 export async function loadInBulk(
   target: BulkTarget,
@@ -31,13 +30,14 @@ export async function loadInBulk(
   traffic: GeneratedTraffic,
   onProgress: (loaded: number) => void = () => undefined,
 ): Promise<void> {
-  const mongo = connectMongo(target);
+  const { uri, database, retentionSeconds } = target;
+  const connection = createConnection(uri, { dbName: database, autoIndex: false, autoCreate: false });
   const recorder = createEventRecorder({
-    events: createEventStore(mongo.connection, target.retentionSeconds),
-    runs: createRunStore(mongo.connection, target.retentionSeconds),
-    buckets: createBucketStore(mongo.connection, target.retentionSeconds),
+    events: createEventStore(connection, retentionSeconds),
+    runs: createRunStore(connection, retentionSeconds),
+    buckets: createBucketStore(connection, retentionSeconds),
   });
-  await mongo.start();
+  await connection.asPromise();
   try {
     const fresh = { ...recorder, knownIdentities: async () => new Set<string>() };
     let loaded = 0;
@@ -47,7 +47,8 @@ export async function loadInBulk(
       loaded += await recordEvents(fresh, undefined, batch);
       onProgress(loaded);
     }
+    await ensureIndexes(Object.values(connection.models));
   } finally {
-    await mongo.stop();
+    await connection.close();
   }
 }

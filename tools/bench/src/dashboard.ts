@@ -112,7 +112,9 @@ function queryRow(path: string, sized: Sized[]): string[] {
 
 async function reportConsumer(stack: DashboardStack): Promise<void> {
   const { counted, read } = await measureConsumer(stack, records);
-  console.log(`\n- ${whole(records)} events of 16 workspaces in one hour, in the log before the start; one consumer process\n`);
+  console.log(
+    `\n- ${whole(records)} events of 16 workspaces in one hour, in the log before the start; one consumer process\n`,
+  );
   console.log(
     markdownTable(
       ['consumer', 'events/s', 'of the bare loop'],

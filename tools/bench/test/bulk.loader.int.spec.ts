@@ -19,7 +19,7 @@ describe('the bulk path of the benchmark', () => {
     const [consumed, loaded, log] = [mongo.newDatabase(), mongo.newDatabase(), mongo.newDatabase()];
     const config = loadConfig(dashboardConfig, {
       ...{ HOST: '127.0.0.1', HTTP_PORT: '0', MONGODB_URI: mongo.uri, MONGODB_DATABASE: consumed },
-      ...{ CALLER_TOKEN_SECRET: 'x'.repeat(32), IDENTITY_GRPC: '127.0.0.1:1' },
+      ...{ CALLER_TOKEN_SECRET: 'x'.repeat(32), IDENTITY_GRPC: '127.0.0.1:1', BUDGETS_GRPC: '127.0.0.1:1' },
     });
     const metrics = createMetrics('bench');
     const eventLog = createConfiguredEventLog({
@@ -40,7 +40,7 @@ describe('the bulk path of the benchmark', () => {
     await eventLog.stop();
 
     const { RETENTION_SECONDS: retentionSeconds } = config;
-    await loadInBulk({ uri: mongo.uri, database: loaded, retentionSeconds, logger }, tenantId, traffic);
+    await loadInBulk({ uri: mongo.uri, database: loaded, retentionSeconds }, tenantId, traffic);
     for (const collection of ['events', 'buckets', 'runs']) {
       const [expected, actual] = await Promise.all(
         [consumed, loaded].map((database) =>

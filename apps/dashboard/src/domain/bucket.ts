@@ -6,10 +6,16 @@ import { addTally, emptyTally, type Tally } from './tally.ts';
  * Roll-up lengths, longest first. Buckets start at multiples of their length since the epoch, and every UTC offset in
  * use is a multiple of 15 minutes, so each local hour and day is made of whole buckets.
  */
-export const GRAINS = ['1d', '1h', '15m'] as const;
+export const GRAINS = ['1d', '1h', '15m', '1m'] as const;
 export type Grain = (typeof GRAINS)[number];
 
-export const GRAIN_MS: Record<Grain, number> = { '1d': 86_400_000, '1h': 3_600_000, '15m': 900_000 };
+/**
+ * Minutes are kept for the workspace as a whole, so that the ends of a window cost the same in a busy workspace. For
+ * each agent and model they would come to nearly as many buckets as events.
+ */
+export const AGENT_GRAINS: readonly Grain[] = ['1d', '1h', '15m'];
+
+export const GRAIN_MS: Record<Grain, number> = { '1d': 86_400_000, '1h': 3_600_000, '15m': 900_000, '1m': 60_000 };
 
 /** What a bucket counts: the whole workspace, one of its agents, or one model that an agent used (null: not named). */
 export type BucketScope =
@@ -74,7 +80,10 @@ export function bucketDeltas(events: DashboardEvent[], starts: RunStart[]): Buck
   for (const grain of GRAINS) {
     for (const event of events) {
       const tally = tallyOf(event);
-      for (const scope of scopesOf(event)) addTally(at(event.tenantId, scope, grain, event.time).tally, tally);
+      for (const scope of scopesOf(event)) {
+        if (scope.level !== 'workspace' && !AGENT_GRAINS.includes(grain)) continue;
+        addTally(at(event.tenantId, scope, grain, event.time).tally, tally);
+      }
     }
     for (const { tenantId, from, to } of starts) {
       at(tenantId, { level: 'workspace' }, grain, to).runsStarted += 1;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { GRAIN_MS, GRAINS } from './bucket.ts';
+import { AGENT_GRAINS, GRAIN_MS, GRAINS } from './bucket.ts';
 import { planReads, type ReadPlan } from './read-plan.ts';
 
 const DAY_MS = 86_400_000;
@@ -35,26 +35,30 @@ describe('planReads', () => {
     fc.assert(
       fc.property(boundaries, (times) => {
         const spans = times.slice(1).map((end, index) => ({ start: times[index]!, end }));
-        let at = times[0]!;
-        for (const [start, end, index] of pieces(planReads(spans))) {
-          const span = spans[index]!;
-          if (start !== at || end <= start || start < span.start || end > span.end) return false;
-          at = end;
+        for (const grains of [GRAINS, AGENT_GRAINS]) {
+          let at = times[0]!;
+          for (const [start, end, index] of pieces(planReads(spans, grains))) {
+            const span = spans[index]!;
+            if (start !== at || end <= start || start < span.start || end > span.end) return false;
+            at = end;
+          }
+          if (at !== times.at(-1)) return false;
         }
-        return at === times.at(-1);
+        return true;
       }),
       { seed: 20261121, numRuns: 2000 },
     );
   });
 
-  it('reads at most 92 days, 46 hours, 6 quarters and two raw ends for three months', () => {
+  it('reads at most 92 days, 46 hours, 6 quarters, 28 minutes and two raw ends for three months', () => {
     fc.assert(
       fc.property(fc.integer({ min: origin, max: origin + DAY_MS }), (start) => {
-        const plan = planReads([{ start, end: start + 92 * DAY_MS }]);
+        const plan = planReads([{ start, end: start + 92 * DAY_MS }], GRAINS);
         expect(plan.buckets['1d'].size).toBeLessThanOrEqual(92);
         expect(plan.buckets['1h'].size).toBeLessThanOrEqual(46);
         expect(plan.buckets['15m'].size).toBeLessThanOrEqual(6);
-        expect(plan.raw.every((raw) => raw.end - raw.start < GRAIN_MS['15m'])).toBe(true);
+        expect(plan.buckets['1m'].size).toBeLessThanOrEqual(28);
+        expect(plan.raw.every((raw) => raw.end - raw.start < GRAIN_MS['1m'])).toBe(true);
         expect(plan.raw.length).toBeLessThanOrEqual(2);
       }),
       { seed: 1, numRuns: 500 },
@@ -67,11 +71,11 @@ describe('planReads', () => {
       start: start + minute * 60_000,
       end: start + (minute + 1) * 60_000,
     }));
-    expect(planReads(spans).raw).toEqual([{ start, end: start + 45 * 60_000, stepMs: 60_000, firstSpan: 0 }]);
+    expect(planReads(spans, GRAINS).raw).toEqual([{ start, end: start + 45 * 60_000, stepMs: 60_000, firstSpan: 0 }]);
   });
 
   it('reads nothing for no span and for an empty one', () => {
-    expect(pieces(planReads([]))).toEqual([]);
-    expect(pieces(planReads([{ start: origin, end: origin }]))).toEqual([]);
+    expect(pieces(planReads([], GRAINS))).toEqual([]);
+    expect(pieces(planReads([{ start: origin, end: origin }], GRAINS))).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 import type { TimeSpan } from '@tollkeeper/kernel';
-import { GRAIN_MS, GRAINS, type Grain } from './bucket.ts';
+import { GRAIN_MS, type Grain } from './bucket.ts';
 
 /** A stretch of raw events to read: `spans` equal parts of `stepMs` (the last may be cut short), from `start` to `end`. */
 export interface RawRead extends TimeSpan {
@@ -20,31 +20,31 @@ const RAW_ONLY_MS = GRAIN_MS['1h'];
 
 /**
  * Plans the reads that tally each of `spans`, which follow one another without gap or overlap. Every instant of a
- * span is read exactly once: from the largest buckets that lie wholly in it, and from raw events at its ragged ends,
- * so the cost follows the shape of the spans and not the number of events.
+ * span is read exactly once: from the largest buckets of `grains` (longest first) that lie wholly in it, and from raw
+ * events at its ragged ends, so the cost follows the shape of the spans and not the number of events.
  */
-export function planReads(spans: TimeSpan[]): ReadPlan {
-  const plan: ReadPlan = { buckets: { '1d': new Map(), '1h': new Map(), '15m': new Map() }, raw: [] };
+export function planReads(spans: TimeSpan[], grains: readonly Grain[]): ReadPlan {
+  const plan: ReadPlan = { buckets: { '1d': new Map(), '1h': new Map(), '15m': new Map(), '1m': new Map() }, raw: [] };
   const rawOnly = spans.length > 0 && spans.at(-1)!.end - spans[0]!.start < RAW_ONLY_MS;
   spans.forEach((span, index) => {
     if (rawOnly) addRaw(plan.raw, span, index);
-    else cover(plan, span, index);
+    else cover(plan, span, index, grains);
   });
   return plan;
 }
 
-/** Reads the whole quarters of `span` from the largest buckets that fit, and what is left at its ends from raw events. */
-function cover(plan: ReadPlan, span: TimeSpan, index: number): void {
-  const quarterMs = GRAIN_MS['15m'];
-  const start = Math.ceil(span.start / quarterMs) * quarterMs;
-  const end = Math.floor(span.end / quarterMs) * quarterMs;
+/** Reads what is whole of `span` from the largest buckets that fit, and what is left at its ends from raw events. */
+function cover(plan: ReadPlan, span: TimeSpan, index: number, grains: readonly Grain[]): void {
+  const finestMs = Math.min(...grains.map((grain) => GRAIN_MS[grain]));
+  const start = Math.ceil(span.start / finestMs) * finestMs;
+  const end = Math.floor(span.end / finestMs) * finestMs;
   if (start >= end) {
     addRaw(plan.raw, span, index);
     return;
   }
   addRaw(plan.raw, { start: span.start, end: start }, index);
   for (let time = start; time < end;) {
-    const grain = GRAINS.find((candidate) => time % GRAIN_MS[candidate] === 0 && time + GRAIN_MS[candidate] <= end)!;
+    const grain = grains.find((candidate) => time % GRAIN_MS[candidate] === 0 && time + GRAIN_MS[candidate] <= end)!;
     plan.buckets[grain].set(time, index);
     time += GRAIN_MS[grain];
   }

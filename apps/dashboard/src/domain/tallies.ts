@@ -1,4 +1,5 @@
 import type { TenantId, TimeSpan } from '@tollkeeper/kernel';
+import { AGENT_GRAINS, GRAINS } from './bucket.ts';
 import { planReads, type ReadPlan } from './read-plan.ts';
 import { addTally, addTallyTo, emptyTally, type Tally } from './tally.ts';
 
@@ -40,14 +41,15 @@ export function createTallies(stores: { tallies: TallyStore[]; runStarts: RunSta
 
   return {
     async ofSpans(tenantId, subject, spans) {
-      const plan = planReads(spans);
+      const plan = planReads(spans, subject === 'workspace' ? GRAINS : AGENT_GRAINS);
       const bySpan = await merged((store) => store.tallySpans(tenantId, subject, plan));
       return spans.map((_, index) => bySpan.get(index) ?? emptyTally());
     },
-    byAgent: (tenantId, span) => merged((store) => store.tallyAgents(tenantId, planReads([span]))),
-    byModel: (tenantId, agentId, span) => merged((store) => store.tallyModels(tenantId, agentId, planReads([span]))),
+    byAgent: (tenantId, span) => merged((store) => store.tallyAgents(tenantId, planReads([span], AGENT_GRAINS))),
+    byModel: (tenantId, agentId, span) =>
+      merged((store) => store.tallyModels(tenantId, agentId, planReads([span], AGENT_GRAINS))),
     async runsStarted(tenantId, span) {
-      const plan = planReads([span]);
+      const plan = planReads([span], GRAINS);
       const counts = await Promise.all(stores.runStarts.map((store) => store.countRunStarts(tenantId, plan)));
       return counts.reduce((sum, count) => sum + count, 0);
     },

@@ -23,7 +23,7 @@ export interface BucketStore extends TallyStore, RunStartStore {
   add(session: ClientSession | undefined, deltas: BucketDelta[]): Promise<void>;
 }
 
-/** Roll-ups by 15 minutes, hour and day, kept for `retentionSeconds` after their start. */
+/** Roll-ups by minute (of the workspace alone), 15 minutes, hour and day, kept for `retentionSeconds` after their start. */
 export function createBucketStore(connection: Connection, retentionSeconds: number): BucketStore {
   const schema = new Schema<BucketDocument>(
     {

@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { alertsConfig, type AlertsService, createAlerts } from '@tollkeeper/alerts';
+import { startEmbeddedMongo } from '@tollkeeper/embedded-mongo';
+import { createConfiguredEventLog, type EventLog } from '@tollkeeper/event-log';
+import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
+import type { TenantId } from '@tollkeeper/kernel';
+import { createLogger, createMetrics, loadConfig } from '@tollkeeper/runtime';
+
+/** A managed `mongod` of its own, an event log on it, and the alerts service. */
+export interface AlertsStack {
+  readonly mongodbUri: string;
+  readonly eventLog: EventLog;
+  /** A service over the log, not started; all of them share one database. */
+  createAlerts(): AlertsService;
+  /** Creates a rule over HTTP that counts events of the type in the whole workspace. */
+  createRule(alerts: AlertsService, tenantId: TenantId, rule: RuleSettings): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface RuleSettings {
+  eventType: string;
+  threshold: number;
+  windowSeconds: number;
+}
+
+/** As a small production server has. */
+const CACHE_SIZE_MB = 1_024;
+const SECRET = randomBytes(32).toString('base64url');
+/** No rule of the benchmark asks a peer. */
+const NOBODY = '127.0.0.1:9';
+
+export async function startAlertsStack(): Promise<AlertsStack> {
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'tollkeeper-bench-'));
+  const mongod = await startEmbeddedMongo({ dataDirectory, cacheSizeMb: CACHE_SIZE_MB });
+  const logger = createLogger({ service: 'bench', level: 'warn' });
+  const eventLog = createConfiguredEventLog({
+    config: { EVENT_LOG_MONGODB_URI: mongod.uri, EVENT_LOG_DATABASE: 'log' },
+    logger,
+    metrics: createMetrics('event-log'),
+  });
+  await eventLog.start();
+  const config = loadConfig(alertsConfig, {
+    HOST: '127.0.0.1',
+    HTTP_PORT: '0',
+    GRPC_PORT: '0',
+    MONGODB_URI: mongod.uri,
+    MONGODB_DATABASE: 'alerts',
+    CALLER_TOKEN_SECRET: SECRET,
+    IDENTITY_GRPC: NOBODY,
+    NOTIFIER_GRPC: NOBODY,
+    CHANNEL_ENCRYPTION_KEYS: `bench:${randomBytes(32).toString('base64')}`,
+  });
+
+  return {
+    mongodbUri: mongod.uri,
+    eventLog,
+    createAlerts: () => createAlerts({ config, logger, metrics: createMetrics('alerts'), eventLog }),
+    async createRule(alerts, tenantId, { eventType, threshold, windowSeconds }) {
+      const token = await signCallerToken(SECRET, { userId: 'user_bench', tenantId, role: 'owner' });
+      const response = await fetch(`${alerts.httpUrl}/api/v1/alerts/rules`, {
+        method: 'POST',
+        headers: { [CALLER_HEADER]: token, 'content-type': 'application/json' },
+        body: JSON.stringify({
+          name: `${threshold} times ${eventType}`,
+          severity: 'high',
+          scope_type: 'workspace',
+          scope_id: tenantId,
+          rule_kind: 'event_count_gte',
+          rule_config: { window_seconds: windowSeconds, threshold, filters: { event_types: [eventType] } },
+        }),
+      });
+      const body = await response.text();
+      if (response.status !== 201) throw new Error(`The rule was answered ${response.status}: ${body}`);
+    },
+    async stop() {
+      await eventLog.stop();
+      await mongod.stop();
+      await rm(dataDirectory, { recursive: true });
+    },
+  };
+}
