@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { describeMachine } from './machine.ts';
@@ -15,7 +16,11 @@ interface Contender {
   name: string;
   url: string;
   headers: Record<string, string>;
+  /** The process that proxies. */
+  pid: number;
   rounds: LoadResult[];
+  /** Processor time of `pid` in microseconds a request, over all rounds. */
+  cpuMicros: number[];
 }
 
 const { values } = parseArgs({
@@ -30,6 +35,8 @@ const rounds = Number(values.rounds);
 const seconds = Number(values.seconds);
 const connections = Number(values.connections);
 const WARM_UP_SECONDS = 3;
+/** Of Linux on every processor that Node runs on. */
+const CLOCK_TICKS_PER_SECOND = 100;
 const stops: (() => Promise<void>)[] = [];
 
 try {
@@ -41,10 +48,10 @@ try {
 }
 if (!values['skip-standalone']) await reportStandalone();
 
-async function start<Address>(script: string, env?: Record<string, string>): Promise<Address> {
+async function start<Address>(script: string, env?: Record<string, string>): Promise<Address & { pid: number }> {
   const server = await startServer<Address>(script, env);
   stops.push(server.stop);
-  return server.address;
+  return { ...server.address, pid: server.process.pid ?? 0 };
 }
 
 async function startContenders(): Promise<Contender[]> {
@@ -62,11 +69,14 @@ async function startContenders(): Promise<Contender[]> {
 
   const path = `/w/${identity.slug}/api/v1/dashboard/spend`;
   const headers = { cookie: await logIn(gateway.url, identity) };
-  const contender = (name: string, url: string): Contender => ({ name, url: `${url}${path}`, headers, rounds: [] });
+  const contender = (name: string, { url, pid }: { url: string; pid: number }): Contender => ({
+    ...{ name, url: `${url}${path}`, pid, headers },
+    ...{ rounds: [], cpuMicros: [] },
+  });
   return [
-    contender('express 5 + http-proxy-middleware 4, bare', baseline.url),
-    contender('gateway: session, tenant, access, proxy', gateway.url),
-    ...(nginx === null ? [] : [contender('nginx with auth_request, 1 worker', nginx.url)]),
+    contender('express 5 + http-proxy-middleware 4, bare', baseline),
+    contender('gateway: session, tenant, access, proxy', gateway),
+    ...(nginx === null ? [] : [contender('nginx with auth_request, 1 worker', nginx)]),
   ];
 }
 
@@ -95,11 +105,26 @@ async function measure(contenders: Contender[]): Promise<void> {
   for (let round = 0; round < rounds; round += 1) {
     for (let turn = 0; turn < contenders.length; turn += 1) {
       const contender = contenders[(round + turn) % contenders.length];
-      contender?.rounds.push(await run(contender, seconds));
+      if (contender === undefined) continue;
+      const before = cpuSeconds(contender.pid);
+      const result = await run(contender, seconds);
+      contender.rounds.push(result);
+      const requests = result.requestsPerSecond * seconds;
+      contender.cpuMicros.push(((cpuSeconds(contender.pid) - before) / requests) * 1e6);
     }
     console.error(
       `round ${round + 1} of ${rounds}: ${contenders.map((each) => whole(rateOf(each, round))).join(' / ')} requests/s`,
     );
+  }
+}
+
+/** Processor time of a process so far; NaN where there is no /proc. */
+function cpuSeconds(pid: number): number {
+  try {
+    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
+    return (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS_PER_SECOND;
+  } catch {
+    return NaN;
   }
 }
 
@@ -117,6 +142,7 @@ function report(contenders: Contender[]): void {
       contender.name,
       whole(median(contender.rounds.map(({ requestsPerSecond }) => requestsPerSecond))),
       `${Math.round(median(ratios) * 100)} %`,
+      median(contender.cpuMicros).toFixed(0),
       median(contender.rounds.map(({ p50Ms }) => p50Ms)).toFixed(1),
       median(contender.rounds.map(({ p99Ms }) => p99Ms)).toFixed(1),
     ];
@@ -125,7 +151,9 @@ function report(contenders: Contender[]): void {
   console.log(
     `- ${rounds} interleaved rounds of ${seconds} s, ${connections} connections, medians; one process each\n`,
   );
-  console.log(markdownTable(['proxied GET', 'requests/s', 'of the bare proxy', 'p50 ms', 'p99 ms'], rows));
+  console.log(
+    markdownTable(['proxied GET', 'requests/s', 'of the bare proxy', 'CPU µs/request', 'p50 ms', 'p99 ms'], rows),
+  );
   console.log(
     '\nGoal: the gateway keeps at least 80 % of the bare proxy and is not slower than nginx with auth_request.',
   );

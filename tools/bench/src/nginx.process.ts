@@ -7,8 +7,15 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { stopProcess } from './server.process.ts';
 
+export interface NginxProcess {
+  url: string;
+  /** Of the only process there is: without a master, nginx works in the one that was started. */
+  pid: number;
+  stop(): Promise<void>;
+}
+
 /** nginx, one worker, that asks the upstream about every request (`auth_request`) before it proxies it there. */
-export async function startNginx(upstream: string): Promise<{ url: string; stop(): Promise<void> } | null> {
+export async function startNginx(upstream: string): Promise<NginxProcess | null> {
   if (!canAuthorize()) return null;
   const directory = await mkdtemp(join(tmpdir(), 'tollkeeper-nginx-'));
   const port = await freePort();
@@ -20,6 +27,7 @@ export async function startNginx(upstream: string): Promise<{ url: string; stop(
   await once(child, 'spawn');
   return {
     url: `http://127.0.0.1:${port}`,
+    pid: child.pid ?? 0,
     async stop() {
       await stopProcess(child);
       await rm(directory, { recursive: true });
@@ -46,7 +54,7 @@ function configOf(directory: string, port: number, upstream: string): string {
     .join(' ');
   return `
 daemon off;
-worker_processes 1;
+master_process off;
 pid ${directory}/nginx.pid;
 events { worker_connections 1024; }
 http {
