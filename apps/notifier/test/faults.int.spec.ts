@@ -79,6 +79,20 @@ describe('a destination that fails', () => {
   });
 });
 
+describe('a stop', () => {
+  const notifier = useNotifier(useMongo());
+
+  it('cuts off an attempt that hangs, which the next start makes again without counting it', async () => {
+    const receiver = await notifier.receiver();
+    receiver.answers.push(hang);
+    const sent = await notifier.notify(notifier.alerts.addChannel(newTenant(), receiver.url));
+    await eventually(() => expect(receiver.received).toHaveLength(1));
+    await notifier.restart();
+    expect(await notifier.outcome(sent)).toMatchObject({ status: 'delivered', attempts: 1, sequence: 1 });
+    expect(idsOf(receiver.received)).toEqual([sent.notificationId, sent.notificationId]);
+  });
+});
+
 describe('the order of a channel', () => {
   const notifier = useNotifier(useMongo());
   const { alerts, clock } = notifier;

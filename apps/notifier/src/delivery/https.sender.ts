@@ -60,7 +60,7 @@ export function createHttpsSender({ guard, resolve, timeoutMs = TIMEOUT_MS }: Ht
       const url = new URL(request.url);
       if (url.protocol !== 'https:') return blocked('The destination is not an https address.');
       const target = urlToHttpOptions(url);
-      const addresses = await until(cut, allowedAddresses(target.hostname ?? ''));
+      const addresses = await until(cut, () => allowedAddresses(target.hostname ?? ''));
       const options = { ...target, lookup: pinned(addresses), signal: cut, maxHeaderSize: MAX_HEADER_BYTES };
       return await exchange(request, { ...options, rejectUnauthorized: true });
     } catch (error) {
@@ -93,14 +93,14 @@ function pinned(addresses: readonly string[]): LookupFunction {
   };
 }
 
-/** `work`, or the signal's reason when that comes first. */
-async function until<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
+/** What `work` answers, or the signal's reason when that comes first. */
+async function until<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   signal.throwIfAborted();
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const abort = (): void => reject(signal.reason as Error);
   signal.addEventListener('abort', abort, { once: true });
   try {
-    return await Promise.race([work, aborted]);
+    return await Promise.race([work(), aborted]);
   } finally {
     signal.removeEventListener('abort', abort);
   }
