@@ -4,7 +4,7 @@ import type { RuleBook } from '../domain/rule-book.ts';
 
 /** What operators see of the evaluation. */
 export interface EvaluationMetrics {
-  events(outcome: 'evaluated' | 'late' | 'unreadable', count: number): void;
+  events(outcome: 'counted' | 'late', count: number): void;
   decided(decisions: readonly Decision[]): void;
   /** How long the newest evaluated record of a partition had been in the log. */
   lag(partition: number, lagMs: number): void;
@@ -14,7 +14,7 @@ export interface EvaluationMetrics {
 export function createEvaluationMetrics(metrics: Metrics, book: RuleBook): EvaluationMetrics {
   const events = metrics.counter({
     name: 'alerts_events_total',
-    help: 'Events of workspaces with rules, by what became of them; late ones are over 5 minutes late and not counted',
+    help: 'Events that a rule names, counted or over 5 minutes late and not counted',
     labelNames: ['outcome'],
   });
   const decisions = metrics.counter({

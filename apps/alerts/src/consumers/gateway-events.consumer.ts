@@ -89,7 +89,7 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
     await watcher.refresh();
     await inTurn(partition, async () => {
       const session = await sessionAt(batch);
-      session.read(batch, await readable(batch));
+      session.read(batch, await counted(batch));
       metrics.lag(partition, clock() - records.at(-1)!.appendedAt);
       const overdue = clock() - savedAt.get(partition)! >= MAX_UNSAVED_MS;
       if (session.decisions.length > 0 || session.unsavedRecords >= MAX_UNSAVED_RECORDS || overdue) {
@@ -98,23 +98,25 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
     });
   }
 
-  /** Workspaces without rules need no look at their events: the key of a record is the workspace. */
-  async function readable(batch: RecordBatch): Promise<CountableEvent[]> {
+  /**
+   * The events of a batch that a rule counts. Those of workspaces without rules are not even decoded: the key of a record is
+   * the workspace.
+   */
+  async function counted(batch: RecordBatch): Promise<CountableEvent[]> {
     const events: CountableEvent[] = [];
-    let unreadable = 0;
     for (const record of batch.records) {
       if (!book.watches(record.key)) continue;
       try {
-        events.push(toCountableEvent(decodeGatewayEvent(record.value)));
+        const decoded = decodeGatewayEvent(record.value);
+        const { type, data } = decoded.event;
+        if (book.counts(decoded.tenantId, { type, agentId: data.agent_id })) events.push(toCountableEvent(decoded));
       } catch (error) {
-        unreadable += 1;
         await deps.deadLetters.setAside(batch, record, error instanceof Error ? error.message : String(error));
       }
     }
     const late = events.filter(isLate).length;
     metrics.events('late', late);
-    metrics.events('unreadable', unreadable);
-    metrics.events('evaluated', events.length - late);
+    metrics.events('counted', events.length - late);
     return events;
   }
 

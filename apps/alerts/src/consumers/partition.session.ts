@@ -17,7 +17,7 @@ export interface PartitionSession {
   readonly decisions: readonly Decision[];
   /** Whether the partition was read to its end, as of the last batch; null before the first. */
   readonly atEnd: boolean | null;
-  /** Evaluates the readable events of a batch, in their order. */
+  /** Evaluates those events of a batch that rules count, in their order. */
   read(batch: RecordBatch, events: readonly CountableEvent[]): void;
   /** Stores position, windows and decisions. After a rejection the session is of no use: nobody knows what is stored. */
   save(): Promise<void>;

@@ -13,9 +13,14 @@ export interface RuleBook {
   watches(tenantId: string): boolean;
   /** The enabled rule with this id, whatever its workspace: for windows, which belong to rules that were found before. */
   get(ruleId: string): Rule | undefined;
+  /** Whether an enabled rule of the workspace counts such events. */
+  counts(tenantId: string, event: CountedBy): boolean;
   /** The rules that count the event: enabled, of its workspace and scope, and in force when it was received. */
   matching(event: CountableEvent): Rule[];
 }
+
+/** What decides whether a rule counts an event. */
+type CountedBy = Pick<CountableEvent, 'type' | 'agentId'>;
 
 interface TenantRules {
   all: Rule[];
@@ -27,6 +32,15 @@ export function createRuleBook(): RuleBook {
   const byTenant = new Map<string, TenantRules>();
   const byId = new Map<string, Rule>();
   let version = 0;
+
+  /** Rules of the workspace that may count the event, by its type. */
+  function candidates(tenantId: string, { type }: CountedBy): Rule[] {
+    const rules = byTenant.get(tenantId);
+    if (rules === undefined) return [];
+    const { anyType } = rules;
+    const ofType = rules.byType.get(type);
+    return ofType === undefined ? anyType : [...ofType, ...anyType];
+  }
 
   return {
     get size() {
@@ -46,12 +60,11 @@ export function createRuleBook(): RuleBook {
     },
     watches: (tenantId) => byTenant.has(tenantId),
     get: (ruleId) => byId.get(ruleId),
-    matching(event) {
-      const rules = byTenant.get(event.tenantId);
-      if (rules === undefined) return [];
-      const candidates = [...(rules.byType.get(event.type) ?? []), ...rules.anyType];
-      return candidates.filter((rule) => matches(rule, event) && event.receivedAt >= rule.effectiveAt.getTime());
-    },
+    counts: (tenantId, event) => candidates(tenantId, event).some((rule) => matches(rule, event)),
+    matching: (event) =>
+      candidates(event.tenantId, event).filter(
+        (rule) => matches(rule, event) && event.receivedAt >= rule.effectiveAt.getTime(),
+      ),
   };
 }
 
