@@ -28,6 +28,8 @@ const STOP_GRACE_MS = 4000;
 /** A channel whose last attempt took this long is slow. */
 const SLOW_MS = 2000;
 const REMEMBERED_CHANNELS = 10_000;
+/** Deliveries that a channel has made in a row before others that wait for a place get theirs. */
+const FAIR_SHARE = 20;
 
 /**
  * Works on what is due. Each channel has one attempt at a time, in the order of its notifications; a delivery that waits
@@ -51,31 +53,50 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): Loop {
   }
 
   async function takeUp(): Promise<void> {
-    for (const { notificationId, channelId } of await store.listDue(clock())) {
+    for (const channelId of await store.dueChannels(clock())) {
       if (stopping) return;
       if (!hasPlaceFor(channelId)) continue;
-      const delivery = await store.claim(notificationId, owner, clock(), clock() + LEASE_MS);
+      const delivery = await claim(channelId);
       if (delivery !== null) begin(channelId, delivery);
     }
   }
 
-  function begin(channelId: string, delivery: Delivery): void {
-    const { notificationId } = delivery.notification;
-    const done = work(delivery)
+  const claim = (channelId: string): Promise<Delivery | null> =>
+    store.claim(channelId, owner, clock(), clock() + LEASE_MS);
+
+  function begin(channelId: string, first: Delivery): void {
+    const place = { notificationId: first.notification.notificationId, slow: slowChannels.has(channelId) };
+    const done = serve(channelId, first, place)
       .catch((err: unknown) => {
         // The lease runs out, and then the delivery is due again.
-        logger.warn({ err, notification_id: notificationId }, 'a delivery could not be worked on; it is tried again');
+        logger.warn(
+          { err, notification_id: place.notificationId },
+          'a delivery failed to be worked on; it is tried again',
+        );
       })
       .finally(() => {
         underWay.delete(channelId);
         loop.wake();
       });
-    underWay.set(channelId, { notificationId, slow: slowChannels.has(channelId), done });
+    underWay.set(channelId, Object.assign(place, { done }));
+  }
+
+  /** Works on what the channel has due, up to a fair share and while it is not slow. */
+  async function serve(channelId: string, first: Delivery, place: { notificationId: string }): Promise<void> {
+    let delivery: Delivery | null = first;
+    for (let share = FAIR_SHARE; delivery !== null; share -= 1) {
+      place.notificationId = delivery.notification.notificationId;
+      await work(delivery);
+      if (stopping || share === 1 || slowChannels.has(channelId)) return;
+      delivery = await claim(channelId);
+    }
   }
 
   async function work(delivery: Delivery): Promise<void> {
-    const predecessorDueAt = await store.predecessorDueAt(delivery);
-    if (predecessorDueAt !== null) return store.postpone(delivery, owner, predecessorDueAt);
+    if (delivery.notification.type === 'alert.resolved') {
+      const predecessorDueAt = await store.predecessorDueAt(delivery);
+      if (predecessorDueAt !== null) return store.postpone(delivery, owner, predecessorDueAt);
+    }
     let result: AttemptResult;
     try {
       result = await attempt(delivery, cut.signal);

@@ -17,12 +17,6 @@ export interface StoredNotification {
   offset: number;
 }
 
-/** The first delivery of a channel that is due. */
-export interface DueDelivery {
-  notificationId: string;
-  channelId: string;
-}
-
 /**
  * The queue of deliveries, and what became of them. Times are epoch milliseconds.
  *
@@ -32,10 +26,10 @@ export interface DueDelivery {
 export interface DeliveryStore {
   /** Queues what is new of a batch, within the transaction of `session`; a notification that is known is left as it is. */
   add(session: ClientSession, batch: readonly StoredNotification[], at: number): Promise<number>;
-  /** For each channel its first due delivery, the longest due first. A delivery that is leased can be among them. */
-  listDue(at: number): Promise<DueDelivery[]>;
-  /** Leases a due delivery. Null when somebody was faster, or works on another delivery of the channel. */
-  claim(notificationId: string, owner: string, at: number, until: number): Promise<Delivery | null>;
+  /** Channels with something due, the longest due first. Some can be leased. */
+  dueChannels(at: number): Promise<string[]>;
+  /** Leases what is due first of a channel. Null when nothing is, or somebody works on a delivery of the channel. */
+  claim(channelId: string, owner: string, at: number, until: number): Promise<Delivery | null>;
   /** When an earlier delivery of the same alert to the same channel is due that is not over; null without one. */
   predecessorDueAt(delivery: Delivery): Promise<number | null>;
   /**
@@ -83,27 +77,27 @@ export function createDeliveryStore(connection: Connection): DeliveryStore {
       return fresh.length;
     },
 
-    async listDue(at) {
+    async dueChannels(at) {
       // With both ranges given, the index is skipped through channel by channel: the cost is that of the channels with
       // something due, however much of it.
-      const due = deliveries.aggregate<{ _id: string; notificationId: string }>(
+      const due = deliveries.aggregate<{ _id: string }>(
         [
           { $match: { channelId: { $gt: '' }, nextAttemptAt: { $lte: new Date(at) } } },
           { $sort: { channelId: 1, nextAttemptAt: 1, offset: 1 } },
-          { $group: { _id: '$channelId', notificationId: { $first: '$_id' }, dueAt: { $first: '$nextAttemptAt' } } },
+          { $group: { _id: '$channelId', dueAt: { $first: '$nextAttemptAt' } } },
           { $sort: { dueAt: 1 } },
         ],
         { hint: DUE_BY_CHANNEL },
       );
-      return (await due.toArray()).map(({ _id, notificationId }) => ({ notificationId, channelId: _id }));
+      return (await due.toArray()).map(({ _id }) => _id);
     },
 
-    async claim(notificationId, owner, at, until) {
+    async claim(channelId, owner, at, until) {
       try {
         const claimed = await deliveries.findOneAndUpdate(
-          { _id: notificationId, nextAttemptAt: { $lte: new Date(at) }, lease: { $exists: false } },
+          { channelId, nextAttemptAt: { $lte: new Date(at) }, lease: { $exists: false } },
           { $set: { lease: { owner, until: new Date(until) } } },
-          { returnDocument: 'after', ...UNJOURNALED },
+          { sort: { nextAttemptAt: 1, offset: 1 }, returnDocument: 'after', ...UNJOURNALED },
         );
         return claimed && toDelivery(claimed);
       } catch (error) {
