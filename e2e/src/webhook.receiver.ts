@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { generate } from 'selfsigned';
 
 export interface ReceivedWebhook {
+  path: string;
   headers: Record<string, string>;
   body: string;
 }
@@ -35,7 +36,7 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const headers = request.headers as Record<string, string>;
-      received.push({ headers, body: Buffer.concat(chunks).toString() });
+      received.push({ path: request.url ?? '', headers, body: Buffer.concat(chunks).toString() });
       response.end('thanks');
     });
   });
