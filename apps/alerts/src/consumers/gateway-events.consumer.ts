@@ -13,8 +13,6 @@ import type { RuleWatcher } from './rule.watcher.ts';
 export const CONSUMER_GROUP = 'alerts';
 
 const MAX_RECORDS_PER_BATCH = 2000;
-const MAX_UNSAVED_RECORDS = 20_000;
-const MAX_UNSAVED_MS = 1000;
 
 export interface GatewayEventsConsumerDeps {
   eventLog: EventLog;
@@ -31,7 +29,7 @@ export interface GatewayEventsConsumerDeps {
 
 /** Evaluates the events of the log. */
 export interface GatewayEventsConsumer extends LogConsumer {
-  /** Stores what was read and is not stored yet. What fails is read again later. */
+  /** Stores what was read and is not stored yet; where there is more to read, only what is due. What fails is read again later. */
   save(): Promise<void>;
   /**
    * Runs `work` while nothing of the partition is evaluated, provided that everything the log has of it was evaluated and
@@ -42,13 +40,12 @@ export interface GatewayEventsConsumer extends LogConsumer {
 
 /**
  * Decisions are made in memory, and each is stored, with its alert and its notifications, in the transaction that moves the offset
- * behind the event it was made with. What decides nothing is stored when a second has passed: a crash in between reads it again from
+ * behind the event it was made with. What decides nothing is stored about once a second: a crash in between reads it again from
  * the windows as they were, and comes to the same.
  */
 export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): GatewayEventsConsumer {
   const { eventLog, offsets, recorder, book, watcher, metrics, clock } = deps;
   const sessions = new Map<number, PartitionSession>();
-  const savedAt = new Map<number, number>();
   const turns = new Map<number, Promise<void>>();
 
   /** Runs one piece of work on a partition after the other. A failure costs the session, since it may be half way. */
@@ -70,14 +67,12 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
     const session = await openPartitionSession({ topic, partition, book, recorder });
     if (session.position !== from) throw new Error('the partition was taken over elsewhere; reading on from there');
     sessions.set(partition, session);
-    savedAt.set(partition, clock());
     return session;
   }
 
-  async function save(partition: number, session: PartitionSession): Promise<void> {
+  async function save(session: PartitionSession): Promise<void> {
     const { decisions } = session;
     await session.save();
-    savedAt.set(partition, clock());
     if (decisions.length === 0) return;
     metrics.decided(decisions);
     deps.onFired();
@@ -91,10 +86,7 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
       const session = await sessionAt(batch);
       session.read(batch, await counted(batch));
       metrics.lag(partition, clock() - records.at(-1)!.appendedAt);
-      const overdue = clock() - savedAt.get(partition)! >= MAX_UNSAVED_MS;
-      if (session.decisions.length > 0 || session.unsavedRecords >= MAX_UNSAVED_RECORDS || overdue) {
-        await save(partition, session);
-      }
+      if (session.saveDue) await save(session);
     });
   }
 
@@ -147,8 +139,8 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
       const saves = [...sessions.keys()].map((partition) =>
         inTurn(partition, async () => {
           const session = sessions.get(partition);
-          if (session === undefined) return;
-          await save(partition, session);
+          if (session === undefined || (session.atEnd !== true && !session.saveDue)) return;
+          await save(session);
           if (session.atEnd === true) metrics.lag(partition, 0);
         }),
       );
@@ -157,7 +149,7 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
     whileEvaluated: (partition, work) =>
       inTurn(partition, async () => {
         const session = sessions.get(partition);
-        if (session !== undefined) await save(partition, session);
+        if (session !== undefined) await save(session);
         // Without a session nothing was read since the start: then the stored position must be the end of the log.
         const current = session === undefined ? (await consumer.lag()) === 0 : await isCurrent(partition, session);
         if (current) await work();

@@ -5,14 +5,20 @@ import { createPartitionEvaluator } from '../domain/partition.evaluator.ts';
 import type { RuleBook } from '../domain/rule-book.ts';
 import type { EvaluationRecorder } from '../store/evaluation.recorder.ts';
 
+/** A crash costs reading this many records again, at most. */
+const MAX_UNSAVED_RECORDS = 100_000;
+const MIN_SAVE_INTERVAL_MS = 1000;
+/** Catching up with a long log goes first: saving takes about a tenth of the time at most. */
+const SAVE_INTERVAL_BY_DURATION = 10;
+
 /** The evaluation of one partition, from where it was taken over on. */
 export interface PartitionSession {
   /** The position that the next batch must be read from. */
   readonly position: number | null;
   /** The position that is stored. */
   readonly savedPosition: number | null;
-  /** Records read since the last save. */
-  readonly unsavedRecords: number;
+  /** Whether it is time to save: something was decided, or enough was read or has passed since the last save. */
+  readonly saveDue: boolean;
   /** Decisions made since the last save. */
   readonly decisions: readonly Decision[];
   /** Whether the partition was read to its end, as of the last batch; null before the first. */
@@ -36,6 +42,8 @@ export async function openPartitionSession(deps: {
   let position = standing.position;
   let savedPosition = standing.position;
   let unsavedRecords = 0;
+  let savedAt = performance.now();
+  let saveMs = 0;
   let decisions: Decision[] = [];
   let atEnd: boolean | null = null;
 
@@ -46,8 +54,10 @@ export async function openPartitionSession(deps: {
     get savedPosition() {
       return savedPosition;
     },
-    get unsavedRecords() {
-      return unsavedRecords;
+    get saveDue() {
+      if (decisions.length > 0 || unsavedRecords >= MAX_UNSAVED_RECORDS) return true;
+      const intervalMs = Math.max(MIN_SAVE_INTERVAL_MS, saveMs * SAVE_INTERVAL_BY_DURATION);
+      return performance.now() - savedAt >= intervalMs;
     },
     get decisions() {
       return decisions;
@@ -63,10 +73,13 @@ export async function openPartitionSession(deps: {
     },
     async save() {
       if (position === null || position === savedPosition) return;
+      const startedAt = performance.now();
       const step = { topic, partition, from: savedPosition, to: position };
       await recorder.record({ step, windows: evaluator.changed(), decisions });
       evaluator.saved();
       savedPosition = position;
+      savedAt = performance.now();
+      saveMs = savedAt - startedAt;
       unsavedRecords = 0;
       decisions = [];
     },
