@@ -176,6 +176,18 @@ export function useAlerts(mongo: TestMongo, environment: NodeJS.ProcessEnv = {})
         const lag = await service.lag();
         if (lag > 0) throw new Error(`${lag} records are not evaluated`);
       }),
+    /** One more process of the service, on the same database and log. */
+    async startReplica() {
+      const replica = createAlerts({
+        config: configOf({}),
+        logger,
+        metrics: createMetrics('replica'),
+        eventLog,
+        clock: () => clock.now,
+      });
+      await replica.start();
+      return replica;
+    },
     stop,
     start,
     async restart(overrides: NodeJS.ProcessEnv = {}) {

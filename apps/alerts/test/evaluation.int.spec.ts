@@ -330,7 +330,43 @@ describe('the consumer of gateway.events', () => {
       const fires = stack.notified.filter((each) => each.tenantId === tenantId && each.type === 'alert.fired');
       expect(new Set(fires.map((each) => each.notificationId)).size).toBe(bursts.length);
     });
-  });
+  }, 90_000);
+
+  it('decides the same while replicas come and go, and each of them resolves and dispatches', async () => {
+    const tenants = Array.from({ length: 8 }, newTenant);
+    for (const tenantId of tenants) {
+      const channel = await stack.createChannel(tenantId);
+      const config = { window_seconds: 5, threshold: 3 };
+      await stack.createRule(tenantId, { rule_config: config, channel_config_ids: [channel.id] });
+    }
+    // Three in a burst each 10 seconds: every burst is one alert of each workspace.
+    const bursts = Array.from({ length: 12 }, (_, index) => clock.now - 130 * SECOND + index * 10 * SECOND);
+    let replica = await stack.startReplica();
+    for (const [index, start] of bursts.entries()) {
+      for (const tenantId of tenants) {
+        await stack.append(tenantId, ...[0, 1, 2].map((second) => event(start + second * SECOND)));
+      }
+      if (index % 4 !== 3) continue;
+      await replica.stop();
+      replica = await stack.startReplica();
+    }
+    await stack.settled();
+
+    for (const tenantId of tenants) {
+      await eventually(async () => {
+        const alerts = await stack.alerts(tenantId);
+        expect(alerts.map(({ status }) => status)).toEqual(bursts.map(() => 'resolved'));
+        expect(alerts.map(({ triggered_at: at }) => Date.parse(String(at))).toReversed()).toEqual(
+          bursts.map((start) => start + 2 * SECOND),
+        );
+      });
+      await eventually(() => {
+        const told = stack.notified.filter((each) => each.tenantId === tenantId);
+        expect(new Set(told.map((each) => each.notificationId)).size).toBe(2 * bursts.length);
+      });
+    }
+    await replica.stop();
+  }, 90_000);
 
   it('sets aside what it can not read and evaluates what stands behind it', async () => {
     const tenantId = newTenant();
