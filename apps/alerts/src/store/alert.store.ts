@@ -104,7 +104,8 @@ export function createAlertStore({ connection, channels, notifications }: AlertS
         if (stored === null) return null;
         const alert = toAlert(stored);
         const told = await channels.enabled(session, tenantId, alert.channelIds);
-        await notifications.queue(session, alert, 'alert.resolved', told, resolvedAt);
+        const fresh = told.map((channel) => ({ alert, type: 'alert.resolved' as const, channel }));
+        await notifications.queue(session, fresh, resolvedAt);
         return alert;
       }),
 

@@ -8,7 +8,7 @@ import type { SavedWindow } from '../domain/partition.evaluator.ts';
 import type { MongoAlertStore } from './alert.store.ts';
 import type { MongoChannelStore } from './channel.store.ts';
 import type { MongoEvaluationStore } from './evaluation.store.ts';
-import type { NotificationStore } from './notification.store.ts';
+import type { NewNotification, NotificationStore } from './notification.store.ts';
 import type { MongoRuleStore } from './rule.store.ts';
 import type { WindowStore } from './window.store.ts';
 
@@ -38,7 +38,7 @@ export interface EvaluationRecorderDeps {
   connection: Connection;
   offsets: OffsetStore;
   windows: WindowStore;
-  rules: Pick<MongoRuleStore, 'recordFire'>;
+  rules: Pick<MongoRuleStore, 'recordFires'>;
   channels: Pick<MongoChannelStore, 'enabled'>;
   alerts: Pick<MongoAlertStore, 'insertNew'>;
   notifications: Pick<NotificationStore, 'queue'>;
@@ -52,23 +52,29 @@ export function createEvaluationRecorder(deps: EvaluationRecorderDeps): Evaluati
   async function recordFires(session: ClientSession, partition: number, decisions: Decision[], now: number) {
     const fired = decisions.filter(({ outcome }) => outcome === 'fired').map(toAlert);
     if (fired.length === 0) return;
-    for (const alert of await alerts.insertNew(session, partition, fired)) {
-      const told = await channels.enabled(session, alert.tenantId, alert.channelIds);
-      await notifications.queue(session, alert, 'alert.fired', told, now);
-      await rules.recordFire(session, alert.tenantId, alert.ruleId, alert.triggeredAt);
+    const fresh = await alerts.insertNew(session, partition, fired);
+    if (fresh.length === 0) return;
+    await rules.recordFires(session, fresh);
+    const told: NewNotification[] = [];
+    for (const [tenantId, ofTenant] of Map.groupBy(fresh, (alert) => alert.tenantId)) {
+      const channelIds = [...new Set(ofTenant.flatMap((alert) => alert.channelIds))];
+      const open = channelIds.length === 0 ? [] : await channels.enabled(session, tenantId, channelIds);
+      for (const alert of ofTenant) {
+        const ofAlert = open.filter(({ id }) => alert.channelIds.includes(id));
+        told.push(...ofAlert.map((channel) => ({ alert, type: 'alert.fired' as const, channel })));
+      }
     }
+    await notifications.queue(session, told, now);
   }
 
   async function recordDecisions(session: ClientSession, decisions: Decision[], now: number) {
-    for (const ofRule of Map.groupBy(decisions, ({ rule }) => rule.id).values()) {
-      const { id, tenantId } = ofRule[0]!.rule;
-      await evaluations.append(
-        session,
-        tenantId,
-        id,
-        ofRule.map((decision) => toEvaluation(decision, now)),
-      );
-    }
+    if (decisions.length === 0) return;
+    const byRule = [...Map.groupBy(decisions, ({ rule }) => rule.id).values()];
+    const ofRules = byRule.map((ofRule) => {
+      const { id: ruleId, tenantId } = ofRule[0]!.rule;
+      return { ruleId, tenantId, decisions: ofRule.map((decision) => toEvaluation(decision, now)) };
+    });
+    await evaluations.append(session, ofRules);
   }
 
   return {

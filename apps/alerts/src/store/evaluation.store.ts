@@ -19,9 +19,16 @@ const evaluationsSchema = new Schema<StoredEvaluations>(
   { collection: 'evaluations', versionKey: false },
 );
 
+/** Decisions of one rule, oldest first. */
+export interface RuleEvaluations {
+  tenantId: TenantId;
+  ruleId: string;
+  decisions: Evaluation[];
+}
+
 export interface MongoEvaluationStore extends EvaluationStore {
-  /** Adds decisions of a rule, oldest first, and lets go of those beyond the last {@link MAX_EVALUATIONS}. */
-  append(session: ClientSession, tenantId: TenantId, ruleId: string, decisions: Evaluation[]): Promise<void>;
+  /** Adds decisions, those of each rule oldest first, and lets go of those beyond its last {@link MAX_EVALUATIONS}. */
+  append(session: ClientSession, ofRules: readonly RuleEvaluations[]): Promise<void>;
   delete(session: ClientSession, tenantId: TenantId, ruleId: string): Promise<void>;
 }
 
@@ -34,10 +41,13 @@ export function createEvaluationStore(connection: Connection): MongoEvaluationSt
       const stored = await evaluations.findOne({ _id: ruleId, tenantId }).lean();
       return stored?.decisions.toReversed() ?? [];
     },
-    async append(session, tenantId, ruleId, decisions) {
-      const last = decisions.slice(-MAX_EVALUATIONS);
-      const update = { $push: { decisions: { $each: last, $slice: -MAX_EVALUATIONS } } };
-      await evaluations.updateOne({ _id: ruleId, tenantId }, update, { session, upsert: true });
+    async append(session, ofRules) {
+      const updates = ofRules.map(({ tenantId, ruleId, decisions }) => {
+        const last = decisions.slice(-MAX_EVALUATIONS);
+        const update = { $push: { decisions: { $each: last, $slice: -MAX_EVALUATIONS } } };
+        return { updateOne: { filter: { _id: ruleId, tenantId }, update, upsert: true } };
+      });
+      await evaluations.bulkWrite(updates, { session });
     },
     async delete(session, tenantId, ruleId) {
       await evaluations.deleteOne({ _id: ruleId, tenantId }, { session });

@@ -65,6 +65,13 @@ const outboxSchema = new Schema<OutboxEntry>(
 );
 outboxSchema.index({ createdAt: 1 });
 
+/** Something to tell a channel. */
+export interface NewNotification {
+  alert: Alert;
+  type: NotificationType;
+  channel: ChannelSummary;
+}
+
 /** A notification on its way to the log. */
 export interface QueuedNotification {
   id: string;
@@ -73,14 +80,8 @@ export interface QueuedNotification {
 
 /** Notifications: those on their way to the log (the outbox), and what became of each. */
 export interface NotificationStore {
-  /** Queues a notification of the alert as it is now for each channel. To be called once for an alert and type. */
-  queue(
-    session: ClientSession,
-    alert: Alert,
-    type: NotificationType,
-    channels: readonly ChannelSummary[],
-    at: number,
-  ): Promise<void>;
+  /** Queues these notifications, each of an alert as it is now. To be called once for an alert, a type and a channel. */
+  queue(session: ClientSession, notifications: readonly NewNotification[], at: number): Promise<void>;
   /** Oldest first. */
   outbox(limit: number): Promise<QueuedNotification[]>;
   removeFromOutbox(ids: readonly string[]): Promise<void>;
@@ -100,25 +101,17 @@ export function createNotificationStore(connection: Connection): NotificationSto
   const undelivered = () => ({ status: trusted({ $in: UNDELIVERED }) });
 
   return {
-    async queue(session, alert, type, channels, at) {
-      if (channels.length === 0) return;
+    async queue(session, fresh, at) {
+      if (fresh.length === 0) return;
       const queuedAt = new Date(at);
-      const rows = channels.map((channel) => toQueued(alert, type, channel, queuedAt));
-      const entries = rows.map(({ _id, channelId, channelType }) => ({
-        _id,
-        createdAt: queuedAt,
-        ...encodeNotification({
-          notificationId: _id,
-          type,
-          tenantId: alert.tenantId,
-          channelId,
-          channelType,
-          alert: toAlertRecord(alert),
-          occurredAt: queuedAt.toISOString(),
-        }),
-      }));
-      await deliveries.insertMany(rows, { session });
-      await outbox.insertMany(entries, { session });
+      await deliveries.insertMany(
+        fresh.map((notification) => toDeliveryRow(notification, queuedAt)),
+        { session },
+      );
+      await outbox.insertMany(
+        fresh.map((notification) => toOutboxEntry(notification, queuedAt)),
+        { session },
+      );
     },
 
     async outbox(limit) {
@@ -159,7 +152,7 @@ export function createNotificationStore(connection: Connection): NotificationSto
   };
 }
 
-function toQueued(alert: Alert, type: NotificationType, channel: ChannelSummary, queuedAt: Date): StoredDelivery {
+function toDeliveryRow({ alert, type, channel }: NewNotification, queuedAt: Date): StoredDelivery {
   return {
     _id: notificationIdOf(alert.id, channel.id, type),
     tenantId: alert.tenantId,
@@ -177,6 +170,20 @@ function toQueued(alert: Alert, type: NotificationType, channel: ChannelSummary,
     queuedAt,
     sequence: -1,
   };
+}
+
+function toOutboxEntry({ alert, type, channel }: NewNotification, queuedAt: Date): OutboxEntry {
+  const notificationId = notificationIdOf(alert.id, channel.id, type);
+  const record = encodeNotification({
+    notificationId,
+    type,
+    tenantId: alert.tenantId,
+    channelId: channel.id,
+    channelType: channel.type,
+    alert: toAlertRecord(alert),
+    occurredAt: queuedAt.toISOString(),
+  });
+  return { _id: notificationId, createdAt: queuedAt, ...record };
 }
 
 function toDelivery({

@@ -2,6 +2,7 @@ import { RULE_KINDS, SCOPE_TYPES, SEVERITIES } from '@tollkeeper/contracts';
 import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { withTransaction } from '@tollkeeper/mongo';
 import { type ClientSession, type Connection, type Model, Schema } from 'mongoose';
+import type { Alert } from '../domain/alert.ts';
 import type { Rule, RuleStore } from '../domain/rule.ts';
 import type { RuleChanges } from './rule.changes.ts';
 
@@ -45,8 +46,8 @@ export interface MongoRuleStore extends RuleStore {
   countEnabled(tenantId: TenantId): Promise<number>;
   /** Takes the channel out of all rules. Part of a transaction that has recorded the change. */
   removeChannel(session: ClientSession, tenantId: TenantId, channelId: string): Promise<void>;
-  /** Moves `lastFiredAt`, epoch milliseconds, forward, never back. */
-  recordFire(session: ClientSession, tenantId: TenantId, ruleId: string, firedAt: number): Promise<void>;
+  /** Moves `lastFiredAt` of the rules of these alerts forward, never back. */
+  recordFires(session: ClientSession, alerts: readonly Alert[]): Promise<void>;
 }
 
 export interface RuleStoreDeps {
@@ -98,9 +99,14 @@ export function createRuleStore({ connection, changes, channelIds, forget }: Rul
       await rules.updateMany({ tenantId, channelIds: channelId }, { $pull: { channelIds: channelId } }, { session });
     },
 
-    async recordFire(session, tenantId, ruleId, firedAt) {
-      const update = { $max: { lastFiredAt: new Date(firedAt) } };
-      await rules.updateOne({ _id: ruleId, tenantId }, update, { session });
+    async recordFires(session, alerts) {
+      const updates = alerts.map(({ tenantId, ruleId, triggeredAt }) => ({
+        updateOne: {
+          filter: { _id: ruleId, tenantId },
+          update: { $max: { lastFiredAt: new Date(triggeredAt) } },
+        },
+      }));
+      await rules.bulkWrite(updates, { session });
     },
   };
 }
