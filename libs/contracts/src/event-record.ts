@@ -77,6 +77,21 @@ export function decodeGatewayEvent(value: Buffer): GatewayEventRecord {
   return { tenantId: provenTenantId(tenant_id), receivedAt: received_at, event };
 }
 
+/**
+ * The type and the agent of a record's event, read without any check and so at a fraction of the cost of
+ * `decodeGatewayEvent`: enough to pass over the events that a reader does not care for. Null for what is not an event.
+ */
+export function peekGatewayEvent(value: Buffer): { type: string; agentId: string | undefined } | null {
+  try {
+    const { event } = JSON.parse(value.toString()) as { event: { type: unknown; data: { agent_id?: unknown } } };
+    const { agent_id: agentId } = event.data;
+    if (typeof event.type !== 'string') return null;
+    return { type: event.type, agentId: typeof agentId === 'string' ? agentId : undefined };
+  } catch {
+    return null;
+  }
+}
+
 type Json = { event?: { type?: unknown } | null } | null;
 
 function schemaOf(input: Json) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { type ErrorDetail, MAX_MICROS, provenTenantId } from '@tollkeeper/kernel';
 import fc from 'fast-check';
 import type { z } from 'zod';
-import { decodeGatewayEvent, encodeGatewayEvent } from './event-record.ts';
+import { decodeGatewayEvent, encodeGatewayEvent, peekGatewayEvent } from './event-record.ts';
 import { gatewayEventBatchOf, gatewayEventSchema, isSpendSettled, MAX_EVENT_DATA_LENGTH } from './events.ts';
 import { toErrorDetails } from './validation.ts';
 
@@ -166,6 +166,17 @@ describe('a batch', () => {
 });
 
 describe('the record of an event in the log', () => {
+  it('shows its type and agent at a glance, and nothing where there is no event', () => {
+    const glance = (event: unknown) => peekGatewayEvent(Buffer.from(JSON.stringify({ v: 1, event })));
+    expect(glance(spend)).toEqual({ type: 'spend.settled', agentId: 'agent-1' });
+    expect(glance({ type: 'tool.called', data: {} })).toEqual({ type: 'tool.called', agentId: undefined });
+    expect([glance(null), glance({ type: 7, data: {} }), peekGatewayEvent(Buffer.from('{'))]).toEqual([
+      null,
+      null,
+      null,
+    ]);
+  });
+
   const tenantId = provenTenantId('ws_1');
   const receivedAt = '2026-11-21T18:00:01.000Z';
 

@@ -1,4 +1,9 @@
-import { decodeGatewayEvent, GATEWAY_EVENTS_TOPIC, GATEWAY_EVENTS_TOPIC_OPTIONS } from '@tollkeeper/contracts';
+import {
+  decodeGatewayEvent,
+  GATEWAY_EVENTS_TOPIC,
+  GATEWAY_EVENTS_TOPIC_OPTIONS,
+  peekGatewayEvent,
+} from '@tollkeeper/contracts';
 import type { DeadLetters, EventLog, LogConsumer, RecordBatch } from '@tollkeeper/event-log';
 import type { Clock } from '@tollkeeper/kernel';
 import type { OffsetStore } from '@tollkeeper/mongo';
@@ -91,17 +96,17 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
   }
 
   /**
-   * The events of a batch that a rule counts. Those of workspaces without rules are not even decoded: the key of a record is
-   * the workspace.
+   * The events of a batch that a rule counts; only those are decoded in full, as most are not. The key of a record is the
+   * workspace.
    */
   async function counted(batch: RecordBatch): Promise<CountableEvent[]> {
     const events: CountableEvent[] = [];
     for (const record of batch.records) {
       if (!book.watches(record.key)) continue;
+      const glance = peekGatewayEvent(record.value);
+      if (glance !== null && !book.counts(record.key, glance)) continue;
       try {
-        const decoded = decodeGatewayEvent(record.value);
-        const { type, data } = decoded.event;
-        if (book.counts(decoded.tenantId, { type, agentId: data.agent_id })) events.push(toCountableEvent(decoded));
+        events.push(toCountableEvent(decodeGatewayEvent(record.value)));
       } catch (error) {
         await deps.deadLetters.setAside(batch, record, error instanceof Error ? error.message : String(error));
       }

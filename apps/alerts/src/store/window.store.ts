@@ -1,4 +1,5 @@
 import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
+import { driverCollection } from '@tollkeeper/mongo';
 import { type ClientSession, type Connection, mongo, Schema } from 'mongoose';
 import type { Span } from '../domain/coverage.ts';
 import type { SavedWindow } from '../domain/partition.evaluator.ts';
@@ -47,8 +48,7 @@ export interface WindowStore {
 /** Windows in the database of `connection`. Make it before the connection starts. */
 export function createWindowStore(connection: Connection): WindowStore {
   // The driver itself: windows are large and written often, and there is nothing in them to cast.
-  const windows = connection.model<StoredWindow>('Window', windowSchema)
-    .collection as unknown as mongo.Collection<StoredWindow>;
+  const windows = driverCollection<StoredWindow>(connection, 'Window', windowSchema);
 
   return {
     async load(session, partition) {
