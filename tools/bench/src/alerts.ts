@@ -67,12 +67,12 @@ async function prepare(stack: AlertsStack): Promise<void> {
 /** From the start of the service until all events are evaluated and that is stored. */
 async function measureEvaluator(stack: AlertsStack): Promise<Measured> {
   const alerts = stack.createAlerts();
-  const heldBefore = heldBytes();
+  const heldBefore = await heldBytes();
   const startedAt = performance.now();
   await alerts.start();
   while ((await alerts.lag()) > 0) await delay(20);
   const seconds = (performance.now() - startedAt) / 1_000;
-  const held = heldBytes() - heldBefore;
+  const held = (await heldBytes()) - heldBefore;
   await alerts.stop();
   return { eventsPerSecond: eventCount / seconds, heldBytes: held };
 }
@@ -138,9 +138,14 @@ function tenants(): TenantId[] {
   return Array.from({ length: WORKSPACES }, (_, index) => provenTenantId(`ws_bench${index}`));
 }
 
-function heldBytes(): number {
+/** Bytes of the heap and of array buffers that are still in use, once what was in flight is gone. */
+async function heldBytes(): Promise<number> {
   setFlagsFromString('--expose-gc');
-  (runInNewContext('gc') as () => void)();
+  const collectGarbage = runInNewContext('gc') as () => void;
+  for (let round = 0; round < 5; round += 1) {
+    collectGarbage();
+    await delay(200);
+  }
   const { heapUsed, arrayBuffers } = process.memoryUsage();
   return heapUsed + arrayBuffers;
 }
