@@ -38,7 +38,7 @@ describe('the resolver of names', () => {
     resolver.setServers([`127.0.0.1:${dns.address().port}`]);
     resolve = createNameResolver(resolver);
   });
-  afterAll(() => dns.close());
+  afterAll(() => void dns.close());
 
   it('answers what the DNS says', async () => {
     expect(await resolve('hooks.test')).toEqual(['93.184.216.34']);

@@ -1,4 +1,5 @@
 export * from './connection.ts';
+export * from './driver.collection.ts';
 export * from './duplicate-key.ts';
 export * from './indexes.ts';
 export * from './offset.store.ts';

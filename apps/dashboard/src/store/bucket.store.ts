@@ -1,4 +1,5 @@
 import type { TenantId } from '@tollkeeper/kernel';
+import { driverCollection } from '@tollkeeper/mongo';
 import { Schema, type ClientSession, type Connection, type mongo } from 'mongoose';
 import { bucketKey, GRAINS, type BucketDelta, type BucketScope, type Grain } from '../domain/bucket.ts';
 import type { ReadPlan } from '../domain/read-plan.ts';
@@ -47,7 +48,7 @@ export function createBucketStore(connection: Connection, retentionSeconds: numb
   schema.index({ tenant_id: 1, level: 1, agent_id: 1, grain: 1, start: 1 });
   schema.index({ start: 1 }, { expireAfterSeconds: retentionSeconds });
   // The driver's collection: these are the hot paths, and every value below is typed or made here.
-  const buckets = connection.model('Bucket', schema).collection as unknown as mongo.Collection<BucketDocument>;
+  const buckets = driverCollection<BucketDocument>(connection, 'Bucket', schema);
 
   /** One query a grain, because each is one scan of an index. */
   async function perGrain<T>(

@@ -1,4 +1,5 @@
 import type { TenantId, TimeSpan } from '@tollkeeper/kernel';
+import { driverCollection } from '@tollkeeper/mongo';
 import { Schema, type ClientSession, type Connection, type mongo } from 'mongoose';
 import {
   BUDGET_BLOCKED,
@@ -84,8 +85,7 @@ const eventSchema = (retentionSeconds: number): Schema<EventDocument> => {
 /** Raw events, kept for `retentionSeconds` after their time. */
 export function createEventStore(connection: Connection, retentionSeconds: number): EventStore {
   // The driver's collection: these are the hot paths, and every value below is typed or made here.
-  const events = connection.model('Event', eventSchema(retentionSeconds))
-    .collection as unknown as mongo.Collection<EventDocument>;
+  const events = driverCollection<EventDocument>(connection, 'Event', eventSchema(retentionSeconds));
 
   const list = async (match: object, sort: mongo.Sort, limit: number): Promise<DashboardEvent[]> =>
     (await events.find(match).sort(sort).limit(limit).toArray()).map(toEvent);

@@ -1,5 +1,6 @@
 import type { TenantId } from '@tollkeeper/kernel';
-import { Schema, type ClientSession, type Connection, type mongo } from 'mongoose';
+import { driverCollection } from '@tollkeeper/mongo';
+import { Schema, type ClientSession, type Connection } from 'mongoose';
 import { runKey, type RunStart } from '../domain/bucket.ts';
 import type { RunStartStore } from '../domain/tallies.ts';
 
@@ -30,7 +31,7 @@ export function createRunStore(connection: Connection, retentionSeconds: number)
   );
   schema.index({ tenant_id: 1, first_at: 1 });
   schema.index({ first_at: 1 }, { expireAfterSeconds: retentionSeconds });
-  const runs = connection.model('Run', schema).collection as unknown as mongo.Collection<RunDocument>;
+  const runs = driverCollection<RunDocument>(connection, 'Run', schema);
 
   return {
     async knownStarts(session, wanted) {

@@ -1,6 +1,6 @@
 import type { NotificationRecord } from '@tollkeeper/contracts';
-import { isDuplicateKey } from '@tollkeeper/mongo';
-import type { ClientSession, Connection, mongo } from 'mongoose';
+import { driverCollection, isDuplicateKey } from '@tollkeeper/mongo';
+import type { ClientSession, Connection } from 'mongoose';
 import type { Delivery, DeliveryState } from '../domain/delivery.ts';
 import {
   type DeliveryDocument,
@@ -57,8 +57,7 @@ const UNJOURNALED = { writeConcern: { w: 1 } };
 /** Deliveries in the database of `connection`. Make it before the connection starts. */
 export function createDeliveryStore(connection: Connection): DeliveryStore {
   // The driver's collection: every value below is typed or made here, and mongoose would cast the alerts field by field.
-  const deliveries = connection.model<DeliveryDocument>('Delivery', deliverySchema)
-    .collection as unknown as mongo.Collection<DeliveryDocument>;
+  const deliveries = driverCollection<DeliveryDocument>(connection, 'Delivery', deliverySchema);
   const leased = ({ notification, sequence }: Delivery, owner: string) => ({
     _id: notification.notificationId,
     sequence,
