@@ -11,8 +11,10 @@ import {
 import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { type AlertsStack, type RuleSettings, startAlertsStack } from './alerts.stack.ts';
 import { rateOfCountQueries } from './count-queries.ts';
+import { measureDeliveries } from './delivery.latency.ts';
 import { describeMachine } from './machine.ts';
 import { markdownTable, whole } from './markdown.table.ts';
+import { percentile } from './statistics.ts';
 
 const { values } = parseArgs({
   options: {
@@ -52,6 +54,7 @@ try {
 } finally {
   await stack.stop();
 }
+await reportDeliveries();
 
 /** Rules first, then the whole log: a rule counts what is received after it was made. */
 async function prepare(stack: AlertsStack): Promise<void> {
@@ -169,4 +172,15 @@ function report({ eventsPerSecond, heldBytes: held }: Measured, parsed: number, 
     ),
   );
   console.log('\nGoals: at least 50 % of the bare consumer, at least 100 times the count queries.');
+}
+
+async function reportDeliveries(): Promise<void> {
+  const { milliseconds, missing, backgroundPerSecond } = await measureDeliveries();
+  console.log(
+    `\nEvent accepted (202) → webhook received, standalone, https on loopback, ${backgroundPerSecond} events/s in the background, ` +
+      `${milliseconds.length} alerts one by one, ${missing} missing:\n`,
+  );
+  const [p50, p99] = [percentile(milliseconds, 50), percentile(milliseconds, 99)];
+  console.log(markdownTable(['p50 ms', 'p99 ms'], [[whole(p50), whole(p99)]]));
+  console.log('\nGoal: p99 below 1,000 ms.');
 }
