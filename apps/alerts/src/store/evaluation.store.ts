@@ -14,7 +14,7 @@ const evaluationsSchema = new Schema<StoredEvaluations>(
   {
     _id: { type: String, required: true },
     tenantId: { type: String, required: true },
-    decisions: { type: [Schema.Types.Mixed as unknown as Evaluation], required: true },
+    decisions: { type: Schema.Types.Mixed, required: true },
   },
   { collection: 'evaluations', versionKey: false },
 );
