@@ -10,7 +10,7 @@ const LAYERS = {
   kernel: [],
   contracts: ['kernel'],
   lib: ['kernel', 'contracts', 'lib'],
-  embedded: ['kernel', 'contracts', 'lib'],
+  embedded: ['kernel', 'contracts', 'lib', 'embedded'],
   testing: ['kernel', 'contracts', 'lib', 'embedded', 'testing'],
   app: ['kernel', 'contracts', 'lib'],
   tool: ['kernel', 'contracts', 'lib'],
@@ -34,7 +34,7 @@ function moduleBoundaries({ extra = [], allow = [] } = {}) {
     sourceTag: `type:${type}`,
     onlyDependOnLibsWithTags: [...allowed, ...extra].map((name) => `type:${name}`),
   }));
-  const scopes = [...APPS, 'ci', 'bench', 'replay', 'e2e'].map((scope) => ({
+  const scopes = [...APPS, 'ci', 'bench', 'deployment', 'monitoring', 'release', 'replay', 'e2e'].map((scope) => ({
     sourceTag: `scope:${scope}`,
     onlyDependOnLibsWithTags: [`scope:${scope}`, 'scope:shared'],
   }));
@@ -97,9 +97,10 @@ export default defineConfig(
     },
   },
   {
-    files: ['apps/standalone/**/*.ts', 'tools/bench/**/*.ts', 'e2e/**/*.ts'],
+    files: ['apps/standalone/**/*.ts', 'tools/bench/**/*.ts', 'tools/deployment/**/*.ts', 'e2e/**/*.ts'],
     rules: moduleBoundaries({ extra: ['testing', 'embedded'], allow: appPackages }),
   },
+  { files: ['tools/monitoring/**/*.ts'], rules: moduleBoundaries({ extra: ['embedded'] }) },
   { files: ['tools/**/*.ts', '**/scripts/**/*.ts'], rules: { 'no-console': 'off' } },
   {
     // The rules of a service know no transport, no store and no process: what they need comes in through ports.

@@ -3,6 +3,8 @@ export default {
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
   testMatch: ['<rootDir>/{src,test}/**/*.spec.ts'],
+  // Suites on Apache Kafka and on tools from outside of npm have a run of their own: jest.integration.preset.js.
+  testPathIgnorePatterns: ['/node_modules/', '\\.(kafka|tools)\\.spec\\.ts$'],
   transform: {
     '^.+\\.ts$': [
       '@swc/jest',

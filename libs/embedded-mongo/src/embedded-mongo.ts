@@ -1,76 +1,107 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { defaultCacheDirectory, freePort } from '@tollkeeper/managed-process';
 import { readOrCreateSecretFile } from '@tollkeeper/runtime';
 import { lockDataDirectory } from './data-directory.lock.ts';
-import { defaultCacheDirectory, findMongod } from './mongod.binary.ts';
-import { startMongod, stopOrphan } from './mongod.process.ts';
-import { mongodUri, prepareReplicaSet } from './replica-set.ts';
+import { type ManagedMember, type MongoMember, startMember } from './mongo.member.ts';
+import { findMongod } from './mongod.binary.ts';
+import { findPrimary, mongodUri, prepareReplicaSet } from './replica-set.ts';
 
 export interface EmbeddedMongoOptions {
-  /** Holds the lock, the password and, in `mongo/`, the database files. Created when missing. */
+  /** Holds the lock, the password and, in `mongo/` (`mongo-2/`, `mongo-3/`), the database files. Created when missing. */
   dataDirectory: string;
+  /** 1 unless given; with 3, the set goes on when one of them is lost. The same at each start on the data directory. */
+  members?: 1 | 3;
   /** Where a downloaded `mongod` is kept; by default the user's cache directory. */
   cacheDirectory?: string;
-  /** Most memory of the database's cache, 256 unless given; `mongod` takes about 100 MB on top. */
+  /** Most memory of each member's cache, 256 unless given; `mongod` takes about 100 MB on top. */
   cacheSizeMb?: number;
+  /** Port of the first member on loopback; a free one unless given. */
+  port?: number;
   /** Takes `MONGOD_BINARY` and `PATH` from here; by default the process's environment. */
   env?: NodeJS.ProcessEnv;
   /** One line for a person, each time something takes long. */
   onProgress?: (line: string) => void;
-  /** Called once, with a sentence that says how, when `mongod` ends without `stop()`. */
+  /** Called once, with a sentence that says how, when a `mongod` ends without having been asked to. */
   onUnexpectedExit?: (reason: string) => void;
 }
 
 export interface EmbeddedMongo {
   /** Connection string without a database. Holds the password: never log it. */
   uri: string;
-  pid: number;
-  /** Shuts `mongod` down cleanly and frees the data directory. Idempotent. */
+  /** Of the first member. */
+  readonly pid: number;
+  readonly members: readonly MongoMember[];
+  /** The member that takes writes. Rejects while there is none, as for about ten seconds after the loss of one. */
+  primary(): Promise<MongoMember>;
+  /** Shuts every member down cleanly and frees the data directory. Idempotent. */
   stop(): Promise<void>;
 }
 
 /**
- * Starts a `mongod` of its own on `dataDirectory`: a replica set of one on loopback, journaled, with a password, so
+ * Starts a replica set of its own on `dataDirectory`: one `mongod` or three on loopback, journaled, with a password, so
  * that transactions work and no other user of the machine reads it. What was acknowledged outlives `kill -9` of
  * this process and of `mongod`; an orphan of an earlier run is stopped first. Throws `DataDirectoryInUseError` when
  * another process works there, and `MongodNotFoundError` when there is no `mongod` and none can be fetched.
  */
 export async function startEmbeddedMongo(options: EmbeddedMongoOptions): Promise<EmbeddedMongo> {
-  const {
-    env = process.env,
-    cacheSizeMb = 256,
-    onProgress = () => undefined,
-    onUnexpectedExit = () => undefined,
-  } = options;
-  const cacheDirectory = options.cacheDirectory ?? defaultCacheDirectory(env);
+  const { onUnexpectedExit = () => undefined } = options;
   const dataDirectory = resolve(options.dataDirectory);
-  const dbPath = join(dataDirectory, 'mongo');
   const unlock = await lockDataDirectory(dataDirectory);
+  const members: ManagedMember[] = [];
+  const stopAll = async () => {
+    await Promise.all(members.map((member) => member.stop()));
+    await unlock();
+  };
   try {
-    const binary = await findMongod({ cacheDirectory, env, onProgress });
-    await mkdir(dbPath, { recursive: true, mode: 0o700 });
-    await stopOrphan(dbPath, onProgress);
-    const keyFile = join(dataDirectory, 'mongod.key');
-    // One secret for both: members of the set prove themselves with it, and it is the password of the only user.
-    const password = await readOrCreateSecretFile(keyFile, () => randomBytes(32).toString('hex'));
-    const mongod = await startMongod({ binary, dbPath, keyFile, cacheSizeMb });
-    try {
-      const died = mongod.exited.then((reason) => Promise.reject(new Error(`mongod failed: ${reason}`)));
-      await Promise.race([prepareReplicaSet(mongod.port, password), died]);
-    } catch (error) {
-      await mongod.stop();
-      throw error;
-    }
+    const password = await startMembers(options, dataDirectory, members);
+    const [first, ...others] = members as [ManagedMember, ...ManagedMember[]];
+    const ports: [number, ...number[]] = [first.port, ...others.map(({ port }) => port)];
+    const died = members.map(({ lost }) => lost.then((how) => Promise.reject(new Error(`mongod failed: ${how}`))));
+    await Promise.race([prepareReplicaSet(ports, password), ...died]);
+
+    void Promise.race(members.map(({ lost }) => lost)).then((how) =>
+      onUnexpectedExit(`The managed mongod is gone: ${how}`),
+    );
     let stopping: Promise<void> | undefined;
-    void mongod.exited.then((reason) => stopping ?? onUnexpectedExit(`The managed mongod is gone: ${reason}`));
     return {
-      uri: mongodUri(mongod.port, password),
-      pid: mongod.pid,
-      stop: () => (stopping ??= mongod.stop().then(unlock)),
+      uri: mongodUri(ports, password),
+      members,
+      get pid() {
+        return first.pid;
+      },
+      async primary() {
+        const port = await findPrimary(ports);
+        const member = members.find((candidate) => candidate.port === port);
+        if (member === undefined) throw new Error('the replica set has no primary at the moment');
+        return member;
+      },
+      stop: () => (stopping ??= stopAll()),
     };
   } catch (error) {
-    await unlock();
+    await stopAll();
     throw error;
   }
+}
+
+/** Starts the members, pushes each onto `started` as soon as it runs, and resolves to their password. */
+async function startMembers(
+  options: EmbeddedMongoOptions,
+  dataDirectory: string,
+  started: ManagedMember[],
+): Promise<string> {
+  const { env = process.env, cacheSizeMb = 256, onProgress = () => undefined, members = 1 } = options;
+  const cacheDirectory = options.cacheDirectory ?? defaultCacheDirectory(env);
+  const binary = await findMongod({ cacheDirectory, env, onProgress });
+  const keyFile = join(dataDirectory, 'mongod.key');
+  // One secret for both: members of the set prove themselves with it, and it is the password of the only user.
+  const password = await readOrCreateSecretFile(keyFile, () => randomBytes(32).toString('hex'));
+  for (let number = 1; number <= members; number += 1) {
+    const dbPath = join(dataDirectory, number === 1 ? 'mongo' : `mongo-${number}`);
+    await mkdir(dbPath, { recursive: true, mode: 0o700 });
+    const port = (number === 1 ? options.port : undefined) ?? (await freePort());
+    started.push(await startMember({ binary, dbPath, port, keyFile, cacheSizeMb }, onProgress));
+  }
+  return password;
 }

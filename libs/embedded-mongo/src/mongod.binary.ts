@@ -1,6 +1,5 @@
 import { execFile } from 'node:child_process';
 import { access, constants } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import { OFFICIAL_VERSION, installOfficial } from './official.download.ts';
@@ -35,11 +34,6 @@ export class MongodNotFoundError extends Error {
     );
     this.name = 'MongodNotFoundError';
   }
-}
-
-/** `$XDG_CACHE_HOME/tollkeeper`, or `~/.cache/tollkeeper`. */
-export function defaultCacheDirectory(env: NodeJS.ProcessEnv = process.env): string {
-  return join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'tollkeeper');
 }
 
 /**

@@ -1,12 +1,11 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
-import { commandLine, waitUntilGone } from './running-process.ts';
+import { commandLine, killWithOwner, waitUntilGone } from '@tollkeeper/managed-process';
 
-/** Name of the replica set that the managed `mongod` is the only member of. */
+/** Name of the managed replica set. */
 export const REPLICA_SET = 'tollkeeper';
 
 const START_TIMEOUT_MS = 60_000;
@@ -27,20 +26,24 @@ export interface MongodProcess {
   exited: Promise<string>;
   /** Asks it to shut down cleanly, kills it after 15 s, and resolves once it is gone. */
   stop(): Promise<void>;
+  /** SIGKILL. */
+  kill(): void;
 }
 
 export interface MongodOptions {
   binary: string;
   dbPath: string;
+  /** Of loopback. */
+  port: number;
   /** Owner-only file that holds the members' shared secret; with it, clients must log in. */
   keyFile: string;
   /** Most memory of WiredTiger's cache; mongod takes about 100 MB on top. */
   cacheSizeMb: number;
 }
 
-/** Starts `mongod` on a free loopback port; resolves once it listens, rejects with the reason when it does not. */
-export async function startMongod({ binary, dbPath, keyFile, cacheSizeMb }: MongodOptions): Promise<MongodProcess> {
-  const port = await freePort();
+/** Starts `mongod` on loopback; resolves once it listens, rejects with the reason when it does not. */
+export async function startMongod(options: MongodOptions): Promise<MongodProcess> {
+  const { binary, dbPath, port, keyFile, cacheSizeMb } = options;
   const args = [
     ...['--dbpath', dbPath, '--port', String(port), '--bind_ip', '127.0.0.1'],
     ...['--replSet', REPLICA_SET, '--keyFile', keyFile, '--storageEngine', 'wiredTiger'],
@@ -48,6 +51,10 @@ export async function startMongod({ binary, dbPath, keyFile, cacheSizeMb }: Mong
     ...['--maxConns', '800', '--quiet'],
     // Up to 200 MB of metrics for MongoDB's support, which nobody reads here.
     ...['--setParameter', 'diagnosticDataCollectionEnabled=false'],
+    // What a killed client has left open holds up nobody for longer than this.
+    ...['--setParameter', 'transactionLifetimeLimitSeconds=20'],
+    // A member of several would go on answering for 15 s, for clients to turn to another one.
+    ...['--setParameter', 'shutdownTimeoutMillisForSignaledShutdown=100'],
     // What it has freed goes back to the system: here it shares a small machine with all services.
     ...['--setParameter', 'tcmallocAggressiveMemoryDecommit=1'],
     ...(process.platform === 'win32' ? [] : ['--nounixsocket']),
@@ -65,7 +72,7 @@ export async function startMongod({ binary, dbPath, keyFile, cacheSizeMb }: Mong
   const listening = readLog(child, problems);
   const failed = exited.then((reason) => Promise.reject(new Error(`mongod did not start: ${reason}`)));
   const pid = child.pid ?? 0;
-  const stopWatching = pid === 0 ? () => undefined : watchOwner(pid);
+  const stopWatching = pid === 0 ? () => undefined : killWithOwner(pid, 'SIGTERM');
   void exited.then(stopWatching);
   try {
     await Promise.race([listening, failed, rejectAfter(START_TIMEOUT_MS)]);
@@ -77,6 +84,7 @@ export async function startMongod({ binary, dbPath, keyFile, cacheSizeMb }: Mong
     pid,
     port,
     exited,
+    kill: () => void child.kill('SIGKILL'),
     stop: async () => {
       if (child.exitCode !== null || child.signalCode !== null) return;
       child.kill('SIGTERM');
@@ -136,33 +144,6 @@ function readLog(child: ChildProcessByStdio<null, Readable, Readable>, problems:
 function readProblem(line: string): string {
   const { msg, attr } = JSON.parse(line) as { msg: string; attr?: unknown };
   return attr === undefined ? msg : `${msg} ${JSON.stringify(attr).slice(0, 300)}`;
-}
-
-/**
- * Ends `mongod` when this process dies without stopping it: the watcher reads from a pipe that the system closes with
- * its other end. Windows has no such shell; there the next start stops the orphan.
- */
-function watchOwner(mongodPid: number): () => void {
-  if (process.platform === 'win32') return () => undefined;
-  const script = 'read -r line; kill -TERM "$1" 2>/dev/null';
-  const watcher = spawn('/bin/sh', ['-c', script, 'tollkeeper-mongod-watcher', String(mongodPid)], {
-    stdio: ['pipe', 'ignore', 'ignore'],
-    detached: true,
-  });
-  watcher.on('error', () => undefined);
-  watcher.unref();
-  return () => watcher.kill('SIGKILL');
-}
-
-function freePort(): Promise<number> {
-  return new Promise((settle, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => settle(typeof address === 'object' && address ? address.port : 0));
-    });
-  });
 }
 
 function rejectAfter(timeoutMs: number): Promise<never> {

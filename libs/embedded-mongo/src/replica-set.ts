@@ -2,7 +2,8 @@ import { type Db, MongoClient, MongoServerError } from 'mongodb';
 import { REPLICA_SET } from './mongod.process.ts';
 
 const USER = 'tollkeeper';
-const PRIMARY_TIMEOUT_MS = 30_000;
+const PRIMARY_TIMEOUT_MS = 60_000;
+const SELECTION_TIMEOUT_MS = 10_000;
 const POLL_MS = 20;
 
 /** MongoDB's error codes (src/mongo/base/error_codes.yml). */
@@ -14,24 +15,25 @@ const WRONG_PASSWORD =
   'the password in mongod.key is not the one that the database was made with. Put the right file back, or start with ' +
   'an empty data directory.';
 
-/** The connection string of the managed `mongod`, without a database. Holds its password: never log it. */
-export function mongodUri(port: number, password: string): string {
-  const options = 'authSource=admin&authMechanism=SCRAM-SHA-256&directConnection=true';
-  return `mongodb://${USER}:${password}@127.0.0.1:${port}/?${options}`;
+/** The connection string of the managed replica set, without a database. Holds its password: never log it. */
+export function mongodUri(ports: readonly number[], password: string): string {
+  const hosts = ports.map(hostOf).join();
+  // One member is reached directly: its clients need no other view of the set than their own.
+  const set = ports.length === 1 ? 'directConnection=true' : `replicaSet=${REPLICA_SET}`;
+  return `mongodb://${USER}:${password}@${hosts}/?authSource=admin&authMechanism=SCRAM-SHA-256&${set}`;
 }
 
 /**
- * Brings a fresh or a used `mongod` to where it takes transactions from the one user that it has: a replica set with
- * itself, on the port of this start, as the primary. Repeats what an interrupted first start did not finish.
+ * Brings fresh or used `mongod`s to where they take transactions from the one user that they have: a replica set of all of
+ * them, on the ports of this start. Repeats what an interrupted first start did not finish.
  */
-export async function prepareReplicaSet(port: number, password: string): Promise<void> {
-  const member = { _id: 0, host: `127.0.0.1:${port}` };
-  const ready = await withAdmin(mongodUri(port, password), (admin) => adopt(admin, member.host)).catch(ifUnknownUser);
+export async function prepareReplicaSet(ports: readonly [number, ...number[]], password: string): Promise<void> {
+  const members = ports.map((port, _id) => ({ _id, host: hostOf(port) }));
+  const ready = await withAdmin(mongodUri([ports[0]], password), (admin) => adopt(admin, members)).catch(ifUnknownUser);
+  if (!ready) await withoutUser(ports[0], (admin) => initiate(admin, members));
+  const primary = await waitForMembers(ports);
   if (ready) return;
-  // Without a user, mongod lets a loopback client set it up ("localhost exception").
-  await withAdmin(`mongodb://127.0.0.1:${port}/?directConnection=true`, async (admin) => {
-    await initiate(admin, member);
-    await waitForPrimary(admin);
+  await withoutUser(primary, async (admin) => {
     await admin.command({
       createUser: USER,
       pwd: password,
@@ -42,9 +44,14 @@ export async function prepareReplicaSet(port: number, password: string): Promise
   });
 }
 
-/** A start that was killed before it made the user has left a set on its own port, which nobody else can be using. */
-async function initiate(admin: Db, member: { _id: number; host: string }): Promise<void> {
-  const config = { _id: REPLICA_SET, version: 1, members: [member] };
+interface Member {
+  _id: number;
+  host: string;
+}
+
+/** A start that was killed before it made the user has left a set on its own ports, which nobody else can be using. */
+async function initiate(admin: Db, members: Member[]): Promise<void> {
+  const config = { _id: REPLICA_SET, version: 1, members };
   try {
     await admin.command({ replSetInitiate: config });
   } catch (error) {
@@ -55,27 +62,54 @@ async function initiate(admin: Db, member: { _id: number; host: string }): Promi
 }
 
 /** The ports of two starts differ, and a member that doesn't find itself in the configuration serves nobody. */
-async function adopt(admin: Db, host: string): Promise<true> {
-  const { config } = await admin.command({ replSetGetConfig: 1 });
-  const [member] = config.members as { host: string }[];
-  if (member && member.host !== host) {
-    const next = { ...config, version: config.version + 1, members: [{ ...member, host }] };
-    await admin.command({ replSetReconfig: next, force: true });
+async function adopt(admin: Db, members: Member[]): Promise<true> {
+  const { config } = (await admin.command({ replSetGetConfig: 1 })) as {
+    config: { version: number; members: Member[] };
+  };
+  if (config.members.length !== members.length) {
+    throw new Error(
+      `the data directory holds a replica set of ${config.members.length}, and ${members.length} are asked for. Ask for as many, ` +
+        'or start with an empty data directory.',
+    );
   }
-  await waitForPrimary(admin);
+  const moved = config.members.map((member, index) => ({ ...member, host: members[index]?.host ?? member.host }));
+  await admin.command({ replSetReconfig: { ...config, version: config.version + 1, members: moved }, force: true });
   return true;
 }
 
-async function waitForPrimary(admin: Db): Promise<void> {
+/** Resolves to the primary's port once there is one and every other member follows it. */
+async function waitForMembers(ports: readonly number[]): Promise<number> {
   const deadline = Date.now() + PRIMARY_TIMEOUT_MS;
-  while (!(await admin.command({ hello: 1 })).isWritablePrimary) {
-    if (Date.now() > deadline) throw new Error(`mongod did not become primary within ${PRIMARY_TIMEOUT_MS / 1000} s`);
+  for (;;) {
+    const states = await Promise.all(ports.map((port) => withoutUser(port, (admin) => admin.command({ hello: 1 }))));
+    const primary = ports[states.findIndex(({ isWritablePrimary }) => isWritablePrimary)];
+    const following = states.filter(({ secondary }) => secondary).length;
+    if (primary !== undefined && following === ports.length - 1) return primary;
+    if (Date.now() > deadline) throw new Error(`no mongod became primary within ${PRIMARY_TIMEOUT_MS / 1000} s`);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
 }
 
+/** The port of the member that takes writes, or undefined while there is none. Members that do not answer are passed over. */
+export async function findPrimary(ports: readonly number[]): Promise<number | undefined> {
+  for (const port of ports) {
+    const state = await withoutUser(port, (admin) => admin.command({ hello: 1 })).catch(() => undefined);
+    if (state?.['isWritablePrimary'] === true) return port;
+  }
+  return undefined;
+}
+
+function hostOf(port: number): string {
+  return `127.0.0.1:${port}`;
+}
+
+/** As a client of loopback that has not logged in: it may ask how a member is, and set up one without a user ("localhost exception"). */
+function withoutUser<T>(port: number, use: (admin: Db) => Promise<T>): Promise<T> {
+  return withAdmin(`mongodb://${hostOf(port)}/?directConnection=true`, use);
+}
+
 async function withAdmin<T>(uri: string, use: (admin: Db) => Promise<T>): Promise<T> {
-  const client = new MongoClient(uri, { maxPoolSize: 1, serverSelectionTimeoutMS: PRIMARY_TIMEOUT_MS });
+  const client = new MongoClient(uri, { maxPoolSize: 1, serverSelectionTimeoutMS: SELECTION_TIMEOUT_MS });
   try {
     await client.connect();
     return await use(client.db('admin'));

@@ -6,11 +6,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { defaultCacheDirectory, freePort, processIdentity, waitUntilGone } from '@tollkeeper/managed-process';
 import { MongoClient } from 'mongodb';
-import { defaultCacheDirectory, findMongod } from '../src/mongod.binary.ts';
+import { findMongod } from '../src/mongod.binary.ts';
 import { type EmbeddedMongo, startEmbeddedMongo } from '../src/index.ts';
 import { type MongodProcess, REPLICA_SET, startMongod } from '../src/mongod.process.ts';
-import { processIdentity, waitUntilGone } from '../src/running-process.ts';
 
 describe('the managed mongod', () => {
   let dataDirectory: string;
@@ -52,7 +52,8 @@ describe('the managed mongod', () => {
     const keyFile = join(dataDirectory, 'mongod.key');
     await mkdir(dbPath, { recursive: true });
     if (!existsSync(keyFile)) await writeFile(keyFile, 'cafe'.repeat(16), { mode: 0o600 });
-    return startMongod({ binary: await findMongod(search), dbPath, keyFile, cacheSizeMb: 256 });
+    const binary = await findMongod(search);
+    return startMongod({ binary, dbPath, port: await freePort(), keyFile, cacheSizeMb: 256 });
   }
 
   /** A child process that owns the mongod of `dataDirectory`. */
@@ -163,6 +164,28 @@ describe('the managed mongod', () => {
     await mongod.exited;
     await insert((await start()).uri, 1);
   });
+
+  it('goes on without its primary when it has three members, and takes it back when it is started again', async () => {
+    const mongo = await startEmbeddedMongo({ dataDirectory, members: 3 });
+    started.push(mongo);
+    await insert(mongo.uri, 1);
+    const lost = await mongo.primary();
+    const { pid } = lost;
+    await lost.kill();
+    expect(await processIdentity(pid)).toBeNull();
+    await insert(mongo.uri, 2);
+    expect((await mongo.primary()).host).not.toBe(lost.host);
+    await lost.restart();
+    for (const member of mongo.members) if (member !== lost) await member.restart();
+    await insert(mongo.uri, 3);
+    await mongo.stop();
+
+    await expect(start()).rejects.toThrow('holds a replica set of 3, and 1 are asked for');
+    const again = await startEmbeddedMongo({ dataDirectory, members: 3 });
+    started.push(again);
+    expect(await count(again.uri)).toBe(3);
+    await insert(again.uri, 4);
+  }, 300_000);
 
   it('says what to do when its password file is not the one that the database was made with', async () => {
     await (await start()).stop();

@@ -24,6 +24,9 @@ export interface ErrorDetail {
   message: string;
 }
 
+/** What a caller may be told about an error of a library; undefined where that is no more than that something went wrong. */
+export type ExplainError = (error: unknown) => AppError | undefined;
+
 export interface AppErrorOptions {
   details?: ErrorDetail[] | undefined;
   /** Whole seconds after which trying again makes sense; becomes `Retry-After`. */

@@ -1,0 +1,13 @@
+import preset from './jest.preset.js';
+
+// For jest.integration.config.js: the suites that need Apache Kafka or tools that npm does not bring, for `npm run test:integration`.
+export default {
+  ...preset,
+  testMatch: ['<rootDir>/{src,test}/**/*.{kafka,tools}.spec.ts'],
+  testPathIgnorePatterns: ['/node_modules/'],
+  testTimeout: 120_000,
+  reporters: [
+    'default',
+    [`${import.meta.dirname}/tools/ci/src/count-reporter.js`, { resultsFile: '.integration-results.json' }],
+  ],
+};

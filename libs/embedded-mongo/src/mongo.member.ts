@@ -1,0 +1,58 @@
+import { type MongodOptions, type MongodProcess, startMongod, stopOrphan } from './mongod.process.ts';
+
+/** One `mongod` of the managed replica set. It keeps its port and data over all restarts. */
+export interface MongoMember {
+  /** `127.0.0.1:<port>`. */
+  readonly host: string;
+  /** Another one after each restart. */
+  readonly pid: number;
+  /** SIGKILL; resolves once the process is gone. */
+  kill(): Promise<void>;
+  /** Starts it again, after a clean stop where it still runs; resolves once it listens. */
+  restart(): Promise<void>;
+}
+
+export interface ManagedMember extends MongoMember {
+  readonly port: number;
+  /** Resolves to a sentence that says how, once the process has ended without having been asked to. */
+  readonly lost: Promise<string>;
+  stop(): Promise<void>;
+}
+
+export async function startMember(options: MongodOptions, onProgress: (line: string) => void): Promise<ManagedMember> {
+  const lost = Promise.withResolvers<string>();
+  let asked = false;
+  let mongod: MongodProcess;
+
+  async function start(): Promise<void> {
+    const started = await startMongod(options);
+    mongod = started;
+    asked = false;
+    void started.exited.then((reason) => asked || started !== mongod || lost.resolve(reason));
+  }
+  async function stop(): Promise<void> {
+    asked = true;
+    await mongod.stop();
+  }
+
+  await stopOrphan(options.dbPath, onProgress);
+  await start();
+  return {
+    host: `127.0.0.1:${options.port}`,
+    port: options.port,
+    lost: lost.promise,
+    get pid() {
+      return mongod.pid;
+    },
+    async kill() {
+      asked = true;
+      mongod.kill();
+      await mongod.exited;
+    },
+    async restart() {
+      await stop();
+      await start();
+    },
+    stop,
+  };
+}

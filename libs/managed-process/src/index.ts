@@ -1,0 +1,5 @@
+export { defaultCacheDirectory } from './cache.directory.ts';
+export { freePort, isFree } from './free-port.ts';
+export { killWithOwner } from './owner.watcher.ts';
+export { LockHeldError, lockFile } from './process.lock.ts';
+export { commandLine, processIdentity, waitUntilGone } from './running-process.ts';

@@ -1,0 +1,63 @@
+import { randomUUID } from 'node:crypto';
+import { link, readFile, rm, writeFile } from 'node:fs/promises';
+import { processIdentity } from './running-process.ts';
+
+interface Owner {
+  pid: number;
+  identity: string;
+}
+
+/** A running process holds the lock. */
+export class LockHeldError extends Error {
+  readonly pid: number;
+
+  constructor(file: string, pid: number) {
+    super(`The process ${pid} holds ${file}`);
+    this.name = 'LockHeldError';
+    this.pid = pid;
+  }
+}
+
+/**
+ * Makes this process the only one that holds `file`, whose directory exists; resolves to the release, which is
+ * idempotent. A lock left by a process that is gone is taken over. Throws `LockHeldError` while its holder runs.
+ */
+export async function lockFile(file: string): Promise<() => Promise<void>> {
+  const self: Owner = { pid: process.pid, identity: (await processIdentity(process.pid)) ?? '' };
+  const draft = `${file}.${randomUUID()}`;
+  await writeFile(draft, JSON.stringify(self), { mode: 0o600 });
+  try {
+    // Two rounds: the second follows the removal of a lock whose holder is gone.
+    for (let round = 0; round < 2; round += 1) {
+      // A link appears whole or not at all, so a reader never sees half a lock.
+      const taken = await link(draft, file).then(
+        () => true,
+        () => false,
+      );
+      if (taken) return () => release(file, self);
+      const holder = await readOwner(file);
+      if (holder && (await processIdentity(holder.pid)) === holder.identity) throw new LockHeldError(file, holder.pid);
+      await rm(file, { force: true });
+    }
+    const winner = await readOwner(file);
+    throw new LockHeldError(file, winner?.pid ?? 0);
+  } finally {
+    await rm(draft, { force: true });
+  }
+}
+
+async function readOwner(file: string): Promise<Owner | null> {
+  try {
+    const owner = JSON.parse(await readFile(file, 'utf8')) as Partial<Owner>;
+    return typeof owner.pid === 'number' && typeof owner.identity === 'string'
+      ? { pid: owner.pid, identity: owner.identity }
+      : null;
+  } catch {
+    return null;
+  }
+}
+
+async function release(file: string, self: Owner): Promise<void> {
+  const owner = await readOwner(file);
+  if (owner?.pid === self.pid && owner.identity === self.identity) await rm(file, { force: true });
+}
