@@ -1,28 +1,38 @@
 import {
   Client,
+  connectivityState,
   credentials,
   Metadata,
   type MethodDefinition,
   type ServiceDefinition,
   type ServiceError,
+  status,
 } from '@grpc/grpc-js';
-import type { Component } from '@tollkeeper/runtime';
-import { service as healthService } from 'grpc-health-check';
+import type { Component, Metrics, Tracer } from '@tollkeeper/runtime';
+import { createClientTelemetry } from './call.telemetry.ts';
+import { createServiceTokens, SERVICE_TOKEN_METADATA } from './service-token.ts';
 import { fromStatus } from './status.ts';
 import { type CallOptions, REQUEST_ID_METADATA, toCallName, type UnaryCalls } from './unary.ts';
 
 export interface GrpcClientOptions {
   /** The service at the other end, as messages and health checks call it: `identity`. */
   peer: string;
+  /** The secret that all services share (`CALLER_TOKEN_SECRET`), of at least 32 bytes: it signs what each call carries. */
+  callerTokenSecret: string;
   /** Longest a call may take with all its attempts, unless the call says otherwise. */
   deadlineMs?: number;
+  /** Takes the histogram `grpc_client_request_duration_seconds` by method and status, one for all clients of a service. */
+  metrics?: Metrics;
+  tracer?: Tracer | undefined;
 }
 
-/** The calls of a service, and the connection under them: it opens at the first call and `stop` closes it. */
-export type GrpcClient<D extends ServiceDefinition> = UnaryCalls<D> & Component & { ready(): Promise<void> };
+/**
+ * The calls of a service, and the connection under them: it opens at the first call and `stop` closes it. It is no part of its
+ * owner's readiness: one service's outage must not take those that ask it out of rotation.
+ */
+export type GrpcClient<D extends ServiceDefinition> = UnaryCalls<D> & Component;
 
 const DEFAULT_DEADLINE_MS = 2000;
-const HEALTH_DEADLINE_MS = 1000;
 
 // Only UNAVAILABLE is tried again: the peer did not do the work, or can't be known to have; all RPCs may be repeated.
 const SERVICE_CONFIG = {
@@ -32,7 +42,7 @@ const SERVICE_CONFIG = {
       name: [{}],
       retryPolicy: {
         maxAttempts: 5,
-        initialBackoff: '0.05s',
+        initialBackoff: '0.1s',
         maxBackoff: '1s',
         backoffMultiplier: 2,
         retryableStatusCodes: ['UNAVAILABLE'],
@@ -44,13 +54,14 @@ const SERVICE_CONFIG = {
 /**
  * A client of the service at `address` (`host:port`; a name with several addresses is used in turn). Every call has
  * a deadline, and is tried again while the service can't be reached, up to five times within it. Rejections are
- * `AppError`s (see `fromStatus`). `ready` rejects unless the peer's health says that it serves.
+ * `AppError`s (see `fromStatus`).
  */
 export function createGrpcClient<D extends ServiceDefinition>(
   definition: D,
   address: string,
-  { peer, deadlineMs: defaultDeadlineMs = DEFAULT_DEADLINE_MS }: GrpcClientOptions,
+  { peer, callerTokenSecret, deadlineMs: defaultDeadlineMs = DEFAULT_DEADLINE_MS, metrics, tracer }: GrpcClientOptions,
 ): GrpcClient<D> {
+  const serviceToken = createServiceTokens(callerTokenSecret);
   const client = new Client(address, credentials.createInsecure(), {
     'grpc.service_config': JSON.stringify(SERVICE_CONFIG),
     'grpc.initial_reconnect_backoff_ms': 50,
@@ -59,19 +70,25 @@ export function createGrpcClient<D extends ServiceDefinition>(
     'grpc.keepalive_timeout_ms': 5000,
   });
 
-  function call<Request, Response>(
-    { path, requestSerialize, responseDeserialize }: MethodDefinition<Request, Response>,
+  const telemetry = createClientTelemetry({ metrics, tracer });
+
+  async function call<Request, Response>(
+    method: MethodDefinition<Request, Response>,
     request: Request,
     { requestId, deadlineMs = defaultDeadlineMs }: CallOptions,
   ): Promise<Response> {
+    const deadline = Date.now() + deadlineMs;
     const metadata = new Metadata();
+    metadata.set(SERVICE_TOKEN_METADATA, await serviceToken());
     if (requestId !== undefined) metadata.set(REQUEST_ID_METADATA, requestId);
+    const { end } = telemetry.begin(method.path, metadata);
     return new Promise((resolve, reject) => {
       const done = (error: ServiceError | null, response?: Response): void => {
+        end(error?.code ?? status.OK);
         if (error === null) resolve(response as Response);
-        else reject(fromStatus(error, peer));
+        else reject(fromStatus(isConnected(client) ? error : unreached(error), peer));
       };
-      const deadline = Date.now() + deadlineMs;
+      const { path, requestSerialize, responseDeserialize } = method;
       client.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, metadata, { deadline }, done);
     });
   }
@@ -86,11 +103,15 @@ export function createGrpcClient<D extends ServiceDefinition>(
     async stop() {
       client.close();
     },
-    async ready() {
-      const check = healthService['Check'] as MethodDefinition<{ service: string }, { status: string }>;
-      const { status } = await call(check, { service: '' }, { deadlineMs: HEALTH_DEADLINE_MS });
-      if (status !== 'SERVING') throw new Error(`${peer} says that it is not serving`);
-    },
   };
   return Object.assign(calls, component) as GrpcClient<D>;
+}
+
+function isConnected(client: Client): boolean {
+  return client.getChannel().getConnectivityState(false) === connectivityState.READY;
+}
+
+/** A call that has waited for a connection until its deadline was never with the peer: that is away, and not slow. */
+function unreached(error: ServiceError): ServiceError {
+  return error.code === status.DEADLINE_EXCEEDED ? Object.assign(error, { code: status.UNAVAILABLE }) : error;
 }

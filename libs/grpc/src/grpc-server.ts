@@ -8,9 +8,11 @@ import {
   status,
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
-import { AppError, newId } from '@tollkeeper/kernel';
-import type { Component, Logger, Metrics } from '@tollkeeper/runtime';
+import { AppError, type ExplainError, newId } from '@tollkeeper/kernel';
+import { type Component, type Logger, type Metrics, type Tracer, withSpan } from '@tollkeeper/runtime';
 import { HealthImplementation } from 'grpc-health-check';
+import { createServerTelemetry } from './call.telemetry.ts';
+import { createServiceTokenCheck, SERVICE_TOKEN_METADATA } from './service-token.ts';
 import { toStatus } from './status.ts';
 import { REQUEST_ID_METADATA, toCallName, type RpcContext, type UnaryHandlers } from './unary.ts';
 
@@ -34,9 +36,14 @@ export interface GrpcServerOptions {
   /** 0 lets the operating system choose. */
   port: number;
   services: GrpcService[];
+  /** The secret that all services share (`CALLER_TOKEN_SECRET`), of at least 32 bytes: only who has it is answered. */
+  callerTokenSecret: string;
   logger: Logger;
-  /** Takes the histogram `grpc_server_request_duration_seconds` by method and status, so one server for each registry. */
+  /** Takes the histogram `grpc_server_request_duration_seconds` by method and status. */
   metrics: Metrics;
+  tracer?: Tracer | undefined;
+  /** Of the libraries that the handlers use: an error that it knows is answered as it says, any other as INTERNAL. */
+  explain?: ExplainError;
   /** Rejects while the services can't do their work: gRPC health then says NOT_SERVING. Asked once a second. */
   ready?: () => Promise<void>;
   healthIntervalMs?: number;
@@ -49,22 +56,36 @@ export interface GrpcServer extends Component {
   readonly address: string;
 }
 
+/** Without an error code of ours, so that it never becomes a 401 for the person whose request led to the call. */
+const NOT_A_SERVICE = {
+  code: status.UNAUTHENTICATED,
+  details: 'No valid token of a service. CALLER_TOKEN_SECRET must be the same in all services, and their clocks right.',
+};
 const WELL_FORMED_REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /**
- * A gRPC server without transport security: it is for the network between services, where the platform gives it.
+ * A gRPC server for the calls between services. Each call must carry a token by the secret that they share, else it is
+ * UNAUTHENTICATED; only health is open to all, for probes. Transport security is the platform's to give.
  *
  * A handler that rejects with an `AppError` answers the status of its code, and the client's side restores the
- * error. Any other rejection is logged with the request id and answered as INTERNAL, without what went wrong.
- * Speaks the gRPC health protocol for the whole server (`""`) and for each service by its full name.
+ * error. So does one that `explain` makes an `AppError`. Any other rejection is logged with the request id and answered as INTERNAL, without what went wrong.
+ * Speaks the gRPC health protocol for the whole server (`""`) and for each service by its full name: NOT_SERVING from
+ * `drain` on, though calls are answered until `stop`, which lets those under way finish.
  */
 export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
-  const { host, port, services, logger, metrics, ready, healthIntervalMs = 1000, stopTimeoutMs = 5000 } = options;
-  const duration = metrics.histogram({
-    name: 'grpc_server_request_duration_seconds',
-    help: 'Time from a complete request to its answer',
-    labelNames: ['method', 'code'],
-  });
+  const {
+    host,
+    port,
+    services,
+    logger,
+    metrics,
+    tracer,
+    ready,
+    healthIntervalMs = 1000,
+    stopTimeoutMs = 5000,
+  } = options;
+  const isService = createServiceTokenCheck(options.callerTokenSecret);
+  const telemetry = createServerTelemetry({ metrics, tracer });
   const server = new Server({
     // Clients resolve the names of servers again when a connection ends, and so find replicas that were added.
     'grpc.max_connection_age_ms': 5 * 60_000,
@@ -87,26 +108,38 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
 
   function toUnaryCall(method: string, handler: UnaryHandler): handleUnaryCall<unknown, unknown> {
     return (call, callback) => {
-      const stopTimer = duration.startTimer({ method });
+      const { span, end } = telemetry.begin(method, call.metadata);
       const requestId = toRequestId(call.metadata.get(REQUEST_ID_METADATA)[0]);
-      const fail = (err: unknown): void => {
+      const fail = (thrown: unknown): void => {
+        const err = options.explain?.(thrown) ?? thrown;
         const log = logger.child({ request_id: requestId, rpc: method });
         if (!(err instanceof AppError)) log.error({ err }, 'an RPC failed');
         else if (err.cause !== undefined) log.warn({ err }, 'an RPC was refused');
-        const failure = toStatus(err);
-        stopTimer({ code: status[failure.code] });
+        refuse(toStatus(err));
+      };
+      const refuse = (failure: { code: status }): void => {
+        end(failure.code);
         callback(failure);
       };
-      const answer = async (): Promise<unknown> => handler(call.request, { requestId });
-      answer().then((response) => {
-        stopTimer({ code: status[status.OK] });
+      const answer = async (): Promise<void> => {
+        if (!(await isService(call.metadata.get(SERVICE_TOKEN_METADATA)[0]))) return refuse(NOT_A_SERVICE);
+        const response = await handler(call.request, { requestId });
+        end(status.OK);
         callback(null, response);
-      }, fail);
+      };
+      const respond = (): void => void answer().catch(fail);
+      if (span === undefined) respond();
+      else withSpan(span, respond);
     };
   }
 
   let address = '';
   let healthTimer: NodeJS.Timeout | undefined;
+  let draining = false;
+
+  function setHealth(serving: boolean): void {
+    for (const name of names) health.setStatus(name, serving ? 'SERVING' : 'NOT_SERVING');
+  }
 
   async function publishHealth(): Promise<void> {
     const serving = await (ready?.() ?? Promise.resolve()).then(
@@ -114,7 +147,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
       () => false,
     );
     if (healthTimer === undefined) return;
-    for (const name of names) health.setStatus(name, serving ? 'SERVING' : 'NOT_SERVING');
+    setHealth(serving && !draining);
     healthTimer.refresh();
   }
 
@@ -138,10 +171,14 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
       healthTimer.unref();
       await publishHealth();
     },
+    drain() {
+      draining = true;
+      setHealth(false);
+    },
     async stop() {
       clearTimeout(healthTimer);
       healthTimer = undefined;
-      for (const name of names) health.setStatus(name, 'NOT_SERVING');
+      setHealth(false);
       await new Promise<void>((resolve) => {
         const timer = setTimeout(() => {
           logger.warn({ stop_timeout_ms: stopTimeoutMs }, 'RPCs did not finish in time and were cut off');

@@ -1,10 +1,16 @@
-import { createServer } from 'node:net';
+import { createSecretKey } from 'node:crypto';
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Client, credentials, Metadata, type MethodDefinition, status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { identityService, type IdentityServiceDefinition } from '@tollkeeper/contracts';
 import { AppError } from '@tollkeeper/kernel';
+import { freePort } from '@tollkeeper/managed-process';
 import { createLogger, createMetrics } from '@tollkeeper/runtime';
 import { eventually } from '@tollkeeper/testing';
+import { service as healthService } from 'grpc-health-check';
+import { SignJWT } from 'jose';
 import { createGrpcClient, type GrpcClient } from './grpc-client.ts';
 import { createGrpcServer, type GrpcServer, type GrpcServerOptions, grpcService } from './grpc-server.ts';
 import type { UnaryHandlers } from './unary.ts';
@@ -12,6 +18,7 @@ import type { UnaryHandlers } from './unary.ts';
 type Handlers = UnaryHandlers<IdentityServiceDefinition>;
 
 const workspace = { id: 'ws_1', slug: 'demo', name: 'Demo', timezone: 'UTC' };
+const callerTokenSecret = 'a-caller-token-secret-of-enough-bytes';
 const lines: string[] = [];
 const logger = createLogger({
   service: 'test',
@@ -37,24 +44,57 @@ function handlersWith(overrides: Partial<Handlers>): Handlers {
 function makeServer(overrides: Partial<Handlers> = {}, options: Partial<GrpcServerOptions> = {}): GrpcServer {
   const services = [grpcService(identityService, handlersWith(overrides))];
   const metrics = createMetrics('test');
-  const server = createGrpcServer({ host: '127.0.0.1', port: 0, services, logger, metrics, ...options });
+  const server = createGrpcServer({
+    host: '127.0.0.1',
+    port: 0,
+    services,
+    callerTokenSecret,
+    logger,
+    metrics,
+    ...options,
+  });
   cleanUps.push(() => server.stop());
   return server;
 }
 
-function connect(address: string, deadlineMs = 5000): GrpcClient<IdentityServiceDefinition> {
-  const client = createGrpcClient(identityService, address, { peer: 'identity', deadlineMs });
+function connect(
+  address: string,
+  deadlineMs = 5000,
+  secret = callerTokenSecret,
+): GrpcClient<IdentityServiceDefinition> {
+  const client = createGrpcClient(identityService, address, {
+    peer: 'identity',
+    callerTokenSecret: secret,
+    deadlineMs,
+  });
   cleanUps.push(() => client.stop());
   return client;
 }
 
-async function freePort(): Promise<number> {
-  const listener = createServer().listen(0, '127.0.0.1');
-  await new Promise((resolve) => listener.once('listening', resolve));
-  const address = listener.address();
-  await new Promise((resolve) => listener.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
+/** What the health service at `address` answers to anybody: `SERVING` or `NOT_SERVING`. */
+function healthOf(address: string): Promise<string> {
+  const { path, requestSerialize, responseDeserialize } = healthService['Check'] as MethodDefinition<
+    { service: string },
+    { status: string }
+  >;
+  const client = new Client(address, credentials.createInsecure());
+  return new Promise<string>((resolve, reject) => {
+    client.makeUnaryRequest(path, requestSerialize, responseDeserialize, { service: '' }, (error, answer) =>
+      error === null ? resolve(answer?.status ?? '') : reject(error),
+    );
+  }).finally(() => client.close());
+}
+
+/** The status that a call gets which carries `said` in place of a token. */
+function callBare(client: Client, said: string | undefined): Promise<status> {
+  const { path, requestSerialize, responseDeserialize } = identityService.GetWorkspace;
+  const metadata = new Metadata();
+  if (said !== undefined) metadata.set('authorization', said);
+  return new Promise((resolve) => {
+    client.makeUnaryRequest(path, requestSerialize, responseDeserialize, { tenantId: 'x' }, metadata, (error) =>
+      resolve(error?.code ?? status.OK),
+    );
+  });
 }
 
 describe('gRPC between services', () => {
@@ -71,6 +111,36 @@ describe('gRPC between services', () => {
     expect(await client.getWorkspace({ tenantId: 'ws_1' })).toEqual({ workspace });
     expect(await client.resolveSession({ sessionSha256: Buffer.from([0, 255]) })).toEqual({ session: null });
     expect(seen).toEqual([Buffer.from([0, 255])]);
+  });
+
+  it('answers nobody who has not the secret of the services, but says to all whether it is healthy', async () => {
+    let answered = 0;
+    const server = makeServer({
+      getWorkspace: async () => {
+        answered += 1;
+        return { workspace };
+      },
+    });
+    await server.start();
+    const stranger = connect(server.address, 5000, 'another-secret-of-more-than-32-bytes');
+    // Not `unauthenticated`: whoever asked the stranger is signed in as well as before.
+    await expect(stranger.getWorkspace({ tenantId: 'x' })).rejects.toMatchObject({
+      code: 'internal',
+      cause: { code: status.UNAUTHENTICATED, details: expect.stringContaining('CALLER_TOKEN_SECRET') },
+    });
+    const bare = new Client(server.address, credentials.createInsecure());
+    cleanUps.push(async () => bare.close());
+    const forUsers = await new SignJWT()
+      .setProtectedHeader({ alg: 'HS256' })
+      .setAudience('tollkeeper')
+      .setIssuedAt()
+      .setExpirationTime('60s')
+      .sign(createSecretKey(Buffer.from(callerTokenSecret)));
+    for (const said of [undefined, '', 'Bearer', 'Bearer x.y.z', `Bearer ${forUsers}`]) {
+      expect(await callBare(bare, said)).toBe(status.UNAUTHENTICATED);
+    }
+    expect(answered).toBe(0);
+    expect(await healthOf(server.address)).toBe('SERVING');
   });
 
   it('brings an AppError over with its code, message and details', async () => {
@@ -146,7 +216,17 @@ describe('gRPC between services', () => {
   it('says service_unavailable when nobody listens', async () => {
     const client = connect(`127.0.0.1:${await freePort()}`);
     await expect(client.getWorkspace({ tenantId: 'x' })).rejects.toMatchObject({ code: 'service_unavailable' });
-    await expect(client.ready()).rejects.toMatchObject({ code: 'service_unavailable' });
+  });
+
+  it('says service_unavailable, too, when somebody listens who is not up yet', async () => {
+    const sockets: Socket[] = [];
+    const starting = createServer((socket) => void sockets.push(socket)).listen(0, '127.0.0.1');
+    await once(starting, 'listening');
+    const { port } = starting.address() as AddressInfo;
+    const call = connect(`127.0.0.1:${port}`).getWorkspace({ tenantId: 'x' }, { deadlineMs: 100 });
+    await expect(call).rejects.toMatchObject({ code: 'service_unavailable', retryAfterSeconds: 1 });
+    for (const socket of sockets) socket.destroy();
+    starting.close();
   });
 
   it('finds a server again that was restarted', async () => {
@@ -165,12 +245,21 @@ describe('gRPC between services', () => {
     const ready = () => (usable ? Promise.resolve() : Promise.reject(new Error('no database')));
     const server = makeServer({}, { ready, healthIntervalMs: 5 });
     await server.start();
-    const client = connect(server.address);
-    await expect(client.ready()).rejects.toThrow('not serving');
+    expect(await healthOf(server.address)).toBe('NOT_SERVING');
     usable = true;
-    await eventually(() => client.ready());
+    await eventually(async () => expect(await healthOf(server.address)).toBe('SERVING'));
     usable = false;
-    await eventually(() => expect(client.ready()).rejects.toThrow('not serving'));
+    await eventually(async () => expect(await healthOf(server.address)).toBe('NOT_SERVING'));
+  });
+
+  it('says that it is not serving as soon as it drains, and answers until it stops', async () => {
+    const server = makeServer({}, { healthIntervalMs: 5 });
+    await server.start();
+    const client = connect(server.address);
+    await eventually(async () => expect(await healthOf(server.address)).toBe('SERVING'));
+    server.drain?.();
+    expect(await healthOf(server.address)).toBe('NOT_SERVING');
+    expect(await client.getWorkspace({ tenantId: 'x' })).toEqual({ workspace });
   });
 
   it('lets a call under way finish on stop, and takes no new one', async () => {
@@ -221,14 +310,23 @@ describe('gRPC between services', () => {
     await expect(makeServer({}, { port }).start()).rejects.toThrow(`127.0.0.1:${port}`);
   });
 
-  it('counts and times every call by method and status', async () => {
+  it('counts and times every call by method and status, on both sides', async () => {
     const metrics = createMetrics('test');
     const server = makeServer({}, { metrics });
     await server.start();
-    await connect(server.address).getWorkspace({ tenantId: 'x' });
+    const options = { peer: 'identity', callerTokenSecret, metrics };
+    const clients = [1, 2].map(() => createGrpcClient(identityService, server.address, options));
+    for (const client of clients) {
+      cleanUps.push(() => client.stop());
+      await client.getWorkspace({ tenantId: 'x' });
+    }
+    await healthOf(server.address);
     const method = '/tollkeeper.identity.v1.IdentityService/GetWorkspace';
-    expect(await metrics.registry.metrics()).toContain(
-      `grpc_server_request_duration_seconds_count{service="test",method="${method}",code="OK"} 1`,
-    );
+    const served = await metrics.registry.metrics();
+    for (const side of ['server', 'client']) {
+      const series = `grpc_${side}_request_duration_seconds_count{service="test",method="${method}",code="OK"} 2`;
+      expect(served).toContain(series);
+    }
+    expect(served).not.toContain('Health');
   });
 });

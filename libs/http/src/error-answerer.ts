@@ -1,4 +1,5 @@
 import { AppError } from '@tollkeeper/kernel';
+import type { ExplainError } from '@tollkeeper/kernel';
 import type { Logger } from '@tollkeeper/runtime';
 import type { ErrorRequestHandler, Request, Response } from 'express';
 import { errorAnswer } from './error-body.ts';
@@ -10,8 +11,9 @@ export type ErrorAnswerer = (error: unknown, req: Request, res: Response) => voi
  * Answers errors with the body of decisions §3 and logs those that are ours: a failure that the caller is told about
  * as a warning, any other as an error. An answer that has begun is cut off, the only sign left that it is not whole.
  */
-export function createErrorAnswerer(logger: Logger): ErrorAnswerer {
-  return (error, req, res) => {
+export function createErrorAnswerer(logger: Logger, explain: ExplainError = () => undefined): ErrorAnswerer {
+  return (thrown, req, res) => {
+    const error = explain(thrown) ?? thrown;
     const requestId = String(res.locals['requestId']);
     const { status, headers, body } = errorAnswer(error, requestId);
     if (status >= 500) {

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import type { RequestListener } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Component } from '@tollkeeper/runtime';
 import { newRequestId } from './request-id.ts';
@@ -26,8 +26,8 @@ export type HttpListener = Component & { readonly url: string };
 /**
  * An HTTP/1.1 server with bounded headers and times, fit to stand behind a proxy that reuses connections.
  *
- * `stop` refuses new connections, lets requests under way finish, closes each connection with its last answer, and
- * resolves when none is left.
+ * From `drain` on every answer closes its connection, so that those in front open their next one elsewhere. `stop` also
+ * refuses new connections, lets requests under way finish, and resolves when no connection is left.
  */
 export function createHttpListener(options: HttpListenerOptions): HttpListener {
   const {
@@ -39,6 +39,8 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
     keepAliveTimeoutMs = 75_000,
     stopTimeoutMs = 15_000,
   } = options;
+  const underWay = new Set<ServerResponse>();
+  let draining = false;
   let stopping: Promise<void> | undefined;
 
   const server = createServer(
@@ -51,11 +53,19 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
       noDelay: true,
     },
     (req, res) => {
-      if (stopping !== undefined) res.setHeader('connection', 'close');
+      if (draining) closeAfter(res);
+      underWay.add(res);
+      res.once('close', () => underWay.delete(res));
       listener(req, res);
     },
   );
   server.on('clientError', answerUnreadable);
+
+  function drain(): void {
+    draining = true;
+    // Those that have been asked before: the client must not send its next request into a closing connection.
+    for (const res of underWay) if (!res.headersSent) closeAfter(res);
+  }
 
   async function close(): Promise<void> {
     if (!server.listening) return;
@@ -85,11 +95,17 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
         server.listen(port, host, resolve);
       });
     },
+    drain,
     stop() {
+      drain();
       stopping ??= close();
       return stopping;
     },
   };
+}
+
+function closeAfter(res: ServerResponse): void {
+  res.setHeader('connection', 'close');
 }
 
 interface Unreadable {

@@ -1,6 +1,6 @@
 import { AppError, roleAtLeast } from '@tollkeeper/kernel';
-import type { Caller, Role } from '@tollkeeper/kernel';
-import type { Logger, Metrics } from '@tollkeeper/runtime';
+import type { Caller, ExplainError, Role } from '@tollkeeper/kernel';
+import { type Logger, type Metrics, type Tracer, withSpan } from '@tollkeeper/runtime';
 import express from 'express';
 import type { Express, Request, RequestHandler, Response } from 'express';
 import { CALLER_HEADER, CLIENT_HEADER, tokenKey, verifyCallerToken, verifyClientAddress } from './caller-token.ts';
@@ -15,6 +15,7 @@ import type { ApiInfo } from './openapi.ts';
 import { createBodyReader } from './request-body.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
 import type { Access, RequestFacts, Route, RouteResult } from './route.ts';
+import { endServerSpan, startServerSpan } from './server-span.ts';
 import { validate } from './validation.ts';
 
 export const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024;
@@ -28,7 +29,11 @@ export interface HttpServerOptions {
   /** 0 lets the operating system choose. */
   port: number;
   logger: Logger;
+  /** Takes the histogram `http_server_request_duration_seconds` by method, route and status. */
   metrics: Metrics;
+  tracer?: Tracer | undefined;
+  /** Of the libraries that the handlers use: an error that it knows is answered as it says, any other as `internal`. */
+  explain?: ExplainError;
   bodyLimitBytes?: number;
   /**
    * Bytes that the bodies of all requests under way may take together; beyond it requests are answered 503. Unbounded
@@ -51,7 +56,7 @@ export function createHttpServer(options: HttpServerOptions): HttpListener {
 }
 
 function createApp(options: HttpServerOptions): Express {
-  const { routes, info, callerTokenSecret, logger, metrics } = options;
+  const { routes, info, callerTokenSecret, logger, metrics, tracer } = options;
   const { bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES, bodyBudgetBytes = Infinity } = options;
   const budget = createBodyBudget(bodyBudgetBytes);
   const key = tokenKey(callerTokenSecret);
@@ -62,7 +67,7 @@ function createApp(options: HttpServerOptions): Express {
   app.set('query parser', false);
   app.enable('case sensitive routing');
 
-  app.use(createRequestObserver(metrics, logger));
+  app.use(createRequestObserver(metrics, logger, tracer));
   app.get('/openapi.json', (_req, res) => void res.type('application/json').send(document));
   for (const route of routes) {
     app[route.method](
@@ -77,7 +82,7 @@ function createApp(options: HttpServerOptions): Express {
     });
   }
   app.use(refuseUnrouted);
-  app.use(handleErrors(createErrorAnswerer(logger)));
+  app.use(handleErrors(createErrorAnswerer(logger, options.explain)));
   return app;
 }
 
@@ -96,8 +101,8 @@ function methodsByPath(routes: readonly Route[]): Map<string, string[]> {
   return methods;
 }
 
-/** Gives the request its id, counts it, and logs it once it is answered. */
-function createRequestObserver(metrics: Metrics, logger: Logger): RequestHandler {
+/** Gives the request its id, counts it, and logs it once it is answered; all that is in its span. */
+function createRequestObserver(metrics: Metrics, logger: Logger, tracer: Tracer | undefined): RequestHandler {
   const duration = metrics.histogram({
     name: 'http_server_request_duration_seconds',
     help: 'Time from the request line to the end of the answer',
@@ -109,13 +114,22 @@ function createRequestObserver(metrics: Metrics, logger: Logger): RequestHandler
     const requestId = requestIdOf(req.headers[REQUEST_ID_HEADER]);
     res.locals['requestId'] = requestId;
     res.setHeader(REQUEST_ID_HEADER, requestId);
-    res.on('close', () => {
+    const onClose = () => {
       const ms = performance.now() - startedAt;
       const route = (res.locals['operationId'] as string | undefined) ?? 'unknown';
       duration.observe({ method: req.method, route, status: res.statusCode }, ms / 1000);
       logger.debug({ request_id: requestId, route, status: res.statusCode, ms: Math.round(ms) }, 'request');
+    };
+    if (tracer === undefined) {
+      res.on('close', onClose);
+      return next();
+    }
+    const span = startServerSpan(tracer, req, requestId);
+    res.on('close', () => {
+      withSpan(span, onClose);
+      endServerSpan(span, req.method, res.locals['routePath'] as string | undefined, res);
     });
-    next();
+    withSpan(span, next);
   };
 }
 
@@ -130,6 +144,7 @@ function createPipeline({ route, key, budget, limitBytes }: PipelineDeps): Reque
   const readBody = createBodyReader(route, limitBytes);
   return async (req, res) => {
     res.locals['operationId'] = route.operationId;
+    res.locals['routePath'] = route.path;
     const facts: RequestFacts = {
       headers: req.headers,
       requestId: res.locals['requestId'] as string,

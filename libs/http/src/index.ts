@@ -6,3 +6,4 @@ export * from './http-server.ts';
 export * from './openapi.ts';
 export * from './request-id.ts';
 export * from './route.ts';
+export * from './server-span.ts';

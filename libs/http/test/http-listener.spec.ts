@@ -54,6 +54,31 @@ describe('createHttpListener', () => {
     agent.destroy();
   });
 
+  it('asked to drain, goes on answering, and says with each answer that the connection ends', async () => {
+    const arrived = Promise.withResolvers<void>();
+    const release = Promise.withResolvers<void>();
+    const { url, drain } = await start({
+      listener: (req, res) => {
+        if (req.url === '/fast') return void res.end('fast');
+        arrived.resolve();
+        void release.promise.then(() => res.end('slow'));
+      },
+    });
+    const agent = new Agent({ keepAlive: true });
+    const connectionOf = async (path: string) => {
+      const [res] = (await once(get(`${url}${path}`, { agent }), 'response')) as [IncomingMessage];
+      await res.toArray();
+      return res.headers.connection;
+    };
+    expect(await connectionOf('/fast')).toBe('keep-alive');
+    const slow = connectionOf('/slow');
+    await arrived.promise;
+    drain?.();
+    release.resolve();
+    expect([await slow, await connectionOf('/fast'), await connectionOf('/fast')]).toEqual(['close', 'close', 'close']);
+    agent.destroy();
+  });
+
   it('cuts off what does not finish in time', async () => {
     const arrived = Promise.withResolvers<void>();
     const { url, stop } = await start({ stopTimeoutMs: 20, listener: () => arrived.resolve() });

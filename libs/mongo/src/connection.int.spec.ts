@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { testLogger, useMongo } from '@tollkeeper/testing';
+import { eventually, testLogger, useMongo } from '@tollkeeper/testing';
 import { Schema } from 'mongoose';
 import { connectMongo, type MongoConnection } from './connection.ts';
 import { ensureIndexes } from './indexes.ts';
@@ -60,11 +60,24 @@ describe('a connection to MongoDB', () => {
       await expect(model.find({ unknown: 1 } as never)).rejects.toThrow('not in schema');
     }));
 
-  it('names the address, without the password, and the way out when no server answers', () =>
-    withMongo(async (mongo) => {
-      const failure = mongo.start();
-      await expect(failure).rejects.toThrow(/mongodb:\/\/127\.0\.0\.1:1\/ cannot be reached: .* MONGODB_URI/);
-      await expect(failure).rejects.not.toThrow('hunter2');
-      await expect(mongo.ping()).rejects.toThrow('not connected');
-    }, 'mongodb://admin:hunter2@127.0.0.1:1/?replicaSet=rs0'));
+  it('waits at its start for a server that does not answer, and names the address, without the password, and the way out', async () => {
+    const { logger, text } = testLogger();
+    const uri = 'mongodb://admin:hunter2@127.0.0.1:1/?replicaSet=rs0';
+    const mongo = connectMongo({ uri, database: testMongo.database, logger, serverSelectionTimeoutMs: 100 });
+    const failure = mongo.start();
+    await eventually(() => expect(text().match(/Trying again/g)).toHaveLength(2));
+    expect(text()).toMatch(/mongodb:\/\/127\.0\.0\.1:1\/ cannot be used: .* MONGODB_URI/);
+    await expect(mongo.ping()).rejects.toThrow('not connected');
+    mongo.drain?.();
+    await expect(failure).rejects.toThrow('cannot be used');
+    await expect(failure).rejects.not.toThrow('hunter2');
+    expect(text()).not.toContain('hunter2');
+    await mongo.stop();
+  });
+
+  it('does not wait for a server that refuses its user', () =>
+    withMongo(
+      async (mongo) => expect(mongo.start()).rejects.toThrow(/Authentication failed.* MONGODB_URI/),
+      testMongo.uri.replace(/\/\/[^@]*@/, '//nobody:wrong-password@'),
+    ));
 });

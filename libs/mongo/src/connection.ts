@@ -1,6 +1,8 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Component, Logger } from '@tollkeeper/runtime';
-import { Mongoose, type Connection } from 'mongoose';
+import { type Connection, Error as MongooseError, Mongoose } from 'mongoose';
 import { ensureIndexes } from './indexes.ts';
+import { explainOutage } from './outage.ts';
 
 export interface MongoOptions {
   /** `mongodb://` or `mongodb+srv://` address of a replica set. A database named in it is not used. */
@@ -20,6 +22,15 @@ export interface MongoConnection extends Component {
   ping(): Promise<void>;
 }
 
+/** Milliseconds from one attempt to reach the server at the start to the next. */
+const RETRY_INTERVAL_MS = 1_000;
+
+/** By which the server shows the connections of all services. */
+export const APP_NAME = 'tollkeeper';
+
+/** Probes of readiness give up after a few seconds; this answer comes before that. */
+const PING_TIMEOUT_MS = 2_000;
+
 /**
  * A connection with its own bounded pool. Writes are acknowledged once a majority has them in the journal, so an
  * acknowledged write survives `kill -9` of the server.
@@ -27,8 +38,12 @@ export interface MongoConnection extends Component {
  * Filters are cast by the schema, a field that the schema does not know rejects, and an object with operators is compared
  * as a value: where a query needs `$gte` and the like, the store wraps it in mongoose's `trusted()`.
  *
- * `start` rejects with a sentence that says what to do when no server answers, or when it is not a replica set
- * (transactions need one). Then it makes the collections and indexes of the models registered on the connection.
+ * While no primary answers, operations reject within about 12 s, and most within 5, with errors that `explainOutage` knows;
+ * they succeed again by themselves once one does.
+ *
+ * `start` waits until the server can be reached and has a primary, with a line in the log for each attempt, and makes the
+ * collections and indexes of the models registered on the connection. It rejects with a sentence that says what to do when the
+ * server refuses the user, and when it is no replica set (transactions need one).
  */
 export function connectMongo({
   uri,
@@ -46,43 +61,56 @@ export function connectMongo({
     bufferCommands: false,
   });
   const connection = mongoose.createConnection();
+  const address = withoutCredentials(uri);
+  const givenUp = new AbortController();
   let started = false;
   connection.on('disconnected', () => {
     if (started) logger.warn({ database }, 'MongoDB does not answer; operations fail until it is back');
   });
   connection.on('reconnected', () => logger.info({ database }, 'MongoDB answers again'));
 
+  async function open(): Promise<void> {
+    if (connection.readyState === mongoose.STATES.connected) return;
+    await connection.openUri(uri, {
+      dbName: database,
+      appName: APP_NAME,
+      serverSelectionTimeoutMS: serverSelectionTimeoutMs,
+      // A server that hangs without closing its sockets is given up after one heartbeat and the time to connect: then
+      // what waits for it fails, so that no request hangs on it for longer than these and the selection together.
+      heartbeatFrequencyMS: 2_000,
+      connectTimeoutMS: 5_000,
+      maxPoolSize,
+      // Nor does one wait for ever for its turn when all connections are in use.
+      waitQueueTimeoutMS: serverSelectionTimeoutMs,
+      writeConcern: { w: 'majority', journal: true },
+    });
+  }
+
   async function ping(): Promise<void> {
     if (connection.db === undefined) throw new Error('MongoDB is not connected');
-    await connection.db.command({ ping: 1 }, { signal: AbortSignal.timeout(serverSelectionTimeoutMs) });
+    await connection.db.command({ ping: 1 }, { signal: AbortSignal.timeout(PING_TIMEOUT_MS) });
   }
 
   return {
     name: `mongo:${database}`,
     connection,
     async start() {
-      const address = withoutCredentials(uri);
-      try {
-        await connection.openUri(uri, {
-          dbName: database,
-          appName: 'tollkeeper',
-          serverSelectionTimeoutMS: serverSelectionTimeoutMs,
-          // A server that hangs without closing its sockets is given up after this and one heartbeat (10 s).
-          connectTimeoutMS: 10_000,
-          maxPoolSize,
-          writeConcern: { w: 'majority', journal: true },
-        });
-      } catch (cause) {
-        throw new Error(
-          `MongoDB at ${address} cannot be reached: ${cause instanceof Error ? cause.message : String(cause)}. ` +
-            'Check that it runs and that MONGODB_URI is right (host, port, user, TLS).',
-          { cause },
-        );
+      for (;;) {
+        try {
+          await open();
+          await requireReplicaSet(connection, address);
+          await ensureIndexes(Object.values(connection.models));
+          started = true;
+          return;
+        } catch (err) {
+          const failure = explainFailure(err, address);
+          if (givenUp.signal.aborted || !isPassing(err)) throw failure;
+          logger.warn(`${failure.message} Trying again`);
+          await delay(RETRY_INTERVAL_MS, undefined, { signal: givenUp.signal }).catch(() => undefined);
+        }
       }
-      await requireReplicaSet(connection, address);
-      await ensureIndexes(Object.values(connection.models));
-      started = true;
     },
+    drain: () => givenUp.abort(),
     async stop() {
       started = false;
       await connection.close();
@@ -92,13 +120,37 @@ export function connectMongo({
   };
 }
 
+/** A member of a replica set that nobody has initiated yet. */
+class NotInitiated extends Error {}
+
+/** Its message is complete. */
+class NoReplicaSet extends Error {}
+
 async function requireReplicaSet(connection: Connection, address: string): Promise<void> {
   const hello = await connection.db?.command({ hello: 1 });
   if (hello?.['setName'] !== undefined || hello?.['msg'] === 'isdbgrid') return;
-  await connection.close();
-  throw new Error(
+  if (hello?.['isreplicaset'] === true) throw new NotInitiated('its replica set is not initiated');
+  throw new NoReplicaSet(
     `MongoDB at ${address} is not a replica set, and Tollkeeper needs transactions. ` +
       'Start mongod with --replSet rs0 and run rs.initiate() once; a single node is enough.',
+  );
+}
+
+/** Whether the same again can succeed without anybody changing a setting. */
+function isPassing(err: unknown): boolean {
+  return (
+    err instanceof NotInitiated ||
+    err instanceof MongooseError.MongooseServerSelectionError ||
+    explainOutage(err) !== undefined
+  );
+}
+
+function explainFailure(cause: unknown, address: string): Error {
+  if (cause instanceof NoReplicaSet) return cause;
+  const reason = cause instanceof Error ? cause.message : String(cause);
+  return new Error(
+    `MongoDB at ${address} cannot be used: ${reason}. Check that it runs and that MONGODB_URI is right (host, port, user, TLS).`,
+    { cause },
   );
 }
 

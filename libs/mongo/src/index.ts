@@ -3,4 +3,5 @@ export * from './driver.collection.ts';
 export * from './duplicate-key.ts';
 export * from './indexes.ts';
 export * from './offset.store.ts';
+export * from './outage.ts';
 export * from './transaction.ts';

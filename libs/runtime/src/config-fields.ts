@@ -57,16 +57,22 @@ export function mongodbUriField() {
   return z.string().regex(/^mongodb(\+srv)?:\/\//, 'must be a mongodb:// or mongodb+srv:// address');
 }
 
-/** The settings of a service with an HTTP server behind the gateway. */
-export const httpServiceFields = {
-  HTTP_PORT: portField().prefault('8080').describe('port of the HTTP server behind the gateway; default 8080'),
+/** The secret by which the gateway and the services know each other. */
+export const callerTokenFields = {
   CALLER_TOKEN_SECRET: secretField({ minLength: 32 }).describe(
     'at least 32 characters, the same in the gateway and all services',
   ),
 };
 
+/** The settings of a service with an HTTP server behind the gateway. */
+export const httpServiceFields = {
+  ...callerTokenFields,
+  HTTP_PORT: portField().prefault('8080').describe('port of the HTTP server behind the gateway; default 8080'),
+};
+
 /** The settings of a service with a gRPC server. */
 export const grpcServiceFields = {
+  ...callerTokenFields,
   GRPC_PORT: portField().prefault('9090').describe('port of the gRPC server; default 9090'),
 };
 
@@ -77,6 +83,56 @@ export function mongodbFields(database: string) {
     MONGODB_DATABASE: z.string().min(1).default(database).describe(`database; default ${database}`),
   };
 }
+
+const SAMPLERS = [
+  'always_on',
+  'always_off',
+  'traceidratio',
+  'parentbased_always_on',
+  'parentbased_always_off',
+  'parentbased_traceidratio',
+] as const;
+
+/** `key=value,key=value`. */
+const KEY_VALUES = /^[^=,\s]+=[^,]*(,[^=,\s]+=[^,]*)*$/;
+
+/** The settings of tracing, under OpenTelemetry's own names and with its defaults. */
+export const tracingFields = {
+  OTEL_EXPORTER_OTLP_ENDPOINT: z
+    .url({ protocol: /^https?$/, error: 'must be an http:// or https:// address' })
+    .optional()
+    .describe(
+      'OTLP/HTTP endpoint that traces are sent to, such as http://otel-collector:4318 (/v1/traces is added); without it nothing is traced',
+    ),
+  OTEL_EXPORTER_OTLP_HEADERS: z
+    .string()
+    .regex(KEY_VALUES, 'must be key=value, with commas between')
+    .optional()
+    .describe('headers for the endpoint, key=value with commas between, such as a key of the tracing back end'),
+  OTEL_TRACES_SAMPLER: z
+    .enum(SAMPLERS, `must be one of ${SAMPLERS.join(', ')}`)
+    .default('parentbased_always_on')
+    .describe(`which traces are kept, ${SAMPLERS.join(', ')}; default parentbased_always_on`),
+  OTEL_TRACES_SAMPLER_ARG: z
+    .string()
+    .regex(/^(0(\.\d+)?|1(\.0+)?)$/, 'must be a number from 0 to 1')
+    .transform(Number)
+    .prefault('1')
+    .describe('share of traces that the ratio samplers keep, 0 to 1; default 1'),
+  OTEL_RESOURCE_ATTRIBUTES: z
+    .string()
+    .regex(KEY_VALUES, 'must be key=value, with commas between')
+    .optional()
+    .describe('attributes of all spans, key=value with commas between, such as deployment.environment.name=production'),
+  OTEL_BSP_SCHEDULE_DELAY: integerField({ min: 1, max: 60_000 })
+    .prefault('5000')
+    .describe('milliseconds between two exports of spans; default 5000'),
+  OTEL_BSP_MAX_QUEUE_SIZE: integerField({ min: 1, max: 1_000_000 })
+    .prefault('2048')
+    .describe('spans that wait for their export at most; beyond it they are dropped; default 2048'),
+};
+
+export type TracingConfig = z.infer<z.ZodObject<typeof tracingFields>>;
 
 /** The settings that every service takes. Extend it with the service's own. */
 export const serviceConfig = z.object({
@@ -92,5 +148,6 @@ export const serviceConfig = z.object({
   DRAIN_DELAY_MS: integerField({ min: 0, max: 60_000 })
     .prefault('0')
     .describe('milliseconds between becoming not ready and stopping, for load balancers to notice; default 0'),
+  ...tracingFields,
 });
 export type ServiceConfig = z.infer<typeof serviceConfig>;

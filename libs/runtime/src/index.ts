@@ -7,3 +7,17 @@ export * from './metrics.ts';
 export * from './ops-server.ts';
 export * from './process.ts';
 export * from './secret-file.ts';
+export {
+  activeTrace,
+  endSpan,
+  failSpan,
+  headersOf,
+  inSpan,
+  type Span,
+  type SpanOptions,
+  startSpan,
+  type Tracer,
+  withSpan,
+} from './tracing/span.ts';
+export { type TraceCarrier, type TraceHeaders, traceHeadersOf } from './tracing/trace-headers.ts';
+export { createTracing, isTraced, type Tracing } from './tracing/tracing.ts';

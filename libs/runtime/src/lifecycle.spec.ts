@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
-import { createLifecycle, withoutReadiness } from './lifecycle.ts';
+import { eventually } from '@tollkeeper/testing';
+import { createLifecycle, sideBySide } from './lifecycle.ts';
 import type { Component } from './lifecycle.ts';
 import { createLogger } from './logger.ts';
 
@@ -65,6 +66,25 @@ describe('createLifecycle', () => {
     expect(calls).toEqual(['stop a']);
   });
 
+  it('stopped while a part of its parts waits for a server, has it give up, and starts nothing after it', async () => {
+    const { calls, part } = recorder();
+    const waiting = Promise.withResolvers<void>();
+    const server = part('mongo', {
+      start: () => waiting.promise,
+      drain: () => waiting.reject(new Error('gave up')),
+      ready: () => Promise.reject(new Error('nobody answers')),
+    });
+    const inner = createLifecycle([server, part('b')], logger, { name: 'inner' });
+    const all = createLifecycle([part('a'), inner, part('c')], logger, { name: 'keys' });
+    const started = all.start();
+    await eventually(() => expect(calls).toEqual(['start a']));
+    await expect(all.ready?.()).rejects.toThrow('keys is starting; inner: inner is starting; mongo: nobody answers');
+    const stopped = all.stop();
+    await expect(started).rejects.toThrow('gave up');
+    await stopped;
+    expect(calls).toEqual(['start a', 'stop mongo', 'stop a']);
+  });
+
   it('is ready only between the end of start and the beginning of stop, and names the parts that are not', async () => {
     const { part } = recorder();
     let reachable = false;
@@ -82,15 +102,31 @@ describe('createLifecycle', () => {
     await stopped;
   });
 
-  it('is ready without a part whose readiness does not matter', async () => {
+  it('tells the parts of its parts that a stop is coming, is not ready any more, and stops none before the delay', async () => {
     const { calls, part } = recorder();
-    const ready = async () => {
-      throw new Error('no peer');
-    };
-    const all = createLifecycle([withoutReadiness(part('peer', { ready }))], logger);
+    const inner = createLifecycle([part('a', { drain: () => void calls.push('drain a') })], logger, { name: 'inner' });
+    const all = createLifecycle([inner, part('b')], logger, { drainDelayMs: 20 });
     await all.start();
-    await expect(all.ready?.()).resolves.toBeUndefined();
-    await all.stop();
-    expect(calls).toEqual(['start peer', 'stop peer']);
+    const stopped = all.stop();
+    expect(calls).toEqual(['start a', 'start b', 'drain a']);
+    await expect(inner.ready?.()).rejects.toThrow('inner is draining');
+    await stopped;
+    expect(calls.slice(3)).toEqual(['stop b', 'stop a']);
+  });
+});
+
+describe('sideBySide', () => {
+  it('starts its parts without one waiting for another, and is as ready as all of them are', async () => {
+    const { calls, part } = recorder();
+    const other = Promise.withResolvers<void>();
+    const waits = part('a', {
+      start: () => other.promise,
+      ready: () => Promise.reject(new Error('a has no partitions')),
+    });
+    const both = sideBySide('both', [waits, part('b', { start: async () => other.resolve() })]);
+    await both.start();
+    await expect(both.ready?.()).rejects.toThrow('a has no partitions');
+    await both.stop();
+    expect(calls).toEqual(['stop a', 'stop b']);
   });
 });

@@ -3,8 +3,16 @@ import type { Logger } from './logger.ts';
 /** A part of a process that is started and stopped: a server, a connection, a consumer, or a whole service. */
 export interface Component {
   readonly name: string;
-  /** Resolves when the part does its work. Rejects with a message that says what to do. */
+  /**
+   * Resolves when the part does its work, and waits for a server that it can do nothing without, however late that comes up.
+   * Rejects, with a message that says what to do, for what waiting does not cure.
+   */
   start(): Promise<void>;
+  /**
+   * Says that `stop` comes soon: the part goes on with its work and asks those in front of it to turn elsewhere; a start that
+   * waits gives up and rejects. Idempotent.
+   */
+  drain?(): void;
   /** Finishes what is under way and lets go of everything. Idempotent; also safe on a part that never started. */
   stop(): Promise<void>;
   /** Rejects with the reason while the part cannot do its work. Absent: ready once started. */
@@ -13,16 +21,17 @@ export interface Component {
 
 export interface LifecycleOptions {
   name?: string;
-  /** Milliseconds between becoming not ready and stopping the first part, for load balancers to notice. */
+  /** Milliseconds between draining, which makes it not ready, and stopping the first part, for load balancers to notice. */
   drainDelayMs?: number;
 }
 
 /**
  * Parts as one: started in order, stopped in reverse.
  *
- * When a part fails to start, those already started are stopped and the failure is thrown. `stop` tries every part
- * though one fails, and then throws what failed; called while starting, it lets the part under way finish, starts no
- * other, and stops. `ready` rejects before the start is complete, from the moment of `stop`, and while a part does.
+ * When a part fails to start, those already started are stopped and the failure is thrown. `stop` drains, and then tries
+ * every part though one fails, and throws what failed; called while starting, it lets the part under way finish or
+ * give up, starts no other, and stops. `ready` rejects before the start is complete, from the moment of `drain` or `stop`, and while a
+ * part does.
  */
 export function createLifecycle(
   components: readonly Component[],
@@ -30,13 +39,16 @@ export function createLifecycle(
   { name = 'lifecycle', drainDelayMs = 0 }: LifecycleOptions = {},
 ): Component {
   const started: Component[] = [];
-  let state: 'new' | 'starting' | 'started' | 'stopping' = 'new';
+  let state: 'new' | 'starting' | 'started' | 'draining' | 'stopping' = 'new';
   let starting: Promise<void> = Promise.resolve();
   let stopping: Promise<void> | undefined;
+  /** The part that is being started. */
+  let current: Component | undefined;
 
   async function startAll(): Promise<void> {
     for (const component of components) {
       if (state === 'stopping') throw new Error(`${name} was stopped while it started`);
+      current = component;
       try {
         await component.start();
       } catch (error) {
@@ -48,6 +60,7 @@ export function createLifecycle(
       started.push(component);
       logger.debug({ component: component.name }, 'started');
     }
+    current = undefined;
     if (state === 'starting') state = 'started';
   }
 
@@ -65,8 +78,19 @@ export function createLifecycle(
     if (failures.length > 0) throw new AggregateError(failures, `${name}: ${failures.length} parts failed to stop`);
   }
 
-  async function drain(): Promise<void> {
-    const serving = state === 'started';
+  function drain(): void {
+    if (state === 'starting') {
+      state = 'stopping';
+      current?.drain?.();
+    }
+    if (state !== 'started') return;
+    state = 'draining';
+    for (const component of started) component.drain?.();
+  }
+
+  async function drainAndStop(): Promise<void> {
+    drain();
+    const serving = state === 'draining';
     state = 'stopping';
     await starting.catch(() => undefined);
     if (serving && drainDelayMs > 0) await new Promise((resolve) => setTimeout(resolve, drainDelayMs));
@@ -80,27 +104,43 @@ export function createLifecycle(
       starting = startAll();
       return starting;
     },
+    drain,
     stop() {
-      stopping ??= drain();
+      stopping ??= drainAndStop();
       return stopping;
     },
     async ready() {
-      if (state !== 'started') throw new Error(`${name} is ${state === 'stopping' ? 'stopping' : 'starting'}`);
-      const results = await Promise.allSettled(components.map(async (component) => component.ready?.()));
-      const reasons = results.flatMap((result, index) =>
-        result.status === 'rejected' ? [`${components[index]?.name}: ${reasonOf(result.reason)}`] : [],
-      );
+      // While it starts, the part that it is at says what it waits for.
+      const asked = state === 'started' ? components : state === 'starting' && current ? [current] : [];
+      const reasons = await reasonsNotReady(asked);
+      if (state !== 'started') reasons.unshift(`${name} is ${state === 'new' ? 'starting' : state}`);
       if (reasons.length > 0) throw new Error(reasons.join('; '));
     },
   };
 }
 
 /**
- * `component` without a say in readiness: for a peer whose absence costs a service some answers and not all, so that
- * one service's outage does not take those that ask it out of rotation.
+ * Parts that do not need each other as one: they start at the same time, so that the slowest alone decides how long that
+ * takes, and stop at the same time. When one fails to start, `stop` stops them all.
  */
-export function withoutReadiness({ name, start, stop }: Component): Component {
-  return { name, start, stop };
+export function sideBySide(name: string, components: readonly Component[]): Component {
+  const all = async (work: (component: Component) => Promise<void>): Promise<void> => {
+    await Promise.all(components.map(work));
+  };
+  return {
+    name,
+    start: () => all((component) => component.start()),
+    drain: () => components.forEach((component) => component.drain?.()),
+    stop: () => all((component) => component.stop()),
+    ready: () => all(async (component) => component.ready?.()),
+  };
+}
+
+async function reasonsNotReady(components: readonly Component[]): Promise<string[]> {
+  const results = await Promise.allSettled(components.map(async (component) => component.ready?.()));
+  return results.flatMap((result, index) =>
+    result.status === 'rejected' ? [`${components[index]?.name}: ${reasonOf(result.reason)}`] : [],
+  );
 }
 
 function reasonOf(reason: unknown): string {

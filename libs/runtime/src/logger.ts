@@ -1,5 +1,6 @@
 import pino from 'pino';
 import { PinoPretty } from 'pino-pretty';
+import { activeTraceFields } from './tracing/span.ts';
 
 export type Logger = pino.Logger;
 
@@ -9,6 +10,8 @@ export interface LoggerOptions {
   level: pino.LevelWithSilent;
   /** Readable, coloured lines for a terminal in place of JSON. */
   pretty?: boolean;
+  /** Adds `trace_id` and `span_id` to lines that are written while a span is active. */
+  traceIds?: boolean;
   /** Where lines go; standard output, written in batches of at most 100 ms, unless given. */
   destination?: pino.DestinationStream;
 }
@@ -50,7 +53,7 @@ const SECRET_TEXT = /(ws_live_[A-Za-z0-9]+\.|gw_session=)[A-Za-z0-9_-]+/g;
  * `err` is written as type, message, code, stack and cause; no other property of an error, since drivers hang
  * queries and values on them. `req` is written as method and path, without its query.
  */
-export function createLogger({ service, level, pretty = false, destination }: LoggerOptions): Logger {
+export function createLogger({ service, level, pretty = false, traceIds = false, destination }: LoggerOptions): Logger {
   const stream = destination ?? (pretty ? PinoPretty({ sync: true }) : standardOutput());
   return pino(
     {
@@ -60,6 +63,7 @@ export function createLogger({ service, level, pretty = false, destination }: Lo
       serializers: { err: toLoggedError, req: toLoggedRequest },
       formatters: { level: (label) => ({ level: label }), log: redact },
       hooks: { streamWrite: cutSecrets },
+      ...(traceIds && { mixin: activeTraceFields }),
     },
     stream,
   );
@@ -74,10 +78,24 @@ let shared: ReturnType<typeof pino.destination> | undefined;
 function standardOutput(): pino.DestinationStream {
   if (shared === undefined) {
     const stream = pino.destination({ sync: true, minLength: 8192, periodicFlush: 100 });
+    endFlushAtBrokenPipe(stream);
     process.on('exit', () => stream.flushSync());
     shared = stream;
   }
   return shared;
+}
+
+/**
+ * With the reader gone, sonic-boom's flush tries for ever, and the process would never end. An ordinary write before it finds out
+ * in time: pino then turns the stream off.
+ */
+function endFlushAtBrokenPipe(stream: ReturnType<typeof pino.destination>): void {
+  const flushSync = stream.flushSync.bind(stream);
+  const flushWhileRead = () => {
+    stream.flush();
+    if (stream.flushSync === flushWhileRead) flushSync();
+  };
+  stream.flushSync = flushWhileRead;
 }
 
 /** ISO 8601 with milliseconds; lines of the same millisecond share the text, since making it is dear. */

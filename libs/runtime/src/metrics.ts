@@ -25,11 +25,18 @@ export interface HistogramOptions<L extends string> extends MetricOptions<L> {
   buckets?: number[];
 }
 
-/** An empty set of metrics; every one made from it carries the label `service`. */
-export function createMetrics(service: string): Metrics {
+/**
+ * Metrics of a service; every one made from them carries the label `service`. They are empty, but for
+ * `tollkeeper_build_info` when the `version` of what runs is given.
+ */
+export function createMetrics(service: string, version?: string): Metrics {
   const registry = new prom.Registry();
   registry.setDefaultLabels({ service });
   const registers = [registry];
+  if (version !== undefined) {
+    const help = 'Always 1: which version of the service runs here';
+    new prom.Gauge({ name: 'tollkeeper_build_info', help, labelNames: ['version'], registers }).set({ version }, 1);
+  }
   return {
     registry,
     counter: (options) => new prom.Counter({ ...options, registers }),

@@ -49,6 +49,21 @@ describe('createOpsServer', () => {
     expect(text).toContain('process_cpu_seconds_total');
   });
 
+  it('tells in its metrics too whether it is ready', async () => {
+    const url = await start(async () => undefined);
+    expect(await (await fetch(`${url}/metrics`)).text()).toContain('tollkeeper_ready 1');
+    await server?.stop();
+    const broken = await start(() => Promise.reject(new Error('mongo: no primary')));
+    expect(await (await fetch(`${broken}/metrics`)).text()).toContain('tollkeeper_ready 0');
+  });
+
+  it('tells which version of a service runs', async () => {
+    const url = await start(async () => undefined, [createMetrics('alpha', '1.2.3'), createMetrics('beta')]);
+    const text = await (await fetch(`${url}/metrics`)).text();
+    expect(text).toContain('tollkeeper_build_info{version="1.2.3",service="alpha"} 1');
+    expect(text).not.toContain('service="beta"');
+  });
+
   it('answers 404 and 405 to anything else', async () => {
     const url = await start(async () => undefined);
     expect((await fetch(`${url}/other`)).status).toBe(404);

@@ -41,12 +41,17 @@ export function createOpsServer(options: OpsServerOptions): OpsServer {
       return { status: 200, type: prom.Registry.PROMETHEUS_CONTENT_TYPE, body: await renderMetrics(registries) };
     }
     if (path !== '/readyz') return { status: 404, type: json, body: '{"error":"Not found."}' };
+    const reason = await reasonNotToBeReady();
+    if (reason === null) return { status: 200, type: json, body: '{"status":"ready"}' };
+    return { status: 503, type: json, body: JSON.stringify({ status: 'not ready', reason }) };
+  }
+
+  async function reasonNotToBeReady(): Promise<string | null> {
     try {
       await withTimeout(ready(), readyTimeoutMs);
-      return { status: 200, type: json, body: '{"status":"ready"}' };
+      return null;
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      return { status: 503, type: json, body: JSON.stringify({ status: 'not ready', reason }) };
+      return error instanceof Error ? error.message : String(error);
     }
   }
 
@@ -73,6 +78,14 @@ export function createOpsServer(options: OpsServerOptions): OpsServer {
     },
     async start() {
       prom.collectDefaultMetrics({ register: processRegistry });
+      new prom.Gauge({
+        name: 'tollkeeper_ready',
+        help: '1 while the process can do its work, as /readyz says; else 0',
+        registers: [processRegistry],
+        async collect() {
+          this.set((await reasonNotToBeReady()) === null ? 1 : 0);
+        },
+      });
       await new Promise<void>((resolve, reject) => {
         server.once('error', reject);
         server.listen(port, host, () => {

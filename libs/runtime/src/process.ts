@@ -7,6 +7,8 @@ import type { Logger } from './logger.ts';
 import { createMetrics } from './metrics.ts';
 import type { Metrics } from './metrics.ts';
 import { createOpsServer } from './ops-server.ts';
+import type { Tracer } from './tracing/span.ts';
+import { createTracing, isTraced } from './tracing/tracing.ts';
 import type { z } from 'zod';
 
 export interface ProcessOptions {
@@ -61,32 +63,50 @@ export async function runProcess({ name, build, logger, stopTimeoutMs }: Process
   logger.info(`${name} is ready`);
 }
 
+/** Milliseconds that a service has to drain, `DRAIN_DELAY_MS` not counted. Whoever ends it waits longer before killing it. */
+export const STOP_TIMEOUT_MS = 25_000;
+
 export interface ServiceOptions<S extends z.ZodObject> {
   /** Name of the service in logs and metrics. */
   name: string;
+  /** Its version, as its package.json has it: in the first log line and in `tollkeeper_build_info`. */
+  version: string;
   /** The service's whole environment: {@link serviceConfig} extended with its own settings. */
   config: S;
-  /** Milliseconds that a drain may take, `DRAIN_DELAY_MS` not counted; 25 s unless given. */
+  /** Milliseconds that a drain may take, `DRAIN_DELAY_MS` not counted; {@link STOP_TIMEOUT_MS} unless given. */
   stopTimeoutMs?: number;
-  create: (deps: { config: z.infer<S>; logger: Logger; metrics: Metrics }) => Component | Promise<Component>;
+  create: (deps: {
+    config: z.infer<S>;
+    logger: Logger;
+    metrics: Metrics;
+    tracer: Tracer | undefined;
+  }) => Component | Promise<Component>;
 }
 
 /**
  * What every service's `main.ts` does: reads the environment (prints all problems and exits with 1 when it is not
- * usable), makes logger and metrics, and runs the service beside its operations server.
+ * usable), makes logger, metrics and tracer, and runs the service beside its operations server.
  */
 export async function runService<S extends z.ZodObject>({
   name,
+  version,
   config: schema,
-  stopTimeoutMs = 25_000,
+  stopTimeoutMs = STOP_TIMEOUT_MS,
   create,
 }: ServiceOptions<S>): Promise<void> {
   const { config, common } = readEnvironment(schema);
-  const logger = createLogger({ service: name, level: common.LOG_LEVEL, pretty: common.LOG_PRETTY });
-  const metrics = createMetrics(name);
+  const logger = createLogger({
+    service: name,
+    level: common.LOG_LEVEL,
+    pretty: common.LOG_PRETTY,
+    traceIds: isTraced(common),
+  });
+  const metrics = createMetrics(name, version);
+  logger.info({ version }, `${name} is starting`);
 
   const build = async () => {
-    const service = await create({ config, logger, metrics });
+    const tracing = await createTracing({ config: common, logger, metrics });
+    const service = await create({ config, logger, metrics, tracer: tracing.tracerOf(name, version) });
     const drained = createLifecycle([service], logger, { name, drainDelayMs: common.DRAIN_DELAY_MS });
     const ops = createOpsServer({
       port: common.OPS_PORT,
@@ -95,7 +115,7 @@ export async function runService<S extends z.ZodObject>({
       ready: async () => drained.ready?.(),
       logger,
     });
-    return createLifecycle([ops, drained], logger, { name });
+    return createLifecycle([tracing, ops, drained], logger, { name });
   };
   await runProcess({ name, build, logger, stopTimeoutMs: common.DRAIN_DELAY_MS + stopTimeoutMs });
 }

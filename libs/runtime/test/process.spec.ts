@@ -25,6 +25,8 @@ function run(env: Record<string, string>) {
   started.stderr.on('data', read);
   return {
     signal: (name: NodeJS.Signals) => started.kill(name),
+    /** Closes the pipe that it logs into, as the death of whoever reads it does. */
+    stopReading: () => started.stdout.destroy(),
     exitCode: once(started, 'close').then(([code]) => code as number | null),
     output: () => output,
     seen: (pattern: RegExp) =>
@@ -48,6 +50,22 @@ describe('a service process', () => {
     await expect((await answer).text()).resolves.toBe('finished');
     await expect(service.exitCode).resolves.toBe(0);
     expect(service.output()).toContain('fixture has stopped');
+  });
+
+  it('ends in time though nobody reads its log any more', async () => {
+    const service = run({ MODE: 'good' });
+    await service.seen(/fixture is ready/);
+    service.stopReading();
+    service.signal('SIGTERM');
+    await expect(service.exitCode).resolves.toBe(0);
+  });
+
+  it('says in its first line which version of it starts', async () => {
+    const service = run({ MODE: 'good' });
+    await service.seen(/"version":"1\.2\.3","msg":"fixture is starting"/);
+    await service.seen(/fixture is ready/);
+    service.signal('SIGTERM');
+    await expect(service.exitCode).resolves.toBe(0);
   });
 
   it('exits with 1 when the drain takes too long', async () => {

@@ -7,6 +7,7 @@ const config = serviceConfig.extend({ MODE: z.enum(['good', 'hang', 'reject', 'f
 
 await runService({
   name: 'fixture',
+  version: '1.2.3',
   config,
   stopTimeoutMs: process.env['MODE'] === 'hang' ? 200 : 20_000,
   create: ({ config: { MODE } }) => {

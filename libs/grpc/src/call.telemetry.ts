@@ -1,0 +1,99 @@
+import { type Metadata, status } from '@grpc/grpc-js';
+import {
+  endSpan,
+  failSpan,
+  headersOf,
+  type Metrics,
+  type Span,
+  startSpan,
+  type TraceCarrier,
+  type Tracer,
+} from '@tollkeeper/runtime';
+
+/** Measures and traces the calls of one end. */
+export interface CallTelemetry {
+  /** A call begins; call `end` once with what it came to. `span` is absent while nothing is traced. */
+  begin(path: string, metadata: Metadata): { span: Span | undefined; end(code: status): void };
+}
+
+interface TelemetryDeps {
+  metrics: Metrics | undefined;
+  tracer: Tracer | undefined;
+}
+
+/** Of a service that makes calls: its spans go along in the metadata. */
+export function createClientTelemetry({ metrics, tracer }: TelemetryDeps): CallTelemetry {
+  const duration = metrics && durationOf(metrics, 'client', 'Time from a call to its answer, all attempts included');
+  return {
+    begin(path, metadata) {
+      const stopTimer = duration?.startTimer({ method: path });
+      const span = tracer && startSpan(tracer, { ...describe(path), kind: 'client' });
+      if (span !== undefined) {
+        for (const [name, value] of Object.entries(headersOf(span))) metadata.set(name, value);
+      }
+      return {
+        span,
+        end(code) {
+          stopTimer?.({ code: status[code] });
+          if (span !== undefined) end(span, code, code !== status.OK);
+        },
+      };
+    },
+  };
+}
+
+/** What of a status says that the server, and not its caller, is at fault. */
+const SERVER_FAULTS = new Set([
+  status.UNKNOWN,
+  status.DEADLINE_EXCEEDED,
+  status.UNIMPLEMENTED,
+  status.INTERNAL,
+  status.UNAVAILABLE,
+  status.DATA_LOSS,
+]);
+
+/** Of a service that answers calls: its spans continue what comes in the metadata. */
+export function createServerTelemetry({ metrics, tracer }: TelemetryDeps): CallTelemetry {
+  const duration = metrics && durationOf(metrics, 'server', 'Time from a complete request to its answer');
+  return {
+    begin(path, metadata) {
+      const stopTimer = duration?.startTimer({ method: path });
+      const span = tracer && startSpan(tracer, { ...describe(path), kind: 'server', parent: carried(metadata) });
+      return {
+        span,
+        end(code) {
+          stopTimer?.({ code: status[code] });
+          if (span !== undefined) end(span, code, SERVER_FAULTS.has(code));
+        },
+      };
+    },
+  };
+}
+
+/** One histogram for all ends of the same side that share the registry. */
+function durationOf({ registry, histogram }: Metrics, side: 'client' | 'server', help: string) {
+  const name = `grpc_${side}_request_duration_seconds`;
+  const made = registry.getSingleMetric(name) as ReturnType<typeof histogram<'method' | 'code'>> | undefined;
+  return made ?? histogram({ name, help, labelNames: ['method', 'code'] });
+}
+
+/** `/tollkeeper.keys.v1.KeysService/VerifyKey` without its first slash is the method's full name. */
+function describe(path: string) {
+  const method = path.slice(1);
+  return { name: method, attributes: { 'rpc.system.name': 'grpc', 'rpc.method': method } };
+}
+
+function carried(metadata: Metadata): TraceCarrier {
+  return { traceparent: textOf(metadata, 'traceparent'), tracestate: textOf(metadata, 'tracestate') };
+}
+
+function textOf(metadata: Metadata, name: string): string | undefined {
+  const [value] = metadata.get(name);
+  return typeof value === 'string' ? value : undefined;
+}
+
+function end(span: Span, code: status, failed: boolean): void {
+  span.setAttribute('rpc.status_code', status[code]);
+  if (failed) failSpan(span, status[code]);
+  endSpan(span);
+}

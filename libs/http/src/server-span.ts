@@ -1,0 +1,18 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { endSpan, failSpan, type Span, startSpan, type Tracer } from '@tollkeeper/runtime';
+
+/** Begins the span of a request that a server has received; it continues the trace that the request came with, if any. */
+export function startServerSpan(tracer: Tracer, { method = '', headers }: IncomingMessage, requestId: string): Span {
+  const { traceparent, tracestate } = headers;
+  const attributes = { 'http.request.method': method, 'tollkeeper.request_id': requestId };
+  return startSpan(tracer, { name: method, kind: 'server', parent: { traceparent, tracestate }, attributes });
+}
+
+/** Ends it with the answer. `route` is a template, never the path; undefined where nothing took the request. */
+export function endServerSpan(span: Span, method: string, route: string | undefined, res: ServerResponse): void {
+  if (route !== undefined) span.updateName(`${method} ${route}`).setAttribute('http.route', route);
+  span.setAttribute('http.response.status_code', res.statusCode);
+  if (!res.writableFinished) span.setAttribute('tollkeeper.aborted', true);
+  if (res.statusCode >= 500) failSpan(span, String(res.statusCode));
+  endSpan(span);
+}

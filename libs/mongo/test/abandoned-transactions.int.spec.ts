@@ -1,0 +1,32 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { connectMongo, withTransaction } from '../src/index.ts';
+import { testLogger, useMongo } from '@tollkeeper/testing';
+
+const { uri, database } = useMongo();
+const mongo = connectMongo({ uri, database, logger: testLogger().logger });
+const items = () => mongo.connection.collection<{ _id: number; by: string }>('items');
+
+beforeAll(async () => {
+  await mongo.start();
+  await mongo.connection.createCollection('items');
+  await items().insertOne({ _id: 1, by: 'nobody' });
+});
+afterAll(() => mongo.stop());
+
+describe('a transaction of a process that was killed', () => {
+  it('holds up others for seconds, and not until the server ends it', async () => {
+    const admin = mongo.connection.getClient().db('admin');
+    const { was } = await admin.command({ setParameter: 1, transactionLifetimeLimitSeconds: 3600 });
+    const child = fork(`${import.meta.dirname}/holding.process.ts`, [uri, database]);
+    await once(child, 'message');
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    await withTransaction(mongo.connection, (session) =>
+      items().updateOne({ _id: 1 }, { $set: { by: 'the next one' } }, { session }),
+    );
+    expect(await items().findOne({ _id: 1 })).toMatchObject({ by: 'the next one' });
+    await admin.command({ setParameter: 1, transactionLifetimeLimitSeconds: was });
+  }, 60_000);
+});
