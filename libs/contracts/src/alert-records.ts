@@ -114,7 +114,7 @@ const moment = z.iso.datetime({ precision: 3 });
 const count = z.int().min(0);
 
 // A producer that is newer than its readers may add fields; they are let by.
-const notificationSchema = z.object({
+export const notificationSchema = z.object({
   v: z.literal(1),
   notification_id: id,
   type: z.enum(NOTIFICATION_TYPES),
@@ -125,7 +125,7 @@ const notificationSchema = z.object({
   occurred_at: moment,
 });
 
-const deliverySchema = z.object({
+export const deliverySchema = z.object({
   v: z.literal(1),
   notification_id: id,
   type: z.enum(NOTIFICATION_TYPES),

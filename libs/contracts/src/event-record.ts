@@ -62,6 +62,9 @@ const knownRecords = {
 } satisfies Record<KnownEventType, z.ZodType>;
 const otherRecord = recordOf(z.string().min(1), otherData);
 
+/** What stands in the values of the topic, by the type of the event; `other` is any type that is not named. */
+export const gatewayEventRecords = { ...knownRecords, other: otherRecord };
+
 /**
  * Reads the value of a record of `gateway.events`. Throws an Error that says what is wrong when it can't be read:
  * such a record belongs in the dead letters. The message names fields and never quotes their values.
@@ -77,19 +80,18 @@ export function decodeGatewayEvent(value: Buffer): GatewayEventRecord {
   return { tenantId: provenTenantId(tenant_id), receivedAt: received_at, event };
 }
 
+/** How `encodeGatewayEvent` begins a value: the identifiers hold nothing that JSON escapes, the source may. */
+const CANONICAL_BEGINNING =
+  /^\{"v":1,"tenant_id":"[^"\\]*","received_at":"[^"\\]*","event":\{"specversion":"1\.0","id":"[^"\\]*","source":"(?:[^"\\]|\\.)*","type":"([^"\\]*)"/;
+/** More bytes than the longest beginning has. */
+const PEEKED_BYTES = 1_200;
+
 /**
- * The type and the agent of a record's event, read without any check and so at a fraction of the cost of
- * `decodeGatewayEvent`: enough to pass over the events that a reader does not care for. Null for what is not an event.
+ * The type of a record's event, read without any check and at a tenth of the cost of parsing the record: enough to pass over
+ * the events that a reader does not care for. Null for what `encodeGatewayEvent` did not write: that takes `decodeGatewayEvent`.
  */
-export function peekGatewayEvent(value: Buffer): { type: string; agentId: string | undefined } | null {
-  try {
-    const { event } = JSON.parse(value.toString()) as { event: { type: unknown; data: { agent_id?: unknown } } };
-    const { agent_id: agentId } = event.data;
-    if (typeof event.type !== 'string') return null;
-    return { type: event.type, agentId: typeof agentId === 'string' ? agentId : undefined };
-  } catch {
-    return null;
-  }
+export function peekEventType(value: Buffer): string | null {
+  return CANONICAL_BEGINNING.exec(value.toString('latin1', 0, PEEKED_BYTES))?.[1] ?? null;
 }
 
 type Json = { event?: { type?: unknown } | null } | null;

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { type ErrorDetail, MAX_MICROS, provenTenantId } from '@tollkeeper/kernel';
 import fc from 'fast-check';
 import type { z } from 'zod';
-import { decodeGatewayEvent, encodeGatewayEvent, peekGatewayEvent } from './event-record.ts';
+import { decodeGatewayEvent, encodeGatewayEvent, peekEventType } from './event-record.ts';
 import { gatewayEventBatchOf, gatewayEventSchema, isSpendSettled, MAX_EVENT_DATA_LENGTH } from './events.ts';
 import { toErrorDetails } from './validation.ts';
 
@@ -166,19 +166,29 @@ describe('a batch', () => {
 });
 
 describe('the record of an event in the log', () => {
-  it('shows its type and agent at a glance, and nothing where there is no event', () => {
-    const glance = (event: unknown) => peekGatewayEvent(Buffer.from(JSON.stringify({ v: 1, event })));
-    expect(glance(spend)).toEqual({ type: 'spend.settled', agentId: 'agent-1' });
-    expect(glance({ type: 'tool.called', data: {} })).toEqual({ type: 'tool.called', agentId: undefined });
-    expect([glance(null), glance({ type: 7, data: {} }), peekGatewayEvent(Buffer.from('{'))]).toEqual([
-      null,
-      null,
-      null,
-    ]);
-  });
-
   const tenantId = provenTenantId('ws_1');
   const receivedAt = '2026-11-21T18:00:01.000Z';
+
+  it('shows its type at a glance, whatever the event says, and nothing where another writer wrote it', () => {
+    const peek = (input: object) =>
+      peekEventType(encodeGatewayEvent({ tenantId, receivedAt, event: gatewayEventSchema.parse(input) }).value);
+    expect(peek(spend)).toBe('spend.settled');
+    expect(peek({ ...spend, source: '/a"b\\c","type":"no"' })).toBe('spend.settled');
+    expect(peek({ ...other, source: `/${'"'.repeat(255)}`, data: { type: 'no', event: { type: 'no' } } })).toBe(
+      other.type,
+    );
+    const { value } = encodeGatewayEvent({ tenantId, receivedAt, event: gatewayEventSchema.parse(spend) });
+    const { event, ...rest } = JSON.parse(value.toString());
+    const foreign = [
+      { event, ...rest },
+      { ...rest, event: { data: {}, ...event } },
+      { ...rest, v: 2, event },
+      [],
+      null,
+    ];
+    expect(foreign.map((each) => peekEventType(Buffer.from(JSON.stringify(each))))).toEqual(foreign.map(() => null));
+    expect(peekEventType(Buffer.from('{'))).toBeNull();
+  });
 
   it.each([spend, budgetBlocked, guardBlocked, other])('keeps $type whole', (input) => {
     const event = gatewayEventSchema.parse(input);

@@ -4,6 +4,7 @@ export * from './api/primitives.ts';
 export * from './event-record.ts';
 export { eventType } from './event-schemas.ts';
 export * from './events.ts';
+export * from './log-records.ts';
 export * from './services.ts';
 export * from './validation.ts';
 export * from './workspace-key.ts';

@@ -1,29 +1,50 @@
 import { connectMongo } from '@tollkeeper/mongo';
-import { createLifecycle, type Logger, type Metrics, mongodbUriField } from '@tollkeeper/runtime';
+import { ConfigError, createLifecycle, type Logger, type Metrics, mongodbUriField } from '@tollkeeper/runtime';
 import { z } from 'zod';
 import type { EventLog } from './event-log.ts';
+import { kafkaFields, toKafkaSettings } from './kafka/kafka.config.ts';
+import { createKafkaEventLog } from './kafka/kafka.event-log.ts';
 import { createMongoEventLog } from './mongo/mongo.event-log.ts';
 
-/** Environment that says where the event log is; every service that reads or writes it has the same. */
+const DEFAULT_DATABASE = 'tollkeeper_log';
+const DEFAULT_REPLICATION_FACTOR = 3;
+
+/**
+ * Environment that says where the event log is: in MongoDB or in Kafka. Every service that reads or writes it has the same.
+ */
 export const eventLogConfig = {
-  EVENT_LOG_MONGODB_URI: mongodbUriField().describe(
-    'MongoDB replica set that holds the event log, the same for all services',
-  ),
+  EVENT_LOG_MONGODB_URI: mongodbUriField()
+    .optional()
+    .describe('MongoDB replica set that holds the event log, the same for all services; or set KAFKA_BROKERS'),
   EVENT_LOG_DATABASE: z
     .string()
     .min(1)
-    .default('tollkeeper_log')
-    .describe('database of the event log; default tollkeeper_log'),
+    .default(DEFAULT_DATABASE)
+    .describe(`database of the event log in MongoDB; default ${DEFAULT_DATABASE}`),
+  ...kafkaFields,
 };
 
-/** The event log that the environment names, with a connection of its own. */
-export function createConfiguredEventLog(deps: {
-  config: { EVENT_LOG_MONGODB_URI: string; EVENT_LOG_DATABASE: string };
-  logger: Logger;
-  metrics: Metrics;
-}): EventLog {
+/** What {@link eventLogConfig} makes of an environment. Fields that have a default may be left out. */
+export type EventLogConfig = Partial<z.infer<z.ZodObject<typeof eventLogConfig>>>;
+
+/**
+ * The event log that the environment names, with connections of its own. Throws a ConfigError that names the variables
+ * when the environment names none, or two.
+ */
+export function createConfiguredEventLog(deps: { config: EventLogConfig; logger: Logger; metrics: Metrics }): EventLog {
   const { config, logger, metrics } = deps;
-  const mongo = connectMongo({ uri: config.EVENT_LOG_MONGODB_URI, database: config.EVENT_LOG_DATABASE, logger });
+  const { EVENT_LOG_MONGODB_URI: uri, EVENT_LOG_DATABASE: database = DEFAULT_DATABASE } = config;
+  if ((uri === undefined) === (config.KAFKA_BROKERS === undefined)) {
+    const message = 'exactly one of EVENT_LOG_MONGODB_URI and KAFKA_BROKERS says where the event log is';
+    const variables = ['EVENT_LOG_MONGODB_URI', 'KAFKA_BROKERS'];
+    throw new ConfigError(variables.map((variable) => ({ variable, message })));
+  }
+  if (uri === undefined) {
+    const settings = toKafkaSettings(config, `tollkeeper-${String(logger.bindings()['service'])}`);
+    const { KAFKA_REPLICATION_FACTOR: replicationFactor = DEFAULT_REPLICATION_FACTOR } = config;
+    return createKafkaEventLog({ ...settings, replicationFactor, logger, metrics });
+  }
+  const mongo = connectMongo({ uri, database, logger });
   const log = createMongoEventLog({ connection: mongo.connection, logger, metrics });
   return { ...log, ...createLifecycle([mongo, log], logger, { name: 'event-log' }) };
 }

@@ -1,10 +1,14 @@
 import type { Logger, Metrics } from '@tollkeeper/runtime';
-import type { EventLog, ReadRecord, RecordBatch } from './event-log.ts';
+import { type EventLog, type LogRecord, MAX_RECORD_BYTES, type ReadRecord, type RecordBatch } from './event-log.ts';
+import { sizeOf } from './log.records.ts';
 
 /** Where records go that can never be applied, so that those behind them can be. */
 export interface DeadLetters {
   /**
-   * Appends the record to `<topic>.dead` as it is, with the headers `dead-reason`, `dead-topic`, `dead-partition` and `dead-offset`.
+   * Appends the record to `<topic>.dead` with the headers `dead-reason`, `dead-group` (who could not read it), `dead-topic`,
+   * `dead-partition` and `dead-offset`. It is kept as it is, unless no log could keep it: then its value is cut to
+   * {@link MAX_RECORD_BYTES}, `dead-value-bytes` says how long it was, and a missing key or too many headers are replaced.
+   *
    * Call it before the batch's position is stored: a crash in between sets the record aside twice, never not at all.
    */
   setAside(source: Pick<RecordBatch, 'topic' | 'partition'>, record: ReadRecord, reason: string): Promise<void>;
@@ -12,16 +16,24 @@ export interface DeadLetters {
 
 const DAY_MS = 86_400_000;
 const MAX_REASON_LENGTH = 500;
+const MAX_KEY_LENGTH = 256;
+/** Of the record's own headers; what Kafka takes beyond {@link MAX_RECORD_BYTES} has room for them and the ones added here. */
+const MAX_HEADERS_BYTES = 16 * 1024;
 
-/** Counts what it sets aside in `event_log_dead_letters_total`, by source topic. Make one per service. */
+/**
+ * Counts what it sets aside in `event_log_dead_letters_total`, by source topic. Make one per service: each group sets its own
+ * copy aside, since what one version of a service can't read another may.
+ */
 export function createDeadLetters(deps: {
   eventLog: EventLog;
+  /** The consumer group of the service. */
+  group: string;
   metrics: Metrics;
   logger: Logger;
   /** How long dead letters are kept for somebody to look at them. */
   retentionMs?: number;
 }): DeadLetters {
-  const { eventLog, logger, retentionMs = 30 * DAY_MS } = deps;
+  const { eventLog, group, logger, retentionMs = 30 * DAY_MS } = deps;
   const ensured = new Set<string>();
   const setAsideTotal = deps.metrics.counter({
     name: 'event_log_dead_letters_total',
@@ -30,19 +42,32 @@ export function createDeadLetters(deps: {
   });
 
   return {
-    async setAside({ topic, partition }, { key, value, headers, offset }, reason) {
+    async setAside({ topic, partition }, record, reason) {
       const deadTopic = `${topic}.dead`;
       if (!ensured.has(deadTopic)) await eventLog.ensureTopic({ name: deadTopic, partitions: 1, retentionMs });
       ensured.add(deadTopic);
       const origin = {
         'dead-reason': reason.slice(0, MAX_REASON_LENGTH),
+        'dead-group': group,
         'dead-topic': topic,
         'dead-partition': String(partition),
-        'dead-offset': String(offset),
+        'dead-offset': String(record.offset),
       };
-      await eventLog.append(deadTopic, [{ key, value, headers: { ...headers, ...origin } }]);
+      await eventLog.append(deadTopic, [toDeadLetter(record, origin)]);
       setAsideTotal.inc({ topic });
+      const { offset } = record;
       logger.error({ topic, partition, offset, reason: origin['dead-reason'] }, `record set aside in ${deadTopic}`);
     },
+  };
+}
+
+/** Others than this log's own appenders write what they like: a dead letter that no log takes would hold up its partition for ever. */
+function toDeadLetter({ key, value, headers = {} }: ReadRecord, origin: Record<string, string>): LogRecord {
+  const tooLong = value.length > MAX_RECORD_BYTES;
+  const kept = sizeOf({ key: '', value: Buffer.alloc(0), headers }) <= MAX_HEADERS_BYTES ? headers : {};
+  return {
+    key: key.slice(0, MAX_KEY_LENGTH) || 'none',
+    value: tooLong ? value.subarray(0, MAX_RECORD_BYTES) : value,
+    headers: { ...kept, ...origin, ...(tooLong && { 'dead-value-bytes': String(value.length) }) },
   };
 }

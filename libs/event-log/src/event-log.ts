@@ -107,3 +107,11 @@ export interface LogConsumer extends Component {
 
 /** Largest record value, as in Kafka's defaults: 1 MiB with room for key and headers. */
 export const MAX_RECORD_BYTES = 1_000_000;
+
+/** The topic of an append or of a consumer does not exist. */
+export class MissingTopic extends Error {
+  constructor(name: string) {
+    super(`Topic ${name} does not exist; make it with ensureTopic first`);
+    this.name = 'MissingTopic';
+  }
+}

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connectMongo, createOffsetStore, withTransaction } from '@tollkeeper/mongo';
 import { createLogger, createMetrics } from '@tollkeeper/runtime';
 import type { Connection } from 'mongoose';
-import { createMongoEventLog } from '../src/index.ts';
 import type { ConsumerHandler } from '../src/event-log.ts';
+import { createKafkaEventLog, createMongoEventLog, type EventLog } from '../src/index.ts';
 
 export const EFFECTS = 'effects';
 
@@ -29,11 +29,23 @@ export function createEffectsHandler(
   };
 }
 
+/** What the process below is told in its arguments, as JSON. */
+export interface EffectsConsumerOptions {
+  uri: string;
+  database: string;
+  topic: string;
+  /** The log is in this Kafka; in the database unless given. */
+  brokers?: string;
+  /** The first batch waits, when its effects are in the transaction, for a message of the parent. */
+  hold?: boolean;
+}
+
 /**
  * As a process of its own, for tests that kill or pause it: tells its parent of every batch whose effects are in the
- * transaction. With `hold`, the first one waits there for a message of the parent.
+ * transaction.
  */
-export async function runEffectsConsumer(uri: string, database: string, topic: string, hold: boolean): Promise<void> {
+export async function runEffectsConsumer(options: EffectsConsumerOptions): Promise<void> {
+  const { uri, database, topic, brokers, hold = false } = options;
   const logger = createLogger({ service: 'effects', level: 'silent' });
   const mongo = connectMongo({ uri, database, logger });
   let held = !hold;
@@ -43,16 +55,21 @@ export async function runEffectsConsumer(uri: string, database: string, topic: s
     held = true;
     await once(process, 'message');
   });
-  const log = createMongoEventLog({
-    connection: mongo.connection,
-    logger,
-    metrics: createMetrics('effects'),
-    leaseMs: 800,
-  });
+  const own = { logger, metrics: createMetrics('effects') };
+  const log: EventLog =
+    brokers === undefined
+      ? createMongoEventLog({ ...own, connection: mongo.connection, leaseMs: 800 })
+      : createKafkaEventLog({
+          ...own,
+          brokers: [brokers],
+          clientId: 'effects',
+          replicationFactor: 1,
+          sessionTimeoutMs: 2_000,
+        });
   await mongo.start();
   await log.start();
   await log.consumer({ group: 'effects', topic, maxRecords: 5, handler }).start();
 }
 
-const [uri, database, topic, hold] = process.argv.slice(2);
-if (import.meta.main && uri && database && topic) await runEffectsConsumer(uri, database, topic, hold === 'hold');
+const [options] = process.argv.slice(2);
+if (import.meta.main && options) await runEffectsConsumer(JSON.parse(options) as EffectsConsumerOptions);

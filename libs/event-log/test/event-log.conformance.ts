@@ -176,6 +176,18 @@ export function describeEventLogConformance(name: string, createHarness: () => P
         expect(ledger.batches.map(({ nextOffset }) => nextOffset)).toEqual([10, 20, 25]);
       });
 
+      it('goes on with what comes later, however many appends it has caught up with', async () => {
+        await log.append(topic, numbered('ws_a', 0, 1));
+        for (let appends = 1; appends <= 9; appends += 1) {
+          const ledger = createGroupLedger();
+          const consumer = await consume(ledger, { group: `group-${appends}`, maxRecords: 1 });
+          await eventually(() => expect(ledger.records()).toHaveLength(appends));
+          await log.append(topic, numbered('ws_a', appends, 1));
+          await eventually(() => expect(ledger.values()).toEqual(valuesOf(numbered('ws_a', 0, appends + 1))));
+          await consumer.stop();
+        }
+      });
+
       it('delivers a batch again, from the position, until the handler takes it, and nothing behind it before', async () => {
         const ledger = createGroupLedger();
         const attempts: (number | undefined)[] = [];

@@ -49,8 +49,9 @@ describe('the event log in MongoDB', () => {
     return consumer;
   }
 
-  function startChild(...options: string[]): ChildProcess {
-    const child = fork(`${import.meta.dirname}/effects.consumer.ts`, [testMongo.uri, database, topic, ...options]);
+  function startChild(hold = false): ChildProcess {
+    const options = JSON.stringify({ uri: testMongo.uri, database, topic, hold });
+    const child = fork(`${import.meta.dirname}/effects.consumer.ts`, [options]);
     children.push(child);
     return child;
   }
@@ -110,7 +111,7 @@ describe('the event log in MongoDB', () => {
 
   it('has no effect of an owner that was taken for dead and comes back in the middle of its batch', async () => {
     await log.append(topic, numbered('ws', 0, 3));
-    const stale = startChild('hold');
+    const stale = startChild(true);
     await once(stale, 'message');
     stale.kill('SIGSTOP');
 

@@ -1,11 +1,7 @@
 import type { Logger } from '@tollkeeper/runtime';
+import type { PartitionWork } from '../partition.worker.ts';
 import { planAssignment } from './assignment.ts';
 import type { GroupStore, VersionedGroupView } from './group.store.ts';
-
-/** Work on one assigned partition; `stop` is idempotent and resolves when nothing of it runs any more. */
-export interface PartitionWork {
-  stop(): Promise<void>;
-}
 
 export interface GroupMembership {
   /** Joins the group and takes the partitions that are free. */
@@ -95,7 +91,9 @@ export function createGroupMembership(deps: {
       clearTimeout(timer);
       await beating;
       await Promise.all([...works.keys()].map(stopWork));
-      await store.leave(member);
+      await store.leave(member).catch((err: unknown) => {
+        logger.warn({ err, member }, 'the consumer group could not be left; the others take over when the lease ends');
+      });
     },
     async ready() {
       if (performance.now() - heardAt > leaseMs) {

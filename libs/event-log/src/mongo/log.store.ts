@@ -1,5 +1,5 @@
 import type { Connection, mongo } from 'mongoose';
-import type { LogRecord, ReadRecord, TopicOptions } from '../event-log.ts';
+import { type LogRecord, MissingTopic, type ReadRecord, type TopicOptions } from '../event-log.ts';
 
 /** A topic, and the end of each of its partitions: the offset that the next record of it gets. */
 export interface Topic {
@@ -42,13 +42,6 @@ interface StoredBatch {
   appendedAt: Date;
   expiresAt: Date;
   records: LogRecord[];
-}
-
-export class MissingTopic extends Error {
-  constructor(name: string) {
-    super(`Topic ${name} does not exist; make it with ensureTopic first`);
-    this.name = 'MissingTopic';
-  }
 }
 
 const DUPLICATE_KEY = 11_000;

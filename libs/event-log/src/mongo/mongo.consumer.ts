@@ -2,12 +2,13 @@ import { randomUUID } from 'node:crypto';
 import type { Logger } from '@tollkeeper/runtime';
 import type { Connection } from 'mongoose';
 import type { ConsumerOptions, LogConsumer } from '../event-log.ts';
+import type { LogMetrics } from '../log.metrics.ts';
+import { startPartitionWork } from '../partition.worker.ts';
 import type { EndOffsets } from './end-offsets.ts';
 import { createGroupMembership, type GroupMembership } from './group.membership.ts';
 import { createGroupStore } from './group.store.ts';
-import type { LogMetrics } from './log.metrics.ts';
 import type { LogStore } from './log.store.ts';
-import { startPartitionWork } from './partition.worker.ts';
+import { createPartitionSource } from './partition.source.ts';
 
 /** A member of a consumer group that works on its share of the partitions, all at the same time. */
 export function createMongoConsumer(deps: {
@@ -42,7 +43,15 @@ export function createMongoConsumer(deps: {
         partitions,
         leaseMs: deps.leaseMs,
         logger: logger.child({ group: options.group, topic }),
-        startWork: (partition) => startPartitionWork({ ...deps, consumer: options, partition }),
+        startWork(partition) {
+          const work = {
+            consumer: options,
+            partition,
+            logger: logger.child({ topic, group: options.group, partition }),
+          };
+          const source = createPartitionSource({ ...work, store, ends });
+          return startPartitionWork({ ...work, source, metrics: deps.metrics });
+        },
       });
       await membership.join();
     },

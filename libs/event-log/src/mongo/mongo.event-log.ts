@@ -1,11 +1,13 @@
 import { systemClock, type Clock } from '@tollkeeper/kernel';
 import type { Logger, Metrics } from '@tollkeeper/runtime';
 import type { Connection } from 'mongoose';
+import { type AppendQueue, createAppendQueue, toAppendError } from '../append.queue.ts';
 import type { EventLog } from '../event-log.ts';
-import { createAppendQueue, requireValidRecords, unavailable, type AppendQueue } from './append.queue.ts';
+import { createLogMetrics } from '../log.metrics.ts';
+import { requireValidRecords } from '../log.records.ts';
+import { toChunks } from './chunks.ts';
 import { createEndOffsets, type EndOffsets } from './end-offsets.ts';
-import { createLogMetrics } from './log.metrics.ts';
-import { createLogStore, MissingTopic } from './log.store.ts';
+import { createLogStore } from './log.store.ts';
 import { createMongoConsumer } from './mongo.consumer.ts';
 
 export interface MongoEventLogOptions {
@@ -54,22 +56,19 @@ export function createMongoEventLog({
 
   async function openQueue(topic: string): Promise<AppendQueue> {
     try {
+      let last = await store.settleTopic(topic);
       return createAppendQueue({
-        store,
-        topic: await store.settleTopic(topic),
-        clock,
-        onAppended(appended, records) {
-          logMetrics.appended.inc({ topic }, records);
-          endsOf(topic).learn(appended);
+        topic,
+        async write(records) {
+          last = await store.append(last, toChunks(records, last.endOffsets.length), clock());
+          endsOf(topic).learn(last);
         },
-        onFailed(err, records) {
-          logMetrics.appendFailures.inc({ topic }, records);
-          logger.error({ err, topic, records }, 'append to the event log failed');
-        },
+        metrics: logMetrics,
+        logger,
       });
     } catch (error) {
       queues.delete(topic);
-      throw error instanceof MissingTopic ? error : unavailable('The event log does not answer', 5, error);
+      throw toAppendError(error, 'The event log does not answer');
     }
   }
 

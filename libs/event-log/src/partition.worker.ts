@@ -1,59 +1,58 @@
 import { randomInt } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '@tollkeeper/runtime';
-import type { ConsumerOptions, RecordBatch } from '../event-log.ts';
-import type { EndOffsets } from './end-offsets.ts';
-import type { PartitionWork } from './group.membership.ts';
+import type { ConsumerOptions, ReadRecord, RecordBatch } from './event-log.ts';
 import type { LogMetrics } from './log.metrics.ts';
-import type { LogStore } from './log.store.ts';
-import { createPartitionReader } from './partition.reader.ts';
 
 const MIN_RETRY_MS = 100;
 const MAX_RETRY_MS = 10_000;
+
+/** What an adapter reads of one partition. Used by one worker, one call at a time. */
+export interface PartitionSource {
+  /** Goes to `position`, or to the earliest record that is left. Called at the start and again after each failure. */
+  open(position: number | null): Promise<void>;
+  /** What follows, once there is something. Rejects when `signal` aborts, and when reading must start again with `open`. */
+  next(signal: AbortSignal): Promise<FetchedRecords>;
+}
+
+export interface FetchedRecords {
+  /** At least one and at most `maxRecords`, without gaps but for what retention has removed. */
+  records: ReadRecord[];
+  /** The partition's end as far as it is known. */
+  endOffset: number;
+}
+
+/** Work on one assigned partition; `stop` is idempotent and resolves when nothing of it runs any more. */
+export interface PartitionWork {
+  stop(): Promise<void>;
+}
 
 /** Reads one partition from the handler's position on and hands it the batches, until stopped. */
 export function startPartitionWork(deps: {
   consumer: ConsumerOptions;
   partition: number;
-  store: LogStore;
-  ends: EndOffsets;
+  source: PartitionSource;
   metrics: LogMetrics;
   logger: Logger;
+  /** Settles when an earlier work on the partition has ended; nothing happens before. */
+  after?: Promise<void> | undefined;
 }): PartitionWork {
-  const { consumer, partition, ends, metrics } = deps;
+  const { consumer, partition, source, metrics, logger } = deps;
   const { topic, group, handler } = consumer;
-  const logger = deps.logger.child({ topic, group, partition });
   const stopping = new AbortController();
   const { signal } = stopping;
   let failures = 0;
 
   async function consume(): Promise<void> {
-    const read = createPartitionReader(deps.store, topic, partition, consumer.maxRecords);
     let from = await handler.position(topic, partition);
-    let offset = await startOffset(from);
+    await source.open(from);
     for (;;) {
-      const endOffset = await ends.beyond(partition, offset, signal);
-      const records = await read(offset);
+      const { records, endOffset } = await source.next(signal);
       signal.throwIfAborted();
-      const last = records.at(-1);
-      if (last === undefined) {
-        // Retention has removed all that stood before this end.
-        offset = endOffset;
-        continue;
-      }
-      const nextOffset = last.offset + 1;
+      const nextOffset = (records.at(-1)?.offset ?? 0) + 1;
       await hand({ topic, partition, records, from, nextOffset, endOffset: Math.max(endOffset, nextOffset) });
       from = nextOffset;
-      offset = nextOffset;
     }
-  }
-
-  /** A position beyond the end belongs to a log that was lost: the one that is there is read from its beginning. */
-  async function startOffset(position: number | null): Promise<number> {
-    const end = (await ends.settle())[partition] ?? 0;
-    if (position === null || position <= end) return position ?? 0;
-    logger.error({ position, end }, 'position is beyond the end of the log; reading the log from its beginning');
-    return 0;
   }
 
   async function hand(batch: RecordBatch): Promise<void> {
@@ -71,6 +70,7 @@ export function startPartitionWork(deps: {
   }
 
   async function run(): Promise<void> {
+    await deps.after;
     while (!signal.aborted) {
       try {
         await consume();
@@ -93,4 +93,11 @@ export function startPartitionWork(deps: {
       return running;
     },
   };
+}
+
+/** A position beyond the end belongs to a log that was lost: the one that is there is read from its beginning. */
+export function startOffset(position: number | null, end: number, logger: Logger): number {
+  if (position === null || position <= end) return position ?? 0;
+  logger.error({ position, end }, 'position is beyond the end of the log; reading the log from its beginning');
+  return 0;
 }

@@ -1,23 +1,21 @@
-import { crc32 } from 'node:zlib';
-import { AppError, type Clock } from '@tollkeeper/kernel';
-import { MAX_RECORD_BYTES, type LogRecord } from '../event-log.ts';
-import type { Chunk, LogStore, Topic } from './log.store.ts';
+import { AppError } from '@tollkeeper/kernel';
+import type { Logger } from '@tollkeeper/runtime';
+import { type LogRecord, MissingTopic } from './event-log.ts';
+import type { LogMetrics } from './log.metrics.ts';
+import { sizeOf } from './log.records.ts';
 
 /** Bytes that may wait for the storage before further appends are refused. */
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
 /** Milliseconds that an append waits for its answer. What is under way by then may still be stored. */
 const APPEND_TIMEOUT_MS = 10_000;
-/** Bytes that one write takes. */
+/** Bytes that one write takes, unless a single append has more. */
 const MAX_WRITE_BYTES = 4 * 1024 * 1024;
-/** A stored batch: small enough that a reader can bound what it fetches, by documents. */
-const MAX_CHUNK_BYTES = 256 * 1024;
-const MAX_CHUNK_RECORDS = 1_000;
 
 interface WaitingAppend {
   records: readonly LogRecord[];
   bytes: number;
   resolve(): void;
-  reject(error: AppError): void;
+  reject(error: Error): void;
 }
 
 export interface AppendQueue {
@@ -31,16 +29,15 @@ export interface AppendQueue {
  * cost little more than one. A single write at a time also keeps the order per key.
  */
 export function createAppendQueue(deps: {
-  store: LogStore;
-  topic: Topic;
-  clock: Clock;
-  onAppended(topic: Topic, records: number): void;
-  onFailed(error: unknown, records: number): void;
+  topic: string;
+  /** Stores the records durably and in order; never called before the last call has settled. */
+  write(records: readonly LogRecord[]): Promise<void>;
+  metrics: LogMetrics;
+  logger: Logger;
 }): AppendQueue {
-  const { store, clock } = deps;
+  const { topic, metrics, logger } = deps;
   const waiting: WaitingAppend[] = [];
   let waitingBytes = 0;
-  let topic = deps.topic;
   let writing: Promise<void> | undefined;
 
   function takeNext(): WaitingAppend[] {
@@ -56,12 +53,13 @@ export function createAppendQueue(deps: {
       const taken = takeNext();
       const records = taken.flatMap((append) => append.records);
       try {
-        topic = await store.append(topic, toChunks(records, topic.endOffsets.length), clock());
-        deps.onAppended(topic, records.length);
+        await deps.write(records);
+        metrics.appended.inc({ topic }, records.length);
         for (const append of taken) append.resolve();
-      } catch (cause) {
-        deps.onFailed(cause, records.length);
-        const error = unavailable('The event log cannot store records at the moment', 5, cause);
+      } catch (err) {
+        metrics.appendFailures.inc({ topic }, records.length);
+        logger.error({ err, topic, records: records.length }, 'append to the event log failed');
+        const error = toAppendError(err, 'The event log cannot store records at the moment');
         for (const append of taken) append.reject(error);
       }
     }
@@ -93,50 +91,15 @@ export function createAppendQueue(deps: {
   };
 }
 
-/** The partition of a key. CRC-32 spreads short ids evenly, and every process computes the same. */
-export function partitionOf(key: string, partitions: number): number {
-  return crc32(key) % partitions;
+/** What an append rejects with: a missing topic is named, everything else is an outage that passes. */
+export function toAppendError(cause: unknown, message: string): Error {
+  return cause instanceof MissingTopic ? cause : unavailable(message, 5, cause);
 }
 
-/** Rejects what no adapter could store. */
-export function requireValidRecords(records: readonly LogRecord[]): void {
-  for (const { key, value } of records) {
-    if (key.length === 0 || key.length > 256) throw new RangeError('A record key has 1 to 256 characters');
-    if (value.length > MAX_RECORD_BYTES) {
-      throw new AppError('payload_too_large', `One record holds at most ${MAX_RECORD_BYTES} bytes`);
-    }
-  }
-}
-
-function toChunks(records: readonly LogRecord[], partitions: number): Chunk[] {
-  const byPartition = Map.groupBy(records, ({ key }) => partitionOf(key, partitions));
-  return [...byPartition].flatMap(([partition, own]) => split(own).map((part) => ({ partition, records: part })));
-}
-
-function split(records: readonly LogRecord[]): LogRecord[][] {
-  const parts: LogRecord[][] = [];
-  let bytes = 0;
-  for (const record of records) {
-    const part = parts.at(-1);
-    bytes += sizeOf(record);
-    if (part === undefined || part.length === MAX_CHUNK_RECORDS || bytes > MAX_CHUNK_BYTES) {
-      parts.push([record]);
-      bytes = sizeOf(record);
-    } else {
-      part.push(record);
-    }
-  }
-  return parts;
-}
-
-function sizeOf({ key, value }: LogRecord): number {
-  return key.length + value.length;
+function unavailable(message: string, retryAfterSeconds: number, cause?: unknown): AppError {
+  return new AppError('service_unavailable', message, { retryAfterSeconds, cause });
 }
 
 function bytesOf(appends: readonly WaitingAppend[]): number {
   return appends.reduce((total, { bytes }) => total + bytes, 0);
-}
-
-export function unavailable(message: string, retryAfterSeconds: number, cause?: unknown): AppError {
-  return new AppError('service_unavailable', message, { retryAfterSeconds, cause });
 }

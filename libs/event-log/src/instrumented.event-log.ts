@@ -1,0 +1,67 @@
+import type { Metrics, Tracer } from '@tollkeeper/runtime';
+import type { ConsumerOptions, EventLog, LogRecord } from './event-log.ts';
+import { appendTraced, handleTraced } from './tracing.ts';
+
+export interface InstrumentOptions {
+  metrics: Metrics;
+  tracer: Tracer | undefined;
+}
+
+const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/**
+ * The log as one service uses it, whatever its adapter: appends and handled batches are timed in the service's metrics and,
+ * with a tracer, records carry the trace that they belong to. Wrap it once in a service; starting and stopping stay the log's.
+ */
+export function instrumentEventLog(log: EventLog, { metrics, tracer }: InstrumentOptions): EventLog {
+  const appendDuration = metrics.histogram({
+    name: 'event_log_append_duration_seconds',
+    help: 'Time until appended records were durable, by what came of it: appended, failed',
+    labelNames: ['topic', 'outcome'],
+    buckets: BUCKETS,
+  });
+  const handleDuration = metrics.histogram({
+    name: 'event_log_handle_duration_seconds',
+    help: 'Time that a handler took for a batch, by what came of it: applied, rejected',
+    labelNames: ['group', 'topic', 'outcome'],
+    buckets: BUCKETS,
+  });
+
+  async function append(topic: string, records: readonly LogRecord[]): Promise<void> {
+    const startedAt = performance.now();
+    const observe = (outcome: string): void =>
+      appendDuration.observe({ topic, outcome }, (performance.now() - startedAt) / 1000);
+    try {
+      await (tracer === undefined ? log.append(topic, records) : appendTraced(tracer, log, topic, records));
+      observe('appended');
+    } catch (error) {
+      observe('failed');
+      throw error;
+    }
+  }
+
+  function instrumentHandler({ group, topic, handler }: ConsumerOptions): ConsumerOptions['handler'] {
+    const handle = tracer === undefined ? handler.handle : handleTraced(tracer, group, handler.handle);
+    return {
+      position: handler.position,
+      async handle(batch) {
+        const startedAt = performance.now();
+        const observe = (outcome: string): void =>
+          handleDuration.observe({ group, topic, outcome }, (performance.now() - startedAt) / 1000);
+        try {
+          await handle(batch);
+          observe('applied');
+        } catch (error) {
+          observe('rejected');
+          throw error;
+        }
+      },
+    };
+  }
+
+  return {
+    ...log,
+    append,
+    consumer: (options) => log.consumer({ ...options, handler: instrumentHandler(options) }),
+  };
+}

@@ -1,0 +1,107 @@
+import type { Logger } from '@tollkeeper/runtime';
+import type { Consumer, EachBatchPayload } from 'kafkajs';
+import type { OpenKafkaClient } from './kafka.client.ts';
+
+/** Milliseconds that a fetch waits for records; a partition that is taken in again waits as long, at most. */
+const FETCH_WAIT_MS = 250;
+const FETCH_PARTITION_BYTES = 1024 * 1024;
+const FETCH_BYTES = 10 * 1024 * 1024;
+/** Milliseconds that leaving the group may take before the connections are cut. */
+const LEAVE_TIMEOUT_MS = 5_000;
+
+export interface GroupSessionOptions {
+  openClient: OpenKafkaClient;
+  groupId: string;
+  topic: string;
+  partitions: number;
+  /** Milliseconds after which the group takes a member for dead that gives no sign of life. It beats ten times as often. */
+  sessionTimeoutMs: number;
+  logger: Logger;
+  /** Called before anything is fetched of the partitions, each time that the group has shared them out. */
+  onAssigned(session: GroupSession, partitions: readonly number[]): void;
+  eachBatch(payload: EachBatchPayload): Promise<void>;
+}
+
+/** One membership in a consumer group, from joining to its end. */
+export interface GroupSession {
+  readonly consumer: Pick<Consumer, 'seek' | 'pause' | 'resume' | 'commitOffsets'>;
+  /** Resolves with the reason once the session is over, for any other than `leave`. */
+  readonly ended: Promise<Error>;
+  /** Whether the group counts on this member. */
+  isMember(): boolean;
+  /** Milliseconds since the group answered last, or since the session started. */
+  silenceMs(): number;
+  /** Leaves the group, so that its partitions go to others at once. */
+  leave(): Promise<void>;
+}
+
+/** Joins the group. kafkajs rejoins by itself while it can; what it gives up on ends the session. */
+export function startGroupSession(options: GroupSessionOptions): GroupSession {
+  const { topic, sessionTimeoutMs, logger } = options;
+  const client = options.openClient();
+  const consumer = client.kafka.consumer({
+    groupId: options.groupId,
+    allowAutoTopicCreation: false,
+    sessionTimeout: sessionTimeoutMs,
+    rebalanceTimeout: 2 * sessionTimeoutMs,
+    heartbeatInterval: sessionTimeoutMs / 10,
+    maxWaitTimeInMs: FETCH_WAIT_MS,
+    maxBytesPerPartition: FETCH_PARTITION_BYTES,
+    maxBytes: FETCH_BYTES,
+    // Whoever started the session starts the next one, with a client that has no past.
+    retry: { restartOnFailure: async () => false },
+  });
+  const ended = Promise.withResolvers<Error>();
+  let heardAt = performance.now();
+  let member = false;
+  const silenceMs = (): number => performance.now() - heardAt;
+
+  const session: GroupSession = {
+    consumer,
+    ended: ended.promise,
+    isMember: () => member && silenceMs() <= sessionTimeoutMs,
+    silenceMs,
+    async leave() {
+      await Promise.race([running.then(() => consumer.disconnect()), timeout(LEAVE_TIMEOUT_MS)]).catch((err: unknown) =>
+        logger.warn({ err }, 'consumer group could not be left in order'),
+      );
+      client.close();
+    },
+  };
+
+  function end(error: Error): void {
+    member = false;
+    client.close();
+    ended.resolve(error);
+  }
+
+  consumer.on('consumer.heartbeat', () => {
+    heardAt = performance.now();
+  });
+  consumer.on('consumer.group_join', ({ payload }) => {
+    heardAt = performance.now();
+    member = true;
+    options.onAssigned(session, payload.memberAssignment[topic] ?? []);
+  });
+  consumer.on('consumer.crash', ({ payload }) => end(payload.error));
+
+  async function run(): Promise<void> {
+    await consumer.connect();
+    await consumer.subscribe({ topics: [topic], fromBeginning: true });
+    await consumer.run({
+      autoCommit: false,
+      eachBatchAutoResolve: false,
+      partitionsConsumedConcurrently: options.partitions,
+      eachBatch: options.eachBatch,
+    });
+  }
+
+  const running = run().catch(end);
+  return session;
+}
+
+function timeout(timeoutMs: number): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs).unref();
+  });
+}

@@ -1,0 +1,128 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from '@tollkeeper/runtime';
+import type { EachBatchPayload } from 'kafkajs';
+import type { ConsumerOptions, LogConsumer } from '../event-log.ts';
+import type { LogMetrics } from '../log.metrics.ts';
+import { type GroupSession, startGroupSession } from './group.session.ts';
+import type { OpenKafkaClient } from './kafka.client.ts';
+import { createOffsetReporter } from './offset.reporter.ts';
+import { createPartitionAssignment } from './partition.assignment.ts';
+import type { TopicAdmin } from './topic.admin.ts';
+
+/** Milliseconds from the end of a session to the next. */
+const REJOIN_DELAY_MS = 1_000;
+/** How often the state of a session is looked at. */
+const WATCH_INTERVAL_MS = 1_000;
+/** What the last report of offsets may add to a stop. */
+const LAST_REPORT_TIMEOUT_MS = 1_000;
+/** A session that has not heard from its group for as many session timeouts is stuck, and replaced. */
+const STUCK_AFTER_TIMEOUTS = 4;
+
+/**
+ * A member of a consumer group that works on its share of the partitions, all at the same time. kafkajs holds the
+ * membership and fetches; what is fetched goes to one worker for each partition.
+ */
+export function createKafkaConsumer(deps: {
+  options: ConsumerOptions;
+  topics: TopicAdmin;
+  openClient: OpenKafkaClient;
+  metrics: LogMetrics;
+  logger: Logger;
+  sessionTimeoutMs: number;
+}): LogConsumer {
+  const { options, topics, sessionTimeoutMs } = deps;
+  const { topic, group, handler } = options;
+  const logger = deps.logger.child({ topic, group });
+  const stopping = new AbortController();
+  const offsets = createOffsetReporter({ topic, handler, logger });
+  const assignment = createPartitionAssignment({ ...deps, options: { ...options, handler: offsets.handler }, logger });
+  const firstJoin = Promise.withResolvers<void>();
+  let session: GroupSession | undefined;
+  let supervising: Promise<void> | undefined;
+
+  function join(partitions: number): GroupSession {
+    return startGroupSession({
+      ...{ topic, partitions, sessionTimeoutMs, logger, openClient: deps.openClient },
+      groupId: groupIdOf(group, topic),
+      onAssigned(joined, assigned) {
+        logger.info({ partitions: assigned }, 'partitions assigned');
+        assignment.assign(joined.consumer, assigned);
+        firstJoin.resolve();
+      },
+      async eachBatch({ batch, resolveOffset }: EachBatchPayload) {
+        await assignment.offer(batch.partition, batch.messages, Number(batch.highWatermark));
+        resolveOffset(batch.lastOffset());
+      },
+    });
+  }
+
+  /** Resolves when the session has ended by itself or is stuck, or the consumer is stopping. */
+  async function untilOver(current: GroupSession): Promise<void> {
+    const ended = current.ended.then((err) =>
+      logger.warn({ err }, 'not in the consumer group any more; joining it again'),
+    );
+    while (!stopping.signal.aborted) {
+      const watched = delay(WATCH_INTERVAL_MS, 'watched' as const, { signal: stopping.signal }).catch(() => undefined);
+      if ((await Promise.race([ended, watched])) !== 'watched') return;
+      if (current.silenceMs() > STUCK_AFTER_TIMEOUTS * sessionTimeoutMs) {
+        logger.warn({ silenceMs: current.silenceMs() }, 'the consumer group does not answer; joining it again');
+        return;
+      }
+      offsets.reportNowAndThen(current.consumer, assignment.partitions());
+    }
+  }
+
+  async function supervise(first: GroupSession, partitions: number): Promise<void> {
+    for (let current = first; ; current = session = join(partitions)) {
+      await untilOver(current);
+      if (stopping.signal.aborted) return;
+      assignment.revokeAll();
+      await current.leave();
+      await delay(REJOIN_DELAY_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+      if (stopping.signal.aborted) return;
+    }
+  }
+
+  return {
+    name: `consumer:${group}/${topic}`,
+    async start() {
+      const partitions = await topics.partitionsOf(topic);
+      session = join(partitions);
+      supervising = supervise(session, partitions);
+      await Promise.race([firstJoin.promise, supervising]);
+      if (stopping.signal.aborted) throw new Error(`${groupIdOf(group, topic)} was stopped before it was joined`);
+    },
+    drain() {
+      if (session?.isMember() !== true) stopping.abort();
+    },
+    async stop() {
+      stopping.abort();
+      const partitions = assignment.partitions();
+      // The member beats on until its batches are done, so that nobody else gets its partitions before.
+      await assignment.close();
+      await supervising;
+      const leaving = session;
+      session = undefined;
+      if (leaving === undefined) return;
+      await Promise.race([offsets.report(leaving.consumer, partitions), delay(LAST_REPORT_TIMEOUT_MS)]);
+      await leaving.leave();
+    },
+    async ready() {
+      if (session === undefined) throw new Error('the consumer is not started');
+      if (!session.isMember()) throw new Error('not a member of the consumer group, so no partition is read');
+    },
+    async lag() {
+      const bounds = await topics.boundsOf(topic);
+      const lags = bounds.map(async ({ low, high }, partition) => {
+        const position = (await handler.position(topic, partition)) ?? low;
+        return high - (position > high ? low : Math.max(position, low));
+      });
+      return (await Promise.all(lags)).reduce((total, lag) => total + lag, 0);
+    },
+  };
+}
+
+/** Kafka's groups hold members that read the same topics, so one that reads several is a group for each of them there. */
+export function groupIdOf(group: string, topic: string): string {
+  return `${group}.${topic}`;
+}

@@ -1,0 +1,112 @@
+import type { Logger } from '@tollkeeper/runtime';
+import type { Consumer, KafkaMessage } from 'kafkajs';
+import type { ConsumerOptions } from '../event-log.ts';
+import type { LogMetrics } from '../log.metrics.ts';
+import { type PartitionWork, startPartitionWork } from '../partition.worker.ts';
+import { createPartitionFeed, type PartitionFeed } from './partition.feed.ts';
+import type { PartitionBounds, TopicAdmin } from './topic.admin.ts';
+
+type Fetcher = Pick<Consumer, 'seek' | 'pause' | 'resume'>;
+
+/** The partitions that a member works on now. */
+export interface PartitionAssignment {
+  partitions(): number[];
+  /**
+   * Takes over what the group has shared out. Each partition starts anew from the handler's position, also where the
+   * member had it before: others may have had it in between. Its fetching is paused when this returns.
+   */
+  assign(fetcher: Fetcher, partitions: readonly number[]): void;
+  /** Takes what was fetched; resolves when more may come. */
+  offer(partition: number, messages: readonly KafkaMessage[], endOffset: number): Promise<void>;
+  /** Stops all work without waiting for the batches in hand. */
+  revokeAll(): void;
+  /** Stops all work; resolves when the batches in hand are done. */
+  close(): Promise<void>;
+}
+
+interface Assigned {
+  feed: PartitionFeed;
+  work: PartitionWork;
+}
+
+export function createPartitionAssignment(deps: {
+  options: ConsumerOptions;
+  topics: Pick<TopicAdmin, 'boundsOf'>;
+  metrics: LogMetrics;
+  logger: Logger;
+}): PartitionAssignment {
+  const { options, topics, metrics } = deps;
+  const { topic } = options;
+  const assigned = new Map<number, Assigned>();
+  /** Work that was stopped, until its batch in hand is done: the same partition may not be worked on twice at once. */
+  const stopped = new Map<number, Promise<void>>();
+  let bounds: Promise<PartitionBounds[]> | undefined;
+  let closed = false;
+
+  /** Asked once for all partitions that start together. */
+  async function boundsOf(partition: number): Promise<PartitionBounds> {
+    bounds ??= topics.boundsOf(topic).finally(() => (bounds = undefined));
+    const found = (await bounds)[partition];
+    if (found === undefined) throw new Error(`Topic ${topic} has lost its partition ${partition}`);
+    return found;
+  }
+
+  function start(fetcher: Fetcher, partition: number): Assigned {
+    const place = { topic, partitions: [partition] };
+    const logger = deps.logger.child({ partition });
+    const feed = createPartitionFeed({
+      fetcher: {
+        seek: (offset) => fetcher.seek({ topic, partition, offset: String(offset) }),
+        // kafkajs throws when its consumer has ended; that one fetches nothing any more.
+        pause: () => ignoreFailure(() => fetcher.pause([place])),
+        resume: () => fetcher.resume([place]),
+      },
+      bounds: () => boundsOf(partition),
+      maxRecords: options.maxRecords,
+      logger,
+    });
+    feed.close();
+    const after = stopped.get(partition);
+    const work = startPartitionWork({ consumer: options, partition, source: feed, metrics, logger, after });
+    return { feed, work };
+  }
+
+  function stop(partition: number, { feed, work }: Assigned): void {
+    assigned.delete(partition);
+    const done = work.stop().then(() => {
+      feed.close();
+      if (stopped.get(partition) === done) stopped.delete(partition);
+    });
+    stopped.set(partition, done);
+  }
+
+  function revokeAll(): void {
+    for (const [partition, each] of assigned) stop(partition, each);
+  }
+
+  return {
+    partitions: () => [...assigned.keys()],
+    assign(fetcher, partitions) {
+      revokeAll();
+      if (closed) return;
+      for (const partition of partitions) assigned.set(partition, start(fetcher, partition));
+    },
+    async offer(partition, messages, endOffset) {
+      await assigned.get(partition)?.feed.offer(messages, endOffset);
+    },
+    revokeAll,
+    async close() {
+      closed = true;
+      revokeAll();
+      await Promise.all(stopped.values());
+    },
+  };
+}
+
+function ignoreFailure(action: () => void): void {
+  try {
+    action();
+  } catch {
+    return;
+  }
+}

@@ -1,0 +1,39 @@
+import { AppError } from '@tollkeeper/kernel';
+import { type LogRecord, MAX_RECORD_BYTES } from './event-log.ts';
+
+/** Rejects what no adapter could store. */
+export function requireValidRecords(records: readonly LogRecord[]): void {
+  for (const { key, value } of records) {
+    if (key.length === 0 || key.length > 256) throw new RangeError('A record key has 1 to 256 characters');
+    if (value.length > MAX_RECORD_BYTES) {
+      throw new AppError('payload_too_large', `One record holds at most ${MAX_RECORD_BYTES} bytes`);
+    }
+  }
+}
+
+/** Bytes of key, value and headers, about. */
+export function sizeOf({ key, value, headers }: LogRecord): number {
+  let bytes = key.length + value.length;
+  for (const name in headers) bytes += name.length + (headers[name]?.length ?? 0);
+  return bytes;
+}
+
+/** The records in order, in parts that stay below both limits; a record that is larger alone gets a part of its own. */
+export function splitRecords(
+  records: readonly LogRecord[],
+  { maxBytes, maxRecords = Infinity }: { maxBytes: number; maxRecords?: number },
+): LogRecord[][] {
+  const parts: LogRecord[][] = [];
+  let bytes = 0;
+  for (const record of records) {
+    const part = parts.at(-1);
+    bytes += sizeOf(record);
+    if (part === undefined || part.length === maxRecords || bytes > maxBytes) {
+      parts.push([record]);
+      bytes = sizeOf(record);
+    } else {
+      part.push(record);
+    }
+  }
+  return parts;
+}

@@ -1,0 +1,66 @@
+import { randomBytes } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll } from '@jest/globals';
+import { type EmbeddedMongo, startEmbeddedMongo } from '@tollkeeper/embedded-mongo';
+import mongoose from 'mongoose';
+import type { TestMongo } from './mongo.ts';
+
+/** A `mongod` that a suite has for itself, to take it away. */
+export interface BreakableMongo extends TestMongo {
+  /** Valid from `beforeAll` on, and the same for good. */
+  readonly uri: string;
+  /** Stops it from answering, its connections open (SIGSTOP). */
+  hang(): void;
+  /** Lets it go on after {@link hang}. */
+  goOn(): void;
+  /** Kills it (SIGKILL); resolves when it is gone. */
+  kill(): Promise<void>;
+  /** Starts it again after {@link kill}, at the same address and with its data. */
+  restart(): Promise<void>;
+  /** For the last `afterAll` of the suite, when nothing uses it any more. */
+  stop(): Promise<void>;
+}
+
+/** Longest start of a `mongod` on a busy machine. */
+const START_TIMEOUT_MS = 60_000;
+
+/** As `useMongo`, on a `mongod` of the suite's own that can hang, die and come back. */
+export function useBreakableMongo(): BreakableMongo {
+  const connection = mongoose.createConnection();
+  const newDatabase = () => `test_${randomBytes(8).toString('hex')}`;
+  const database = newDatabase();
+  let dataDirectory = '';
+  let mongod: EmbeddedMongo;
+
+  const start = async (port?: number): Promise<void> => {
+    mongod = await startEmbeddedMongo({ dataDirectory, cacheSizeMb: 64, ...(port !== undefined && { port }) });
+  };
+
+  beforeAll(async () => {
+    dataDirectory = await mkdtemp(join(tmpdir(), 'tollkeeper-test-'));
+    await start();
+    await connection.openUri(mongod.uri, { dbName: database, autoIndex: false, autoCreate: false });
+  }, START_TIMEOUT_MS);
+  return {
+    get uri() {
+      return mongod.uri;
+    },
+    database,
+    connection,
+    newDatabase,
+    hang: () => void process.kill(mongod.pid, 'SIGSTOP'),
+    goOn: () => void process.kill(mongod.pid, 'SIGCONT'),
+    async kill() {
+      process.kill(mongod.pid, 'SIGKILL');
+      await mongod.stop();
+    },
+    async stop() {
+      await connection.close();
+      await mongod.stop();
+      await rm(dataDirectory, { recursive: true, force: true });
+    },
+    restart: () => start(Number(new URL(mongod.uri).port)),
+  };
+}

@@ -1,0 +1,24 @@
+import { randomUUID } from 'node:crypto';
+import { KAFKA_BROKERS_VARIABLE } from './kafka.variable.ts';
+
+/** A suite's share of the run's Kafka. */
+export interface TestKafka {
+  /** `host:port`, for `KAFKA_BROKERS`. The cluster has one broker. */
+  readonly brokers: string;
+  /** A name for a topic or a group that nobody else uses. */
+  newName(prefix: string): string;
+}
+
+/**
+ * A real Apache Kafka for the suite that calls this at its top level, and a `mongod` for `useMongo()`. All suites of a jest run
+ * share them. The project's jest.integration.config.js must spread `jest-kafka.preset.js`, and the suite be named `*.kafka.spec.ts`.
+ */
+export function useKafka(): TestKafka {
+  const brokers = process.env[KAFKA_BROKERS_VARIABLE];
+  if (!brokers) {
+    throw new Error(
+      'No Kafka runs: spread libs/testing/jest-kafka.preset.js in the jest.integration.config.js of this project.',
+    );
+  }
+  return { brokers, newName: (prefix) => `${prefix}-${randomUUID()}` };
+}
