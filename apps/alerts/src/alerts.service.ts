@@ -1,17 +1,25 @@
 import { identityService, notifierService } from '@tollkeeper/contracts';
-import { createDeadLetters, type EventLog } from '@tollkeeper/event-log';
+import { createDeadLetters, type EventLog, instrumentEventLog } from '@tollkeeper/event-log';
 import { createGrpcClient, createGrpcServer } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
 import { type Clock, systemClock } from '@tollkeeper/kernel';
-import { connectMongo, createOffsetStore } from '@tollkeeper/mongo';
+import { connectMongo, createOffsetStore, explainOutage } from '@tollkeeper/mongo';
 import { createAddressGuard } from '@tollkeeper/net';
-import { type Component, createLifecycle, type Logger, type Metrics, withoutReadiness } from '@tollkeeper/runtime';
+import {
+  type Component,
+  createLifecycle,
+  type Logger,
+  type Metrics,
+  sideBySide,
+  type Tracer,
+} from '@tollkeeper/runtime';
 import { createAgentDirectory } from './clients/identity.client.ts';
 import { createTestSender } from './clients/notifier.client.ts';
 import type { AlertsConfig } from './config.ts';
 import { createAlertResolver } from './consumers/alert.resolver.ts';
 import { createDeliveriesConsumer } from './consumers/deliveries.consumer.ts';
 import { createEvaluationMetrics } from './consumers/evaluation.metrics.ts';
+import { createFireTraces } from './consumers/fire.traces.ts';
 import { CONSUMER_GROUP, createGatewayEventsConsumer } from './consumers/gateway-events.consumer.ts';
 import { createRuleWatcher } from './consumers/rule.watcher.ts';
 import { createDispatcher } from './dispatcher.ts';
@@ -33,6 +41,7 @@ export interface AlertsDeps {
   config: AlertsConfig;
   logger: Logger;
   metrics: Metrics;
+  tracer?: Tracer | undefined;
   /** Started before the service and stopped after it. */
   eventLog: EventLog;
   clock?: Clock;
@@ -46,8 +55,10 @@ export interface AlertsService extends Component {
   lag(): Promise<number>;
 }
 
-export function createAlerts(deps: AlertsDeps): AlertsService {
-  const { config, logger, metrics, clock = systemClock } = deps;
+export function createAlerts(given: AlertsDeps): AlertsService {
+  const { config, logger, metrics, tracer, clock = systemClock } = given;
+  const { CALLER_TOKEN_SECRET: callerTokenSecret } = config;
+  const deps = { ...given, eventLog: instrumentEventLog(given.eventLog, { metrics, tracer }) };
   const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger });
   const { connection } = mongo;
   const offsets = createOffsetStore(connection, CONSUMER_GROUP);
@@ -57,7 +68,7 @@ export function createAlerts(deps: AlertsDeps): AlertsService {
     cipher: createSecretCipher(config.CHANNEL_ENCRYPTION_KEYS),
     clock,
   });
-  const deadLetters = createDeadLetters(deps);
+  const deadLetters = createDeadLetters({ ...deps, group: CONSUMER_GROUP });
   const dispatcher = createDispatcher({
     ...deps,
     clock,
@@ -68,8 +79,18 @@ export function createAlerts(deps: AlertsDeps): AlertsService {
   const deliveries = createDeliveriesConsumer({ ...deps, ...stores, connection, offsets, deadLetters });
   registerQueueMetrics({ ...deps, clock, notifications: stores.notifications });
 
-  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, { peer: 'identity' });
-  const notifier = createGrpcClient(notifierService, config.NOTIFIER_GRPC, { peer: 'notifier' });
+  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, {
+    peer: 'identity',
+    callerTokenSecret,
+    metrics,
+    tracer,
+  });
+  const notifier = createGrpcClient(notifierService, config.NOTIFIER_GRPC, {
+    peer: 'notifier',
+    callerTokenSecret,
+    metrics,
+    tracer,
+  });
   const channels = createChannelUseCases({ store: stores.channels, sender: createTestSender(notifier), clock });
   const rules = createRuleUseCases({
     store: stores.rules,
@@ -92,18 +113,23 @@ export function createAlerts(deps: AlertsDeps): AlertsService {
       ...createAlertRoutes(alerts),
     ],
     info: { title: 'Tollkeeper alerts', version: '1' },
-    callerTokenSecret: config.CALLER_TOKEN_SECRET,
+    callerTokenSecret,
     host: config.HOST,
     port: config.HTTP_PORT,
     logger,
     metrics,
+    tracer,
+    explain: explainOutage,
   });
   const grpc = createGrpcServer({
     host: config.HOST,
     port: config.GRPC_PORT,
     services: [createAlertsHandlers(channels)],
+    callerTokenSecret,
     logger,
     metrics,
+    tracer,
+    explain: explainOutage,
     ready: () => mongo.ping(),
   });
   const prepared: Component = {
@@ -115,8 +141,10 @@ export function createAlerts(deps: AlertsDeps): AlertsService {
     stop: async () => undefined,
   };
   // Peers cost a few calls only: alerts are decided and dispatched without them.
-  const peers = [withoutReadiness(identity), withoutReadiness(notifier)];
-  const work = [dispatcher, evaluation.consumer, evaluation.loop, deliveries];
+  const peers = [identity, notifier];
+  // Each may wait until its group takes a killed predecessor for dead; one after the other they would add that up.
+  const consumers = sideBySide('consumers', [evaluation.consumer, deliveries]);
+  const work = [dispatcher, consumers, evaluation.loop];
   const lifecycle = createLifecycle([mongo, prepared, ...peers, ...work, grpc, http], logger, { name: 'alerts' });
 
   return {
@@ -153,6 +181,7 @@ function createEvaluation(
     book,
     watcher,
     metrics,
+    traces: createFireTraces(deps.tracer),
     clock,
     onFired: onQueued,
   });

@@ -1,10 +1,12 @@
 import { createConfiguredEventLog, eventLogConfig } from '@tollkeeper/event-log';
 import { createLifecycle, runService } from '@tollkeeper/runtime';
+import manifest from '../package.json' with { type: 'json' };
 import { alertsConfig } from './config.ts';
 import { createAlerts } from './alerts.service.ts';
 
 await runService({
   name: 'alerts',
+  version: manifest.version,
   config: alertsConfig.extend(eventLogConfig),
   create(deps) {
     const eventLog = createConfiguredEventLog(deps);

@@ -26,10 +26,9 @@ import {
 } from '@tollkeeper/testing';
 import supertest, { type Response } from 'supertest';
 import { alertsConfig, type AlertsService, createAlerts } from '../src/index.ts';
-import { createPeers } from './peers.stand-in.ts';
+import { CALLER_TOKEN_SECRET, createPeers } from './peers.stand-in.ts';
 
 export const ALERTS_PATH = '/api/v1/alerts';
-const SECRET = 'a-caller-token-secret-of-enough-bytes';
 export const KEY_A = `a:${Buffer.alloc(32, 1).toString('base64')}`;
 export const KEY_B = `b:${Buffer.alloc(32, 2).toString('base64')}`;
 
@@ -71,7 +70,7 @@ export function useAlerts(mongo: TestMongo, environment: NodeJS.ProcessEnv = {})
       GRPC_PORT: '0',
       MONGODB_URI: mongo.uri,
       MONGODB_DATABASE: database,
-      CALLER_TOKEN_SECRET: SECRET,
+      CALLER_TOKEN_SECRET,
       IDENTITY_GRPC: peers.address,
       NOTIFIER_GRPC: peers.address,
       CHANNEL_ENCRYPTION_KEYS: KEY_A,
@@ -99,7 +98,10 @@ export function useAlerts(mongo: TestMongo, environment: NodeJS.ProcessEnv = {})
     }
     reader = readNotifications(eventLog, notified);
     await reader.start();
-    client = createGrpcClient(alertsService, service.grpcAddress, { peer: 'alerts' });
+    client = createGrpcClient(alertsService, service.grpcAddress, {
+      peer: 'alerts',
+      callerTokenSecret: CALLER_TOKEN_SECRET,
+    });
     document = (await supertest(service.httpUrl).get('/openapi.json')).body as OpenApiDocument;
   }
 
@@ -112,7 +114,7 @@ export function useAlerts(mongo: TestMongo, environment: NodeJS.ProcessEnv = {})
 
   async function call(method: Method, tenantId: TenantId, below: string, options: CallOptions = {}): Promise<Response> {
     const { role = 'admin', userId = 'user_1', body, contentType = 'application/json' } = options;
-    const { token = await signCallerToken(SECRET, { userId, tenantId, role }) } = options;
+    const { token = await signCallerToken(CALLER_TOKEN_SECRET, { userId, tenantId, role }) } = options;
     const path = `${ALERTS_PATH}${below}`;
     const request = supertest(service.httpUrl)[method](path);
     if (token !== null) request.set(CALLER_HEADER, token);
@@ -188,6 +190,7 @@ export function useAlerts(mongo: TestMongo, environment: NodeJS.ProcessEnv = {})
       await replica.start();
       return replica;
     },
+    ready: () => service.ready?.(),
     stop,
     start,
     async restart(overrides: NodeJS.ProcessEnv = {}) {

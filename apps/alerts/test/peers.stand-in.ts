@@ -8,6 +8,9 @@ import { createGrpcServer, type GrpcServer, grpcService, type UnaryHandlers } fr
 import type { AppError, TenantId } from '@tollkeeper/kernel';
 import { createMetrics, type Logger } from '@tollkeeper/runtime';
 
+/** What the service and its peers share. */
+export const CALLER_TOKEN_SECRET = 'a-caller-token-secret-of-enough-bytes';
+
 /**
  * Serves the parts of identity.proto and notifier.proto that alerts asks, over real gRPC. A service may not import another
  * one; e2e runs this service with the real ones.
@@ -41,7 +44,14 @@ export function createPeers(logger: Logger) {
     },
     async start() {
       const services = [grpcService(identityService, identity), grpcService(notifierService, notifier)];
-      server = createGrpcServer({ host: '127.0.0.1', port: 0, services, logger, metrics: createMetrics('peers') });
+      server = createGrpcServer({
+        host: '127.0.0.1',
+        port: 0,
+        services,
+        callerTokenSecret: CALLER_TOKEN_SECRET,
+        logger,
+        metrics: createMetrics('peers'),
+      });
       await server.start();
     },
     async stop() {

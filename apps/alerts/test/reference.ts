@@ -1,6 +1,6 @@
 import { MAX_LATENESS_MS, type CountableEvent } from '../src/domain/event.ts';
 import type { Reason } from '../src/domain/evaluator.ts';
-import { matches, type Rule } from '../src/domain/rule.ts';
+import type { Rule } from '../src/domain/rule.ts';
 
 /** A decision of the reference, in the words of the evaluator's; only `cooldown` is a reason not to fire. */
 export interface ReferenceDecision {
@@ -57,6 +57,11 @@ export function decideByBruteForce(
     }
   }
   return decisions;
+}
+
+function matches(rule: Rule, event: CountableEvent): boolean {
+  if (rule.scopeType === 'agent' && rule.scopeId !== event.agentId) return false;
+  return rule.eventTypes.length === 0 || rule.eventTypes.includes(event.type);
 }
 
 function becomesTrue(rule: Rule, others: CountableEvent[], event: CountableEvent): boolean {

@@ -2,8 +2,8 @@ import { identityService } from '@tollkeeper/contracts';
 import { createGrpcClient, createGrpcServer } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
 import { type Clock, systemClock } from '@tollkeeper/kernel';
-import { connectMongo } from '@tollkeeper/mongo';
-import { type Component, createLifecycle, type Logger, type Metrics, withoutReadiness } from '@tollkeeper/runtime';
+import { connectMongo, explainOutage } from '@tollkeeper/mongo';
+import { type Component, createLifecycle, type Logger, type Metrics, type Tracer } from '@tollkeeper/runtime';
 import { createAgentDirectory } from './clients/identity.client.ts';
 import type { BudgetsConfig } from './config.ts';
 import { createBudgetUseCases } from './domain/budget.use-cases.ts';
@@ -18,6 +18,7 @@ export interface BudgetsDeps {
   config: BudgetsConfig;
   logger: Logger;
   metrics: Metrics;
+  tracer?: Tracer | undefined;
   clock?: Clock;
 }
 
@@ -27,9 +28,15 @@ export interface BudgetsService extends Component {
   readonly grpcAddress: string;
 }
 
-export function createBudgets({ config, logger, metrics, clock = systemClock }: BudgetsDeps): BudgetsService {
+export function createBudgets({ config, logger, metrics, tracer, clock = systemClock }: BudgetsDeps): BudgetsService {
+  const { CALLER_TOKEN_SECRET: callerTokenSecret } = config;
   const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger });
-  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, { peer: 'identity' });
+  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, {
+    peer: 'identity',
+    callerTokenSecret,
+    metrics,
+    tracer,
+  });
   const budgets = createBudgetUseCases({
     store: createBudgetStore(mongo.connection),
     agents: createAgentDirectory(identity),
@@ -39,22 +46,27 @@ export function createBudgets({ config, logger, metrics, clock = systemClock }: 
   const http = createHttpServer({
     routes: [...createBudgetRoutes(budgets), ...createPlanRoutes(plans)],
     info: { title: 'Tollkeeper budgets', version: '1' },
-    callerTokenSecret: config.CALLER_TOKEN_SECRET,
+    callerTokenSecret,
     host: config.HOST,
     port: config.HTTP_PORT,
     logger,
     metrics,
+    tracer,
+    explain: explainOutage,
   });
   const grpc = createGrpcServer({
     host: config.HOST,
     port: config.GRPC_PORT,
     services: [createBudgetsHandlers(budgets)],
+    callerTokenSecret,
     logger,
     metrics,
+    tracer,
+    explain: explainOutage,
     ready: () => mongo.ping(),
   });
   // Without identity only the calls about agents fail, so the rest stays in service.
-  const lifecycle = createLifecycle([mongo, withoutReadiness(identity), grpc, http], logger, { name: 'budgets' });
+  const lifecycle = createLifecycle([mongo, identity, grpc, http], logger, { name: 'budgets' });
 
   return {
     ...lifecycle,

@@ -7,9 +7,7 @@ import { createMetrics, loadConfig } from '@tollkeeper/runtime';
 import { expectMatchesOpenApi, type OpenApiDocument, testLogger, type TestMongo } from '@tollkeeper/testing';
 import supertest, { type Response } from 'supertest';
 import { budgetsConfig, type BudgetsService, createBudgets } from '../src/index.ts';
-import { createIdentityStandIn } from './identity.stand-in.ts';
-
-const SECRET = 'a-caller-token-secret-of-enough-bytes';
+import { CALLER_TOKEN_SECRET, createIdentityStandIn } from './identity.stand-in.ts';
 
 export type Method = 'get' | 'put' | 'post' | 'delete';
 
@@ -44,7 +42,7 @@ export function useBudgets(mongo: TestMongo) {
         GRPC_PORT: '0',
         MONGODB_URI: mongo.uri,
         MONGODB_DATABASE: database,
-        CALLER_TOKEN_SECRET: SECRET,
+        CALLER_TOKEN_SECRET,
         IDENTITY_GRPC: identity.address,
       }),
       logger: logs.logger,
@@ -52,7 +50,10 @@ export function useBudgets(mongo: TestMongo) {
       clock: () => clock.now,
     });
     await service.start();
-    client = createGrpcClient(budgetsService, service.grpcAddress, { peer: 'budgets' });
+    client = createGrpcClient(budgetsService, service.grpcAddress, {
+      peer: 'budgets',
+      callerTokenSecret: CALLER_TOKEN_SECRET,
+    });
     document = (await supertest(service.httpUrl).get('/openapi.json')).body as OpenApiDocument;
   });
   afterAll(async () => {
@@ -64,7 +65,7 @@ export function useBudgets(mongo: TestMongo) {
   /** Calls `below` the budgets of the caller's workspace. */
   async function call(method: Method, tenantId: TenantId, below: string, options: CallOptions = {}): Promise<Response> {
     const { role = 'owner', pathTenant = tenantId, body } = options;
-    const { token = await signCallerToken(SECRET, { userId: 'user_1', tenantId, role }) } = options;
+    const { token = await signCallerToken(CALLER_TOKEN_SECRET, { userId: 'user_1', tenantId, role }) } = options;
     const path = `/api/v1/workspaces/${pathTenant}/budgets${below}`;
     const request = supertest(service.httpUrl)[method](path);
     if (token !== null) request.set(CALLER_HEADER, token);

@@ -3,6 +3,9 @@ import { createGrpcServer, type GrpcServer, grpcService, type UnaryHandlers } fr
 import type { TenantId } from '@tollkeeper/kernel';
 import { createMetrics, type Logger } from '@tollkeeper/runtime';
 
+/** What the service and its peers share. */
+export const CALLER_TOKEN_SECRET = 'a-caller-token-secret-of-enough-bytes';
+
 /**
  * Serves the part of identity.proto that budgets asks, over real gRPC, from a table. A service may not import another
  * one; e2e runs this service with the real identity.
@@ -28,7 +31,14 @@ export function createIdentityStandIn(logger: Logger) {
     /** Starts where it was before, if it was. */
     async start() {
       const services = [grpcService(identityService, handlers)];
-      server = createGrpcServer({ host: '127.0.0.1', port, services, logger, metrics: createMetrics('identity') });
+      server = createGrpcServer({
+        host: '127.0.0.1',
+        port,
+        services,
+        callerTokenSecret: CALLER_TOKEN_SECRET,
+        logger,
+        metrics: createMetrics('identity'),
+      });
       await server.start();
       port = Number(server.address.split(':')[1]);
     },

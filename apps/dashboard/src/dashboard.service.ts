@@ -1,10 +1,10 @@
 import { budgetsService, identityService } from '@tollkeeper/contracts';
-import { createDeadLetters, type EventLog } from '@tollkeeper/event-log';
+import { createDeadLetters, type EventLog, instrumentEventLog } from '@tollkeeper/event-log';
 import { createGrpcClient } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
 import { type Clock, systemClock } from '@tollkeeper/kernel';
-import { connectMongo, createOffsetStore } from '@tollkeeper/mongo';
-import { type Component, createLifecycle, type Logger, type Metrics, withoutReadiness } from '@tollkeeper/runtime';
+import { connectMongo, createOffsetStore, explainOutage } from '@tollkeeper/mongo';
+import { type Component, createLifecycle, type Logger, type Metrics, type Tracer } from '@tollkeeper/runtime';
 import { createBudgetsClient } from './clients/budgets.client.ts';
 import { createDirectory } from './clients/identity.client.ts';
 import type { DashboardConfig } from './config.ts';
@@ -23,6 +23,7 @@ export interface DashboardDeps {
   config: DashboardConfig;
   logger: Logger;
   metrics: Metrics;
+  tracer?: Tracer | undefined;
   /** Started before the service and stopped after it. */
   eventLog: EventLog;
   clock?: Clock;
@@ -36,7 +37,9 @@ export interface DashboardService extends Component {
 }
 
 export function createDashboard(deps: DashboardDeps): DashboardService {
-  const { config, logger, metrics, eventLog, clock = systemClock } = deps;
+  const { config, logger, metrics, tracer, clock = systemClock } = deps;
+  const { CALLER_TOKEN_SECRET: callerTokenSecret } = config;
+  const eventLog = instrumentEventLog(deps.eventLog, { metrics, tracer });
   const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger });
   const { connection } = mongo;
   const events = createEventStore(connection, config.RETENTION_SECONDS);
@@ -44,16 +47,26 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   const buckets = createBucketStore(connection, config.RETENTION_SECONDS);
   const consumer = createGatewayEventsConsumer({
     eventLog,
-    deadLetters: createDeadLetters({ eventLog, metrics, logger }),
+    deadLetters: createDeadLetters({ eventLog, group: CONSUMER_GROUP, metrics, logger }),
     connection,
     offsets: createOffsetStore(connection, CONSUMER_GROUP),
     recorder: createEventRecorder({ events, runs, buckets }),
     metrics,
   });
 
-  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, { peer: 'identity' });
+  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, {
+    peer: 'identity',
+    callerTokenSecret,
+    metrics,
+    tracer,
+  });
   const directory = createDirectory(identity, logger);
-  const budgetsPeer = createGrpcClient(budgetsService, config.BUDGETS_GRPC, { peer: 'budgets' });
+  const budgetsPeer = createGrpcClient(budgetsService, config.BUDGETS_GRPC, {
+    peer: 'budgets',
+    callerTokenSecret,
+    metrics,
+    tracer,
+  });
   const budgets = createBudgetsClient(budgetsPeer, logger);
   const windowOf = createWindowOf(directory, clock);
   const tallies = createTallies({ tallies: [buckets, events], runStarts: [buckets, runs] });
@@ -64,15 +77,19 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
       ...createBlockedRoutes({ tallies, events, windowOf }),
     ],
     info: { title: 'Tollkeeper dashboard', version: '1' },
-    callerTokenSecret: config.CALLER_TOKEN_SECRET,
+    callerTokenSecret,
     host: config.HOST,
     port: config.HTTP_PORT,
     logger,
     metrics,
+    tracer,
+    explain: explainOutage,
   });
 
+  // Events are counted without the peers, and who needs one of them for an answer is told so.
+  const peers = [identity, budgetsPeer];
   return {
-    ...createLifecycle([mongo, identity, withoutReadiness(budgetsPeer), consumer, http], logger, { name: 'dashboard' }),
+    ...createLifecycle([mongo, ...peers, consumer, http], logger, { name: 'dashboard' }),
     get httpUrl() {
       return http.url;
     },

@@ -3,6 +3,9 @@ import { createGrpcServer, type GrpcServer, grpcService, type UnaryHandlers } fr
 import type { TenantId } from '@tollkeeper/kernel';
 import { createMetrics, type Logger } from '@tollkeeper/runtime';
 
+/** What the service and its peers share. */
+export const CALLER_TOKEN_SECRET = 'a-caller-token-secret-of-enough-bytes';
+
 /**
  * Serves the contract of budgets.proto over real gRPC, from a table. A service may not import another one; e2e runs
  * this service with the real budgets.
@@ -37,7 +40,14 @@ export function createBudgetsStandIn(logger: Logger) {
     /** Starts where it was before, if it was. */
     async start() {
       const services = [grpcService(budgetsService, handlers)];
-      server = createGrpcServer({ host: '127.0.0.1', port, services, logger, metrics: createMetrics('budgets') });
+      server = createGrpcServer({
+        host: '127.0.0.1',
+        port,
+        services,
+        callerTokenSecret: CALLER_TOKEN_SECRET,
+        logger,
+        metrics: createMetrics('budgets'),
+      });
       await server.start();
       port = Number(server.address.split(':')[1]);
     },

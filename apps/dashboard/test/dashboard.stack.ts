@@ -22,9 +22,7 @@ import {
 import supertest, { type Response } from 'supertest';
 import { CONSUMER_GROUP } from '../src/consumers/gateway-events.consumer.ts';
 import { createDashboard, dashboardConfig, type DashboardService } from '../src/index.ts';
-import { createBudgetsStandIn } from './budgets.stand-in.ts';
-
-const SECRET = 'a-caller-token-secret-of-enough-bytes';
+import { CALLER_TOKEN_SECRET, createBudgetsStandIn } from './budgets.stand-in.ts';
 
 export const KATHMANDU_TENANT = provenTenantId('ws_kathmandu');
 
@@ -56,7 +54,7 @@ export function useDashboard(mongo: TestMongo) {
         HTTP_PORT: '0',
         MONGODB_URI: mongo.uri,
         MONGODB_DATABASE: database,
-        CALLER_TOKEN_SECRET: SECRET,
+        CALLER_TOKEN_SECRET,
         IDENTITY_GRPC: identity.address,
         BUDGETS_GRPC: budgets.address,
         RETENTION_SECONDS: '2147483647',
@@ -76,7 +74,7 @@ export function useDashboard(mongo: TestMongo) {
   }
 
   async function get(tenantId: TenantId, path: string): Promise<Response> {
-    const token = await signCallerToken(SECRET, { userId: 'user_1', tenantId, role: 'member' });
+    const token = await signCallerToken(CALLER_TOKEN_SECRET, { userId: 'user_1', tenantId, role: 'member' });
     const fullPath = `/api/v1/dashboard${path}`;
     const response = await supertest(service.httpUrl).get(fullPath).set(CALLER_HEADER, token);
     expectMatchesOpenApi(document, { method: 'get', path: fullPath, status: response.status, body: response.body });
@@ -100,6 +98,7 @@ export function useDashboard(mongo: TestMongo) {
     identity = createGrpcServer({
       host: '127.0.0.1',
       port: 0,
+      callerTokenSecret: CALLER_TOKEN_SECRET,
       services: [identityStandIn()],
       logger: logs.logger,
       metrics: createMetrics('identity'),

@@ -8,14 +8,16 @@ const env = {
   IDENTITY_GRPC: 'identity:9090',
   IDENTITY_HTTP: 'http://identity:8080',
   DASHBOARD_HTTP: 'http://dashboard:8080',
+  BUDGETS_HTTP: 'http://budgets:8080',
+  ALERTS_HTTP: 'http://alerts:8080',
   KEYS_HTTP: 'http://keys:8080',
   INGEST_HTTP: 'http://ingest:8080',
 };
 
 describe('gatewayConfig', () => {
-  it('needs the services that are there and goes without the others', () => {
-    const { HTTP_PORT, TRUSTED_PROXIES, BUDGETS_HTTP } = loadConfig(gatewayConfig, env);
-    expect([HTTP_PORT, TRUSTED_PROXIES, BUDGETS_HTTP]).toEqual([8080, [], undefined]);
+  it('needs every service, and has a default for the rest', () => {
+    const { HTTP_PORT, TRUSTED_PROXIES } = loadConfig(gatewayConfig, env);
+    expect([HTTP_PORT, TRUSTED_PROXIES]).toEqual([8080, []]);
     expect(() => loadConfig(gatewayConfig, { ...env, KEYS_HTTP: '' })).toThrow('KEYS_HTTP: is required and not set');
   });
 

@@ -1,17 +1,18 @@
 import { isIP } from 'node:net';
 import {
+  callerTokenFields,
   hostPortField,
   httpOriginField,
   integerField,
   listField,
   portField,
-  secretField,
   serviceConfig,
 } from '@tollkeeper/runtime';
 import type { z } from 'zod';
 
 /** Environment of the gateway. */
 export const gatewayConfig = serviceConfig.extend({
+  ...callerTokenFields,
   HTTP_PORT: portField().prefault('8080').describe('port of the public HTTP server; default 8080'),
   PUBLIC_URL: httpOriginField().describe(
     'origin that browsers reach the gateway at, such as https://tollkeeper.example.com; writes from pages of other origins are refused',
@@ -22,16 +23,13 @@ export const gatewayConfig = serviceConfig.extend({
     .describe(
       'addresses and CIDR ranges of the proxies in front, separated by commas, whose X-Forwarded-For is believed; default none',
     ),
-  CALLER_TOKEN_SECRET: secretField({ minLength: 32 }).describe(
-    'at least 32 characters, the same in the gateway and all services',
-  ),
   IDENTITY_GRPC: hostPortField().describe('host:port of the gRPC server of identity'),
   IDENTITY_HTTP: httpOriginField().describe('origin of identity, such as http://identity:8080'),
   DASHBOARD_HTTP: httpOriginField().describe('origin of dashboard, such as http://dashboard:8080'),
   KEYS_HTTP: httpOriginField().describe('origin of keys, such as http://keys:8080'),
   INGEST_HTTP: httpOriginField().describe('origin of ingest, such as http://ingest:8080'),
-  BUDGETS_HTTP: httpOriginField().optional().describe('origin of budgets; its area answers 503 without'),
-  ALERTS_HTTP: httpOriginField().optional().describe('origin of alerts; its area answers 503 without'),
+  BUDGETS_HTTP: httpOriginField().describe('origin of budgets, such as http://budgets:8080'),
+  ALERTS_HTTP: httpOriginField().describe('origin of alerts, such as http://alerts:8080'),
   SESSION_CACHE_MS: integerField({ min: 0, max: 5_000 })
     .prefault('5000')
     .describe('milliseconds that an answer about a session is used again, at most 5000 (decisions §1); default 5000'),

@@ -3,7 +3,7 @@ import { createGrpcClient } from '@tollkeeper/grpc';
 import { createErrorAnswerer, createHttpListener, tokenKey } from '@tollkeeper/http';
 import type { ErrorAnswerer } from '@tollkeeper/http';
 import { createLifecycle } from '@tollkeeper/runtime';
-import type { Component, Logger, Metrics } from '@tollkeeper/runtime';
+import type { Component, Logger, Metrics, Tracer } from '@tollkeeper/runtime';
 import { createSessionDirectory } from './clients/session.directory.ts';
 import type { GatewayConfig } from './config.ts';
 import type { Upstream } from './domain/area.ts';
@@ -18,6 +18,7 @@ export interface GatewayDeps {
   config: GatewayConfig;
   logger: Logger;
   metrics: Metrics;
+  tracer?: Tracer | undefined;
 }
 
 /** The edge of Tollkeeper: who is calling, in which workspace, with which access; then the service behind it. */
@@ -26,9 +27,10 @@ export interface GatewayService extends Component {
   readonly httpUrl: string;
 }
 
-export function createGateway({ config, logger, metrics }: GatewayDeps): GatewayService {
-  const key = tokenKey(config.CALLER_TOKEN_SECRET);
-  const upstreams: Record<Upstream, string | undefined> = {
+export function createGateway({ config, logger, metrics, tracer }: GatewayDeps): GatewayService {
+  const { CALLER_TOKEN_SECRET: callerTokenSecret } = config;
+  const key = tokenKey(callerTokenSecret);
+  const upstreams: Record<Upstream, string> = {
     identity: config.IDENTITY_HTTP,
     dashboard: config.DASHBOARD_HTTP,
     budgets: config.BUDGETS_HTTP,
@@ -36,7 +38,12 @@ export function createGateway({ config, logger, metrics }: GatewayDeps): Gateway
     keys: config.KEYS_HTTP,
     ingest: config.INGEST_HTTP,
   };
-  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, { peer: 'identity' });
+  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, {
+    peer: 'identity',
+    callerTokenSecret,
+    metrics,
+    tracer,
+  });
   const sessions = createSessionDirectory({ identity, tokenKey: key, cacheMs: config.SESSION_CACHE_MS });
   const edgeHeaders = createEdgeHeaders(config.PUBLIC_URL);
   const answerFailure = createErrorAnswerer(logger);
@@ -67,6 +74,7 @@ export function createGateway({ config, logger, metrics }: GatewayDeps): Gateway
       answerError,
       logger,
       metrics,
+      tracer,
     }),
   });
   const connections: Component = {
@@ -74,6 +82,7 @@ export function createGateway({ config, logger, metrics }: GatewayDeps): Gateway
     start: async () => {},
     stop: async () => forwarder.close(),
   };
+  // Without identity what needs no session goes on, events above all, and the rest is told to come back.
   const lifecycle = createLifecycle([identity, connections, listener], logger, { name: 'gateway' });
 
   return {

@@ -66,7 +66,7 @@ describe('the published document', () => {
     serve(dashboard, documentOf('/dashboard'));
     let now = 0;
     const published = createPublishedDocument({
-      upstreams: { keys: keys.url, dashboard: dashboard.url, budgets: undefined },
+      upstreams: { keys: keys.url, dashboard: dashboard.url },
       routes: [executeRoute],
       logger: testLogger().logger,
       clock: () => now,
@@ -120,7 +120,10 @@ describe('the pages', () => {
   it('GET /openapi.json is the merged document, for everyone', async () => {
     const answer = await request(stack.gateway.httpUrl).get('/openapi.json');
     expect(answer.type).toBe('application/json');
-    expect(Object.keys(answer.body.paths)).toEqual(['/identity', '/dashboard', '/keys', '/ingest', '/api/v1/execute']);
+    expect(Object.keys(answer.body.paths)).toEqual([
+      ...['/identity', '/dashboard', '/budgets', '/alerts', '/keys', '/ingest'],
+      '/api/v1/execute',
+    ]);
     expect(answer.body.components.securitySchemes).toHaveProperty('session');
   });
 

@@ -114,6 +114,7 @@ export async function startIdentity(port = 0): Promise<IdentityStub> {
     grpc: createGrpcServer({
       host: '127.0.0.1',
       port,
+      callerTokenSecret: secret,
       logger: testLogger().logger,
       metrics: createMetrics('identity'),
       services: [grpcService(identityService, handlers)],
@@ -146,6 +147,8 @@ export async function startStack(env: Record<string, string> = {}) {
   const services = {
     identity: await startEcho('identity'),
     dashboard: await startEcho('dashboard'),
+    budgets: await startEcho('budgets'),
+    alerts: await startEcho('alerts'),
     keys: await startEcho('keys'),
     ingest: await startEcho('ingest'),
   };
@@ -160,6 +163,8 @@ export async function startStack(env: Record<string, string> = {}) {
       IDENTITY_GRPC: identity.grpc.address,
       IDENTITY_HTTP: services.identity.url,
       DASHBOARD_HTTP: services.dashboard.url,
+      BUDGETS_HTTP: services.budgets.url,
+      ALERTS_HTTP: services.alerts.url,
       KEYS_HTTP: services.keys.url,
       INGEST_HTTP: services.ingest.url,
       ...env,

@@ -6,14 +6,42 @@ import {
   serviceConfig,
 } from '@tollkeeper/runtime';
 import type { z } from 'zod';
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './domain/password.hasher.ts';
+import { email, newPassword, slug } from './http/schemas.ts';
 
 /** Environment of the identity service. */
-export const identityConfig = serviceConfig.extend({
-  ...httpServiceFields,
-  ...grpcServiceFields,
-  ...mongodbFields('tollkeeper_identity'),
-  PUBLIC_URL: httpOriginField().describe(
-    'where browsers reach the gateway, e.g. https://tollkeeper.example.com; session cookies are Secure unless it is http on a loopback host',
-  ),
-});
+export const identityConfig = serviceConfig
+  .extend({
+    ...httpServiceFields,
+    ...grpcServiceFields,
+    ...mongodbFields('tollkeeper_identity'),
+    PUBLIC_URL: httpOriginField().describe(
+      'where browsers reach the gateway, e.g. https://tollkeeper.example.com; session cookies are Secure unless it is http on a loopback host',
+    ),
+    FIRST_OWNER_EMAIL: email
+      .optional()
+      .describe('e-mail of the owner that is made at the start while there is no user at all; default nobody is made'),
+    FIRST_OWNER_PASSWORD: newPassword
+      .optional()
+      .describe(
+        `password of that owner, ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters; set it together with FIRST_OWNER_EMAIL`,
+      ),
+    FIRST_WORKSPACE_SLUG: slug
+      .default('default')
+      .describe('slug of the workspace that is made with the first owner; default default'),
+  })
+  .refine(
+    ({ FIRST_OWNER_EMAIL, FIRST_OWNER_PASSWORD }) =>
+      FIRST_OWNER_EMAIL === undefined || FIRST_OWNER_PASSWORD !== undefined,
+    {
+      path: ['FIRST_OWNER_PASSWORD'],
+    },
+  )
+  .refine(
+    ({ FIRST_OWNER_EMAIL, FIRST_OWNER_PASSWORD }) =>
+      FIRST_OWNER_PASSWORD === undefined || FIRST_OWNER_EMAIL !== undefined,
+    {
+      path: ['FIRST_OWNER_EMAIL'],
+    },
+  );
 export type IdentityConfig = z.infer<typeof identityConfig>;

@@ -1,15 +1,15 @@
-import { createDeadLetters, type EventLog } from '@tollkeeper/event-log';
+import { createDeadLetters, type EventLog, instrumentEventLog } from '@tollkeeper/event-log';
 import { createGrpcServer } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
 import { type Clock, systemClock } from '@tollkeeper/kernel';
-import { connectMongo, createOffsetStore } from '@tollkeeper/mongo';
-import { type Component, createLifecycle, type Logger, type Metrics } from '@tollkeeper/runtime';
+import { connectMongo, createOffsetStore, explainOutage } from '@tollkeeper/mongo';
+import { type Component, createLifecycle, type Logger, type Metrics, type Tracer } from '@tollkeeper/runtime';
 import type { IdentityConfig } from './config.ts';
 import { CONSUMER_GROUP, createGatewayEventsConsumer } from './consumers/gateway-events.consumer.ts';
 import { createAgentUseCases } from './domain/agent.use-cases.ts';
 import { createAuthUseCases } from './domain/auth.use-cases.ts';
 import { createMemberUseCases } from './domain/member.use-cases.ts';
-import { createEnsureOwner, type EnsureOwner } from './domain/owner.bootstrap.ts';
+import { createEnsureOwner, createFirstOwner, type EnsureOwner } from './domain/owner.bootstrap.ts';
 import { createPasswordHasher } from './domain/password.hasher.ts';
 import { createWorkspaceUseCases } from './domain/workspace.use-cases.ts';
 import { createIdentityHandlers } from './grpc/identity.handlers.ts';
@@ -31,6 +31,7 @@ export interface IdentityDeps {
   config: IdentityConfig;
   logger: Logger;
   metrics: Metrics;
+  tracer?: Tracer | undefined;
   /** Started before the service and stopped after it. */
   eventLog: EventLog;
   clock?: Clock;
@@ -45,7 +46,9 @@ export interface IdentityService extends Component {
 }
 
 export function createIdentity(deps: IdentityDeps): IdentityService {
-  const { config, logger, metrics, eventLog, clock = systemClock } = deps;
+  const { config, logger, metrics, tracer, clock = systemClock } = deps;
+  const { CALLER_TOKEN_SECRET: callerTokenSecret } = config;
+  const eventLog = instrumentEventLog(deps.eventLog, { metrics, tracer });
   const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger });
   const { connection } = mongo;
   const models = createModels(connection);
@@ -69,37 +72,62 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
       ...createAgentRoutes(agents),
     ],
     info: { title: 'Tollkeeper identity', version: '1' },
-    callerTokenSecret: config.CALLER_TOKEN_SECRET,
+    callerTokenSecret,
     host: config.HOST,
     port: config.HTTP_PORT,
     logger,
     metrics,
+    tracer,
+    explain: explainOutage,
   });
   const grpc = createGrpcServer({
     host: config.HOST,
     port: config.GRPC_PORT,
     services: [createIdentityHandlers({ auth, workspaces, agents: agentStore })],
+    callerTokenSecret,
     logger,
     metrics,
+    tracer,
+    explain: explainOutage,
     ready: () => mongo.ping(),
   });
   const consumer = createGatewayEventsConsumer(eventLog, {
     connection,
     offsets: createOffsetStore(connection, CONSUMER_GROUP),
     agents: agentStore,
-    deadLetters: createDeadLetters({ eventLog, metrics, logger }),
+    deadLetters: createDeadLetters({ eventLog, group: CONSUMER_GROUP, metrics, logger }),
   });
-  const parts = [mongo, limiter, consumer, grpc, http];
-  const lifecycle = createLifecycle(parts, logger, { name: 'identity', drainDelayMs: config.DRAIN_DELAY_MS });
+  const bootstrap = { store: createBootstrapStore(models), hasher, clock };
+  const firstOwner = createFirstOwnerStep(config, createFirstOwner(bootstrap), logger);
+  const parts = [mongo, firstOwner, limiter, consumer, grpc, http];
+  const lifecycle = createLifecycle(parts, logger, { name: 'identity' });
 
   return {
     ...lifecycle,
-    ensureOwner: createEnsureOwner({ store: createBootstrapStore(models), hasher, clock }),
+    ensureOwner: createEnsureOwner(bootstrap),
     get httpUrl() {
       return http.url;
     },
     get grpcAddress() {
       return grpc.address;
     },
+  };
+}
+
+/** Makes the owner of the settings where they name one. Before the servers start, so that a log-in finds it. */
+function createFirstOwnerStep(
+  config: IdentityConfig,
+  ensureFirstOwner: ReturnType<typeof createFirstOwner>,
+  logger: Logger,
+): Component {
+  const { FIRST_OWNER_EMAIL: email, FIRST_OWNER_PASSWORD: password, FIRST_WORKSPACE_SLUG: slug } = config;
+  return {
+    name: 'first-owner',
+    async start() {
+      if (email === undefined || password === undefined) return;
+      const made = await ensureFirstOwner({ email, password, workspace: { slug, name: slug } });
+      if (made !== null) logger.info({ user_id: made.userId, workspace: slug }, 'the first owner has been made');
+    },
+    async stop() {},
   };
 }

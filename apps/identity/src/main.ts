@@ -1,10 +1,12 @@
 import { createConfiguredEventLog, eventLogConfig } from '@tollkeeper/event-log';
 import { createLifecycle, runService } from '@tollkeeper/runtime';
+import manifest from '../package.json' with { type: 'json' };
 import { identityConfig } from './config.ts';
 import { createIdentity } from './identity.service.ts';
 
 await runService({
   name: 'identity',
+  version: manifest.version,
   config: identityConfig.extend(eventLogConfig),
   create(deps) {
     const eventLog = createConfiguredEventLog(deps);

@@ -46,8 +46,8 @@ export function useIdentity(mongo: TestMongo, settings: Record<string, string> =
   let client: GrpcClient<IdentityServiceDefinition>;
   let document: OpenApiDocument;
 
-  async function startService(): Promise<void> {
-    service = createIdentity({
+  function newReplica(): IdentityService {
+    return createIdentity({
       config: loadConfig(identityConfig, {
         HOST: '127.0.0.1',
         HTTP_PORT: '0',
@@ -63,8 +63,12 @@ export function useIdentity(mongo: TestMongo, settings: Record<string, string> =
       eventLog,
       clock: () => clock.now,
     });
+  }
+
+  async function startService(): Promise<void> {
+    service = newReplica();
     await service.start();
-    client = createGrpcClient(identityService, service.grpcAddress, { peer: 'identity' });
+    client = createGrpcClient(identityService, service.grpcAddress, { peer: 'identity', callerTokenSecret: SECRET });
     document = (await supertest(service.httpUrl).get('/openapi.json')).body as OpenApiDocument;
   }
 
@@ -126,6 +130,7 @@ export function useIdentity(mongo: TestMongo, settings: Record<string, string> =
     collection: (name: string) => mongo.connection.useDb(database).collection(name),
     logCollection: (name: string) => mongo.connection.useDb(logDatabase).collection(name),
     client: () => client,
+    ready: () => service.ready?.(),
     eventLog: () => eventLog,
     ensureOwner: (owner: Parameters<IdentityService['ensureOwner']>[0]) => service.ensureOwner(owner),
     /** The session of a cookie as the gateway sees it. */
@@ -141,6 +146,8 @@ export function useIdentity(mongo: TestMongo, settings: Record<string, string> =
     },
     stopService,
     startService,
+    /** The service once more on the same database, not started. */
+    newReplica,
   };
 }
 

@@ -7,7 +7,7 @@ import { createLifecycle, createMetrics, loadConfig } from '@tollkeeper/runtime'
 import { expectMatchesOpenApi, type OpenApiDocument, testLogger, type TestMongo } from '@tollkeeper/testing';
 import supertest, { type Response } from 'supertest';
 import { createIngest, ingestConfig } from '../src/index.ts';
-import { createKeysStandIn } from './keys.stand-in.ts';
+import { CALLER_TOKEN_SECRET, createKeysStandIn } from './keys.stand-in.ts';
 
 export const EVENTS_PATH = '/api/v1/events';
 export const ONE = 'application/cloudevents+json';
@@ -52,7 +52,7 @@ export function useIngest(
         HOST: '127.0.0.1',
         HTTP_PORT: '0',
         KEYS_GRPC: keys.address,
-        CALLER_TOKEN_SECRET: 'a-caller-token-secret-of-enough-bytes',
+        CALLER_TOKEN_SECRET,
         ...environment,
       }),
       logger: logs.logger,

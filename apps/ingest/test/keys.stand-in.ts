@@ -9,6 +9,9 @@ import { createGrpcServer, type GrpcServer, grpcService, type UnaryHandlers } fr
 import { AppError, newId, provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { createMetrics, type Logger } from '@tollkeeper/runtime';
 
+/** What the service and its peers share. */
+export const CALLER_TOKEN_SECRET = 'a-caller-token-secret-of-enough-bytes';
+
 /**
  * Serves the contract of keys.proto over real gRPC, from a table. A service may not import another one; e2e runs this
  * service with the real keys service.
@@ -37,7 +40,14 @@ export function createKeysStandIn(logger: Logger) {
     /** Starts where it was before, if it was. */
     async start() {
       const services = [grpcService(keysService, handlers)];
-      server = createGrpcServer({ host: '127.0.0.1', port, services, logger, metrics: createMetrics('keys') });
+      server = createGrpcServer({
+        host: '127.0.0.1',
+        port,
+        services,
+        callerTokenSecret: CALLER_TOKEN_SECRET,
+        logger,
+        metrics: createMetrics('keys'),
+      });
       await server.start();
       port = Number(server.address.split(':')[1]);
     },

@@ -1,8 +1,8 @@
 import { createGrpcServer } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
 import { type Clock, systemClock } from '@tollkeeper/kernel';
-import { connectMongo } from '@tollkeeper/mongo';
-import { type Component, createLifecycle, type Logger, type Metrics } from '@tollkeeper/runtime';
+import { connectMongo, explainOutage } from '@tollkeeper/mongo';
+import { type Component, createLifecycle, type Logger, type Metrics, type Tracer } from '@tollkeeper/runtime';
 import type { KeysConfig } from './config.ts';
 import { createKeyUseRecorder, type KeyUseRecorder } from './domain/key-use.recorder.ts';
 import { createKeyUseCases, type KeyUseCases } from './domain/key.use-cases.ts';
@@ -14,6 +14,7 @@ export interface KeysDeps {
   config: KeysConfig;
   logger: Logger;
   metrics: Metrics;
+  tracer?: Tracer | undefined;
   clock?: Clock;
 }
 
@@ -25,7 +26,8 @@ export interface KeysService extends Component {
   readonly useCases: KeyUseCases;
 }
 
-export function createKeys({ config, logger, metrics, clock = systemClock }: KeysDeps): KeysService {
+export function createKeys({ config, logger, metrics, tracer, clock = systemClock }: KeysDeps): KeysService {
+  const { CALLER_TOKEN_SECRET: callerTokenSecret } = config;
   const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger });
   const store = createKeyStore(mongo.connection);
   const uses = createKeyUseRecorder((batch) => store.recordUses(batch));
@@ -33,18 +35,23 @@ export function createKeys({ config, logger, metrics, clock = systemClock }: Key
   const http = createHttpServer({
     routes: createKeyRoutes(useCases),
     info: { title: 'Tollkeeper workspace keys', version: '1' },
-    callerTokenSecret: config.CALLER_TOKEN_SECRET,
+    callerTokenSecret,
     host: config.HOST,
     port: config.HTTP_PORT,
     logger,
     metrics,
+    tracer,
+    explain: explainOutage,
   });
   const grpc = createGrpcServer({
     host: config.HOST,
     port: config.GRPC_PORT,
     services: [createKeysHandlers(useCases)],
+    callerTokenSecret,
     logger,
     metrics,
+    tracer,
+    explain: explainOutage,
     ready: () => mongo.ping(),
   });
   // The servers stop first and the connection last, so that the uses of the last calls are still written.
@@ -65,19 +72,16 @@ export function createKeys({ config, logger, metrics, clock = systemClock }: Key
 
 function createUseFlusher(uses: KeyUseRecorder, intervalMs: number, logger: Logger): Component {
   let timer: NodeJS.Timeout | undefined;
-  const flush = (): void => {
-    uses
-      .flush()
-      .catch((err: unknown) => logger.warn({ err }, 'last_used_at could not be written; it will be tried again'));
-  };
+  const flush = (): Promise<void> =>
+    uses.flush().catch((err: unknown) => logger.warn({ err }, 'last_used_at could not be written'));
   return {
     name: 'key-use-flusher',
     async start() {
-      timer = setInterval(flush, intervalMs);
+      timer = setInterval(() => void flush(), intervalMs);
     },
     async stop() {
       clearInterval(timer);
-      await uses.flush();
+      await flush();
     },
   };
 }

@@ -45,7 +45,7 @@ export function useKeys(mongo: TestMongo, environment: NodeJS.ProcessEnv = {}) {
       clock: () => clock.now,
     });
     await service.start();
-    client = createGrpcClient(keysService, service.grpcAddress, { peer: 'keys' });
+    client = createGrpcClient(keysService, service.grpcAddress, { peer: 'keys', callerTokenSecret: SECRET });
     document = (await supertest(service.httpUrl).get('/openapi.json')).body as OpenApiDocument;
   }
 
@@ -86,6 +86,7 @@ export function useKeys(mongo: TestMongo, environment: NodeJS.ProcessEnv = {}) {
     revoke: (tenantId: TenantId, keyId: string) => call('post', `${KEYS_PATH}/${keyId}:revoke`, { tenantId }),
     verify: (keyId: string, keySha256: Buffer) => client.verifyKey({ keyId, keySha256 }),
     useCases: () => service.useCases,
+    ready: () => service.ready?.(),
     async restart() {
       await stop();
       await start();

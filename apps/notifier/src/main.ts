@@ -1,10 +1,12 @@
 import { createConfiguredEventLog, eventLogConfig } from '@tollkeeper/event-log';
 import { createLifecycle, runService } from '@tollkeeper/runtime';
+import manifest from '../package.json' with { type: 'json' };
 import { notifierConfig } from './config.ts';
 import { createNotifier } from './notifier.service.ts';
 
 await runService({
   name: 'notifier',
+  version: manifest.version,
   config: notifierConfig.extend(eventLogConfig),
   create(deps) {
     const eventLog = createConfiguredEventLog(deps);

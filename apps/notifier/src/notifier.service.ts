@@ -1,16 +1,17 @@
 import { randomInt } from 'node:crypto';
 import { alertsService, identityService } from '@tollkeeper/contracts';
-import { createDeadLetters, type EventLog } from '@tollkeeper/event-log';
+import { createDeadLetters, type EventLog, instrumentEventLog } from '@tollkeeper/event-log';
 import { createGrpcClient, createGrpcServer } from '@tollkeeper/grpc';
 import { type Clock, systemClock } from '@tollkeeper/kernel';
-import { connectMongo, createOffsetStore } from '@tollkeeper/mongo';
+import { connectMongo, createOffsetStore, explainOutage } from '@tollkeeper/mongo';
 import { createAddressGuard } from '@tollkeeper/net';
-import { type Component, createLifecycle, type Logger, type Metrics, withoutReadiness } from '@tollkeeper/runtime';
+import { type Component, createLifecycle, type Logger, type Metrics, type Tracer } from '@tollkeeper/runtime';
 import { cachedChannels, createChannelDirectory } from './clients/alerts.client.ts';
 import { createAlertUrl } from './clients/identity.client.ts';
 import type { NotifierConfig } from './config.ts';
 import { CONSUMER_GROUP, createNotificationsConsumer } from './consumers/notifications.consumer.ts';
 import { createDeliveryMetrics } from './delivery/delivery.metrics.ts';
+import { createDeliveryTracing, traceSending } from './delivery/delivery.tracing.ts';
 import { createDeliveryWorker } from './delivery/delivery.worker.ts';
 import { createHttpsSender } from './delivery/https.sender.ts';
 import { createNameResolver, type ResolveName } from './delivery/name.resolver.ts';
@@ -24,6 +25,7 @@ export interface NotifierDeps {
   config: NotifierConfig;
   logger: Logger;
   metrics: Metrics;
+  tracer?: Tracer | undefined;
   /** Started before the service and stopped after it. */
   eventLog: EventLog;
   clock?: Clock;
@@ -41,24 +43,29 @@ export interface NotifierService extends Component {
 const OUTCOME_POLL_INTERVAL_MS = 1000;
 
 export function createNotifier(deps: NotifierDeps): NotifierService {
-  const {
-    config,
-    logger,
-    metrics,
-    eventLog,
-    clock = systemClock,
-    resolveName = createNameResolver(),
-    timeoutMs,
-  } = deps;
+  const { config, logger, metrics, tracer, clock = systemClock, resolveName = createNameResolver(), timeoutMs } = deps;
+  const { CALLER_TOKEN_SECRET: callerTokenSecret } = config;
+  const eventLog = instrumentEventLog(deps.eventLog, { metrics, tracer });
   const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger });
   const { connection } = mongo;
   const store = createDeliveryStore(connection);
-  const alerts = createGrpcClient(alertsService, config.ALERTS_GRPC, { peer: 'alerts' });
-  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, { peer: 'identity' });
+  const alerts = createGrpcClient(alertsService, config.ALERTS_GRPC, {
+    peer: 'alerts',
+    callerTokenSecret,
+    metrics,
+    tracer,
+  });
+  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, {
+    peer: 'identity',
+    callerTokenSecret,
+    metrics,
+    tracer,
+  });
   const channels = createChannelDirectory(alerts);
   const alertUrl = createAlertUrl(identity, config.PUBLIC_URL, logger);
   const guard = createAddressGuard(config.DESTINATION_ALLOW_CIDRS);
-  const send = createHttpsSender({ guard, resolve: resolveName, ...(timeoutMs !== undefined && { timeoutMs }) });
+  const sender = createHttpsSender({ guard, resolve: resolveName, ...(timeoutMs !== undefined && { timeoutMs }) });
+  const send = traceSending(tracer, sender);
   const attemptDeps = { channels: cachedChannels(channels, clock), alertUrl, send, clock, random };
 
   const publisher = createOutcomePublisher({ store, eventLog, logger, pollIntervalMs: OUTCOME_POLL_INTERVAL_MS });
@@ -66,6 +73,7 @@ export function createNotifier(deps: NotifierDeps): NotifierService {
   const worker = createDeliveryWorker({
     store,
     attempt: (delivery, signal) => attemptDelivery(attemptDeps, delivery, signal),
+    inTrace: createDeliveryTracing(tracer),
     onSettled(delivery, result) {
       deliveryMetrics.observe(delivery, result);
       publisher.wake();
@@ -77,7 +85,7 @@ export function createNotifier(deps: NotifierDeps): NotifierService {
   });
   const consumer = createNotificationsConsumer({
     eventLog,
-    deadLetters: createDeadLetters({ eventLog, metrics, logger }),
+    deadLetters: createDeadLetters({ eventLog, group: CONSUMER_GROUP, metrics, logger }),
     connection,
     offsets: createOffsetStore(connection, CONSUMER_GROUP),
     store,
@@ -88,13 +96,16 @@ export function createNotifier(deps: NotifierDeps): NotifierService {
     host: config.HOST,
     port: config.GRPC_PORT,
     services: [createNotifierHandlers(createTestChannel({ channels, alertUrl, send, clock }))],
+    callerTokenSecret,
     logger,
     metrics,
+    tracer,
+    explain: explainOutage,
     ready: () => mongo.ping(),
   });
 
   // Without alerts deliveries wait, and without identity links lack the workspace: neither makes the notifier unready.
-  const peers = [withoutReadiness(alerts), withoutReadiness(identity)];
+  const peers = [alerts, identity];
   // Stopped in reverse: nothing new comes in, then attempts finish, then the last outcomes are published.
   return {
     ...createLifecycle([mongo, ...peers, publisher, worker, consumer, grpc], logger, { name: 'notifier' }),

@@ -4,6 +4,9 @@ import { createGrpcServer, type GrpcServer, grpcService, type UnaryHandlers } fr
 import { AppError, newId, type TenantId } from '@tollkeeper/kernel';
 import { createMetrics, type Logger } from '@tollkeeper/runtime';
 
+/** What the service and its peers share. */
+export const CALLER_TOKEN_SECRET = 'a-caller-token-secret-of-enough-bytes';
+
 export interface StandInChannel {
   tenantId: TenantId;
   id: string;
@@ -49,7 +52,14 @@ export function createAlertsStandIn(logger: Logger) {
     },
     async start() {
       const services = [grpcService(alertsService, alerts), grpcService(identityService, identity)];
-      server = createGrpcServer({ host: '127.0.0.1', port: 0, services, logger, metrics: createMetrics('alerts') });
+      server = createGrpcServer({
+        host: '127.0.0.1',
+        port: 0,
+        services,
+        callerTokenSecret: CALLER_TOKEN_SECRET,
+        logger,
+        metrics: createMetrics('alerts'),
+      });
       await server.start();
     },
     stop: async () => server?.stop(),

@@ -9,7 +9,7 @@ import { createConfiguredEventLog } from '@tollkeeper/event-log';
 import { createMetrics } from '@tollkeeper/runtime';
 import { eventually, testLogger, useMongo } from '@tollkeeper/testing';
 import { Webhook } from 'standardwebhooks';
-import { createAlertsStandIn } from './alerts.stand-in.ts';
+import { CALLER_TOKEN_SECRET, createAlertsStandIn } from './alerts.stand-in.ts';
 import { trustedAuthority } from './authority.ts';
 import { newTenant, notification } from './notification.builder.ts';
 import { ok, type Receiver, startReceiver } from './receiver.ts';
@@ -45,6 +45,7 @@ describe('a notifier that is killed in the middle of deliveries, again and again
         ...{ HOST: '127.0.0.1', OPS_PORT: '0', GRPC_PORT: '0', LOG_LEVEL: 'error' },
         ...{ MONGODB_URI: mongo.uri, MONGODB_DATABASE: database },
         ...{ EVENT_LOG_MONGODB_URI: mongo.uri, EVENT_LOG_DATABASE: logDatabase },
+        CALLER_TOKEN_SECRET,
         ...{ ALERTS_GRPC: alerts.address, IDENTITY_GRPC: alerts.address, PUBLIC_URL: 'https://tollkeeper.example.com' },
         ...{ DESTINATION_ALLOW_CIDRS: '127.0.0.1/32', NODE_EXTRA_CA_CERTS: join(directory, 'ca.pem') },
       },

@@ -16,7 +16,7 @@ import { createGrpcClient, type GrpcClient } from '@tollkeeper/grpc';
 import { createMetrics, loadConfig, type Metrics } from '@tollkeeper/runtime';
 import { eventually, testLogger, type TestMongo } from '@tollkeeper/testing';
 import { createNotifier, notifierConfig, type NotifierService } from '../src/index.ts';
-import { createAlertsStandIn, type StandInChannel } from './alerts.stand-in.ts';
+import { CALLER_TOKEN_SECRET, createAlertsStandIn, type StandInChannel } from './alerts.stand-in.ts';
 import { type Authority, trustedAuthority } from './authority.ts';
 import { alertRecord, notification, NOW } from './notification.builder.ts';
 import { type Answer, type Receiver, startReceiver } from './receiver.ts';
@@ -58,6 +58,7 @@ export function useNotifier(
         GRPC_PORT: '0',
         MONGODB_URI: mongo.uri,
         MONGODB_DATABASE: database,
+        CALLER_TOKEN_SECRET,
         ALERTS_GRPC: alerts.address,
         IDENTITY_GRPC: alerts.address,
         PUBLIC_URL,
@@ -78,7 +79,11 @@ export function useNotifier(
     metrics = createMetrics('notifier');
     service = create(metrics);
     await service.start();
-    client = createGrpcClient(notifierService, service.grpcAddress, { peer: 'notifier', deadlineMs: 20_000 });
+    client = createGrpcClient(notifierService, service.grpcAddress, {
+      peer: 'notifier',
+      callerTokenSecret: CALLER_TOKEN_SECRET,
+      deadlineMs: 20_000,
+    });
   }
 
   async function stop(): Promise<void> {
@@ -129,6 +134,7 @@ export function useNotifier(
   return {
     ...{ create, logs, clock, names, alerts, append, toldOf, start, stop },
     client: () => client,
+    ready: () => service.ready?.(),
     appendValues: (values: { key: string; value: Buffer }[]) => eventLog.append(NOTIFICATIONS_TOPIC, values),
     deliveries: () =>
       mongo.connection

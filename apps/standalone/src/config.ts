@@ -1,5 +1,6 @@
-import { cidrListField } from '@tollkeeper/net';
-import { flagField, portField, serviceConfig } from '@tollkeeper/runtime';
+import { kafkaFields } from '@tollkeeper/event-log';
+import { cidrTextField } from '@tollkeeper/net';
+import { flagField, portField, serviceConfig, tracingFields } from '@tollkeeper/runtime';
 import { z } from 'zod';
 
 /** Environment of the standalone. `MONGOD_BINARY` is read where `mongod` is looked for. */
@@ -20,6 +21,7 @@ export const standaloneConfig = z.object({
     .regex(/^mongodb(\+srv)?:\/\//, 'must be a mongodb:// or mongodb+srv:// address')
     .optional()
     .describe('a MongoDB replica set to use in place of the managed mongod'),
+  ...kafkaFields,
   TOLLKEEPER_OWNER_EMAIL: z
     .email('must be an e-mail address')
     .default('owner@example.com')
@@ -34,16 +36,12 @@ export const standaloneConfig = z.object({
     .prefault('true')
     .describe('true for sample history at the first start and slow live traffic, false for an empty workspace'),
   TOLLKEEPER_DEMO_KEY_FILE: z.string().optional().describe('file that the first developer key is written to as well'),
-  TOLLKEEPER_ALLOW_CIDRS: z
-    .string()
-    .default('')
-    .refine(
-      (text) => cidrListField().safeParse(text).success,
-      'must be networks such as 10.1.0.0/16, with commas between',
-    )
-    .describe('networks that alert channels may lead to though their addresses are special; default none'),
+  TOLLKEEPER_ALLOW_CIDRS: cidrTextField().describe(
+    'networks that alert channels may lead to though their addresses are special; default none',
+  ),
   LOG_LEVEL: serviceConfig.shape.LOG_LEVEL.unwrap()
     .default('warn')
     .describe('fatal, error, warn, info, debug, trace or silent; default warn'),
+  ...tracingFields,
 });
 export type StandaloneConfig = z.infer<typeof standaloneConfig>;

@@ -18,6 +18,7 @@ export function createLate<C extends Component>(name: string, create: () => C | 
       component = await create();
       await component.start();
     },
+    drain: () => component?.drain?.(),
     stop: async () => component?.stop(),
     ready: async () => component?.ready?.(),
   };

@@ -1,4 +1,4 @@
-import { createLogger, loadConfig, runProcess } from '@tollkeeper/runtime';
+import { createLogger, createMetrics, createTracing, isTraced, loadConfig, runProcess } from '@tollkeeper/runtime';
 import { standaloneConfig } from './config.ts';
 import { requireFreePort } from './port.ts';
 import { createStandalone } from './standalone.service.ts';
@@ -14,10 +14,13 @@ try {
   const config = loadConfig(standaloneConfig, process.env);
   // The terminal's own lines go to standard output; logs are read there by people only.
   const destination = process.stderr.isTTY ? { pretty: true } : { destination: process.stderr };
-  const loggerOf = (service: string) => createLogger({ service, level: config.LOG_LEVEL, ...destination });
+  const loggerOf = (service: string) =>
+    createLogger({ service, level: config.LOG_LEVEL, traceIds: isTraced(config), ...destination });
   await requireFreePort('OPS_PORT', '127.0.0.1', config.OPS_PORT);
   const port = await requireFreePort('PORT', config.HOST, config.PORT);
-  const standalone = createStandalone({ config, port, loggerOf, terminal, onFatal: end });
+  const metrics = createMetrics('standalone');
+  const tracing = await createTracing({ config, logger: loggerOf('standalone'), metrics });
+  const standalone = createStandalone({ config, port, loggerOf, metrics, tracing, terminal, onFatal: end });
   const build = () => endingReadably(standalone, end);
   await runProcess({ name: 'tollkeeper', build, logger: loggerOf('standalone'), stopTimeoutMs: 10_000 });
 } catch (error) {

@@ -1,17 +1,16 @@
 import { createServer } from 'node:net';
+import { freePort } from '@tollkeeper/managed-process';
 
 /**
  * Resolves to `port`, or to a free one for 0, once it has been seen to be free: before anything is started that would
  * have to be stopped again. Rejects with what to do when another program has it.
  */
-export function requireFreePort(variable: string, host: string, port: number): Promise<number> {
+export async function requireFreePort(variable: string, host: string, port: number): Promise<number> {
+  const wanted = port === 0 ? await freePort() : port;
   return new Promise((resolve, reject) => {
     const server = createServer();
-    server.once('error', (error: NodeJS.ErrnoException) => reject(explain(error, variable, host, port)));
-    server.listen(port, host, () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : port));
-    });
+    server.once('error', (error: NodeJS.ErrnoException) => reject(explain(error, variable, host, wanted)));
+    server.listen(wanted, host, () => server.close(() => resolve(wanted)));
   });
 }
 

@@ -8,6 +8,7 @@ import { createGateway, gatewayConfig } from '@tollkeeper/gateway';
 import { createIdentity, identityConfig } from '@tollkeeper/identity';
 import { createIngest, ingestConfig } from '@tollkeeper/ingest';
 import { createKeys, keysConfig } from '@tollkeeper/keys';
+import { freePort } from '@tollkeeper/managed-process';
 import { createNotifier, notifierConfig } from '@tollkeeper/notifier';
 import {
   type Component,
@@ -16,13 +17,14 @@ import {
   loadConfig,
   type Metrics,
   readOrCreateSecretFile,
+  type Tracer,
+  type Tracing,
 } from '@tollkeeper/runtime';
+import manifest from '../package.json' with { type: 'json' };
 import type { StandaloneConfig } from './config.ts';
 import { createLate } from './late.component.ts';
-import { requireFreePort } from './port.ts';
 
 const LOOPBACK = '127.0.0.1';
-const EVENT_LOG_DATABASE = 'tollkeeper_log';
 
 export interface ServicesOptions {
   config: StandaloneConfig;
@@ -33,6 +35,7 @@ export interface ServicesOptions {
   mongodbUri: () => string;
   /** The logger of the service of that name. */
   loggerOf: (service: string) => Logger;
+  tracing: Tracing;
 }
 
 export type Services = ReturnType<typeof createServices>;
@@ -42,7 +45,7 @@ export type Services = ReturnType<typeof createServices>;
  * between them on free ports of loopback, and the gateway alone on the port that is meant for users.
  */
 export function createServices(options: ServicesOptions) {
-  const { port, publicUrl, mongodbUri, loggerOf } = options;
+  const { port, publicUrl, mongodbUri, loggerOf, tracing } = options;
   const metrics: Metrics[] = [];
   const callerTokenSecret = randomBytes(32).toString('base64url');
 
@@ -57,18 +60,23 @@ export function createServices(options: ServicesOptions) {
     DESTINATION_ALLOW_CIDRS: options.config.TOLLKEEPER_ALLOW_CIDRS,
     LOG_LEVEL: options.config.LOG_LEVEL,
   });
-  /** A service with the logger and the metrics of its name, made once those before it can be reached. */
+  /** A service with the logger, the metrics and the tracer of its name, made once those before it can be reached. */
   const add = <C extends Component>(
     name: string,
-    create: (deps: { logger: Logger; metrics: Metrics }) => C | Promise<C>,
+    create: (deps: { logger: Logger; metrics: Metrics; tracer: Tracer | undefined }) => C | Promise<C>,
   ) => {
-    const own = createMetrics(name);
+    const own = createMetrics(name, manifest.version);
     metrics.push(own);
-    return createLate(name, () => create({ logger: loggerOf(name), metrics: own }));
+    return createLate(name, () =>
+      create({ logger: loggerOf(name), metrics: own, tracer: tracing.tracerOf(name, manifest.version) }),
+    );
   };
 
   const eventLog = add('event-log', (deps) =>
-    createConfiguredEventLog({ ...deps, config: { EVENT_LOG_MONGODB_URI: mongodbUri(), EVENT_LOG_DATABASE } }),
+    createConfiguredEventLog({
+      ...deps,
+      config: options.config.KAFKA_BROKERS === undefined ? { EVENT_LOG_MONGODB_URI: mongodbUri() } : options.config,
+    }),
   );
   const identity = add('identity', (deps) =>
     createIdentity({ ...deps, config: loadConfig(identityConfig, environment()), eventLog: eventLog.made }),
@@ -93,7 +101,7 @@ export function createServices(options: ServicesOptions) {
   // The two call each other, so one of their addresses has to be known before its service is there.
   let notifierPort = 0;
   const alerts = add('alerts', async (deps) => {
-    notifierPort = await requireFreePort('GRPC_PORT', LOOPBACK, 0);
+    notifierPort = await freePort();
     const channelKey = await readOrCreateSecretFile(join(options.config.TOLLKEEPER_DATA_DIR, 'channels.key'), newKey);
     const config = loadConfig(alertsConfig, {
       ...environment(),

@@ -1,7 +1,14 @@
 import { encodeGatewayEvent, GATEWAY_EVENTS_TOPIC, type GatewayEvent } from '@tollkeeper/contracts';
 import { type Clock, systemClock, type TenantId } from '@tollkeeper/kernel';
 import { connectMongo } from '@tollkeeper/mongo';
-import { type Component, createLifecycle, createOpsServer, type Logger } from '@tollkeeper/runtime';
+import {
+  type Component,
+  createLifecycle,
+  createOpsServer,
+  type Logger,
+  type Metrics,
+  type Tracing,
+} from '@tollkeeper/runtime';
 import type { StandaloneConfig } from './config.ts';
 import { writeHistory } from './demo/history.writer.ts';
 import { createLiveTraffic } from './demo/live-traffic.ts';
@@ -20,6 +27,9 @@ export interface StandaloneDeps {
   port: number;
   /** The logger of the service of that name. */
   loggerOf: (service: string) => Logger;
+  /** Of the process itself; the services have their own. */
+  metrics: Metrics;
+  tracing: Tracing;
   terminal: Terminal;
   /** Called when MongoDB is gone and with it the reason to run. */
   onFatal: (reason: string) => void;
@@ -28,22 +38,22 @@ export interface StandaloneDeps {
 
 /** All services in one process behind the gateway. Once started, the terminal has said that it is ready. */
 export function createStandalone(deps: StandaloneDeps): Component {
-  const { config, port, loggerOf, terminal, onFatal } = deps;
+  const { config, port, loggerOf, metrics, tracing, terminal, onFatal } = deps;
   const logger = loggerOf('standalone');
   const launchedAt = performance.now();
   const publicUrl = config.PUBLIC_URL ?? `http://localhost:${port}`;
   const mongo = createMongo({ config, onProgress: terminal.progress, onUnexpectedExit: onFatal });
-  const services = createServices({ config, port, publicUrl, mongodbUri: () => mongo.uri, loggerOf });
+  const services = createServices({ config, port, publicUrl, mongodbUri: () => mongo.uri, loggerOf, tracing });
   const stopping = new AbortController();
   const workspace = createWorkspace(deps, services, () => mongo.uri, stopping.signal);
   const stack = createLifecycle([mongo, ...services.inOrder, workspace], logger, {
     name: 'standalone',
   });
   const ops = createOpsServer({
-    ...{ host: '127.0.0.1', port: config.OPS_PORT, metrics: services.metrics, logger },
+    ...{ host: '127.0.0.1', port: config.OPS_PORT, metrics: [metrics, ...services.metrics], logger },
     ready: async () => stack.ready?.(),
   });
-  const all = createLifecycle([ops, stack], logger, { name: 'tollkeeper' });
+  const all = createLifecycle([tracing, ops, stack], logger, { name: 'tollkeeper' });
   return {
     ...all,
     async start() {

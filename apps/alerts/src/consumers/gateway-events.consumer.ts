@@ -2,7 +2,7 @@ import {
   decodeGatewayEvent,
   GATEWAY_EVENTS_TOPIC,
   GATEWAY_EVENTS_TOPIC_OPTIONS,
-  peekGatewayEvent,
+  peekEventType,
 } from '@tollkeeper/contracts';
 import type { DeadLetters, EventLog, LogConsumer, RecordBatch } from '@tollkeeper/event-log';
 import type { Clock } from '@tollkeeper/kernel';
@@ -11,6 +11,7 @@ import { type CountableEvent, isLate, toCountableEvent } from '../domain/event.t
 import type { RuleBook } from '../domain/rule-book.ts';
 import type { EvaluationRecorder } from '../store/evaluation.recorder.ts';
 import type { EvaluationMetrics } from './evaluation.metrics.ts';
+import type { FireTraces } from './fire.traces.ts';
 import { openPartitionSession, type PartitionSession } from './partition.session.ts';
 import type { RuleWatcher } from './rule.watcher.ts';
 
@@ -18,6 +19,7 @@ import type { RuleWatcher } from './rule.watcher.ts';
 export const CONSUMER_GROUP = 'alerts';
 
 const MAX_RECORDS_PER_BATCH = 2000;
+const MAX_RULES_AGE_MS = 500;
 
 export interface GatewayEventsConsumerDeps {
   eventLog: EventLog;
@@ -27,6 +29,7 @@ export interface GatewayEventsConsumerDeps {
   book: RuleBook;
   watcher: RuleWatcher;
   metrics: EvaluationMetrics;
+  traces: FireTraces;
   clock: Clock;
   /** Called when alerts were stored. */
   onFired: () => void;
@@ -45,13 +48,15 @@ export interface GatewayEventsConsumer extends LogConsumer {
 
 /**
  * Decisions are made in memory, and each is stored, with its alert and its notifications, in the transaction that moves the offset
- * behind the event it was made with. What decides nothing is stored about once a second: a crash in between reads it again from
+ * behind the event it was made with. What decides nothing is stored about once a second, and less often while there is much to read: a crash in between reads it again from
  * the windows as they were, and comes to the same.
  */
 export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): GatewayEventsConsumer {
-  const { eventLog, offsets, recorder, book, watcher, metrics, clock } = deps;
+  const { eventLog, offsets, recorder, book, watcher, metrics, traces, clock } = deps;
   const sessions = new Map<number, PartitionSession>();
   const turns = new Map<number, Promise<void>>();
+  /** The last look at the rules of each partition, with the end of the partition that was known when it began. */
+  const looks = new Map<number, { endOffset: number; startedAt: number }>();
 
   /** Runs one piece of work on a partition after the other. A failure costs the session, since it may be half way. */
   function inTurn(partition: number, work: () => Promise<void>): Promise<void> {
@@ -77,16 +82,28 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
 
   async function save(session: PartitionSession): Promise<void> {
     const { decisions } = session;
-    await session.save();
+    await traces.whileSaved(decisions, session.save);
     if (decisions.length === 0) return;
     metrics.decided(decisions);
     deps.onFired();
   }
 
+  /**
+   * Sees to it that no event of the batch is evaluated by rules from before its acceptance. One look at the rules serves all
+   * that the partition held before it, for as long as a change of rules may take to be seen.
+   */
+  async function knowRules({ partition, nextOffset, endOffset }: RecordBatch): Promise<void> {
+    const last = looks.get(partition);
+    const look = { endOffset, startedAt: performance.now() };
+    if (last !== undefined && nextOffset <= last.endOffset && look.startedAt - last.startedAt < MAX_RULES_AGE_MS)
+      return;
+    await watcher.refresh();
+    looks.set(partition, look);
+  }
+
   async function handle(batch: RecordBatch): Promise<void> {
     const { partition, records } = batch;
-    // Before each batch, so that an event is never evaluated by rules from before its acceptance.
-    await watcher.refresh();
+    await knowRules(batch);
     await inTurn(partition, async () => {
       const session = await sessionAt(batch);
       session.read(batch, await counted(batch));
@@ -96,17 +113,20 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
   }
 
   /**
-   * The events of a batch that a rule counts; only those are decoded in full, as most are not. The key of a record is the
+   * The events of a batch that a rule may count; only those are decoded, as most are not. The key of a record is the
    * workspace.
    */
   async function counted(batch: RecordBatch): Promise<CountableEvent[]> {
     const events: CountableEvent[] = [];
     for (const record of batch.records) {
-      if (!book.watches(record.key)) continue;
-      const glance = peekGatewayEvent(record.value);
-      if (glance !== null && !book.counts(record.key, glance)) continue;
+      const { key } = record;
+      if (!book.watches(key)) continue;
+      const type = peekEventType(record.value);
+      if (type !== null && !book.counts(key, type)) continue;
       try {
-        events.push(toCountableEvent(decodeGatewayEvent(record.value)));
+        const event = toCountableEvent(decodeGatewayEvent(record.value));
+        traces.remember(event, record.headers);
+        events.push(event);
       } catch (error) {
         await deps.deadLetters.setAside(batch, record, error instanceof Error ? error.message : String(error));
       }

@@ -3,11 +3,12 @@ import type { CountableEvent } from '../domain/event.ts';
 import type { Decision } from '../domain/evaluator.ts';
 import { createPartitionEvaluator } from '../domain/partition.evaluator.ts';
 import type { RuleBook } from '../domain/rule-book.ts';
-import type { EvaluationRecorder } from '../store/evaluation.recorder.ts';
+import type { AlertTraces, EvaluationRecorder } from '../store/evaluation.recorder.ts';
 
 /** A crash costs reading this many records again, at most. */
 const MAX_UNSAVED_RECORDS = 100_000;
-const MIN_SAVE_INTERVAL_MS = 1000;
+/** While there is more to read. At the end of the partition it is the loop that saves. */
+const MIN_SAVE_INTERVAL_MS = 5000;
 /** Catching up with a long log goes first: saving takes about a tenth of the time at most. */
 const SAVE_INTERVAL_BY_DURATION = 10;
 
@@ -26,7 +27,7 @@ export interface PartitionSession {
   /** Evaluates those events of a batch that rules count, in their order. */
   read(batch: RecordBatch, events: readonly CountableEvent[]): void;
   /** Stores position, windows and decisions. After a rejection the session is of no use: nobody knows what is stored. */
-  save(): Promise<void>;
+  save(traces: AlertTraces): Promise<void>;
 }
 
 /** Takes the partition over where the store says it stands. */
@@ -71,11 +72,11 @@ export async function openPartitionSession(deps: {
       unsavedRecords += batch.records.length;
       atEnd = batch.nextOffset >= batch.endOffset;
     },
-    async save() {
+    async save(traces) {
       if (position === null || position === savedPosition) return;
       const startedAt = performance.now();
       const step = { topic, partition, from: savedPosition, to: position };
-      await recorder.record({ step, windows: evaluator.changed(), decisions });
+      await recorder.record({ step, windows: evaluator.changed(), decisions, traces });
       evaluator.saved();
       savedPosition = position;
       savedAt = performance.now();

@@ -63,25 +63,25 @@ export function evaluate(rule: Rule, window: RuleWindow, event: CountableEvent):
   if (verdict === 'unchanged' || verdict === 'not_met') return null;
 
   const cooldownUntil = cooldownEnd(rule, window);
-  const decide = (outcome: Outcome, reason: Reason): Decision => {
-    const evidence = window.condition.evidence(event);
-    const metUntil = window.condition.metUntil() ?? evidence.windowEnd;
-    return {
-      outcome,
-      reason,
-      rule,
-      event,
-      evidence,
-      metUntil,
-      cooldownUntil: outcome === 'fired' ? null : cooldownUntil,
-    };
-  };
-  if (cooldownUntil !== null && event.time < cooldownUntil) {
-    return verdict === 'became_true' ? decide('suppressed', 'cooldown') : null;
-  }
   if (verdict === 'still_true' && cooldownUntil === null) return null;
-  window.lastFiredAt = Math.max(event.time, window.lastFiredAt ?? event.time);
-  return decide('fired', verdict === 'became_true' ? 'condition_became_true' : 'condition_still_true_after_cooldown');
+  const outcome = cooldownUntil !== null && event.time < cooldownUntil ? 'suppressed' : 'fired';
+  if (outcome === 'suppressed' && verdict === 'still_true') return null;
+  if (outcome === 'fired') window.lastFiredAt = Math.max(event.time, window.lastFiredAt ?? event.time);
+  const evidence = window.condition.evidence(event);
+  return {
+    outcome,
+    reason: reasonOf(outcome, verdict),
+    rule,
+    event,
+    evidence,
+    metUntil: window.condition.metUntil() ?? evidence.windowEnd,
+    cooldownUntil: outcome === 'fired' ? null : cooldownUntil,
+  };
+}
+
+function reasonOf(outcome: Outcome, verdict: 'became_true' | 'still_true'): Reason {
+  if (outcome === 'suppressed') return 'cooldown';
+  return verdict === 'became_true' ? 'condition_became_true' : 'condition_still_true_after_cooldown';
 }
 
 /** Null without a cooldown, and before the first fire. */

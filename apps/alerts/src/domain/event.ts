@@ -43,5 +43,5 @@ export function toCountableEvent({ tenantId, receivedAt, event }: GatewayEventRe
 }
 
 function identityOf(key: string): number {
-  return hash('sha256', key, 'buffer').readUIntBE(0, 6);
+  return Number.parseInt(hash('sha256', key).slice(0, 12), 16);
 }

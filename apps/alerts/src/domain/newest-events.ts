@@ -34,7 +34,8 @@ const FIRST_CAPACITY = 16;
  * cost O(1), an event that is k places late O(k).
  */
 export function createNewestEvents(limit: number, saved?: SavedEvents): NewestEvents {
-  const sampleIds = saved?.sampleIds.slice() ?? [];
+  /** Of the newest events, the oldest of them first. */
+  const samples = saved?.sampleIds.toReversed() ?? [];
   let capacity = Math.min(limit, Math.max(FIRST_CAPACITY, saved?.times.length ?? 0));
   let times = new Float64Array(capacity);
   let identities = new Float64Array(capacity);
@@ -100,10 +101,9 @@ export function createNewestEvents(limit: number, saved?: SavedEvents): NewestEv
     identities[slot(index)] = event.identity;
     const newerOnes = size - index;
     size += 1;
-    if (newerOnes < MAX_SAMPLES) {
-      sampleIds.splice(newerOnes, 0, event.id);
-      sampleIds.length = Math.min(sampleIds.length, MAX_SAMPLES, size);
-    }
+    if (newerOnes === 0) samples.push(event.id);
+    else if (newerOnes < MAX_SAMPLES) samples.splice(-newerOnes, 0, event.id);
+    if (samples.length > Math.min(MAX_SAMPLES, size)) samples.shift();
     return true;
   }
 
@@ -113,11 +113,11 @@ export function createNewestEvents(limit: number, saved?: SavedEvents): NewestEv
     },
     add,
     timeAt: (index) => times[slot(index)]!,
-    sampleIds: () => sampleIds.slice(),
+    sampleIds: () => samples.toReversed(),
     save: () => ({
       times: inOrder(times, size),
       identities: inOrder(identities, size),
-      sampleIds: sampleIds.slice(),
+      sampleIds: samples.toReversed(),
     }),
   };
 }

@@ -31,26 +31,20 @@ export interface PartitionEvaluator {
  * Memory is bounded by the sum of the enabled rules' thresholds.
  */
 export function createPartitionEvaluator(book: RuleBook, saved: readonly SavedWindow[]): PartitionEvaluator {
-  const windows = new Map<string, RuleWindow>();
-  const changed = new Set<string>();
+  const windows = new Map<string, KeptWindow>();
   let bookVersion = book.version;
 
   for (const { ruleId, revision, lastFiredAt, condition } of saved) {
     const rule = book.get(ruleId);
     if (rule?.revision !== revision) continue;
-    windows.set(ruleId, { ...openWindow(rule, condition), lastFiredAt });
-  }
-
-  function drop(ruleId: string): void {
-    windows.delete(ruleId);
-    changed.delete(ruleId);
+    windows.set(ruleId, { window: { ...openWindow(rule, condition), lastFiredAt }, changed: false });
   }
 
   function dropOutdated(): void {
     if (book.version === bookVersion) return;
     bookVersion = book.version;
-    for (const { ruleId, revision } of windows.values()) {
-      if (book.get(ruleId)?.revision !== revision) drop(ruleId);
+    for (const [ruleId, { window }] of windows) {
+      if (book.get(ruleId)?.revision !== window.revision) windows.delete(ruleId);
     }
   }
 
@@ -60,24 +54,33 @@ export function createPartitionEvaluator(book: RuleBook, saved: readonly SavedWi
       if (isLate(event)) return [];
       const decisions: Decision[] = [];
       for (const rule of book.matching(event)) {
-        let window = windows.get(rule.id);
-        if (window === undefined) {
-          window = openWindow(rule);
-          windows.set(rule.id, window);
+        let kept = windows.get(rule.id);
+        if (kept === undefined) {
+          kept = { window: openWindow(rule), changed: true };
+          windows.set(rule.id, kept);
         }
-        changed.add(rule.id);
-        const decision = evaluate(rule, window, event);
+        kept.changed = true;
+        const decision = evaluate(rule, kept.window, event);
         if (decision !== null) decisions.push(decision);
       }
       return decisions;
     },
     changed() {
       dropOutdated();
-      return [...changed].map((ruleId) => {
-        const { tenantId, revision, lastFiredAt, condition } = windows.get(ruleId)!;
-        return { tenantId, ruleId, revision, lastFiredAt, metUntil: condition.metUntil(), condition: condition.save() };
-      });
+      return [...windows.values()].filter(({ changed }) => changed).map(({ window }) => toSavedWindow(window));
     },
-    saved: () => changed.clear(),
+    saved() {
+      for (const kept of windows.values()) kept.changed = false;
+    },
   };
+}
+
+interface KeptWindow {
+  window: RuleWindow;
+  /** Since it was saved. */
+  changed: boolean;
+}
+
+function toSavedWindow({ tenantId, ruleId, revision, lastFiredAt, condition }: RuleWindow): SavedWindow {
+  return { tenantId, ruleId, revision, lastFiredAt, metUntil: condition.metUntil(), condition: condition.save() };
 }

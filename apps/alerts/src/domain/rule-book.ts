@@ -1,6 +1,6 @@
 import type { TenantId } from '@tollkeeper/kernel';
 import type { CountableEvent } from './event.ts';
-import { matches, type Rule } from './rule.ts';
+import type { Rule } from './rule.ts';
 
 /** The enabled rules of all workspaces, found by what they count. */
 export interface RuleBook {
@@ -9,38 +9,32 @@ export interface RuleBook {
   readonly version: number;
   /** Puts these in place of all rules of the workspace; disabled ones are left out. */
   replace(tenantId: TenantId, rules: readonly Rule[]): void;
-  /** Whether the workspace has an enabled rule. */
-  watches(tenantId: string): boolean;
   /** The enabled rule with this id, whatever its workspace: for windows, which belong to rules that were found before. */
   get(ruleId: string): Rule | undefined;
-  /** Whether an enabled rule of the workspace counts such events. */
-  counts(tenantId: string, event: CountedBy): boolean;
+  /** Whether an enabled rule of the workspace counts events of the type, of whatever agent. */
+  counts(tenantId: string, type: string): boolean;
+  /** Whether an enabled rule of the workspace counts anything. */
+  watches(tenantId: string): boolean;
   /** The rules that count the event: enabled, of its workspace and scope, and in force when it was received. */
   matching(event: CountableEvent): Rule[];
 }
 
-/** What decides whether a rule counts an event. */
-type CountedBy = Pick<CountableEvent, 'type' | 'agentId'>;
-
 interface TenantRules {
   all: Rule[];
-  anyType: Rule[];
-  byType: Map<string, Rule[]>;
+  /**
+   * By the types that a rule counts and the agent that it is about, each {@link ANY} where it names none, so that an event
+   * finds those that count it and no other.
+   */
+  byType: Map<string, Map<string, Rule[]>>;
 }
+
+/** No agent and no type is called so. */
+const ANY = '*';
 
 export function createRuleBook(): RuleBook {
   const byTenant = new Map<string, TenantRules>();
   const byId = new Map<string, Rule>();
   let version = 0;
-
-  /** Rules of the workspace that may count the event, by its type. */
-  function candidates(tenantId: string, { type }: CountedBy): Rule[] {
-    const rules = byTenant.get(tenantId);
-    if (rules === undefined) return [];
-    const { anyType } = rules;
-    const ofType = rules.byType.get(type);
-    return ofType === undefined ? anyType : [...ofType, ...anyType];
-  }
 
   return {
     get size() {
@@ -58,24 +52,33 @@ export function createRuleBook(): RuleBook {
       byTenant.set(tenantId, indexed(enabled));
       for (const rule of enabled) byId.set(rule.id, rule);
     },
-    watches: (tenantId) => byTenant.has(tenantId),
     get: (ruleId) => byId.get(ruleId),
-    counts: (tenantId, event) => candidates(tenantId, event).some((rule) => matches(rule, event)),
-    matching: (event) =>
-      candidates(event.tenantId, event).filter(
-        (rule) => matches(rule, event) && event.receivedAt >= rule.effectiveAt.getTime(),
-      ),
+    counts(tenantId, type) {
+      const byType = byTenant.get(tenantId)?.byType;
+      return byType !== undefined && (byType.has(type) || byType.has(ANY));
+    },
+    watches: (tenantId) => byTenant.has(tenantId),
+    matching({ tenantId, agentId, type, receivedAt }) {
+      const matching: Rule[] = [];
+      const byType = byTenant.get(tenantId)?.byType;
+      for (const byAgent of [byType?.get(type), byType?.get(ANY)]) {
+        for (const rules of [byAgent?.get(ANY), agentId === undefined ? undefined : byAgent?.get(agentId)]) {
+          for (const rule of rules ?? []) if (receivedAt >= rule.effectiveAt.getTime()) matching.push(rule);
+        }
+      }
+      return matching;
+    },
   };
 }
 
 function indexed(rules: Rule[]): TenantRules {
-  const byType = new Map<string, Rule[]>();
+  const byType = new Map<string, Map<string, Rule[]>>();
   for (const rule of rules) {
-    for (const type of new Set(rule.eventTypes)) {
-      const ofType = byType.get(type);
-      if (ofType === undefined) byType.set(type, [rule]);
-      else ofType.push(rule);
+    const agent = rule.scopeType === 'agent' ? rule.scopeId : ANY;
+    for (const type of rule.eventTypes.length === 0 ? [ANY] : new Set(rule.eventTypes)) {
+      const byAgent = byType.get(type) ?? new Map<string, Rule[]>();
+      byType.set(type, byAgent.set(agent, [...(byAgent.get(agent) ?? []), rule]));
     }
   }
-  return { all: rules, anyType: rules.filter((rule) => rule.eventTypes.length === 0), byType };
+  return { all: rules, byType };
 }

@@ -55,12 +55,6 @@ export function startsEmpty(before: RuleDraft, after: RuleDraft): boolean {
   return counted(before) !== counted(after);
 }
 
-/** Whether the rule counts events of this type and agent. */
-export function matches(rule: Rule, event: { type: string; agentId: string | undefined }): boolean {
-  if (rule.scopeType === 'agent' && rule.scopeId !== event.agentId) return false;
-  return rule.eventTypes.length === 0 || rule.eventTypes.includes(event.type);
-}
-
 /** Most rules in a workspace. */
 export const MAX_RULES = 1000;
 /** Most channels that one rule tells. */

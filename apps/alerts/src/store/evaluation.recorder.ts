@@ -1,5 +1,6 @@
 import type { Clock } from '@tollkeeper/kernel';
 import { type OffsetStore, type OffsetStep, withTransaction } from '@tollkeeper/mongo';
+import type { TraceHeaders } from '@tollkeeper/runtime';
 import type { ClientSession, Connection } from 'mongoose';
 import { toAlert } from '../domain/alert.ts';
 import type { Evaluation } from '../domain/evaluation.ts';
@@ -18,7 +19,11 @@ export interface Progress {
   windows: SavedWindow[];
   /** In the order in which they were made. */
   decisions: Decision[];
+  traces: AlertTraces;
 }
+
+/** The traces that fired alerts belong to, by the alerts' ids; empty while nothing is traced. */
+export type AlertTraces = ReadonlyMap<string, TraceHeaders>;
 
 /** Where a partition stands: a position of the log and the windows that everything before it has filled. */
 export interface Standing {
@@ -49,7 +54,11 @@ export interface EvaluationRecorderDeps {
 export function createEvaluationRecorder(deps: EvaluationRecorderDeps): EvaluationRecorder {
   const { connection, offsets, windows, rules, channels, alerts, notifications, evaluations, clock } = deps;
 
-  async function recordFires(session: ClientSession, partition: number, decisions: Decision[], now: number) {
+  async function recordFires(
+    session: ClientSession,
+    { step: { partition }, decisions, traces }: Progress,
+    now: number,
+  ) {
     const fired = decisions.filter(({ outcome }) => outcome === 'fired').map(toAlert);
     if (fired.length === 0) return;
     const fresh = await alerts.insertNew(session, partition, fired);
@@ -61,7 +70,9 @@ export function createEvaluationRecorder(deps: EvaluationRecorderDeps): Evaluati
       const open = channelIds.length === 0 ? [] : await channels.enabled(session, tenantId, channelIds);
       for (const alert of ofTenant) {
         const ofAlert = open.filter(({ id }) => alert.channelIds.includes(id));
-        told.push(...ofAlert.map((channel) => ({ alert, type: 'alert.fired' as const, channel })));
+        told.push(
+          ...ofAlert.map((channel) => ({ alert, type: 'alert.fired' as const, channel, trace: traces.get(alert.id) })),
+        );
       }
     }
     await notifications.queue(session, told, now);
@@ -83,12 +94,13 @@ export function createEvaluationRecorder(deps: EvaluationRecorderDeps): Evaluati
       const position = await offsets.position(topic, partition);
       return { position, windows: await withTransaction(connection, (session) => windows.load(session, partition)) };
     },
-    record: ({ step, windows: changed, decisions }) =>
+    record: (progress) =>
       withTransaction(connection, async (session) => {
+        const { step, windows: changed, decisions } = progress;
         const now = clock();
         await offsets.advance(session, step);
         await windows.save(session, step.partition, changed);
-        await recordFires(session, step.partition, decisions, now);
+        await recordFires(session, progress, now);
         await recordDecisions(session, decisions, now);
       }),
   };

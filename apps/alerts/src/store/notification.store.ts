@@ -9,6 +9,7 @@ import {
 } from '@tollkeeper/contracts';
 import type { LogRecord } from '@tollkeeper/event-log';
 import type { TenantId } from '@tollkeeper/kernel';
+import type { TraceHeaders } from '@tollkeeper/runtime';
 import { type ClientSession, type Connection, Schema, trusted } from 'mongoose';
 import { toAlertRecord } from '../domain/alert.record.ts';
 import { type Alert, type Delivery, notificationIdOf } from '../domain/alert.ts';
@@ -28,6 +29,7 @@ interface OutboxEntry {
   key: string;
   value: Buffer;
   createdAt: Date;
+  trace?: TraceHeaders | undefined;
 }
 
 const text = { type: String, required: true } as const;
@@ -60,7 +62,13 @@ const UNDELIVERED: DeliveryStatus[] = ['queued', 'retrying'];
 deliverySchema.index({ tenantId: 1, queuedAt: 1 }, { partialFilterExpression: { status: { $in: UNDELIVERED } } });
 
 const outboxSchema = new Schema<OutboxEntry>(
-  { _id: text, key: text, value: { type: Buffer, required: true }, createdAt: { type: Date, required: true } },
+  {
+    _id: text,
+    key: text,
+    value: { type: Buffer, required: true },
+    createdAt: { type: Date, required: true },
+    trace: { traceparent: String, tracestate: String },
+  },
   { collection: 'outbox', versionKey: false },
 );
 outboxSchema.index({ createdAt: 1 });
@@ -70,6 +78,8 @@ export interface NewNotification {
   alert: Alert;
   type: NotificationType;
   channel: ChannelSummary;
+  /** What the notification is the end of: it goes along with it, through the log. */
+  trace: TraceHeaders | undefined;
 }
 
 /** A notification on its way to the log. */
@@ -116,7 +126,10 @@ export function createNotificationStore(connection: Connection): NotificationSto
 
     async outbox(limit) {
       const entries = await outbox.find().sort({ createdAt: 1, _id: 1 }).limit(limit).lean();
-      return entries.map(({ _id, key, value }) => ({ id: _id, record: { key, value: toBuffer(value) } }));
+      return entries.map(({ _id, key, value, trace }) => ({
+        id: _id,
+        record: { key, value: toBuffer(value), ...(trace?.traceparent !== undefined && { headers: { ...trace } }) },
+      }));
     },
 
     async removeFromOutbox(ids) {
@@ -172,7 +185,7 @@ function toDeliveryRow({ alert, type, channel }: NewNotification, queuedAt: Date
   };
 }
 
-function toOutboxEntry({ alert, type, channel }: NewNotification, queuedAt: Date): OutboxEntry {
+function toOutboxEntry({ alert, type, channel, trace }: NewNotification, queuedAt: Date): OutboxEntry {
   const notificationId = notificationIdOf(alert.id, channel.id, type);
   const record = encodeNotification({
     notificationId,
@@ -183,7 +196,7 @@ function toOutboxEntry({ alert, type, channel }: NewNotification, queuedAt: Date
     alert: toAlertRecord(alert),
     occurredAt: queuedAt.toISOString(),
   });
-  return { _id: notificationId, createdAt: queuedAt, ...record };
+  return { _id: notificationId, createdAt: queuedAt, ...record, trace };
 }
 
 function toDelivery({

@@ -1,6 +1,6 @@
 import { handleErrors } from '@tollkeeper/http';
 import type { ErrorAnswerer } from '@tollkeeper/http';
-import type { Logger, Metrics } from '@tollkeeper/runtime';
+import { type Logger, type Metrics, type Tracer, withSpan } from '@tollkeeper/runtime';
 import express from 'express';
 import type { Express, NextFunction, RequestHandler } from 'express';
 import type { SessionDirectory } from '../clients/session.directory.ts';
@@ -36,6 +36,7 @@ export interface EdgeOptions {
   answerError: ErrorAnswerer;
   logger: Logger;
   metrics: Metrics;
+  tracer: Tracer | undefined;
 }
 
 /** The public HTTP interface: the API, and the pages about it. */
@@ -47,14 +48,17 @@ export function createEdge(options: EdgeOptions): Express {
   app.enable('case sensitive routing');
   app.set('trust proxy', options.trustedProxies);
 
-  const observe = createObserver(options.metrics, options.logger);
+  const observe = createObserver(options.metrics, options.logger, options.tracer);
   const answerApi = createApi(options);
   const answerPages = createDocumentationRouter(options.published, options.edgeHeaders);
 
   // One step in place of several: what every request passes is what its throughput hangs on.
   const answer = (req: EdgeRequest, res: EdgeResponse, next: NextFunction): void | Promise<void> => {
     observe(req, res);
-    if (isApi(req.url)) return answerApi(req, res);
+    if (isApi(req.url)) {
+      const { span } = res.locals;
+      return span === undefined ? answerApi(req, res) : withSpan(span, () => answerApi(req, res));
+    }
     answerPages(req, res, next);
   };
   app.use(answer as RequestHandler);

@@ -3,6 +3,7 @@ import type { ClientRequest, IncomingHttpHeaders } from 'node:http';
 import { CALLER_HEADER, CLIENT_HEADER, REQUEST_ID_HEADER, signClientAddress } from '@tollkeeper/http';
 import type { ErrorAnswerer, TokenKey } from '@tollkeeper/http';
 import { AppError } from '@tollkeeper/kernel';
+import { headersOf } from '@tollkeeper/runtime';
 import { createProxyMiddleware } from 'http-proxy-middleware';
 import type { Plugin, RequestHandler } from 'http-proxy-middleware';
 import type { Session, SessionDirectory } from '../clients/session.directory.ts';
@@ -15,8 +16,8 @@ import type { EdgeHeaders } from './edge-headers.ts';
 import type { EdgeRequest, EdgeResponse } from './exchange.ts';
 
 export interface ForwardOptions {
-  /** Origins of the services; the area of a service without one answers 503. */
-  upstreams: Record<Upstream, string | undefined>;
+  /** Origins of the services. */
+  upstreams: Record<Upstream, string>;
   tokenKey: TokenKey;
   sessions: SessionDirectory;
   /** Longest silence of a service, in milliseconds. */
@@ -35,7 +36,10 @@ export interface Admitted {
 }
 
 export interface Forwarder {
-  /** Sends an admitted request to its service and the service's answer to the client. */
+  /**
+   * Sends an admitted request to its service and the service's answer to the client. Throws `service_unavailable` when the
+   * service has too many under way already.
+   */
   forward(req: EdgeRequest, res: EdgeResponse, admitted: Admitted): Promise<void>;
   /** Drops the connections to the services. */
   close(): void;
@@ -55,29 +59,40 @@ const PASSED_HEADERS = [
   'user-agent',
 ] as const;
 
-/** Connections to one service at a time; more requests wait for one of them. */
-const MAX_CONNECTIONS = 1024;
+/** Requests to one service at a time, each on a connection of its own: those of a service that hangs must not pile up here. */
+const MAX_UNDER_WAY = 1024;
 
 export function createForwarder(options: ForwardOptions): Forwarder {
   const { upstreams, tokenKey, sessions, timeoutMs } = options;
   const agent = new Agent({
     keepAlive: true,
-    maxSockets: MAX_CONNECTIONS,
-    maxFreeSockets: MAX_CONNECTIONS,
+    maxSockets: MAX_UNDER_WAY,
+    maxFreeSockets: MAX_UNDER_WAY,
     timeout: timeoutMs,
   });
-  const proxies = new Map<Upstream, RequestHandler<EdgeRequest, EdgeResponse>>();
-  for (const [name, origin] of Object.entries(upstreams) as [Upstream, string | undefined][]) {
-    if (origin !== undefined) proxies.set(name, createProxy(name, origin, agent, options));
+  const proxies = Object.fromEntries(
+    Object.entries(upstreams).map(([name, origin]) => [name, createProxy(name, origin, agent, options)]),
+  ) as Record<Upstream, RequestHandler<EdgeRequest, EdgeResponse>>;
+  const underWay = new Map<Upstream, number>();
+
+  function countUntilClosed(upstream: Upstream, res: EdgeResponse): void {
+    const count = underWay.get(upstream) ?? 0;
+    if (count >= MAX_UNDER_WAY) throw tooBusy(upstream);
+    underWay.set(upstream, count + 1);
+    res.once('close', () => underWay.set(upstream, (underWay.get(upstream) ?? 0) - 1));
   }
 
   async function forward(req: EdgeRequest, res: EdgeResponse, admitted: Admitted): Promise<void> {
     const { target, cookie, session, membership } = admitted;
     const { area } = target;
-    const proxy = proxies.get(area.upstream);
-    if (proxy === undefined) throw notInstalled(area.upstream);
-
+    countUntilClosed(area.upstream, res);
     const headers = passedHeaders(req.headers, area, res.locals.requestId);
+    const { span } = res.locals;
+    // The client's trace state belongs to the client's parent, and the span may have begun a trace of its own.
+    if (span !== undefined) {
+      delete headers['tracestate'];
+      Object.assign(headers, headersOf(span));
+    }
     if (session !== null) headers[CALLER_HEADER] = await session.callerToken(membership);
     if (area.tellsClientAddress) headers[CLIENT_HEADER] = await signClientAddress(tokenKey, clientAddress(req));
     req.headers = headers;
@@ -85,7 +100,7 @@ export function createForwarder(options: ForwardOptions): Forwarder {
     if (cookie !== undefined && area.upstream === 'identity' && !isSafeMethod(req.method)) {
       res.locals.onAnswer = () => sessions.forget(cookie);
     }
-    return proxy(req, res);
+    return proxies[area.upstream](req, res);
   }
 
   return { forward, close: () => agent.destroy() };
@@ -104,13 +119,10 @@ function passedHeaders(given: IncomingHttpHeaders, area: Area, requestId: string
   return headers;
 }
 
-function notInstalled(upstream: Upstream): AppError {
-  return new AppError('service_unavailable', `The ${upstream} service is not part of this installation.`);
-}
-
-function createProxy(name: Upstream, origin: string, agent: Agent, { answerError, edgeHeaders }: ForwardOptions) {
+function createProxy(name: string, origin: string, agent: Agent, { answerError, edgeHeaders }: ForwardOptions) {
   const events: Plugin<EdgeRequest, EdgeResponse> = (proxy) => {
     proxy.on('proxyReq', (proxyReq, req, res) => {
+      res.locals.sent = proxyReq;
       proxyReq.once('timeout', () => proxyReq.destroy(tooSlow(name)));
       // A body without a length can only be found to be too large on its way.
       if (req.headers['transfer-encoding'] !== undefined) limitBody(proxyReq, req, res);
@@ -123,13 +135,16 @@ function createProxy(name: Upstream, origin: string, agent: Agent, { answerError
       proxyRes.pipe(res);
     });
     proxy.on('error', (error, req, res) => {
-      if (req !== undefined && res !== undefined && 'writeHead' in res)
-        answerError(error instanceof AppError ? error : unreachable(name, error), req, res);
+      if (req === undefined || res === undefined || !('writeHead' in res)) return;
+      if (wasClosedBefore(error, req, res)) return void forwardAgain(req, res);
+      answerError(error instanceof AppError ? error : unreachable(name, error), req, res);
+      // What is left of the body would stand before the next request on this connection.
+      req.resume();
     });
     // The client went away first: there is no one to answer.
     proxy.on('econnreset', () => undefined);
   };
-  return createProxyMiddleware<EdgeRequest, EdgeResponse>({
+  const forwardOnce = createProxyMiddleware<EdgeRequest, EdgeResponse>({
     target: new URL(origin),
     agent,
     // The default plugins print to the console and answer errors with a body of their own.
@@ -137,6 +152,32 @@ function createProxy(name: Upstream, origin: string, agent: Agent, { answerError
     selfHandleResponse: true,
     plugins: [events],
   });
+  const forwardAgain = (req: EdgeRequest, res: EdgeResponse): Promise<void> => {
+    res.locals.sentAgain = true;
+    return forwardOnce(req, res);
+  };
+  return forwardOnce;
+}
+
+/**
+ * Whether a service has let go of a kept connection just when this request was sent into it, as a service does that stops
+ * or is restarted. A request that changes nothing may then be sent again.
+ */
+function wasClosedBefore(
+  error: Error,
+  { method, headers }: EdgeRequest,
+  { headersSent, locals }: EdgeResponse,
+): boolean {
+  const bodiless = headers['content-length'] === undefined && headers['transfer-encoding'] === undefined;
+  return (
+    locals.sent?.reusedSocket === true &&
+    locals.sentAgain !== true &&
+    'code' in error &&
+    ['ECONNRESET', 'EPIPE'].includes(String(error.code)) &&
+    isSafeMethod(method) &&
+    bodiless &&
+    !headersSent
+  );
 }
 
 function limitBody(proxyReq: ClientRequest, req: EdgeRequest, res: EdgeResponse): void {
@@ -148,11 +189,16 @@ function limitBody(proxyReq: ClientRequest, req: EdgeRequest, res: EdgeResponse)
   });
 }
 
-function tooSlow(name: Upstream): AppError {
+function tooBusy(name: string): AppError {
+  const message = `The ${name} service has as many requests under way as it can take. Try again shortly.`;
+  return new AppError('service_unavailable', message, { retryAfterSeconds: 1 });
+}
+
+function tooSlow(name: string): AppError {
   return new AppError('upstream_timeout', `The ${name} service took too long to answer. Try again shortly.`);
 }
 
-function unreachable(name: Upstream, cause: unknown): AppError {
+function unreachable(name: string, cause: unknown): AppError {
   return new AppError('service_unavailable', `The ${name} service cannot be reached just now. Try again shortly.`, {
     cause,
   });

@@ -1,11 +1,18 @@
-import { REQUEST_ID_HEADER, requestIdOf } from '@tollkeeper/http';
-import type { Logger, Metrics } from '@tollkeeper/runtime';
+import { endServerSpan, REQUEST_ID_HEADER, requestIdOf, startServerSpan } from '@tollkeeper/http';
+import { type Logger, type Metrics, type Tracer, withSpan } from '@tollkeeper/runtime';
 import type { EdgeRequest, EdgeResponse } from './exchange.ts';
 
 const MAX_LOGGED_PATH = 256;
 
-/** Gives each request its id, and once it is over counts it and writes one line about it: no query, no header. */
-export function createObserver(metrics: Metrics, logger: Logger): (req: EdgeRequest, res: EdgeResponse) => void {
+/**
+ * Gives each request its id, and its span where there is a tracer; once it is over counts it and writes one line about
+ * it: no query, no header.
+ */
+export function createObserver(
+  metrics: Metrics,
+  logger: Logger,
+  tracer: Tracer | undefined,
+): (req: EdgeRequest, res: EdgeResponse) => void {
   const duration = metrics.histogram({
     name: 'http_server_request_duration_seconds',
     help: 'Time from the request line to the end of the answer',
@@ -17,7 +24,7 @@ export function createObserver(metrics: Metrics, logger: Logger): (req: EdgeRequ
     const startedAt = performance.now();
     const exchange = res.locals;
     exchange.requestId = requestIdOf(req.headers[REQUEST_ID_HEADER]);
-    res.on('close', () => {
+    const onClose = () => {
       const ms = performance.now() - startedAt;
       const route = exchange.area?.name ?? 'none';
       duration.observe({ method: req.method, route, status: res.statusCode }, ms / 1000);
@@ -35,6 +42,16 @@ export function createObserver(metrics: Metrics, logger: Logger): (req: EdgeRequ
         },
         'request',
       );
+    };
+    if (tracer === undefined) {
+      res.on('close', onClose);
+      return;
+    }
+    const span = startServerSpan(tracer, req, exchange.requestId);
+    exchange.span = span;
+    res.on('close', () => {
+      withSpan(span, onClose);
+      endServerSpan(span, req.method, exchange.area?.path, res);
     });
   };
 }

@@ -7,8 +7,8 @@ import { mergeDocuments } from './merge.ts';
 import type { ServiceDocument } from './merge.ts';
 
 export interface PublishedDocumentOptions {
-  /** Origins by service name; a service without one is not part of the installation and not mentioned. */
-  upstreams: Record<string, string | undefined>;
+  /** Origins by service name. */
+  upstreams: Record<string, string>;
   /** The gateway's own operations. */
   routes: readonly Route[];
   logger: Logger;
@@ -28,7 +28,10 @@ const FETCH_TIMEOUT_MS = 2_000;
 const DESCRIPTION = `Budgets, dashboards, alerts and workspace keys of an AI-agent gateway.
 
 Log in with \`POST /api/v1/auth/login\`; the session is the cookie \`gw_session\`. Operations of a workspace are reached
-at \`/w/{slug}/api/v1/…\`. Money is in integer USD micros, times are RFC 3339 in UTC, and every error has the same body.`;
+at \`/w/{slug}/api/v1/…\`. Money is in integer USD micros, times are RFC 3339 in UTC, and every error has the same body.
+
+Answers may gain fields, and enumerations in them values: ignore those that you do not know. Nothing else changes for a
+client that works today.`;
 
 /**
  * Merges the services' own documents, each asked at most once a minute. Of a service that is down the last good copy
@@ -52,11 +55,11 @@ export function createPublishedDocument(options: PublishedDocumentOptions): Publ
   }
 
   async function build(): Promise<string> {
-    const present = Object.entries(upstreams).filter((entry): entry is [string, string] => entry[1] !== undefined);
-    const outcomes = await Promise.all(present.map(([service, origin]) => refresh(service, origin)));
-    const unavailable = present.map(([service]) => service).filter((_service, index) => !outcomes[index]);
+    const names = Object.keys(upstreams);
+    const outcomes = await Promise.all(Object.entries(upstreams).map(([service, origin]) => refresh(service, origin)));
+    const unavailable = names.filter((_service, index) => !outcomes[index]);
     staleAt = clock() + (unavailable.length === 0 ? FRESH_MS : RETRY_MS);
-    const services = present.flatMap(([service]): ServiceDocument[] => {
+    const services = names.flatMap((service): ServiceDocument[] => {
       const document = lastGood.get(service);
       return document === undefined ? [] : [{ service, document }];
     });

@@ -24,6 +24,9 @@ export interface BootstrapStore {
    * user with that e-mail gets the new password and loses all sessions; a workspace with that slug stays as it is.
    */
   ensure(user: User, workspace: Workspace): Promise<EnsuredOwner>;
+  hasUsers(): Promise<boolean>;
+  /** The same while there is no user at all; otherwise null, and nothing is made. */
+  ensureFirst(user: User, workspace: Workspace): Promise<EnsuredOwner | null>;
 }
 
 /**
@@ -32,12 +35,36 @@ export interface BootstrapStore {
  */
 export type EnsureOwner = (owner: FirstOwner) => Promise<EnsuredOwner>;
 
-export function createEnsureOwner(deps: { store: BootstrapStore; hasher: PasswordHasher; clock: Clock }): EnsureOwner {
-  const { store, hasher, clock } = deps;
-  return async ({ email, name, password, workspace }) => {
-    const user = await draftUser({ hasher, clock }, { email: email.toLowerCase(), name, password });
-    const { slug, name: workspaceName, timezone = 'UTC' } = workspace;
-    const id = provenTenantId(newId('ws'));
-    return store.ensure(user, { id, slug, name: workspaceName, timezone, createdAt: user.createdAt });
+export interface BootstrapDeps {
+  store: BootstrapStore;
+  hasher: PasswordHasher;
+  clock: Clock;
+}
+
+export function createEnsureOwner(deps: BootstrapDeps): EnsureOwner {
+  return async (owner) => {
+    const { user, workspace } = await draft(deps, owner);
+    return deps.store.ensure(user, workspace);
   };
+}
+
+/**
+ * Makes the workspace and its owner while there is no user at all, and null afterwards, whatever has become of that
+ * owner. For a start of any of several replicas: one of them makes it.
+ */
+export function createFirstOwner(deps: BootstrapDeps): (owner: FirstOwner) => Promise<EnsuredOwner | null> {
+  return async (owner) => {
+    // Asked first because a password takes long to hash, and every start comes along here.
+    if (await deps.store.hasUsers()) return null;
+    const { user, workspace } = await draft(deps, owner);
+    return deps.store.ensureFirst(user, workspace);
+  };
+}
+
+async function draft(deps: BootstrapDeps, { email, name, password, workspace }: FirstOwner) {
+  const user = await draftUser(deps, { email: email.toLowerCase(), name, password });
+  const { timezone = 'UTC', ...named } = workspace;
+  const { createdAt } = user;
+  const drafted: Workspace = { id: provenTenantId(newId('ws')), ...named, timezone, createdAt };
+  return { user, workspace: drafted };
 }

@@ -48,7 +48,11 @@ async function ask(client: GrpcClient<KeysServiceDefinition>, key: KeyToVerify):
     const { tenantId, role } = await client.verifyKey({ keyId, keySha256: sha256 }, { requestId });
     return { tenantId: provenTenantId(tenantId), role: fromWireKeyRole(role) };
   } catch (error) {
-    if (error instanceof AppError && error.code === 'not_found') return null;
-    throw error;
+    if (!(error instanceof AppError)) throw error;
+    if (error.code === 'not_found') return null;
+    if (error.code !== 'upstream_timeout') throw error;
+    // Too many requests are as likely a reason as the service: the sender is to slow down all the same.
+    const message = 'Workspace keys cannot be checked just now. Try again shortly.';
+    throw new AppError('service_unavailable', message, { retryAfterSeconds: 2, cause: error });
   }
 }

@@ -2,8 +2,10 @@ import { decodeNotification, NOTIFICATIONS_TOPIC, NOTIFICATIONS_TOPIC_OPTIONS } 
 import type { DeadLetters, EventLog, LogConsumer, RecordBatch } from '@tollkeeper/event-log';
 import type { Clock } from '@tollkeeper/kernel';
 import { type OffsetStore, withTransaction } from '@tollkeeper/mongo';
+import { traceHeadersOf } from '@tollkeeper/runtime';
 import type { Connection } from 'mongoose';
-import type { DeliveryStore, StoredNotification } from '../store/delivery.store.ts';
+import type { StoredNotification } from '../store/delivery.document.ts';
+import type { DeliveryStore } from '../store/delivery.store.ts';
 
 /** The group that the notifier's replicas read as, and under which they keep their offsets. */
 export const CONSUMER_GROUP = 'notifier';
@@ -55,7 +57,8 @@ async function readable(batch: RecordBatch, deadLetters: DeadLetters): Promise<S
   const notifications: StoredNotification[] = [];
   for (const record of batch.records) {
     try {
-      notifications.push({ notification: decodeNotification(record.value), offset: record.offset });
+      const notification = decodeNotification(record.value);
+      notifications.push({ notification, offset: record.offset, trace: traceHeadersOf(record.headers) });
     } catch (error) {
       await deadLetters.setAside(batch, record, error instanceof Error ? error.message : String(error));
     }

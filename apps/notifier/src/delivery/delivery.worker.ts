@@ -5,12 +5,14 @@ import { createLoop, type Logger, type Loop } from '@tollkeeper/runtime';
 import { LRUCache } from 'lru-cache';
 import type { AttemptResult } from '../domain/attempt-delivery.ts';
 import type { Delivery } from '../domain/delivery.ts';
+import type { InTrace } from './delivery.tracing.ts';
 import type { DeliveryStore } from '../store/delivery.store.ts';
 
 export interface DeliveryWorkerDeps {
   store: DeliveryStore;
   /** Makes one attempt; rejects only with the reason of the signal. */
   attempt: (delivery: Delivery, signal: AbortSignal) => Promise<AttemptResult>;
+  inTrace: InTrace;
   /** Called when a state was stored. */
   onSettled: (delivery: Delivery, result: AttemptResult) => void;
   /** Most attempts at the same time. */
@@ -37,7 +39,7 @@ const FAIR_SHARE = 20;
  * places, so that however many destinations hang, there is room for the others.
  */
 export function createDeliveryWorker(deps: DeliveryWorkerDeps): Loop {
-  const { store, attempt, onSettled, concurrency, clock, logger } = deps;
+  const { store, attempt, inTrace, onSettled, concurrency, clock, logger } = deps;
   const owner = randomUUID();
   /** What is under way, by channel. */
   const underWay = new Map<string, { notificationId: string; slow: boolean; done: Promise<void> }>();
@@ -97,6 +99,10 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): Loop {
       const predecessorDueAt = await store.predecessorDueAt(delivery);
       if (predecessorDueAt !== null) return store.postpone(delivery, owner, predecessorDueAt);
     }
+    await inTrace(delivery, () => attemptAndSettle(delivery));
+  }
+
+  async function attemptAndSettle(delivery: Delivery): Promise<void> {
     let result: AttemptResult;
     try {
       result = await attempt(delivery, cut.signal);

@@ -1,10 +1,15 @@
 import { DELIVERIES_TOPIC, DELIVERIES_TOPIC_OPTIONS, encodeDelivery } from '@tollkeeper/contracts';
-import type { EventLog } from '@tollkeeper/event-log';
+import type { EventLog, LogRecord } from '@tollkeeper/event-log';
 import { createLoop, type Logger, type Loop } from '@tollkeeper/runtime';
-import { toDeliveryRecord } from '../domain/delivery.ts';
+import { type Delivery, toDeliveryRecord } from '../domain/delivery.ts';
 import type { DeliveryStore } from '../store/delivery.store.ts';
 
 const MAX_BATCH = 200;
+
+function toRecord(delivery: Delivery): LogRecord {
+  const record = encodeDelivery(toDeliveryRecord(delivery));
+  return delivery.trace === undefined ? record : { ...record, headers: { ...delivery.trace } };
+}
 
 /**
  * Tells alerts of the state of deliveries: what `settle` has marked goes to the log, and the mark goes once the log has
@@ -22,7 +27,7 @@ export function createOutcomePublisher(deps: {
     for (;;) {
       const deliveries = await store.unpublished(MAX_BATCH);
       if (deliveries.length === 0) return;
-      const records = deliveries.map((delivery) => encodeDelivery(toDeliveryRecord(delivery)));
+      const records = deliveries.map(toRecord);
       await eventLog.append(DELIVERIES_TOPIC, records);
       await store.markPublished(deliveries);
       if (deliveries.length < MAX_BATCH) return;

@@ -1,8 +1,16 @@
 import type { ChannelType, DeliveryRecord, DeliveryStatus, NotificationRecord } from '@tollkeeper/contracts';
 
+/** The trace context that a notification came with (W3C Trace Context). */
+export interface TraceContext {
+  traceparent: string;
+  tracestate?: string;
+}
+
 /** A notification on its way to its channel, and how far it has come. */
 export interface Delivery extends DeliveryState {
   notification: NotificationRecord;
+  /** All attempts and what is told about them go on with it. */
+  trace?: TraceContext | undefined;
   /** Place among the notifications of the channel: the offset in the log. */
   offset: number;
   /** Rises with every change of the state. */

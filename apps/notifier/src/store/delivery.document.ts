@@ -7,7 +7,7 @@ import type {
 } from '@tollkeeper/contracts';
 import { provenTenantId } from '@tollkeeper/kernel';
 import { Schema } from 'mongoose';
-import { type Delivery, type DeliveryState, queuedState } from '../domain/delivery.ts';
+import { type Delivery, type DeliveryState, queuedState, type TraceContext } from '../domain/delivery.ts';
 
 /** Who works on a delivery, and until when nobody else does. */
 export interface Lease {
@@ -24,6 +24,7 @@ export interface DeliveryDocument {
   channelType: ChannelType;
   alert: AlertRecord;
   occurredAt: Date;
+  trace?: TraceContext | undefined;
   storedAt: Date;
   offset: number;
   status: DeliveryStatus;
@@ -59,6 +60,7 @@ export const deliverySchema = new Schema<DeliveryDocument>(
     channelType: { type: String, required },
     alert: { type: Schema.Types.Mixed, required },
     occurredAt: { type: Date, required },
+    trace: { traceparent: String, tracestate: String },
     storedAt: { type: Date, required },
     offset: { type: Number, required },
     status: { type: String, required },
@@ -89,13 +91,24 @@ deliverySchema.index({ 'lease.until': 1 }, { partialFilterExpression: { 'lease.u
 deliverySchema.index({ unpublished: 1, lastAttemptAt: 1 }, { partialFilterExpression: { unpublished: true } });
 deliverySchema.index({ finishedAt: 1 }, { expireAfterSeconds: RETENTION_SECONDS });
 
-/** A notification that is new here; `offset` is its place in the log. */
-export function fromNotification(notification: NotificationRecord, offset: number, storedAt: number): DeliveryDocument {
+/** A notification and its place in the log. */
+export interface StoredNotification {
+  notification: NotificationRecord;
+  offset: number;
+  trace?: TraceContext | undefined;
+}
+
+/** A notification that is new here. */
+export function fromNotification(
+  { notification, offset, trace }: StoredNotification,
+  storedAt: number,
+): DeliveryDocument {
   const { notificationId, type, tenantId, channelId, alert, occurredAt } = notification;
   return {
     ...{ _id: notificationId, type, tenantId, channelId, alert, offset, sequence: 0 },
     occurredAt: new Date(occurredAt),
     storedAt: new Date(storedAt),
+    ...(trace !== undefined && { trace }),
     ...fromState(queuedState(notification, storedAt)),
   };
 }
@@ -112,12 +125,14 @@ export function fromState(state: DeliveryState) {
 
 export function toDelivery(document: DeliveryDocument): Delivery {
   const { _id, type, tenantId, channelId, channelType, alert, occurredAt } = document;
-  const { offset, sequence, status, attempts, responseStatus, responseSnippet, error, disableChannel } = document;
+  const { trace, offset, sequence, status, attempts, responseStatus, responseSnippet, error, disableChannel } =
+    document;
   return {
     notification: {
       ...{ notificationId: _id, type, tenantId: provenTenantId(tenantId), channelId, channelType, alert },
       occurredAt: occurredAt.toISOString(),
     },
+    trace,
     ...{ offset, sequence, status, channelType, attempts, responseStatus, responseSnippet, error, disableChannel },
     lastAttemptAt: document.lastAttemptAt?.getTime() ?? null,
     nextAttemptAt: document.nextAttemptAt?.getTime() ?? null,

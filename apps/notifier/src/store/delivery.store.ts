@@ -1,4 +1,3 @@
-import type { NotificationRecord } from '@tollkeeper/contracts';
 import { driverCollection, isDuplicateKey } from '@tollkeeper/mongo';
 import type { ClientSession, Connection } from 'mongoose';
 import type { Delivery, DeliveryState } from '../domain/delivery.ts';
@@ -8,14 +7,9 @@ import {
   DUE_BY_CHANNEL,
   fromNotification,
   fromState,
+  type StoredNotification,
   toDelivery,
 } from './delivery.document.ts';
-
-/** A notification and its place in the log. */
-export interface StoredNotification {
-  notification: NotificationRecord;
-  offset: number;
-}
 
 /**
  * The queue of deliveries, and what became of them. Times are epoch milliseconds.
@@ -66,12 +60,10 @@ export function createDeliveryStore(connection: Connection): DeliveryStore {
 
   return {
     async add(session, batch, at) {
-      const byId = new Map(
-        batch.map(({ notification, offset }) => [notification.notificationId, { notification, offset }]),
-      );
+      const byId = new Map(batch.map((stored) => [stored.notification.notificationId, stored]));
       const known = deliveries.find({ _id: { $in: [...byId.keys()] } }, { session, projection: { _id: 1 } });
       for (const { _id } of await known.toArray()) byId.delete(_id);
-      const fresh = [...byId.values()].map(({ notification, offset }) => fromNotification(notification, offset, at));
+      const fresh = [...byId.values()].map((stored) => fromNotification(stored, at));
       if (fresh.length > 0) await deliveries.insertMany(fresh, { session });
       return fresh.length;
     },

@@ -1,0 +1,62 @@
+import type { ReadRecord } from '@tollkeeper/event-log';
+import {
+  endSpan,
+  headersOf,
+  type Span,
+  startSpan,
+  type TraceHeaders,
+  traceHeadersOf,
+  type Tracer,
+} from '@tollkeeper/runtime';
+import { toAlert } from '../domain/alert.ts';
+import type { CountableEvent } from '../domain/event.ts';
+import type { Decision } from '../domain/evaluator.ts';
+import type { AlertTraces } from '../store/evaluation.recorder.ts';
+
+/** Leads the trace of an event on to the alert that fires with it. */
+export interface FireTraces {
+  /** Keeps the trace that came with an event for as long as the event itself. */
+  remember(event: CountableEvent, headers: ReadRecord['headers']): void;
+  /** Runs `save` while each fired decision has a span in the trace of its event, and hands these traces over. */
+  whileSaved(decisions: readonly Decision[], save: (traces: AlertTraces) => Promise<void>): Promise<void>;
+}
+
+const UNTRACED: AlertTraces = new Map();
+
+export function createFireTraces(tracer: Tracer | undefined): FireTraces {
+  if (tracer === undefined) return { remember() {}, whileSaved: (_decisions, save) => save(UNTRACED) };
+  const origins = new WeakMap<CountableEvent, TraceHeaders>();
+
+  const startFire = (decision: Decision): [string, Span] => {
+    const { rule, event } = decision;
+    const alertId = toAlert(decision).id;
+    const attributes = {
+      'tollkeeper.tenant_id': rule.tenantId,
+      'tollkeeper.rule_id': rule.id,
+      'tollkeeper.alert_id': alertId,
+    };
+    const parent = origins.get(event) ?? {};
+    return [alertId, startSpan(tracer, { name: 'fire alert', kind: 'consumer', parent, attributes })];
+  };
+
+  return {
+    remember(event, headers) {
+      const origin = traceHeadersOf(headers);
+      if (origin !== undefined) origins.set(event, origin);
+    },
+    async whileSaved(decisions, save) {
+      const fired = decisions.filter(({ outcome }) => outcome === 'fired');
+      const spans = new Map(fired.map(startFire));
+      const traces = new Map([...spans].map(([id, span]) => [id, headersOf(span)]));
+      let failure: unknown;
+      try {
+        await save(traces);
+      } catch (error) {
+        failure = error;
+        throw error;
+      } finally {
+        for (const span of spans.values()) endSpan(span, failure);
+      }
+    },
+  };
+}

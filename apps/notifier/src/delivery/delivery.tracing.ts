@@ -1,0 +1,47 @@
+import { failSpan, inSpan, type Span, type Tracer } from '@tollkeeper/runtime';
+import type { Delivery } from '../domain/delivery.ts';
+import type { SendRequest } from '../domain/destination.request.ts';
+import type { AttemptOutcome } from '../domain/settle-attempt.ts';
+
+/** Runs an attempt at a delivery, what becomes of it included, in the trace that the notification came with. */
+export type InTrace = <T>(delivery: Delivery, attempt: () => Promise<T>) => Promise<T>;
+
+export function createDeliveryTracing(tracer: Tracer | undefined): InTrace {
+  if (tracer === undefined) return (_delivery, attempt) => attempt();
+  return ({ notification, channelType, attempts, trace = {} }, attempt) => {
+    const attributes = {
+      'tollkeeper.tenant_id': notification.tenantId,
+      'tollkeeper.alert_id': notification.alert.id,
+      'tollkeeper.notification_id': notification.notificationId,
+      'tollkeeper.channel_id': notification.channelId,
+      'tollkeeper.channel_type': channelType,
+      'tollkeeper.attempt': attempts + 1,
+    };
+    return inSpan(tracer, { name: 'deliver notification', kind: 'consumer', parent: trace, attributes }, attempt);
+  };
+}
+
+/**
+ * `send` in a client span. Of the address only host and port are told, since the path of a webhook is a secret; and the
+ * destination is told nothing of the trace, which is none of its business.
+ */
+export function traceSending(tracer: Tracer | undefined, send: SendRequest): SendRequest {
+  if (tracer === undefined) return send;
+  return (request, signal) =>
+    inSpan(tracer, { name: 'POST', kind: 'client', attributes: describe(request.url) }, async (span) => {
+      const outcome = await send(request, signal);
+      if (span !== undefined) tell(span, outcome);
+      return outcome;
+    });
+}
+
+function describe(url: string) {
+  const { hostname = '', port = '' } = URL.parse(url) ?? {};
+  return { 'http.request.method': 'POST', 'server.address': hostname, 'server.port': port === '' ? 443 : Number(port) };
+}
+
+function tell(span: Span, outcome: AttemptOutcome): void {
+  if (outcome.kind !== 'answered') return failSpan(span, outcome.kind);
+  span.setAttribute('http.response.status_code', outcome.status);
+  if (outcome.status >= 400) failSpan(span, String(outcome.status));
+}

@@ -1,0 +1,41 @@
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { eventually, useBreakableMongo } from '@tollkeeper/testing';
+import { newTenant } from './notification.builder.ts';
+import { useNotifier } from './notifier.stack.ts';
+import { ok } from './receiver.ts';
+
+const mongo = useBreakableMongo();
+const notifier = useNotifier(mongo);
+afterAll(mongo.stop);
+const BACK = { timeoutMs: 60_000 };
+
+describe('the notifier without MongoDB', () => {
+  it('killed in mid-delivery, is not ready; when it is back all arrives, and alerts hears of it', async () => {
+    const release = Promise.withResolvers<void>();
+    const receiver = await notifier.receiver((response, request) => {
+      void release.promise.then(() => ok(response, request));
+    });
+    const channel = notifier.alerts.addChannel(newTenant(), receiver.url);
+    const sent = [await notifier.notify(channel), await notifier.notify(channel)];
+    await eventually(() => expect(receiver.received).toHaveLength(1));
+    await mongo.kill();
+    await eventually(() => expect(notifier.ready()).rejects.toThrow('mongo'));
+    // What was on its way arrives while its outcome cannot be stored.
+    release.resolve();
+
+    await mongo.restart();
+    // The lease on what could not be stored is over.
+    notifier.clock.now += 10_000;
+    await eventually(() => notifier.ready(), BACK);
+    sent.push(await eventually(() => notifier.notify(channel), BACK));
+    for (const { notificationId } of sent) {
+      await eventually(
+        () => expect(receiver.received.map(({ headers }) => headers['webhook-id'])).toContain(notificationId),
+        BACK,
+      );
+    }
+    await eventually(() => {
+      for (const one of sent) expect(notifier.toldOf(one).at(-1)?.status).toBe('delivered');
+    }, BACK);
+  }, 180_000);
+});
