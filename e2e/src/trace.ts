@@ -59,7 +59,11 @@ export interface RunningReplay {
 }
 
 /** Replays the trace as `npm run replay` does. */
-export function startReplay(target: Target, { file, agents }: Trace, options: string[] = []): RunningReplay {
+export function startReplay(
+  target: Pick<Target, 'baseUrl' | 'apiKey'>,
+  { file, agents }: Trace,
+  options: string[] = [],
+): RunningReplay {
   const args = [REPLAY, file, '--url', target.baseUrl, '--agents', String(agents.length), ...options];
   const child = spawn(process.execPath, args, {
     stdio: ['ignore', 'pipe', 'pipe'],

@@ -17,6 +17,8 @@ export interface WebhookReceiver {
   /** File with the certificate, for the `NODE_EXTRA_CA_CERTS` of who sends. */
   certificateFile: string;
   received: ReceivedWebhook[];
+  /** Statuses of the next answers, in this order; 200 when there is none. */
+  statuses: number[];
   stop(): Promise<void>;
 }
 
@@ -31,13 +33,14 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
   await writeFile(certificateFile, cert);
 
   const received: ReceivedWebhook[] = [];
+  const statuses: number[] = [];
   const server = createServer({ key, cert }, (request, response) => {
     const chunks: Buffer[] = [];
     request.on('data', (chunk: Buffer) => chunks.push(chunk));
     request.on('end', () => {
       const headers = request.headers as Record<string, string>;
       received.push({ path: request.url ?? '', headers, body: Buffer.concat(chunks).toString() });
-      response.end('thanks');
+      response.writeHead(statuses.shift() ?? 200).end('thanks');
     });
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -46,6 +49,7 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
     url: `https://127.0.0.1:${port}/hook`,
     certificateFile,
     received,
+    statuses,
     async stop() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));

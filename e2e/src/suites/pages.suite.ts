@@ -1,6 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { anonymous, openApiOf } from '../api.client.ts';
 import type { TargetOf } from '../target.ts';
+
+/** Written by `npm run openapi`; later releases are checked against it. */
+const COMMITTED = join(import.meta.dirname, '../../../docs/openapi.json');
 
 export function describePages(target: TargetOf): void {
   describe('the API describes itself', () => {
@@ -19,6 +24,11 @@ export function describePages(target: TargetOf): void {
       ]) {
         expect(document.paths).toHaveProperty([path]);
       }
+    });
+
+    it('which is the one in docs/openapi.json', async () => {
+      const { text } = await anonymous(target()).call({ path: '/openapi.json' });
+      expect(JSON.parse(text)).toEqual(JSON.parse(await readFile(COMMITTED, 'utf8')));
     });
 
     it('and on a page for people, which loads nothing from elsewhere', async () => {

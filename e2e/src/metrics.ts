@@ -1,0 +1,20 @@
+import type { Replica } from '@tollkeeper/fleet';
+
+export interface Sample {
+  labels: Record<string, string>;
+  value: number;
+}
+
+/** What a replica's `/metrics` says under this name, by labels. */
+export async function readMetric({ opsUrl }: Pick<Replica, 'opsUrl'>, name: string): Promise<Sample[]> {
+  const text = await (await fetch(`${opsUrl}/metrics`)).text();
+  return text.split('\n').flatMap((line) => {
+    const [, found, labels = '', value] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
+    if (found !== name) return [];
+    return [{ labels: Object.fromEntries(labelsOf(labels)), value: Number(value) }];
+  });
+}
+
+function labelsOf(text: string): [name: string, value: string][] {
+  return [...text.matchAll(/(\w+)="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value]);
+}

@@ -1,0 +1,94 @@
+import type { CloudEvent } from './events.ts';
+import type { Target } from './target.ts';
+import { postEvents } from './workspace.ts';
+
+/** Answers after which the very same batch is sent again. */
+const NOT_NOW = new Set([429, 503, 504]);
+/** Sooner than `Retry-After` asks for, so that the time of a recovery is the fleet's own. */
+const RETRY_PAUSE_MS = 200;
+const SENDERS = 4;
+
+/**
+ * Reports events as an agent gateway does: batches wait in order, a few are under way at a time, and each is sent again with
+ * the same ids until it is accepted.
+ */
+export interface ReportingGateway {
+  /** Events that were handed over to be sent. */
+  readonly sent: readonly CloudEvent[];
+  /** Events that got a 202. */
+  readonly accepted: readonly CloudEvent[];
+  /** Attempts that were not accepted, by status; `unreachable` where the connection failed. */
+  readonly refusals: ReadonlyMap<number | 'unreachable', number>;
+  /** Resolves once the batch is accepted; rejects with an answer after which no gateway could know what to do. */
+  report(batch: CloudEvent[]): Promise<void>;
+  /** Resolves once nothing waits or is under way any more. */
+  drained(): Promise<void>;
+  /** Gives up what is not accepted yet. */
+  close(): void;
+}
+
+interface Waiting extends PromiseWithResolvers<void> {
+  batch: CloudEvent[];
+}
+
+export function createReportingGateway(target: Target, apiKey: string): ReportingGateway {
+  const sent: CloudEvent[] = [];
+  const accepted: CloudEvent[] = [];
+  const refusals = new Map<number | 'unreachable', number>();
+  const waiting: Waiting[] = [];
+  const senders = new Set<Promise<void>>();
+  let closed = false;
+
+  async function send(batch: CloudEvent[]): Promise<void> {
+    for (;;) {
+      if (closed) throw new Error('the gateway is closed');
+      const refusal = await attempt(batch);
+      if (refusal === null) break;
+      refusals.set(refusal, (refusals.get(refusal) ?? 0) + 1);
+      await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS));
+    }
+    accepted.push(...batch);
+  }
+
+  /** Null for a 202. */
+  async function attempt(batch: CloudEvent[]): Promise<number | 'unreachable' | null> {
+    try {
+      const { status, headers, text } = await postEvents(target, apiKey, batch);
+      if (status === 202) return null;
+      if (NOT_NOW.has(status) && Number(headers['retry-after']) > 0) return status;
+      throw new Error(`events were answered ${status}, Retry-After ${headers['retry-after']}: ${text}`);
+    } catch (error) {
+      // A failed connection has a code of the system's; whatever else is wrong has none.
+      if ((error as NodeJS.ErrnoException).code !== undefined) return 'unreachable';
+      throw error;
+    }
+  }
+
+  async function sendWaiting(): Promise<void> {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      await send(next.batch).then(next.resolve, next.reject);
+    }
+  }
+
+  return {
+    sent,
+    accepted,
+    refusals,
+    report(batch) {
+      const place = { batch, ...Promise.withResolvers<void>() };
+      sent.push(...batch);
+      waiting.push(place);
+      if (senders.size < SENDERS) {
+        const sender = sendWaiting().finally(() => senders.delete(sender));
+        senders.add(sender);
+      }
+      return place.promise;
+    },
+    async drained() {
+      while (senders.size > 0) await Promise.all(senders);
+    },
+    close() {
+      closed = true;
+    },
+  };
+}

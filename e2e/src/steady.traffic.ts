@@ -1,0 +1,27 @@
+import type { WatchedWorkspace } from './watched.workspace.ts';
+
+const INTERVAL_MS = 200;
+const BATCH_SIZE = 10;
+
+export interface SteadyTraffic {
+  /** Ends it; resolves once all that was sent is accepted. */
+  stop(): Promise<void>;
+}
+
+/** Fifty events a second for each of the workspaces, whatever becomes of them: what is not accepted yet waits at its gateway. */
+export function startSteadyTraffic(workspaces: readonly WatchedWorkspace[]): SteadyTraffic {
+  const failures: unknown[] = [];
+  const timer = setInterval(() => {
+    for (const { gateway, nextBatch } of workspaces) {
+      gateway.report(nextBatch(BATCH_SIZE)).catch((error: unknown) => failures.push(error));
+    }
+  }, INTERVAL_MS);
+  timer.unref();
+  return {
+    async stop() {
+      clearInterval(timer);
+      await Promise.all(workspaces.map(({ gateway }) => gateway.drained()));
+      if (failures.length > 0) throw new AggregateError(failures, String(failures[0]));
+    },
+  };
+}

@@ -1,0 +1,28 @@
+import type { Stage } from '../deployment.ts';
+import { describeAlertsThroughKills } from './alerts-kill.suite.ts';
+import { describeAlerts } from './alerts.suite.ts';
+import { describeBudgets } from './budgets.suite.ts';
+import { describeDashboard } from './dashboard.suite.ts';
+import { describeKeys } from './keys.suite.ts';
+import { describePages } from './pages.suite.ts';
+import { describeRefusals } from './refusals.suite.ts';
+import { describeReplay } from './replay.suite.ts';
+import { describeRubbish } from './rubbish.suite.ts';
+import { describeSecrets } from './secrets.suite.ts';
+import { describeSessions } from './sessions.suite.ts';
+
+/** What holds of every Tollkeeper, however it is deployed. */
+export function describeTollkeeper(stage: Stage): void {
+  const target = stage.deployment;
+  describeSessions(target);
+  describeKeys(target);
+  describeDashboard(target);
+  describeBudgets(target);
+  describeAlerts(stage);
+  describeRefusals(target);
+  describeRubbish(target);
+  describePages(target);
+  describeReplay(stage);
+  describeAlertsThroughKills(stage);
+  describeSecrets(target);
+}

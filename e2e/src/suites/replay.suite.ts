@@ -1,0 +1,122 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { eventually } from '@tollkeeper/testing';
+import { type ApiClient, logIn } from '../api.client.ts';
+import type { Stage } from '../deployment.ts';
+import { spendSettled } from '../events.ts';
+import { type Trace, startReplay, writeTrace } from '../trace.ts';
+import { type TestWorkspace, newWorkspace, postEvents } from '../workspace.ts';
+
+const COUNTED = { timeoutMs: 60_000 };
+
+export function describeReplay({ deployment }: Pick<Stage, 'deployment'>): void {
+  describe('what a gateway reported is counted exactly once', () => {
+    let owner: ApiClient;
+    let workspace: TestWorkspace;
+    let directory: string;
+
+    const read = <T>(path: string) => owner.expect<T>({ path: workspace.path(`/dashboard${path}`) });
+
+    async function readSpend() {
+      type Spend = { metrics: { total_micros: number; unique_settlements: number } };
+      const { metrics } = await read<Spend>('/spend?range=3m');
+      return { total_micros: metrics.total_micros, unique_settlements: metrics.unique_settlements };
+    }
+
+    /** Sum and number as the three drilldowns say, which read different roll-ups. */
+    async function readTotals() {
+      type Sums = { total_micros: number; unique_settlements: number; agent_id?: string };
+      const { points } = await read<{ points: Sums[] }>('/spend/series?range=3m');
+      const { items } = await read<{ items: Sums[] }>('/top-agents?range=3m&limit=100');
+      const sum = (parts: Sums[]) => ({
+        total_micros: parts.reduce((total, part) => total + part.total_micros, 0),
+        unique_settlements: parts.reduce((total, part) => total + part.unique_settlements, 0),
+      });
+      const agents = items.map(({ agent_id, total_micros, unique_settlements }) => ({
+        ...{ agent_id, total_micros, unique_settlements },
+      }));
+      return { spend: await readSpend(), series: sum(points), topAgents: sum(items), agents };
+    }
+
+    function expectedOf({ rows, totalMicros, agents }: Trace) {
+      const sum = { total_micros: totalMicros, unique_settlements: rows };
+      return { spend: sum, series: sum, topAgents: sum, agents };
+    }
+
+    const sender = () => ({ baseUrl: deployment().baseUrl, apiKey: workspace.apiKey });
+    const replay = async (trace: Trace) => {
+      const { code, output } = await startReplay(sender(), trace).ended;
+      if (code !== 0) throw new Error(`the replay ended with ${code}: ${output}`);
+    };
+
+    beforeEach(async () => {
+      directory = await mkdtemp(join(tmpdir(), 'tollkeeper-e2e-trace-'));
+      owner = await logIn(deployment(), deployment().owner);
+      workspace = await newWorkspace(owner);
+    });
+    afterEach(() => rm(directory, { recursive: true }));
+
+    it('a replayed trace becomes its rows and their exact price everywhere, and a second replay changes nothing', async () => {
+      const trace = await writeTrace(directory, 5_000, 3_600_000, 4);
+      await replay(trace);
+      await eventually(async () => expect((await readSpend()).unique_settlements).toBe(trace.rows), COUNTED);
+      expect(await readTotals()).toEqual(expectedOf(trace));
+
+      await replay(trace);
+      // Posted behind the second replay: once it is counted, all of that has been read.
+      await postEvents(deployment(), workspace.apiKey, spendSettled({ agentId: 'last', amountMicros: 0 }));
+      await eventually(async () => expect((await readSpend()).unique_settlements).toBe(trace.rows + 1), COUNTED);
+      const totals = await readTotals();
+      expect(totals.spend.total_micros).toBe(trace.totalMicros);
+      expect(totals.agents).toEqual([...trace.agents, { agent_id: 'last', total_micros: 0, unique_settlements: 1 }]);
+    });
+
+    it('after kill -9 in the middle of a replay and a restart, the replay ends with the same totals', async () => {
+      const trace = await writeTrace(directory, 6_000, 60_000, 3);
+      // Paced, so that it is in its middle when a third of it has been counted.
+      const interrupted = startReplay(sender(), trace, ['--speed', '10']);
+      await eventually(async () => expect((await readSpend()).unique_settlements).toBeGreaterThan(2_000), COUNTED);
+      await deployment().end('SIGKILL');
+      interrupted.stop();
+      await interrupted.ended;
+
+      await deployment().start();
+      expect((await readSpend()).unique_settlements).toBeLessThan(trace.rows);
+      await replay(trace);
+      await eventually(async () => expect((await readSpend()).unique_settlements).toBe(trace.rows), COUNTED);
+      expect(await readTotals()).toEqual(expectedOf(trace));
+    });
+
+    it('every event that was accepted before kill -9 is counted after the restart, though it is not sent again', async () => {
+      const accepted: string[] = [];
+      const sent: string[] = [];
+      const post = async () => {
+        const batch = Array.from({ length: 20 }, () => spendSettled({ amountMicros: 3 }));
+        const ids = batch.map(({ id }) => id);
+        sent.push(...ids);
+        const { status } = await postEvents(deployment(), workspace.apiKey, batch);
+        if (status === 202) accepted.push(...ids);
+      };
+      // The connections break when the process is killed: that ends each of the senders.
+      const senders = Array.from({ length: 8 }, async () => {
+        for (;;) await post();
+      });
+      const broken = Promise.allSettled(senders);
+      await eventually(() => expect(accepted.length).toBeGreaterThan(1_000), COUNTED);
+      await deployment().end('SIGKILL');
+      await broken;
+
+      await deployment().start();
+      await eventually(
+        async () => expect((await readSpend()).unique_settlements).toBeGreaterThanOrEqual(accepted.length),
+        COUNTED,
+      );
+      // What was on its way may have been taken without an answer; nothing can have been counted twice.
+      const { unique_settlements, total_micros } = await readSpend();
+      expect(unique_settlements).toBeLessThanOrEqual(sent.length);
+      expect(total_micros).toBe(unique_settlements * 3);
+    });
+  });
+}

@@ -1,0 +1,210 @@
+import { expect } from '@jest/globals';
+import { Webhook } from 'standardwebhooks';
+import type { ApiClient } from './api.client.ts';
+import { budgetBlocked, type CloudEvent, cloudEvent, spendSettled } from './events.ts';
+import { createReportingGateway, type ReportingGateway } from './reporting.gateway.ts';
+import type { Target } from './target.ts';
+import type { WebhookReceiver } from './webhook.receiver.ts';
+import { newWorkspace, type TestWorkspace } from './workspace.ts';
+
+const SIGNING_SECRET = `whsec_${Buffer.from('a secret of thirty-two bytes ...').toString('base64')}`;
+/** Longer than any suite, so that order and delay of events decide nothing. */
+const WINDOW_SECONDS = 86_400;
+const THRESHOLD = 3;
+/** An event of each alarm comes in every so many batches, so that windows are open whenever something happens. */
+const ALARM_SPACING = 3;
+const MARK = 'alarm.mark';
+
+/** What the dashboard says of a workspace. */
+export interface Counts {
+  settlements: number;
+  totalMicros: number;
+  blocked: number;
+}
+
+/** Fired notifications that arrived, all with a valid signature. */
+export interface Arrivals {
+  /** Webhook ids by alert. */
+  byAlert: ReadonlyMap<string, ReadonlySet<string>>;
+  /** Requests in all: more than alerts where an attempt was repeated. */
+  attempts: number;
+}
+
+/**
+ * A workspace with a gateway that reports to it, and rules whose alerts follow from the accepted events alone: each counts a
+ * type of its own, and fires once however its events are ordered, delayed or repeated.
+ */
+export interface WatchedWorkspace {
+  readonly workspace: TestWorkspace;
+  readonly gateway: ReportingGateway;
+  /** The next events of a steady stream: settled spend, blocked calls and now and then an alarm. */
+  nextBatch(size: number): CloudEvent[];
+  /** Reports events of an agent that was never seen before, which fire a rule; resolves once they are accepted. */
+  mark(agentId: string): Promise<void>;
+  /** Whether the agent is counted on the dashboard, registered in the workspace, and its alert has arrived. */
+  sees(agentId: string): Promise<{ counted: boolean; registered: boolean; notified: boolean }>;
+  counts(): Promise<Counts>;
+  /** What the dashboard must say once all that was accepted is counted. */
+  expectedCounts(): Counts;
+  /** Rules of the alerts that there are, sorted. */
+  alerts(): Promise<string[]>;
+  /** Rules of the alerts that the accepted events must have fired, once each; sorted. */
+  expectedAlerts(): string[];
+  arrivals(): Arrivals;
+  /** Every expected thing is there, exactly once, and each alert was delivered. Throws where that does not hold (yet). */
+  expectExact(): Promise<void>;
+}
+
+export interface WatchedWorkspaceOptions {
+  target: Target;
+  owner: ApiClient;
+  receiver: WebhookReceiver;
+  /** Number of rules that the stream's alarms can fire. */
+  alarms: number;
+  /** One without rules yet; a new one unless given. */
+  workspace?: TestWorkspace;
+}
+
+interface Alert {
+  id: string;
+  rule_name: string;
+  deliveries: { status: string }[];
+}
+
+export async function newWatchedWorkspace(options: WatchedWorkspaceOptions): Promise<WatchedWorkspace> {
+  const { target, owner, receiver, alarms } = options;
+  const workspace = options.workspace ?? (await newWorkspace(owner));
+  const rules = [MARK, ...Array.from({ length: alarms }, (_, index) => `alarm.${index}`)];
+  const hook = `/${workspace.slug}`;
+  await createRules(owner, workspace, `${receiver.url}${hook}`, rules);
+  const gateway = createReportingGateway(target, workspace.apiKey);
+  let batches = 0;
+
+  /** Each alarm has as many events as the threshold, one in each of its batches. */
+  function alarmsOf(batch: number): CloudEvent[] {
+    const events: CloudEvent[] = [];
+    for (let nth = 0; nth < THRESHOLD; nth++) {
+      const alarm = batch / ALARM_SPACING - nth;
+      if (Number.isInteger(alarm) && alarm >= 0 && alarm < alarms) events.push(cloudEvent(`alarm.${alarm}`, {}));
+    }
+    return events;
+  }
+
+  function arrivals(): Arrivals {
+    const byAlert = new Map<string, Set<string>>();
+    let attempts = 0;
+    for (const { path, headers, body } of receiver.received) {
+      if (!path.endsWith(hook)) continue;
+      const { type, data } = new Webhook(SIGNING_SECRET).verify(body, headers) as { type: string; data: Alert };
+      if (type !== 'alert.fired') throw new Error(`unexpected notification ${type} of ${data.rule_name}`);
+      attempts += 1;
+      byAlert.set(data.id, (byAlert.get(data.id) ?? new Set()).add(headers['webhook-id'] ?? ''));
+    }
+    return { byAlert, attempts };
+  }
+
+  const listAlerts = async (): Promise<Alert[]> =>
+    (await owner.expect<{ items: Alert[] }>({ path: workspace.path('/alerts?limit=200') })).items;
+
+  async function counts(): Promise<Counts> {
+    const { spend, blocked } = await owner.expect<{
+      spend: { total_micros: number; unique_settlements: number };
+      blocked: { budget: number };
+    }>({ path: workspace.path('/dashboard/overview?range=1m') });
+    return { settlements: spend.unique_settlements, totalMicros: spend.total_micros, blocked: blocked.budget };
+  }
+
+  const expectedCounts = (): Counts => countsOf(gateway.accepted);
+  const expectedAlerts = (): string[] => alertsOf(gateway.accepted, rules);
+
+  return {
+    workspace,
+    gateway,
+    nextBatch(size) {
+      const events = alarmsOf(batches++);
+      events.push(budgetBlocked(`run-${batches}`));
+      while (events.length < size) {
+        events.push(spendSettled({ runId: `run-${batches}`, amountMicros: batches + events.length }));
+      }
+      return events;
+    },
+    mark: (agentId) => gateway.report([spendSettled({ agentId, amountMicros: 1 }), cloudEvent(MARK, {})]),
+    async sees(agentId) {
+      const [ofAgent, agents, alerts] = await Promise.all([
+        owner.call({ path: workspace.path(`/dashboard/top-agents/details?range=1m&agent_id=${agentId}`) }),
+        owner.expect<{ items: { agent_id: string }[] }>({ path: workspace.path('/agents') }),
+        listAlerts(),
+      ]);
+      const { metrics } = (ofAgent.status === 200 ? ofAgent.body : {}) as { metrics?: { unique_settlements: number } };
+      const mark = alerts.find(({ rule_name }) => rule_name === MARK);
+      return {
+        counted: metrics?.unique_settlements === 1,
+        registered: agents.items.some(({ agent_id }) => agent_id === agentId),
+        notified: mark !== undefined && arrivals().byAlert.has(mark.id),
+      };
+    },
+    counts,
+    expectedCounts,
+    alerts: async () => (await listAlerts()).map(({ rule_name }) => rule_name).toSorted(),
+    expectedAlerts,
+    arrivals,
+    async expectExact() {
+      expect(await counts()).toEqual(expectedCounts());
+      const alerts = await listAlerts();
+      expect(alerts.map(({ rule_name }) => rule_name).toSorted()).toEqual(expectedAlerts());
+      const { byAlert } = arrivals();
+      expect([...byAlert.keys()].toSorted()).toEqual(alerts.map(({ id }) => id).toSorted());
+      const webhookIds = [...byAlert.values()].flatMap((ids) => [...ids]);
+      expect(new Set(webhookIds).size).toBe(alerts.length);
+      expect(webhookIds).toHaveLength(alerts.length);
+      const undelivered = alerts.filter(({ deliveries }) => deliveries.some(({ status }) => status !== 'delivered'));
+      expect(undelivered).toEqual([]);
+    },
+  };
+}
+
+/**
+ * The mark's rule fires at its only event. Of the alarms' half count to one and half to three: unlike a first occurrence, which an
+ * earlier event that comes later is too, that is the same in any order.
+ */
+async function createRules(owner: ApiClient, workspace: TestWorkspace, url: string, rules: string[]): Promise<void> {
+  const create = (path: string, body: object) =>
+    owner.expect<{ id: string }>({ method: 'POST', path: workspace.path(path), body, status: 201 });
+  const config = { url, signing_secret: SIGNING_SECRET };
+  const channel = await create('/alerts/channels', { channel_type: 'webhook', config });
+  for (const [index, name] of rules.entries()) {
+    await create('/alerts/rules', {
+      name,
+      severity: 'high',
+      scope_type: 'workspace',
+      scope_id: workspace.id,
+      rule_kind: name === MARK ? 'first_occurrence' : 'event_count_gte',
+      rule_config: {
+        window_seconds: WINDOW_SECONDS,
+        ...(name !== MARK && { threshold: thresholdOf(index) }),
+        filters: { event_types: [name] },
+      },
+      channel_config_ids: [channel.id],
+    });
+  }
+}
+
+/** The mark comes first, and fires at once. */
+function thresholdOf(rule: number): number {
+  return rule % 2 === 0 ? 1 : THRESHOLD;
+}
+
+function countsOf(events: readonly CloudEvent[]): Counts {
+  const settled = events.filter(({ type }) => type === 'spend.settled');
+  return {
+    settlements: settled.length,
+    totalMicros: settled.reduce((total, { data }) => total + Number(data['amount_micros']), 0),
+    blocked: events.filter(({ type }) => type === 'budget.blocked').length,
+  };
+}
+
+function alertsOf(events: readonly CloudEvent[], rules: readonly string[]): string[] {
+  const byType = Map.groupBy(events, ({ type }) => type);
+  const fires = (rule: string, index: number) => (byType.get(rule)?.length ?? 0) >= thresholdOf(index);
+  return rules.filter(fires).toSorted();
+}

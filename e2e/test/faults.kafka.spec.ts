@@ -1,0 +1,139 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import type { Fleet } from '@tollkeeper/fleet';
+import { eventually } from '@tollkeeper/testing';
+import { type ApiClient, logIn } from '../src/api.client.ts';
+import { type FaultRow, formatFaultTable } from '../src/fault.table.ts';
+import { useFleet } from '../src/fleet.stage.ts';
+import { startSteadyTraffic } from '../src/steady.traffic.ts';
+import { newWatchedWorkspace, type WatchedWorkspace } from '../src/watched.workspace.ts';
+
+const WORKSPACES = 2;
+const ALARMS = 16;
+/** Of each workspace: by then its traffic flows, and a few of its alarms have been counted but not fired. */
+const BATCHES_BEFORE = 10;
+const HAPPENS = { timeoutMs: 120_000 };
+
+const SERVICES = ['gateway', 'identity', 'keys', 'ingest', 'dashboard', 'budgets', 'alerts', 'notifier'] as const;
+
+/** Kills something for good, and answers with what starts it again. */
+type Fault = (fleet: Fleet) => Promise<() => Promise<void>>;
+
+const FAULTS: [name: string, fault: Fault][] = [
+  ...SERVICES.map((service): [string, Fault] => [service, (fleet) => killService(fleet, service)]),
+  ['the Kafka broker', killBroker],
+  ['the MongoDB primary', killPrimary],
+];
+
+describe('while events flow and rules fire, kill -9 and restart', () => {
+  const deaths: string[] = [];
+  const stage = useFleet({
+    mongoMembers: 3,
+    env: { LOG_LEVEL: 'info' },
+    onUnexpectedExit: (_replica, reason) => void deaths.push(reason),
+  });
+  const rows: FaultRow[] = [];
+  const watched: WatchedWorkspace[] = [];
+  let owner: ApiClient;
+
+  const watch = () =>
+    newWatchedWorkspace({ target: stage.deployment(), owner, receiver: stage.receiver(), alarms: ALARMS });
+
+  beforeAll(async () => {
+    owner = await logIn(stage.deployment(), stage.deployment().owner);
+  });
+  afterAll(() => {
+    for (const { gateway } of watched) gateway.close();
+    process.stdout.write(`\n${formatFaultTable(rows)}\n`);
+  });
+
+  it.each(FAULTS)(
+    'of %s: everything accepted is counted once, every alert fires once and arrives',
+    async (...fault) => {
+      const [name, strike] = fault;
+      const workspaces = await Promise.all(Array.from({ length: WORKSPACES }, watch));
+      watched.push(...workspaces);
+      const traffic = startSteadyTraffic(workspaces);
+      await eventually(() => {
+        for (const { gateway } of workspaces) expect(gateway.accepted.length).toBeGreaterThan(10 * BATCHES_BEFORE);
+      }, HAPPENS);
+
+      const restart = await strike(stage.deployment().fleet);
+      const recovering = Promise.all(workspaces.map((each, index) => recovery(each, `after-${index}`)));
+      await restart();
+      const recoveries = await recovering;
+      await traffic.stop();
+
+      for (const each of workspaces) await eventually(() => each.expectExact(), HAPPENS);
+      rows.push(await toRow(name, workspaces, recoveries));
+      expect(deaths).toEqual([]);
+    },
+  );
+
+  it('and what was exact after each of them still is after all', async () => {
+    expect(watched).toHaveLength(FAULTS.length * WORKSPACES);
+    for (const each of watched) await each.expectExact();
+  });
+});
+
+type Recovery = Pick<FaultRow, 'acceptedAfterS' | 'countedAfterS' | 'notifiedAfterS'>;
+
+/** Follows events that are first sent now, on their whole way. */
+async function recovery(workspace: WatchedWorkspace, agentId: string): Promise<Recovery> {
+  const start = performance.now();
+  const elapsed = () => (performance.now() - start) / 1000;
+  const until = async (...seen: ('counted' | 'registered' | 'notified')[]): Promise<number> => {
+    await eventually(async () => {
+      const sees = await workspace.sees(agentId);
+      expect(seen.filter((what) => !sees[what])).toEqual([]);
+    }, HAPPENS);
+    return elapsed();
+  };
+  await workspace.mark(agentId);
+  const acceptedAfterS = elapsed();
+  const [countedAfterS, notifiedAfterS] = await Promise.all([until('counted', 'registered'), until('notified')]);
+  return { acceptedAfterS, countedAfterS, notifiedAfterS };
+}
+
+async function toRow(fault: string, workspaces: WatchedWorkspace[], recoveries: Recovery[]): Promise<FaultRow> {
+  const counts = await Promise.all(workspaces.map((each) => each.counts()));
+  const alerts = await Promise.all(workspaces.map((each) => each.alerts()));
+  const arrivals = workspaces.map((each) => each.arrivals());
+  const isCounted = (type: string) => type === 'spend.settled' || type === 'budget.blocked';
+  const slowest = (of: keyof Recovery) => Math.max(...recoveries.map((each) => each[of]));
+  return {
+    fault,
+    sent: sum(workspaces.map(({ gateway }) => gateway.sent.filter(({ type }) => isCounted(type)).length)),
+    counted: sum(counts.map(({ settlements, blocked }) => settlements + blocked)),
+    alertsExpected: sum(workspaces.map((each) => each.expectedAlerts().length)),
+    alertsSeen: sum(alerts.map(({ length }) => length)),
+    attempts: sum(arrivals.map(({ attempts }) => attempts)),
+    delivered: sum(arrivals.map(({ byAlert }) => sum([...byAlert.values()].map(({ size }) => size)))),
+    acceptedAfterS: slowest('acceptedAfterS'),
+    countedAfterS: slowest('countedAfterS'),
+    notifiedAfterS: slowest('notifiedAfterS'),
+  };
+}
+
+function sum(numbers: number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
+async function killService(fleet: Fleet, service: (typeof SERVICES)[number]): Promise<() => Promise<void>> {
+  const [replica] = fleet.services[service];
+  await replica?.kill('SIGKILL');
+  return async () => {
+    replica?.launch();
+    await replica?.ready();
+  };
+}
+
+async function killBroker({ kafka }: Fleet): Promise<() => Promise<void>> {
+  await kafka?.kill();
+  return async () => kafka?.restart();
+}
+
+async function killPrimary({ mongo }: Fleet): Promise<() => Promise<void>> {
+  const primary = await mongo?.primary();
+  await primary?.kill();
+  return async () => primary?.restart();
+}

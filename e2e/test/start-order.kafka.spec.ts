@@ -1,0 +1,92 @@
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type EmbeddedMongo, startEmbeddedMongo } from '@tollkeeper/embedded-mongo';
+import { type Replica, SERVICES } from '@tollkeeper/fleet';
+import { type KafkaBroker, startKafka } from '@tollkeeper/kafka';
+import { eventually } from '@tollkeeper/testing';
+import { createClient, logIn } from '../src/api.client.ts';
+import { spendSettled } from '../src/events.ts';
+import { type FleetDeployment, deployFleet } from '../src/fleet.stage.ts';
+import { newDataDirectory, removeDataDirectory } from '../src/standalone.process.ts';
+import { newWorkspace, postEvents } from '../src/workspace.ts';
+
+const UP = { timeoutMs: 120_000 };
+
+describe('the order of a start does not matter', () => {
+  let dataDirectory: string;
+  let mongo: EmbeddedMongo;
+  let kafka: KafkaBroker;
+  let starting: Promise<FleetDeployment> | undefined;
+  let lines: string[];
+
+  const takeAwayStorage = () => Promise.all([kafka.kill(), ...mongo.members.map((member) => member.kill())]);
+  const bringStorageBack = () => Promise.all([kafka.restart(), ...mongo.members.map((member) => member.restart())]);
+
+  async function expectToWork(deployment: FleetDeployment): Promise<void> {
+    const owner = await logIn(deployment, deployment.owner);
+    const workspace = await newWorkspace(owner);
+    const events = [spendSettled({ amountMicros: 5 }), spendSettled({ amountMicros: 6 })];
+    expect((await postEvents(deployment, workspace.apiKey, events)).status).toBe(202);
+    await eventually(async () => {
+      const path = workspace.path('/dashboard/spend?range=1m');
+      expect(await owner.expect({ path })).toMatchObject({ metrics: { total_micros: 11 } });
+    }, UP);
+  }
+
+  beforeEach(async () => {
+    lines = [];
+    dataDirectory = await newDataDirectory();
+    mongo = await startEmbeddedMongo({ dataDirectory: join(dataDirectory, 'own-mongo') });
+    kafka = await startKafka({ dataDirectory: join(dataDirectory, 'own-kafka') });
+  });
+  afterEach(async () => {
+    await (await starting?.catch(() => undefined))?.fleet.stop();
+    await kafka.stop();
+    await mongo.stop();
+    await removeDataDirectory(dataDirectory);
+  });
+
+  it('at the first start: services without their storage stay, say why they are not ready, and get ready by themselves', async () => {
+    await takeAwayStorage();
+    starting = deployFleet({
+      dataDirectory,
+      mongodbUri: mongo.uri,
+      kafkaBrokers: kafka.brokers,
+      onLine: (replica, line) => lines.push(`${replica} ${line}`),
+    });
+    starting.catch(() => undefined);
+    const waiting = (service: string, text: string) =>
+      eventually(() => expect(lines.find((line) => line.startsWith(service) && line.includes(text))).toBeDefined(), UP);
+    for (const service of ['keys', 'budgets']) await waiting(service, 'MONGODB_URI');
+    for (const service of ['identity', 'ingest', 'dashboard', 'alerts', 'notifier']) {
+      await waiting(service, 'Kafka does not answer yet');
+    }
+    await bringStorageBack();
+    await expectToWork(await starting);
+  });
+
+  it('at a later one: they come up in reverse order, and what they store in comes last', async () => {
+    starting = deployFleet({ dataDirectory, mongodbUri: mongo.uri, kafkaBrokers: kafka.brokers });
+    const deployment = await starting;
+    await deployment.end('SIGKILL');
+    await takeAwayStorage();
+    const launched: Replica[] = [];
+    for (const service of SERVICES.toReversed()) {
+      const [replica] = deployment.fleet.services[service] as [Replica];
+      replica.launch();
+      await eventually(async () => expect((await fetch(`${replica.opsUrl}/healthz`)).status).toBe(200), UP);
+      launched.push(replica);
+    }
+    // The gateway stores nothing, and says itself that what is behind it is away.
+    for (const { name, opsUrl } of launched.slice(1)) {
+      const { status } = await fetch(`${opsUrl}/readyz`);
+      expect({ name, status }).toEqual({ name, status: 503 });
+    }
+    const me = createClient(deployment, `gw_session=${'A'.repeat(43)}`).call({ path: '/api/v1/auth/me' });
+    const { status, headers } = await me;
+    expect({ status, retryAfter: Number(headers['retry-after']) > 0 }).toEqual({ status: 503, retryAfter: true });
+    await bringStorageBack();
+    await Promise.all(launched.map((replica) => replica.ready()));
+    await expectToWork(deployment);
+  });
+});

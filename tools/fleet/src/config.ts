@@ -1,0 +1,50 @@
+import { cidrTextField } from '@tollkeeper/net';
+import { integerField, mongodbUriField, portField, serviceConfig } from '@tollkeeper/runtime';
+import { z } from 'zod';
+
+/** Environment of `npm run fleet`. `MONGOD_BINARY` is read where `mongod` is looked for, `JAVA_HOME` where Java is. */
+export const fleetConfig = z.object({
+  PORT: portField().prefault('8080').describe('port of the API; 0 for a free one; default 8080'),
+  TOLLKEEPER_DATA_DIR: z
+    .string()
+    .default('.tollkeeper')
+    .describe('directory of the data, which the fleet keeps in fleet/ below it; default .tollkeeper'),
+  MONGODB_URI: mongodbUriField().optional().describe('a MongoDB replica set to use in place of the managed one'),
+  FLEET_MONGODB_MEMBERS: z
+    .enum(['1', '3'], 'must be 1 or 3')
+    .default('1')
+    .transform((text) => (text === '3' ? 3 : 1))
+    .describe('members of the managed replica set, 1 or 3; default 1'),
+  KAFKA_BROKERS: z
+    .string()
+    .optional()
+    .describe('host:port,host:port of an Apache Kafka to use in place of the managed one'),
+  KAFKA_REPLICATION_FACTOR: integerField({ min: 1, max: 9 })
+    .prefault('1')
+    .describe('copies of each record that your Kafka keeps; default 1'),
+  FIRST_OWNER_EMAIL: z
+    .email('must be an e-mail address')
+    .default('owner@example.com')
+    .describe('e-mail of the owner made at the first start; default owner@example.com'),
+  FIRST_OWNER_PASSWORD: z
+    .string()
+    .min(12, 'must have at least 12 characters')
+    .max(200, 'must have at most 200 characters')
+    .optional()
+    .describe('password of the owner made at the first start, 12 to 200 characters; default a random one'),
+  TOLLKEEPER_ALLOW_CIDRS: cidrTextField().describe(
+    'networks that alert channels may lead to though their addresses are special; default none',
+  ),
+  LOG_LEVEL: serviceConfig.shape.LOG_LEVEL.unwrap()
+    .default('info')
+    .describe('fatal, error, warn, info, debug, trace or silent; default info'),
+});
+export type FleetConfig = z.infer<typeof fleetConfig>;
+
+/** What the services read without the fleet's help: private certificate authorities, and where traces go. */
+const PASSED_ON = /^(NODE_EXTRA_CA_CERTS|OTEL_.+)$/;
+
+/** The part of the environment that the services get as it is. */
+export function passedOn(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => PASSED_ON.test(name)));
+}
