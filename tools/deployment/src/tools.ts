@@ -1,0 +1,139 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { defaultCacheDirectory } from '@tollkeeper/managed-process';
+
+const run = promisify(execFile);
+
+const INSTALL_TIMEOUT_MS = 9 * 60_000;
+const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
+const REQUIREMENTS = resolve(import.meta.dirname, '..', 'requirements.txt');
+
+/** The version that kubectl carries too, from 1.33 on: what is built here is what `kubectl apply -k` builds. */
+const KUSTOMIZE: GoProgram = {
+  program: 'kustomize',
+  name: 'kustomize',
+  module: 'sigs.k8s.io/kustomize/kustomize/v5@v5.6.0',
+};
+/** The reference implementation of the Compose specification, as `docker compose` has it inside. */
+const COMPOSE_SPEC: GoProgram = {
+  program: 'cmd',
+  name: 'compose-spec',
+  module: 'github.com/compose-spec/compose-go/v2/cmd@v2.16.2',
+};
+
+interface GoProgram {
+  name: string;
+  /** File that the module makes. */
+  program: string;
+  module: string;
+}
+
+export interface ToolResult {
+  exitCode: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** `kustomize build` and the like. */
+export async function kustomize(args: string[]): Promise<ToolResult> {
+  return execute(await findGoProgram(KUSTOMIZE), args);
+}
+
+/** Loads a Compose file as `docker compose` does; it takes the file as it is, without environment. */
+export async function composeSpec(args: string[]): Promise<ToolResult> {
+  return execute(await findGoProgram(COMPOSE_SPEC), args);
+}
+
+/** Checks manifests against the schemas of a version of the Kubernetes API. */
+export async function kubernetesValidate(args: string[]): Promise<ToolResult> {
+  const packages = await findPythonPackages();
+  return execute('python3', ['-m', 'kubernetes_validate', ...args], { PYTHONPATH: packages });
+}
+
+/** Lints a Dockerfile. */
+export async function hadolint(args: string[]): Promise<ToolResult> {
+  return execute(join(await findPythonPackages(), 'bin', 'hadolint'), args);
+}
+
+/** Go checks what it fetches against its public checksum database. */
+async function findGoProgram({ name, program, module }: GoProgram): Promise<string> {
+  const directory = await findInCache(`go-${name}`, module, async (staging) => {
+    await install('go', ['install', module], { GOBIN: staging }, GO_MISSING);
+  });
+  return join(directory, program);
+}
+
+async function findPythonPackages(): Promise<string> {
+  const { stdout: python } = await run('python3', ['--version']).catch(() => {
+    throw new Error(PIP_MISSING);
+  });
+  // Some of the packages are built for one version of Python.
+  const content = `${python}${await readFile(REQUIREMENTS, 'utf8')}`;
+  return findInCache('python', content, (staging) => {
+    const options = ['--quiet', '--disable-pip-version-check', '--no-deps', '--only-binary=:all:'];
+    return install(
+      'python3',
+      ['-m', 'pip', 'install', ...options, '--target', staging, '-r', REQUIREMENTS],
+      {},
+      PIP_MISSING,
+    );
+  });
+}
+
+/** A directory that `fill` filled to the end, now or at an earlier time. */
+async function findInCache(kind: string, content: string, fill: (staging: string) => Promise<void>): Promise<string> {
+  const version = createHash('sha256').update(content).digest('hex').slice(0, 12);
+  const target = join(defaultCacheDirectory(), 'tools', `${kind}-${version}`);
+  if (await isThere(target)) return target;
+  await mkdir(dirname(target), { recursive: true });
+  const staging = await mkdtemp(join(dirname(target), '.staging-'));
+  try {
+    await fill(staging);
+    // Another process may have been faster; its directory has the same content.
+    await rename(staging, target).catch(async (error: unknown) => {
+      if (!(await isThere(target))) throw error;
+    });
+    return target;
+  } finally {
+    await rm(staging, { recursive: true, force: true });
+  }
+}
+
+function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+const GO_MISSING =
+  'The manifests are built with kustomize, which is installed with Go, but `go` (1.24 or later) does not run. Install ' +
+  'it (https://go.dev/doc/install, or `brew install go`) and start again.';
+const PIP_MISSING =
+  'The manifests are checked with kubernetes-validate from PyPI, but `python3 -m pip` does not run. Install Python 3 with ' +
+  'pip (Debian and Ubuntu: `apt-get install python3-pip`) and start again.';
+
+async function install(program: string, args: string[], env: NodeJS.ProcessEnv, missing: string): Promise<void> {
+  await run(program, args, { env: { ...process.env, ...env }, timeout: INSTALL_TIMEOUT_MS }).catch(
+    (error: Error & { code?: unknown; stderr?: string }) => {
+      const absent = error.code === 'ENOENT' || /No module named pip/.test(error.stderr ?? '');
+      throw new Error(absent ? missing : `${program} ${args.join(' ')} failed: ${error.stderr || error.message}`, {
+        cause: error,
+      });
+    },
+  );
+}
+
+async function execute(program: string, args: string[], env: NodeJS.ProcessEnv = {}): Promise<ToolResult> {
+  const options = { env: { ...process.env, ...env }, maxBuffer: MAX_OUTPUT_BYTES };
+  try {
+    return { exitCode: 0, ...(await run(program, args, options)) };
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code?: unknown; stdout?: string; stderr?: string };
+    if (typeof code !== 'number') throw error;
+    return { exitCode: code, stdout: stdout ?? '', stderr: stderr ?? '' };
+  }
+}

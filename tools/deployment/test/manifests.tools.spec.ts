@@ -1,0 +1,266 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { GATEWAY_EVENTS_TOPIC, GATEWAY_EVENTS_TOPIC_OPTIONS } from '@tollkeeper/contracts';
+import { STOP_TIMEOUT_MS } from '@tollkeeper/runtime';
+import { decodedSecrets, environmentOf, secretKeys } from '../src/environment.ts';
+import { appOf, type Container, type Labels, type Manifest, ofKind, type Workload } from '../src/manifest.ts';
+import { portNumber, selects } from '../src/manifest.ts';
+import { renderOverlay, type Rendered, ROOT, SAMPLE_SECRETS } from '../src/render.ts';
+import { readSettings, SERVICES, takes } from '../src/services.ts';
+import { kubernetesValidate } from '../src/tools.ts';
+
+/** The oldest and the newest minor version that manifests are checked against. */
+const KUBERNETES_VERSIONS = ['1.29', '1.34'];
+const COMPONENTS_BESIDE_PRODUCTION = ['monitoring', 'opentelemetry'];
+const PRODUCTION_SECRETS = {
+  'tollkeeper-secrets': {
+    ...SAMPLE_SECRETS,
+    MONGODB_URI: 'mongodb+srv://tollkeeper:secret@mongodb.example.com/?replicaSet=rs0',
+    KAFKA_SASL_USERNAME: 'tollkeeper',
+    KAFKA_SASL_PASSWORD: 'k'.repeat(24),
+  },
+};
+
+let local: Rendered;
+let production: Rendered;
+let complete: Rendered;
+
+beforeAll(async () => {
+  local = await renderOverlay('local');
+  production = await renderOverlay('production');
+  complete = await renderOverlay('production', COMPONENTS_BESIDE_PRODUCTION);
+}, 600_000);
+
+function overlays(): { name: string; manifests: Manifest[]; secrets: Record<string, Labels> }[] {
+  return [
+    { name: 'local', ...local, secrets: decodedSecrets(local.manifests) },
+    { name: 'production', ...production, secrets: PRODUCTION_SECRETS },
+    { name: 'production with every component', ...complete, secrets: PRODUCTION_SECRETS },
+  ];
+}
+
+/** The deployment of each service of the fleet, and its one container. */
+function deployments(manifests: Manifest[]): { service: string; deployment: Workload; container: Container }[] {
+  return ofKind(manifests, 'Deployment').map((deployment) => {
+    const [container, ...others] = deployment.spec.template.spec.containers;
+    if (container === undefined || others.length > 0) throw new Error(`${appOf(deployment)} has not one container`);
+    return { service: appOf(deployment), deployment, container };
+  });
+}
+
+/** The settings of a service as it would read them. */
+function settings(service: string, container: Container, manifests: Manifest[], secrets: Record<string, Labels>) {
+  const environment = environmentOf(container, manifests, secrets);
+  return { environment, config: readSettings(service, environment) };
+}
+
+async function validate(yaml: string, version: string): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'tollkeeper-validate-'));
+  try {
+    const file = join(folder, 'manifests.yaml');
+    await writeFile(file, yaml);
+    const { exitCode, stdout, stderr } = await kubernetesValidate(['--strict', '--quiet', '-k', version, file]);
+    return exitCode === 0 ? '' : `${stdout}${stderr}`;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+describe('each overlay', () => {
+  it('is what the Kubernetes API takes, and no field more', async () => {
+    for (const version of KUBERNETES_VERSIONS) {
+      expect(await validate(local.yaml, version)).toBe('');
+      expect(await validate(production.yaml, version)).toBe('');
+    }
+  });
+
+  it('would not pass with a field that the API does not know', async () => {
+    const wrong = production.yaml.replace('readinessProbe:', 'readynessProbe:');
+    expect(await validate(wrong, '1.34')).toContain('readynessProbe');
+  });
+
+  it('has every service, with its account, its disruption budget and its policies', async () => {
+    const architecture = await readFile(join(ROOT, 'docs/architecture.md'), 'utf8');
+    for (const service of SERVICES) expect(architecture).toContain(`[${service}](../apps/${service})`);
+    for (const { manifests } of overlays()) {
+      expect(
+        deployments(manifests)
+          .map(({ service }) => service)
+          .sort(),
+      ).toEqual([...SERVICES].sort());
+      for (const { deployment } of deployments(manifests)) {
+        const { metadata, spec } = deployment.spec.template;
+        const account = ofKind(manifests, 'ServiceAccount').find(
+          ({ metadata: { name } }) => name === spec.serviceAccountName,
+        );
+        expect(account?.automountServiceAccountToken).toBe(false);
+        const budgets = ofKind(manifests, 'PodDisruptionBudget').filter((budget) =>
+          selects(budget.spec.selector, metadata.labels),
+        );
+        expect(budgets.map((budget) => budget.spec.maxUnavailable)).toEqual([1]);
+      }
+    }
+  });
+
+  it('sets what each service requires, to values that it takes, and nothing that it does not know', () => {
+    for (const { name, manifests, secrets } of overlays()) {
+      for (const { service, container } of deployments(manifests)) {
+        const { environment } = settings(service, container, manifests, secrets);
+        const unknown = Object.keys(environment).filter((variable) => !takes(service, variable));
+        expect({ name, service, unknown }).toEqual({ name, service, unknown: [] });
+      }
+    }
+  });
+
+  it('takes only those secrets that the documentation tells how to make', async () => {
+    const documentation = await readFile(join(ROOT, 'docs/deployment.md'), 'utf8');
+    for (const { manifests } of overlays()) {
+      const keys = secretKeys(deployments(manifests).map(({ container }) => container));
+      expect(keys).toEqual(Object.keys(PRODUCTION_SECRETS['tollkeeper-secrets']).sort());
+      for (const key of keys) expect(documentation).toContain(`\`${key}\``);
+    }
+  });
+
+  it('opens the ports that each service listens on, and probes those', () => {
+    for (const { manifests, secrets } of overlays()) {
+      for (const { service, container } of deployments(manifests)) {
+        const { config } = settings(service, container, manifests, secrets);
+        const listening = ['HTTP_PORT', 'GRPC_PORT', 'OPS_PORT'].map((variable) => config[variable]);
+        const open = container.ports?.map(({ containerPort }) => containerPort);
+        expect(open?.sort()).toEqual(listening.filter((port) => port !== undefined).sort());
+
+        const { startupProbe, readinessProbe, livenessProbe } = container;
+        expect([startupProbe?.httpGet?.path, livenessProbe?.httpGet?.path]).toEqual(['/readyz', '/healthz']);
+        for (const probe of [startupProbe, livenessProbe]) {
+          expect(portNumber(container, probe?.httpGet?.port ?? 0)).toBe(config['OPS_PORT']);
+        }
+        const grpc = config['GRPC_PORT'];
+        expect(readinessProbe?.grpc?.port).toBe(grpc);
+        expect(readinessProbe?.httpGet?.path).toBe(grpc === undefined ? '/readyz' : undefined);
+      }
+    }
+  });
+
+  it('reaches every port of a service through one Service, which leads to that service alone', () => {
+    for (const { manifests } of overlays()) {
+      for (const { spec, metadata } of ofKind(manifests, 'Service')) {
+        const pods = [...ofKind(manifests, 'Deployment'), ...ofKind(manifests, 'StatefulSet')].filter((workload) =>
+          selects({ matchLabels: spec.selector }, workload.spec.template.metadata.labels),
+        );
+        expect(pods.map(appOf)).toEqual([appOf({ metadata })]);
+        const [container] = pods[0]?.spec.template.spec.containers ?? [];
+        for (const { port, targetPort } of spec.ports) {
+          expect(container && portNumber(container, targetPort)).toBe(port);
+          // Clients of gRPC balance over the addresses of all pods; a virtual address would hide them.
+          if (targetPort === 'grpc') expect(spec.clusterIP).toBe('None');
+        }
+      }
+    }
+  });
+
+  it('gives a pod more time to end than it takes to drain', () => {
+    for (const { manifests, secrets } of overlays()) {
+      for (const { service, deployment, container } of deployments(manifests)) {
+        const { config } = settings(service, container, manifests, secrets);
+        const drainMs = Number(config['DRAIN_DELAY_MS']) + STOP_TIMEOUT_MS;
+        expect(config['DRAIN_DELAY_MS']).toBeGreaterThan(0);
+        expect(deployment.spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(drainMs / 1000);
+      }
+    }
+  });
+
+  it('rolls a service out without ever having fewer replicas than before', () => {
+    for (const { manifests } of overlays()) {
+      for (const { deployment } of deployments(manifests)) {
+        expect(deployment.spec.strategy?.rollingUpdate?.maxUnavailable).toBe(0);
+        for (const { labelSelector } of deployment.spec.template.spec.topologySpreadConstraints ?? []) {
+          expect(labelSelector).toEqual(deployment.spec.selector);
+        }
+      }
+    }
+  });
+
+  it('runs each service as no root, without capabilities, on a read-only file system, without a token of the API', () => {
+    for (const { manifests } of overlays()) {
+      for (const { deployment, container } of deployments(manifests)) {
+        const pod = deployment.spec.template.spec;
+        expect(pod.automountServiceAccountToken).toBe(false);
+        expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+        expect(container.securityContext).toEqual({
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ['ALL'] },
+        });
+        expect(container.resources).toMatchObject({
+          requests: { cpu: expect.any(String), memory: expect.any(String) },
+          limits: { memory: expect.any(String) },
+        });
+      }
+    }
+  });
+});
+
+describe('production', () => {
+  it('has two replicas or more of every service', () => {
+    const scaled = new Map(
+      ofKind(production.manifests, 'HorizontalPodAutoscaler').map(({ spec }) => [
+        spec.scaleTargetRef.name,
+        spec.minReplicas,
+      ]),
+    );
+    for (const { deployment } of deployments(production.manifests)) {
+      const minimum = scaled.get(deployment.metadata.name) ?? deployment.spec.replicas;
+      expect(minimum).toBeGreaterThan(1);
+      // Else each `kubectl apply` would undo what the autoscaler did.
+      if (scaled.has(deployment.metadata.name)) expect(deployment.spec.replicas).toBeUndefined();
+    }
+  });
+
+  it('scales what counts events by the events that wait, up to a replica for each partition', () => {
+    for (const { spec, metadata } of ofKind(production.manifests, 'HorizontalPodAutoscaler')) {
+      const metrics = spec.metrics.flatMap(({ pods }) => pods?.metric ?? []);
+      if (!['alerts', 'dashboard'].includes(appOf({ metadata }))) expect(metrics).toEqual([]);
+      else {
+        const selector = { matchLabels: { topic: GATEWAY_EVENTS_TOPIC } };
+        expect(metrics).toEqual([{ name: 'event_log_lag_records', selector }]);
+        expect(spec.maxReplicas).toBe(GATEWAY_EVENTS_TOPIC_OPTIONS.partitions);
+      }
+    }
+  });
+
+  it('is public at the host of PUBLIC_URL, with TLS, by way of the gateway', () => {
+    const [environment] = ofKind(production.manifests, 'ConfigMap').filter(({ data }) => data['PUBLIC_URL']);
+    const { protocol, host } = new URL(environment?.data['PUBLIC_URL'] ?? '');
+    const [ingress, ...others] = ofKind(production.manifests, 'Ingress');
+    expect([protocol, others]).toEqual(['https:', []]);
+    expect(ingress?.spec.rules.map((rule) => rule.host)).toEqual([host]);
+    expect(ingress?.spec.tls.map(({ hosts }) => hosts)).toEqual([[host]]);
+    expect(ingress?.spec.rules[0]?.http.paths.map(({ backend }) => backend.service.name)).toEqual([
+      'tollkeeper-gateway',
+    ]);
+  });
+
+  it('runs a release of each service that there is', async () => {
+    for (const { service, container } of deployments(production.manifests)) {
+      const { version } = JSON.parse(await readFile(join(ROOT, 'apps', service, 'package.json'), 'utf8')) as {
+        version: string;
+      };
+      const [, image, tag] = /^tollkeeper\/([a-z]+):(\d+\.\d+\.\d+)$/.exec(container.image) ?? [];
+      expect(image).toBe(service);
+      expect(version.localeCompare(tag ?? '', 'en', { numeric: true })).toBeGreaterThanOrEqual(0);
+    }
+  });
+
+  it('sends traces where the policies let them pass', () => {
+    for (const { service, container } of deployments(complete.manifests)) {
+      const { environment } = settings(service, container, complete.manifests, PRODUCTION_SECRETS);
+      const { port } = new URL(environment['OTEL_EXPORTER_OTLP_ENDPOINT'] ?? '');
+      const policy = ofKind(complete.manifests, 'NetworkPolicy').find(
+        ({ metadata }) => metadata.name === 'tollkeeper-opentelemetry',
+      );
+      expect(policy?.spec.egress?.[0]?.ports).toEqual([{ port: Number(port) }]);
+    }
+  });
+});

@@ -1,0 +1,123 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { createAddressGuard } from '@tollkeeper/net';
+import { environmentOf } from '../src/environment.ts';
+import { appOf, type Labels, type Manifest, ofKind, selects, type Workload } from '../src/manifest.ts';
+import { allowedCalls, isOpen, reaches, workloadsOf } from '../src/network.ts';
+import { renderOverlay, SAMPLE_SECRETS } from '../src/render.ts';
+import { type Call, calledAddresses, inOrder, SERVICES, takes } from '../src/services.ts';
+
+const PUBLIC_ADDRESS = '93.184.215.14';
+const PUBLIC_ADDRESS_V6 = '2606:2800:21f:cb07:6820:80da:af6b:8b2c';
+const SPECIAL_ADDRESSES = [
+  ...['0.0.0.0', '10.1.2.3', '100.64.0.1', '127.0.0.1', '169.254.169.254', '172.20.0.1', '192.0.0.8', '192.168.1.1'],
+  ...['198.18.0.1', '224.0.0.1', '240.0.0.1', '255.255.255.255'],
+  ...['::1', 'fd00::1', 'fe80::1', 'ff02::1', '64:ff9b::a00:1', '2001::a00:1', '2002:a00:1::', '::ffff:10.0.0.1'],
+];
+/** In the networks that the production overlay has as an example. */
+const BACKING_SERVICE = '10.20.30.40';
+const SECRETS = {
+  'tollkeeper-secrets': { ...SAMPLE_SECRETS, MONGODB_URI: 'mongodb://mongodb:27017/?replicaSet=rs0' },
+};
+
+let local: Manifest[];
+let production: Manifest[];
+
+beforeAll(async () => {
+  local = (await renderOverlay('local')).manifests;
+  production = (await renderOverlay('production')).manifests;
+}, 600_000);
+
+function environment(workload: Workload, manifests: Manifest[]): Labels {
+  const [container] = workload.spec.template.spec.containers;
+  const generated = Object.fromEntries(
+    ofKind(manifests, 'Secret').map(({ metadata }) => [metadata.name, SECRETS['tollkeeper-secrets']]),
+  );
+  return container === undefined ? {} : environmentOf(container, manifests, { ...SECRETS, ...generated });
+}
+
+/** The calls between services that their settings name. */
+function callsOfSettings(manifests: Manifest[]): Call[] {
+  return ofKind(manifests, 'Deployment').flatMap((from) =>
+    calledAddresses(environment(from, manifests)).map(({ protocol, host, port }) => {
+      const service = ofKind(manifests, 'Service').find(
+        ({ metadata, spec }) =>
+          metadata.name === host && spec.ports.some((open) => open.name === protocol && open.port === port),
+      );
+      const to = workloadsOf(manifests).find(
+        ({ spec }) => service && selects({ matchLabels: service.spec.selector }, spec.template.metadata.labels),
+      );
+      return { from: appOf(from), to: to ? appOf(to) : `no ${protocol} behind ${host}`, port };
+    }),
+  );
+}
+
+describe('the network policies', () => {
+  it('let every service call what its settings name, and nothing else', () => {
+    const backing: Call[] = SERVICES.flatMap((from) => [
+      ...(takes(from, 'MONGODB_URI') ? [{ from, to: 'mongodb', port: 27017 }] : []),
+      ...(takes(from, 'KAFKA_BROKERS') ? [{ from, to: 'kafka', port: 9092 }] : []),
+    ]);
+    const toServices = callsOfSettings(local);
+    expect(toServices.length).toBeGreaterThan(0);
+    // The public port of the gateway is open to all, but no service is let out to it.
+    const calls = allowedCalls(local).filter(({ from }) => SERVICES.includes(from));
+    expect(inOrder(calls)).toEqual(inOrder([...toServices, ...backing]));
+    expect(inOrder(callsOfSettings(production))).toEqual(inOrder(toServices));
+    expect(inOrder(allowedCalls(production))).toEqual(inOrder(toServices));
+  });
+
+  it('deny by default, to the pods of every service and from them', () => {
+    for (const manifests of [local, production]) {
+      for (const { spec } of ofKind(manifests, 'Deployment')) {
+        const types = ofKind(manifests, 'NetworkPolicy')
+          .filter((policy) => selects(policy.spec.podSelector, spec.template.metadata.labels))
+          .flatMap((policy) => policy.spec.policyTypes);
+        expect(types).toEqual(expect.arrayContaining(['Ingress', 'Egress']));
+      }
+    }
+  });
+
+  it('open one port to everybody: that of the gateway', () => {
+    const open = ofKind(production, 'Deployment').flatMap((deployment) =>
+      [8080, 9090, 9100]
+        .filter((port) => isOpen(production, deployment, port))
+        .map((port) => [appOf(deployment), port]),
+    );
+    expect(open).toEqual([['gateway', 8080]]);
+  });
+
+  it('know an address for special that the notifier itself refuses', () => {
+    const { allows } = createAddressGuard([]);
+    expect(SPECIAL_ADDRESSES.filter(allows)).toEqual([]);
+    expect([PUBLIC_ADDRESS, PUBLIC_ADDRESS_V6].filter(allows)).toEqual([PUBLIC_ADDRESS, PUBLIC_ADDRESS_V6]);
+  });
+
+  it('let nothing but the notifier out to the internet, there to https, and never to a special address', () => {
+    for (const deployment of ofKind(production, 'Deployment')) {
+      const goesOut = appOf(deployment) === 'notifier';
+      for (const address of [PUBLIC_ADDRESS, PUBLIC_ADDRESS_V6]) {
+        expect([appOf(deployment), reaches(production, deployment, address, 443)]).toEqual([
+          appOf(deployment),
+          goesOut,
+        ]);
+        expect(reaches(production, deployment, address, 80)).toBe(false);
+      }
+      const special = SPECIAL_ADDRESSES.filter((address) => reaches(production, deployment, address, 443));
+      expect([appOf(deployment), special]).toEqual([appOf(deployment), []]);
+    }
+  });
+
+  it('let those services out to MongoDB and Kafka that use them', () => {
+    for (const deployment of ofKind(production, 'Deployment')) {
+      const service = appOf(deployment);
+      expect([service, reaches(production, deployment, BACKING_SERVICE, 27017)]).toEqual([
+        service,
+        takes(service, 'MONGODB_URI'),
+      ]);
+      expect([service, reaches(production, deployment, BACKING_SERVICE, 9093)]).toEqual([
+        service,
+        takes(service, 'KAFKA_BROKERS'),
+      ]);
+    }
+  });
+});
