@@ -1,8 +1,10 @@
-// Compares the proto files with those on main: buf says what would break a peer that still runs main.
+// Compares the proto files with those of the last release and with those on main: buf says what would break a peer
+// that still runs them.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 
 const PROTO_ROOT = join(import.meta.dirname, '..');
+const RELEASED = join(PROTO_ROOT, '../tools/release/released/proto.json');
 
 function git(...args: string[]): string {
   return execFileSync('git', args, { cwd: PROTO_ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
@@ -29,13 +31,21 @@ function insideGit(): boolean {
   }
 }
 
+function compare(name: string, against: string): void {
+  console.log(`buf breaking: compared with ${name}`);
+  const { status } = spawnSync('buf', ['breaking', '--against', against], { cwd: PROTO_ROOT, stdio: 'inherit' });
+  if (status === 0) return;
+  console.error(
+    `This breaks ${name}. Add fields, RPCs and messages beside the old ones; remove nothing (docs/releases.md).`,
+  );
+  process.exitCode = 1;
+}
+
+compare('the last release', RELEASED);
 const base = insideGit() ? findBase() : null;
 if (base === null) {
-  console.log('buf breaking: not compared, since there is no main branch with proto files to compare with');
+  console.log('buf breaking: not compared with main, since there is none with proto files');
 } else {
   const repository = git('rev-parse', '--path-format=absolute', '--git-common-dir');
-  const against = `${repository}#ref=${base},subdir=proto`;
-  console.log(`buf breaking: compared with ${base.slice(0, 12)}`);
-  process.exitCode =
-    spawnSync('buf', ['breaking', '--against', against], { cwd: PROTO_ROOT, stdio: 'inherit' }).status ?? 1;
+  compare(`main at ${base.slice(0, 12)}`, `${repository}#ref=${base},subdir=proto`);
 }

@@ -1,0 +1,232 @@
+/** JSON Schema 2020-12 as far as zod writes it. A keyword that this does not know is compared as text. */
+export interface JsonSchema {
+  $ref?: string;
+  type?: string | string[];
+  const?: unknown;
+  enum?: unknown[];
+  anyOf?: JsonSchema[];
+  oneOf?: JsonSchema[];
+  properties?: Record<string, JsonSchema>;
+  required?: string[];
+  additionalProperties?: boolean | JsonSchema;
+  items?: JsonSchema;
+  default?: unknown;
+  [keyword: string]: unknown;
+}
+
+/** Who writes the values and who reads them: for the messages, and for the `$ref`s of their schemas. */
+export interface Party {
+  /** In a sentence, such as `alerts 0.1.0`. */
+  name: string;
+  /** The document that `#/…` refers to. */
+  document: unknown;
+}
+
+/** Something that the writer may write and the reader does not take. */
+export interface Mismatch {
+  /** A field that may be missing, one that is not known, another type, or a value that is not taken. */
+  kind: 'missing' | 'unknown' | 'type' | 'value';
+  /** Such as `event.data.run_id` or `items[].name`; empty for the whole value. */
+  path: string;
+  message: string;
+}
+
+export interface Strictness {
+  /** The reader refuses fields that it does not know where its schema says so. */
+  unknownFields: boolean;
+  /** The reader refuses values out of its enumerations, limits, patterns and formats. */
+  values: boolean;
+}
+
+/** A service that checks all that it reads. */
+export const STRICT: Strictness = { unknownFields: true, values: true };
+/** A client that takes new fields and new values, as the API asks of clients. */
+export const TOLERANT: Strictness = { unknownFields: false, values: false };
+
+const UPPER_LIMITS = ['maximum', 'exclusiveMaximum', 'maxLength', 'maxItems', 'maxProperties'];
+const LOWER_LIMITS = ['minimum', 'exclusiveMinimum', 'minLength', 'minItems', 'minProperties'];
+/** Keywords that say the same only when they are the same. */
+const EQUAL_OR_NOT = ['pattern', 'format', 'multipleOf', 'propertyNames', 'prefixItems', 'allOf', 'not', 'uniqueItems'];
+
+/**
+ * Every way in which a value of the writer's schema may be refused under the reader's. Empty when the reader takes all
+ * that the writer may write. Errs on the safe side: what can't be shown to fit, such as another pattern, is a mismatch.
+ */
+export function findMismatches(
+  written: JsonSchema,
+  read: JsonSchema,
+  parties: { writer: Party; reader: Party },
+  strictness: Strictness = STRICT,
+): Mismatch[] {
+  const { writer, reader } = parties;
+  const underWay = new Set<string>();
+
+  function compare(from: JsonSchema, to: JsonSchema, path: string): Mismatch[] {
+    const refs = `${from.$ref} ${to.$ref}`;
+    const recursive = from.$ref !== undefined && to.$ref !== undefined;
+    // A pair that is compared already, further up: its mismatches are found there.
+    if (recursive && underWay.has(refs)) return [];
+    if (recursive) underWay.add(refs);
+    const variants = variantsOf(resolve(from, writer.document), writer.document).flatMap(oneValueEach);
+    const taken = variantsOf(resolve(to, reader.document), reader.document);
+    const found = variants.flatMap((variant) => compareWithAny(variant, taken, path));
+    if (recursive) underWay.delete(refs);
+    return found;
+  }
+
+  /** No mismatch when one of `taken` takes all of the variant, else those of the one that comes closest. */
+  function compareWithAny(variant: JsonSchema, taken: JsonSchema[], path: string): Mismatch[] {
+    let closest: Mismatch[] | undefined;
+    const sameKind = taken.filter((candidate) => kindOf(candidate) === undefined || fits(variant, candidate));
+    for (const candidate of sameKind) {
+      const found = compareOne(variant, candidate, path);
+      if (found.length === 0) return [];
+      if (closest === undefined || found.length < closest.length) closest = found;
+    }
+    if (closest !== undefined) return closest;
+    const message = `${writer.name} may write ${wordsOf(variant)}, ${reader.name} takes ${taken.map(wordsOf).join(' or ')}`;
+    return [{ kind: 'type', path, message }];
+  }
+
+  function compareOne(from: JsonSchema, to: JsonSchema, path: string): Mismatch[] {
+    const found: Mismatch[] = [];
+    if (strictness.values) found.push(...compareValues(from, to, path));
+    if (to.properties !== undefined || to.additionalProperties !== undefined || to.required !== undefined) {
+      found.push(...compareFields(from, to, path));
+    }
+    if (to.items !== undefined) found.push(...compare(from.items ?? {}, to.items, `${path}[]`));
+    return found;
+  }
+
+  function compareValues(from: JsonSchema, to: JsonSchema, path: string): Mismatch[] {
+    const [value] = valuesOf(from) ?? [];
+    const only = valuesOf(to);
+    if (only !== undefined && only.includes(value)) return [];
+    if (only !== undefined || (value !== undefined && !withinLimits(value, to))) {
+      const written = value === undefined ? 'any other value' : JSON.stringify(value);
+      const takes = only === undefined ? 'does not take' : `takes only ${wordsOf(to)}`;
+      return [{ kind: 'value', path, message: `${writer.name} may write ${written}, ${reader.name} ${takes}` }];
+    }
+    if (value !== undefined) return [];
+    return compareLimits(from, to).map((keyword) => {
+      const [limit, was] = [to[keyword], from[keyword] ?? 'none'].map((text) => JSON.stringify(text));
+      return { kind: 'value', path, message: `${reader.name} has ${keyword} ${limit}, ${writer.name} has ${was}` };
+    });
+  }
+
+  function compareFields(from: JsonSchema, to: JsonSchema, path: string): Mismatch[] {
+    const found: Mismatch[] = [];
+    const fields = from.properties ?? {};
+    const known = to.properties ?? {};
+    const always = from.required ?? [];
+    for (const name of to.required ?? []) {
+      if (always.includes(name)) continue;
+      const message = `${writer.name} may leave it out, ${reader.name} requires it`;
+      found.push({ kind: 'missing', path: join(path, name), message });
+    }
+    for (const [name, field] of Object.entries(fields)) {
+      const target = known[name] ?? to.additionalProperties ?? true;
+      if (target === true || (target === false && !strictness.unknownFields)) continue;
+      if (target === false) {
+        const message = `${writer.name} may write it, ${reader.name} does not know it`;
+        found.push({ kind: 'unknown', path: join(path, name), message });
+      } else found.push(...compare(field, target, join(path, name)));
+    }
+    if (from.additionalProperties !== false && strictness.unknownFields) found.push(...compareFree(from, to, path));
+    return found;
+  }
+
+  /** The fields that the writer's schema leaves free. */
+  function compareFree(from: JsonSchema, to: JsonSchema, path: string): Mismatch[] {
+    const free = typeof from.additionalProperties === 'object' ? from.additionalProperties : {};
+    const known = Object.entries(to.properties ?? {}).filter(([name]) => !Object.hasOwn(from.properties ?? {}, name));
+    const found = known.flatMap(([name, target]) => compare(free, target, join(path, name)));
+    if (to.additionalProperties === false) {
+      const message = `${writer.name} may write fields of any name, ${reader.name} takes only those it knows`;
+      found.push({ kind: 'unknown', path: join(path, '*'), message });
+    } else if (typeof to.additionalProperties === 'object') {
+      found.push(...compare(free, to.additionalProperties, join(path, '*')));
+    }
+    return found;
+  }
+
+  return compare(written, read, '');
+}
+
+/** The schema itself, or the one that it refers to. */
+export function resolve(schema: JsonSchema, document: unknown): JsonSchema {
+  if (schema.$ref === undefined) return schema;
+  if (!schema.$ref.startsWith('#')) throw new Error(`${schema.$ref} does not refer to its own document`);
+  let target = document;
+  for (const part of schema.$ref.split('/').slice(1)) {
+    target = (target as Record<string, unknown> | undefined)?.[part.replaceAll('~1', '/').replaceAll('~0', '~')];
+  }
+  if (target === undefined) throw new Error(`${schema.$ref} refers to nothing`);
+  return resolve(target as JsonSchema, document);
+}
+
+/** The alternatives of a schema, each of one type. */
+function variantsOf(schema: JsonSchema, document: unknown): JsonSchema[] {
+  const { anyOf, oneOf, ...rest } = schema;
+  const alternatives = anyOf ?? oneOf;
+  if (alternatives !== undefined) {
+    return alternatives.flatMap((variant) => variantsOf({ ...rest, ...resolve(variant, document) }, document));
+  }
+  return Array.isArray(schema.type) ? schema.type.map((type) => ({ ...schema, type })) : [schema];
+}
+
+/** An enumeration as its values, each of which may suit another alternative of the reader. */
+function oneValueEach(schema: JsonSchema): JsonSchema[] {
+  const { enum: values, ...rest } = schema;
+  return values === undefined ? [schema] : values.map((value) => ({ ...rest, const: value }));
+}
+
+function kindOf({ type }: JsonSchema): string | undefined {
+  return type as string | undefined;
+}
+
+function fits(from: JsonSchema, to: JsonSchema): boolean {
+  if (kindOf(from) === kindOf(to)) return true;
+  if (kindOf(from) === 'integer' && kindOf(to) === 'number') return true;
+  const values = kindOf(from) === undefined ? valuesOf(from) : undefined;
+  return values !== undefined && values.every((value) => typeof value === kindOf(to));
+}
+
+function valuesOf(schema: JsonSchema): unknown[] | undefined {
+  return Object.hasOwn(schema, 'const') ? [schema.const] : schema.enum;
+}
+
+function wordsOf(schema: JsonSchema): string {
+  const values = valuesOf(schema);
+  if (values !== undefined) return values.map((value) => JSON.stringify(value)).join(', ');
+  return kindOf(schema) ?? 'any value';
+}
+
+/** The keywords by which the reader's schema takes less than the writer's. */
+function compareLimits(from: JsonSchema, to: JsonSchema): string[] {
+  const narrower = (keyword: string, sign: 1 | -1) => {
+    const limit = to[keyword] as number | undefined;
+    const written = from[keyword] as number | undefined;
+    return limit !== undefined && (written === undefined || sign * written > sign * limit);
+  };
+  return [
+    ...UPPER_LIMITS.filter((keyword) => narrower(keyword, 1)),
+    ...LOWER_LIMITS.filter((keyword) => narrower(keyword, -1) && !(to[keyword] === 0 && keyword !== 'minimum')),
+    ...EQUAL_OR_NOT.filter((word) => to[word] !== undefined && JSON.stringify(from[word]) !== JSON.stringify(to[word])),
+  ];
+}
+
+function withinLimits(value: unknown, schema: JsonSchema): boolean {
+  if (typeof value === 'number') {
+    return value <= Number(schema['maximum'] ?? Infinity) && value >= Number(schema['minimum'] ?? -Infinity);
+  }
+  if (typeof value !== 'string') return true;
+  const { minLength = 0, maxLength = Infinity, pattern = '' } = schema as { [limit: string]: unknown };
+  return (
+    value.length >= Number(minLength) && value.length <= Number(maxLength) && new RegExp(String(pattern)).test(value)
+  );
+}
+
+function join(path: string, name: string): string {
+  return path === '' ? name : `${path}.${name}`;
+}

@@ -1,0 +1,49 @@
+import { describe, expect, it } from '@jest/globals';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { findBreakingChanges } from '../src/openapi.compatibility.ts';
+import { findRecordBreaks } from '../src/records.compatibility.ts';
+import { currentRecords, LOG_USERS, pathsIn, readOpenApi, readReleasedRecords } from '../src/released-contracts.ts';
+
+const root = resolve(import.meta.dirname, '../../..');
+const { currentOpenApi, releasedOpenApi } = pathsIn(root);
+const released = readReleasedRecords(root);
+
+describe('this version', () => {
+  it('keeps the clients of the last release working: the public API only grows', () => {
+    expect(findBreakingChanges(readOpenApi(releasedOpenApi), readOpenApi(currentOpenApi))).toEqual([]);
+  });
+
+  it.each(released)('reads what $release wrote, and writes what it reads', (release) => {
+    expect(findRecordBreaks(release, currentRecords('standalone'))).toEqual([]);
+  });
+
+  it('knows what each service that uses the log last released', () => {
+    for (const service of Object.keys(LOG_USERS)) {
+      expect(released.map(({ release }) => release)).toContainEqual(expect.stringMatching(`^${service}@`));
+    }
+  });
+
+  it('knows which services read and write each topic', () => {
+    const TOPICS: Record<string, string> = {
+      GatewayEvent: 'gateway.events',
+      Notification: 'alerts.notifications',
+      Delivery: 'alerts.deliveries',
+    };
+    const services = readdirSync(join(root, 'apps')).filter((app) => app !== 'standalone');
+    const found = services.flatMap((service) => {
+      const folder = join(root, 'apps', service, 'src');
+      const sources = globSync('**/*.ts', { cwd: folder, exclude: ['**/*.spec.ts'] })
+        .map((file) => readFileSync(join(folder, file), 'utf8'))
+        .join('\n');
+      const topics = (call: string) =>
+        Object.entries(TOPICS).flatMap(([record, topic]) => (sources.includes(`${call}${record}(`) ? [topic] : []));
+      const uses = { reads: topics('decode'), writes: topics('encode') };
+      return uses.reads.length + uses.writes.length === 0 ? [] : [[service, uses] as const];
+    });
+
+    const { standalone, ...others } = LOG_USERS;
+    expect(Object.fromEntries(found)).toEqual(others);
+    expect(standalone!.reads.toSorted()).toEqual(Object.values(TOPICS).sort());
+  });
+});
