@@ -8,13 +8,14 @@ import { createConfiguredEventLog, type EventLog } from '@tollkeeper/event-log';
 import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
 import type { TenantId } from '@tollkeeper/kernel';
 import { createLogger, createMetrics, loadConfig } from '@tollkeeper/runtime';
+import { toRuleBody } from './fleet.workspaces.ts';
 
 /** A managed `mongod` of its own, an event log on it, and the alerts service. */
 export interface AlertsStack {
   readonly mongodbUri: string;
   readonly eventLog: EventLog;
-  /** A service over the log, not started; all of them share one database. */
-  createAlerts(): AlertsService;
+  /** A service, not started, with the database of that name; over the stack's log unless another view of it is given. */
+  createAlerts(database: string, eventLog?: EventLog): AlertsService;
   /** Creates a rule over HTTP that counts events of the type in the whole workspace. */
   createRule(alerts: AlertsService, tenantId: TenantId, rule: RuleSettings): Promise<void>;
   stop(): Promise<void>;
@@ -32,45 +33,44 @@ const SECRET = randomBytes(32).toString('base64url');
 /** No rule of the benchmark asks a peer. */
 const NOBODY = '127.0.0.1:9';
 
-export async function startAlertsStack(): Promise<AlertsStack> {
+/** With `kafkaBrokers` the log is kept there, otherwise in the managed `mongod`. */
+export async function startAlertsStack({ kafkaBrokers }: { kafkaBrokers?: string } = {}): Promise<AlertsStack> {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'tollkeeper-bench-'));
   const mongod = await startEmbeddedMongo({ dataDirectory, cacheSizeMb: CACHE_SIZE_MB });
   const logger = createLogger({ service: 'bench', level: 'warn' });
   const eventLog = createConfiguredEventLog({
-    config: { EVENT_LOG_MONGODB_URI: mongod.uri, EVENT_LOG_DATABASE: 'log' },
+    config:
+      kafkaBrokers === undefined
+        ? { EVENT_LOG_MONGODB_URI: mongod.uri, EVENT_LOG_DATABASE: 'log' }
+        : { KAFKA_BROKERS: kafkaBrokers.split(','), KAFKA_REPLICATION_FACTOR: 1 },
     logger,
     metrics: createMetrics('event-log'),
   });
   await eventLog.start();
-  const config = loadConfig(alertsConfig, {
+  const environment = {
     HOST: '127.0.0.1',
     HTTP_PORT: '0',
     GRPC_PORT: '0',
     MONGODB_URI: mongod.uri,
-    MONGODB_DATABASE: 'alerts',
     CALLER_TOKEN_SECRET: SECRET,
     IDENTITY_GRPC: NOBODY,
     NOTIFIER_GRPC: NOBODY,
     CHANNEL_ENCRYPTION_KEYS: `bench:${randomBytes(32).toString('base64')}`,
-  });
+  };
 
   return {
     mongodbUri: mongod.uri,
     eventLog,
-    createAlerts: () => createAlerts({ config, logger, metrics: createMetrics('alerts'), eventLog }),
-    async createRule(alerts, tenantId, { eventType, threshold, windowSeconds }) {
+    createAlerts(database, view = eventLog) {
+      const config = loadConfig(alertsConfig, { ...environment, MONGODB_DATABASE: database });
+      return createAlerts({ config, logger, metrics: createMetrics('alerts'), eventLog: view });
+    },
+    async createRule(alerts, tenantId, rule) {
       const token = await signCallerToken(SECRET, { userId: 'user_bench', tenantId, role: 'owner' });
       const response = await fetch(`${alerts.httpUrl}/api/v1/alerts/rules`, {
         method: 'POST',
         headers: { [CALLER_HEADER]: token, 'content-type': 'application/json' },
-        body: JSON.stringify({
-          name: `${threshold} times ${eventType}`,
-          severity: 'high',
-          scope_type: 'workspace',
-          scope_id: tenantId,
-          rule_kind: 'event_count_gte',
-          rule_config: { window_seconds: windowSeconds, threshold, filters: { event_types: [eventType] } },
-        }),
+        body: JSON.stringify(toRuleBody(tenantId, rule)),
       });
       const body = await response.text();
       if (response.status !== 201) throw new Error(`The rule was answered ${response.status}: ${body}`);

@@ -1,144 +1,82 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { parseArgs } from 'node:util';
-import {
-  encodeGatewayEvent,
-  GATEWAY_EVENTS_TOPIC,
-  GATEWAY_EVENTS_TOPIC_OPTIONS,
-  type GatewayEvent,
-} from '@tollkeeper/contracts';
-import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { type AlertsStack, type RuleSettings, startAlertsStack } from './alerts.stack.ts';
+import { runBareConsumer, runService } from './consumer.runs.ts';
 import { rateOfCountQueries } from './count-queries.ts';
 import { measureDeliveries } from './delivery.latency.ts';
+import {
+  fillLog,
+  generateEvents,
+  makeRules,
+  MATCHING_TYPE,
+  ONE_IN,
+  RULES_PER_WORKSPACE,
+  WORKSPACES,
+} from './evaluator.traffic.ts';
 import { describeMachine } from './machine.ts';
 import { markdownTable, whole } from './markdown.table.ts';
-import { percentile } from './statistics.ts';
+import { median, percentile } from './statistics.ts';
+import type { Run } from './stopwatch.ts';
 
 const { values } = parseArgs({
   options: {
     events: { type: 'string', default: '1000000' },
     queried: { type: 'string', default: '5000' },
     threshold: { type: 'string', default: '1000' },
+    rounds: { type: 'string', default: '5' },
+    'skip-deliveries': { type: 'boolean', default: false },
   },
 });
 const eventCount = Number(values.events);
-const queriedCount = Number(values.queried);
-
-const WORKSPACES = 50;
-const RULES_PER_WORKSPACE = 20;
-const MATCHING_TYPE = 'tool.failed';
-/** One event in so many is of the type that all rules of its workspace count. */
-const ONE_IN = 10;
-const EVENTS_PER_SECOND = 1_000;
-const APPENDED_AT_ONCE = 5_000;
+const queriedCount = Math.min(Number(values.queried), eventCount);
+const rounds = Number(values.rounds);
 const rule: RuleSettings = { eventType: MATCHING_TYPE, threshold: Number(values.threshold), windowSeconds: 3_600 };
 
 interface Measured {
-  eventsPerSecond: number;
-  /** What the heap and the windows hold after the run, above what they held before. */
-  heldBytes: number;
+  bare: Run[];
+  evaluator: Run[];
+  /** What the heap and the windows hold after an evaluator's run, above what they held before. */
+  heldBytes: number[];
 }
 
 const stack = await startAlertsStack();
 try {
   console.log(`## Alerts\n\n${describeMachine()}`);
-  await prepare(stack);
-  const parsed = await measureBareConsumer(stack);
-  const evaluated = await measureEvaluator(stack);
+  const measured = await measure(stack);
   const rules = Array.from({ length: RULES_PER_WORKSPACE }, () => rule);
-  const events = generateEvents(Math.min(queriedCount, eventCount), Date.now());
-  const queried = await rateOfCountQueries({ mongodbUri: stack.mongodbUri, events, rules });
-  report(evaluated, parsed, queried);
+  const events = generateEvents(queriedCount, Date.now());
+  report(measured, await rateOfCountQueries({ mongodbUri: stack.mongodbUri, events, rules }));
 } finally {
   await stack.stop();
 }
-await reportDeliveries();
+if (!values['skip-deliveries']) await reportDeliveries();
 
-/** Rules first, then the whole log: a rule counts what is received after it was made. */
-async function prepare(stack: AlertsStack): Promise<void> {
-  const preparing = stack.createAlerts();
-  await preparing.start();
-  for (const tenantId of tenants()) {
-    for (let count = 0; count < RULES_PER_WORKSPACE; count += 1) await stack.createRule(preparing, tenantId, rule);
+/** Rounds in which each of the two reads the same log from its beginning, in turn. */
+async function measure(stack: AlertsStack): Promise<Measured> {
+  const names = Array.from({ length: rounds }, (_, round) => `alerts_${round}`);
+  // Rules first, then the log: a rule counts what is received after it was made.
+  for (const name of names) await makeRules(stack, name, rule);
+  await fillLog(stack.eventLog, generateEvents(eventCount, Date.now()));
+
+  const measured: Measured = { bare: [], evaluator: [], heldBytes: [] };
+  for (const [round, name] of names.entries()) {
+    const bare = await runBareConsumer(stack.eventLog, eventCount);
+    const heldBefore = await heldBytes();
+    const { service, ...evaluator } = await runService(
+      stack.eventLog,
+      (log) => stack.createAlerts(name, log),
+      eventCount,
+    );
+    measured.heldBytes.push((await heldBytes()) - heldBefore);
+    await service.stop();
+    measured.bare.push(bare);
+    measured.evaluator.push(evaluator);
+    const rates = [bare, evaluator].map(({ eventsPerSecond }) => whole(eventsPerSecond));
+    console.error(`round ${round + 1} of ${rounds}: ${rates.join(' / ')} events/s`);
   }
-  await preparing.stop();
-  await fillLog(stack);
-}
-
-/** From the start of the service until all events are evaluated and that is stored. */
-async function measureEvaluator(stack: AlertsStack): Promise<Measured> {
-  const alerts = stack.createAlerts();
-  const heldBefore = await heldBytes();
-  const startedAt = performance.now();
-  await alerts.start();
-  while ((await alerts.lag()) > 0) await delay(200);
-  const seconds = (performance.now() - startedAt) / 1_000;
-  const held = (await heldBytes()) - heldBefore;
-  await alerts.stop();
-  return { eventsPerSecond: eventCount / seconds, heldBytes: held };
-}
-
-/** A consumer of the same log that parses each event and does nothing with it. */
-async function measureBareConsumer({ eventLog }: AlertsStack): Promise<number> {
-  const positions = new Map<number, number>();
-  const finished = Promise.withResolvers<void>();
-  let read = 0;
-  const consumer = eventLog.consumer({
-    group: 'bare',
-    topic: GATEWAY_EVENTS_TOPIC,
-    maxRecords: 2_000,
-    handler: {
-      position: async (_topic, partition) => positions.get(partition) ?? null,
-      async handle({ partition, records, nextOffset }) {
-        for (const { value } of records) JSON.parse(value.toString());
-        positions.set(partition, nextOffset);
-        read += records.length;
-        if (read === eventCount) finished.resolve();
-      },
-    },
-  });
-  const startedAt = performance.now();
-  await consumer.start();
-  await finished.promise;
-  const seconds = (performance.now() - startedAt) / 1_000;
-  await consumer.stop();
-  return eventCount / seconds;
-}
-
-async function fillLog({ eventLog }: AlertsStack): Promise<void> {
-  await eventLog.ensureTopic(GATEWAY_EVENTS_TOPIC_OPTIONS);
-  let records: { key: string; value: Buffer }[] = [];
-  let appended = 0;
-  const append = async () => {
-    await eventLog.append(GATEWAY_EVENTS_TOPIC, records);
-    appended += records.length;
-    if (appended % 100_000 === 0) console.error(`${whole(appended)} of ${whole(eventCount)} events in the log`);
-    records = [];
-  };
-  for (const { tenantId, event } of generateEvents(eventCount, Date.now())) {
-    records.push(encodeGatewayEvent({ tenantId, event, receivedAt: event.time }));
-    if (records.length === APPENDED_AT_ONCE) await append();
-  }
-  if (records.length > 0) await append();
-}
-
-function* generateEvents(count: number, start: number): Generator<{ tenantId: TenantId; event: GatewayEvent }> {
-  const workspaces = tenants();
-  for (let index = 0; index < count; index += 1) {
-    const tenantId = workspaces[index % WORKSPACES]!;
-    const matching = Math.floor(index / WORKSPACES) % ONE_IN === 0;
-    const time = new Date(start + (index * 1_000) / EVENTS_PER_SECOND).toISOString();
-    const known = { run_id: `run-${index % 997}`, agent_id: `agent-${index % 40}` };
-    const data = matching ? { ...known, tool: 'search' } : { ...known, tool: 'search', took_ms: index % 900 };
-    const type = matching ? MATCHING_TYPE : 'tool.called';
-    yield { tenantId, event: { specversion: '1.0', id: `e-${index}`, source: '/gateways/bench', type, time, data } };
-  }
-}
-
-function tenants(): TenantId[] {
-  return Array.from({ length: WORKSPACES }, (_, index) => provenTenantId(`ws_bench${index}`));
+  return measured;
 }
 
 /** Bytes of the heap and of array buffers that are still in use, once what was in flight is gone. */
@@ -153,21 +91,25 @@ async function heldBytes(): Promise<number> {
   return heapUsed + arrayBuffers;
 }
 
-function report({ eventsPerSecond, heldBytes: held }: Measured, parsed: number, queried: number): void {
+function report({ bare, evaluator, heldBytes: held }: Measured, queried: number): void {
   const rules = WORKSPACES * RULES_PER_WORKSPACE;
   console.log(
     `- ${whole(rules)} rules (threshold ${whole(rule.threshold)}) in ${WORKSPACES} workspaces; ${whole(eventCount)} events in the log before ` +
       `the start, every ${ONE_IN}th matches all ${RULES_PER_WORKSPACE} rules of its workspace; one process`,
   );
-  console.log(`- the count queries ran over ${whole(Math.min(queriedCount, eventCount))} events`);
-  console.log(`- held in memory after the run, above what was held before: ${(held / 2 ** 20).toFixed(1)} MiB\n`);
+  console.log(`- medians of ${rounds} rounds, in which the two consumers read the log in turn`);
+  console.log(`- the count queries ran over ${whole(queriedCount)} events, once`);
+  console.log(`- held in memory after a run, above what was held before: ${(median(held) / 2 ** 20).toFixed(1)} MiB\n`);
+  const rateOf = (runs: Run[]) => median(runs.map(({ eventsPerSecond }) => eventsPerSecond));
+  const cpuOf = (runs: Run[]) => median(runs.map(({ cpuMicros }) => cpuMicros)).toFixed(2);
+  const ratios = evaluator.map(({ eventsPerSecond }, round) => eventsPerSecond / bare[round]!.eventsPerSecond);
   console.log(
     markdownTable(
-      ['', 'events/s', 'evaluator in comparison'],
+      ['', 'events/s', 'CPU µs/event', 'evaluator in comparison'],
       [
-        ['evaluator: decode, evaluate, store', whole(eventsPerSecond), ''],
-        ['bare consumer that parses', whole(parsed), `${Math.round((eventsPerSecond / parsed) * 100)} %`],
-        ['a count query per event and rule', whole(queried), `${whole(eventsPerSecond / queried)}×`],
+        ['evaluator: decode, evaluate, store', whole(rateOf(evaluator)), cpuOf(evaluator), ''],
+        ['bare consumer that parses', whole(rateOf(bare)), cpuOf(bare), `${Math.round(median(ratios) * 100)} %`],
+        ['a count query per event and rule', whole(queried), '', `${whole(rateOf(evaluator) / queried)}×`],
       ],
     ),
   );

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { describeMachine } from './machine.ts';
 import { markdownTable, whole } from './markdown.table.ts';
 import { startNginx } from './nginx.process.ts';
+import { cpuSeconds } from './processor.time.ts';
 import { startServer } from './server.process.ts';
 import type { IdentityAddress } from './servers/identity.server.ts';
 import type { LoadRequest, LoadResult } from './servers/load.worker.ts';
@@ -35,8 +35,6 @@ const rounds = Number(values.rounds);
 const seconds = Number(values.seconds);
 const connections = Number(values.connections);
 const WARM_UP_SECONDS = 3;
-/** Of Linux on every processor that Node runs on. */
-const CLOCK_TICKS_PER_SECOND = 100;
 const stops: (() => Promise<void>)[] = [];
 
 try {
@@ -63,6 +61,7 @@ async function startContenders(): Promise<Contender[]> {
     ...{ HOST: '127.0.0.1', HTTP_PORT: '0', PUBLIC_URL: 'http://localhost:8080', CALLER_TOKEN_SECRET },
     ...{ IDENTITY_GRPC: identity.grpcAddress, IDENTITY_HTTP: identity.httpUrl },
     ...{ DASHBOARD_HTTP: upstream.url, KEYS_HTTP: upstream.url, INGEST_HTTP: upstream.url },
+    ...{ BUDGETS_HTTP: upstream.url, ALERTS_HTTP: upstream.url },
   });
   const nginx = await startNginx(upstream.url);
   if (nginx !== null) stops.push(nginx.stop);
@@ -115,16 +114,6 @@ async function measure(contenders: Contender[]): Promise<void> {
     console.error(
       `round ${round + 1} of ${rounds}: ${contenders.map((each) => whole(rateOf(each, round))).join(' / ')} requests/s`,
     );
-  }
-}
-
-/** Processor time of a process so far; NaN where there is no /proc. */
-function cpuSeconds(pid: number): number {
-  try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-    return (Number(fields[11]) + Number(fields[12])) / CLOCK_TICKS_PER_SECOND;
-  } catch {
-    return NaN;
   }
 }
 

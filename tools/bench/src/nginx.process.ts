@@ -1,10 +1,9 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import { freePort } from '@tollkeeper/managed-process';
 import { stopProcess } from './server.process.ts';
 
 export interface NginxProcess {
@@ -37,15 +36,6 @@ export async function startNginx(upstream: string): Promise<NginxProcess | null>
 
 function canAuthorize(): boolean {
   return spawnSync('nginx', ['-V'], { encoding: 'utf8' }).stderr?.includes('http_auth_request_module') ?? false;
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 function configOf(directory: string, port: number, upstream: string): string {

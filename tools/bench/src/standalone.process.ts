@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { newId } from '@tollkeeper/kernel';
-import { freePort } from './nginx.process.ts';
+import { freePort } from '@tollkeeper/managed-process';
 import { stopProcess } from './server.process.ts';
 
 export const OWNER = { email: 'owner@bench.example.com', password: 'bench-Passw0rd-c0rrect' };

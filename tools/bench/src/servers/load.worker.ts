@@ -5,6 +5,8 @@ export interface LoadRequest {
   headers: Record<string, string>;
   connections: number;
   seconds: number;
+  /** Posted in turn by every connection; GETs where there are none. */
+  bodies?: string[];
 }
 
 export interface LoadResult {
@@ -17,8 +19,9 @@ export interface LoadResult {
 
 // One process makes the load on every server, so that each meets the same client.
 process.on('disconnect', () => process.exit());
-process.on('message', ({ url, headers, connections, seconds }: LoadRequest) => {
-  void autocannon({ url, headers, connections, duration: seconds }).then((result) => {
+process.on('message', ({ url, headers, connections, seconds, bodies }: LoadRequest) => {
+  const posts = bodies && { method: 'POST' as const, requests: bodies.map((body) => ({ body })) };
+  void autocannon({ url, headers, connections, duration: seconds, ...posts }).then((result) => {
     const answer: LoadResult = {
       requestsPerSecond: result.requests.total / result.duration,
       p50Ms: result.latency.p50,

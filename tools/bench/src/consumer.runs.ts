@@ -1,0 +1,79 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { GATEWAY_EVENTS_TOPIC } from '@tollkeeper/contracts';
+import type { EventLog } from '@tollkeeper/event-log';
+import type { Component } from '@tollkeeper/runtime';
+import { createStopwatch, type Run } from './stopwatch.ts';
+
+/** A service that consumes the events of a log. */
+export interface ConsumingService extends Component {
+  /** Records that are not applied, or not stored as applied, yet. */
+  lag(): Promise<number>;
+}
+
+/**
+ * From the first events that the service is handed until all are applied and that is stored. The service is left running, and
+ * is asked nothing before it was handed everything.
+ */
+export async function runService<T extends ConsumingService>(
+  eventLog: EventLog,
+  create: (eventLog: EventLog) => T,
+  eventCount: number,
+): Promise<Run & { service: T }> {
+  const stopwatch = createStopwatch();
+  const handed = Promise.withResolvers<void>();
+  let records = 0;
+  const service = create(
+    watchedLog(eventLog, (count) => {
+      stopwatch.start();
+      records += count;
+      if (records >= eventCount) handed.resolve();
+    }),
+  );
+  await service.start();
+  await handed.promise;
+  while ((await service.lag()) > 0) await delay(20);
+  return { ...stopwatch.read(eventCount), service };
+}
+
+/** The log as it is, that tells how many events it hands out. */
+function watchedLog(eventLog: EventLog, onHanded: (records: number) => void): EventLog {
+  return {
+    ...eventLog,
+    consumer(options) {
+      if (options.topic !== GATEWAY_EVENTS_TOPIC) return eventLog.consumer(options);
+      const handle: typeof options.handler.handle = (batch) => {
+        onHanded(batch.records.length);
+        return options.handler.handle(batch);
+      };
+      return eventLog.consumer({ ...options, handler: { position: options.handler.position, handle } });
+    },
+  };
+}
+
+/** A consumer of the same log that parses each event and does nothing with it. */
+export async function runBareConsumer(eventLog: EventLog, eventCount: number): Promise<Run> {
+  const positions = new Map<number, number>();
+  const finished = Promise.withResolvers<void>();
+  const stopwatch = createStopwatch();
+  let read = 0;
+  const consumer = eventLog.consumer({
+    group: 'bare',
+    topic: GATEWAY_EVENTS_TOPIC,
+    maxRecords: 2_000,
+    handler: {
+      position: async (_topic, partition) => positions.get(partition) ?? null,
+      async handle({ partition, records, nextOffset }) {
+        stopwatch.start();
+        for (const { value } of records) JSON.parse(value.toString());
+        positions.set(partition, nextOffset);
+        read += records.length;
+        if (read === eventCount) finished.resolve();
+      },
+    },
+  });
+  await consumer.start();
+  await finished.promise;
+  const run = stopwatch.read(eventCount);
+  await consumer.stop();
+  return run;
+}

@@ -1,0 +1,40 @@
+import type { Fleet } from '@tollkeeper/fleet';
+import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
+import type { RuleSettings } from './alerts.stack.ts';
+
+/** Makes workspaces with the same rules through the fleet's API, as their owner would. */
+export async function makeWorkspaces(
+  { baseUrl, owner }: Fleet,
+  workspaces: number,
+  rules: readonly RuleSettings[],
+): Promise<TenantId[]> {
+  const headers: Record<string, string> = { 'content-type': 'application/json' };
+  const post = async (path: string, body: object): Promise<Response> => {
+    const answer = await fetch(`${baseUrl}${path}`, { method: 'POST', headers, body: JSON.stringify(body) });
+    if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${await answer.text()}`);
+    return answer;
+  };
+  const [cookie = ''] = (await post('/api/v1/auth/login', owner)).headers.getSetCookie();
+  headers['cookie'] = cookie.split(';', 1)[0] ?? '';
+
+  const tenantIds: TenantId[] = [];
+  for (let index = 0; index < workspaces; index += 1) {
+    const slug = `bench-${index}`;
+    const { id } = (await (await post('/api/v1/workspaces', { slug, name: slug })).json()) as { id: string };
+    for (const rule of rules) await post(`/w/${slug}/api/v1/alerts/rules`, toRuleBody(id, rule));
+    tenantIds.push(provenTenantId(id));
+  }
+  return tenantIds;
+}
+
+/** A rule over all events of a type in the workspace, as the API takes it. */
+export function toRuleBody(tenantId: string, { eventType, threshold, windowSeconds }: RuleSettings): object {
+  return {
+    name: `${threshold} times ${eventType}`,
+    severity: 'high',
+    scope_type: 'workspace',
+    scope_id: tenantId,
+    rule_kind: 'event_count_gte',
+    rule_config: { window_seconds: windowSeconds, threshold, filters: { event_types: [eventType] } },
+  };
+}
