@@ -1,14 +1,37 @@
+import { affectedSince } from './affected.ts';
 import { runCommand, type CommandResult } from './command.ts';
-import { runAllTests } from './test-run.ts';
+import { printReport, type TestReport } from './test-results.ts';
+import { runIntegrationTests, runTests } from './test-run.ts';
 
-/** What `.ci/run` runs once the packages are there: the suites, then every other check, each to its end. */
+/** What `.ci/run` runs between the suites and those on Apache Kafka, each to its end. */
 const CHECKS: { name: string; run: () => Promise<CommandResult> }[] = [
   { name: 'lint', run: () => runCommand('npm', ['run', '--silent', 'lint']) },
   { name: 'types', run: () => runCommand('npm', ['run', '--silent', 'typecheck']) },
-  { name: 'build', run: () => runCommand('nx', ['run-many', '-t', 'build', '--output-style=static']) },
+  { name: 'build', run: build },
   { name: 'format', run: () => runCommand('prettier', ['--check', '.']) },
   { name: 'audit', run: audit },
 ];
+
+/** With a base (`NX_BASE`, a commit) the projects that the changes since then reach; without one all of them. */
+async function chooseProjects(): Promise<string[] | undefined> {
+  const base = process.env.NX_BASE ?? '';
+  if (base === '') return undefined;
+  try {
+    const projects = await affectedSince(base);
+    console.log(`Affected since ${base}: ${projects.join(' ') || 'no project'}`);
+    return projects;
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    console.log('0 passed, 1 failed');
+    process.exit(1);
+  }
+}
+
+async function build(): Promise<CommandResult> {
+  if (projects?.length === 0) return { exitCode: 0, output: '' };
+  const chosen = projects === undefined ? [] : [`--projects=${projects.join(',')}`];
+  return runCommand('nx', ['run-many', '-t', 'build', ...chosen, '--output-style=static']);
+}
 
 /** Known vulnerabilities of what ships. A registry that has no audit endpoint is said, not failed. */
 async function audit(): Promise<CommandResult> {
@@ -21,14 +44,20 @@ async function audit(): Promise<CommandResult> {
   return result;
 }
 
-const { passed, failed } = await runAllTests();
-const failedChecks: string[] = [];
+const projects = await chooseProjects();
+const standard = await runTests(projects);
+const checks: TestReport = { passed: 0, failures: [] };
 for (const { name, run } of CHECKS) {
   console.log(`\n=== ${name}`);
   const { exitCode } = await run();
-  if (exitCode !== 0) failedChecks.push(name);
+  if (exitCode !== 0) checks.failures.push(`the check ${name}; its output above says why`);
 }
 
-console.log(failedChecks.length === 0 ? '\nAll checks passed.' : `\nFailed checks: ${failedChecks.join(', ')}.`);
-console.log(`${passed} passed, ${failed + failedChecks.length} failed`);
-process.exitCode = failed + failedChecks.length === 0 ? 0 : 1;
+console.log('\n=== integration');
+const reports = [standard, checks, await runIntegrationTests(projects)];
+const report: TestReport = {
+  passed: reports.reduce((sum, { passed }) => sum + passed, 0),
+  failures: reports.flatMap(({ failures }) => failures),
+};
+printReport(report);
+process.exitCode = report.failures.length === 0 ? 0 : 1;

@@ -1,19 +1,36 @@
 import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative, sep } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 
-/** Jest reporter that leaves a project's totals in its folder, where `npm test` adds them up. */
+/** Jest reporter that leaves a project's `ProjectResult` in its folder, in `resultsFile`, where the run adds them up. */
 export default class CountReporter {
-  constructor(globalConfig) {
-    this.rootDir = globalConfig.rootDir;
+  constructor({ rootDir }, { resultsFile = '.test-results.json' } = {}) {
+    this.rootDir = rootDir;
+    this.file = join(rootDir, resultsFile);
   }
 
-  onRunComplete(_contexts, results) {
-    const broken = results.testResults.filter((suite) => suite.testExecError !== undefined).length;
-    const totals = {
-      suites: results.numTotalTestSuites,
-      passed: results.numPassedTests,
-      failed: results.numFailedTests + broken,
+  onRunComplete(_contexts, { testResults, numPassedTests }) {
+    const suites = testResults.map((suite) => ({ ...suite, path: this.pathOf(suite) }));
+    const result = {
+      suites: suites.map(({ path }) => path),
+      passed: numPassedTests,
+      failures: suites.flatMap(failuresOf),
     };
-    writeFileSync(join(this.rootDir, '.test-results.json'), JSON.stringify(totals));
+    writeFileSync(this.file, JSON.stringify(result));
   }
+
+  pathOf({ testFilePath }) {
+    return relative(this.rootDir, testFilePath).replaceAll(sep, '/');
+  }
+}
+
+function failuresOf({ path, testExecError, failureMessage, testResults }) {
+  if (testExecError !== undefined) return [describe(path, 'could not run', failureMessage)];
+  return testResults
+    .filter(({ status }) => status === 'failed')
+    .map(({ fullName, failureMessages }) => describe(path, fullName, failureMessages[0]));
+}
+
+function describe(path, what, message) {
+  return `${path}: ${what}\n${stripVTControlCharacters(message ?? '')}`;
 }

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { projectFolders, removeResults, sumResults } from './test-results.ts';
+import { INTEGRATION_RUN, projectFolders, removeResults, STANDARD_RUN, sumResults } from './test-results.ts';
 
 describe('the sum of all suites', () => {
   let root: string;
@@ -24,39 +24,69 @@ describe('the sum of all suites', () => {
     expect(projectFolders(root)).toEqual([join(root, 'apps/one'), join(root, 'e2e')]);
   });
 
-  it('adds the tests of all projects', () => {
+  it('adds the tests of all projects, and says where each failure is', () => {
     write('apps/one/src/a.spec.ts', '');
-    write('apps/one/.test-results.json', { suites: 1, passed: 3, failed: 1 });
+    write('apps/one/.test-results.json', {
+      suites: ['src/a.spec.ts'],
+      passed: 3,
+      failures: ['src/a.spec.ts: adds\n4'],
+    });
     write('e2e/test/b.spec.ts', '');
-    write('e2e/.test-results.json', { suites: 1, passed: 2, failed: 0 });
+    write('e2e/.test-results.json', { suites: ['test/b.spec.ts'], passed: 2, failures: [] });
 
-    expect(sumResults(projectFolders(root))).toEqual({ totals: { passed: 5, failed: 1 }, problems: [] });
+    expect(sumResults(STANDARD_RUN, projectFolders(root))).toEqual({
+      passed: 5,
+      failures: [`${join(root, 'apps/one/src/a.spec.ts')}: adds\n4`],
+    });
   });
 
   it('counts a project with suites and no result as failed', () => {
     write('apps/one/src/a.spec.ts', '');
 
-    const { totals, problems } = sumResults(projectFolders(root));
-    expect(totals).toEqual({ passed: 0, failed: 1 });
-    expect(problems).toEqual([expect.stringContaining('apps/one')]);
+    expect(sumResults(STANDARD_RUN, projectFolders(root))).toEqual({
+      passed: 0,
+      failures: [expect.stringContaining('apps/one/src/a.spec.ts')],
+    });
   });
 
   it('counts a suite that lies where jest does not look as failed', () => {
     write('apps/one/src/a.spec.ts', '');
     write('apps/one/scripts/b.spec.ts', '');
-    write('apps/one/.test-results.json', { suites: 1, passed: 3, failed: 0 });
+    write('apps/one/.test-results.json', { suites: ['src/a.spec.ts'], passed: 3, failures: [] });
 
-    expect(sumResults(projectFolders(root)).totals).toEqual({ passed: 3, failed: 1 });
+    expect(sumResults(STANDARD_RUN, projectFolders(root))).toEqual({
+      passed: 3,
+      failures: [expect.stringContaining('apps/one/scripts/b.spec.ts')],
+    });
+  });
+
+  it('counts a suite on Kafka in the integration run and in no other', () => {
+    write('apps/one/test/a.kafka.spec.ts', '');
+
+    expect(sumResults(STANDARD_RUN, projectFolders(root))).toEqual({ passed: 0, failures: [] });
+    expect(sumResults(INTEGRATION_RUN, projectFolders(root)).failures).toHaveLength(1);
+
+    write('apps/one/.integration-results.json', { suites: ['test/a.kafka.spec.ts'], passed: 4, failures: [] });
+    expect(sumResults(INTEGRATION_RUN, projectFolders(root))).toEqual({ passed: 4, failures: [] });
   });
 
   it('takes a project without suites for passed', () => {
-    expect(sumResults(projectFolders(root)).totals).toEqual({ passed: 0, failed: 0 });
+    expect(sumResults(STANDARD_RUN, projectFolders(root))).toEqual({ passed: 0, failures: [] });
   });
 
   it('never counts the result of an earlier run', () => {
-    write('apps/one/.test-results.json', { suites: 1, passed: 3, failed: 0 });
+    write('apps/one/.test-results.json', { suites: ['src/a.spec.ts'], passed: 3, failures: [] });
 
-    removeResults(projectFolders(root));
-    expect(sumResults(projectFolders(root)).totals).toEqual({ passed: 0, failed: 0 });
+    removeResults(STANDARD_RUN, projectFolders(root));
+    expect(sumResults(STANDARD_RUN, projectFolders(root))).toEqual({ passed: 0, failures: [] });
+  });
+
+  it('repeats of a failure only its beginning', () => {
+    const lines = Array.from({ length: 100 }, (_, line) => `line ${line}`);
+    write('apps/one/.test-results.json', { suites: [], passed: 0, failures: [lines.join('\n')] });
+
+    const [failure] = sumResults(STANDARD_RUN, projectFolders(root)).failures;
+    expect(failure).toContain('line 5');
+    expect(failure).not.toContain('line 50');
   });
 });

@@ -1,13 +1,42 @@
 import { existsSync, globSync, readFileSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, sep } from 'node:path';
 
-const RESULTS_FILE = '.test-results.json';
-
-/** Tests over one or more projects. A suite that could not run counts as one failed test. */
-export interface Totals {
-  passed: number;
-  failed: number;
+/** A kind of run over all projects: which suites it takes, and the file in which a project leaves its totals. */
+export interface RunKind {
+  resultsFile: string;
+  takes(suite: string): boolean;
 }
+
+/** On Apache Kafka, or on tools that check manifests and images. */
+const INTEGRATION_SUITE = /\.(kafka|tools)\.spec\.ts$/;
+
+/** `npm test`: every suite that needs nothing but what `npm ci` brings. */
+export const STANDARD_RUN: RunKind = {
+  resultsFile: '.test-results.json',
+  takes: (suite) => !INTEGRATION_SUITE.test(suite),
+};
+
+/** `npm run test:integration`: the suites that need Apache Kafka, or tools that npm does not bring. */
+export const INTEGRATION_RUN: RunKind = {
+  resultsFile: '.integration-results.json',
+  takes: (suite) => INTEGRATION_SUITE.test(suite),
+};
+
+/** The tests of one or more projects. A suite that could not run is one failure. */
+export interface TestReport {
+  passed: number;
+  /** Where each failure is, and what it says. */
+  failures: string[];
+}
+
+/** What `count-reporter.js` leaves in a project. */
+interface ProjectResult extends TestReport {
+  /** The suites that ran, by their paths in the project. */
+  suites: string[];
+}
+
+/** Lines of a failure that the report repeats; the rest stands where the suite ran. */
+const FAILURE_LINES = 12;
 
 /** Folders of the npm workspaces below `root`, as the root package.json names them. */
 export function projectFolders(root: string): string[] {
@@ -18,38 +47,51 @@ export function projectFolders(root: string): string[] {
     .sort();
 }
 
+/** Name of the project in `folder`, as its package.json says it. */
+export function packageName(folder: string): string {
+  return (JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { name: string }).name;
+}
+
 /** Removes what earlier runs left, so that a run that breaks off is not counted by an old result. */
-export function removeResults(folders: string[]): void {
-  for (const folder of folders) rmSync(join(folder, RESULTS_FILE), { force: true });
+export function removeResults({ resultsFile }: RunKind, folders: string[]): void {
+  for (const folder of folders) rmSync(join(folder, resultsFile), { force: true });
 }
 
 /**
  * Adds up what the projects left. Every suite on disk that no result accounts for is one failure: the run broke off,
  * or the suite lies where jest does not look.
  */
-export function sumResults(folders: string[]): { totals: Totals; problems: string[] } {
-  const totals: Totals = { passed: 0, failed: 0 };
-  const problems: string[] = [];
+export function sumResults(kind: RunKind, folders: string[]): TestReport {
+  const report: TestReport = { passed: 0, failures: [] };
   for (const folder of folders) {
-    const { suites, passed, failed } = readResult(folder);
-    totals.passed += passed;
-    totals.failed += failed;
-    const missing = countSuites(folder) - suites;
-    if (missing > 0) {
-      totals.failed += missing;
-      problems.push(`${folder}: ${missing} suite(s) left no result`);
-    }
+    const { suites, passed, failures } = readResult(join(folder, kind.resultsFile));
+    const missing = suitesIn(folder, kind).filter((suite) => !suites.includes(suite));
+    report.passed += passed;
+    report.failures.push(...failures.map((failure) => join(folder, firstLines(failure))));
+    report.failures.push(...missing.map((suite) => `${join(folder, suite)}: left no result`));
   }
-  return { totals, problems };
+  return report;
 }
 
-function readResult(folder: string): Totals & { suites: number } {
-  const file = join(folder, RESULTS_FILE);
-  if (!existsSync(file)) return { suites: 0, passed: 0, failed: 0 };
-  return JSON.parse(readFileSync(file, 'utf8')) as Totals & { suites: number };
+/** Prints every failure once more, so that the end of a long run says what to mend, and the sum as the last line. */
+export function printReport({ passed, failures }: TestReport): void {
+  for (const failure of failures) console.error(`\n✕ ${failure}`);
+  console.log(`\n${passed} passed, ${failures.length} failed`);
 }
 
-function countSuites(folder: string): number {
-  return globSync('**/*.spec.{ts,tsx,js}', { cwd: folder, exclude: ['**/node_modules', '**/dist', '**/fixtures'] })
-    .length;
+function firstLines(text: string): string {
+  return text.split('\n', FAILURE_LINES).join('\n');
+}
+
+function readResult(file: string): ProjectResult {
+  if (!existsSync(file)) return { suites: [], passed: 0, failures: [] };
+  return JSON.parse(readFileSync(file, 'utf8')) as ProjectResult;
+}
+
+function suitesIn(folder: string, { takes }: RunKind): string[] {
+  const suites = globSync('**/*.spec.{ts,tsx,js}', {
+    cwd: folder,
+    exclude: ['**/node_modules', '**/dist', '**/fixtures'],
+  });
+  return suites.map((suite) => suite.replaceAll(sep, '/')).filter(takes);
 }

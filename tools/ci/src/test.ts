@@ -1,5 +1,6 @@
-import { runAllTests } from './test-run.ts';
+import { printReport } from './test-results.ts';
+import { runTests } from './test-run.ts';
 
-const { passed, failed } = await runAllTests();
-console.log(`${passed} passed, ${failed} failed`);
-process.exitCode = failed === 0 ? 0 : 1;
+const report = await runTests();
+printReport(report);
+process.exitCode = report.failures.length === 0 ? 0 : 1;

@@ -37,8 +37,10 @@ describe('nx affected -t test', () => {
     expect(tested.filter((project) => others.includes(project))).toEqual([]);
   });
 
-  it('after a change in apps/keys runs keys, standalone and e2e, and nothing more', async () => {
-    expect(await testedAfterChangeTo('apps/keys/src/index.ts')).toEqual(['e2e', 'keys', 'standalone']);
+  it('after a change in apps/keys runs keys, what runs or deploys all services, and nothing more', async () => {
+    expect(await testedAfterChangeTo('apps/keys/src/index.ts')).toEqual([
+      ...['bench', 'deployment', 'e2e', 'fleet', 'keys', 'standalone'],
+    ]);
   });
 
   it('after a change in apps/standalone runs no service', async () => {
