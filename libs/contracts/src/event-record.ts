@@ -31,12 +31,13 @@ export interface GatewayEventRecord {
   event: GatewayEvent;
 }
 
-/** A record for the topic, as a log's `append` takes it. */
+/** A record for the topic, as a log's `append` takes it. Its value begins with the event's type, for `peekEventType`. */
 export function encodeGatewayEvent({ tenantId, receivedAt, event }: GatewayEventRecord): {
   key: string;
   value: Buffer;
 } {
-  const value = JSON.stringify({ v: 1, tenant_id: tenantId, received_at: receivedAt, event });
+  const { type, ...others } = event;
+  const value = JSON.stringify({ v: 1, event: { type, ...others }, tenant_id: tenantId, received_at: receivedAt });
   return { key: tenantId, value: Buffer.from(value) };
 }
 
@@ -80,18 +81,17 @@ export function decodeGatewayEvent(value: Buffer): GatewayEventRecord {
   return { tenantId: provenTenantId(tenant_id), receivedAt: received_at, event };
 }
 
-/** How `encodeGatewayEvent` begins a value: the identifiers hold nothing that JSON escapes, the source may. */
-const CANONICAL_BEGINNING =
-  /^\{"v":1,"tenant_id":"[^"\\]*","received_at":"[^"\\]*","event":\{"specversion":"1\.0","id":"[^"\\]*","source":"(?:[^"\\]|\\.)*","type":"([^"\\]*)"/;
+/** How `encodeGatewayEvent` begins a value. */
+const BEGINNING = /^\{"v":1,"event":\{"type":"([a-z0-9_.]+)"/;
 /** More bytes than the longest beginning has. */
-const PEEKED_BYTES = 1_200;
+const PEEKED_BYTES = 160;
 
 /**
- * The type of a record's event, read without any check and at a tenth of the cost of parsing the record: enough to pass over
- * the events that a reader does not care for. Null for what `encodeGatewayEvent` did not write: that takes `decodeGatewayEvent`.
+ * The type of a record's event, read without any check and at a small part of the cost of parsing the record: enough to pass
+ * over the events that a reader does not care for. Null for what `encodeGatewayEvent` did not write: that takes `decodeGatewayEvent`.
  */
 export function peekEventType(value: Buffer): string | null {
-  return CANONICAL_BEGINNING.exec(value.toString('latin1', 0, PEEKED_BYTES))?.[1] ?? null;
+  return BEGINNING.exec(value.toString('latin1', 0, PEEKED_BYTES))?.[1] ?? null;
 }
 
 type Json = { event?: { type?: unknown } | null } | null;

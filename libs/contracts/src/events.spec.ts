@@ -172,17 +172,19 @@ describe('the record of an event in the log', () => {
   it('shows its type at a glance, whatever the event says, and nothing where another writer wrote it', () => {
     const peek = (input: object) =>
       peekEventType(encodeGatewayEvent({ tenantId, receivedAt, event: gatewayEventSchema.parse(input) }).value);
+    const longest = 'a'.repeat(128);
     expect(peek(spend)).toBe('spend.settled');
     expect(peek({ ...spend, source: '/a"b\\c","type":"no"' })).toBe('spend.settled');
-    expect(peek({ ...other, source: `/${'"'.repeat(255)}`, data: { type: 'no', event: { type: 'no' } } })).toBe(
-      other.type,
-    );
+    expect(peek({ ...other, type: longest, data: { type: 'no', event: { type: 'no' } } })).toBe(longest);
     const { value } = encodeGatewayEvent({ tenantId, receivedAt, event: gatewayEventSchema.parse(spend) });
-    const { event, ...rest } = JSON.parse(value.toString());
+    const { v, event, ...rest } = JSON.parse(value.toString());
+    const { type, ...others } = event;
     const foreign = [
-      { event, ...rest },
-      { ...rest, event: { data: {}, ...event } },
-      { ...rest, v: 2, event },
+      { event, v, ...rest },
+      { v, event: { ...others, type } },
+      { v, event: { type: 'a"b' } },
+      { v, event: { type: 1 } },
+      { v: 2, event },
       [],
       null,
     ];
