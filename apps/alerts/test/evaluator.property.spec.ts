@@ -170,7 +170,10 @@ function decideWithRestarts(scenario: Scenario, rulesAt: (arrival: number) => Ru
       for (; offset < end; offset += 1) {
         reads += 1;
         if (crashesLeft.delete(reads)) continue run;
-        pending.push(...evaluator.evaluate(arrivals[offset]!));
+        const event = arrivals[offset]!;
+        // What no rule counts by its type is passed over without being evaluated.
+        if (!book.countsType(event.type) || !book.counts(event.tenantId, event.type)) continue;
+        pending.push(...evaluator.evaluate(event));
       }
       newestRead = Math.max(newestRead, offset);
       batch += 1;

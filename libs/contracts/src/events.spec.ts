@@ -189,7 +189,7 @@ describe('the record of an event in the log', () => {
       null,
     ];
     expect(foreign.map((each) => peekEventType(Buffer.from(JSON.stringify(each))))).toEqual(foreign.map(() => null));
-    expect(peekEventType(Buffer.from('{'))).toBeNull();
+    for (const cut of [1, 22, 23, 30]) expect(peekEventType(value.subarray(0, cut))).toBeNull();
   });
 
   it.each([spend, budgetBlocked, guardBlocked, other])('keeps $type whole', (input) => {

@@ -119,10 +119,8 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
   async function counted(batch: RecordBatch): Promise<CountableEvent[]> {
     const events: CountableEvent[] = [];
     for (const record of batch.records) {
-      const { key } = record;
-      if (!book.watches(key)) continue;
       const type = peekEventType(record.value);
-      if (type !== null && !book.counts(key, type)) continue;
+      if (type !== null && !(book.countsType(type) && book.counts(record.key, type))) continue;
       try {
         const event = toCountableEvent(decodeGatewayEvent(record.value));
         traces.remember(event, record.headers);

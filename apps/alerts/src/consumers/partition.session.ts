@@ -5,12 +5,14 @@ import { createPartitionEvaluator } from '../domain/partition.evaluator.ts';
 import type { RuleBook } from '../domain/rule-book.ts';
 import type { AlertTraces, EvaluationRecorder } from '../store/evaluation.recorder.ts';
 
-/** A crash costs reading this many records again, at most. */
-const MAX_UNSAVED_RECORDS = 100_000;
-/** While there is more to read. At the end of the partition it is the loop that saves. */
-const MIN_SAVE_INTERVAL_MS = 5000;
-/** Catching up with a long log goes first: saving takes about a tenth of the time at most. */
-const SAVE_INTERVAL_BY_DURATION = 10;
+/** At the end of the partition. What comes with no further batch behind it is for the loop to save. */
+const SAVE_INTERVAL_MS = 1000;
+/**
+ * While there is more to read, which goes first: saving takes about a tenth of the time at most. A crash costs reading again
+ * what was read in that time.
+ */
+const MIN_BUSY_SAVE_INTERVAL_MS = 5000;
+const BUSY_SAVE_INTERVAL_BY_DURATION = 10;
 
 /** The evaluation of one partition, from where it was taken over on. */
 export interface PartitionSession {
@@ -18,7 +20,7 @@ export interface PartitionSession {
   readonly position: number | null;
   /** The position that is stored. */
   readonly savedPosition: number | null;
-  /** Whether it is time to save: something was decided, or enough was read or has passed since the last save. */
+  /** Whether it is time to save: something was decided, or enough time has passed since the last save. */
   readonly saveDue: boolean;
   /** Decisions made since the last save. */
   readonly decisions: readonly Decision[];
@@ -42,7 +44,6 @@ export async function openPartitionSession(deps: {
   const evaluator = createPartitionEvaluator(book, standing.windows);
   let position = standing.position;
   let savedPosition = standing.position;
-  let unsavedRecords = 0;
   let savedAt = performance.now();
   let saveMs = 0;
   let decisions: Decision[] = [];
@@ -56,9 +57,9 @@ export async function openPartitionSession(deps: {
       return savedPosition;
     },
     get saveDue() {
-      if (decisions.length > 0 || unsavedRecords >= MAX_UNSAVED_RECORDS) return true;
-      const intervalMs = Math.max(MIN_SAVE_INTERVAL_MS, saveMs * SAVE_INTERVAL_BY_DURATION);
-      return performance.now() - savedAt >= intervalMs;
+      if (decisions.length > 0) return true;
+      const busyMs = Math.max(MIN_BUSY_SAVE_INTERVAL_MS, saveMs * BUSY_SAVE_INTERVAL_BY_DURATION);
+      return performance.now() - savedAt >= (atEnd === true ? SAVE_INTERVAL_MS : busyMs);
     },
     get decisions() {
       return decisions;
@@ -69,7 +70,6 @@ export async function openPartitionSession(deps: {
     read(batch, events) {
       for (const event of events) decisions.push(...evaluator.evaluate(event));
       position = batch.nextOffset;
-      unsavedRecords += batch.records.length;
       atEnd = batch.nextOffset >= batch.endOffset;
     },
     async save(traces) {
@@ -81,7 +81,6 @@ export async function openPartitionSession(deps: {
       savedPosition = position;
       savedAt = performance.now();
       saveMs = savedAt - startedAt;
-      unsavedRecords = 0;
       decisions = [];
     },
   };

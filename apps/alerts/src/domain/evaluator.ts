@@ -1,8 +1,8 @@
 import type { TenantId } from '@tollkeeper/kernel';
 import type { Condition, Evidence, SavedCondition } from './condition.ts';
 import type { CountableEvent } from './event.ts';
-import { createEventCountCondition } from './event-count.condition.ts';
-import { createFirstOccurrenceCondition } from './first-occurrence.condition.ts';
+import { EventCountCondition } from './event-count.condition.ts';
+import { FirstOccurrenceCondition } from './first-occurrence.condition.ts';
 import type { Rule } from './rule.ts';
 
 /** What the evaluator remembers of one revision of a rule. */
@@ -43,8 +43,8 @@ export function openWindow(rule: Rule, saved?: SavedCondition): RuleWindow {
     lastFiredAt: rule.lastFiredAt?.getTime() ?? null,
     condition:
       rule.kind === 'event_count_gte'
-        ? createEventCountCondition(windowMs, rule.threshold, saved?.events)
-        : createFirstOccurrenceCondition(windowMs, saved?.spans),
+        ? new EventCountCondition(windowMs, rule.threshold, saved?.events)
+        : new FirstOccurrenceCondition(windowMs, saved?.spans),
   };
 }
 

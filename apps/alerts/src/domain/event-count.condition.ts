@@ -1,5 +1,6 @@
-import type { Condition } from './condition.ts';
-import { createNewestEvents, type SavedEvents } from './newest-events.ts';
+import type { Condition, Evidence, SavedCondition, Verdict } from './condition.ts';
+import type { CountableEvent } from './event.ts';
+import { NewestEvents, type SavedEvents } from './newest-events.ts';
 
 /**
  * `event_count_gte` (decisions §6): with t the newest matching time, `(t - windowMs, t]` has at least `threshold`
@@ -9,33 +10,48 @@ import { createNewestEvents, type SavedEvents } from './newest-events.ts';
  * "Would not without it" is about the same window, up to the t that the event has made: so a condition that time has ended in
  * between becomes true again, as it must where the alert has resolved by itself.
  */
-export function createEventCountCondition(windowMs: number, threshold: number, saved?: SavedEvents): Condition {
-  const newest = createNewestEvents(threshold, saved);
+export class EventCountCondition implements Condition {
+  readonly #windowMs: number;
+  readonly #threshold: number;
+  readonly #newest: NewestEvents;
 
-  function holdsAt(t: number): boolean {
-    return newest.size === threshold && newest.timeAt(0) > t - windowMs;
+  constructor(windowMs: number, threshold: number, saved?: SavedEvents) {
+    this.#windowMs = windowMs;
+    this.#threshold = threshold;
+    this.#newest = new NewestEvents(threshold, saved);
   }
 
-  return {
-    take(event) {
-      const t = newest.size === 0 ? event.time : Math.max(event.time, newest.timeAt(newest.size - 1));
-      const wouldHold = holdsAt(t);
-      if (!newest.add(event)) return 'unchanged';
-      if (!holdsAt(t)) return 'not_met';
-      return wouldHold ? 'still_true' : 'became_true';
-    },
-    evidence() {
-      const lastEventAt = newest.timeAt(newest.size - 1);
-      return {
-        windowStart: lastEventAt - windowMs,
-        windowEnd: lastEventAt,
-        eventCount: newest.size,
-        sampleEventIds: newest.sampleIds(),
-        firstEventAt: newest.timeAt(0),
-        lastEventAt,
-      };
-    },
-    metUntil: () => (newest.size === threshold ? newest.timeAt(0) + windowMs : null),
-    save: () => ({ events: newest.save() }),
-  };
+  take(event: CountableEvent): Verdict {
+    const newest = this.#newest;
+    const t = newest.size === 0 ? event.time : Math.max(event.time, newest.timeAt(newest.size - 1));
+    const wouldHold = this.#holdsAt(t);
+    if (!newest.add(event)) return 'unchanged';
+    if (!this.#holdsAt(t)) return 'not_met';
+    return wouldHold ? 'still_true' : 'became_true';
+  }
+
+  evidence(): Evidence {
+    const newest = this.#newest;
+    const lastEventAt = newest.timeAt(newest.size - 1);
+    return {
+      windowStart: lastEventAt - this.#windowMs,
+      windowEnd: lastEventAt,
+      eventCount: newest.size,
+      sampleEventIds: newest.sampleIds(),
+      firstEventAt: newest.timeAt(0),
+      lastEventAt,
+    };
+  }
+
+  metUntil(): number | null {
+    return this.#newest.size === this.#threshold ? this.#newest.timeAt(0) + this.#windowMs : null;
+  }
+
+  save(): SavedCondition {
+    return { events: this.#newest.save() };
+  }
+
+  #holdsAt(t: number): boolean {
+    return this.#newest.size === this.#threshold && this.#newest.timeAt(0) > t - this.#windowMs;
+  }
 }

@@ -1,6 +1,6 @@
-import type { Condition } from './condition.ts';
-import { createCoverage, type Span } from './coverage.ts';
-import { MAX_LATENESS_MS } from './event.ts';
+import type { Condition, Evidence, SavedCondition, Verdict } from './condition.ts';
+import { type Coverage, createCoverage, type Span } from './coverage.ts';
+import { type CountableEvent, MAX_LATENESS_MS } from './event.ts';
 
 /** How far behind the newest one the `receivedAt` of a record may be: the clocks of several writers differ. */
 const MAX_RECEIPT_DISORDER_MS = 5 * 60_000;
@@ -11,26 +11,37 @@ const MAX_RECEIPT_DISORDER_MS = 5 * 60_000;
  *
  * What a late event can no longer reach is forgotten, so that at most the lateness over `windowMs` spans are kept.
  */
-export function createFirstOccurrenceCondition(windowMs: number, saved?: readonly Span[]): Condition {
-  const covered = createCoverage(windowMs, saved);
+export class FirstOccurrenceCondition implements Condition {
+  readonly #windowMs: number;
+  readonly #covered: Coverage;
 
-  return {
-    take({ time, receivedAt }) {
-      const first = covered.add(time);
-      covered.forgetUntil(receivedAt - MAX_LATENESS_MS - MAX_RECEIPT_DISORDER_MS);
-      return first ? 'became_true' : 'not_met';
-    },
-    evidence({ id, time }) {
-      return {
-        windowStart: time - windowMs,
-        windowEnd: time,
-        eventCount: 1,
-        sampleEventIds: [id],
-        firstEventAt: time,
-        lastEventAt: time,
-      };
-    },
-    metUntil: () => covered.end(),
-    save: () => ({ spans: covered.spans() }),
-  };
+  constructor(windowMs: number, saved?: readonly Span[]) {
+    this.#windowMs = windowMs;
+    this.#covered = createCoverage(windowMs, saved);
+  }
+
+  take({ time, receivedAt }: CountableEvent): Verdict {
+    const first = this.#covered.add(time);
+    this.#covered.forgetUntil(receivedAt - MAX_LATENESS_MS - MAX_RECEIPT_DISORDER_MS);
+    return first ? 'became_true' : 'not_met';
+  }
+
+  evidence({ id, time }: CountableEvent): Evidence {
+    return {
+      windowStart: time - this.#windowMs,
+      windowEnd: time,
+      eventCount: 1,
+      sampleEventIds: [id],
+      firstEventAt: time,
+      lastEventAt: time,
+    };
+  }
+
+  metUntil(): number | null {
+    return this.#covered.end();
+  }
+
+  save(): SavedCondition {
+    return { spans: this.#covered.spans() };
+  }
 }

@@ -7,117 +7,125 @@ export interface Occurrence {
   id: string;
 }
 
-/** What a store keeps of {@link NewestEvents}: times and identities oldest first, ids newest first. */
+/** What a store keeps of {@link NewestEvents}. */
 export interface SavedEvents {
-  times: Float64Array;
-  identities: Float64Array;
+  /** The time and then the identity of each event, oldest first. */
+  occurrences: Float64Array;
+  /** Newest first. */
   sampleIds: string[];
-}
-
-/** The newest events of a rule, ordered by time and, where times are equal, by identity. */
-export interface NewestEvents {
-  readonly size: number;
-  /** False when the event is kept already, or is older than all of `limit` kept ones: then nothing changes. */
-  add(event: Occurrence): boolean;
-  /** Time of an event, the oldest one having index 0. */
-  timeAt(index: number): number;
-  /** Ids of the newest events, at most {@link MAX_SAMPLES}, newest first. */
-  sampleIds(): string[];
-  save(): SavedEvents;
 }
 
 export const MAX_SAMPLES = 10;
 const FIRST_CAPACITY = 16;
+/** Time and identity. */
+const FIELDS = 2;
 
 /**
- * Keeps the newest `limit` events in a ring that grows as they come: 16 bytes for each. Events that arrive in their order
- * cost O(1), an event that is k places late O(k).
+ * The newest `limit` events of a rule, ordered by time and, where times are equal, by identity. It keeps them in a ring that
+ * grows as they come: 16 bytes for each. Events that arrive in their order cost O(1), an event that is k places late O(k).
+ *
+ * There is one for each of thousands of rules and they are all visited in turn, so what an event needs lies close together.
  */
-export function createNewestEvents(limit: number, saved?: SavedEvents): NewestEvents {
+export class NewestEvents {
+  readonly #limit: number;
   /** Of the newest events, the oldest of them first. */
-  const samples = saved?.sampleIds.toReversed() ?? [];
-  let capacity = Math.min(limit, Math.max(FIRST_CAPACITY, saved?.times.length ?? 0));
-  let times = new Float64Array(capacity);
-  let identities = new Float64Array(capacity);
-  let start = 0;
-  let size = saved?.times.length ?? 0;
-  if (saved !== undefined) {
-    times.set(saved.times);
-    identities.set(saved.identities);
+  readonly #samples: string[];
+  #ring: Float64Array;
+  #capacity: number;
+  #start = 0;
+  #size: number;
+
+  constructor(limit: number, saved: SavedEvents = { occurrences: new Float64Array(), sampleIds: [] }) {
+    this.#limit = limit;
+    this.#samples = saved.sampleIds.toReversed();
+    this.#size = saved.occurrences.length / FIELDS;
+    this.#capacity = Math.min(limit, Math.max(FIRST_CAPACITY, this.#size));
+    this.#ring = new Float64Array(FIELDS * this.#capacity);
+    this.#ring.set(saved.occurrences);
   }
 
-  /** Where in the ring the event with this index is. */
-  function slot(index: number): number {
-    const at = start + index;
-    return at < capacity ? at : at - capacity;
+  get size(): number {
+    return this.#size;
   }
 
-  function inOrder(ring: Float64Array, length: number): Float64Array<ArrayBuffer> {
-    const ordered = new Float64Array(length);
-    const untilEnd = Math.min(size, capacity - start);
-    ordered.set(ring.subarray(start, start + untilEnd));
-    ordered.set(ring.subarray(0, size - untilEnd), untilEnd);
-    return ordered;
+  /** False when the event is kept already, or is older than all of `limit` kept ones: then nothing changes. */
+  add({ time, identity, id }: Occurrence): boolean {
+    let index = this.#countUpTo(time, identity);
+    if (index > 0) {
+      const before = this.#place(index - 1);
+      if (this.#ring[before] === time && this.#ring[before + 1] === identity) return false;
+    }
+    if (this.#size === this.#limit) {
+      if (index === 0) return false;
+      this.#start = this.#start + 1 === this.#capacity ? 0 : this.#start + 1;
+      this.#size -= 1;
+      index -= 1;
+    } else if (this.#size === this.#capacity) {
+      this.#grow();
+    }
+    for (let newer = this.#size; newer > index; newer -= 1) {
+      const from = this.#place(newer - 1);
+      this.#ring.copyWithin(this.#place(newer), from, from + FIELDS);
+    }
+    const place = this.#place(index);
+    this.#ring[place] = time;
+    this.#ring[place + 1] = identity;
+    this.#size += 1;
+    this.#sample(id, this.#size - 1 - index);
+    return true;
   }
 
-  function grow(): void {
-    const larger = Math.min(limit, capacity * 2);
-    times = inOrder(times, larger);
-    identities = inOrder(identities, larger);
-    capacity = larger;
-    start = 0;
+  /** Time of an event, the oldest one having index 0. */
+  timeAt(index: number): number {
+    return this.#ring[this.#place(index)]!;
+  }
+
+  /** Ids of the newest events, at most {@link MAX_SAMPLES}, newest first. */
+  sampleIds(): string[] {
+    return this.#samples.toReversed();
+  }
+
+  save(): SavedEvents {
+    return { occurrences: this.#inOrder(this.#size), sampleIds: this.sampleIds() };
   }
 
   /** How many of the events are not newer than this one. */
-  function countUpTo({ time, identity }: Occurrence): number {
-    let index = size;
+  #countUpTo(time: number, identity: number): number {
+    let index = this.#size;
     while (index > 0) {
-      const at = slot(index - 1);
-      if (times[at]! < time || (times[at] === time && identities[at]! <= identity)) break;
+      const place = this.#place(index - 1);
+      if (this.#ring[place]! < time || (this.#ring[place] === time && this.#ring[place + 1]! <= identity)) break;
       index -= 1;
     }
     return index;
   }
 
-  function add(event: Occurrence): boolean {
-    let index = countUpTo(event);
-    if (index > 0) {
-      const before = slot(index - 1);
-      if (times[before] === event.time && identities[before] === event.identity) return false;
-    }
-    if (size === limit) {
-      if (index === 0) return false;
-      start = slot(1);
-      size -= 1;
-      index -= 1;
-    } else if (size === capacity) {
-      grow();
-    }
-    for (let newer = size; newer > index; newer -= 1) {
-      times[slot(newer)] = times[slot(newer - 1)]!;
-      identities[slot(newer)] = identities[slot(newer - 1)]!;
-    }
-    times[slot(index)] = event.time;
-    identities[slot(index)] = event.identity;
-    const newerOnes = size - index;
-    size += 1;
-    if (newerOnes === 0) samples.push(event.id);
-    else if (newerOnes < MAX_SAMPLES) samples.splice(-newerOnes, 0, event.id);
-    if (samples.length > Math.min(MAX_SAMPLES, size)) samples.shift();
-    return true;
+  /** Where in the ring the event with this index begins. */
+  #place(index: number): number {
+    const at = this.#start + index;
+    return FIELDS * (at < this.#capacity ? at : at - this.#capacity);
   }
 
-  return {
-    get size() {
-      return size;
-    },
-    add,
-    timeAt: (index) => times[slot(index)]!,
-    sampleIds: () => samples.toReversed(),
-    save: () => ({
-      times: inOrder(times, size),
-      identities: inOrder(identities, size),
-      sampleIds: samples.toReversed(),
-    }),
-  };
+  #grow(): void {
+    const larger = Math.min(this.#limit, this.#capacity * 2);
+    this.#ring = this.#inOrder(larger);
+    this.#capacity = larger;
+    this.#start = 0;
+  }
+
+  /** A copy that begins with the oldest event and has room for `capacity` of them. */
+  #inOrder(capacity: number): Float64Array {
+    const ordered = new Float64Array(FIELDS * capacity);
+    const untilEnd = FIELDS * Math.min(this.#size, this.#capacity - this.#start);
+    ordered.set(this.#ring.subarray(FIELDS * this.#start, FIELDS * this.#start + untilEnd));
+    ordered.set(this.#ring.subarray(0, FIELDS * this.#size - untilEnd), untilEnd);
+    return ordered;
+  }
+
+  #sample(id: string, newerOnes: number): void {
+    if (newerOnes >= MAX_SAMPLES) return;
+    if (newerOnes === 0) this.#samples.push(id);
+    else this.#samples.splice(-newerOnes, 0, id);
+    if (this.#samples.length > Math.min(MAX_SAMPLES, this.#size)) this.#samples.shift();
+  }
 }

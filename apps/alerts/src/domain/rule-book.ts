@@ -11,10 +11,10 @@ export interface RuleBook {
   replace(tenantId: TenantId, rules: readonly Rule[]): void;
   /** The enabled rule with this id, whatever its workspace: for windows, which belong to rules that were found before. */
   get(ruleId: string): Rule | undefined;
+  /** Whether an enabled rule of any workspace counts events of the type: for most events of a log this is all that is asked. */
+  countsType(type: string): boolean;
   /** Whether an enabled rule of the workspace counts events of the type, of whatever agent. */
   counts(tenantId: string, type: string): boolean;
-  /** Whether an enabled rule of the workspace counts anything. */
-  watches(tenantId: string): boolean;
   /** The rules that count the event: enabled, of its workspace and scope, and in force when it was received. */
   matching(event: CountableEvent): Rule[];
 }
@@ -34,7 +34,20 @@ const ANY = '*';
 export function createRuleBook(): RuleBook {
   const byTenant = new Map<string, TenantRules>();
   const byId = new Map<string, Rule>();
+  /** How many workspaces have rules that count the type. */
+  const tenantsOfType = new Map<string, number>();
   let version = 0;
+
+  function set(tenantId: TenantId, rules: TenantRules | undefined): void {
+    for (const type of byTenant.get(tenantId)?.byType.keys() ?? []) {
+      const left = (tenantsOfType.get(type) ?? 0) - 1;
+      if (left > 0) tenantsOfType.set(type, left);
+      else tenantsOfType.delete(type);
+    }
+    if (rules === undefined) byTenant.delete(tenantId);
+    else byTenant.set(tenantId, rules);
+    for (const type of rules?.byType.keys() ?? []) tenantsOfType.set(type, (tenantsOfType.get(type) ?? 0) + 1);
+  }
 
   return {
     get size() {
@@ -46,18 +59,16 @@ export function createRuleBook(): RuleBook {
     replace(tenantId, rules) {
       version += 1;
       for (const { id } of byTenant.get(tenantId)?.all ?? []) byId.delete(id);
-      byTenant.delete(tenantId);
       const enabled = rules.filter((rule) => rule.enabled);
-      if (enabled.length === 0) return;
-      byTenant.set(tenantId, indexed(enabled));
+      set(tenantId, enabled.length === 0 ? undefined : indexed(enabled));
       for (const rule of enabled) byId.set(rule.id, rule);
     },
     get: (ruleId) => byId.get(ruleId),
+    countsType: (type) => tenantsOfType.has(type) || tenantsOfType.has(ANY),
     counts(tenantId, type) {
       const byType = byTenant.get(tenantId)?.byType;
       return byType !== undefined && (byType.has(type) || byType.has(ANY));
     },
-    watches: (tenantId) => byTenant.has(tenantId),
     matching({ tenantId, agentId, type, receivedAt }) {
       const matching: Rule[] = [];
       const byType = byTenant.get(tenantId)?.byType;

@@ -13,8 +13,7 @@ interface StoredWindow {
   lastFiredAt: Date | null;
   metUntil: Date | null;
   /** Float64 in little endian, as every platform that Node runs on has them. */
-  times: mongo.Binary | null;
-  identities: mongo.Binary | null;
+  occurrences: mongo.Binary | null;
   sampleIds: string[];
   spans: Span[];
 }
@@ -88,25 +87,21 @@ function fromWindow(window: SavedWindow, partition: number): StoredWindow {
     revision,
     lastFiredAt: lastFiredAt === null ? null : new Date(lastFiredAt),
     metUntil: metUntil === null ? null : new Date(metUntil),
-    times: events === undefined ? null : toBinary(events.times),
-    identities: events === undefined ? null : toBinary(events.identities),
+    occurrences: events === undefined ? null : toBinary(events.occurrences),
     sampleIds: events?.sampleIds ?? [],
     spans,
   };
 }
 
 function toWindow({ _id, tenantId, revision, lastFiredAt, metUntil, ...saved }: StoredWindow): SavedWindow {
-  const { times, identities, sampleIds, spans } = saved;
-  const counted = times !== null && identities !== null;
+  const { occurrences, sampleIds, spans } = saved;
   return {
     tenantId: provenTenantId(tenantId),
     ruleId: _id,
     revision,
     lastFiredAt: lastFiredAt?.getTime() ?? null,
     metUntil: metUntil?.getTime() ?? null,
-    condition: counted
-      ? { events: { times: fromBinary(times), identities: fromBinary(identities), sampleIds } }
-      : { spans },
+    condition: occurrences ? { events: { occurrences: fromBinary(occurrences), sampleIds } } : { spans },
   };
 }
 
