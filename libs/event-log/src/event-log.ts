@@ -51,6 +51,12 @@ export interface ConsumerHandler {
    * therefore the handler's to set aside (see `createDeadLetters`).
    */
   handle(batch: RecordBatch): Promise<void>;
+  /**
+   * For handlers that put off storing what they have applied. Called when the work on a partition ends, after its last
+   * {@link handle}. Unless it was `lost`, nobody works on it before this has resolved, so it can be stored now. What was lost
+   * somebody else may work on already, and reads it again. A rejection is logged.
+   */
+  released?(topic: string, partition: number, lost: boolean): Promise<void>;
 }
 
 export interface TopicOptions {

@@ -43,7 +43,7 @@ export function instrumentEventLog(log: EventLog, { metrics, tracer }: Instrumen
   function instrumentHandler({ group, topic, handler }: ConsumerOptions): ConsumerOptions['handler'] {
     const handle = tracer === undefined ? handler.handle : handleTraced(tracer, group, handler.handle);
     return {
-      position: handler.position,
+      ...handler,
       async handle(batch) {
         const startedAt = performance.now();
         const observe = (outcome: string): void =>

@@ -22,9 +22,10 @@ export interface FetchedRecords {
   endOffset: number;
 }
 
-/** Work on one assigned partition; `stop` is idempotent and resolves when nothing of it runs any more. */
+/** Work on one assigned partition. */
 export interface PartitionWork {
-  stop(): Promise<void>;
+  /** Resolves when nothing of it runs any more. Idempotent. `lost` says that another consumer may have the partition already. */
+  stop(options: { lost: boolean }): Promise<void>;
 }
 
 /** Reads one partition from the handler's position on and hands it the batches, until stopped. */
@@ -42,6 +43,7 @@ export function startPartitionWork(deps: {
   const stopping = new AbortController();
   const { signal } = stopping;
   let failures = 0;
+  let lost = false;
 
   async function consume(): Promise<void> {
     let from = await handler.position(topic, partition);
@@ -84,11 +86,15 @@ export function startPartitionWork(deps: {
       }
     }
     metrics.lag.remove({ group, topic, partition });
+    await handler
+      .released?.(topic, partition, lost)
+      .catch((err: unknown) => logger.warn({ err }, 'what was put off was not stored; it is read again'));
   }
 
   const running = run();
   return {
-    stop() {
+    stop(options) {
+      lost ||= options.lost;
       stopping.abort();
       return running;
     },

@@ -1,8 +1,15 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '@tollkeeper/testing';
-import { MAX_RECORD_BYTES, type EventLog, type LogConsumer, type LogRecord } from '../src/event-log.ts';
-import { createGroupLedger, type AppliedBatch, type GroupLedger } from './group.ledger.ts';
+import {
+  type ConsumerHandler,
+  MAX_RECORD_BYTES,
+  type EventLog,
+  type LogConsumer,
+  type LogRecord,
+} from '../src/event-log.ts';
+import { createGroupLedger, type GroupLedger } from './group.ledger.ts';
 
 /** How the suite reaches an adapter. */
 export interface EventLogHarness {
@@ -311,6 +318,51 @@ export function describeEventLogConformance(name: string, createHarness: () => P
         await eventually(() => expect(ledger.batches.map(({ member }) => member)).toEqual(['leaving', 'staying']));
       });
 
+      it('wait with a partition until its handler has stored what it put off, and read again only what was lost', async () => {
+        const stored = new Map<number, number>();
+        const lostOnes = new Set<number>();
+        const read: { member: string; partition: number; offset: number }[] = [];
+        const consumeStoringLate = async (on: EventLog, member: string): Promise<LogConsumer> => {
+          const applied = new Map<number, number>();
+          const handler: ConsumerHandler = {
+            position: async (_topic, partition) => stored.get(partition) ?? null,
+            async handle({ partition, records, nextOffset }) {
+              applied.set(partition, nextOffset);
+              read.push(...records.map(({ offset }) => ({ member, partition, offset })));
+            },
+            async released(_topic, partition, lost) {
+              await delay(100);
+              if (lost) lostOnes.add(partition);
+              else stored.set(partition, applied.get(partition) ?? stored.get(partition) ?? 0);
+            },
+          };
+          const consumer = on.consumer({ group: 'group', topic, maxRecords: 100, handler });
+          consumers.push(consumer);
+          await consumer.start();
+          return consumer;
+        };
+        let appended = 0;
+        const readFurther = async (member: string, partitions: number): Promise<void> => {
+          const more = KEYS.flatMap((key) => numbered(key, appended, 1));
+          appended += 1;
+          await log.append(topic, more);
+          expect(partitionsOf(read.filter((each) => each.member === member)).size).toBe(partitions);
+        };
+
+        const leaving = await consumeStoringLate(log, 'leaving');
+        await eventually(() => readFurther('leaving', PARTITIONS), { timeoutMs: 20_000 });
+        await consumeStoringLate(await harness.openLog(), 'staying');
+        await eventually(() => readFurther('staying', PARTITIONS / 2), { timeoutMs: 20_000 });
+        await leaving.stop();
+        await eventually(() => readFurther('staying', PARTITIONS), { timeoutMs: 20_000 });
+
+        const placeOf = ({ partition, offset }: (typeof read)[number]) => `${partition}/${offset}`;
+        await eventually(() => expect(new Set(read.map(placeOf)).size).toBe(appended * KEYS.length));
+        const kept = read.filter(({ partition }) => !lostOnes.has(partition));
+        expect(partitionsOf(kept).size).toBeGreaterThanOrEqual(PARTITIONS / 2);
+        expect(kept.map(placeOf)).toEqual([...new Set(kept.map(placeOf))]);
+      });
+
       it('hand out nothing after stop', async () => {
         const ledger = createGroupLedger();
         const consumer = await consume(ledger);
@@ -340,7 +392,7 @@ function valuesOf(records: LogRecord[]): string[] {
   return records.map(({ value }) => value.toString());
 }
 
-function partitionsOf(batches: AppliedBatch[]): Set<number> {
+function partitionsOf(batches: { partition: number }[]): Set<number> {
   return new Set(batches.map(({ partition }) => partition));
 }
 

@@ -45,7 +45,7 @@ function watchedLog(eventLog: EventLog, onHanded: (records: number) => void): Ev
         onHanded(batch.records.length);
         return options.handler.handle(batch);
       };
-      return eventLog.consumer({ ...options, handler: { position: options.handler.position, handle } });
+      return eventLog.consumer({ ...options, handler: { ...options.handler, handle } });
     },
   };
 }

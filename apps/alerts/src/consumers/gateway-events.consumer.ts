@@ -144,10 +144,19 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
     return session.atEnd === true;
   }
 
+  /** What somebody else may have by now is forgotten: to store it would take the ground from under what they have read since. */
+  function released(_topic: string, partition: number, lost: boolean): Promise<void> {
+    return inTurn(partition, async () => {
+      const session = sessions.get(partition);
+      if (lost) sessions.delete(partition);
+      else if (session !== undefined) await save(session);
+    });
+  }
+
   const consumer = eventLog.consumer({
     group: CONSUMER_GROUP,
     topic: GATEWAY_EVENTS_TOPIC,
-    handler: { position: offsets.position, handle },
+    handler: { position: offsets.position, handle, released },
     maxRecords: MAX_RECORDS_PER_BATCH,
   });
 

@@ -22,7 +22,8 @@ const FIELDS = 2;
 
 /**
  * The newest `limit` events of a rule, ordered by time and, where times are equal, by identity. It keeps them in a ring that
- * grows as they come: 16 bytes for each. Events that arrive in their order cost O(1), an event that is k places late O(k).
+ * grows as they come: 16 bytes for each. Events that arrive in their order cost O(1), one that is k places late the moving
+ * of k, and one that is older than all of them or a duplicate O(log limit).
  *
  * There is one for each of thousands of rules and they are all visited in turn, so what an event needs lies close together.
  */
@@ -64,8 +65,9 @@ export class NewestEvents {
       this.#grow();
     }
     for (let newer = this.#size; newer > index; newer -= 1) {
-      const from = this.#place(newer - 1);
-      this.#ring.copyWithin(this.#place(newer), from, from + FIELDS);
+      const [from, to] = [this.#place(newer - 1), this.#place(newer)];
+      this.#ring[to] = this.#ring[from]!;
+      this.#ring[to + 1] = this.#ring[from + 1]!;
     }
     const place = this.#place(index);
     this.#ring[place] = time;
@@ -91,13 +93,16 @@ export class NewestEvents {
 
   /** How many of the events are not newer than this one. */
   #countUpTo(time: number, identity: number): number {
-    let index = this.#size;
-    while (index > 0) {
-      const place = this.#place(index - 1);
-      if (this.#ring[place]! < time || (this.#ring[place] === time && this.#ring[place + 1]! <= identity)) break;
-      index -= 1;
+    let low = 0;
+    let high = this.#size;
+    // Nearly every event is newer than all before it, so the search begins at the end.
+    for (let middle = high - 1; low < high; middle = (low + high) >>> 1) {
+      const place = this.#place(middle);
+      const notNewer = this.#ring[place]! < time || (this.#ring[place] === time && this.#ring[place + 1]! <= identity);
+      if (notNewer) low = middle + 1;
+      else high = middle;
     }
-    return index;
+    return low;
   }
 
   /** Where in the ring the event with this index begins. */

@@ -47,6 +47,7 @@ export function createOffsetReporter(deps: {
 
   return {
     handler: {
+      ...handler,
       async position(of, partition) {
         const position = await handler.position(of, partition);
         if (position !== null) applied.set(partition, position);

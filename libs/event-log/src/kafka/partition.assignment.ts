@@ -18,7 +18,7 @@ export interface PartitionAssignment {
   assign(fetcher: Fetcher, partitions: readonly number[]): void;
   /** Takes what was fetched; resolves when more may come. */
   offer(partition: number, messages: readonly KafkaMessage[], endOffset: number): Promise<void>;
-  /** Stops all work without waiting for the batches in hand. */
+  /** Stops all work, which others may have by now, without waiting for the batches in hand. */
   revokeAll(): void;
   /** Stops all work; resolves when the batches in hand are done. */
   close(): Promise<void>;
@@ -71,33 +71,33 @@ export function createPartitionAssignment(deps: {
     return { feed, work };
   }
 
-  function stop(partition: number, { feed, work }: Assigned): void {
+  function stop(partition: number, { feed, work }: Assigned, lost: boolean): void {
     assigned.delete(partition);
-    const done = work.stop().then(() => {
+    const done = work.stop({ lost }).then(() => {
       feed.close();
       if (stopped.get(partition) === done) stopped.delete(partition);
     });
     stopped.set(partition, done);
   }
 
-  function revokeAll(): void {
-    for (const [partition, each] of assigned) stop(partition, each);
+  function stopAll(isLost: (partition: number) => boolean): void {
+    for (const [partition, each] of assigned) stop(partition, each, isLost(partition));
   }
 
   return {
     partitions: () => [...assigned.keys()],
     assign(fetcher, partitions) {
-      revokeAll();
+      stopAll((partition) => !partitions.includes(partition));
       if (closed) return;
       for (const partition of partitions) assigned.set(partition, start(fetcher, partition));
     },
     async offer(partition, messages, endOffset) {
       await assigned.get(partition)?.feed.offer(messages, endOffset);
     },
-    revokeAll,
+    revokeAll: () => stopAll(() => true),
     async close() {
       closed = true;
-      revokeAll();
+      stopAll(() => false);
       await Promise.all(stopped.values());
     },
   };

@@ -44,12 +44,14 @@ export function createGroupMembership(deps: {
     } catch (err) {
       if (failure === undefined) logger.warn({ err, member }, 'heartbeat to the consumer group failed; retrying');
       failure = err instanceof Error ? err : new Error(String(err));
-      if (performance.now() - heardAt > leaseMs) for (const partition of works.keys()) void stopWork(partition);
+      if (performance.now() - heardAt > leaseMs)
+        for (const partition of works.keys()) void stopWork(partition, { lost: true });
     }
   }
 
   async function reconcile(group: VersionedGroupView): Promise<void> {
-    for (const partition of works.keys()) if (group.owners[partition] !== member) void stopWork(partition);
+    for (const partition of works.keys())
+      if (group.owners[partition] !== member) void stopWork(partition, { lost: true });
     const { claim, surrender } = planAssignment(group, member);
     for (const partition of surrender) void surrenderPartition(partition);
     const claimed = claim.length > 0 && (await store.claim(member, claim, group.version)) ? claim : [];
@@ -59,14 +61,14 @@ export function createGroupMembership(deps: {
     }
   }
 
-  async function stopWork(partition: number): Promise<void> {
+  async function stopWork(partition: number, options: { lost: boolean }): Promise<void> {
     const work = works.get(partition);
-    await work?.stop();
+    await work?.stop(options);
     if (works.get(partition) === work) works.delete(partition);
   }
 
   async function surrenderPartition(partition: number): Promise<void> {
-    await stopWork(partition);
+    await stopWork(partition, { lost: false });
     await store.release(member, partition).catch((err: unknown) => {
       logger.warn({ err, member, partition }, 'partition could not be released; retrying at the next heartbeat');
     });
@@ -90,7 +92,7 @@ export function createGroupMembership(deps: {
       left = true;
       clearTimeout(timer);
       await beating;
-      await Promise.all([...works.keys()].map(stopWork));
+      await Promise.all([...works.keys()].map((partition) => stopWork(partition, { lost: false })));
       await store.leave(member).catch((err: unknown) => {
         logger.warn({ err, member }, 'the consumer group could not be left; the others take over when the lease ends');
       });
