@@ -56,7 +56,14 @@ export interface ConsumerHandler {
    * {@link handle}. Unless it was `lost`, nobody works on it before this has resolved, so it can be stored now. What was lost
    * somebody else may work on already, and reads it again. A rejection is logged.
    */
-  released?(topic: string, partition: number, lost: boolean): Promise<void>;
+  released?(partition: ReleasedPartition): Promise<void>;
+}
+
+export interface ReleasedPartition {
+  topic: string;
+  partition: number;
+  /** Whether somebody else may have it already. */
+  lost: boolean;
 }
 
 export interface TopicOptions {

@@ -87,7 +87,7 @@ export function startPartitionWork(deps: {
     }
     metrics.lag.remove({ group, topic, partition });
     await handler
-      .released?.(topic, partition, lost)
+      .released?.({ topic, partition, lost })
       .catch((err: unknown) => logger.warn({ err }, 'what was put off was not stored; it is read again'));
   }
 

@@ -330,7 +330,7 @@ export function describeEventLogConformance(name: string, createHarness: () => P
               applied.set(partition, nextOffset);
               read.push(...records.map(({ offset }) => ({ member, partition, offset })));
             },
-            async released(_topic, partition, lost) {
+            async released({ partition, lost }) {
               await delay(100);
               if (lost) lostOnes.add(partition);
               else stored.set(partition, applied.get(partition) ?? stored.get(partition) ?? 0);

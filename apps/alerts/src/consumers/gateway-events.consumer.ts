@@ -4,7 +4,7 @@ import {
   GATEWAY_EVENTS_TOPIC_OPTIONS,
   peekEventType,
 } from '@tollkeeper/contracts';
-import type { DeadLetters, EventLog, LogConsumer, RecordBatch } from '@tollkeeper/event-log';
+import type { DeadLetters, EventLog, LogConsumer, RecordBatch, ReleasedPartition } from '@tollkeeper/event-log';
 import type { Clock } from '@tollkeeper/kernel';
 import type { OffsetStore } from '@tollkeeper/mongo';
 import { type CountableEvent, isLate, toCountableEvent } from '../domain/event.ts';
@@ -145,7 +145,7 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
   }
 
   /** What somebody else may have by now is forgotten: to store it would take the ground from under what they have read since. */
-  function released(_topic: string, partition: number, lost: boolean): Promise<void> {
+  function released({ partition, lost }: ReleasedPartition): Promise<void> {
     return inTurn(partition, async () => {
       const session = sessions.get(partition);
       if (lost) sessions.delete(partition);
