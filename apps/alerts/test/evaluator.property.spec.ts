@@ -137,6 +137,7 @@ function decideWithRestarts(scenario: Scenario, rulesAt: (arrival: number) => Ru
   const { arrivals, batchSizes, commits, crashes } = scenario;
   const store = { offset: 0, windows: new Map<string, SavedWindow>(), alerts: new Map<string, ReferenceDecision>() };
   const lastFires = new Map<string, number>();
+  let firesSeen = new Map<string, number>();
   const crashesLeft = new Set(crashes);
   let reads = 0;
   let batch = 0;
@@ -147,11 +148,14 @@ function decideWithRestarts(scenario: Scenario, rulesAt: (arrival: number) => Ru
     return book;
   };
   const refresh = (book: ReturnType<typeof createRuleBook>, arrival: number) => {
+    // Another partition can have the rules read while this one commits: what the last batch fired is not in them then.
+    const fires = firesSeen;
+    firesSeen = new Map(lastFires);
     for (const tenantId of TENANTS) {
       const ofTenant = rulesAt(arrival).filter((rule) => rule.tenantId === tenantId);
       book.replace(
         tenantId,
-        ofTenant.map((rule) => ({ ...rule, lastFiredAt: toDate(lastFires.get(rule.id)) })),
+        ofTenant.map((rule) => ({ ...rule, lastFiredAt: toDate(fires.get(rule.id)) })),
       );
     }
   };

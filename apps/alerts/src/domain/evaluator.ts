@@ -33,14 +33,17 @@ export interface Decision {
   cooldownUntil: number | null;
 }
 
-/** The window of a rule: empty, or as it was saved for the same revision. */
-export function openWindow(rule: Rule, saved?: SavedCondition): RuleWindow {
+/**
+ * The window of a rule: empty, or with the condition as it was saved for the same revision. `lastFiredAt` is what is known of
+ * earlier windows of the rule, of whatever revision: the rule itself can have been read before its last fire was stored.
+ */
+export function openWindow(rule: Rule, lastFiredAt: number | null = null, saved?: SavedCondition): RuleWindow {
   const windowMs = rule.windowSeconds * 1000;
   return {
     tenantId: rule.tenantId,
     ruleId: rule.id,
     revision: rule.revision,
-    lastFiredAt: rule.lastFiredAt?.getTime() ?? null,
+    lastFiredAt: latest(rule.lastFiredAt?.getTime() ?? null, lastFiredAt),
     condition:
       rule.kind === 'event_count_gte'
         ? new EventCountCondition(windowMs, rule.threshold, saved?.events)
@@ -66,7 +69,7 @@ export function evaluate(rule: Rule, window: RuleWindow, event: CountableEvent):
   if (verdict === 'still_true' && cooldownUntil === null) return null;
   const outcome = cooldownUntil !== null && event.time < cooldownUntil ? 'suppressed' : 'fired';
   if (outcome === 'suppressed' && verdict === 'still_true') return null;
-  if (outcome === 'fired') window.lastFiredAt = Math.max(event.time, window.lastFiredAt ?? event.time);
+  if (outcome === 'fired') window.lastFiredAt = latest(event.time, window.lastFiredAt);
   const evidence = window.condition.evidence(event);
   return {
     outcome,
@@ -87,4 +90,8 @@ function reasonOf(outcome: Outcome, verdict: 'became_true' | 'still_true'): Reas
 /** Null without a cooldown, and before the first fire. */
 function cooldownEnd({ cooldownSeconds }: Rule, { lastFiredAt }: RuleWindow): number | null {
   return cooldownSeconds === 0 || lastFiredAt === null ? null : lastFiredAt + cooldownSeconds * 1000;
+}
+
+function latest(one: number | null, other: number | null): number | null {
+  return one === null || other === null ? (one ?? other) : Math.max(one, other);
 }

@@ -27,8 +27,8 @@ export interface PartitionEvaluator {
 
 /**
  * Goes on from `saved`, windows as they stood at a position of the log: whoever reads on from that position decides what was
- * decided before. Windows of rules that are gone, disabled or of another revision are dropped, whenever that happens.
- * Memory is bounded by the sum of the enabled rules' thresholds.
+ * decided before. Windows of rules that are gone or disabled are dropped and those of rules with a new revision emptied,
+ * whenever that happens. Memory is bounded by the sum of the enabled rules' thresholds.
  */
 export function createPartitionEvaluator(book: RuleBook, saved: readonly SavedWindow[]): PartitionEvaluator {
   const windows = new Map<string, KeptWindow>();
@@ -36,21 +36,25 @@ export function createPartitionEvaluator(book: RuleBook, saved: readonly SavedWi
 
   for (const { ruleId, revision, lastFiredAt, condition } of saved) {
     const rule = book.get(ruleId);
-    if (rule?.revision !== revision) continue;
-    windows.set(ruleId, { window: { ...openWindow(rule, condition), lastFiredAt }, changed: false });
+    if (rule === undefined) continue;
+    const window = openWindow(rule, lastFiredAt, rule.revision === revision ? condition : undefined);
+    windows.set(ruleId, { window, changed: false });
   }
 
-  function dropOutdated(): void {
+  function followBook(): void {
     if (book.version === bookVersion) return;
     bookVersion = book.version;
     for (const [ruleId, { window }] of windows) {
-      if (book.get(ruleId)?.revision !== window.revision) windows.delete(ruleId);
+      const rule = book.get(ruleId);
+      if (rule === undefined) windows.delete(ruleId);
+      else if (rule.revision !== window.revision)
+        windows.set(ruleId, { window: openWindow(rule, window.lastFiredAt), changed: false });
     }
   }
 
   return {
     evaluate(event) {
-      dropOutdated();
+      followBook();
       if (isLate(event)) return [];
       const decisions: Decision[] = [];
       for (const rule of book.matching(event)) {
@@ -66,7 +70,7 @@ export function createPartitionEvaluator(book: RuleBook, saved: readonly SavedWi
       return decisions;
     },
     changed() {
-      dropOutdated();
+      followBook();
       return [...windows.values()].filter(({ changed }) => changed).map(({ window }) => toSavedWindow(window));
     },
     saved() {
