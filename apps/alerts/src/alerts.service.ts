@@ -8,6 +8,7 @@ import { createAddressGuard } from '@tollkeeper/net';
 import {
   type Component,
   createLifecycle,
+  createLoop,
   type Logger,
   type Metrics,
   sideBySide,
@@ -27,7 +28,6 @@ import { createAlertUseCases } from './domain/alert.use-cases.ts';
 import { createChannelUseCases } from './domain/channel.use-cases.ts';
 import { createRuleBook } from './domain/rule-book.ts';
 import { createRuleUseCases } from './domain/rule.use-cases.ts';
-import { createEvaluatorLoop } from './evaluator.loop.ts';
 import { createAlertsHandlers } from './grpc/alerts.handlers.ts';
 import { createAlertRoutes } from './http/alert.routes.ts';
 import { createChannelRoutes } from './http/channel.routes.ts';
@@ -159,7 +159,7 @@ export function createAlerts(given: AlertsDeps): AlertsService {
   };
 }
 
-/** The evaluation of events, and of the passing of time. */
+/** The evaluation of events as they come, and a loop for what the clock does: storing what was read, resolving what is over. */
 function createEvaluation(
   deps: AlertsDeps & {
     clock: Clock;
@@ -187,6 +187,15 @@ function createEvaluation(
   });
   const { alerts, windows } = stores;
   const resolver = createAlertResolver({ alerts, windows, consumer, metrics, clock, onResolved: onQueued });
-  const intervalMs = config.EVALUATION_INTERVAL_MS;
-  return { consumer, loop: createEvaluatorLoop({ consumer, resolver, clock, logger, intervalMs }) };
+  const loop = createLoop({
+    name: 'evaluator',
+    async work() {
+      await consumer.save();
+      await resolver.resolveLapsed();
+    },
+    intervalMs: config.EVALUATION_INTERVAL_MS,
+    logger,
+    clock,
+  });
+  return { consumer, loop };
 }

@@ -1,19 +1,14 @@
 import { NOTIFICATIONS_TOPIC, NOTIFICATIONS_TOPIC_OPTIONS } from '@tollkeeper/contracts';
 import type { EventLog } from '@tollkeeper/event-log';
 import type { Clock } from '@tollkeeper/kernel';
-import { createLoop, type Logger, type Loop } from '@tollkeeper/runtime';
+import { createLoop, type Logger, type Loop, type LoopStatus } from '@tollkeeper/runtime';
 import type { NotificationStore } from './store/notification.store.ts';
-
-/** Moves notifications from the outbox to the log. */
-export interface Dispatcher extends Loop {
-  readonly running: boolean;
-  /** When the last pass ended, epoch milliseconds; before the first, when it was started. */
-  readonly lastPassAt: number;
-}
 
 const MAX_RECORDS_PER_APPEND = 500;
 
 /**
+ * Moves notifications from the outbox to the log.
+ *
  * Every replica runs one, and each appends what it finds, oldest first, before it removes it: a notification is in the log at least
  * once, and those of a channel in their order. Two replicas that look at the same moment append the same ones twice.
  */
@@ -23,10 +18,8 @@ export function createDispatcher(deps: {
   clock: Clock;
   logger: Logger;
   intervalMs: number;
-}): Dispatcher {
-  const { eventLog, notifications, clock, logger, intervalMs } = deps;
-  let running = false;
-  let lastPassAt = 0;
+}): Loop & LoopStatus {
+  const { eventLog, notifications } = deps;
 
   async function dispatch(): Promise<void> {
     for (;;) {
@@ -38,29 +31,14 @@ export function createDispatcher(deps: {
         );
         await notifications.removeFromOutbox(queued.map(({ id }) => id));
       }
-      if (queued.length < MAX_RECORDS_PER_APPEND) break;
+      if (queued.length < MAX_RECORDS_PER_APPEND) return;
     }
-    lastPassAt = clock();
   }
 
-  const loop = createLoop({ name: 'dispatcher', work: dispatch, intervalMs, logger });
-  return {
-    ...loop,
-    get running() {
-      return running;
-    },
-    get lastPassAt() {
-      return lastPassAt;
-    },
-    async start() {
-      await eventLog.ensureTopic(NOTIFICATIONS_TOPIC_OPTIONS);
-      lastPassAt = clock();
-      running = true;
-      await loop.start();
-    },
-    async stop() {
-      await loop.stop();
-      running = false;
-    },
-  };
+  return createLoop({
+    ...deps,
+    name: 'dispatcher',
+    prepare: () => eventLog.ensureTopic(NOTIFICATIONS_TOPIC_OPTIONS),
+    work: dispatch,
+  });
 }

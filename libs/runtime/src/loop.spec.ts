@@ -1,10 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { createLogger } from './logger.ts';
-import { createLoop } from './loop.ts';
+import { createLoop, type LoopOptions } from './loop.ts';
 
 const HOUR_MS = 3_600_000;
 
-function recordingLoop(intervalMs: number, work: (pass: number) => Promise<void> | void) {
+function recordingLoop(
+  intervalMs: number,
+  work: (pass: number) => Promise<void> | void,
+  options: Partial<LoopOptions> = {},
+) {
   const lines: string[] = [];
   const logger = createLogger({
     service: 'test',
@@ -22,6 +26,7 @@ function recordingLoop(intervalMs: number, work: (pass: number) => Promise<void>
       reached.get(passes)?.();
       await work(passes);
     },
+    ...options,
   });
   const pass = (number: number) =>
     passes >= number ? undefined : new Promise<void>((done) => reached.set(number, done));
@@ -70,6 +75,34 @@ describe('a loop', () => {
     release.resolve();
     await stopped;
     expect([finished, passes()]).toEqual([true, 1]);
+  });
+
+  it('says whether it runs, and when its work last succeeded', async () => {
+    let now = 1000;
+    const { loop, pass } = recordingLoop(
+      HOUR_MS,
+      (number) => {
+        now += 1000;
+        if (number > 1) throw new Error('no database');
+      },
+      { clock: () => now },
+    );
+    expect(loop.running).toBe(false);
+    await loop.start();
+    expect(loop).toMatchObject({ running: true, lastPassAt: 1000 });
+    await pass(1);
+    loop.wake();
+    await pass(2);
+    await loop.stop();
+    expect(loop).toMatchObject({ running: false, lastPassAt: 2000 });
+  });
+
+  it('does nothing when what it needs before can not be prepared', async () => {
+    const prepare = () => Promise.reject(new Error('no topic'));
+    const { loop, passes } = recordingLoop(1, () => undefined, { prepare });
+    await expect(loop.start()).rejects.toThrow('no topic');
+    await loop.stop();
+    expect([loop.running, passes()]).toEqual([false, 0]);
   });
 
   it('stops when it was never started', async () => {

@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from '@tollkeeper/kernel';
 import type { Component } from './lifecycle.ts';
 import type { Logger } from './logger.ts';
 
@@ -7,25 +8,47 @@ export interface Loop extends Component {
   wake(): void;
 }
 
+export interface LoopStatus {
+  /** Whether it was started and not stopped since. */
+  readonly running: boolean;
+  /** When the work last ended without a failure, epoch milliseconds; before the first time, when the loop was started. */
+  readonly lastPassAt: number;
+}
+
 export interface LoopOptions {
   name: string;
+  /** Done once, before the first work; a rejection fails the start. */
+  prepare?: (() => Promise<void>) | undefined;
   /** Done one at a time. A rejection is logged, and the work done again after the interval. */
   work: () => Promise<void>;
   /** Milliseconds from the end of the work to its next beginning. */
   intervalMs: number;
   logger: Logger;
+  clock?: Clock | undefined;
 }
 
 /** `stop` waits for the work under way and begins none. */
-export function createLoop({ name, work, intervalMs, logger }: LoopOptions): Loop {
-  let running: Promise<void> | undefined;
+export function createLoop(options: LoopOptions): Loop & LoopStatus {
+  const { name, prepare, work, intervalMs, logger, clock = systemClock } = options;
+  let passes: Promise<void> | undefined;
+  let lastPassAt = 0;
   let stopped = false;
   let woken = Promise.withResolvers<void>();
 
+  async function pass(): Promise<void> {
+    try {
+      await work();
+      lastPassAt = clock();
+    } catch (err) {
+      logger.warn({ err }, `${name} failed; it is tried again`);
+    }
+  }
+
   async function run(): Promise<void> {
+    lastPassAt = clock();
     while (!stopped) {
       woken = Promise.withResolvers();
-      await work().catch((err: unknown) => logger.warn({ err }, `${name} failed; it is tried again`));
+      await pass();
       const timer = setTimeout(woken.resolve, intervalMs);
       if (!stopped) await woken.promise;
       clearTimeout(timer);
@@ -34,14 +57,21 @@ export function createLoop({ name, work, intervalMs, logger }: LoopOptions): Loo
 
   return {
     name,
+    get running() {
+      return passes !== undefined && !stopped;
+    },
+    get lastPassAt() {
+      return lastPassAt;
+    },
     wake: () => woken.resolve(),
     async start() {
-      running ??= run();
+      await prepare?.();
+      passes ??= run();
     },
     async stop() {
       stopped = true;
       woken.resolve();
-      await running;
+      await passes;
     },
   };
 }

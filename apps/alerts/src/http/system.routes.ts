@@ -1,15 +1,9 @@
 import { defineRoute, type Route } from '@tollkeeper/http';
 import type { TenantId } from '@tollkeeper/kernel';
+import type { LoopStatus } from '@tollkeeper/runtime';
 import { z } from 'zod';
 import { toTimestamp } from '../domain/alert.record.ts';
 import { ALERTS_PATH, moment } from './schemas.ts';
-
-/** A loop of this process. */
-export interface LoopStatus {
-  readonly running: boolean;
-  /** Epoch milliseconds. */
-  readonly lastPassAt: number;
-}
 
 export interface SystemDeps {
   evaluator: LoopStatus;

@@ -34,13 +34,15 @@ export function createOutcomePublisher(deps: {
     }
   }
 
-  const loop = createLoop({ name: 'outcome-publisher', work: publishAll, intervalMs, logger });
+  const loop = createLoop({
+    name: 'outcome-publisher',
+    prepare: () => eventLog.ensureTopic(DELIVERIES_TOPIC_OPTIONS),
+    work: publishAll,
+    intervalMs,
+    logger,
+  });
   return {
     ...loop,
-    async start() {
-      await eventLog.ensureTopic(DELIVERIES_TOPIC_OPTIONS);
-      await loop.start();
-    },
     async stop() {
       await loop.stop();
       // The attempts that ended last are told of now; should the log be away, at the next start.
