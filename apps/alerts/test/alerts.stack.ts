@@ -18,6 +18,7 @@ import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
 import { newId, provenTenantId, type Role, type TenantId } from '@tollkeeper/kernel';
 import { createMetrics, loadConfig, type Metrics } from '@tollkeeper/runtime';
 import {
+  CALLER_TOKEN_SECRET,
   eventually,
   expectMatchesOpenApi,
   type OpenApiDocument,
@@ -26,7 +27,7 @@ import {
 } from '@tollkeeper/testing';
 import supertest, { type Response } from 'supertest';
 import { alertsConfig, type AlertsService, createAlerts } from '../src/index.ts';
-import { CALLER_TOKEN_SECRET, createPeers } from './peers.stand-in.ts';
+import { createPeersStandIn } from './peers.stand-in.ts';
 
 export const ALERTS_PATH = '/api/v1/alerts';
 export const KEY_A = `a:${Buffer.alloc(32, 1).toString('base64')}`;
@@ -54,7 +55,7 @@ export function useAlerts(mongo: TestMongo, environment: NodeJS.ProcessEnv = {})
   const clock = { now: Date.parse('2026-11-21T18:00:00.000Z') };
   const database = mongo.newDatabase();
   const logDatabase = mongo.newDatabase();
-  const peers = createPeers(logger);
+  const peers = createPeersStandIn(logger);
   const notified: NotificationRecord[] = [];
   let metrics: Metrics;
   let eventLog: EventLog;

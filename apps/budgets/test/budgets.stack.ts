@@ -4,10 +4,16 @@ import { createGrpcClient, type GrpcClient } from '@tollkeeper/grpc';
 import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
 import { newId, provenTenantId, type Role, type TenantId } from '@tollkeeper/kernel';
 import { createMetrics, loadConfig } from '@tollkeeper/runtime';
-import { expectMatchesOpenApi, type OpenApiDocument, testLogger, type TestMongo } from '@tollkeeper/testing';
+import {
+  CALLER_TOKEN_SECRET,
+  expectMatchesOpenApi,
+  type OpenApiDocument,
+  testLogger,
+  type TestMongo,
+} from '@tollkeeper/testing';
 import supertest, { type Response } from 'supertest';
 import { budgetsConfig, type BudgetsService, createBudgets } from '../src/index.ts';
-import { CALLER_TOKEN_SECRET, createIdentityStandIn } from './identity.stand-in.ts';
+import { createIdentityStandIn } from './identity.stand-in.ts';
 
 export type Method = 'get' | 'put' | 'post' | 'delete';
 

@@ -1,19 +1,12 @@
 import { identityService, type IdentityServiceDefinition } from '@tollkeeper/contracts';
-import { createGrpcServer, type GrpcServer, grpcService, type UnaryHandlers } from '@tollkeeper/grpc';
+import { grpcService, type UnaryHandlers } from '@tollkeeper/grpc';
 import type { TenantId } from '@tollkeeper/kernel';
-import { createMetrics, type Logger } from '@tollkeeper/runtime';
+import type { Logger } from '@tollkeeper/runtime';
+import { createPeers } from '@tollkeeper/testing';
 
-/** What the service and its peers share. */
-export const CALLER_TOKEN_SECRET = 'a-caller-token-secret-of-enough-bytes';
-
-/**
- * Serves the part of identity.proto that budgets asks, over real gRPC, from a table. A service may not import another
- * one; e2e runs this service with the real identity.
- */
+/** The part of identity that budgets asks, from a table. */
 export function createIdentityStandIn(logger: Logger) {
   const agents = new Map<string, { agentId: string; displayName: string }[]>();
-  let server: GrpcServer | undefined;
-  let port = 0;
 
   const handlers: UnaryHandlers<IdentityServiceDefinition> = {
     resolveSession: async () => ({}),
@@ -24,31 +17,11 @@ export function createIdentityStandIn(logger: Logger) {
     },
   };
 
-  return {
-    get address() {
-      return `127.0.0.1:${port}`;
-    },
-    /** Starts where it was before, if it was. */
-    async start() {
-      const services = [grpcService(identityService, handlers)];
-      server = createGrpcServer({
-        host: '127.0.0.1',
-        port,
-        services,
-        callerTokenSecret: CALLER_TOKEN_SECRET,
-        logger,
-        metrics: createMetrics('identity'),
-      });
-      await server.start();
-      port = Number(server.address.split(':')[1]);
-    },
-    async stop() {
-      await server?.stop();
-    },
+  return Object.assign(createPeers(logger, [grpcService(identityService, handlers)]), {
     /** Gives the workspace these agents, whose names are their ids in capitals. */
     register(tenantId: TenantId, ...agentIds: string[]) {
       const named = agentIds.map((agentId) => ({ agentId, displayName: agentId.toUpperCase() }));
       agents.set(tenantId, named);
     },
-  };
+  });
 }

@@ -7,12 +7,14 @@ import {
   type IdentityServiceDefinition,
 } from '@tollkeeper/contracts';
 import { createConfiguredEventLog, type EventLog } from '@tollkeeper/event-log';
-import { createGrpcServer, grpcService, type GrpcServer } from '@tollkeeper/grpc';
+import { grpcService } from '@tollkeeper/grpc';
 import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
 import { AppError, newId, provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { createOffsetStore } from '@tollkeeper/mongo';
 import { createMetrics, loadConfig, type Metrics } from '@tollkeeper/runtime';
 import {
+  CALLER_TOKEN_SECRET,
+  createPeers,
   eventually,
   expectMatchesOpenApi,
   type OpenApiDocument,
@@ -22,7 +24,7 @@ import {
 import supertest, { type Response } from 'supertest';
 import { CONSUMER_GROUP } from '../src/consumers/gateway-events.consumer.ts';
 import { createDashboard, dashboardConfig, type DashboardService } from '../src/index.ts';
-import { CALLER_TOKEN_SECRET, createBudgetsStandIn } from './budgets.stand-in.ts';
+import { createBudgetsStandIn } from './budgets.stand-in.ts';
 
 export const KATHMANDU_TENANT = provenTenantId('ws_kathmandu');
 
@@ -33,8 +35,8 @@ export function useDashboard(mongo: TestMongo) {
   const database = mongo.newDatabase();
   const logDatabase = mongo.newDatabase();
   const budgets = createBudgetsStandIn(logs.logger);
+  const identity = createPeers(logs.logger, [identityStandIn()]);
   let metrics: Metrics;
-  let identity: GrpcServer;
   let eventLog: EventLog;
   let service: DashboardService;
   let document: OpenApiDocument;
@@ -95,14 +97,6 @@ export function useDashboard(mongo: TestMongo) {
   }
 
   beforeAll(async () => {
-    identity = createGrpcServer({
-      host: '127.0.0.1',
-      port: 0,
-      callerTokenSecret: CALLER_TOKEN_SECRET,
-      services: [identityStandIn()],
-      logger: logs.logger,
-      metrics: createMetrics('identity'),
-    });
     await identity.start();
     await budgets.start();
     await start();

@@ -6,12 +6,17 @@ import { CALLER_HEADER, CLIENT_HEADER, signCallerToken, signClientAddress } from
 import { type Caller, newId, provenTenantId, type Role, type TenantId } from '@tollkeeper/kernel';
 import { connectMongo, type MongoConnection } from '@tollkeeper/mongo';
 import { createMetrics, loadConfig } from '@tollkeeper/runtime';
-import { expectMatchesOpenApi, type OpenApiDocument, testLogger, type TestMongo } from '@tollkeeper/testing';
+import {
+  CALLER_TOKEN_SECRET,
+  expectMatchesOpenApi,
+  type OpenApiDocument,
+  testLogger,
+  type TestMongo,
+} from '@tollkeeper/testing';
 import supertest, { type Response } from 'supertest';
 import { createIdentity, identityConfig, type IdentityService } from '../src/index.ts';
 import { sessionDigest } from '../src/domain/session.ts';
 
-const SECRET = 'a-caller-token-secret-of-enough-bytes';
 export const PASSWORD = 'correct horse battery';
 
 export type Method = 'get' | 'post' | 'patch' | 'delete';
@@ -54,7 +59,7 @@ export function useIdentity(mongo: TestMongo, settings: Record<string, string> =
         GRPC_PORT: '0',
         MONGODB_URI: mongo.uri,
         MONGODB_DATABASE: database,
-        CALLER_TOKEN_SECRET: SECRET,
+        CALLER_TOKEN_SECRET,
         PUBLIC_URL: 'https://tollkeeper.test',
         ...settings,
       }),
@@ -68,7 +73,10 @@ export function useIdentity(mongo: TestMongo, settings: Record<string, string> =
   async function startService(): Promise<void> {
     service = newReplica();
     await service.start();
-    client = createGrpcClient(identityService, service.grpcAddress, { peer: 'identity', callerTokenSecret: SECRET });
+    client = createGrpcClient(identityService, service.grpcAddress, {
+      peer: 'identity',
+      callerTokenSecret: CALLER_TOKEN_SECRET,
+    });
     document = (await supertest(service.httpUrl).get('/openapi.json')).body as OpenApiDocument;
   }
 
@@ -98,12 +106,12 @@ export function useIdentity(mongo: TestMongo, settings: Record<string, string> =
 
   async function call(method: Method, path: string, options: CallOptions = {}): Promise<Response> {
     const request = supertest(service.httpUrl)[method](path);
-    if (options.as !== undefined) request.set(CALLER_HEADER, await signCallerToken(SECRET, options.as));
+    if (options.as !== undefined) request.set(CALLER_HEADER, await signCallerToken(CALLER_TOKEN_SECRET, options.as));
     if (options.cookie !== undefined) request.set('cookie', `gw_session=${options.cookie}`);
     // Each call comes from an address of its own, so that the limits of one test are not those of another.
     count += 1;
     const address = options.address ?? `2001:db8::${count.toString(16)}`;
-    request.set(CLIENT_HEADER, await signClientAddress(SECRET, address));
+    request.set(CLIENT_HEADER, await signClientAddress(CALLER_TOKEN_SECRET, address));
     const response = await (options.body === undefined ? request : request.send(options.body as object));
     const body = response.status === 204 ? undefined : (response.body as unknown);
     expectMatchesOpenApi(document, { method, path, status: response.status, body });

@@ -4,10 +4,16 @@ import { createMongoEventLog, type EventLog, type ReadRecord } from '@tollkeeper
 import { newId, type TenantId } from '@tollkeeper/kernel';
 import { connectMongo } from '@tollkeeper/mongo';
 import { createLifecycle, createMetrics, loadConfig } from '@tollkeeper/runtime';
-import { expectMatchesOpenApi, type OpenApiDocument, testLogger, type TestMongo } from '@tollkeeper/testing';
+import {
+  CALLER_TOKEN_SECRET,
+  expectMatchesOpenApi,
+  type OpenApiDocument,
+  testLogger,
+  type TestMongo,
+} from '@tollkeeper/testing';
 import supertest, { type Response } from 'supertest';
 import { createIngest, ingestConfig } from '../src/index.ts';
-import { CALLER_TOKEN_SECRET, createKeysStandIn } from './keys.stand-in.ts';
+import { createKeysStandIn } from './keys.stand-in.ts';
 
 export const EVENTS_PATH = '/api/v1/events';
 export const ONE = 'application/cloudevents+json';

@@ -5,21 +5,14 @@ import {
   mintWorkspaceKey,
   toWireKeyRole,
 } from '@tollkeeper/contracts';
-import { createGrpcServer, type GrpcServer, grpcService, type UnaryHandlers } from '@tollkeeper/grpc';
+import { grpcService, type UnaryHandlers } from '@tollkeeper/grpc';
 import { AppError, newId, provenTenantId, type TenantId } from '@tollkeeper/kernel';
-import { createMetrics, type Logger } from '@tollkeeper/runtime';
+import type { Logger } from '@tollkeeper/runtime';
+import { createPeers } from '@tollkeeper/testing';
 
-/** What the service and its peers share. */
-export const CALLER_TOKEN_SECRET = 'a-caller-token-secret-of-enough-bytes';
-
-/**
- * Serves the contract of keys.proto over real gRPC, from a table. A service may not import another one; e2e runs this
- * service with the real keys service.
- */
+/** Keys, from a table. */
 export function createKeysStandIn(logger: Logger) {
   const keys = new Map<string, { tenantId: TenantId; role: KeyRole }>();
-  let server: GrpcServer | undefined;
-  let port = 0;
   let calls = 0;
 
   const handlers: UnaryHandlers<KeysServiceDefinition> = {
@@ -31,29 +24,9 @@ export function createKeysStandIn(logger: Logger) {
     },
   };
 
-  return {
-    get address() {
-      return `127.0.0.1:${port}`;
-    },
+  return Object.assign(createPeers(logger, [grpcService(keysService, handlers)]), {
     /** How often VerifyKey was called. */
     calls: () => calls,
-    /** Starts where it was before, if it was. */
-    async start() {
-      const services = [grpcService(keysService, handlers)];
-      server = createGrpcServer({
-        host: '127.0.0.1',
-        port,
-        services,
-        callerTokenSecret: CALLER_TOKEN_SECRET,
-        logger,
-        metrics: createMetrics('keys'),
-      });
-      await server.start();
-      port = Number(server.address.split(':')[1]);
-    },
-    async stop() {
-      await server?.stop();
-    },
     /** A new good key. */
     issue(role: KeyRole = 'developer') {
       const { apiKey, sha256 } = mintWorkspaceKey();
@@ -62,5 +35,5 @@ export function createKeysStandIn(logger: Logger) {
       return { apiKey, tenantId, sha256 };
     },
     revoke: (sha256: Buffer) => keys.delete(sha256.toString('hex')),
-  };
+  });
 }

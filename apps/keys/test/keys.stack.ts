@@ -4,13 +4,17 @@ import { createGrpcClient, type GrpcClient } from '@tollkeeper/grpc';
 import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
 import { newId, provenTenantId, type Role, type TenantId } from '@tollkeeper/kernel';
 import { createMetrics, loadConfig } from '@tollkeeper/runtime';
-import { expectMatchesOpenApi, type OpenApiDocument, testLogger, type TestMongo } from '@tollkeeper/testing';
+import {
+  CALLER_TOKEN_SECRET,
+  expectMatchesOpenApi,
+  type OpenApiDocument,
+  testLogger,
+  type TestMongo,
+} from '@tollkeeper/testing';
 import supertest, { type Response } from 'supertest';
 import { createKeys, keysConfig, type KeysService } from '../src/index.ts';
 
 export const KEYS_PATH = '/api/v1/management/workspace-keys';
-const SECRET = 'a-caller-token-secret-of-enough-bytes';
-
 export interface CallOptions {
   tenantId?: TenantId;
   role?: Role;
@@ -37,7 +41,7 @@ export function useKeys(mongo: TestMongo, environment: NodeJS.ProcessEnv = {}) {
         GRPC_PORT: '0',
         MONGODB_URI: mongo.uri,
         MONGODB_DATABASE: database,
-        CALLER_TOKEN_SECRET: SECRET,
+        CALLER_TOKEN_SECRET,
         ...environment,
       }),
       logger: logs.logger,
@@ -45,7 +49,10 @@ export function useKeys(mongo: TestMongo, environment: NodeJS.ProcessEnv = {}) {
       clock: () => clock.now,
     });
     await service.start();
-    client = createGrpcClient(keysService, service.grpcAddress, { peer: 'keys', callerTokenSecret: SECRET });
+    client = createGrpcClient(keysService, service.grpcAddress, {
+      peer: 'keys',
+      callerTokenSecret: CALLER_TOKEN_SECRET,
+    });
     document = (await supertest(service.httpUrl).get('/openapi.json')).body as OpenApiDocument;
   }
 
@@ -56,7 +63,7 @@ export function useKeys(mongo: TestMongo, environment: NodeJS.ProcessEnv = {}) {
 
   async function call(method: 'get' | 'post', path: string, options: CallOptions = {}): Promise<Response> {
     const { tenantId = newTenant(), role = 'owner', headers = {}, body } = options;
-    const { token = await signCallerToken(SECRET, { userId: 'user_1', tenantId, role }) } = options;
+    const { token = await signCallerToken(CALLER_TOKEN_SECRET, { userId: 'user_1', tenantId, role }) } = options;
     const request = supertest(service.httpUrl)[method](path).set(headers);
     if (token !== null) request.set(CALLER_HEADER, token);
     const response = await (body === undefined ? request : request.send(body as object));

@@ -1,11 +1,9 @@
 import { alertsService, type AlertsServiceDefinition, identityService } from '@tollkeeper/contracts';
 import type { IdentityServiceDefinition } from '@tollkeeper/contracts';
-import { createGrpcServer, type GrpcServer, grpcService, type UnaryHandlers } from '@tollkeeper/grpc';
+import { grpcService, type UnaryHandlers } from '@tollkeeper/grpc';
 import { AppError, newId, type TenantId } from '@tollkeeper/kernel';
-import { createMetrics, type Logger } from '@tollkeeper/runtime';
-
-/** What the service and its peers share. */
-export const CALLER_TOKEN_SECRET = 'a-caller-token-secret-of-enough-bytes';
+import type { Logger } from '@tollkeeper/runtime';
+import { createPeers } from '@tollkeeper/testing';
 
 export interface StandInChannel {
   tenantId: TenantId;
@@ -16,14 +14,10 @@ export interface StandInChannel {
   signingSecret: string;
 }
 
-/**
- * Serves the contracts of alerts.proto and identity.proto over real gRPC, from a table of channels. A service may not
- * import another one; e2e runs this service with the real ones.
- */
+/** Alerts, from a table of channels, and the part of identity that the notifier asks. */
 export function createAlertsStandIn(logger: Logger) {
   const channels = new Map<string, StandInChannel>();
   const state = { alertsDown: false, identityDown: false };
-  let server: GrpcServer | undefined;
 
   const alerts: UnaryHandlers<AlertsServiceDefinition> = {
     async getChannel({ tenantId, channelId }) {
@@ -44,25 +38,10 @@ export function createAlertsStandIn(logger: Logger) {
     },
   };
 
-  return {
+  const services = [grpcService(alertsService, alerts), grpcService(identityService, identity)];
+  return Object.assign(createPeers(logger, services), {
     channels,
     state,
-    get address() {
-      return server?.address ?? '';
-    },
-    async start() {
-      const services = [grpcService(alertsService, alerts), grpcService(identityService, identity)];
-      server = createGrpcServer({
-        host: '127.0.0.1',
-        port: 0,
-        services,
-        callerTokenSecret: CALLER_TOKEN_SECRET,
-        logger,
-        metrics: createMetrics('alerts'),
-      });
-      await server.start();
-    },
-    stop: async () => server?.stop(),
     /** A new enabled webhook channel unless `fields` say otherwise. */
     addChannel(tenantId: TenantId, url: string, fields: Partial<StandInChannel> = {}): StandInChannel {
       const channel: StandInChannel = {
@@ -72,5 +51,5 @@ export function createAlertsStandIn(logger: Logger) {
       channels.set(channel.id, channel);
       return channel;
     },
-  };
+  });
 }

@@ -14,9 +14,9 @@ import {
 import { createConfiguredEventLog, type EventLog, type LogConsumer } from '@tollkeeper/event-log';
 import { createGrpcClient, type GrpcClient } from '@tollkeeper/grpc';
 import { createMetrics, loadConfig, type Metrics } from '@tollkeeper/runtime';
-import { eventually, testLogger, type TestMongo } from '@tollkeeper/testing';
+import { CALLER_TOKEN_SECRET, eventually, testLogger, type TestMongo } from '@tollkeeper/testing';
 import { createNotifier, notifierConfig, type NotifierService } from '../src/index.ts';
-import { CALLER_TOKEN_SECRET, createAlertsStandIn, type StandInChannel } from './alerts.stand-in.ts';
+import { createAlertsStandIn, type StandInChannel } from './alerts.stand-in.ts';
 import { type Authority, trustedAuthority } from './authority.ts';
 import { alertRecord, notification, NOW } from './notification.builder.ts';
 import { type Answer, type Receiver, startReceiver } from './receiver.ts';

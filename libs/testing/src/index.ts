@@ -5,3 +5,4 @@ export { type TestLogger, testLogger } from './logger.ts';
 export { type TestMongo, useMongo } from './mongo.ts';
 export { type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from './otlp.receiver.ts';
 export { type AnswerToCheck, type OpenApiDocument, expectMatchesOpenApi } from './openapi.ts';
+export { CALLER_TOKEN_SECRET, createPeers, type Peers } from './peers.ts';
