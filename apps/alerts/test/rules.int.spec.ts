@@ -95,6 +95,16 @@ describe('creating a rule', () => {
     ['an unknown field', { window: 3 }, ['window']],
     ['an unknown field inside', config({ treshold: 3 }), ['rule_config.treshold']],
     ['several problems at once', { name: 7, enabled: 'yes' }, ['name', 'enabled']],
+    [
+      'a threshold that does not go with the kind, beside another problem',
+      { name: 7, ...config({ threshold: 0 }) },
+      ['name', 'rule_config.threshold'],
+    ],
+    [
+      'a scope and channels that the workspace does not have',
+      { scope_id: 'ws_other', channel_config_ids: ['chan_1', 'chan_2'] },
+      ['scope_id', 'channel_config_ids[0]', 'channel_config_ids[1]'],
+    ],
   ])('refuses %s', async (_case, changes, paths) => {
     const tenantId = newTenant();
     const response = await call('post', tenantId, '/rules', { body: ruleBody(tenantId, changes) });

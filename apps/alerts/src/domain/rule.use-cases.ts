@@ -1,4 +1,4 @@
-import { AppError, type Clock, newId, type TenantId } from '@tollkeeper/kernel';
+import { AppError, type Clock, type ErrorDetail, newId, type TenantId } from '@tollkeeper/kernel';
 import type { Evaluation, EvaluationStore } from './evaluation.ts';
 import { MAX_RULES, type Rule, type RuleDraft, type RuleFacts, type RuleStore, startsEmpty } from './rule.ts';
 
@@ -35,12 +35,13 @@ export function createRuleUseCases({ store, evaluations, agents, clock }: RuleUs
     return rule;
   }
 
-  async function requireScope(tenantId: TenantId, { scopeType, scopeId }: RuleDraft): Promise<void> {
-    if (scopeType !== 'agent') {
-      if (scopeId !== tenantId) throw invalid('scope_id', `must be ${tenantId}, the id of this workspace`);
-    } else if (!(await agents.has(tenantId, scopeId))) {
-      throw invalid('scope_id', 'must be an agent of this workspace');
+  async function scopeProblems(tenantId: TenantId, { scopeType, scopeId }: RuleDraft): Promise<ErrorDetail[]> {
+    const path = 'scope_id';
+    if (scopeType === 'agent') {
+      const known = await agents.has(tenantId, scopeId);
+      return known ? [] : [{ path, message: 'must be an agent of this workspace' }];
     }
+    return scopeId === tenantId ? [] : [{ path, message: `must be ${tenantId}, the id of this workspace` }];
   }
 
   return {
@@ -48,13 +49,13 @@ export function createRuleUseCases({ store, evaluations, agents, clock }: RuleUs
     get,
 
     async create(tenantId, draft) {
-      await requireScope(tenantId, draft);
+      const problems = await scopeProblems(tenantId, draft);
       const id = newId('rule');
       return store.change(tenantId, id, (facts) => {
         if (facts.ruleCount >= MAX_RULES) {
           throw new AppError('conflict', `The workspace has ${MAX_RULES} rules. Delete one that is not needed.`);
         }
-        requireChannels(draft, facts);
+        requireNone([...problems, ...channelProblems(draft, facts)]);
         const now = new Date(clock());
         const made = { createdAt: now, updatedAt: now, lastFiredAt: null, revision: 1, effectiveAt: now };
         return { ...draft, id, tenantId, ...made };
@@ -64,13 +65,13 @@ export function createRuleUseCases({ store, evaluations, agents, clock }: RuleUs
     async edit(tenantId, ruleId, edit) {
       const before = await get(tenantId, ruleId);
       const checked = edit(before);
-      if (!sameScope(checked, before)) await requireScope(tenantId, checked);
+      const problems = sameScope(checked, before) ? [] : await scopeProblems(tenantId, checked);
       return store.change(tenantId, ruleId, (facts) => {
         const { current } = facts;
         if (current === null) throw noSuchRule();
         const draft = edit(current);
         if (!sameScope(draft, checked)) throw new AppError('conflict', 'The rule was changed meanwhile. Try again.');
-        requireChannels(draft, facts);
+        requireNone([...problems, ...channelProblems(draft, facts)]);
         const now = new Date(clock());
         const restarted = startsEmpty(current, draft) && { revision: current.revision + 1, effectiveAt: now };
         return { ...current, ...draft, updatedAt: now, ...restarted };
@@ -92,20 +93,18 @@ function sameScope(a: RuleDraft, b: RuleDraft): boolean {
   return a.scopeType === b.scopeType && a.scopeId === b.scopeId;
 }
 
-function requireChannels({ channelIds }: RuleDraft, facts: RuleFacts): void {
-  const details = channelIds.flatMap((id, index) =>
+function channelProblems({ channelIds }: RuleDraft, facts: RuleFacts): ErrorDetail[] {
+  return channelIds.flatMap((id, index) =>
     facts.channelIds.has(id)
       ? []
       : [{ path: `channel_config_ids[${index}]`, message: 'must be a channel of this workspace' }],
   );
-  if (details.length === 0) return;
-  throw new AppError('invalid_request', 'The rule names channels that this workspace does not have.', { details });
 }
 
-function invalid(path: string, message: string): AppError {
-  return new AppError('invalid_request', `The request is not valid: ${path} ${message}.`, {
-    details: [{ path, message }],
-  });
+function requireNone(details: ErrorDetail[]): void {
+  if (details.length === 0) return;
+  const problems = details.map(({ path, message }) => `${path} ${message}`).join(', ');
+  throw new AppError('invalid_request', `The rule names what this workspace does not have: ${problems}.`, { details });
 }
 
 function noSuchRule(): AppError {

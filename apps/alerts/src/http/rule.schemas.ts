@@ -48,6 +48,8 @@ const optional = {
   channel_config_ids: channelIds,
 };
 
+const kindAndThreshold = z.object({ rule_kind: required.rule_kind, rule_config: z.object({ threshold }) });
+
 /** A whole rule as a person sends it (spec §2.5). */
 export const ruleBody = z
   .strictObject({
@@ -62,15 +64,18 @@ export const ruleBody = z
     cooldown_seconds: cooldownSeconds.default(0),
     channel_config_ids: channelIds.default([]),
   })
-  .check(({ value, issues }) => {
-    const { rule_kind: kind, rule_config: config } = value;
-    const counts = kind === 'event_count_gte';
-    if (counts === config.threshold > 0) return;
-    const message = counts
-      ? `is required for event_count_gte: a whole number from 1 to ${MAX_THRESHOLD}`
-      : 'must be left out or 0 for first_occurrence, which counts nothing';
-    issues.push({ code: 'custom', input: config.threshold, path: ['rule_config', 'threshold'], message });
-  })
+  .superRefine(
+    ({ rule_kind: kind, rule_config: config }, { issues }) => {
+      const counts = kind === 'event_count_gte';
+      if (counts === config.threshold > 0) return;
+      const message = counts
+        ? `is required for event_count_gte: a whole number from 1 to ${MAX_THRESHOLD}`
+        : 'must be left out or 0 for first_occurrence, which counts nothing';
+      issues.push({ code: 'custom', input: config.threshold, path: ['rule_config', 'threshold'], message });
+    },
+    // Also where other fields are wrong, so that one answer lists all problems.
+    { when: ({ value }) => kindAndThreshold.safeParse(value).success },
+  )
   .meta({ id: 'AlertRuleInput' });
 
 export const rulePatch = z
