@@ -3,15 +3,18 @@ import { eventually } from '@tollkeeper/testing';
 import { Webhook } from 'standardwebhooks';
 import { type ApiClient, logIn } from '../api.client.ts';
 import type { Stage } from '../deployment.ts';
-import { budgetBlocked } from '../events.ts';
-import type { ReceivedWebhook } from '../webhook.receiver.ts';
+import { budgetBlocked, type CloudEvent, guardBlocked } from '../events.ts';
 import { type TestWorkspace, newWorkspace, postEvents } from '../workspace.ts';
 
 const SIGNING_SECRET = `whsec_${Buffer.from('a secret of thirty-two bytes ...').toString('base64')}`;
+const WINDOW_SECONDS = 3;
+const ARRIVED = { timeoutMs: 30_000 };
 
-interface AlertList {
-  items: { id: string; status: string; deliveries: { status: string }[] }[];
-  total: number;
+interface Alert {
+  id: string;
+  rule_name: string;
+  status: string;
+  resolved_at: string | null;
 }
 
 export function describeAlerts({ deployment, receiver }: Stage): void {
@@ -20,17 +23,23 @@ export function describeAlerts({ deployment, receiver }: Stage): void {
     let workspace: TestWorkspace;
     let channelId: string;
 
-    const listAlerts = () => owner.expect<AlertList>({ path: workspace.path('/alerts') });
-    const block = async (times: number) => {
-      const events = Array.from({ length: times }, () => budgetBlocked('run-1'));
-      expect((await postEvents(deployment(), workspace.apiKey, events)).status).toBe(202);
+    const createRule = (rule: object) => {
+      const scope = { scope_type: 'workspace', scope_id: workspace.id };
+      const body = { severity: 'high', ...scope, channel_config_ids: [channelId], ...rule };
+      return owner.expect({ method: 'POST', path: workspace.path('/alerts/rules'), body, status: 201 });
     };
-    /** What has arrived for this workspace, and is not looked at again. */
-    const takeReceived = (): ReceivedWebhook[] => {
+    const listAlerts = () => owner.expect<{ items: Alert[]; total: number }>({ path: workspace.path('/alerts') });
+    const post = async (...events: CloudEvent[]) =>
+      expect((await postEvents(deployment(), workspace.apiKey, events)).status).toBe(202);
+    /** All that arrived since the last look, verified and in this order, once nothing is left to deliver. */
+    const takeNotifications = async (): Promise<unknown[]> => {
+      await eventually(async () => {
+        expect(await owner.expect({ path: workspace.path('/alerts/system') })).toMatchObject({ QueueSize: 0 });
+      }, ARRIVED);
       const { received } = receiver();
       const mine = received.filter(({ path }) => path.endsWith(workspace.slug));
       received.splice(0, received.length, ...received.filter((webhook) => !mine.includes(webhook)));
-      return mine;
+      return mine.map(({ body, headers }) => new Webhook(SIGNING_SECRET).verify(body, headers));
     };
     const testChannel = () =>
       owner.expect({ method: 'POST', path: workspace.path(`/alerts/channels/${channelId}/test`) });
@@ -42,64 +51,66 @@ export function describeAlerts({ deployment, receiver }: Stage): void {
       const path = workspace.path('/alerts/channels');
       const channel = { channel_type: 'webhook', config };
       channelId = (await owner.expect<{ id: string }>({ method: 'POST', path, body: channel, status: 201 })).id;
-      const rule = {
+      await createRule({
         name: 'Blocked often',
-        severity: 'high',
-        scope_type: 'workspace',
-        scope_id: workspace.id,
         rule_kind: 'event_count_gte',
         rule_config: { window_seconds: 600, threshold: 3, filters: { event_types: ['budget.blocked'] } },
-        channel_config_ids: [channelId],
-      };
-      await owner.expect({ method: 'POST', path: workspace.path('/alerts/rules'), body: rule, status: 201 });
+      });
     });
 
     it('a test notification reports what the destination answers', async () => {
       expect(await testChannel()).toEqual({ ResponseStatus: 200, ResponseSnippet: 'thanks' });
-      const [{ body = '' } = {}] = takeReceived();
-      expect(JSON.parse(body)).toMatchObject({ type: 'channel.test' });
+      expect(await takeNotifications()).toMatchObject([{ type: 'channel.test' }]);
     });
 
-    it('a rule fires when its threshold is reached, and one signed webhook arrives', async () => {
-      await block(2);
-      await block(1);
-      const arrived: ReceivedWebhook[] = [];
-      await eventually(
-        () => {
-          arrived.push(...takeReceived());
-          expect(arrived).toHaveLength(1);
-        },
-        { timeoutMs: 30_000 },
-      );
-      const { body, headers } = arrived[0] ?? { body: '', headers: {} };
-      expect(new Webhook(SIGNING_SECRET).verify(body, headers)).toMatchObject({
-        type: 'alert.fired',
-        data: { tenant_id: workspace.id, rule_name: 'Blocked often', severity: 'high', event_count: 3 },
-      });
+    it('a rule fires when its threshold is reached, and exactly one signed webhook arrives', async () => {
+      await post(budgetBlocked('run-1'), budgetBlocked('run-1'));
+      await post(budgetBlocked('run-1'));
       await eventually(async () => {
         const { items, total } = await listAlerts();
         expect(total).toBe(1);
         expect(items[0]).toMatchObject({ status: 'firing', deliveries: [{ status: 'delivered' }] });
-      });
+      }, ARRIVED);
+      const data = { tenant_id: workspace.id, rule_name: 'Blocked often', severity: 'high', event_count: 3 };
+      expect(await takeNotifications()).toMatchObject([{ type: 'alert.fired', data }]);
     });
 
-    it('an alert is acknowledged and resolved', async () => {
+    it('an alert is acknowledged and resolved, and exactly one signed webhook tells that it is resolved', async () => {
       const { items } = await listAlerts();
       const path = workspace.path(`/alerts/${items[0]?.id}`);
       expect(await owner.expect({ method: 'POST', path: `${path}:acknowledge` })).toMatchObject({
         status: 'acknowledged',
       });
       expect(await owner.expect({ method: 'POST', path: `${path}:resolve` })).toMatchObject({ status: 'resolved' });
+      const data = { id: items[0]?.id, status: 'resolved' };
+      expect(await takeNotifications()).toMatchObject([{ type: 'alert.resolved', data }]);
+    });
+
+    it('an alert resolves by the clock after its window: one signed webhook tells of the fire, then one of the end', async () => {
+      const filters = { event_types: ['guard.blocked'] };
+      const rule_config = { window_seconds: WINDOW_SECONDS, threshold: 1, filters };
+      await createRule({ name: 'Guarded', rule_kind: 'event_count_gte', rule_config });
+      const event = guardBlocked('run-1');
+      await post(event);
+      const { id, resolved_at } = await eventually(async () => {
+        const alert = (await listAlerts()).items.find(({ rule_name }) => rule_name === 'Guarded');
+        expect(alert).toMatchObject({ status: 'resolved' });
+        return alert!;
+      }, ARRIVED);
+      expect(Date.parse(resolved_at!) - Date.parse(event.time)).toBeGreaterThanOrEqual(WINDOW_SECONDS * 1000);
+      expect(await takeNotifications()).toMatchObject([
+        { type: 'alert.fired', data: { id, status: 'firing', resolved_at: null } },
+        { type: 'alert.resolved', data: { id, status: 'resolved', resolved_at } },
+      ]);
+      expect((await listAlerts()).total).toBe(2);
     });
 
     it('channels keep their secrets over a restart, and show them to nobody', async () => {
       const exitCodes = await deployment().end('SIGTERM');
       expect(exitCodes.filter((code) => code !== 0)).toEqual([]);
       await deployment().start();
-      takeReceived();
       await testChannel();
-      const { body, headers } = takeReceived()[0] ?? { body: '', headers: {} };
-      expect(() => new Webhook(SIGNING_SECRET).verify(body, headers)).not.toThrow();
+      expect(await takeNotifications()).toMatchObject([{ type: 'channel.test' }]);
 
       const channels = await owner.call({ path: workspace.path('/alerts/channels') });
       for (const text of [channels.text, deployment().logs()]) {
