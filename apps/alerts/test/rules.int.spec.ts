@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { useMongo } from '@tollkeeper/testing';
-import { MAX_RULES } from '../src/domain/rule.ts';
+import { MAX_REMEMBERED_EVENTS, MAX_RULES } from '../src/domain/rule.ts';
 import { type Body, newTenant, ruleBody, useAlerts } from './alerts.stack.ts';
 
 const mongo = useMongo();
@@ -122,6 +122,29 @@ describe('creating a rule', () => {
     );
     const response = await call('post', tenantId, '/rules', { body: ruleBody(tenantId, { name: rule['name'] }) });
     expect(response.status).toBe(409);
+  });
+
+  it('refuses thresholds beyond what the evaluator remembers for a workspace, until one is given back', async () => {
+    const tenantId = newTenant();
+    const threshold = 100_000;
+    const large = { rule_config: { window_seconds: 60, threshold } };
+    const { id, ...rule } = await createRule(tenantId, large);
+    const collection = mongo.connection.useDb(stack.database).collection('rules');
+    const stored = (await collection.findOne({ _id: id as never }))!;
+    await collection.insertMany(
+      Array.from({ length: MAX_REMEMBERED_EVENTS / threshold - 1 }, (_, index) => ({
+        ...stored,
+        _id: `${id}${index}` as never,
+      })),
+    );
+    const body = ruleBody(tenantId, { name: rule['name'] });
+    expect((await call('post', tenantId, '/rules', { body })).status).toBe(409);
+    const disabled = await createRule(tenantId, { enabled: false });
+    const enable = { body: { enabled: true } };
+    expect((await call('patch', tenantId, `/rules/${disabled.id}`, enable)).status).toBe(409);
+    await expecting(200, 'patch', tenantId, `/rules/${id}`, { body: { enabled: false } });
+    await expecting(201, 'post', tenantId, '/rules', { body });
+    await expecting(200, 'patch', tenantId, `/rules/${disabled.id}`, enable);
   });
 });
 

@@ -57,6 +57,8 @@ export function startsEmpty(before: RuleDraft, after: RuleDraft): boolean {
 
 /** Most rules in a workspace. */
 export const MAX_RULES = 1000;
+/** Most events that the enabled rules of a workspace remember together: 16 bytes each in the evaluator's memory. */
+export const MAX_REMEMBERED_EVENTS = 5_000_000;
 /** Most channels that one rule tells. */
 export const MAX_RULE_CHANNELS = 20;
 
@@ -66,6 +68,8 @@ export interface RuleFacts {
   current: Rule | null;
   /** Rules of the workspace. */
   ruleCount: number;
+  /** Sum of the thresholds of the workspace's other enabled rules. */
+  otherThresholds: number;
   /** Ids of the channels of the workspace. */
   channelIds: ReadonlySet<string>;
 }

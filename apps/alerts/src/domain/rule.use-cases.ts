@@ -1,12 +1,23 @@
 import { AppError, type Clock, type ErrorDetail, newId, type TenantId } from '@tollkeeper/kernel';
 import type { Evaluation, EvaluationStore } from './evaluation.ts';
-import { MAX_RULES, type Rule, type RuleDraft, type RuleFacts, type RuleStore, startsEmpty } from './rule.ts';
+import {
+  MAX_REMEMBERED_EVENTS,
+  MAX_RULES,
+  type Rule,
+  type RuleDraft,
+  type RuleFacts,
+  type RuleStore,
+  startsEmpty,
+} from './rule.ts';
 
 /** What can be done with rules (spec §4.3, decisions §6). Every method rejects with `not_found` for a rule of another workspace. */
 export interface RuleUseCases {
   list(tenantId: TenantId): Promise<Rule[]>;
   get(tenantId: TenantId, ruleId: string): Promise<Rule>;
-  /** Rejects with `invalid_request` for a scope or a channel that is not the workspace's, `conflict` with {@link MAX_RULES} rules. */
+  /**
+   * Rejects with `invalid_request` for a scope or a channel that is not the workspace's, `conflict` with {@link MAX_RULES} rules and
+   * beyond {@link MAX_REMEMBERED_EVENTS}.
+   */
   create(tenantId: TenantId, draft: RuleDraft): Promise<Rule>;
   /** `edit` makes the new rule of the present one and may be run again on a newer one. Rejects as `create` does. */
   edit(tenantId: TenantId, ruleId: string, edit: (current: RuleDraft) => RuleDraft): Promise<Rule>;
@@ -56,6 +67,7 @@ export function createRuleUseCases({ store, evaluations, agents, clock }: RuleUs
           throw new AppError('conflict', `The workspace has ${MAX_RULES} rules. Delete one that is not needed.`);
         }
         requireNone([...problems, ...channelProblems(draft, facts)]);
+        requireMemory(draft, facts);
         const now = new Date(clock());
         const made = { createdAt: now, updatedAt: now, lastFiredAt: null, revision: 1, effectiveAt: now };
         return { ...draft, id, tenantId, ...made };
@@ -72,6 +84,7 @@ export function createRuleUseCases({ store, evaluations, agents, clock }: RuleUs
         const draft = edit(current);
         if (!sameScope(draft, checked)) throw new AppError('conflict', 'The rule was changed meanwhile. Try again.');
         requireNone([...problems, ...channelProblems(draft, facts)]);
+        requireMemory(draft, facts);
         const now = new Date(clock());
         const restarted = startsEmpty(current, draft) && { revision: current.revision + 1, effectiveAt: now };
         return { ...current, ...draft, updatedAt: now, ...restarted };
@@ -105,6 +118,16 @@ function requireNone(details: ErrorDetail[]): void {
   if (details.length === 0) return;
   const problems = details.map(({ path, message }) => `${path} ${message}`).join(', ');
   throw new AppError('invalid_request', `The rule names what this workspace does not have: ${problems}.`, { details });
+}
+
+function requireMemory({ enabled, threshold }: RuleDraft, { otherThresholds }: RuleFacts): void {
+  const remembered = otherThresholds + threshold;
+  if (!enabled || remembered <= MAX_REMEMBERED_EVENTS) return;
+  throw new AppError(
+    'conflict',
+    `The thresholds of the workspace's enabled rules would add up to ${remembered}, and may to ${MAX_REMEMBERED_EVENTS}. ` +
+      'Lower rule_config.threshold, or disable a rule that is not needed.',
+  );
 }
 
 function noSuchRule(): AppError {

@@ -51,7 +51,9 @@ export function createRuleRoutes(rules: RuleUseCases): Route[] {
       operationId: 'createAlertRule',
       tag: TAG,
       summary: 'Create a rule',
-      description: 'It counts the events that are accepted from now on. At most 1000 rules in a workspace.',
+      description:
+        'It counts the events that are accepted from now on. At most 1000 rules in a workspace, and 5000000 as the sum of the ' +
+        'thresholds of those that are enabled.',
       access: 'admin',
       body: ruleBody,
       responses: { 201: { description: 'The new rule', schema: ruleRecord } },

@@ -1,7 +1,7 @@
 import { RULE_KINDS, SCOPE_TYPES, SEVERITIES } from '@tollkeeper/contracts';
 import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { withTransaction } from '@tollkeeper/mongo';
-import { type ClientSession, type Connection, type Model, Schema } from 'mongoose';
+import { type ClientSession, type Connection, type Model, Schema, trusted } from 'mongoose';
 import type { Alert } from '../domain/alert.ts';
 import type { Rule, RuleStore } from '../domain/rule.ts';
 import type { RuleChanges } from './rule.changes.ts';
@@ -46,8 +46,18 @@ export interface MongoRuleStore extends RuleStore {
   countEnabled(tenantId: TenantId): Promise<number>;
   /** Takes the channel out of all rules. Part of a transaction that has recorded the change. */
   removeChannel(session: ClientSession, tenantId: TenantId, channelId: string): Promise<void>;
+  /**
+   * Deletes what belongs to those of the rules that are gone, and answers their ids: what was evaluated of a rule can be stored
+   * right after its deletion.
+   */
+  forgetMissing(session: ClientSession, rules: readonly RuleReference[]): Promise<string[]>;
   /** Moves `lastFiredAt` of the rules of these alerts forward, never back. */
   recordFires(session: ClientSession, alerts: readonly Alert[]): Promise<void>;
+}
+
+export interface RuleReference {
+  tenantId: TenantId;
+  ruleId: string;
 }
 
 export interface RuleStoreDeps {
@@ -75,9 +85,17 @@ export function createRuleStore({ connection, changes, channelIds, forget }: Rul
       withTransaction(connection, async (session) => {
         await changes.record(session, tenantId);
         const current = await rules.findOne({ _id: ruleId, tenantId }, null, { session }).lean();
+        const others = { tenantId, enabled: true, _id: trusted({ $ne: ruleId }) };
+        const [sum] = await rules
+          .aggregate<{ thresholds: number }>([
+            { $match: others },
+            { $group: { _id: null, thresholds: { $sum: '$threshold' } } },
+          ])
+          .session(session);
         const rule = decide({
           current: current === null ? null : toRule(current),
           ruleCount: await rules.countDocuments({ tenantId }, { session }),
+          otherThresholds: sum?.thresholds ?? 0,
           channelIds: new Set(await channelIds(session, tenantId)),
         });
         const { id, ...fields } = rule;
@@ -97,6 +115,15 @@ export function createRuleStore({ connection, changes, channelIds, forget }: Rul
 
     async removeChannel(session, tenantId, channelId) {
       await rules.updateMany({ tenantId, channelIds: channelId }, { $pull: { channelIds: channelId } }, { session });
+    },
+
+    async forgetMissing(session, references) {
+      const ids = references.map(({ ruleId }) => ruleId);
+      const known = await rules.find({ _id: trusted({ $in: ids }) }, { _id: 1 }, { session }).lean();
+      const knownIds = new Set(known.map(({ _id }) => _id));
+      const missing = references.filter(({ ruleId }) => !knownIds.has(ruleId));
+      for (const { tenantId, ruleId } of missing) await forget(session, tenantId, ruleId);
+      return missing.map(({ ruleId }) => ruleId);
     },
 
     async recordFires(session, alerts) {
