@@ -49,7 +49,11 @@ export interface CallOptions {
  * The alerts service on a real mongod and event log, with identity and notifier behind real gRPC. Every answer is checked against
  * its OpenAPI document.
  */
-export function useAlerts(mongo: TestMongo, environment: NodeJS.ProcessEnv = {}) {
+export function useAlerts(
+  mongo: TestMongo,
+  environment: NodeJS.ProcessEnv = {},
+  wrapLog: (log: EventLog) => EventLog = (log) => log,
+) {
   const logs = testLogger();
   const { logger } = logs;
   const clock = { now: Date.parse('2026-11-21T18:00:00.000Z') };
@@ -90,7 +94,7 @@ export function useAlerts(mongo: TestMongo, environment: NodeJS.ProcessEnv = {})
     });
     await eventLog.start();
     const config = configOf(overrides);
-    service = createAlerts({ config, logger, metrics, eventLog, clock: () => clock.now });
+    service = createAlerts({ config, logger, metrics, eventLog: wrapLog(eventLog), clock: () => clock.now });
     try {
       await service.start();
     } catch (error) {

@@ -116,6 +116,8 @@ export interface EventLog extends Component {
 export interface LogConsumer extends Component {
   /** Records of the whole topic that the group has not read yet. Expired records do not count. */
   lag(): Promise<number>;
+  /** The offset that the next record of each partition gets, by its number: appends that resolved before the call are below it. */
+  endOffsets(): Promise<readonly number[]>;
 }
 
 /** Largest record value, as in Kafka's defaults: 1 MiB with room for key and headers. */

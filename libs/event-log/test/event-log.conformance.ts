@@ -263,6 +263,21 @@ export function describeEventLogConformance(name: string, createHarness: () => P
         await consume(ledger);
         await eventually(async () => expect(await idle.lag()).toBe(0));
       });
+
+      it('tell the ends of the partitions, with every append before', async () => {
+        const consumer = log.consumer({
+          group: 'group',
+          topic,
+          maxRecords: 10,
+          handler: createGroupLedger().handler(),
+        });
+        const none = Array.from({ length: PARTITIONS }, () => 0);
+        await eventually(async () => expect(await consumer.endOffsets()).toEqual(none));
+        for (let appended = 1; appended <= 5; appended += 1) {
+          await log.append(topic, numbered('ws_a', appended, 2));
+          expect((await consumer.endOffsets()).toSorted((a, b) => b - a).slice(0, 2)).toEqual([2 * appended, 0]);
+        }
+      });
     });
 
     describe('consumer groups', () => {

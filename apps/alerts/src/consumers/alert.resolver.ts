@@ -1,52 +1,73 @@
 import type { Clock } from '@tollkeeper/kernel';
+import type { Alert } from '../domain/alert.ts';
 import type { MongoAlertStore } from '../store/alert.store.ts';
-import type { WindowStore } from '../store/window.store.ts';
+import type { WindowProgress, WindowStore } from '../store/window.store.ts';
 import type { EvaluationMetrics } from './evaluation.metrics.ts';
 import type { GatewayEventsConsumer } from './gateway-events.consumer.ts';
 
 /** Resolves alerts whose condition is, by the clock, no longer met (decisions §6). */
 export interface AlertResolver {
-  /** One look. Alerts of partitions whose events are not all evaluated wait for the next one. */
+  /** One look. Alerts wait for a later one where events from before this one are not evaluated yet. */
   resolveLapsed(): Promise<void>;
 }
 
 export interface AlertResolverDeps {
-  alerts: Pick<MongoAlertStore, 'lapsed' | 'lapsedPartitions' | 'extend' | 'resolve'>;
+  alerts: Pick<MongoAlertStore, 'lapsed' | 'lapsedPartitions' | 'extend' | 'resolveLapsed'>;
   windows: Pick<WindowStore, 'progress'>;
-  consumer: Pick<GatewayEventsConsumer, 'whileEvaluated'>;
+  consumer: Pick<GatewayEventsConsumer, 'endOffsets' | 'hasEvaluated'>;
   metrics: EvaluationMetrics;
   clock: Clock;
   onResolved: () => void;
 }
 
-const MAX_ALERTS_PER_LOOK = 500;
+/** They are resolved in one transaction, with up to 20 notifications each. */
+const MAX_ALERTS_PER_LOOK = 200;
+
+/** A look at a partition: what was accepted before `at` stands in the log before `end`. */
+interface Look {
+  at: number;
+  end: number;
+}
 
 export function createAlertResolver(deps: AlertResolverDeps): AlertResolver {
   const { alerts, windows, consumer, metrics, clock, onResolved } = deps;
+  /** The looks that wait until their events are evaluated; the log may have grown since, and be never at its end. */
+  const waiting = new Map<number, Look>();
 
-  /** An alert knows how long its condition is met as of some earlier time; the window of its rule may know better by now. */
-  async function settle(partition: number): Promise<void> {
-    const now = clock();
-    const lapsed = await alerts.lapsed(partition, now, MAX_ALERTS_PER_LOOK);
+  /**
+   * Settles the alerts that lapsed before `at`: whatever was accepted until then is known. An alert knows how long its condition is
+   * met as of some earlier time; the window of its rule may know better by now.
+   */
+  async function settle(partition: number, at: number): Promise<void> {
+    const lapsed = await alerts.lapsed(partition, at, MAX_ALERTS_PER_LOOK);
     const progress = await windows.progress([...new Set(lapsed.map(({ ruleId }) => ruleId))]);
-    for (const alert of lapsed) {
-      const window = progress.get(alert.ruleId);
-      // A rule that was edited since, or is gone, says no more about the alert.
-      const metUntil = window?.revision === alert.ruleRevision ? (window.metUntil ?? 0) : 0;
-      if (metUntil > now) {
-        await alerts.extend(alert, metUntil);
-      } else if ((await alerts.resolve(alert.tenantId, alert.id, now)) !== null) {
-        metrics.resolved();
-        onResolved();
-      }
-    }
+    const known = lapsed.map((alert) => ({ alert, metUntil: metUntil(alert, progress.get(alert.ruleId)) }));
+    await alerts.extend(known.filter((each) => each.metUntil > at));
+    const over = known.filter((each) => each.metUntil <= at).map(({ alert }) => alert);
+    const resolved = await alerts.resolveLapsed(over, clock());
+    if (resolved.length === 0) return;
+    metrics.resolved(resolved.length);
+    onResolved();
   }
 
   return {
     async resolveLapsed() {
-      for (const partition of await alerts.lapsedPartitions(clock())) {
-        await consumer.whileEvaluated(partition, () => settle(partition));
+      const at = clock();
+      const partitions = await alerts.lapsedPartitions(at);
+      if (partitions.length === 0) return;
+      const ends = await consumer.endOffsets();
+      for (const partition of partitions) {
+        const look = waiting.get(partition) ?? { at, end: ends[partition] ?? 0 };
+        waiting.set(partition, look);
+        if (!(await consumer.hasEvaluated(partition, look.end))) continue;
+        waiting.delete(partition);
+        await settle(partition, look.at);
       }
     },
   };
+}
+
+/** A rule that was edited since, or is gone, says no more about the alert. */
+function metUntil({ ruleRevision }: Alert, window: WindowProgress | undefined): number {
+  return window?.revision === ruleRevision ? (window.metUntil ?? 0) : 0;
 }

@@ -8,7 +8,7 @@ export interface EvaluationMetrics {
   decided(decisions: readonly Decision[]): void;
   /** How long the newest evaluated record of a partition had been in the log. */
   lag(partition: number, lagMs: number): void;
-  resolved(): void;
+  resolved(count: number): void;
 }
 
 export function createEvaluationMetrics(metrics: Metrics, book: RuleBook): EvaluationMetrics {
@@ -45,6 +45,6 @@ export function createEvaluationMetrics(metrics: Metrics, book: RuleBook): Evalu
       for (const { outcome } of made) decisions.inc({ outcome });
     },
     lag: (partition, lagMs) => lag.set({ partition }, Math.max(0, lagMs) / 1000),
-    resolved: () => resolved.inc(),
+    resolved: (count) => resolved.inc(count),
   };
 }

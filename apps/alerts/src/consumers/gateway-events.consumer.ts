@@ -39,11 +39,8 @@ export interface GatewayEventsConsumerDeps {
 export interface GatewayEventsConsumer extends LogConsumer {
   /** Stores what was read and is not stored yet; where there is more to read, only what is due. What fails is read again later. */
   save(): Promise<void>;
-  /**
-   * Runs `work` while nothing of the partition is evaluated, provided that everything the log has of it was evaluated and
-   * stored. Otherwise, and where that can't be known, it does nothing.
-   */
-  whileEvaluated(partition: number, work: () => Promise<void>): Promise<void>;
+  /** Whether everything of the partition before `offset` is evaluated and stored, by this replica or by another one. */
+  hasEvaluated(partition: number, offset: number): Promise<boolean>;
 }
 
 /**
@@ -106,7 +103,11 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
     await knowRules(batch);
     await inTurn(partition, async () => {
       const session = await sessionAt(batch);
-      session.read(batch, await counted(batch));
+      for (const { event, offset } of await counted(batch)) {
+        session.evaluate(event, offset);
+        if (session.full) await save(session);
+      }
+      session.finish(batch);
       metrics.lag(partition, clock() - records.at(-1)!.appendedAt);
       if (session.saveDue) await save(session);
     });
@@ -116,32 +117,23 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
    * The events of a batch that a rule may count; only those are decoded, as most are not. The key of a record is the
    * workspace.
    */
-  async function counted(batch: RecordBatch): Promise<CountableEvent[]> {
-    const events: CountableEvent[] = [];
+  async function counted(batch: RecordBatch): Promise<{ event: CountableEvent; offset: number }[]> {
+    const events: { event: CountableEvent; offset: number }[] = [];
     for (const record of batch.records) {
       const type = peekEventType(record.value);
       if (type !== null && !(book.countsType(type) && book.counts(record.key, type))) continue;
       try {
         const event = toCountableEvent(decodeGatewayEvent(record.value));
         traces.remember(event, record.headers);
-        events.push(event);
+        events.push({ event, offset: record.offset });
       } catch (error) {
         await deps.deadLetters.setAside(batch, record, error instanceof Error ? error.message : String(error));
       }
     }
-    const late = events.filter(isLate).length;
+    const late = events.filter(({ event }) => isLate(event)).length;
     metrics.events('late', late);
     metrics.events('counted', events.length - late);
     return events;
-  }
-
-  /** Whether the session is at the end of the partition and nobody else has moved on. */
-  async function isCurrent(partition: number, session: PartitionSession): Promise<boolean> {
-    if ((await offsets.position(GATEWAY_EVENTS_TOPIC, partition)) !== session.savedPosition) {
-      sessions.delete(partition);
-      return false;
-    }
-    return session.atEnd === true;
   }
 
   /** What somebody else may have by now is forgotten: to store it would take the ground from under what they have read since. */
@@ -178,13 +170,12 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
       );
       await Promise.all(saves);
     },
-    whileEvaluated: (partition, work) =>
-      inTurn(partition, async () => {
+    async hasEvaluated(partition, offset) {
+      await inTurn(partition, async () => {
         const session = sessions.get(partition);
-        if (session !== undefined) await save(session);
-        // Without a session nothing was read since the start: then the stored position must be the end of the log.
-        const current = session === undefined ? (await consumer.lag()) === 0 : await isCurrent(partition, session);
-        if (current) await work();
-      }),
+        if (session !== undefined && (session.position ?? 0) >= offset) await save(session);
+      });
+      return ((await offsets.position(GATEWAY_EVENTS_TOPIC, partition)) ?? 0) >= offset;
+    },
   };
 }

@@ -5,6 +5,8 @@ import { createPartitionEvaluator } from '../domain/partition.evaluator.ts';
 import type { RuleBook } from '../domain/rule-book.ts';
 import type { AlertTraces, EvaluationRecorder } from '../store/evaluation.recorder.ts';
 
+/** Documents that a save may write for decisions, about: a transaction has to fit into the store's cache and time. */
+const MAX_PENDING_WRITES = 2000;
 /** At the end of the partition. What comes with no further batch behind it is for the loop to save. */
 const SAVE_INTERVAL_MS = 1000;
 /**
@@ -22,12 +24,16 @@ export interface PartitionSession {
   readonly savedPosition: number | null;
   /** Whether it is time to save: something was decided, or enough time has passed since the last save. */
   readonly saveDue: boolean;
+  /** Whether to save before anything else is evaluated, in mid-batch too. */
+  readonly full: boolean;
   /** Decisions made since the last save. */
   readonly decisions: readonly Decision[];
   /** Whether the partition was read to its end, as of the last batch; null before the first. */
   readonly atEnd: boolean | null;
-  /** Evaluates those events of a batch that rules count, in their order. */
-  read(batch: RecordBatch, events: readonly CountableEvent[]): void;
+  /** Evaluates the next event of a batch that rules count. */
+  evaluate(event: CountableEvent, offset: number): void;
+  /** Says that what rules count of the batch was evaluated. */
+  finish(batch: RecordBatch): void;
   /** Stores position, windows and decisions. After a rejection the session is of no use: nobody knows what is stored. */
   save(traces: AlertTraces): Promise<void>;
 }
@@ -47,6 +53,7 @@ export async function openPartitionSession(deps: {
   let savedAt = performance.now();
   let saveMs = 0;
   let decisions: Decision[] = [];
+  let pendingWrites = 0;
   let atEnd: boolean | null = null;
 
   return {
@@ -61,14 +68,23 @@ export async function openPartitionSession(deps: {
       const busyMs = Math.max(MIN_BUSY_SAVE_INTERVAL_MS, saveMs * BUSY_SAVE_INTERVAL_BY_DURATION);
       return performance.now() - savedAt >= (atEnd === true ? SAVE_INTERVAL_MS : busyMs);
     },
+    get full() {
+      return pendingWrites >= MAX_PENDING_WRITES;
+    },
     get decisions() {
       return decisions;
     },
     get atEnd() {
       return atEnd;
     },
-    read(batch, events) {
-      for (const event of events) decisions.push(...evaluator.evaluate(event));
+    evaluate(event, offset) {
+      for (const decision of evaluator.evaluate(event)) {
+        decisions.push(decision);
+        pendingWrites += writesOf(decision);
+      }
+      position = offset + 1;
+    },
+    finish(batch) {
       position = batch.nextOffset;
       atEnd = batch.nextOffset >= batch.endOffset;
     },
@@ -82,6 +98,12 @@ export async function openPartitionSession(deps: {
       savedAt = performance.now();
       saveMs = savedAt - startedAt;
       decisions = [];
+      pendingWrites = 0;
     },
   };
+}
+
+/** The alert, and for each channel its delivery and what goes to the log. */
+function writesOf({ outcome, rule }: Decision): number {
+  return outcome === 'fired' ? 1 + 2 * rule.channelIds.length : 1;
 }

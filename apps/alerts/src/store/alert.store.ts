@@ -1,10 +1,10 @@
 import { ALERT_STATUSES, type AlertStatus, RULE_KINDS, SCOPE_TYPES, SEVERITIES } from '@tollkeeper/contracts';
 import { provenTenantId } from '@tollkeeper/kernel';
 import { withTransaction } from '@tollkeeper/mongo';
-import { activeTrace } from '@tollkeeper/runtime';
+import { activeTrace, type TraceHeaders } from '@tollkeeper/runtime';
 import { type ClientSession, type Connection, Schema, trusted } from 'mongoose';
 import type { Alert, AlertQuery, AlertStore } from '../domain/alert.ts';
-import type { MongoChannelStore } from './channel.store.ts';
+import type { AlertNotifier } from './alert.notifier.ts';
 import type { NotificationStore } from './notification.store.ts';
 
 interface StoredAlert extends Omit<Alert, 'id' | 'tenantId'> {
@@ -49,9 +49,13 @@ const alertSchema = new Schema<StoredAlert>(
   { collection: 'alerts', versionKey: false },
 );
 const OPEN: AlertStatus[] = ['firing', 'acknowledged'];
+// History, by each of its filters alone; the newest come first.
 alertSchema.index({ tenantId: 1, triggeredAt: -1, _id: -1 });
-alertSchema.index({ tenantId: 1, ruleId: 1, triggeredAt: -1 });
-alertSchema.index({ partition: 1, metUntil: 1 }, { partialFilterExpression: { status: { $in: OPEN } } });
+for (const filter of ['ruleId', 'severity', 'status']) {
+  alertSchema.index({ tenantId: 1, [filter]: 1, triggeredAt: -1, _id: -1 });
+}
+// What the clock is about to resolve, of all partitions.
+alertSchema.index({ metUntil: 1, partition: 1 }, { partialFilterExpression: { status: { $in: OPEN } } });
 
 /** Alerts in the database of `connection`, with what the evaluation does to them. Make it before the connection starts. */
 export interface MongoAlertStore extends AlertStore {
@@ -61,19 +65,42 @@ export interface MongoAlertStore extends AlertStore {
   lapsed(partition: number, now: number, limit: number): Promise<Alert[]>;
   /** Partitions that have such alerts. */
   lapsedPartitions(now: number): Promise<number[]>;
-  /** Notes that the condition of an alert is met for longer than was known. */
-  extend(alert: Alert, metUntil: number): Promise<void>;
+  /** Resolves these alerts, those that are not resolved yet, and queues the notifications of that. Answers which they were. */
+  resolveLapsed(lapsed: readonly Alert[], at: number): Promise<Alert[]>;
+  /** Notes that the conditions of alerts are met for longer than was known. */
+  extend(lasting: readonly LastingAlert[]): Promise<void>;
+}
+
+/** An alert whose condition is met until `metUntil`, epoch milliseconds. */
+export interface LastingAlert {
+  alert: Alert;
+  metUntil: number;
 }
 
 export interface AlertStoreDeps {
   connection: Connection;
-  channels: Pick<MongoChannelStore, 'enabled'>;
-  notifications: NotificationStore;
+  notifier: AlertNotifier;
+  notifications: Pick<NotificationStore, 'deliveries' | 'countUndelivered'>;
 }
 
-export function createAlertStore({ connection, channels, notifications }: AlertStoreDeps): MongoAlertStore {
+export function createAlertStore({ connection, notifier, notifications }: AlertStoreDeps): MongoAlertStore {
   const alerts = connection.model<StoredAlert>('Alert', alertSchema);
   const open = () => ({ status: trusted({ $in: OPEN }) });
+
+  /** Resolves those of the alerts that are not resolved, and has their channels told. */
+  const resolveAll = (which: object, resolvedAt: number, trace: TraceHeaders | undefined): Promise<Alert[]> =>
+    withTransaction(connection, async (session) => {
+      const filter = { ...which, ...open() };
+      const resolution = { status: 'resolved' as const, resolvedAt };
+      const resolved = (await alerts.find(filter, null, { session }).lean()).map((stored) => ({
+        ...toAlert(stored),
+        ...resolution,
+      }));
+      if (resolved.length === 0) return [];
+      await alerts.updateMany(filter, { $set: resolution }, { session });
+      await notifier.tell(session, { type: 'alert.resolved', alerts: resolved, at: resolvedAt, traceOf: () => trace });
+      return resolved;
+    });
 
   return {
     async list(tenantId, query) {
@@ -97,19 +124,10 @@ export function createAlertStore({ connection, channels, notifications }: AlertS
       return stored === null ? null : toAlert(stored);
     },
 
-    resolve: (tenantId, alertId, resolvedAt) =>
-      withTransaction(connection, async (session) => {
-        const update = { $set: { status: 'resolved' as const, resolvedAt } };
-        const options = { session, returnDocument: 'after' } as const;
-        const stored = await alerts.findOneAndUpdate({ _id: alertId, tenantId, ...open() }, update, options).lean();
-        if (stored === null) return null;
-        const alert = toAlert(stored);
-        const told = await channels.enabled(session, tenantId, alert.channelIds);
-        const trace = activeTrace();
-        const fresh = told.map((channel) => ({ alert, type: 'alert.resolved' as const, channel, trace }));
-        await notifications.queue(session, fresh, resolvedAt);
-        return alert;
-      }),
+    async resolve(tenantId, alertId, resolvedAt) {
+      const [resolved] = await resolveAll({ _id: alertId, tenantId }, resolvedAt, activeTrace());
+      return resolved ?? null;
+    },
 
     deliveries: notifications.deliveries,
     countUndelivered: notifications.countUndelivered,
@@ -132,8 +150,14 @@ export function createAlertStore({ connection, channels, notifications }: AlertS
 
     lapsedPartitions: (now) => alerts.distinct('partition', { metUntil: trusted({ $lte: now }), ...open() }),
 
-    async extend({ id, tenantId }, metUntil) {
-      await alerts.updateOne({ _id: id, tenantId }, { $max: { metUntil } });
+    resolveLapsed: (lapsed, resolvedAt) =>
+      resolveAll({ _id: trusted({ $in: lapsed.map(({ id }) => id) }) }, resolvedAt, undefined),
+
+    async extend(lasting) {
+      const updates = lasting.map(({ alert: { id, tenantId }, metUntil }) => ({
+        updateOne: { filter: { _id: id, tenantId }, update: { $max: { metUntil } } },
+      }));
+      await alerts.bulkWrite(updates);
     },
   };
 }

@@ -1,6 +1,7 @@
 import { type Clock, systemClock } from '@tollkeeper/kernel';
 import type { OffsetStore } from '@tollkeeper/mongo';
 import type { Connection } from 'mongoose';
+import { createAlertNotifier } from './alert.notifier.ts';
 import { createAlertStore, type MongoAlertStore } from './alert.store.ts';
 import { createChannelStore, type MongoChannelStore } from './channel.store.ts';
 import { createEvaluationRecorder, type EvaluationRecorder } from './evaluation.recorder.ts';
@@ -50,8 +51,9 @@ export function createAlertStores(deps: {
       await evaluations.delete(session, tenantId, ruleId);
     },
   });
-  const alerts = createAlertStore({ connection, channels, notifications });
-  const shared = { connection, offsets, windows, rules, channels, alerts, notifications, evaluations };
+  const notifier = createAlertNotifier({ channels, notifications });
+  const alerts = createAlertStore({ connection, notifier, notifications });
+  const shared = { connection, offsets, windows, rules, alerts, notifier, evaluations };
   const recorder = createEvaluationRecorder({ ...shared, clock });
   return { changes, rules, channels, windows, evaluations, notifications, alerts, recorder };
 }

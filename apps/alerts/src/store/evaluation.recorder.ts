@@ -2,14 +2,13 @@ import type { Clock } from '@tollkeeper/kernel';
 import { type OffsetStore, type OffsetStep, withTransaction } from '@tollkeeper/mongo';
 import type { TraceHeaders } from '@tollkeeper/runtime';
 import type { ClientSession, Connection } from 'mongoose';
-import { toAlert } from '../domain/alert.ts';
+import { type Alert, toAlert } from '../domain/alert.ts';
 import type { Evaluation } from '../domain/evaluation.ts';
 import type { Decision } from '../domain/evaluator.ts';
 import type { SavedWindow } from '../domain/partition.evaluator.ts';
+import type { AlertNotifier } from './alert.notifier.ts';
 import type { MongoAlertStore } from './alert.store.ts';
-import type { MongoChannelStore } from './channel.store.ts';
 import type { MongoEvaluationStore } from './evaluation.store.ts';
-import type { NewNotification, NotificationStore } from './notification.store.ts';
 import type { MongoRuleStore } from './rule.store.ts';
 import type { WindowStore } from './window.store.ts';
 
@@ -43,16 +42,15 @@ export interface EvaluationRecorderDeps {
   connection: Connection;
   offsets: OffsetStore;
   windows: WindowStore;
-  rules: Pick<MongoRuleStore, 'recordFires'>;
-  channels: Pick<MongoChannelStore, 'enabled'>;
+  rules: Pick<MongoRuleStore, 'forgetMissing' | 'recordFires'>;
   alerts: Pick<MongoAlertStore, 'insertNew'>;
-  notifications: Pick<NotificationStore, 'queue'>;
+  notifier: AlertNotifier;
   evaluations: Pick<MongoEvaluationStore, 'append'>;
   clock: Clock;
 }
 
 export function createEvaluationRecorder(deps: EvaluationRecorderDeps): EvaluationRecorder {
-  const { connection, offsets, windows, rules, channels, alerts, notifications, evaluations, clock } = deps;
+  const { connection, offsets, windows, rules, alerts, notifier, evaluations, clock } = deps;
 
   async function recordFires(
     session: ClientSession,
@@ -64,18 +62,8 @@ export function createEvaluationRecorder(deps: EvaluationRecorderDeps): Evaluati
     const fresh = await alerts.insertNew(session, partition, fired);
     if (fresh.length === 0) return;
     await rules.recordFires(session, fresh);
-    const told: NewNotification[] = [];
-    for (const [tenantId, ofTenant] of Map.groupBy(fresh, (alert) => alert.tenantId)) {
-      const channelIds = [...new Set(ofTenant.flatMap((alert) => alert.channelIds))];
-      const open = channelIds.length === 0 ? [] : await channels.enabled(session, tenantId, channelIds);
-      for (const alert of ofTenant) {
-        const ofAlert = open.filter(({ id }) => alert.channelIds.includes(id));
-        told.push(
-          ...ofAlert.map((channel) => ({ alert, type: 'alert.fired' as const, channel, trace: traces.get(alert.id) })),
-        );
-      }
-    }
-    await notifications.queue(session, told, now);
+    const traceOf = ({ id }: Alert): TraceHeaders | undefined => traces.get(id);
+    await notifier.tell(session, { type: 'alert.fired', alerts: fresh, at: now, traceOf });
   }
 
   async function recordDecisions(session: ClientSession, decisions: Decision[], now: number) {
@@ -92,7 +80,11 @@ export function createEvaluationRecorder(deps: EvaluationRecorderDeps): Evaluati
     async standing(topic, partition) {
       // The windows are read last: should they be newer than the position, recording what follows is refused.
       const position = await offsets.position(topic, partition);
-      return { position, windows: await withTransaction(connection, (session) => windows.load(session, partition)) };
+      return withTransaction(connection, async (session) => {
+        const saved = await windows.load(session, partition);
+        const missing = new Set(await rules.forgetMissing(session, saved));
+        return { position, windows: saved.filter(({ ruleId }) => !missing.has(ruleId)) };
+      });
     },
     record: (progress) =>
       withTransaction(connection, async (session) => {

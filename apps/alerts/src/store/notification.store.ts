@@ -29,6 +29,8 @@ interface OutboxEntry {
   key: string;
   value: Buffer;
   createdAt: Date;
+  /** Rises with everything that a process queues, since much is queued within a millisecond. */
+  place: number;
   trace?: TraceHeaders | undefined;
 }
 
@@ -59,7 +61,9 @@ const deliverySchema = new Schema<StoredDelivery>(
 );
 deliverySchema.index({ alertId: 1, queuedAt: 1 });
 const UNDELIVERED: DeliveryStatus[] = ['queued', 'retrying'];
-deliverySchema.index({ tenantId: 1, queuedAt: 1 }, { partialFilterExpression: { status: { $in: UNDELIVERED } } });
+const undeliveredOnly = { partialFilterExpression: { status: { $in: UNDELIVERED } } };
+deliverySchema.index({ tenantId: 1, queuedAt: 1 }, undeliveredOnly);
+deliverySchema.index({ queuedAt: 1 }, undeliveredOnly);
 
 const outboxSchema = new Schema<OutboxEntry>(
   {
@@ -67,11 +71,12 @@ const outboxSchema = new Schema<OutboxEntry>(
     key: text,
     value: { type: Buffer, required: true },
     createdAt: { type: Date, required: true },
+    place: number,
     trace: { traceparent: String, tracestate: String },
   },
   { collection: 'outbox', versionKey: false },
 );
-outboxSchema.index({ createdAt: 1 });
+outboxSchema.index({ createdAt: 1, place: 1 });
 
 /** Something to tell a channel. */
 export interface NewNotification {
@@ -90,7 +95,7 @@ export interface QueuedNotification {
 
 /** Notifications: those on their way to the log (the outbox), and what became of each. */
 export interface NotificationStore {
-  /** Queues these notifications, each of an alert as it is now. To be called once for an alert, a type and a channel. */
+  /** Queues these notifications, in this order, each of an alert as it is now. To be called once for an alert, a type and a channel. */
   queue(session: ClientSession, notifications: readonly NewNotification[], at: number): Promise<void>;
   /** Oldest first. */
   outbox(limit: number): Promise<QueuedNotification[]>;
@@ -108,6 +113,7 @@ export interface NotificationStore {
 export function createNotificationStore(connection: Connection): NotificationStore {
   const deliveries = connection.model<StoredDelivery>('Delivery', deliverySchema);
   const outbox = connection.model<OutboxEntry>('OutboxEntry', outboxSchema);
+  let place = 0;
   const undelivered = () => ({ status: trusted({ $in: UNDELIVERED }) });
 
   return {
@@ -119,13 +125,13 @@ export function createNotificationStore(connection: Connection): NotificationSto
         { session },
       );
       await outbox.insertMany(
-        fresh.map((notification) => toOutboxEntry(notification, queuedAt)),
+        fresh.map((notification) => toOutboxEntry(notification, queuedAt, (place += 1))),
         { session },
       );
     },
 
     async outbox(limit) {
-      const entries = await outbox.find().sort({ createdAt: 1, _id: 1 }).limit(limit).lean();
+      const entries = await outbox.find().sort({ createdAt: 1, place: 1 }).limit(limit).lean();
       return entries.map(({ _id, key, value, trace }) => ({
         id: _id,
         record: { key, value: toBuffer(value), ...(trace?.traceparent !== undefined && { headers: { ...trace } }) },
@@ -185,7 +191,7 @@ function toDeliveryRow({ alert, type, channel }: NewNotification, queuedAt: Date
   };
 }
 
-function toOutboxEntry({ alert, type, channel, trace }: NewNotification, queuedAt: Date): OutboxEntry {
+function toOutboxEntry({ alert, type, channel, trace }: NewNotification, queuedAt: Date, place: number): OutboxEntry {
   const notificationId = notificationIdOf(alert.id, channel.id, type);
   const record = encodeNotification({
     notificationId,
@@ -196,7 +202,7 @@ function toOutboxEntry({ alert, type, channel, trace }: NewNotification, queuedA
     alert: toAlertRecord(alert),
     occurredAt: queuedAt.toISOString(),
   });
-  return { _id: notificationId, createdAt: queuedAt, ...record, trace };
+  return { _id: notificationId, createdAt: queuedAt, place, ...record, trace };
 }
 
 function toDelivery({

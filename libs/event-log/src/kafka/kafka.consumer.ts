@@ -119,6 +119,7 @@ export function createKafkaConsumer(deps: {
       });
       return (await Promise.all(lags)).reduce((total, lag) => total + lag, 0);
     },
+    endOffsets: async () => (await topics.boundsOf(topic)).map(({ high }) => high),
   };
 }
 

@@ -70,5 +70,6 @@ export function createMongoConsumer(deps: {
       const lags = await Promise.all((await ends.settle()).map((end, partition) => lagOf(partition, end)));
       return lags.reduce((total, lag) => total + lag, 0);
     },
+    endOffsets: () => ends.settle(),
   };
 }

@@ -1,0 +1,43 @@
+import type { NotificationType } from '@tollkeeper/contracts';
+import type { TraceHeaders } from '@tollkeeper/runtime';
+import type { ClientSession } from 'mongoose';
+import type { Alert } from '../domain/alert.ts';
+import type { MongoChannelStore } from './channel.store.ts';
+import type { NewNotification, NotificationStore } from './notification.store.ts';
+
+/** News of alerts, as they are now. */
+export interface AlertNews {
+  type: NotificationType;
+  alerts: readonly Alert[];
+  /** Epoch milliseconds. */
+  at: number;
+  /** The trace that what is told of an alert belongs to. */
+  traceOf: (alert: Alert) => TraceHeaders | undefined;
+}
+
+/** Has the channels of alerts told, within the transaction that changes the alerts. */
+export interface AlertNotifier {
+  /** Queues a notification for each enabled channel of each alert, in the order of the alerts. Once for an alert and a type. */
+  tell(session: ClientSession, news: AlertNews): Promise<void>;
+}
+
+export function createAlertNotifier(deps: {
+  channels: Pick<MongoChannelStore, 'enabled'>;
+  notifications: Pick<NotificationStore, 'queue'>;
+}): AlertNotifier {
+  const { channels, notifications } = deps;
+  return {
+    async tell(session, { type, alerts, at, traceOf }) {
+      const told: NewNotification[] = [];
+      for (const [tenantId, ofTenant] of Map.groupBy(alerts, (alert) => alert.tenantId)) {
+        const channelIds = [...new Set(ofTenant.flatMap((alert) => alert.channelIds))];
+        const enabled = channelIds.length === 0 ? [] : await channels.enabled(session, tenantId, channelIds);
+        for (const alert of ofTenant) {
+          const ofAlert = enabled.filter(({ id }) => alert.channelIds.includes(id));
+          told.push(...ofAlert.map((channel) => ({ alert, type, channel, trace: traceOf(alert) })));
+        }
+      }
+      await notifications.queue(session, told, at);
+    },
+  };
+}

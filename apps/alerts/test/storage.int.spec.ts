@@ -1,0 +1,108 @@
+import { describe, expect, it } from '@jest/globals';
+import { eventually, useMongo } from '@tollkeeper/testing';
+import { event, newTenant, useAlerts } from './alerts.stack.ts';
+
+const mongo = useMongo();
+const stack = useAlerts(mongo);
+const { clock } = stack;
+const database = () => mongo.connection.getClient().db(stack.database);
+
+/** The writes of each transaction on the service's database, as the replica set has them. */
+async function transactions(): Promise<Write[][]> {
+  const oplog = mongo.connection.getClient().db('local').collection<{ o: { applyOps: Write[] } }>('oplog.rs');
+  const found = await oplog.find({ 'o.applyOps.ns': { $regex: `^${stack.database}\\.` } }).toArray();
+  return found.map(({ o }) => o.applyOps);
+}
+
+interface Write {
+  ns: string;
+  o: { tenantId?: string };
+}
+
+const SECOND = 1000;
+/** A rule that fires with each event that comes a second after the last one. */
+const eachSecond = { rule_config: { window_seconds: 1, threshold: 1 } };
+
+describe('what is decided with a batch of events', () => {
+  it('is stored in transactions of bounded size, and told in the order of its decision', async () => {
+    const tenantId = newTenant();
+    const channels: string[] = [];
+    for (let n = 0; n < 4; n += 1) channels.push((await stack.createChannel(tenantId)).id);
+    const rules = 10;
+    for (let n = 0; n < rules; n += 1)
+      await stack.createRule(tenantId, { ...eachSecond, channel_config_ids: channels });
+
+    const times = Array.from({ length: 100 }, (_, index) => clock.now - (100 - index) * SECOND);
+    await stack.append(tenantId, ...times.map((time) => event(time)));
+    await stack.settled();
+    const sizes = (await transactions()).map(
+      (writes) => writes.filter(({ ns, o }) => ns.endsWith('.alerts') && o.tenantId === tenantId).length,
+    );
+    expect(sizes.reduce((sum, size) => sum + size)).toBe(rules * times.length);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(2000 / (1 + 2 * channels.length) + rules);
+
+    const told = () =>
+      stack.notified.filter(({ channelId, type }) => channelId === channels[0] && type === 'alert.fired');
+    await eventually(() => expect(told()).toHaveLength(rules * times.length));
+    const triggered = told().map(({ alert }) => alert.triggered_at);
+    expect(triggered).toEqual(triggered.toSorted());
+  });
+});
+
+describe('a deleted rule', () => {
+  it('leaves nothing behind but its alerts, though what was evaluated of it was stored after its deletion', async () => {
+    const tenantId = newTenant();
+    const { id } = await stack.createRule(tenantId, eachSecond);
+    await stack.append(tenantId, event(clock.now));
+    await stack.settled();
+    const kept = ['windows', 'evaluations'].map((name) => database().collection<{ _id: string }>(name));
+    const stored = await Promise.all(kept.map((collection) => collection.findOne({ _id: id })));
+    await stack.expecting(204, 'delete', tenantId, `/rules/${id}`);
+    for (const [index, collection] of kept.entries()) await collection.insertOne(stored[index]!);
+
+    await stack.restart();
+    await stack.append(tenantId, event(clock.now));
+    await stack.settled();
+    for (const collection of kept) expect(await collection.countDocuments({ _id: id })).toBe(0);
+    expect(await stack.alerts(tenantId)).toHaveLength(1);
+  });
+});
+
+describe('the queries of the service', () => {
+  /** Small whatever happens: the queue of a second, and a document for each workspace. */
+  const READ_WHOLE = ['outbox', 'rule_changes'];
+
+  it('never read a whole collection that grows', async () => {
+    await database().command({ profile: 2 });
+    const tenantId = newTenant();
+    const channel = await stack.createChannel(tenantId);
+    const rule = await stack.createRule(tenantId, { ...eachSecond, channel_config_ids: [channel.id] });
+    await stack.append(tenantId, event(clock.now - SECOND), event(clock.now));
+    await stack.settled();
+    const [alert] = await stack.alerts(tenantId);
+    for (const filter of ['', 'status=firing', 'severity=high', `rule_id=${rule.id}`, 'from=2026-11-21T00:00:00Z']) {
+      await stack.expecting(200, 'get', tenantId, `?${filter}`);
+    }
+    await stack.expecting(200, 'get', tenantId, '/system');
+    await stack.expecting(200, 'get', tenantId, '/rules');
+    await stack.expecting(200, 'get', tenantId, `/rules/${rule.id}/evaluations`);
+    await stack.expecting(200, 'get', tenantId, '/channels');
+    await stack.expecting(200, 'post', tenantId, `/${alert!.id}:acknowledge`);
+    await stack.expecting(200, 'post', tenantId, `/${alert!.id}:resolve`);
+    await stack.metric('alerts_outbox_depth');
+    await stack.metric('alerts_oldest_undelivered_age_seconds');
+    await stack.expecting(204, 'delete', tenantId, `/channels/${channel.id}`);
+    clock.now += SECOND;
+    await eventually(async () => {
+      for (const { status } of await stack.alerts(tenantId)) expect(status).toBe('resolved');
+    });
+    await stack.restart();
+    await database().command({ profile: 0 });
+
+    const profile = database().collection<{ ns: string; planSummary?: string }>('system.profile');
+    expect(await profile.countDocuments({ planSummary: /IXSCAN/ })).toBeGreaterThan(20);
+    const whole = await profile.find({ planSummary: /COLLSCAN/ }).toArray();
+    const read = new Set(whole.map(({ ns }) => ns.slice(stack.database.length + 1)));
+    expect([...read].filter((name) => !READ_WHOLE.includes(name) && name !== 'system.profile')).toEqual([]);
+  });
+});
