@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { useMongo } from '@tollkeeper/testing';
-import { MAX_REMEMBERED_EVENTS, MAX_RULES } from '../src/domain/rule.ts';
+import { MAX_REMEMBERED_EVENTS, MAX_RULE_CHANNELS, MAX_RULES, MAX_TOLD_CHANNELS } from '../src/domain/rule.ts';
 import { type Body, newTenant, ruleBody, useAlerts } from './alerts.stack.ts';
 
 const mongo = useMongo();
@@ -122,6 +122,26 @@ describe('creating a rule', () => {
     );
     const response = await call('post', tenantId, '/rules', { body: ruleBody(tenantId, { name: rule['name'] }) });
     expect(response.status).toBe(409);
+  });
+
+  it('refuses channels beyond what one event may have told, until some are given back', async () => {
+    const tenantId = newTenant();
+    const channels: string[] = [];
+    for (let n = 0; n < MAX_RULE_CHANNELS; n += 1) channels.push((await createChannel(tenantId)).id);
+    const { id, ...rule } = await createRule(tenantId, { channel_config_ids: channels });
+    const collection = mongo.connection.useDb(stack.database).collection('rules');
+    const stored = (await collection.findOne({ _id: id as never }))!;
+    await collection.insertMany(
+      Array.from({ length: MAX_TOLD_CHANNELS / MAX_RULE_CHANNELS - 1 }, (_, index) => ({
+        ...stored,
+        _id: `${id}${index}` as never,
+      })),
+    );
+    await createRule(tenantId);
+    const body = ruleBody(tenantId, { name: rule['name'], channel_config_ids: channels.slice(0, 1) });
+    expect((await call('post', tenantId, '/rules', { body })).status).toBe(409);
+    await expecting(200, 'patch', tenantId, `/rules/${id}`, { body: { channel_config_ids: channels.slice(1) } });
+    await expecting(201, 'post', tenantId, '/rules', { body });
   });
 
   it('refuses thresholds beyond what the evaluator remembers for a workspace, until one is given back', async () => {

@@ -61,6 +61,11 @@ export const MAX_RULES = 1000;
 export const MAX_REMEMBERED_EVENTS = 5_000_000;
 /** Most channels that one rule tells. */
 export const MAX_RULE_CHANNELS = 20;
+/**
+ * Most channels that the enabled rules of a workspace tell, each counted with each of its rules: what one event fires is stored, with
+ * all notifications, in one transaction.
+ */
+export const MAX_TOLD_CHANNELS = 5000;
 
 /** What a change of a rule is decided on, all of one moment. */
 export interface RuleFacts {
@@ -68,8 +73,8 @@ export interface RuleFacts {
   current: Rule | null;
   /** Rules of the workspace. */
   ruleCount: number;
-  /** Sum of the thresholds of the workspace's other enabled rules. */
-  otherThresholds: number;
+  /** What the workspace's other enabled rules add up to. */
+  others: { thresholds: number; channels: number };
   /** Ids of the channels of the workspace. */
   channelIds: ReadonlySet<string>;
 }

@@ -3,6 +3,7 @@ import type { Evaluation, EvaluationStore } from './evaluation.ts';
 import {
   MAX_REMEMBERED_EVENTS,
   MAX_RULES,
+  MAX_TOLD_CHANNELS,
   type Rule,
   type RuleDraft,
   type RuleFacts,
@@ -16,7 +17,7 @@ export interface RuleUseCases {
   get(tenantId: TenantId, ruleId: string): Promise<Rule>;
   /**
    * Rejects with `invalid_request` for a scope or a channel that is not the workspace's, `conflict` with {@link MAX_RULES} rules and
-   * beyond {@link MAX_REMEMBERED_EVENTS}.
+   * beyond {@link MAX_REMEMBERED_EVENTS} or {@link MAX_TOLD_CHANNELS}.
    */
   create(tenantId: TenantId, draft: RuleDraft): Promise<Rule>;
   /** `edit` makes the new rule of the present one and may be run again on a newer one. Rejects as `create` does. */
@@ -67,7 +68,7 @@ export function createRuleUseCases({ store, evaluations, agents, clock }: RuleUs
           throw new AppError('conflict', `The workspace has ${MAX_RULES} rules. Delete one that is not needed.`);
         }
         requireNone([...problems, ...channelProblems(draft, facts)]);
-        requireMemory(draft, facts);
+        requireRoom(draft, facts);
         const now = new Date(clock());
         const made = { createdAt: now, updatedAt: now, lastFiredAt: null, revision: 1, effectiveAt: now };
         return { ...draft, id, tenantId, ...made };
@@ -84,7 +85,7 @@ export function createRuleUseCases({ store, evaluations, agents, clock }: RuleUs
         const draft = edit(current);
         if (!sameScope(draft, checked)) throw new AppError('conflict', 'The rule was changed meanwhile. Try again.');
         requireNone([...problems, ...channelProblems(draft, facts)]);
-        requireMemory(draft, facts);
+        requireRoom(draft, facts);
         const now = new Date(clock());
         const restarted = startsEmpty(current, draft) && { revision: current.revision + 1, effectiveAt: now };
         return { ...current, ...draft, updatedAt: now, ...restarted };
@@ -120,14 +121,24 @@ function requireNone(details: ErrorDetail[]): void {
   throw new AppError('invalid_request', `The rule names what this workspace does not have: ${problems}.`, { details });
 }
 
-function requireMemory({ enabled, threshold }: RuleDraft, { otherThresholds }: RuleFacts): void {
-  const remembered = otherThresholds + threshold;
-  if (!enabled || remembered <= MAX_REMEMBERED_EVENTS) return;
-  throw new AppError(
-    'conflict',
-    `The thresholds of the workspace's enabled rules would add up to ${remembered}, and may to ${MAX_REMEMBERED_EVENTS}. ` +
-      'Lower rule_config.threshold, or disable a rule that is not needed.',
-  );
+function requireRoom({ enabled, threshold, channelIds }: RuleDraft, { others }: RuleFacts): void {
+  if (!enabled) return;
+  const remembered = others.thresholds + threshold;
+  if (remembered > MAX_REMEMBERED_EVENTS) {
+    throw new AppError(
+      'conflict',
+      `The thresholds of the workspace's enabled rules would add up to ${remembered}, and may to ${MAX_REMEMBERED_EVENTS}. ` +
+        'Lower rule_config.threshold, or disable a rule that is not needed.',
+    );
+  }
+  const told = others.channels + channelIds.length;
+  if (told > MAX_TOLD_CHANNELS) {
+    throw new AppError(
+      'conflict',
+      `The workspace's enabled rules would name ${told} channels, each counted with each rule, and may name ${MAX_TOLD_CHANNELS}. ` +
+        'Shorten channel_config_ids, or disable a rule that is not needed.',
+    );
+  }
 }
 
 function noSuchRule(): AppError {

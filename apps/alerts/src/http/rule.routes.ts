@@ -52,8 +52,8 @@ export function createRuleRoutes(rules: RuleUseCases): Route[] {
       tag: TAG,
       summary: 'Create a rule',
       description:
-        'It counts the events that are accepted from now on. At most 1000 rules in a workspace, and 5000000 as the sum of the ' +
-        'thresholds of those that are enabled.',
+        'It counts the events that are accepted from now on. At most 1000 rules in a workspace; the thresholds ' +
+        'of those that are enabled add up to 5000000 at most, and their channels to 5000.',
       access: 'admin',
       body: ruleBody,
       responses: { 201: { description: 'The new rule', schema: ruleRecord } },

@@ -3,7 +3,7 @@ import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { withTransaction } from '@tollkeeper/mongo';
 import { type ClientSession, type Connection, type Model, Schema, trusted } from 'mongoose';
 import type { Alert } from '../domain/alert.ts';
-import type { Rule, RuleStore } from '../domain/rule.ts';
+import type { Rule, RuleFacts, RuleStore } from '../domain/rule.ts';
 import type { RuleChanges } from './rule.changes.ts';
 
 interface StoredRule extends Omit<Rule, 'id' | 'tenantId'> {
@@ -71,6 +71,20 @@ export interface RuleStoreDeps {
 export function createRuleStore({ connection, changes, channelIds, forget }: RuleStoreDeps): MongoRuleStore {
   const rules: Model<StoredRule> = connection.model<StoredRule>('Rule', ruleSchema);
 
+  async function sumsOfEnabled(
+    session: ClientSession,
+    tenantId: TenantId,
+    exceptId: string,
+  ): Promise<RuleFacts['others']> {
+    const [sums] = await rules
+      .aggregate<RuleFacts['others']>([
+        { $match: { tenantId, enabled: true, _id: trusted({ $ne: exceptId }) } },
+        { $group: { _id: null, thresholds: { $sum: '$threshold' }, channels: { $sum: { $size: '$channelIds' } } } },
+      ])
+      .session(session);
+    return sums ?? { thresholds: 0, channels: 0 };
+  }
+
   return {
     async list(tenantId) {
       return (await rules.find({ tenantId }).sort({ createdAt: 1, _id: 1 }).lean()).map(toRule);
@@ -85,17 +99,10 @@ export function createRuleStore({ connection, changes, channelIds, forget }: Rul
       withTransaction(connection, async (session) => {
         await changes.record(session, tenantId);
         const current = await rules.findOne({ _id: ruleId, tenantId }, null, { session }).lean();
-        const others = { tenantId, enabled: true, _id: trusted({ $ne: ruleId }) };
-        const [sum] = await rules
-          .aggregate<{ thresholds: number }>([
-            { $match: others },
-            { $group: { _id: null, thresholds: { $sum: '$threshold' } } },
-          ])
-          .session(session);
         const rule = decide({
           current: current === null ? null : toRule(current),
           ruleCount: await rules.countDocuments({ tenantId }, { session }),
-          otherThresholds: sum?.thresholds ?? 0,
+          others: await sumsOfEnabled(session, tenantId, ruleId),
           channelIds: new Set(await channelIds(session, tenantId)),
         });
         const { id, ...fields } = rule;
