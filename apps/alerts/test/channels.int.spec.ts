@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { AppError } from '@tollkeeper/kernel';
 import { useMongo } from '@tollkeeper/testing';
 import { MAX_CHANNELS } from '../src/domain/channel.ts';
-import { type Body, KEY_A, KEY_B, newTenant, useAlerts, webhookBody } from './alerts.stack.ts';
+import { type Body, KEY_A, KEY_B, newTenant, ruleBody, useAlerts, webhookBody } from './alerts.stack.ts';
 
 const mongo = useMongo();
 const stack = useAlerts(mongo, { DESTINATION_ALLOW_CIDRS: '10.1.0.0/16' });
@@ -178,6 +178,20 @@ describe('deleting a channel', () => {
     });
     await expecting(404, 'get', tenantId, `/channels/${gone.id}`);
     await expect(stack.getChannel(tenantId, gone.id)).rejects.toMatchObject({ code: 'not_found' });
+  });
+
+  it('leaves no rule that names it, though such rules are made at the same moment', async () => {
+    const tenantId = newTenant();
+    const channels: string[] = [];
+    for (let n = 0; n < 10; n += 1) channels.push((await createChannel(tenantId)).id);
+    const made = channels.map((id) =>
+      call('post', tenantId, '/rules', { body: ruleBody(tenantId, { channel_config_ids: [id] }) }),
+    );
+    const deleted = channels.map((id) => call('delete', tenantId, `/channels/${id}`));
+    expect(new Set((await Promise.all(deleted)).map(({ status }) => status))).toEqual(new Set([204]));
+    for (const { status } of await Promise.all(made)) expect([201, 400]).toContain(status);
+    const { items } = await expecting(200, 'get', tenantId, '/rules');
+    expect((items as Body[]).flatMap((rule) => rule['channel_config_ids'])).toEqual([]);
   });
 });
 

@@ -251,14 +251,30 @@ describe('a rule', () => {
     ['another threshold', { rule_config: { threshold: 2 } }],
     ['another window', { rule_config: { window_seconds: 90 } }],
     ['other filters', { rule_config: { filters: { event_types: ['budget.blocked', 'tool.failed'] } } }],
+    ['another scope', { scope_type: 'agent', scope_id: 'agent-1' }],
   ])('starts empty with %s', async (_case, body) => {
     const tenantId = newTenant();
+    stack.peers.register(tenantId, 'agent-1');
     const { id } = await stack.createRule(tenantId, rule(threeInAMinute));
     await report(tenantId, -2, -1);
     clock.now += 1;
     await stack.expecting(200, 'patch', tenantId, `/rules/${id}`, { body });
     await report(tenantId, 0);
     expect(await triggers(tenantId)).toEqual([]);
+  });
+
+  it('starts empty as another kind', async () => {
+    const tenantId = newTenant();
+    const first = rule({ window_seconds: 60, threshold: 0 }, { rule_kind: 'first_occurrence' });
+    const { id } = await stack.createRule(tenantId, first);
+    await report(tenantId, -2, -1);
+    clock.now += 1;
+    const body = { rule_kind: 'event_count_gte', rule_config: { threshold: 2 } };
+    await stack.expecting(200, 'patch', tenantId, `/rules/${id}`, { body });
+    await report(tenantId, -1);
+    expect(await triggers(tenantId)).toEqual([-2.001]);
+    await report(tenantId, 0);
+    expect(await triggers(tenantId)).toEqual([-2.001, 0]);
   });
 
   it('starts empty when it is enabled again, and counts nothing while it is not', async () => {
@@ -302,7 +318,7 @@ describe('a rule', () => {
 });
 
 describe('the consumer of gateway.events', () => {
-  it('decides the same through restarts in the middle of a stream, and tells each alert once', async () => {
+  it('decides the same through restarts in the middle of a stream, and tells of each alert', async () => {
     const tenantId = newTenant();
     const channel = await stack.createChannel(tenantId);
     const { id: ruleId } = await stack.createRule(tenantId, {
@@ -332,7 +348,7 @@ describe('the consumer of gateway.events', () => {
     });
   }, 90_000);
 
-  it('decides the same while replicas come and go, and each of them resolves and dispatches', async () => {
+  it('decides, resolves and tells the same while replicas come and go', async () => {
     const tenants = Array.from({ length: 8 }, newTenant);
     for (const tenantId of tenants) {
       const channel = await stack.createChannel(tenantId);

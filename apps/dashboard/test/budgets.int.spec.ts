@@ -119,7 +119,7 @@ describe('a budget that is changed', () => {
     const before = budgets.calls();
     const answers = await Promise.all(Array.from({ length: 20 }, usedPct));
     expect(new Set(answers)).toEqual(new Set([50]));
-    expect(budgets.calls() - before).toBeLessThan(20);
+    expect(budgets.calls() - before).toBeLessThanOrEqual(2);
 
     budgets.setWorkspace(tenantId, 2000);
 
