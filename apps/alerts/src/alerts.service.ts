@@ -66,6 +66,7 @@ export function createAlerts(given: AlertsDeps): AlertsService {
     connection,
     offsets,
     cipher: createSecretCipher(config.CHANNEL_ENCRYPTION_KEYS),
+    retentionSeconds: config.HISTORY_RETENTION_SECONDS,
     clock,
   });
   const deadLetters = createDeadLetters({ ...deps, group: CONSUMER_GROUP });

@@ -10,6 +10,7 @@ import {
 import { z } from 'zod';
 import type { EncryptionKey } from './store/secret.cipher.ts';
 
+const DAY_SECONDS = 86_400;
 const KEY_BYTES = 32;
 const KEY = /^([A-Za-z0-9_-]{1,32}):([A-Za-z0-9+/]{43}=)$/;
 
@@ -49,6 +50,11 @@ export const alertsConfig = serviceConfig.extend({
   EVALUATION_INTERVAL_MS: integerField({ min: 10, max: 1000 })
     .prefault('1000')
     .describe('milliseconds between looks for alerts that are over, 10 to 1000; default 1000'),
+  HISTORY_RETENTION_SECONDS: integerField({ min: 30 * DAY_SECONDS, max: 2_147_483_647 })
+    .prefault(String(400 * DAY_SECONDS))
+    .describe(
+      'seconds that an alert is kept after it resolved, and a delivery after it was queued; at least 30 days (2592000), default 400 days (34560000)',
+    ),
   DISPATCH_INTERVAL_MS: integerField({ min: 10, max: 10_000 })
     .prefault('1000')
     .describe('milliseconds between looks for notifications that another replica left behind; default 1000'),

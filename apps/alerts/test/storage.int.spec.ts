@@ -49,6 +49,34 @@ describe('what is decided with a batch of events', () => {
   });
 });
 
+describe('history', () => {
+  it('is kept by the database as long as is configured: alerts from their end on, deliveries from the start', async () => {
+    const tenantId = newTenant();
+    const { id } = await stack.createChannel(tenantId);
+    await stack.createRule(tenantId, { ...eachSecond, channel_config_ids: [id] });
+    const alerts = database().collection<{ resolvedAt: Date | null; status: string }>('alerts');
+    await stack.append(tenantId, event(clock.now - SECOND));
+    const resolved = { tenantId, status: 'resolved', resolvedAt: { $type: 'date' as const } };
+    await eventually(async () => expect(await alerts.countDocuments(resolved)).toBe(1));
+    await stack.append(tenantId, event(clock.now));
+    await stack.settled();
+    expect(await alerts.countDocuments({ tenantId, status: 'firing', resolvedAt: null })).toBe(1);
+    const deliveries = database().collection('deliveries');
+    expect(await deliveries.countDocuments({ tenantId, queuedAt: { $type: 'date' } })).toBe(3);
+
+    const lifetimes = async (name: string) =>
+      (await database().collection(name).indexes()).flatMap(({ key, expireAfterSeconds }) =>
+        expireAfterSeconds === undefined ? [] : [{ key, expireAfterSeconds }],
+      );
+    const expireAfterSeconds = 400 * 86_400;
+    expect(await lifetimes('alerts')).toEqual([{ key: { resolvedAt: 1 }, expireAfterSeconds }]);
+    expect(await lifetimes('deliveries')).toEqual([{ key: { queuedAt: 1 }, expireAfterSeconds }]);
+    await stack.restart({ HISTORY_RETENTION_SECONDS: '2592000' });
+    expect(await lifetimes('alerts')).toMatchObject([{ expireAfterSeconds: 2_592_000 }]);
+    expect(await lifetimes('deliveries')).toMatchObject([{ expireAfterSeconds: 2_592_000 }]);
+  });
+});
+
 describe('a deleted rule', () => {
   it('leaves nothing behind but its alerts, though what was evaluated of it was stored after its deletion', async () => {
     const tenantId = newTenant();

@@ -7,9 +7,10 @@ import type { Alert, AlertQuery, AlertStore } from '../domain/alert.ts';
 import type { AlertNotifier } from './alert.notifier.ts';
 import type { NotificationStore } from './notification.store.ts';
 
-interface StoredAlert extends Omit<Alert, 'id' | 'tenantId'> {
+interface StoredAlert extends Omit<Alert, 'id' | 'tenantId' | 'resolvedAt'> {
   _id: string;
   tenantId: string;
+  resolvedAt: Date | null;
   /** Partition of the log that the alert's rule is evaluated with. */
   partition: number;
 }
@@ -18,44 +19,49 @@ const text = { type: String, required: true } as const;
 const number = { type: Number, required: true } as const;
 const texts = { type: [String], required: true } as const;
 
-const alertSchema = new Schema<StoredAlert>(
-  {
-    _id: text,
-    tenantId: text,
-    partition: number,
-    ruleId: text,
-    ruleRevision: number,
-    ruleName: text,
-    ruleKind: { ...text, enum: RULE_KINDS },
-    severity: { ...text, enum: SEVERITIES },
-    scopeType: { ...text, enum: SCOPE_TYPES },
-    scopeId: text,
-    eventTypes: texts,
-    threshold: number,
-    channelIds: texts,
-    windowStart: number,
-    windowEnd: number,
-    eventCount: number,
-    sampleEventIds: texts,
-    firstEventAt: number,
-    lastEventAt: number,
-    triggeredAt: number,
-    status: { ...text, enum: ALERT_STATUSES },
-    acknowledgedAt: { type: Number, default: null },
-    acknowledgedBy: { type: String, default: null },
-    resolvedAt: { type: Number, default: null },
-    metUntil: number,
-  },
-  { collection: 'alerts', versionKey: false },
-);
 const OPEN: AlertStatus[] = ['firing', 'acknowledged'];
-// History, by each of its filters alone; the newest come first.
-alertSchema.index({ tenantId: 1, triggeredAt: -1, _id: -1 });
-for (const filter of ['ruleId', 'severity', 'status']) {
-  alertSchema.index({ tenantId: 1, [filter]: 1, triggeredAt: -1, _id: -1 });
+
+function alertSchema(retentionSeconds: number): Schema<StoredAlert> {
+  const schema = new Schema<StoredAlert>(
+    {
+      _id: text,
+      tenantId: text,
+      partition: number,
+      ruleId: text,
+      ruleRevision: number,
+      ruleName: text,
+      ruleKind: { ...text, enum: RULE_KINDS },
+      severity: { ...text, enum: SEVERITIES },
+      scopeType: { ...text, enum: SCOPE_TYPES },
+      scopeId: text,
+      eventTypes: texts,
+      threshold: number,
+      channelIds: texts,
+      windowStart: number,
+      windowEnd: number,
+      eventCount: number,
+      sampleEventIds: texts,
+      firstEventAt: number,
+      lastEventAt: number,
+      triggeredAt: number,
+      status: { ...text, enum: ALERT_STATUSES },
+      acknowledgedAt: { type: Number, default: null },
+      acknowledgedBy: { type: String, default: null },
+      resolvedAt: { type: Date, default: null },
+      metUntil: number,
+    },
+    { collection: 'alerts', versionKey: false },
+  );
+  // History, by each of its filters alone; the newest come first.
+  schema.index({ tenantId: 1, triggeredAt: -1, _id: -1 });
+  for (const filter of ['ruleId', 'severity', 'status']) {
+    schema.index({ tenantId: 1, [filter]: 1, triggeredAt: -1, _id: -1 });
+  }
+  // What the clock is about to resolve, of all partitions.
+  schema.index({ metUntil: 1, partition: 1 }, { partialFilterExpression: { status: { $in: OPEN } } });
+  schema.index({ resolvedAt: 1 }, { expireAfterSeconds: retentionSeconds });
+  return schema;
 }
-// What the clock is about to resolve, of all partitions.
-alertSchema.index({ metUntil: 1, partition: 1 }, { partialFilterExpression: { status: { $in: OPEN } } });
 
 /** Alerts in the database of `connection`, with what the evaluation does to them. Make it before the connection starts. */
 export interface MongoAlertStore extends AlertStore {
@@ -79,25 +85,26 @@ export interface LastingAlert {
 
 export interface AlertStoreDeps {
   connection: Connection;
+  /** How long alerts are kept after they resolved. */
+  retentionSeconds: number;
   notifier: AlertNotifier;
   notifications: Pick<NotificationStore, 'deliveries' | 'countUndelivered'>;
 }
 
-export function createAlertStore({ connection, notifier, notifications }: AlertStoreDeps): MongoAlertStore {
-  const alerts = connection.model<StoredAlert>('Alert', alertSchema);
+export function createAlertStore(deps: AlertStoreDeps): MongoAlertStore {
+  const { connection, retentionSeconds, notifier, notifications } = deps;
+  const alerts = connection.model<StoredAlert>('Alert', alertSchema(retentionSeconds));
   const open = () => ({ status: trusted({ $in: OPEN }) });
 
   /** Resolves those of the alerts that are not resolved, and has their channels told. */
   const resolveAll = (which: object, resolvedAt: number, trace: TraceHeaders | undefined): Promise<Alert[]> =>
     withTransaction(connection, async (session) => {
       const filter = { ...which, ...open() };
-      const resolution = { status: 'resolved' as const, resolvedAt };
-      const resolved = (await alerts.find(filter, null, { session }).lean()).map((stored) => ({
-        ...toAlert(stored),
-        ...resolution,
-      }));
-      if (resolved.length === 0) return [];
+      const found = await alerts.find(filter, null, { session }).lean();
+      if (found.length === 0) return [];
+      const resolution = { status: 'resolved' as const, resolvedAt: new Date(resolvedAt) };
       await alerts.updateMany(filter, { $set: resolution }, { session });
+      const resolved = found.map((stored) => toAlert({ ...stored, ...resolution }));
       await notifier.tell(session, { type: 'alert.resolved', alerts: resolved, at: resolvedAt, traceOf: () => trace });
       return resolved;
     });
@@ -137,7 +144,7 @@ export function createAlertStore({ connection, notifier, notifications }: AlertS
       const known = await alerts.find({ _id: trusted({ $in: ids }) }, { _id: 1 }, { session }).lean();
       const knownIds = new Set(known.map(({ _id }) => _id));
       const fresh = fired.filter(({ id }) => !knownIds.has(id));
-      const stored = fresh.map(({ id, ...fields }) => ({ _id: id, partition, ...fields }));
+      const stored = fresh.map(({ id, ...fields }) => ({ ...fields, _id: id, partition, resolvedAt: null }));
       // Lean: nothing that the evaluator made needs a cast, and casting costs more than storing.
       await alerts.insertMany(stored, { session, lean: true });
       return fresh;
@@ -173,6 +180,6 @@ function toFilter({ ruleId, severity, status, triggeredFrom, triggeredTo }: Aler
   };
 }
 
-function toAlert({ _id, tenantId, partition: _partition, ...fields }: StoredAlert): Alert {
-  return { id: _id, tenantId: provenTenantId(tenantId), ...fields };
+function toAlert({ _id, tenantId, partition: _partition, resolvedAt, ...fields }: StoredAlert): Alert {
+  return { ...fields, id: _id, tenantId: provenTenantId(tenantId), resolvedAt: resolvedAt?.getTime() ?? null };
 }

@@ -29,13 +29,15 @@ export function createAlertStores(deps: {
   connection: Connection;
   cipher: SecretCipher;
   offsets: OffsetStore;
+  /** How long alerts and what became of their notifications are kept. */
+  retentionSeconds: number;
   clock?: Clock;
 }): AlertStores {
-  const { connection, cipher, offsets, clock = systemClock } = deps;
+  const { connection, cipher, offsets, retentionSeconds, clock = systemClock } = deps;
   const changes = createRuleChanges(connection);
   const windows = createWindowStore(connection);
   const evaluations = createEvaluationStore(connection);
-  const notifications = createNotificationStore(connection);
+  const notifications = createNotificationStore(connection, retentionSeconds);
   const channels = createChannelStore({
     connection,
     cipher,
@@ -52,7 +54,7 @@ export function createAlertStores(deps: {
     },
   });
   const notifier = createAlertNotifier({ channels, notifications });
-  const alerts = createAlertStore({ connection, notifier, notifications });
+  const alerts = createAlertStore({ connection, retentionSeconds, notifier, notifications });
   const shared = { connection, offsets, windows, rules, alerts, notifier, evaluations };
   const recorder = createEvaluationRecorder({ ...shared, clock });
   return { changes, rules, channels, windows, evaluations, notifications, alerts, recorder };

@@ -39,31 +39,37 @@ const number = { type: Number, required: true } as const;
 const nullableText = { type: String, default: null } as const;
 const nullableNumber = { type: Number, default: null } as const;
 
-const deliverySchema = new Schema<StoredDelivery>(
-  {
-    _id: text,
-    tenantId: text,
-    type: { ...text, enum: NOTIFICATION_TYPES },
-    alertId: text,
-    channelId: text,
-    channelType: { ...text, enum: CHANNEL_TYPES },
-    status: { ...text, enum: DELIVERY_STATUSES },
-    attempts: number,
-    responseStatus: nullableNumber,
-    responseSnippet: nullableText,
-    error: nullableText,
-    lastAttemptAt: nullableNumber,
-    nextAttemptAt: nullableNumber,
-    queuedAt: { type: Date, required: true },
-    sequence: number,
-  },
-  { collection: 'deliveries', versionKey: false },
-);
-deliverySchema.index({ alertId: 1, queuedAt: 1 });
 const UNDELIVERED: DeliveryStatus[] = ['queued', 'retrying'];
-const undeliveredOnly = { partialFilterExpression: { status: { $in: UNDELIVERED } } };
-deliverySchema.index({ tenantId: 1, queuedAt: 1 }, undeliveredOnly);
-deliverySchema.index({ queuedAt: 1 }, undeliveredOnly);
+const OLDEST_UNDELIVERED = 'oldest_undelivered';
+
+function deliverySchema(retentionSeconds: number): Schema<StoredDelivery> {
+  const schema = new Schema<StoredDelivery>(
+    {
+      _id: text,
+      tenantId: text,
+      type: { ...text, enum: NOTIFICATION_TYPES },
+      alertId: text,
+      channelId: text,
+      channelType: { ...text, enum: CHANNEL_TYPES },
+      status: { ...text, enum: DELIVERY_STATUSES },
+      attempts: number,
+      responseStatus: nullableNumber,
+      responseSnippet: nullableText,
+      error: nullableText,
+      lastAttemptAt: nullableNumber,
+      nextAttemptAt: nullableNumber,
+      queuedAt: { type: Date, required: true },
+      sequence: number,
+    },
+    { collection: 'deliveries', versionKey: false },
+  );
+  schema.index({ alertId: 1, queuedAt: 1 });
+  const undelivered = { partialFilterExpression: { status: { $in: UNDELIVERED } } };
+  schema.index({ tenantId: 1, queuedAt: 1 }, undelivered);
+  schema.index({ queuedAt: 1, status: 1 }, { ...undelivered, name: OLDEST_UNDELIVERED });
+  schema.index({ queuedAt: 1 }, { expireAfterSeconds: retentionSeconds });
+  return schema;
+}
 
 const outboxSchema = new Schema<OutboxEntry>(
   {
@@ -109,9 +115,12 @@ export interface NotificationStore {
   oldestUndelivered(): Promise<Date | null>;
 }
 
-/** Notifications in the database of `connection`. Make it before the connection starts. */
-export function createNotificationStore(connection: Connection): NotificationStore {
-  const deliveries = connection.model<StoredDelivery>('Delivery', deliverySchema);
+/**
+ * Notifications in the database of `connection`; what became of them is kept for `retentionSeconds` after they were queued. Make it
+ * before the connection starts.
+ */
+export function createNotificationStore(connection: Connection, retentionSeconds: number): NotificationStore {
+  const deliveries = connection.model<StoredDelivery>('Delivery', deliverySchema(retentionSeconds));
   const outbox = connection.model<OutboxEntry>('OutboxEntry', outboxSchema);
   let place = 0;
   const undelivered = () => ({ status: trusted({ $in: UNDELIVERED }) });
@@ -165,7 +174,11 @@ export function createNotificationStore(connection: Connection): NotificationSto
     countUndelivered: (tenantId) => deliveries.countDocuments({ tenantId, ...undelivered() }),
 
     async oldestUndelivered() {
-      const oldest = await deliveries.findOne(undelivered(), { queuedAt: 1 }).sort({ queuedAt: 1 }).lean();
+      const oldest = await deliveries
+        .findOne(undelivered(), { queuedAt: 1 })
+        .sort({ queuedAt: 1 })
+        .hint(OLDEST_UNDELIVERED)
+        .lean();
       return oldest?.queuedAt ?? null;
     },
   };
