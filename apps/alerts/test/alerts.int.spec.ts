@@ -234,7 +234,7 @@ describe('the deliveries of an alert', () => {
       responseStatus: 500,
       responseSnippet: 'oops',
       error: 'The destination answered 500.',
-      lastAttemptAt: '2026-11-21T18:00:01.000Z',
+      lastAttemptAt: new Date(clock.now).toISOString(),
       nextAttemptAt: '2026-11-21T18:00:06.000Z',
       disableChannel: false,
     } as const;
@@ -290,6 +290,17 @@ describe('the deliveries of an alert', () => {
     await stack.report(gone);
     await stack.report({ ...gone, sequence: 2, disableChannel: false, responseSnippet: 'read last' });
     await eventually(async () => expect(await delivery()).toMatchObject({ response_snippet: 'read last' }));
+    expect(await expecting(200, 'get', tenantId, `/channels/${channelId}`)).toMatchObject({ enabled: true });
+  });
+
+  it('leave a channel alone that was changed after its destination had said that it is gone', async () => {
+    const { tenantId, channelId, report, delivery } = await fired();
+    clock.now += 1;
+    const moved = { config: { url: 'https://hooks.example.com/new' } };
+    await expecting(200, 'patch', tenantId, `/channels/${channelId}`, { body: moved });
+    const gone = { status: 'failed', attempts: 1, responseStatus: 410, sequence: 1, disableChannel: true } as const;
+    await stack.report({ ...report, ...gone });
+    await eventually(async () => expect(await delivery()).toMatchObject({ response_status: 410 }));
     expect(await expecting(200, 'get', tenantId, `/channels/${channelId}`)).toMatchObject({ enabled: true });
   });
 

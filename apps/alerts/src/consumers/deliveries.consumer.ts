@@ -31,9 +31,9 @@ export function createDeliveriesConsumer(deps: DeliveriesConsumerDeps): LogConsu
       const gone: DeliveryRecord[] = [];
       for (const report of reports) {
         const isNew = await notifications.report(session, report);
-        if (!isNew || !report.disableChannel) continue;
-        await channels.disable(session, report.tenantId, report.channelId);
-        gone.push(report);
+        const { tenantId, channelId, disableChannel, lastAttemptAt } = report;
+        if (!isNew || !disableChannel || lastAttemptAt === null) continue;
+        if (await channels.disable(session, tenantId, channelId, new Date(lastAttemptAt))) gone.push(report);
       }
       return gone;
     });

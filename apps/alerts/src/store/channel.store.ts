@@ -50,7 +50,8 @@ export interface MongoChannelStore extends ChannelStore {
   ids(session: ClientSession, tenantId: TenantId): Promise<string[]>;
   /** Those of the channels that exist and are enabled. */
   enabled(session: ClientSession, tenantId: TenantId, channelIds: string[]): Promise<ChannelSummary[]>;
-  disable(session: ClientSession, tenantId: TenantId, channelId: string): Promise<void>;
+  /** Disables the channel unless it was changed after `goneAt`: its destination can be another one since. Says whether it did. */
+  disable(session: ClientSession, tenantId: TenantId, channelId: string, goneAt: Date): Promise<boolean>;
   /** Rejects, saying what to do, when a channel is sealed with a key that is not configured. */
   requireKeys(): Promise<void>;
 }
@@ -122,9 +123,14 @@ export function createChannelStore(deps: ChannelStoreDeps): MongoChannelStore {
       return found.map(({ _id, type }) => ({ id: _id, type }));
     },
 
-    async disable(session, tenantId, channelId) {
-      const update = { $set: { enabled: false, updatedAt: new Date() } };
-      await channels.updateOne({ _id: channelId, tenantId }, update, { session });
+    async disable(session, tenantId, channelId, goneAt) {
+      const filter = { _id: channelId, tenantId, enabled: true, updatedAt: trusted({ $lte: goneAt }) };
+      const { matchedCount } = await channels.updateOne(
+        filter,
+        { $set: { enabled: false, updatedAt: new Date() } },
+        { session },
+      );
+      return matchedCount === 1;
     },
 
     async requireKeys() {
