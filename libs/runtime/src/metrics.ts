@@ -1,4 +1,5 @@
 import * as prom from 'prom-client';
+import type { Logger } from './logger.ts';
 
 /** Metrics of one service, in a registry of their own: several services can live in one process. */
 export interface Metrics {
@@ -45,19 +46,47 @@ export function createMetrics(service: string, version?: string): Metrics {
   };
 }
 
+export interface LookedUpGaugeOptions extends MetricOptions<never> {
+  /** The value, asked for whenever the metrics are read. */
+  lookUp: () => Promise<number>;
+  logger: Logger;
+}
+
+/**
+ * A gauge whose value is somewhere else, such as in a database. While it can't be looked up, the gauge shows no value, with a
+ * warning in the log: an old one would mislead, and all other metrics are worth reading just then.
+ */
+export function lookedUpGauge(metrics: Metrics, { lookUp, logger, ...options }: LookedUpGaugeOptions): void {
+  metrics.gauge({
+    ...options,
+    async collect() {
+      try {
+        this.set(await lookUp());
+      } catch (err) {
+        this.remove();
+        logger.warn({ err, metric: options.name }, 'a metric could not be looked up; it is left out');
+      }
+    },
+  });
+}
+
 /**
  * The text exposition of several registries together. A name that several services use becomes one family whose
- * series differ by the label `service`; the format forbids a family to appear twice.
+ * series differ by the label `service`; the format forbids a family to appear twice. What is looked up is looked up at the
+ * same time, so that a server which does not answer is waited for once.
  */
 export async function renderMetrics(registries: prom.Registry[]): Promise<string> {
+  const rendered = registries.flatMap((registry) =>
+    registry
+      .getMetricsAsArray()
+      .map(async ({ name }) => ({ name, text: await registry.getSingleMetricAsString(name) })),
+  );
   const families = new Map<string, string[]>();
-  for (const registry of registries) {
-    for (const metric of registry.getMetricsAsArray()) {
-      const lines = (await registry.getSingleMetricAsString(metric.name)).split('\n');
-      const family = families.get(metric.name);
-      if (family === undefined) families.set(metric.name, lines);
-      else family.push(...lines.filter((line) => !line.startsWith('#')));
-    }
+  for (const { name, text } of await Promise.all(rendered)) {
+    const lines = text.split('\n');
+    const family = families.get(name);
+    if (family === undefined) families.set(name, lines);
+    else family.push(...lines.filter((line) => !line.startsWith('#')));
   }
   return [...families.values()].map((lines) => `${lines.join('\n')}\n`).join('\n');
 }

@@ -1,6 +1,6 @@
 import type { ChannelType } from '@tollkeeper/contracts';
 import type { Clock } from '@tollkeeper/kernel';
-import type { Metrics } from '@tollkeeper/runtime';
+import { type Logger, lookedUpGauge, type Metrics } from '@tollkeeper/runtime';
 import type { AttemptResult } from '../domain/attempt-delivery.ts';
 import type { Delivery } from '../domain/delivery.ts';
 import type { DeliveryStore } from '../store/delivery.store.ts';
@@ -15,10 +15,11 @@ const DELIVERY_BUCKETS = [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 15, 60, 300, 1800, 72
 
 export function createDeliveryMetrics(deps: {
   metrics: Metrics;
-  store: Pick<DeliveryStore, 'queue'>;
+  store: Pick<DeliveryStore, 'depth' | 'oldestStoredAt'>;
   clock: Clock;
+  logger: Logger;
 }): DeliveryMetrics {
-  const { metrics, store, clock } = deps;
+  const { metrics, store, clock, logger } = deps;
   const labelNames = ['channel_type'] as const;
   const outcomes = metrics.counter({
     name: 'notifier_deliveries_total',
@@ -37,18 +38,20 @@ export function createDeliveryMetrics(deps: {
     labelNames,
     buckets: DELIVERY_BUCKETS,
   });
-  const oldest = metrics.gauge({
-    name: 'notifier_oldest_queued_age_seconds',
-    help: 'Age of the oldest delivery that is not over, of all replicas; 0 without one',
-  });
-  metrics.gauge({
+  lookedUpGauge(metrics, {
     name: 'notifier_queue_depth',
     help: 'Deliveries that are not over, of all replicas',
-    async collect() {
-      const { depth, oldestStoredAt } = await store.queue();
-      this.set(depth);
-      oldest.set(oldestStoredAt === null ? 0 : Math.max(0, clock() - oldestStoredAt) / 1000);
+    lookUp: () => store.depth(),
+    logger,
+  });
+  lookedUpGauge(metrics, {
+    name: 'notifier_oldest_queued_age_seconds',
+    help: 'Age of the oldest delivery that is not over, of all replicas; 0 without one',
+    async lookUp() {
+      const storedAt = await store.oldestStoredAt();
+      return storedAt === null ? 0 : Math.max(0, clock() - storedAt) / 1000;
     },
+    logger,
   });
 
   return {
