@@ -46,7 +46,7 @@ describe('the body for a chat', () => {
     expect(text).toBe('Alert (high): Budget blocks');
     expect(JSON.stringify(blocks)).toContain('<https://tollkeeper.example.com/w/demo/api/v1/alerts/alrt_1|Open');
     expect(blocks[1]).toMatchObject({
-      fields: expect.arrayContaining([{ type: 'mrkdwn', text: '*Events*\nbudget.blocked' }]),
+      fields: expect.arrayContaining([{ type: 'mrkdwn', text: '*Events*\nbudget.blocked', verbatim: true }]),
     });
   });
 
@@ -63,6 +63,17 @@ describe('the body for a chat', () => {
     expect(body).not.toContain('<!channel');
     expect(body).not.toContain('<https://evil');
     expect(parse(body).text).toBe('Alert (high): &lt;!channel&gt; &amp; &lt;https://evil.example|click&gt; *x*');
+  });
+
+  it('has Slack make no links of what people typed, in any of its formatted texts', () => {
+    const alert = alertRecord({ rule_name: 'see evil.example', resolved_at: '2026-11-21T18:05:00.000Z' });
+    const texts: object[] = [];
+    JSON.parse(chatBody(message({ alert })), (_key, value: unknown) => {
+      if (typeof value === 'object' && value !== null && 'type' in value && value.type === 'mrkdwn') texts.push(value);
+      return value;
+    });
+    expect(texts.length).toBeGreaterThan(2);
+    for (const each of texts) expect(each).toMatchObject({ verbatim: true });
   });
 
   it("stays within Slack's limits however long the text", () => {

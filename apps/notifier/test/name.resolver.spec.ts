@@ -6,22 +6,35 @@ import { createNameResolver, type ResolveName } from '../src/delivery/name.resol
 
 const NXDOMAIN = 3;
 const SERVFAIL = 2;
+const AAAA_LATER_MS = 20;
 const A = 1;
+const AAAA = 28;
+const IPV4 = [93, 184, 216, 34];
+const IPV6 = [0x26, 0x06, 0x47, 0, 0x47, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x11, 0x11];
 
-/** A DNS server that knows `hooks.test`, fails for `broken.test`, never answers for `dead.test`, and knows no other name. */
+/** What the names of the test have: addresses by family, a failure, or no answer at all. */
+const NAMES: Record<string, { code?: number; records?: Record<number, number[]>; silentFor?: number[] }> = {
+  hooks: { records: { [A]: IPV4 } },
+  both: { records: { [A]: IPV4, [AAAA]: IPV6 } },
+  half: { records: { [A]: IPV4 }, silentFor: [AAAA] },
+  broken: { code: SERVFAIL },
+  dead: { silentFor: [A, AAAA] },
+};
+
+/** A DNS server that answers for IPv6 after IPv4, whichever is asked for first. */
 async function startDns(): Promise<Socket> {
   const server = createSocket('udp4');
   server.on('message', (query, { port, address }) => {
     const question = query.subarray(12, query.indexOf(0, 12) + 5);
-    const name = question.subarray(1, question.indexOf(0)).toString('latin1');
-    if (name.startsWith('dead')) return;
-    const known = name.startsWith('hooks');
-    const isA = question.readUInt16BE(question.length - 4) === A;
-    const code = known ? 0 : name.startsWith('broken') ? SERVFAIL : NXDOMAIN;
-    const answers = known && isA ? 1 : 0;
-    const header = Buffer.from([query[0]!, query[1]!, 0x81, 0x80 | code, 0, 1, 0, answers, 0, 0, 0, 0]);
-    const record = Buffer.from([0xc0, 12, 0, A, 0, 1, 0, 0, 0, 60, 0, 4, 93, 184, 216, 34]);
-    server.send(Buffer.concat([header, question, ...(answers ? [record] : [])]), port, address);
+    const name = question.subarray(1, 1 + question[0]!).toString('latin1');
+    const family = question.readUInt16BE(question.length - 4);
+    const { code = 0, records = {}, silentFor = [] } = NAMES[name] ?? { code: NXDOMAIN };
+    if (silentFor.includes(family)) return;
+    const data = records[family];
+    const header = [query[0]!, query[1]!, 0x81, 0x80 | code, 0, 1, 0, data === undefined ? 0 : 1, 0, 0, 0, 0];
+    const record = data === undefined ? [] : [0xc0, 12, 0, family, 0, 1, 0, 0, 0, 60, 0, data.length, ...data];
+    const answer = Buffer.concat([Buffer.from(header), question, Buffer.from(record)]);
+    setTimeout(() => server.send(answer, port, address), family === AAAA ? AAAA_LATER_MS : 0);
   });
   server.bind(0, '127.0.0.1');
   await once(server, 'listening');
@@ -34,14 +47,28 @@ describe('the resolver of names', () => {
 
   beforeAll(async () => {
     dns = await startDns();
-    const resolver = new Resolver({ timeout: 200, tries: 1 });
-    resolver.setServers([`127.0.0.1:${dns.address().port}`]);
-    resolve = createNameResolver(resolver);
+    resolve = createNameResolver(resolverOf(1));
   });
   afterAll(() => void dns.close());
 
+  function resolverOf(tries: number): Resolver {
+    const resolver = new Resolver({ timeout: 200, tries });
+    resolver.setServers([`127.0.0.1:${dns.address().port}`]);
+    return resolver;
+  }
+
   it('answers what the DNS says', async () => {
     expect(await resolve('hooks.test')).toEqual(['93.184.216.34']);
+  });
+
+  it('answers the addresses of both families', async () => {
+    expect(await resolve('both.test')).toEqual(['93.184.216.34', '2606:4700:4700::1111']);
+  });
+
+  it('answers the addresses of one family though nobody answers for the other', async () => {
+    const patient = resolverOf(1000);
+    expect(await createNameResolver(patient)('half.test')).toEqual(['93.184.216.34']);
+    patient.cancel();
   });
 
   it('knows localhost without the DNS', async () => {

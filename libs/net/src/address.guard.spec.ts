@@ -29,7 +29,7 @@ describe('the address guard', () => {
     ['6to4', '2002:7f00:1::', '192.88.99.1'],
     ['Teredo', '2001::1'],
     ['discard', '100::1'],
-    ['no address', '', 'localhost', '127.1', '0x7f.1', '2130706433', '1.2.3.4.5'],
+    ['no address', '', 'localhost', '127.1', '0x7f.1', '2130706433', '1.2.3.4.5', 'fe80::1%br-ab'],
   ])('refuses what is %s', (_range, ...addresses) => {
     for (const address of addresses) expect([address, guard.allows(address)]).toEqual([address, false]);
   });
@@ -42,6 +42,8 @@ describe('the address guard', () => {
       true,
       true,
     ]);
+    const translated = createAddressGuard(cidrs('64:ff9b::/96'));
+    expect(['64:ff9b::808:808', '64:ff9b:1::808:808'].map(translated.allows)).toEqual([true, false]);
     expect(['127.0.0.4', '10.0.0.1', '::1', 'fe80::1'].map(opened.allows)).toEqual([false, false, false, false]);
   });
 });

@@ -26,7 +26,7 @@ export function parseCidr(text: string): Cidr | null {
 export function createAddressGuard(allowed: readonly Cidr[]): AddressGuard {
   return {
     allows(text) {
-      if (isIP(text) === 0) return false;
+      if (isIP(text) === 0 || !ipaddr.isValid(text)) return false;
       const address = ipaddr.process(text);
       return isPublic(address) || allowed.some((cidr) => address.kind() === cidr[0].kind() && address.match(cidr));
     },

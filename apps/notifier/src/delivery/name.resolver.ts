@@ -1,10 +1,13 @@
 import { lookup, Resolver } from 'node:dns/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 
 /** All addresses of a host name, at least one. Rejects when it has none, or when nobody says. */
 export type ResolveName = (hostname: string) => Promise<string[]>;
 
 const QUERY_TIMEOUT_MS = 2000;
 const QUERY_TRIES = 2;
+/** There are networks that swallow one kind of question: once one family is answered, the other has so many milliseconds more. */
+const SECOND_FAMILY_MS = 500;
 const LOCALHOST = /(^|\.)localhost\.?$/i;
 /** The name is not in the DNS, or this machine has none. */
 const UNKNOWN_TO_DNS = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED']);
@@ -19,7 +22,9 @@ export function createNameResolver(
 ): ResolveName {
   return async (hostname) => {
     if (LOCALHOST.test(hostname)) return lookUp(hostname);
-    const answers = await Promise.allSettled([dns.resolve4(hostname), dns.resolve6(hostname)]);
+    const questions = [dns.resolve4(hostname), dns.resolve6(hostname)];
+    const nothing = Promise.any(questions).then(() => delay(SECOND_FAMILY_MS, [], { ref: false }));
+    const answers = await Promise.allSettled(questions.map((question) => Promise.race([question, nothing])));
     const addresses = answers.flatMap((answer) => (answer.status === 'fulfilled' ? answer.value : []));
     if (addresses.length > 0) return addresses;
     const failures = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason as Error] : []));

@@ -24,11 +24,16 @@ export function chatBody({ type, alert, url }: Message): string {
   return JSON.stringify({
     text: headline,
     blocks: [
-      { type: 'section', text: { type: 'mrkdwn', text: `*${headline}*` } },
-      { type: 'section', fields: fields.map(([name, value]) => ({ type: 'mrkdwn', text: `*${name}*\n${value}` })) },
-      { type: 'context', elements: [{ type: 'mrkdwn', text: `<${escapeText(url)}|Open in Tollkeeper>` }] },
+      { type: 'section', text: mrkdwn(`*${headline}*`) },
+      { type: 'section', fields: fields.map(([name, value]) => mrkdwn(`*${name}*\n${value}`)) },
+      { type: 'context', elements: [mrkdwn(`<${escapeText(url)}|Open in Tollkeeper>`)] },
     ],
   });
+}
+
+/** Formatted text. `verbatim` keeps Slack from making links and mentions of what people typed. */
+function mrkdwn(text: string) {
+  return { type: 'mrkdwn', text, verbatim: true };
 }
 
 function describeCount({ rule_kind, event_count, threshold }: AlertRecord): string {
