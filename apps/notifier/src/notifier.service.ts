@@ -69,7 +69,7 @@ export function createNotifier(deps: NotifierDeps): NotifierService {
   const attemptDeps = { channels: cachedChannels(channels, clock), alertUrl, send, clock, random };
 
   const publisher = createOutcomePublisher({ store, eventLog, logger, pollIntervalMs: OUTCOME_POLL_INTERVAL_MS });
-  const deliveryMetrics = createDeliveryMetrics({ metrics, store, clock });
+  const deliveryMetrics = createDeliveryMetrics({ metrics, store, clock, logger });
   const worker = createDeliveryWorker({
     store,
     attempt: (delivery, signal) => attemptDelivery(attemptDeps, delivery, signal),

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll } from '@jest/globals';
+import { afterAll, beforeAll, expect } from '@jest/globals';
 import {
   decodeDelivery,
   DELIVERIES_TOPIC,
@@ -13,9 +13,10 @@ import {
 } from '@tollkeeper/contracts';
 import { createConfiguredEventLog, type EventLog, type LogConsumer } from '@tollkeeper/event-log';
 import { createGrpcClient, type GrpcClient } from '@tollkeeper/grpc';
-import { createMetrics, loadConfig, type Metrics } from '@tollkeeper/runtime';
+import { createMetrics, loadConfig, type Metrics, renderMetrics } from '@tollkeeper/runtime';
 import { CALLER_TOKEN_SECRET, eventually, testLogger, type TestMongo } from '@tollkeeper/testing';
 import { createNotifier, notifierConfig, type NotifierService } from '../src/index.ts';
+import type { DeliveryDocument } from '../src/store/delivery.document.ts';
 import { createAlertsStandIn, type StandInChannel } from './alerts.stand-in.ts';
 import { type Authority, trustedAuthority } from './authority.ts';
 import { alertRecord, notification, NOW } from './notification.builder.ts';
@@ -26,16 +27,17 @@ export const PUBLIC_URL = 'https://tollkeeper.example.com';
 export interface StackOptions {
   environment?: NodeJS.ProcessEnv;
   timeoutMs?: number;
+  /** Stands still unless the test moves it. MongoDB's own clock ends holds too, so what is about them begins at its time. */
+  clock?: { now: number };
   wrapLog?: (log: EventLog) => EventLog;
 }
 
 /** The notifier on a real mongod and event log, with real HTTPS receivers and alerts and identity over real gRPC. */
 export function useNotifier(
   mongo: TestMongo,
-  { environment = {}, timeoutMs, wrapLog = (log) => log }: StackOptions = {},
+  { environment = {}, timeoutMs, clock = { now: NOW }, wrapLog = (log) => log }: StackOptions = {},
 ) {
   const logs = testLogger();
-  const clock = { now: NOW };
   /** What names of destinations resolve to; all others are on loopback. */
   const names = new Map<string, () => string[]>();
   const alerts = createAlertsStandIn(logs.logger);
@@ -131,16 +133,20 @@ export function useNotifier(
       .filter((record) => record.notificationId === notificationId)
       .toSorted((one, other) => one.sequence - other.sequence);
 
+  const deliveries = () =>
+    mongo.connection
+      .useDb(database)
+      .collection<Pick<DeliveryDocument, '_id' | 'attempts' | 'nextAttemptAt' | 'lease'>>('deliveries');
+
   return {
-    ...{ create, logs, clock, names, alerts, append, toldOf, start, stop },
+    ...{ create, logs, clock, names, alerts, append, toldOf, deliveries, start, stop },
     client: () => client,
     ready: () => service.ready?.(),
     appendValues: (values: { key: string; value: Buffer }[]) => eventLog.append(NOTIFICATIONS_TOPIC, values),
-    deliveries: () =>
-      mongo.connection
-        .useDb(database)
-        .collection<{ _id: string; attempts: number; nextAttemptAt?: Date }>('deliveries'),
-    metricsText: () => metrics.registry.metrics(),
+    /** Resolves once the notification waits for its delivery. */
+    queued: ({ notificationId: _id }: NotificationRecord) =>
+      eventually(async () => expect(await deliveries().countDocuments({ _id })).toBe(1)),
+    metricsText: () => renderMetrics([metrics.registry]),
     async restart() {
       await stop();
       await start();

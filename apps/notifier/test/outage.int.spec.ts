@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from '@jest/globals';
 import { eventually, useBreakableMongo } from '@tollkeeper/testing';
 import { newTenant } from './notification.builder.ts';
 import { useNotifier } from './notifier.stack.ts';
-import { ok } from './receiver.ts';
+import { gated } from './receiver.ts';
 
 const mongo = useBreakableMongo();
 const notifier = useNotifier(mongo);
@@ -10,18 +10,19 @@ afterAll(mongo.stop);
 const BACK = { timeoutMs: 60_000 };
 
 describe('the notifier without MongoDB', () => {
-  it('killed in mid-delivery, is not ready; when it is back all arrives, and alerts hears of it', async () => {
-    const release = Promise.withResolvers<void>();
-    const receiver = await notifier.receiver((response, request) => {
-      void release.promise.then(() => ok(response, request));
-    });
+  it('killed in mid-delivery, is not ready and shows its other metrics; when it is back all arrives, and alerts hears of it', async () => {
+    const gate = gated();
+    const receiver = await notifier.receiver(gate.answer);
     const channel = notifier.alerts.addChannel(newTenant(), receiver.url);
     const sent = [await notifier.notify(channel), await notifier.notify(channel)];
     await eventually(() => expect(receiver.received).toHaveLength(1));
     await mongo.kill();
     await eventually(() => expect(notifier.ready()).rejects.toThrow('mongo'));
     // What was on its way arrives while its outcome cannot be stored.
-    release.resolve();
+    gate.open();
+    const page = await notifier.metricsText();
+    expect(page).toContain('grpc_client_request_duration_seconds_count{');
+    expect(page).not.toMatch(/^notifier_(queue_depth|oldest_queued_age_seconds){/m);
 
     await mongo.restart();
     // The lease on what could not be stored is over.

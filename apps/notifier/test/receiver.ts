@@ -23,6 +23,12 @@ export const status =
   (response) =>
     response.writeHead(code, headers).end(body);
 
+/** An answer that every request waits for until the test opens the gate. */
+export function gated(): { answer: Answer; open: () => void } {
+  const gate = Promise.withResolvers<void>();
+  return { answer: (response, request) => void gate.promise.then(() => ok(response, request)), open: gate.resolve };
+}
+
 /** A real HTTPS server on loopback. What `answers` has is used up first; then every request gets `otherwise`. */
 export async function startReceiver({ key, cert }: Authority, otherwise: Answer = ok) {
   const received: Received[] = [];

@@ -15,7 +15,7 @@ export interface DeliveryWorkerDeps {
   inTrace: InTrace;
   /** Called when a state was stored. */
   onSettled: (delivery: Delivery, result: AttemptResult) => void;
-  /** Most attempts at the same time. */
+  /** Most quick attempts at the same time, and most slow ones that are begun. */
   concurrency: number;
   pollIntervalMs: number;
   clock: Clock;
@@ -27,37 +27,48 @@ const LEASE_MS = 5000;
 const HEARTBEAT_MS = LEASE_MS / 4;
 /** Attempts under way may finish for so long at a stop; then they are cut off and made again by the next start. */
 const STOP_GRACE_MS = 4000;
-/** A channel whose last attempt took this long is slow. */
+/** An attempt that lasts longer is slow, and so is its channel until an attempt is quicker. */
 const SLOW_MS = 2000;
 const REMEMBERED_CHANNELS = 10_000;
 /** Deliveries that a channel has made in a row before others that wait for a place get theirs. */
 const FAIR_SHARE = 20;
 
+/** What a channel under way takes up. */
+interface Place {
+  notificationId: string;
+  pace: 'quick' | 'slow';
+}
+
 /**
  * Works on what is due. Each channel has one attempt at a time, in the order of its notifications; a delivery that waits
- * for its retry lets those behind it pass, except those of the same alert. Slow channels have at most half of the
- * places, so that however many destinations hang, there is room for the others.
+ * for its retry lets those behind it pass, except those of the same alert. Channels that wait for a place get it in
+ * turn, the one that had none for longest first.
+ *
+ * There are places for quick attempts and as many for slow ones. An attempt that turns out to be slow gives its quick place
+ * back while it runs, so that none is held for longer than {@link SLOW_MS} at a time, however many destinations hang.
  */
 export function createDeliveryWorker(deps: DeliveryWorkerDeps): Loop {
   const { store, attempt, inTrace, onSettled, concurrency, clock, logger } = deps;
   const owner = randomUUID();
   /** What is under way, by channel. */
-  const underWay = new Map<string, { notificationId: string; slow: boolean; done: Promise<void> }>();
+  const underWay = new Map<string, Place & { done: Promise<void> }>();
+  const taken = { quick: 0, slow: 0 };
   const slowChannels = new LRUCache<string, true>({ max: REMEMBERED_CHANNELS });
+  /** Numbers the times that a channel gave its place up; of each channel the last one is remembered. */
+  let turn = 0;
+  const lastTurns = new LRUCache<string, number>({ max: REMEMBERED_CHANNELS });
   const cut = new AbortController();
   let stopping = false;
   let heart: NodeJS.Timeout | undefined;
 
-  function hasPlaceFor(channelId: string): boolean {
-    if (underWay.has(channelId) || underWay.size >= concurrency) return false;
-    if (!slowChannels.has(channelId)) return true;
-    return [...underWay.values()].filter(({ slow }) => slow).length < concurrency / 2;
-  }
+  const paceOf = (channelId: string): Place['pace'] => (slowChannels.has(channelId) ? 'slow' : 'quick');
+  const lastTurn = (channelId: string): number => lastTurns.peek(channelId) ?? 0;
 
   async function takeUp(): Promise<void> {
-    for (const channelId of await store.dueChannels(clock())) {
+    const due = await store.dueChannels(clock());
+    for (const channelId of due.toSorted((one, other) => lastTurn(one) - lastTurn(other))) {
       if (stopping) return;
-      if (!hasPlaceFor(channelId)) continue;
+      if (underWay.has(channelId) || taken[paceOf(channelId)] >= concurrency) continue;
       const delivery = await claim(channelId);
       if (delivery !== null) begin(channelId, delivery);
     }
@@ -67,7 +78,8 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): Loop {
     store.claim(channelId, owner, clock(), clock() + LEASE_MS);
 
   function begin(channelId: string, first: Delivery): void {
-    const place = { notificationId: first.notification.notificationId, slow: slowChannels.has(channelId) };
+    const place: Place = { notificationId: first.notification.notificationId, pace: paceOf(channelId) };
+    taken[place.pace] += 1;
     const done = serve(channelId, first, place)
       .catch((err: unknown) => {
         // The lease runs out, and then the delivery is due again.
@@ -78,39 +90,59 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): Loop {
       })
       .finally(() => {
         underWay.delete(channelId);
+        taken[place.pace] -= 1;
+        lastTurns.set(channelId, (turn += 1));
         loop.wake();
       });
     underWay.set(channelId, Object.assign(place, { done }));
   }
 
-  /** Works on what the channel has due, up to a fair share and while it is not slow. */
-  async function serve(channelId: string, first: Delivery, place: { notificationId: string }): Promise<void> {
+  function becomeSlow(place: Place): void {
+    if (place.pace === 'slow') return;
+    taken.quick -= 1;
+    taken.slow += 1;
+    place.pace = 'slow';
+    loop.wake();
+  }
+
+  /** Works on what the channel has due, up to a fair share and while it is neither slow nor on hold. */
+  async function serve(channelId: string, first: Delivery, place: Place): Promise<void> {
     let delivery: Delivery | null = first;
     for (let share = FAIR_SHARE; delivery !== null; share -= 1) {
       place.notificationId = delivery.notification.notificationId;
-      await work(delivery);
-      if (stopping || share === 1 || slowChannels.has(channelId)) return;
+      const result = await work(delivery, place);
+      const held = result?.kind === 'attempted' && result.holdChannelUntil !== null;
+      if (stopping || share === 1 || held || place.pace === 'slow') return;
       delivery = await claim(channelId);
     }
   }
 
-  async function work(delivery: Delivery): Promise<void> {
+  /** Null when an earlier notification of the alert comes first, and when the attempt was cut off. */
+  async function work(delivery: Delivery, place: Place): Promise<AttemptResult | null> {
     if (delivery.notification.type === 'alert.resolved') {
       const predecessorDueAt = await store.predecessorDueAt(delivery);
-      if (predecessorDueAt !== null) return store.postpone(delivery, owner, predecessorDueAt);
+      if (predecessorDueAt !== null) {
+        await store.postpone(delivery, owner, predecessorDueAt);
+        return null;
+      }
     }
-    await inTrace(delivery, () => attemptAndSettle(delivery));
+    return inTrace(delivery, () => attemptAndSettle(delivery, place));
   }
 
-  async function attemptAndSettle(delivery: Delivery): Promise<void> {
+  async function attemptAndSettle(delivery: Delivery, place: Place): Promise<AttemptResult | null> {
+    const timer = setTimeout(() => becomeSlow(place), SLOW_MS);
     let result: AttemptResult;
     try {
       result = await attempt(delivery, cut.signal);
     } catch (error) {
-      if (cut.signal.aborted) return store.postpone(delivery, owner, delivery.nextAttemptAt ?? clock());
-      throw error;
+      if (!cut.signal.aborted) throw error;
+      await store.release(delivery, owner);
+      return null;
+    } finally {
+      clearTimeout(timer);
     }
     await settle(delivery, result);
+    return result;
   }
 
   async function settle(delivery: Delivery, result: AttemptResult): Promise<void> {

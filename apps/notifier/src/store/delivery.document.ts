@@ -33,8 +33,10 @@ export interface DeliveryDocument {
   responseSnippet: string | null;
   error: string | null;
   lastAttemptAt: Date | null;
-  /** Only in deliveries that are not over: what is indexed by it stays as small as the queue. */
+  /** Its place among the deliveries of its channel. Only in those that are not over: what is indexed by it stays as small as the queue. */
   nextAttemptAt?: Date;
+  /** When it is attempted next in truth, while it keeps its place in a channel that it brought to a hold. */
+  heldUntil?: Date;
   disableChannel: boolean;
   sequence: number;
   lease?: Lease;
@@ -70,6 +72,7 @@ export const deliverySchema = new Schema<DeliveryDocument>(
     error: String,
     lastAttemptAt: Date,
     nextAttemptAt: Date,
+    heldUntil: Date,
     disableChannel: { type: Boolean, required },
     sequence: { type: Number, required },
     lease: { owner: String, until: Date },
@@ -108,18 +111,18 @@ export function fromNotification(
     ...{ _id: notificationId, type, tenantId, channelId, alert, offset, sequence: 0 },
     occurredAt: new Date(occurredAt),
     storedAt: new Date(storedAt),
+    nextAttemptAt: new Date(storedAt),
     ...(trace !== undefined && { trace }),
     ...fromState(queuedState(notification, storedAt)),
   };
 }
 
-/** The fields that a state sets. `nextAttemptAt` is left out once the delivery is over. */
+/** The fields that a state sets. Where the delivery stands in its channel is none of them. */
 export function fromState(state: DeliveryState) {
   const { status, channelType, attempts, responseStatus, responseSnippet, error, disableChannel } = state;
   return {
     ...{ status, channelType, attempts, responseStatus, responseSnippet, error, disableChannel },
     lastAttemptAt: state.lastAttemptAt === null ? null : new Date(state.lastAttemptAt),
-    ...(state.nextAttemptAt !== null && { nextAttemptAt: new Date(state.nextAttemptAt) }),
   };
 }
 
@@ -135,6 +138,6 @@ export function toDelivery(document: DeliveryDocument): Delivery {
     trace,
     ...{ offset, sequence, status, channelType, attempts, responseStatus, responseSnippet, error, disableChannel },
     lastAttemptAt: document.lastAttemptAt?.getTime() ?? null,
-    nextAttemptAt: document.nextAttemptAt?.getTime() ?? null,
+    nextAttemptAt: (document.heldUntil ?? document.nextAttemptAt)?.getTime() ?? null,
   };
 }
