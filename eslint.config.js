@@ -34,10 +34,12 @@ function moduleBoundaries({ extra = [], allow = [] } = {}) {
     sourceTag: `type:${type}`,
     onlyDependOnLibsWithTags: [...allowed, ...extra].map((name) => `type:${name}`),
   }));
-  const scopes = [...APPS, 'ci', 'bench', 'deployment', 'monitoring', 'release', 'replay', 'e2e'].map((scope) => ({
-    sourceTag: `scope:${scope}`,
-    onlyDependOnLibsWithTags: [`scope:${scope}`, 'scope:shared'],
-  }));
+  const scopes = [...APPS, 'ci', 'bench', 'deployment', 'monitoring', 'receiver', 'release', 'replay', 'e2e'].map(
+    (scope) => ({
+      sourceTag: `scope:${scope}`,
+      onlyDependOnLibsWithTags: [`scope:${scope}`, 'scope:shared'],
+    }),
+  );
   const shared = { sourceTag: 'scope:shared', onlyDependOnLibsWithTags: ['scope:shared'] };
   return {
     '@nx/enforce-module-boundaries': [
