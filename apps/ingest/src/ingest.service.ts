@@ -18,6 +18,8 @@ export interface IngestDeps {
   /** Started before this service and stopped after it. */
   eventLog: EventLog;
   clock?: Clock;
+  /** Monotonic milliseconds. */
+  now?: () => number;
 }
 
 /** Event ingestion: from a workspace key and CloudEvents to durable records of the log. `httpUrl` is valid once started. */
@@ -32,6 +34,7 @@ export function createIngest({
   tracer,
   eventLog: log,
   clock = systemClock,
+  now = () => performance.now(),
 }: IngestDeps): IngestService {
   const { CALLER_TOKEN_SECRET: callerTokenSecret } = config;
   const eventLog = instrumentEventLog(log, { metrics, tracer });
@@ -47,7 +50,7 @@ export function createIngest({
   const http = createHttpServer({
     routes: createEventRoutes({
       intake,
-      authenticator: createKeyAuthenticator(createKeyVerifier(keys, clock)),
+      authenticator: createKeyAuthenticator(createKeyVerifier(keys, now)),
       clock,
     }),
     info: { title: 'Tollkeeper event ingestion', version: '1' },

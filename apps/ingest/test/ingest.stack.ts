@@ -65,6 +65,7 @@ export function useIngest(
       metrics,
       eventLog: wrapLog(log),
       clock: () => clock.now,
+      now: () => clock.now,
     });
     await service.start();
     reader = log.consumer({

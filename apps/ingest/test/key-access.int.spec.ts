@@ -70,6 +70,18 @@ describe('the key middleware of event ingestion', () => {
     expect((await post({ apiKey, body: spend() })).status).toBe(401);
   });
 
+  it('counts these 5 seconds from the question, however long its answer takes', async () => {
+    const { apiKey, sha256 } = keys.issue();
+    keys.state.during = () => void (clock.now += 3_000);
+    expect((await post({ apiKey, body: spend() })).status).toBe(202);
+    keys.state.during = () => {};
+
+    keys.revoke(sha256);
+    clock.now += 2_001;
+
+    expect((await post({ apiKey, body: spend() })).status).toBe(401);
+  });
+
   it('answers 503 with Retry-After while the keys service is down, and takes events again once it is back', async () => {
     const { apiKey } = keys.issue();
     await keys.stop();

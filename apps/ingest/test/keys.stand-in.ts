@@ -13,11 +13,13 @@ import { createPeers } from '@tollkeeper/testing';
 /** Keys, from a table. */
 export function createKeysStandIn(logger: Logger) {
   const keys = new Map<string, { tenantId: TenantId; role: KeyRole }>();
+  const state = { during: () => {} };
   let calls = 0;
 
   const handlers: UnaryHandlers<KeysServiceDefinition> = {
     async verifyKey({ keySha256 }) {
       calls += 1;
+      state.during();
       const key = keys.get(keySha256.toString('hex'));
       if (key === undefined) throw new AppError('not_found', 'This workspace key is not valid.');
       return { tenantId: key.tenantId, role: toWireKeyRole(key.role) };
@@ -25,6 +27,8 @@ export function createKeysStandIn(logger: Logger) {
   };
 
   return Object.assign(createPeers(logger, [grpcService(keysService, handlers)]), {
+    /** `during` happens while VerifyKey is answered. */
+    state,
     /** How often VerifyKey was called. */
     calls: () => calls,
     /** A new good key. */

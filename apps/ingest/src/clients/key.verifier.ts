@@ -1,6 +1,6 @@
 import { fromWireKeyRole, type KeyRole, type KeysServiceDefinition } from '@tollkeeper/contracts';
 import type { GrpcClient } from '@tollkeeper/grpc';
-import { AppError, type Clock, provenTenantId, type TenantId } from '@tollkeeper/kernel';
+import { AppError, provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { LRUCache } from 'lru-cache';
 
 /** Whose a key is and what it may do. */
@@ -24,21 +24,25 @@ const KEEP_MS = 5_000;
 const MAX_KEPT_KEYS = 10_000;
 
 /**
- * Asks the keys service, and keeps its answers for 5 seconds. Requests with the same key that arrive while it is asked
- * share the answer. Failures are not kept.
+ * Asks the keys service, and keeps its answers for 5 seconds from the question on. Requests with the same key that arrive while it
+ * is asked share the answer. Failures are not kept. `now` answers monotonic milliseconds.
  */
-export function createKeyVerifier(client: GrpcClient<KeysServiceDefinition>, clock: Clock): KeyVerifier {
-  const answers = new LRUCache<string, { key: VerifiedKey | null }, KeyToVerify>({
+export function createKeyVerifier(client: GrpcClient<KeysServiceDefinition>, now: () => number): KeyVerifier {
+  const answers = new LRUCache<string, Promise<VerifiedKey | null>>({
     max: MAX_KEPT_KEYS,
     ttl: KEEP_MS,
     ttlResolution: 0,
-    perf: { now: clock },
-    fetchMethod: async (_digest, _stale, { context }) => ({ key: await ask(client, context) }),
+    perf: { now },
   });
-  return async (key) => {
+  return (key) => {
     // By the digest of the whole key, so that a wrong secret never meets the answer for the right one.
-    const answer = await answers.fetch(key.sha256.toString('base64'), { context: key });
-    return answer?.key ?? null;
+    const digest = key.sha256.toString('base64');
+    const known = answers.get(digest);
+    if (known !== undefined) return known;
+    const asked = ask(client, key);
+    answers.set(digest, asked);
+    asked.catch(() => answers.delete(digest));
+    return asked;
   };
 }
 
