@@ -44,6 +44,20 @@ describe('members', () => {
     expect(identity.logs.text()).not.toContain(password);
   });
 
+  it('whose ownership has just ended change nothing, whatever their gateway still believes', async () => {
+    const owner = await identity.newOwner();
+    const { user_id: otherId } = await identity.addMember(owner, 'owner');
+    const other = { caller: { ...owner.caller, userId: otherId } };
+    expect((await setRole(owner, otherId, 'member')).status).toBe(200);
+    const attempts = [
+      identity.call('patch', `${PATH}/${otherId}`, { as: other.caller, body: { role: 'owner' } }),
+      identity.call('delete', `${PATH}/${owner.userId}`, { as: other.caller }),
+      identity.call('post', PATH, { as: other.caller, body: { email: `friend-${owner.email}`, role: 'owner' } }),
+    ];
+    expect((await Promise.all(attempts)).map(({ status }) => status)).toEqual([403, 403, 403]);
+    expect(await rolesOf(owner)).toEqual({ [owner.userId]: 'owner', [otherId]: 'member' });
+  });
+
   it('with a user keep their name and their password', async () => {
     const [owner, other] = [await identity.newOwner(), await identity.newOwner()];
     const response = await add(owner, { email: other.email.toUpperCase(), role: 'member', name: 'Another' });
@@ -120,7 +134,10 @@ describe('members', () => {
       const others = await Promise.all([identity.addMember(owner, 'owner'), identity.addMember(owner, 'owner')]);
       const ids = [owner.userId, ...others.map(({ user_id }) => user_id)];
       const responses = await Promise.all(
-        ids.map((id, index) => (index % 2 === 0 ? remove(owner, id) : setRole(owner, id, 'member'))),
+        ids.map((id, index) => {
+          const self = { ...owner, caller: { ...owner.caller, userId: id } };
+          return index % 2 === 0 ? remove(self, id) : setRole(self, id, 'member');
+        }),
       );
       expect(responses.filter(({ status }) => status === 409)).toHaveLength(1);
       const roles = Object.values(await rolesOf(owner));

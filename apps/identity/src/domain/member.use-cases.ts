@@ -10,17 +10,22 @@ export interface NewMember {
   name?: string | undefined;
 }
 
+/** Changes throw `forbidden` for an `ownerId` that is none any more. */
 export interface MemberUseCases {
   list(tenantId: TenantId): Promise<Member[]>;
   /**
    * Adds a user by e-mail. An e-mail without a user gets one, with a generated password that is in this result and
    * nowhere else. Throws `conflict` for a member.
    */
-  add(tenantId: TenantId, member: NewMember): Promise<{ member: Member; initialPassword: string | null }>;
+  add(
+    tenantId: TenantId,
+    ownerId: string,
+    member: NewMember,
+  ): Promise<{ member: Member; initialPassword: string | null }>;
   /** Throws `not_found`, and `conflict` when the workspace would be left without an owner. */
-  setRole(tenantId: TenantId, userId: string, role: Role): Promise<Member>;
+  setRole(tenantId: TenantId, ownerId: string, userId: string, role: Role): Promise<Member>;
   /** Throws `not_found`, and `conflict` when the workspace would be left without an owner. */
-  remove(tenantId: TenantId, userId: string): Promise<void>;
+  remove(tenantId: TenantId, ownerId: string, userId: string): Promise<void>;
 }
 
 export interface MemberDeps {
@@ -47,13 +52,13 @@ export function createMemberUseCases({ members, users, hasher, clock }: MemberDe
   return {
     list: (tenantId) => members.list(tenantId),
 
-    async add(tenantId, { email, role, name }) {
+    async add(tenantId, ownerId, { email, role, name }) {
       const initialPassword = randomBase62(INITIAL_PASSWORD_LENGTH);
       // A user that exists spares the hash; one that comes into being meanwhile is found by the store.
       const user =
         (await users.findByEmail(email)) ??
         (await draftUser({ hasher, clock }, { email, name, password: initialPassword }));
-      const added = await members.add(tenantId, user, role, new Date(clock()));
+      const added = await members.add(tenantId, ownerId, user, role, new Date(clock()));
       if (added.status === 'already_member') {
         const details = [{ path: 'email', message: 'is a member already; change the role instead' }];
         throw new AppError('conflict', 'This user is a member of the workspace already.', { details });
@@ -61,16 +66,16 @@ export function createMemberUseCases({ members, users, hasher, clock }: MemberDe
       return { member: added.member, initialPassword: added.userCreated ? initialPassword : null };
     },
 
-    async setRole(tenantId, userId, role) {
-      const member = await members.change(tenantId, userId, (current, otherOwners) => {
+    async setRole(tenantId, ownerId, userId, role) {
+      const member = await members.change(tenantId, ownerId, userId, (current, otherOwners) => {
         if (role !== 'owner') requireOwnerLeft(current, otherOwners);
         return role;
       });
       return member ?? notFound();
     },
 
-    async remove(tenantId, userId) {
-      const removed = await members.change(tenantId, userId, (current, otherOwners) => {
+    async remove(tenantId, ownerId, userId) {
+      const removed = await members.change(tenantId, ownerId, userId, (current, otherOwners) => {
         requireOwnerLeft(current, otherOwners);
         return null;
       });

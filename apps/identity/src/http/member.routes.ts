@@ -54,7 +54,7 @@ export function createMemberRoutes(members: MemberUseCases): Route[] {
       body: z.strictObject({ email, role: workspaceRole, name: displayName.optional() }),
       responses: { 201: { description: 'The new member', schema: addedMember } },
       handler: async ({ caller, body }) => {
-        const { member, initialPassword } = await members.add(caller.tenantId, body);
+        const { member, initialPassword } = await members.add(caller.tenantId, caller.userId, body);
         const secret = initialPassword === null ? {} : { initial_password: initialPassword };
         return { status: 201, body: { ...toMemberBody(member), ...secret } };
       },
@@ -71,7 +71,7 @@ export function createMemberRoutes(members: MemberUseCases): Route[] {
       body: z.strictObject({ role: workspaceRole }),
       responses: { 200: { description: 'The member as it is now', schema: memberSchema } },
       handler: async ({ caller, params: { user_id: userId }, body }) => {
-        const member = await members.setRole(caller.tenantId, userId, body.role);
+        const member = await members.setRole(caller.tenantId, caller.userId, userId, body.role);
         return { status: 200, body: toMemberBody(member) };
       },
     }),
@@ -86,7 +86,7 @@ export function createMemberRoutes(members: MemberUseCases): Route[] {
       params,
       responses: { 204: { description: 'No longer a member' } },
       handler: async ({ caller, params: { user_id: userId } }) => {
-        await members.remove(caller.tenantId, userId);
+        await members.remove(caller.tenantId, caller.userId, userId);
         return { status: 204 };
       },
     }),

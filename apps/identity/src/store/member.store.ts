@@ -1,7 +1,7 @@
 import type { TenantId } from '@tollkeeper/kernel';
 import { withTransaction } from '@tollkeeper/mongo';
 import { type ClientSession, trusted } from 'mongoose';
-import type { Member, MemberStore } from '../domain/member.ts';
+import { type Member, type MemberStore, noOwner } from '../domain/member.ts';
 import type { IdentityModels, StoredMember, StoredUser } from './models.ts';
 
 export function createMemberStore(models: IdentityModels): MemberStore {
@@ -10,6 +10,11 @@ export function createMemberStore(models: IdentityModels): MemberStore {
   /** Changes of memberships in one workspace conflict from here on, and so happen one after the other. */
   async function serialize(tenantId: TenantId, session: ClientSession): Promise<void> {
     await workspaces.updateOne({ _id: tenantId }, { $inc: { memberRevision: 1 } }, { session });
+  }
+
+  /** Within the changes that come one after the other, so that nobody's role changes meanwhile. */
+  async function requireOwner(tenantId: TenantId, ownerId: string, session: ClientSession): Promise<void> {
+    if (!(await members.exists({ tenantId, userId: ownerId, role: 'owner' }).session(session))) throw noOwner();
   }
 
   return {
@@ -25,9 +30,10 @@ export function createMemberStore(models: IdentityModels): MemberStore {
         .sort((a, b) => (a.email < b.email ? -1 : 1));
     },
 
-    add: (tenantId, newUser, role, joinedAt) =>
+    add: (tenantId, ownerId, newUser, role, joinedAt) =>
       withTransaction(connection, async (session) => {
         await serialize(tenantId, session);
+        await requireOwner(tenantId, ownerId, session);
         const known = await users.findOne({ email: newUser.email }).session(session).lean();
         const { id, ...fields } = newUser;
         const user = known ?? { _id: id, sessionRevision: 0, ...fields };
@@ -40,9 +46,10 @@ export function createMemberStore(models: IdentityModels): MemberStore {
         return { status: 'added', member: toMember(member, user), userCreated: known === null };
       }),
 
-    change: (tenantId, userId, decide) =>
+    change: (tenantId, ownerId, userId, decide) =>
       withTransaction(connection, async (session) => {
         await serialize(tenantId, session);
+        await requireOwner(tenantId, ownerId, session);
         const stored = await members.findOne({ tenantId, userId }).session(session).lean();
         const user = await users.findById(userId).session(session).lean();
         if (stored === null || user === null) return null;
