@@ -105,9 +105,12 @@ describe('what a service gets', () => {
     expect((answer.body as Seen).url).toBe('/api/v1/dashboard/spend?range=1m&range=3m&x=%zz');
   });
 
-  it('at login, the address of the client as the gateway saw it', async () => {
-    const answer = await http().post('/api/v1/auth/login').set('x-forwarded-for', '203.0.113.9').send({});
-    expect((answer.body as Seen).client).toBe('127.0.0.1');
+  it.each(['login', 'password'])('at %s, the address of the client as the gateway saw it', async (call) => {
+    const sent = http()
+      .post(`/api/v1/auth/${call}`)
+      .set('cookie', cookieOf('ada'))
+      .set('x-forwarded-for', '203.0.113.9');
+    expect(((await sent.send({})).body as Seen).client).toBe('127.0.0.1');
   });
 
   it('at login, behind proxies that the operator trusts, the last address that is none of theirs', async () => {
@@ -190,6 +193,18 @@ describe('what a client gets', () => {
     };
     const answer = await fetch(`${stack.gateway.httpUrl}${SPEND}`, { headers: { cookie: cookieOf('ada') } });
     await expect(answer.text()).rejects.toThrow();
+  });
+
+  it('no 429 for logins after many that another site had a browser send', async () => {
+    const own = await startStack({ LOGIN_ATTEMPTS_PER_MINUTE: '1' });
+    const login = () => request(own.gateway.httpUrl).post('/api/v1/auth/login');
+    for (let sent = 0; sent < 3; sent += 1) {
+      expect((await login().set('sec-fetch-site', 'cross-site').send({})).status).toBe(403);
+      expect((await login().set('content-type', 'text/plain').send('{}')).status).toBe(415);
+    }
+    expect((await login().send({})).status).toBe(200);
+    expect((await login().send({})).status).toBe(429);
+    await own.stop();
   });
 
   it('429 with Retry-After for too many logins from one address, good or bad, and nothing else is held up', async () => {

@@ -108,9 +108,9 @@ export function useIdentity(mongo: TestMongo, settings: Record<string, string> =
     const request = supertest(service.httpUrl)[method](path);
     if (options.as !== undefined) request.set(CALLER_HEADER, await signCallerToken(CALLER_TOKEN_SECRET, options.as));
     if (options.cookie !== undefined) request.set('cookie', `gw_session=${options.cookie}`);
-    // Each call comes from an address of its own, so that the limits of one test are not those of another.
+    // Each call comes from a network of its own, so that the limits of one test are not those of another.
     count += 1;
-    const address = options.address ?? `2001:db8::${count.toString(16)}`;
+    const address = options.address ?? `2001:db8:1:${count.toString(16)}::1`;
     request.set(CLIENT_HEADER, await signClientAddress(CALLER_TOKEN_SECRET, address));
     const response = await (options.body === undefined ? request : request.send(options.body as object));
     const body = response.status === 204 ? undefined : (response.body as unknown);

@@ -34,6 +34,13 @@ describe('login limits', () => {
     expect((await identity.login(email, PASSWORD, { address: '198.51.100.8' })).status).toBe(200);
   });
 
+  it('take the /64 of an IPv6 address for one address', async () => {
+    const { email } = await identity.newOwner();
+    for (let index = 0; index < 10; index += 1) await fail(`nobody-${index}@example.org`, `2001:db8:0:1::${index}`);
+    expect((await identity.login(email, PASSWORD, { address: '2001:db8:0:1:9::' })).status).toBe(429);
+    expect((await identity.login(email, PASSWORD, { address: '2001:db8:0:2::1' })).status).toBe(200);
+  });
+
   it('count failures alone: logins that succeed are never too many', async () => {
     const { email } = await identity.newOwner();
     const logins = await Promise.all(

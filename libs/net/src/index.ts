@@ -1,2 +1,3 @@
 export * from './address.guard.ts';
 export * from './cidr.field.ts';
+export * from './client.network.ts';

@@ -92,8 +92,6 @@ function createApi(options: EdgeOptions): (req: EdgeRequest, res: EdgeResponse) 
     const target = findTarget(url, headers);
     const { area } = target;
     exchange.area = area;
-    if (area.name === 'login') limitLogins(clientAddress(req));
-
     const cookie = sessionCookie(headers);
     const session = await authenticate(area, cookie, sessions, exchange.requestId);
     if (session !== null) exchange.session = session;
@@ -102,6 +100,8 @@ function createApi(options: EdgeOptions): (req: EdgeRequest, res: EdgeResponse) 
     const membership = authorize(target, session, method);
     if (membership !== null) exchange.membership = membership;
     checkBody(area, method, headers);
+    // Last, so that what identity never sees, such as what another site has a browser send, keeps nobody out.
+    if (area.name === 'login' && method === 'POST') limitLogins(clientAddress(req));
 
     return forward(req, res, { target, cookie, session, membership });
   };

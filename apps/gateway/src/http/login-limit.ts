@@ -1,6 +1,6 @@
-import { isIPv6 } from 'node:net';
 import { AppError, systemClock } from '@tollkeeper/kernel';
 import type { Clock } from '@tollkeeper/kernel';
+import { toClientNetwork } from '@tollkeeper/net';
 import { LRUCache } from 'lru-cache';
 
 const WINDOW_MS = 60_000;
@@ -14,7 +14,7 @@ export function createLoginLimit(attemptsPerMinute: number, clock: Clock = syste
   const windows = new LRUCache<string, { startedAt: number; attempts: number }>({ max: MAX_ADDRESSES });
 
   return (address) => {
-    const network = toNetwork(address);
+    const network = toClientNetwork(address);
     const now = clock();
     let window = windows.get(network);
     if (window === undefined || now - window.startedAt >= WINDOW_MS) {
@@ -27,14 +27,4 @@ export function createLoginLimit(attemptsPerMinute: number, clock: Clock = syste
       throw new AppError('rate_limited', 'Too many logins from this address. Wait a moment.', { retryAfterSeconds });
     }
   };
-}
-
-/** One customer gets a /64 of IPv6 and could use a new address for every attempt. */
-function toNetwork(address: string): string {
-  if (!isIPv6(address) || address.startsWith('::ffff:')) return address;
-  const [head = '', tail = ''] = address.split('::');
-  const groups = head.split(':');
-  const missing = 8 - groups.length - (tail === '' ? 0 : tail.split(':').length);
-  const full = address.includes('::') ? [...groups, ...Array<string>(missing).fill('0')] : groups;
-  return full.slice(0, 4).join(':');
 }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '@tollkeeper/kernel';
+import { toClientNetwork } from '@tollkeeper/net';
 import type { Component } from '@tollkeeper/runtime';
 import type { Connection } from 'mongoose';
 import { RateLimiterMongo, type RateLimiterRes } from 'rate-limiter-flexible';
@@ -42,7 +43,7 @@ export function createLoginLimiter(connection: Connection): LoginLimiter & Compo
 
 /** The e-mail as a digest: what people mistype there may be a password. */
 function keysOf({ email, address }: PasswordAttempt): string[] {
-  return [`address:${address}`, `email:${createHash('sha256').update(email).digest('base64url')}`];
+  return [`address:${toClientNetwork(address)}`, `email:${createHash('sha256').update(email).digest('base64url')}`];
 }
 
 function tooMany({ msBeforeNext }: RateLimiterRes): AppError {
