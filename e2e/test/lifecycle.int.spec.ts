@@ -126,6 +126,21 @@ describe('the standalone as a process', () => {
     expect(terminal).not.toMatch(/^ +at /m);
   });
 
+  it('tells apart who logs in through a proxy that it was told of', async () => {
+    const standalone = await start({ TRUSTED_PROXIES: '127.0.0.0/8' });
+    const login = async (address: string): Promise<number> => {
+      const { status } = await fetch(`${standalone.baseUrl}/api/v1/auth/login`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-forwarded-for': address },
+        body: JSON.stringify({ email: `${address}@example.com`, password: 'not the password' }),
+      });
+      return status;
+    };
+    for (let failed = 0; failed < 10; failed += 1) expect(await login('198.51.100.7')).toBe(401);
+    expect(await login('198.51.100.7')).toBe(429);
+    expect(await login('198.51.100.8')).toBe(401);
+  });
+
   it('names every setting that is wrong, and none of their values', async () => {
     const wrong = { PORT: 'eighty-eighty', TOLLKEEPER_OWNER_PASSWORD: 'too-short', TOLLKEEPER_DEMO: 'perhaps' };
     const { code, terminal } = await failToStart(wrong);

@@ -1,7 +1,10 @@
 import { kafkaFields } from '@tollkeeper/event-log';
+import { gatewayConfig } from '@tollkeeper/gateway';
 import { cidrTextField } from '@tollkeeper/net';
 import { flagField, portField, serviceConfig, tracingFields } from '@tollkeeper/runtime';
 import { z } from 'zod';
+
+const trustedProxies = gatewayConfig.shape.TRUSTED_PROXIES;
 
 /** Environment of the standalone. `MONGOD_BINARY` is read where `mongod` is looked for. */
 export const standaloneConfig = z.object({
@@ -14,6 +17,13 @@ export const standaloneConfig = z.object({
     .url({ protocol: /^https?$/ })
     .optional()
     .describe('address that browsers use, such as https://tollkeeper.example.com; default http://localhost:PORT'),
+  TRUSTED_PROXIES: z
+    .string()
+    .default('')
+    .refine((text) => trustedProxies.safeParse(text).success, 'must be IP addresses or CIDR ranges')
+    .describe(
+      'addresses and CIDR ranges of the proxies in front, separated by commas, whose X-Forwarded-For is believed; default none',
+    ),
   TOLLKEEPER_DATA_DIR: z.string().default('.tollkeeper').describe('directory of the data; default .tollkeeper'),
   TOLLKEEPER_CACHE_DIR: z.string().optional().describe("directory for a downloaded mongod; default the user's cache"),
   MONGODB_URI: z

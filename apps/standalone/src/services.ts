@@ -125,6 +125,7 @@ export function createServices(options: ServicesOptions) {
       ...environment(),
       HOST: options.config.HOST,
       HTTP_PORT: String(port),
+      TRUSTED_PROXIES: options.config.TRUSTED_PROXIES,
       IDENTITY_GRPC: identity.made.grpcAddress,
       IDENTITY_HTTP: identity.made.httpUrl,
       KEYS_HTTP: keys.made.httpUrl,
