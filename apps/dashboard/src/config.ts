@@ -11,6 +11,8 @@ export const dashboardConfig = serviceConfig.extend({
   BUDGETS_GRPC: hostPortField().describe('host:port of the budgets service'),
   RETENTION_SECONDS: integerField({ min: 100 * DAY_SECONDS, max: 2_147_483_647 })
     .prefault(String(100 * DAY_SECONDS))
-    .describe('seconds that events and roll-ups are kept after their time; at least 100 days (8640000), the default'),
+    .describe(
+      'seconds that events and runs are kept after their time; at least 100 days (8640000), the default. Roll-ups are kept as long, and for 190 days at least',
+    ),
 });
 export type DashboardConfig = z.infer<typeof dashboardConfig>;

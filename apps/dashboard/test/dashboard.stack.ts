@@ -27,6 +27,12 @@ import { createDashboard, dashboardConfig, type DashboardService } from '../src/
 import { createBudgetsStandIn } from './budgets.stand-in.ts';
 
 export const KATHMANDU_TENANT = provenTenantId('ws_kathmandu');
+/** Has a time zone that the calendar does not know. */
+export const JST_TENANT = provenTenantId('ws_jst');
+const TIMEZONES = new Map<string, string>([
+  [KATHMANDU_TENANT, 'Asia/Kathmandu'],
+  [JST_TENANT, 'JST'],
+]);
 
 /** The dashboard on a real mongod and event log, asking an identity and a budgets over real gRPC. Every answer is checked against its OpenAPI document. */
 export function useDashboard(mongo: TestMongo) {
@@ -110,6 +116,8 @@ export function useDashboard(mongo: TestMongo) {
   return {
     clock,
     logs,
+    /** The name of its database. */
+    database,
     budgets,
     get,
     appendValues,
@@ -133,7 +141,7 @@ export function encode(tenantId: TenantId, event: GatewayEvent): { key: string; 
   return encodeGatewayEvent({ tenantId, receivedAt: '2026-11-21T18:34:56.789Z', event });
 }
 
-/** The contract of identity: one workspace in Kathmandu, all others in UTC, and two agents with names of their own. */
+/** The contract of identity: workspaces in {@link TIMEZONES}, all others in UTC, and two agents with names of their own. */
 function identityStandIn() {
   const agents = [
     { agentId: 'planner', displayName: 'The Planner' },
@@ -143,7 +151,7 @@ function identityStandIn() {
     resolveSession: async () => ({}),
     getWorkspace: async ({ tenantId }) => {
       if (tenantId === 'ws_gone') throw new AppError('not_found', 'No such workspace.');
-      const timezone = tenantId === KATHMANDU_TENANT ? 'Asia/Kathmandu' : 'UTC';
+      const timezone = TIMEZONES.get(tenantId) ?? 'UTC';
       return { workspace: { id: tenantId, slug: 'demo', name: 'Demo', timezone } };
     },
     getAgents: async ({ agentIds }) => ({ agents: agents.filter(({ agentId }) => agentIds.includes(agentId)) }),

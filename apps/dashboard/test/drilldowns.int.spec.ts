@@ -1,6 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import { useMongo } from '@tollkeeper/testing';
-import { budgetBlocked, guardBlocked, KATHMANDU_TENANT, newTenant, settled, useDashboard } from './dashboard.stack.ts';
+import {
+  budgetBlocked,
+  guardBlocked,
+  JST_TENANT,
+  KATHMANDU_TENANT,
+  newTenant,
+  settled,
+  useDashboard,
+} from './dashboard.stack.ts';
+import { documentsRead } from './documents-read.ts';
 
 const mongo = useMongo();
 const dashboard = useDashboard(mongo);
@@ -48,11 +57,20 @@ describe('/spend', () => {
   });
 
   it('refuses an unknown time zone and names the parameter', async () => {
-    for (const zone of ['Mars/Olympus', '%2B05:30', '', '__proto__', '%24gt']) {
-      const response = await dashboard.get(newTenant(), `/spend?timezone=${zone}`);
+    for (const zone of ['Mars/Olympus', '%2B05:30', '', '__proto__', '%24gt', 'JST', 'IST', 'PST']) {
+      const response = await dashboard.get(newTenant(), `/spend?range=today&timezone=${zone}`);
       expect(response.status).toBe(400);
       expect(response.body.details[0].path).toBe('timezone');
     }
+  });
+
+  it('reads a workspace in UTC whose time zone the calendar does not know, and warns', async () => {
+    for (const range of ['today', '5min']) {
+      const { status, body } = await dashboard.get(JST_TENANT, `/spend?range=${range}`);
+      expect([status, body.window.timezone]).toEqual([200, 'UTC']);
+    }
+    const warning = { tenantId: JST_TENANT, timezone: 'JST', msg: expect.stringContaining('unknown time zone') };
+    expect(dashboard.logs.lines()).toContainEqual(expect.objectContaining(warning));
   });
 
   it('counts a settlement once, however many events carry it', async () => {
@@ -190,6 +208,31 @@ describe('/top-agents/details', () => {
     expect(body.points[10].total_micros).toBe(10);
   });
 
+  it('finds the settlements of an agent that rarely or never settles without reading what else it did', async () => {
+    const tenantId = newTenant();
+    const others = Array.from({ length: 300 }, (_, index) => {
+      const time = new Date(Date.parse(yesterday) + index).toISOString();
+      return [
+        budgetBlocked(time),
+        budgetBlocked(time, { agent_id: 'watched' }),
+        settled(time, 1, { agent_id: 'coder' }),
+      ];
+    });
+    await dashboard.report(tenantId, [...others.flat(), settled(today, 7)]);
+    const database = mongo.connection.useDb(dashboard.database);
+
+    for (const [agentId, recent] of [
+      ['planner', [{ amount_micros: 7 }]],
+      ['watched', []],
+    ] as const) {
+      const read = await documentsRead(database, async () => {
+        const { body } = await dashboard.get(tenantId, `/top-agents/details?agent_id=${agentId}&range=1m`);
+        expect(body.recent).toMatchObject(recent);
+      });
+      expect(read).toBe(recent.length);
+    }
+  });
+
   it('requires agent_id, takes an agent that is registered but was never seen, and answers 404 for any other', async () => {
     const tenantId = newTenant();
     const missing = await dashboard.get(tenantId, '/top-agents/details');
@@ -248,6 +291,22 @@ describe.each([
     const byRun = await dashboard.get(tenantId, `${path}/details?run_id=run-x`);
     expect(byRun.body.run_id).toBe('run-x');
     expect(byRun.body.events.map((one: { event_id: string }) => one.event_id)).toEqual([early.id, event.id, late.id]);
+  });
+
+  it('shows a run that settled more calls than are shown before it was blocked', async () => {
+    const tenantId = newTenant();
+    const run = { run_id: 'run-long' };
+    const settlements = Array.from({ length: 1001 }, (_, index) =>
+      settled(new Date(Date.parse(yesterday) + index).toISOString(), 1, run),
+    );
+    const event = blocked(today, run);
+    await dashboard.report(tenantId, [...settlements, event]);
+
+    const { status, body } = await dashboard.get(tenantId, `${path}/details?run_id=run-long`);
+
+    expect(status).toBe(200);
+    const shown = [...settlements.slice(0, 1000), event];
+    expect(body.events.map((one: { event_id: string }) => one.event_id)).toEqual(shown.map(({ id }) => id));
   });
 
   it('requires event_id or run_id, and answers 404 for what this workspace does not have', async () => {

@@ -26,6 +26,18 @@ describe('the consumer of gateway.events', () => {
     expect(dead).toHaveLength(unreadable.length);
   });
 
+  it('sets aside a source that no database gives back as it was, and counts what stands beside and behind it', async () => {
+    const tenantId = newTenant();
+    const foreign = { ...settled(today, 100), source: '\ud800' };
+    // The model is free text, and only told apart as far as the database does.
+    const models = ['\ud800', '\udfff'].map((model) => settled(today, 3, { model }));
+
+    await dashboard.report(tenantId, [foreign, ...models]);
+    await dashboard.report(tenantId, [foreign, ...models, settled(today, 5)]);
+
+    expect((await dashboard.get(tenantId, '/spend')).body.metrics.total_micros).toBe(11);
+  });
+
   it('counts every event once across restarts in the middle of the stream', async () => {
     const tenantId = newTenant();
     const events: GatewayEvent[] = Array.from({ length: 3000 }, (_, index) =>

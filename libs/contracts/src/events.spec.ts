@@ -208,6 +208,16 @@ describe('the record of an event in the log', () => {
   });
 
   it.each([
+    ['source', 'that is no Unicode', '/gateways/\ud800'],
+    ['source', 'that is too long', '/'.repeat(257)],
+    ['id', 'that is no Unicode', 'evt-\udfff'],
+  ])('is unreadable for a %s %s, which readers could not keep as a key', (name, _what, text) => {
+    const foreign = { ...gatewayEventSchema.parse(spend), [name]: text };
+    const { value } = encodeGatewayEvent({ tenantId, receivedAt, event: foreign });
+    expect(() => decodeGatewayEvent(value)).toThrow(`event.${name}: `);
+  });
+
+  it.each([
     ['not JSON', 'not JSON'],
     ['null', 'expected object'],
     ['[]', 'expected object'],

@@ -5,6 +5,10 @@ const at = (text: string) => Date.parse(text);
 const iso = (epochMs: number) => new Date(epochMs).toISOString();
 const hours = (span: { start: number; end: number }) => (span.end - span.start) / 3_600_000;
 
+/** What `Intl` takes for a time zone and Temporal does not: each is short for several zones. */
+const ICU_ABBREVIATIONS =
+  'ACT AET AGT ART AST BET BST CAT CNT CST CTT EAT ECT IET IST JST MIT NET NST PLT PNT PRT PST SST VST'.split(' ');
+
 describe('isTimezone', () => {
   it('takes IANA names and their links', () => {
     for (const name of ['UTC', 'Asia/Kathmandu', 'Pacific/Chatham', 'Australia/Lord_Howe', 'Asia/Calcutta']) {
@@ -20,6 +24,27 @@ describe('isTimezone', () => {
 
   it('knows every zone that the runtime lists', () => {
     expect(Intl.supportedValuesOf('timeZone').filter((name) => !isTimezone(name))).toEqual([]);
+  });
+
+  it('refuses the abbreviations that only ICU takes for time zones', () => {
+    for (const name of ICU_ABBREVIATIONS) expect([name, isTimezone(name)]).toEqual([name, false]);
+  });
+
+  it('is true for no name that the calendar throws on', () => {
+    const span = { start: at('2026-03-29T00:00:00Z'), end: at('2026-03-30T00:00:00Z') };
+    const names = [
+      ...Intl.supportedValuesOf('timeZone'),
+      ...ICU_ABBREVIATIONS,
+      'EST',
+      'GMT',
+      'Etc/GMT+5',
+      'utc',
+      'T12Z',
+    ];
+    for (const name of names.filter(isTimezone)) {
+      for (const kind of RANGE_KINDS) expect(() => resolveRange(kind, name, span.end)).not.toThrow();
+      expect(() => localDays(span, name)).not.toThrow();
+    }
   });
 });
 

@@ -45,11 +45,15 @@ const ROLLING_MS: Partial<Record<RangeKind, number>> = {
   '45min': 45 * MINUTE_MS,
 };
 
-/** True for an IANA time zone name that this runtime knows; offsets such as `+05:30` are not names. */
+/**
+ * True for an IANA time zone name that the calendar can work with; offsets such as `+05:30` are not names. Temporal is asked
+ * itself, because Intl also knows names of ICU that Temporal refuses, such as `JST`.
+ */
 export function isTimezone(name: string): boolean {
   if (!/^[A-Za-z]/.test(name)) return false;
   try {
-    return new Intl.DateTimeFormat('en', { timeZone: name }).resolvedOptions().timeZone !== '';
+    toLocal(0, name);
+    return true;
   } catch {
     return false;
   }

@@ -1,12 +1,15 @@
 import type { IdentityServiceDefinition } from '@tollkeeper/contracts';
 import type { GrpcClient } from '@tollkeeper/grpc';
-import { AppError, type TenantId } from '@tollkeeper/kernel';
+import { AppError, isTimezone, type TenantId } from '@tollkeeper/kernel';
 import type { Logger } from '@tollkeeper/runtime';
 import { LRUCache } from 'lru-cache';
 
 /** What the dashboard asks identity for. Answers are at most {@link FRESH_MS} old while identity answers. */
 export interface Directory {
-  /** The workspace's time zone. The last one known counts while identity can't be reached; without one it rejects. */
+  /**
+   * The workspace's time zone, UTC where the calendar can't work with it. The last one known counts while identity can't be
+   * reached; without one it rejects.
+   */
   timezone(tenantId: TenantId): Promise<string>;
   /** Names of the agents asked for, which are at most 1000; the `agent_id` stands in where no name can be had. */
   displayNames(tenantId: TenantId, agentIds: string[]): Promise<Map<string, string>>;
@@ -25,7 +28,11 @@ export function createDirectory(identity: GrpcClient<IdentityServiceDefinition>,
     noDeleteOnFetchRejection: true,
     fetchMethod: async (tenantId) => {
       const { workspace } = await identity.getWorkspace({ tenantId });
-      return workspace?.timezone;
+      const timezone = workspace?.timezone;
+      if (timezone === undefined || isTimezone(timezone)) return timezone;
+      // A workspace may have been given a name that only ICU knows: it is read in UTC rather than not at all.
+      logger.warn({ tenantId, timezone }, 'unknown time zone of a workspace; its days are those of UTC');
+      return 'UTC';
     },
   });
 

@@ -65,7 +65,25 @@ describe('planReads', () => {
     );
   });
 
-  it('reads windows under an hour in one pass over raw events', () => {
+  it('reads the whole minutes of a window of minutes from buckets where there are some, and from raw events where not', () => {
+    const window = { start: origin + 12_345, end: origin + 12_345 + 45 * 60_000 };
+    const { buckets, raw } = planReads([window], GRAINS);
+    expect([buckets['15m'].size, buckets['1m'].size]).toEqual([2, 14]);
+    expect(raw.map(({ start, end }) => end - start)).toEqual([47_655, 12_345]);
+    expect(planReads([window], AGENT_GRAINS).raw).toEqual([{ ...window, stepMs: 45 * 60_000, firstSpan: 0 }]);
+  });
+
+  it('reads windows of a few of the smallest buckets from raw events alone', () => {
+    for (const [grains, endMs] of [
+      [GRAINS, 4 * 60_000 - 1],
+      [AGENT_GRAINS, 3_600_000 - 1],
+    ] as const) {
+      const window = { start: origin, end: origin + endMs };
+      expect(planReads([window], grains).raw).toEqual([{ ...window, stepMs: endMs, firstSpan: 0 }]);
+    }
+  });
+
+  it('reads the points of a series that hold no whole bucket in one pass over raw events', () => {
     const start = origin + 12_345;
     const spans = Array.from({ length: 45 }, (_, minute) => ({
       start: start + minute * 60_000,

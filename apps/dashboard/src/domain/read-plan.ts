@@ -15,8 +15,8 @@ export interface ReadPlan {
   raw: RawRead[];
 }
 
-/** Windows shorter than this are read from raw events alone: their roll-ups would be mostly ragged ends. */
-const RAW_ONLY_MS = GRAIN_MS['1h'];
+/** Windows shorter than this many of the smallest buckets are read from raw events alone: they would be mostly ragged ends. */
+const RAW_ONLY_BUCKETS = 4;
 
 /**
  * Plans the reads that tally each of `spans`, which follow one another without gap or overlap. Every instant of a
@@ -25,17 +25,17 @@ const RAW_ONLY_MS = GRAIN_MS['1h'];
  */
 export function planReads(spans: TimeSpan[], grains: readonly Grain[]): ReadPlan {
   const plan: ReadPlan = { buckets: { '1d': new Map(), '1h': new Map(), '15m': new Map(), '1m': new Map() }, raw: [] };
-  const rawOnly = spans.length > 0 && spans.at(-1)!.end - spans[0]!.start < RAW_ONLY_MS;
+  const finestMs = Math.min(...grains.map((grain) => GRAIN_MS[grain]));
+  const rawOnly = spans.length > 0 && spans.at(-1)!.end - spans[0]!.start < RAW_ONLY_BUCKETS * finestMs;
   spans.forEach((span, index) => {
     if (rawOnly) addRaw(plan.raw, span, index);
-    else cover(plan, span, index, grains);
+    else cover(plan, span, index, grains, finestMs);
   });
   return plan;
 }
 
 /** Reads what is whole of `span` from the largest buckets that fit, and what is left at its ends from raw events. */
-function cover(plan: ReadPlan, span: TimeSpan, index: number, grains: readonly Grain[]): void {
-  const finestMs = Math.min(...grains.map((grain) => GRAIN_MS[grain]));
+function cover(plan: ReadPlan, span: TimeSpan, index: number, grains: readonly Grain[], finestMs: number): void {
   const start = Math.ceil(span.start / finestMs) * finestMs;
   const end = Math.floor(span.end / finestMs) * finestMs;
   if (start >= end) {

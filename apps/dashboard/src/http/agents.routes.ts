@@ -75,10 +75,9 @@ export function createAgentsRoutes(deps: {
         const agentId = query.agent_id;
         const window = await windowOf(tenantId, query);
         const { points } = seriesOf(window);
-        const [values, models, recent, names, budget] = await Promise.all([
+        const [values, models, names, budget] = await Promise.all([
           tallies.ofSpans(tenantId, { agentId }, points),
           tallies.byModel(tenantId, agentId, window),
-          events.listSettlements(tenantId, agentId, window, RECENT_SETTLEMENTS),
           directory.displayNames(tenantId, [agentId]),
           budgets.ofAgent(tenantId, agentId),
         ]);
@@ -89,6 +88,9 @@ export function createAgentsRoutes(deps: {
           (await events.hasAgent(tenantId, agentId)) ||
           (await directory.hasAgent(tenantId, agentId));
         if (!exists) throw new AppError('not_found', 'This workspace has no agent with that agent_id.');
+        // No more than there are: looking for one more would read all that the agent did in the window but settle.
+        const wanted = Math.min(total.settlements, RECENT_SETTLEMENTS);
+        const recent = wanted === 0 ? [] : await events.listSettlements(tenantId, agentId, window, wanted);
         return {
           status: 200,
           body: {

@@ -2,14 +2,7 @@ import { identifier } from '@tollkeeper/contracts';
 import { defineRoute, integerQuery, type Route } from '@tollkeeper/http';
 import { AppError } from '@tollkeeper/kernel';
 import { z } from 'zod';
-import {
-  BUDGET_BLOCKED,
-  eventKey,
-  GUARD_BLOCKED,
-  SPEND_SETTLED,
-  type BlockedType,
-  type DashboardEvent,
-} from '../domain/event.ts';
+import { BUDGET_BLOCKED, eventKey, GUARD_BLOCKED, SPEND_SETTLED, type BlockedType } from '../domain/event.ts';
 import type { Tallies } from '../domain/tallies.ts';
 import type { EventStore } from '../store/event.store.ts';
 import { toFullEvent, toItem, toWindow } from './bodies.ts';
@@ -17,6 +10,7 @@ import { fromCursorText, toCursorText } from './cursor.ts';
 import { blockedSchemas, budgetBlockedFields, guardBlockedFields, rangeQuery } from './schemas.ts';
 import type { WindowOf } from './window.ts';
 
+/** Of each kind: blocked calls, and settlements. */
 const MAX_RUN_EVENTS = 1000;
 
 interface BlockedDeps {
@@ -118,15 +112,16 @@ function routesOf<F extends z.ZodObject>(
           return { status: 200, body: schemas.details.parse({ window, event: toFullEvent(event) }) };
         }
         const runId = query.run_id!;
-        const run = await events.listRun(tenantId, [type, SPEND_SETTLED], runId, MAX_RUN_EVENTS);
-        requireBlocked(run, type);
+        // Apart, so that a run with many settlements before it was blocked is found all the same.
+        const [blocked, settlements] = await Promise.all([
+          events.listRun(tenantId, type, runId, MAX_RUN_EVENTS),
+          events.listRun(tenantId, SPEND_SETTLED, runId, MAX_RUN_EVENTS),
+        ]);
+        if (blocked.length === 0)
+          throw new AppError('not_found', `This workspace has no run with that run_id and a ${type} event.`);
+        const run = [...blocked, ...settlements].sort((a, b) => a.time - b.time);
         return { status: 200, body: schemas.details.parse({ window, run_id: runId, events: run.map(toFullEvent) }) };
       },
     }),
   ];
-}
-
-function requireBlocked(run: DashboardEvent[], type: BlockedType): void {
-  if (run.some((event) => event.type === type)) return;
-  throw new AppError('not_found', `This workspace has no run with that run_id and a ${type} event.`);
 }

@@ -166,7 +166,8 @@ export function blockedSchemas<F extends z.ZodObject>(name: string, fields: F) {
           window: windowSchema,
           run_id: identifier,
           events: z.array(z.union([event, settlementEvent])).meta({
-            description: "The run's blocked calls of this kind and its settlements, oldest first, at most 1000",
+            description:
+              "The run's blocked calls of this kind and its settlements, oldest first: the 1000 oldest of each at most",
           }),
         })
         .meta({ description: 'By `run_id`' }),

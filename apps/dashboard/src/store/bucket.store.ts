@@ -24,7 +24,16 @@ export interface BucketStore extends TallyStore, RunStartStore {
   add(session: ClientSession | undefined, deltas: BucketDelta[]): Promise<void>;
 }
 
-/** Roll-ups by minute (of the workspace alone), 15 minutes, hour and day, kept for `retentionSeconds` after their start. */
+/**
+ * An overview compares a range with the span of equal length before it: the longest, of 92 days, reaches back 184. Roll-ups outlast
+ * that whatever the retention of raw events is, which are many more.
+ */
+const MIN_RETENTION_SECONDS = 190 * 86_400;
+
+/**
+ * Roll-ups by minute (of the workspace alone), 15 minutes, hour and day, kept for `retentionSeconds` after their start, and for
+ * {@link MIN_RETENTION_SECONDS} at least.
+ */
 export function createBucketStore(connection: Connection, retentionSeconds: number): BucketStore {
   const schema = new Schema<BucketDocument>(
     {
@@ -46,7 +55,7 @@ export function createBucketStore(connection: Connection, retentionSeconds: numb
   );
   schema.index({ tenant_id: 1, level: 1, grain: 1, start: 1, agent_id: 1 });
   schema.index({ tenant_id: 1, level: 1, agent_id: 1, grain: 1, start: 1 });
-  schema.index({ start: 1 }, { expireAfterSeconds: retentionSeconds });
+  schema.index({ start: 1 }, { expireAfterSeconds: Math.max(retentionSeconds, MIN_RETENTION_SECONDS) });
   // The driver's collection: these are the hot paths, and every value below is typed or made here.
   const buckets = driverCollection<BucketDocument>(connection, 'Bucket', schema);
 

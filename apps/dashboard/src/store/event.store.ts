@@ -47,8 +47,8 @@ export interface EventStore extends TallyStore {
   ): Promise<DashboardEvent[]>;
   /** The newest event of that type with the id, whatever its source. */
   findBlocked(tenantId: TenantId, type: BlockedType, eventId: string): Promise<DashboardEvent | null>;
-  /** Events of those types of a run, oldest first, at most `limit`. */
-  listRun(tenantId: TenantId, types: string[], runId: string, limit: number): Promise<DashboardEvent[]>;
+  /** Events of that type of a run, oldest first, at most `limit`. */
+  listRun(tenantId: TenantId, type: string, runId: string, limit: number): Promise<DashboardEvent[]>;
   /** Settlements of an agent, newest first, at most `limit`. */
   listSettlements(tenantId: TenantId, agentId: string, span: TimeSpan, limit: number): Promise<DashboardEvent[]>;
   /** Whether the agent was ever seen in an event that is still kept. */
@@ -145,7 +145,9 @@ export function createEventStore(connection: Connection, retentionSeconds: numbe
         plan,
       ),
     listBlocked: (tenantId, type, span, limit, after) => {
-      const within = { time: { $gte: new Date(span.start), $lt: new Date(span.end) } };
+      // The index bounds come from here alone: behind $or the server would read every event before the cursor.
+      const end = after === undefined ? span.end : Math.min(span.end, after.time + 1);
+      const within = { time: { $gte: new Date(span.start), $lt: new Date(end) } };
       const behind = after && {
         $or: [{ time: { $lt: new Date(after.time) } }, { time: new Date(after.time), _id: { $lt: after.key } }],
       };
@@ -153,8 +155,8 @@ export function createEventStore(connection: Connection, retentionSeconds: numbe
     },
     findBlocked: async (tenantId, type, eventId) =>
       (await list({ tenant_id: tenantId, type, event_id: eventId }, { time: -1 }, 1))[0] ?? null,
-    listRun: (tenantId, types, runId, limit) =>
-      list({ tenant_id: tenantId, 'data.run_id': runId, type: { $in: types } }, { time: 1, _id: 1 }, limit),
+    listRun: (tenantId, type, runId, limit) =>
+      list({ tenant_id: tenantId, 'data.run_id': runId, type }, { time: 1, _id: 1 }, limit),
     listSettlements: (tenantId, agentId, span, limit) => {
       const within = { time: { $gte: new Date(span.start), $lt: new Date(span.end) } };
       return list(

@@ -1,0 +1,15 @@
+import type { Connection } from 'mongoose';
+
+/** How many documents of `events` in the database of `connection` the server reads for the finds of `work`, by its profiler. */
+export async function documentsRead({ db }: Connection, work: () => Promise<unknown>): Promise<number> {
+  await db!.command({ profile: 2 });
+  try {
+    await work();
+  } finally {
+    await db!.command({ profile: 0 });
+  }
+  const profile = db!.collection('system.profile');
+  const finds = await profile.find({ 'command.find': 'events' }).toArray();
+  await profile.drop();
+  return finds.reduce((sum, { docsExamined }) => sum + Number(docsExamined), 0);
+}

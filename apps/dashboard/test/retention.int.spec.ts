@@ -1,0 +1,87 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { provenTenantId, RANGE_KINDS, resolveRange } from '@tollkeeper/kernel';
+import { ensureIndexes, withTransaction } from '@tollkeeper/mongo';
+import { useMongo } from '@tollkeeper/testing';
+import { dashboardConfig } from '../src/config.ts';
+import { SPEND_SETTLED, type DashboardEvent } from '../src/domain/event.ts';
+import { recordEvents } from '../src/domain/record-events.ts';
+import { createTallies } from '../src/domain/tallies.ts';
+import { createBucketStore } from '../src/store/bucket.store.ts';
+import { createEventRecorder } from '../src/store/event.recorder.ts';
+import { createEventStore } from '../src/store/event.store.ts';
+import { createRunStore } from '../src/store/run.store.ts';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+const tenantId = provenTenantId('ws_1');
+const retention = dashboardConfig.shape.RETENTION_SECONDS;
+
+const mongo = useMongo();
+const retentionSeconds = retention.parse(undefined);
+const events = createEventStore(mongo.connection, retentionSeconds);
+const runs = createRunStore(mongo.connection, retentionSeconds);
+const buckets = createBucketStore(mongo.connection, retentionSeconds);
+const recorder = createEventRecorder({ events, runs, buckets });
+const tallies = createTallies({ tallies: [buckets, events], runStarts: [buckets, runs] });
+
+beforeAll(() => ensureIndexes(Object.values(mongo.connection.models)));
+
+/** How long the documents of a collection are kept, and after which of their times. */
+async function lifeOf(collection: string): Promise<{ field: string; keptMs: number }> {
+  const indexes = await mongo.connection.collection(collection).indexes();
+  const { key, expireAfterSeconds } = indexes.find((index) => index.expireAfterSeconds !== undefined)!;
+  return { field: Object.keys(key)[0]!, keptMs: expireAfterSeconds! * 1000 };
+}
+
+/** Does what the server does by its own clock, once a minute. */
+async function expire(collection: string, now: number): Promise<void> {
+  const { field, keptMs } = await lifeOf(collection);
+  await mongo.connection.collection(collection).deleteMany({ [field]: { $lt: new Date(now - keptMs) } });
+}
+
+/** The longest that any range, and the span of equal length before it, reach back over eight years of moments. */
+function longestReach(): { range: number; previous: number } {
+  const reach = { range: 0, previous: 0 };
+  const first = Date.parse('2026-01-01T11:59:59.999Z');
+  for (let now = first; now < first + 8 * 366 * DAY_MS; now += DAY_MS) {
+    for (const zone of ['UTC', 'Europe/Berlin', 'Pacific/Chatham', 'Australia/Lord_Howe']) {
+      for (const kind of RANGE_KINDS) {
+        const { start, end } = resolveRange(kind, zone, now);
+        reach.range = Math.max(reach.range, now - start);
+        reach.previous = Math.max(reach.previous, now - (start - (end - start)));
+      }
+    }
+  }
+  return reach;
+}
+
+describe('with the least retention that can be set', () => {
+  it('raw events and runs outlast every range, and roll-ups the span of equal length before it too', async () => {
+    expect(() => retention.parse(String(retentionSeconds - 1))).toThrow();
+    const { range, previous } = longestReach();
+    expect((await lifeOf('events')).keptMs).toBeGreaterThan(range + DAY_MS);
+    expect((await lifeOf('runs')).keptMs).toBeGreaterThan(range + DAY_MS);
+    expect((await lifeOf('buckets')).keptMs).toBeGreaterThan(previous + DAY_MS);
+  });
+
+  it('the span before 3m is whole from its first whole minute on, and 3m is whole', async () => {
+    // Half past a minute, of the present: the server expires by its own clock as well.
+    const now = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS - MINUTE_MS / 2;
+    const window = resolveRange('3m', 'UTC', now);
+    const before = { start: window.start - (window.end - window.start), end: window.start };
+    const firstMinute = before.start + MINUTE_MS / 2;
+    const inFirstMinute = [before.start, firstMinute - 1];
+    const counted = [firstMinute, firstMinute + 40 * DAY_MS + 1, before.end - 1];
+    const inWindow = [window.start, now - 1];
+    const settled = [...inFirstMinute, ...counted, ...inWindow].map((time, index): DashboardEvent => {
+      const data = { run_id: 'run-1', agent_id: 'planner', settlement_id: `s${index}`, amount_micros: 1 };
+      return { tenantId, source: 'gw', eventId: `e${index}`, type: SPEND_SETTLED, time, data };
+    });
+    await withTransaction(mongo.connection, (session) => recordEvents(recorder, session, settled));
+    for (const collection of ['events', 'runs', 'buckets']) await expire(collection, now);
+
+    const found = await tallies.ofSpans(tenantId, 'workspace', [before, window]);
+
+    expect(found.map(({ settlements }) => settlements)).toEqual([counted.length, inWindow.length]);
+  });
+});
