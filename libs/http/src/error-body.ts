@@ -59,14 +59,6 @@ export function errorAnswer(error: unknown, requestId: string): ErrorAnswer {
   return { status: HTTP_STATUS[code], headers, body: errorBody(error, requestId) };
 }
 
-/** Failures of express and its body reader, by the `type` that http-errors gives them. */
-const BODY_READER_ERRORS: Record<string, AppError> = {
-  'entity.too.large': new AppError('payload_too_large', 'The request body is too large.'),
-  'encoding.unsupported': new AppError('unsupported_media_type', 'The Content-Encoding must be gzip, deflate or br.'),
-  'request.aborted': new AppError('invalid_request', 'The request body was cut off.'),
-  'request.size.invalid': new AppError('invalid_request', 'The request body has another length than Content-Length.'),
-};
-
 const INTERNAL = new AppError(
   'internal',
   'Something went wrong on our side. Quote the request id when asking for help.',
@@ -76,12 +68,10 @@ const INTERNAL = new AppError(
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof Error) {
-    const known = 'type' in error && BODY_READER_ERRORS[String(error.type)];
-    if (known) return known;
     if (error instanceof URIError) {
       return new AppError('invalid_request', 'The path holds a percent-encoding that is not UTF-8 text.');
     }
-    // A truncated gzip body and the like: the reader blames the client without naming a type.
+    // Parts of express blame the client by a status alone.
     if ('status' in error && error.status === 400)
       return new AppError('invalid_request', 'The request cannot be read.');
   }

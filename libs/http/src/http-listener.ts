@@ -10,8 +10,13 @@ export interface HttpListenerOptions {
   /** 0 lets the operating system choose. */
   port: number;
   listener: RequestListener;
-  /** Milliseconds a client has for sending a whole request. */
+  /** Milliseconds a client has for sending a whole request, its body included: what it has sent takes memory meanwhile. */
   requestTimeoutMs?: number;
+  /**
+   * Milliseconds an answer waits for a client that reads none of it. Reading shows only once the system takes more from
+   * here: of an answer that is larger than its buffers, a client has to read about a megabyte in that time.
+   */
+  unreadTimeoutMs?: number;
   /** Milliseconds an idle connection is kept: longer than the peer in front keeps it, or it sends into a closed one. */
   keepAliveTimeoutMs?: number;
   /** Milliseconds that requests under way get to finish at stop, before their connections are cut. */
@@ -19,6 +24,9 @@ export interface HttpListenerOptions {
 }
 
 const MAX_HEADER_BYTES = 16 * 1024;
+
+/** Time to read the answer for a client whose connection is given up. */
+const LINGER_MS = 1_000;
 
 /** `url` is the origin that the server is reached at on this machine, valid once started. */
 export type HttpListener = Component & { readonly url: string };
@@ -35,7 +43,8 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
     host,
     port,
     listener,
-    requestTimeoutMs = 60_000,
+    requestTimeoutMs = 30_000,
+    unreadTimeoutMs = 60_000,
     keepAliveTimeoutMs = 75_000,
     stopTimeoutMs = 15_000,
   } = options;
@@ -55,10 +64,15 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
     (req, res) => {
       if (draining) closeAfter(res);
       underWay.add(res);
+      // The connection is as silent while the answer is being made, but then nothing waits for the client.
+      res.on('timeout', () => {
+        if (res.writableLength > 0) res.destroy();
+      });
       res.once('close', () => underWay.delete(res));
       listener(req, res);
     },
   );
+  server.setTimeout(unreadTimeoutMs);
   server.on('clientError', answerUnreadable);
 
   function drain(): void {
@@ -144,4 +158,7 @@ function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
     `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
       `X-Request-Id: ${requestId}\r\nConnection: close\r\n\r\n${body}`,
   );
+  // That ends our half only: a client that keeps its own open would hold the connection, and what it has sent, for good.
+  const cut = setTimeout(() => socket.destroy(), LINGER_MS);
+  socket.once('close', () => clearTimeout(cut));
 }

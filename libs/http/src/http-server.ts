@@ -3,6 +3,7 @@ import type { Caller, ExplainError, Role } from '@tollkeeper/kernel';
 import { type Logger, type Metrics, type Tracer, withSpan } from '@tollkeeper/runtime';
 import express from 'express';
 import type { Express, Request, RequestHandler, Response } from 'express';
+import { answerStatus } from './answer-status.ts';
 import { CALLER_HEADER, CLIENT_HEADER, tokenKey, verifyCallerToken, verifyClientAddress } from './caller-token.ts';
 import type { TokenKey } from './caller-token.ts';
 import { createErrorAnswerer, handleErrors } from './error-answerer.ts';
@@ -36,8 +37,9 @@ export interface HttpServerOptions {
   explain?: ExplainError;
   bodyLimitBytes?: number;
   /**
-   * Bytes that the bodies of all requests under way may take together; beyond it requests are answered 503. Unbounded
-   * unless given: for servers whose callers are authenticated, because slow senders hold their share of it.
+   * Bytes that the bodies of all requests under way may take together, each as far as it has arrived; one that would go
+   * beyond it is answered 503. Unbounded unless given: for servers whose callers are authenticated, because slow senders
+   * hold what they have sent.
    */
   bodyBudgetBytes?: number;
 }
@@ -117,8 +119,9 @@ function createRequestObserver(metrics: Metrics, logger: Logger, tracer: Tracer 
     const onClose = () => {
       const ms = performance.now() - startedAt;
       const route = (res.locals['operationId'] as string | undefined) ?? 'unknown';
-      duration.observe({ method: req.method, route, status: res.statusCode }, ms / 1000);
-      logger.debug({ request_id: requestId, route, status: res.statusCode, ms: Math.round(ms) }, 'request');
+      const status = answerStatus(res);
+      duration.observe({ method: req.method, route, status }, ms / 1000);
+      logger.debug({ request_id: requestId, route, status, ms: Math.round(ms) }, 'request');
     };
     if (tracer === undefined) {
       res.on('close', onClose);
@@ -151,12 +154,12 @@ function createPipeline({ route, key, budget, limitBytes }: PipelineDeps): Reque
       clientAddress: await clientAddress(req, key),
     };
     const caller = await authenticate(route.access, facts, key);
-    const giveBack = budget.take(req, limitBytes);
+    const share = budget.open();
     try {
-      const valid = validate(route, req.params, req.url, await readBody(req, res));
+      const valid = validate(route, req.params, req.url, await readBody(req, share));
       send(res, await route.handler({ ...facts, ...valid, caller }));
     } finally {
-      giveBack();
+      share.giveBack();
     }
   };
 }

@@ -1,3 +1,4 @@
+export * from './answer-status.ts';
 export * from './caller-token.ts';
 export * from './error-answerer.ts';
 export * from './error-body.ts';

@@ -1,8 +1,10 @@
+import { finished, type Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { AppError } from '@tollkeeper/kernel';
-import express from 'express';
-import type { Request, RequestHandler, Response } from 'express';
+import type { Request } from 'express';
 import { parse as parseMediaType } from 'content-type';
 import { parse as parseJson } from 'secure-json-parse';
+import type { BodyShare } from './body-budget.ts';
 import type { Route } from './route.ts';
 
 /** Content type of a body that was read, and the JSON value in it; both undefined when there is none. */
@@ -13,22 +15,20 @@ export interface RequestBody {
 
 /**
  * Makes the reader of one route's body: 415 for another content type than the route's, 413 over `limitBytes` (also
- * counted after decompression), 400 for what is not JSON. Keys that could reach a prototype are not JSON here.
+ * counted after decompression), 503 when the share finds no more room, 400 for what is not JSON. Keys that could reach a
+ * prototype are not JSON here.
  */
 export function createBodyReader(
   route: Route,
   limitBytes: number,
-): (req: Request, res: Response) => Promise<RequestBody> {
+): (req: Request, share: BodyShare) => Promise<RequestBody> {
   const types = Object.keys(route.bodies ?? {});
-  const readBytes = express.raw({ type: () => true, limit: limitBytes });
 
-  return async (req, res) => {
+  return async (req, share) => {
     if (types.length === 0 || !hasBody(req)) return { contentType: undefined, value: undefined };
     const contentType = jsonContentType(req.headers['content-type'], types);
-    await run(readBytes, req, res);
-    const bytes: unknown = req.body;
-    if (!Buffer.isBuffer(bytes) || bytes.length === 0) return { contentType, value: undefined };
-    return { contentType, value: decode(bytes) };
+    const bytes = await readBytes(req, limitBytes, share);
+    return { contentType, value: bytes.length === 0 ? undefined : decode(bytes) };
   };
 }
 
@@ -58,6 +58,62 @@ function mediaType(header: string | undefined): { type: string; charset?: string
   }
 }
 
+/** Reads the whole body, decompressed, and takes room for each piece as it comes. */
+async function readBytes(req: Request, limitBytes: number, share: BodyShare): Promise<Buffer> {
+  if (Number(req.headers['content-length'] ?? 0) > limitBytes) throw tooLarge();
+  const decoder = decoderOf(req.headers['content-encoding']);
+  // Left whole when reading ends early: the answer still goes out on its connection.
+  const pieces: AsyncIterable<Buffer> = (decoder ?? req).iterator({ destroyOnReturn: false });
+  const read: Buffer[] = [];
+  let length = 0;
+  try {
+    if (decoder !== undefined) decompress(req, decoder);
+    for await (const piece of pieces) {
+      length += piece.length;
+      if (length > limitBytes) throw tooLarge();
+      share.take(piece.length);
+      read.push(piece);
+    }
+    return Buffer.concat(read, length);
+  } catch (cause) {
+    if (cause instanceof AppError) throw cause;
+    throw new AppError('invalid_request', 'The request body cannot be read.', { cause });
+  } finally {
+    if (decoder !== undefined) req.unpipe(decoder);
+    decoder?.destroy();
+    // What is left of the body would stand before the next request on this connection.
+    req.resume();
+  }
+}
+
+function decompress(req: Request, decoder: Transform): void {
+  req.pipe(decoder);
+  // A pipe doesn't hand on that its source broke off, and the decoder would wait for more.
+  finished(req, (error) => {
+    if (error) decoder.destroy(error);
+  });
+}
+
+const DECODERS: Record<string, () => Transform> = {
+  gzip: createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+  zstd: createZstdDecompress,
+};
+
+function decoderOf(encoding = 'identity'): Transform | undefined {
+  const name = encoding.toLowerCase();
+  if (name === 'identity') return undefined;
+  const create = Object.hasOwn(DECODERS, name) ? DECODERS[name] : undefined;
+  if (create !== undefined) return create();
+  const known = Object.keys(DECODERS).join(', ');
+  throw new AppError('unsupported_media_type', `The Content-Encoding must be one of ${known}.`);
+}
+
+function tooLarge(): AppError {
+  return new AppError('payload_too_large', 'The request body is too large.');
+}
+
 const UTF8 = new TextDecoder('utf-8', { fatal: true });
 
 function decode(bytes: Buffer): unknown {
@@ -66,12 +122,4 @@ function decode(bytes: Buffer): unknown {
   } catch (cause) {
     throw new AppError('malformed_json', 'The request body is not valid JSON.', { cause });
   }
-}
-
-function run(handler: RequestHandler, req: Request, res: Response): Promise<void> {
-  return new Promise((resolve, reject) => {
-    handler(req, res, (error?: unknown) =>
-      error === undefined || error === null ? resolve() : reject(error as Error),
-    );
-  });
 }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { endSpan, failSpan, type Span, startSpan, type Tracer } from '@tollkeeper/runtime';
+import { answerStatus } from './answer-status.ts';
 
 /** Begins the span of a request that a server has received; it continues the trace that the request came with, if any. */
 export function startServerSpan(tracer: Tracer, { method = '', headers }: IncomingMessage, requestId: string): Span {
@@ -11,8 +12,9 @@ export function startServerSpan(tracer: Tracer, { method = '', headers }: Incomi
 /** Ends it with the answer. `route` is a template, never the path; undefined where nothing took the request. */
 export function endServerSpan(span: Span, method: string, route: string | undefined, res: ServerResponse): void {
   if (route !== undefined) span.updateName(`${method} ${route}`).setAttribute('http.route', route);
-  span.setAttribute('http.response.status_code', res.statusCode);
+  const status = answerStatus(res);
+  span.setAttribute('http.response.status_code', status);
   if (!res.writableFinished) span.setAttribute('tollkeeper.aborted', true);
-  if (res.statusCode >= 500) failSpan(span, String(res.statusCode));
+  if (status >= 500) failSpan(span, String(status));
   endSpan(span);
 }

@@ -1,68 +1,149 @@
-import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { createLogger, createMetrics } from '@tollkeeper/runtime';
+import { eventually } from '@tollkeeper/testing';
 import request from 'supertest';
 import { z } from 'zod';
-import { createHttpServer, defineRoute } from '../src/index.ts';
+import { createHttpServer, defineRoute, type HttpListener } from '../src/index.ts';
 import { secret } from './api.fixture.ts';
 
+const BUDGET_BYTES = 100_000;
+const LIMIT_BYTES = 5 * 1024 * 1024;
+
 describe('the bodies of all requests under way', () => {
-  const reached = Promise.withResolvers<void>();
-  const released = Promise.withResolvers<void>();
-  const route = defineRoute({
+  let reached: PromiseWithResolvers<void>;
+  let released: PromiseWithResolvers<void>;
+  let server: HttpListener;
+  let sockets: Socket[];
+  let port: number;
+
+  const text = {
     method: 'post',
-    path: '/texts',
-    operationId: 'postText',
     tag: 'Test',
     summary: 'Test',
-    access: 'public',
     body: z.strictObject({ text: z.string() }),
     responses: { 204: { description: 'Taken' } },
-    handler: async () => {
-      reached.resolve();
-      await released.promise;
-      return { status: 204 };
-    },
-  });
-  const server = createHttpServer({
-    routes: [route],
-    info: { title: 'Test', version: '1.0.0' },
-    callerTokenSecret: secret,
-    host: '127.0.0.1',
-    port: 0,
-    logger: createLogger({ service: 'test', level: 'silent' }),
-    metrics: createMetrics('test'),
-    bodyBudgetBytes: 1000,
-  });
-  beforeAll(() => server.start());
-  afterAll(() => server.stop());
+  } as const;
+  let authenticated: number;
 
-  const post = (length: number) =>
+  beforeEach(async () => {
+    reached = Promise.withResolvers();
+    released = Promise.withResolvers();
+    sockets = [];
+    authenticated = 0;
+    const handler = async () => ({ status: 204 as const });
+    const access = {
+      scheme: 'workspaceKey' as const,
+      authenticate: async () => {
+        authenticated += 1;
+        return null;
+      },
+    };
+    server = createHttpServer({
+      routes: [
+        defineRoute({ ...text, path: '/texts', operationId: 'postText', access, handler }),
+        defineRoute({
+          ...text,
+          path: '/held',
+          operationId: 'postHeld',
+          access: 'public',
+          handler: async () => {
+            reached.resolve();
+            await released.promise;
+            return { status: 204 };
+          },
+        }),
+      ],
+      info: { title: 'Test', version: '1.0.0' },
+      callerTokenSecret: secret,
+      host: '127.0.0.1',
+      port: 0,
+      logger: createLogger({ service: 'test', level: 'silent' }),
+      metrics: createMetrics('test'),
+      bodyLimitBytes: LIMIT_BYTES,
+      bodyBudgetBytes: BUDGET_BYTES,
+    });
+    await server.start();
+    port = Number(new URL(server.url).port);
+  });
+  afterEach(async () => {
+    released.resolve();
+    for (const socket of sockets) socket.destroy();
+    await server.stop();
+  });
+
+  const post = (length: number, path = '/texts') =>
     request(server.url)
-      .post('/texts')
+      .post(path)
       .send({ text: 'x'.repeat(length) });
 
-  it('share one budget: what is over it is answered 503 with Retry-After, until room is given back', async () => {
-    const first = post(600).then(({ status }) => status);
+  /** Sends the head of a request and no more of its body than `body`. */
+  function begin(framing: string, body: Buffer | string): Socket {
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+    sockets.push(socket);
+    socket.write(`POST /texts HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n${framing}\r\n\r\n`);
+    socket.write(body);
+    return socket;
+  }
+
+  it('share one budget: what would pass it is answered 503 with Retry-After, until room is given back', async () => {
+    const first = post(60_000, '/held').then(({ status }) => status);
     await reached.promise;
 
-    const refused = await post(600);
+    const refused = await post(60_000);
     expect([refused.status, refused.headers['retry-after']]).toEqual([503, '1']);
-    // Its size is not known before it is read, so it counts as the most that it may be.
-    const chunked = await fetch(`${server.url}/texts`, {
+    const compressed = await fetch(`${server.url}/texts`, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: new Blob(['{"text":"x"}']).stream(),
-      duplex: 'half',
-    } as RequestInit);
-    expect(chunked.status).toBe(503);
-    const fitting = post(100).then(({ status }) => status);
+      headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
+      body: gzipSync(JSON.stringify({ text: 'x'.repeat(60_000) })),
+    });
+    expect(compressed.status).toBe(503);
+    expect((await post(10_000)).status).toBe(204);
     released.resolve();
 
-    expect([await first, await fitting]).toEqual([204, 204]);
-    expect((await post(600)).status).toBe(204);
+    expect(await first).toBe(204);
+    expect((await post(60_000)).status).toBe(204);
+  });
+
+  it.each([
+    ['a declared length', `Content-Length: ${LIMIT_BYTES}`, '{'],
+    ['chunks', 'Transfer-Encoding: chunked', '1\r\n{\r\n'],
+    ['compression', `Content-Length: ${LIMIT_BYTES}\r\nContent-Encoding: gzip`, gzipSync('{').subarray(0, 4)],
+  ])('take room as they arrive: many that have sent one byte leave it to others (%s)', async (_name, framing, body) => {
+    for (let i = 0; i < 50; i += 1) begin(framing, body);
+    await eventually(() => expect(authenticated).toBe(50));
+    expect((await post(60_000)).status).toBe(204);
+  });
+
+  it.each([
+    ['as it is', 'Transfer-Encoding: chunked', Buffer.alloc(90_000, ' ')],
+    ['compressed', 'Transfer-Encoding: chunked\r\nContent-Encoding: gzip', gzipSync(Buffer.alloc(90_000, ' '))],
+  ])('give their room back when their sender goes away: %s', async (_name, framing, body) => {
+    const socket = begin(framing, Buffer.concat([Buffer.from(`${body.length.toString(16)}\r\n`), body]));
+    await eventually(async () => expect((await post(60_000)).status).toBe(503));
+    socket.destroy();
+    await eventually(async () => expect((await post(60_000)).status).toBe(204));
+  });
+
+  it('leave their connection good for the next request when they are refused half-way', async () => {
+    const held = post(60_000, '/held').then(({ status }) => status);
+    await reached.promise;
+    const socket = begin('Content-Length: 200000', Buffer.alloc(100_000, ' '));
+    let answers = '';
+    socket.on('data', (chunk: Buffer) => (answers += chunk.toString()));
+    await eventually(() => expect(answers).toMatch(/^HTTP\/1.1 503 /));
+
+    socket.write(Buffer.alloc(100_000, ' '));
+    socket.write('GET /openapi.json HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n');
+    await once(socket, 'close');
+    expect(answers).toMatch(/\}HTTP\/1.1 200 /);
+    released.resolve();
+    expect(await held).toBe(204);
   });
 
   it('never keep out a body that is alone, however large it is', async () => {
-    expect((await post(5000)).status).toBe(204);
+    expect((await post(5 * BUDGET_BYTES)).status).toBe(204);
   });
 });

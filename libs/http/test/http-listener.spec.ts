@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { Agent, get } from 'node:http';
 import type { IncomingMessage } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createHttpListener } from '../src/index.ts';
 import type { HttpListener, HttpListenerOptions } from '../src/index.ts';
@@ -98,6 +98,66 @@ describe('createHttpListener', () => {
   it('answers 408 to a request that does not arrive', async () => {
     const { url } = await start({ requestTimeoutMs: 100, listener: (_req, res) => void res.end() });
     expect(await raw(url, 'GET / HTTP/1.1\r\nHost: a\r\n')).toMatch(/^HTTP\/1.1 408 /);
+  });
+
+  it('lets go of a request that does not arrive, even if its client keeps the connection open', async () => {
+    const closed = Promise.withResolvers<void>();
+    const { url } = await start({ requestTimeoutMs: 100, listener: (req) => void req.on('close', closed.resolve) });
+    const client = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true });
+    client.on('error', () => undefined).resume();
+    client.write('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nx');
+    await closed.promise;
+    client.destroy();
+  });
+
+  describe('an answer', () => {
+    /** More than the buffers on the way take. */
+    const large = Buffer.alloc(32 * 1024 * 1024);
+
+    /** Sends a request and reads nothing of its answer. */
+    function askOnly(url: string): Socket {
+      const client = connect(Number(new URL(url).port), '127.0.0.1').pause();
+      client.on('error', () => undefined);
+      client.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+      return client;
+    }
+
+    it('is given up when its client does not read it', async () => {
+      const closed = Promise.withResolvers<boolean>();
+      const { url } = await start({
+        unreadTimeoutMs: 100,
+        listener: (_req, res) => void res.on('close', () => closed.resolve(res.writableFinished)).end(large),
+      });
+      const client = askOnly(url);
+      expect(await closed.promise).toBe(false);
+      client.destroy();
+    });
+
+    it('is given up when its client does not read it, also after a long wait for its beginning', async () => {
+      const closed = Promise.withResolvers<boolean>();
+      const { url } = await start({
+        unreadTimeoutMs: 100,
+        listener: (_req, res) => {
+          res.on('close', () => closed.resolve(res.headersSent && !res.writableFinished));
+          res.once('timeout', () => res.end(large));
+        },
+      });
+      const client = askOnly(url);
+      expect(await closed.promise).toBe(true);
+      client.destroy();
+    });
+
+    it('is waited for, however long it takes to begin and to go on', async () => {
+      const { url } = await start({
+        unreadTimeoutMs: 100,
+        listener: (_req, res) =>
+          void res.once('timeout', () => {
+            res.write('half');
+            res.once('timeout', () => res.end(' and rest'));
+          }),
+      });
+      expect(await (await fetch(url)).text()).toBe('half and rest');
+    });
   });
 
   it('says which address it cannot listen on', async () => {

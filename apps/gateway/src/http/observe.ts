@@ -1,12 +1,13 @@
-import { endServerSpan, REQUEST_ID_HEADER, requestIdOf, startServerSpan } from '@tollkeeper/http';
+import { answerStatus, endServerSpan, REQUEST_ID_HEADER, requestIdOf, startServerSpan } from '@tollkeeper/http';
 import { type Logger, type Metrics, type Tracer, withSpan } from '@tollkeeper/runtime';
+import { clientAddress } from './admission.ts';
 import type { EdgeRequest, EdgeResponse } from './exchange.ts';
 
 const MAX_LOGGED_PATH = 256;
 
 /**
  * Gives each request its id, and its span where there is a tracer; once it is over counts it and writes one line about
- * it: no query, no header.
+ * it: no query, no header, and the client's address only where failures are counted by it.
  */
 export function createObserver(
   metrics: Metrics,
@@ -24,20 +25,24 @@ export function createObserver(
     const startedAt = performance.now();
     const exchange = res.locals;
     exchange.requestId = requestIdOf(req.headers[REQUEST_ID_HEADER]);
+    // Now: the proxies' word for it is among the headers that don't pass to a service.
+    const address = clientAddress(req);
     const onClose = () => {
       const ms = performance.now() - startedAt;
       const route = exchange.area?.name ?? 'none';
-      duration.observe({ method: req.method, route, status: res.statusCode }, ms / 1000);
+      const status = answerStatus(res);
+      duration.observe({ method: req.method, route, status }, ms / 1000);
       logger.info(
         {
           request_id: exchange.requestId,
           method: req.method,
           path: req.originalUrl.split('?', 1)[0]?.slice(0, MAX_LOGGED_PATH),
           area: route,
-          status: res.statusCode,
+          status,
           ms: Math.round(ms * 10) / 10,
           user_id: exchange.session?.userId,
           tenant_id: exchange.membership?.tenantId,
+          ...(exchange.area?.tellsClientAddress === true && { client_address: address }),
           ...(!res.writableFinished && { aborted: true }),
         },
         'request',

@@ -1,0 +1,59 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { eventually } from '@tollkeeper/testing';
+import request from 'supertest';
+import type { Stack } from './stack.fixture.ts';
+import { cookieOf, startStack } from './stack.fixture.ts';
+
+const SPEND = '/w/acme/api/v1/dashboard/spend';
+let stack: Stack;
+afterEach(() => stack.stop());
+
+/** The line about the request that was sent with this id. */
+function lineOf(requestId: string): Promise<Record<string, unknown>> {
+  return eventually(() => {
+    const [line, ...more] = stack.log.lines().filter((entry) => entry['request_id'] === requestId);
+    if (line === undefined || more.length > 0) throw new Error(`not one line about ${requestId}`);
+    return line;
+  });
+}
+
+describe('a request that its client gives up before it is answered', () => {
+  it('is counted and logged as 499, so that a service that hangs is no success', async () => {
+    stack = await startStack();
+    stack.services.dashboard.answer = () => undefined;
+    const patience = new AbortController();
+    const given = fetch(`${stack.gateway.httpUrl}${SPEND}`, {
+      headers: { cookie: cookieOf('ada'), 'x-request-id': 'given-up' },
+      signal: patience.signal,
+    });
+    await eventually(() => expect(stack.services.dashboard.requests).toBe(1));
+    patience.abort();
+    await expect(given).rejects.toThrow();
+
+    expect(await lineOf('given-up')).toMatchObject({ area: 'dashboard', status: 499, aborted: true });
+    const counted = await stack.metrics.registry.getSingleMetricAsString('http_server_request_duration_seconds');
+    expect(counted).toContain('route="dashboard",status="499"');
+    expect(counted).not.toContain('status="200"');
+  });
+});
+
+describe('the line about a login', () => {
+  it('has the address that the trusted proxies tell, and the line about anything else has none', async () => {
+    stack = await startStack({ TRUSTED_PROXIES: '127.0.0.0/8' });
+    const send = (method: 'get' | 'post', path: string, id: string) =>
+      request(stack.gateway.httpUrl)
+        [method](path)
+        .set('cookie', cookieOf('ada'))
+        .set('x-request-id', id)
+        .set('x-forwarded-for', '203.0.113.9, 198.51.100.7');
+    await send('post', '/api/v1/auth/login', 'passed-on').send({});
+    await send('post', '/api/v1/auth/login', 'refused-here').type('text/plain').send('x');
+    await send('get', SPEND, 'of-another-area');
+    await send('get', '/nowhere', 'of-no-area');
+
+    expect(await lineOf('passed-on')).toMatchObject({ area: 'login', status: 200, client_address: '198.51.100.7' });
+    expect(await lineOf('refused-here')).toMatchObject({ area: 'login', status: 415, client_address: '198.51.100.7' });
+    expect(await lineOf('of-another-area')).not.toHaveProperty('client_address');
+    expect(await lineOf('of-no-area')).not.toHaveProperty('client_address');
+  });
+});
