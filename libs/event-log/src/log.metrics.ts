@@ -17,11 +17,16 @@ export function createLogMetrics(metrics: Metrics) {
     consumed: metrics.counter({
       name: 'event_log_consumed_records_total',
       help: 'Records that a handler of this process applied',
-      labelNames: ['group', 'topic'],
+      labelNames: ['group', 'topic', 'partition'],
     }),
     redeliveries: metrics.counter({
       name: 'event_log_redeliveries_total',
-      help: 'Batches that a handler rejected and that are delivered again',
+      help: 'Failures after which a partition is read again from its position, such as a batch that its handler rejected',
+      labelNames: ['group', 'topic', 'partition'],
+    }),
+    skipped: metrics.counter({
+      name: 'event_log_skipped_records_total',
+      help: 'Records that were gone, or never there, before the group read them',
       labelNames: ['group', 'topic'],
     }),
     lag: metrics.gauge({

@@ -60,15 +60,20 @@ export function startPartitionWork(deps: {
   async function hand(batch: RecordBatch): Promise<void> {
     const behind = batch.endOffset - batch.nextOffset;
     metrics.lag.set({ group, topic, partition }, behind + batch.records.length);
-    try {
-      await handler.handle(batch);
-    } catch (error) {
-      metrics.redeliveries.inc({ group, topic });
-      throw error;
-    }
+    await handler.handle(batch);
     failures = 0;
-    metrics.consumed.inc({ group, topic }, batch.records.length);
+    metrics.consumed.inc({ group, topic, partition }, batch.records.length);
     metrics.lag.set({ group, topic, partition }, behind);
+    reportSkipped(batch);
+  }
+
+  /** Once the position is behind them, since until then they may still be found. */
+  function reportSkipped({ records, from, nextOffset }: RecordBatch): void {
+    const first = records[0]?.offset;
+    const skipped = nextOffset - (from ?? first ?? nextOffset) - records.length;
+    if (skipped <= 0) return;
+    metrics.skipped.inc({ group, topic }, skipped);
+    logger.error({ from, first, nextOffset, skipped }, 'records were gone before the group read them');
   }
 
   async function run(): Promise<void> {
@@ -79,9 +84,10 @@ export function startPartitionWork(deps: {
       } catch (err) {
         if (signal.aborted) break;
         failures += 1;
+        metrics.redeliveries.inc({ group, topic, partition });
         const longestMs = Math.min(MAX_RETRY_MS, MIN_RETRY_MS * 2 ** (failures - 1));
         const retryMs = randomInt(longestMs / 2, longestMs + 1);
-        logger.warn({ err, failures, retryMs }, 'batch was not applied; delivering it again');
+        logger.warn({ err, failures, retryMs }, 'work on the partition failed; starting again from its position');
         await delay(retryMs, undefined, { signal }).catch(() => undefined);
       }
     }

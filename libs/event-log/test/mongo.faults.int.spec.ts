@@ -4,13 +4,21 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { connectMongo, createOffsetStore, type MongoConnection } from '@tollkeeper/mongo';
 import { createMetrics } from '@tollkeeper/runtime';
 import { eventually, testLogger, useMongo } from '@tollkeeper/testing';
-import { createMongoEventLog, type EventLog, type LogConsumer, type LogRecord } from '../src/index.ts';
+import {
+  createMongoEventLog,
+  type EventLog,
+  type LogConsumer,
+  type LogRecord,
+  type MongoEventLogOptions,
+} from '../src/index.ts';
 import { createEffectsHandler, EFFECTS } from './effects.consumer.ts';
 import { createGroupLedger } from './group.ledger.ts';
 
 const testMongo = useMongo();
 const topic = 'payments';
 const HOUR_MS = 3_600_000;
+
+type Clocks = Pick<MongoEventLogOptions, 'clock' | 'monotonicClock'>;
 
 interface Process {
   mongo: MongoConnection;
@@ -26,7 +34,7 @@ describe('the event log in MongoDB', () => {
   let log: EventLog;
   let mongo: MongoConnection;
 
-  async function openProcess(): Promise<Process> {
+  async function openProcess(clocks: Clocks = {}): Promise<Process> {
     const opened = connectMongo({ uri: testMongo.uri, database, logger });
     createOffsetStore(opened.connection, 'effects');
     const metrics = createMetrics('test');
@@ -36,6 +44,7 @@ describe('the event log in MongoDB', () => {
       metrics,
       leaseMs: 800,
       pollIntervalMs: 50,
+      ...clocks,
     });
     await opened.start();
     await own.start();
@@ -129,21 +138,41 @@ describe('the event log in MongoDB', () => {
   });
 
   it('goes on with what is left when retention has removed records that were not read', async () => {
-    await log.ensureTopic({ name: topic, partitions: 2, retentionMs: 1 });
-    const { log: brief } = await openProcess();
-    await brief.append(topic, numbered('ws', 0, 3));
+    await log.append(topic, numbered('ws', 0, 3));
     const ledger = createGroupLedger();
-    const consumer = brief.consumer({ group: 'late', topic, maxRecords: 10, handler: ledger.handler() });
-    await eventually(() => expireRecords(mongo, 1));
+    const consumer = log.consumer({ group: 'late', topic, maxRecords: 10, handler: ledger.handler() });
+    await removeAsExpired(mongo);
     expect(await consumer.lag()).toBe(0);
 
-    await brief.ensureTopic({ name: topic, partitions: 2, retentionMs: HOUR_MS });
-    const { log: lasting } = await openProcess();
-    await lasting.append(topic, numbered('ws', 3, 2));
+    await log.append(topic, numbered('ws', 3, 2));
     await consume(consumer);
     await eventually(() => expect(ledger.values()).toEqual(['ws-3', 'ws-4']));
     expect(ledger.batches[0]).toMatchObject({ from: null, nextOffset: 5 });
     expect(ledger.records().map(({ offset }) => offset)).toEqual([3, 4]);
+  });
+
+  it('shows readers what a process appends that was quiet until retention removed the records of others', async () => {
+    let elapsedMs = 0;
+    const { log: quiet } = await openProcess({ monotonicClock: () => elapsedMs });
+    const ledger = createGroupLedger();
+    await consume(log.consumer({ group: 'readers', topic, maxRecords: 10, handler: ledger.handler() }));
+    await quiet.append(topic, numbered('ws', 0, 1));
+    await log.append(topic, numbered('ws', 1, 2));
+    await eventually(() => expect(ledger.records()).toHaveLength(3));
+    await removeAsExpired(mongo);
+
+    elapsedMs += HOUR_MS;
+    await quiet.append(topic, numbered('ws', 3, 1));
+    await eventually(() => expect(ledger.values()).toEqual(['ws-0', 'ws-1', 'ws-2', 'ws-3']));
+  });
+
+  it('keeps records for an hour though the retention is shorter, so that no appender takes their offsets again', async () => {
+    await log.ensureTopic({ name: topic, partitions: 2, retentionMs: 1 });
+    const now = Date.now();
+    const { log: brief } = await openProcess({ clock: () => now });
+    await brief.append(topic, numbered('ws', 0, 1));
+    const stored = await mongo.connection.collection('log_batches').findOne();
+    expect(stored).toMatchObject({ expiresAt: new Date(now + HOUR_MS) });
   });
 
   it('reads a log from its beginning when the position is beyond its end, since that log is another', async () => {
@@ -202,12 +231,12 @@ async function expireTransactionsSoon({ connection }: MongoConnection): Promise<
   await connection.getClient().db('admin').command({ setParameter: 1, transactionLifetimeLimitSeconds: 1 });
 }
 
-/** What the server's TTL monitor does once a minute, by the index that the log made for it. */
-async function expireRecords({ connection }: MongoConnection, expected: number): Promise<void> {
+/** Everything that was appended, as the server's TTL monitor removes it in time by the index that the log made for it. */
+async function removeAsExpired({ connection }: MongoConnection): Promise<void> {
   const batches = connection.collection('log_batches');
   expect(await batches.indexes()).toContainEqual(
     expect.objectContaining({ key: { expiresAt: 1 }, expireAfterSeconds: 0 }),
   );
-  const { deletedCount } = await batches.deleteMany({ expiresAt: { $lt: new Date() } });
-  expect(deletedCount).toBe(expected);
+  await batches.deleteMany({ expiresAt: { $lt: new Date(Date.now() + 2 * HOUR_MS) } });
+  expect(await batches.countDocuments()).toBe(0);
 }

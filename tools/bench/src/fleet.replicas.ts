@@ -72,8 +72,8 @@ async function consumedBy({ service, opsUrl }: Replica): Promise<number> {
     () => '',
   );
   const labels = `group="${service}",topic="${GATEWAY_EVENTS_TOPIC}"`;
-  const line = page.split('\n').find((each) => each.startsWith('event_log_consumed') && each.includes(labels));
-  return Number(line?.split(' ').at(-1) ?? 0);
+  const lines = page.split('\n').filter((each) => each.startsWith('event_log_consumed') && each.includes(labels));
+  return sum(lines.map((line) => Number(line.split(' ').at(-1))));
 }
 
 function sum(values: readonly number[]): number {

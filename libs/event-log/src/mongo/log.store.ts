@@ -45,6 +45,13 @@ interface StoredBatch {
 }
 
 const DUPLICATE_KEY = 11_000;
+/**
+ * Milliseconds that a chunk stays at least, whatever the retention. Only while a chunk is there does an appender with an older
+ * idea of the end find its place taken, so this is far above {@link KNOWN_FOR_MS}, clocks that disagree and pauses of a process.
+ */
+const MIN_STAY_MS = 3_600_000;
+/** Milliseconds after which an appender has to settle the topic again before it appends. */
+export const KNOWN_FOR_MS = 60_000;
 const MAJORITY = { readConcern: { level: 'majority' } } as const;
 
 export type LogStore = ReturnType<typeof createLogStore>;
@@ -123,7 +130,8 @@ export function createLogStore(connection: Connection) {
     settleTopic,
 
     /**
-     * Appends the chunks in order and resolves to the topic as it is then. `known` is the topic as the appender saw it last.
+     * Appends the chunks in order and resolves to the topic as it is then. `known` is the topic as the appender saw it last,
+     * settled at most {@link KNOWN_FOR_MS} ago.
      *
      * A chunk is inserted where its partition is known to end; when another process was there first, it is tried again behind
      * that. So offsets have no gaps, and a chunk is only ever visible together with all before it. There is no transaction
@@ -181,7 +189,7 @@ function toStoredBatches({ name, retentionMs, endOffsets }: Topic, chunks: reado
       firstOffset,
       nextOffset,
       appendedAt: new Date(now),
-      expiresAt: new Date(now + retentionMs),
+      expiresAt: new Date(now + Math.max(retentionMs, MIN_STAY_MS)),
       records,
     };
   });

@@ -7,7 +7,7 @@ import { createLogMetrics } from '../log.metrics.ts';
 import { requireValidRecords } from '../log.records.ts';
 import { toChunks } from './chunks.ts';
 import { createEndOffsets, type EndOffsets } from './end-offsets.ts';
-import { createLogStore } from './log.store.ts';
+import { createLogStore, KNOWN_FOR_MS } from './log.store.ts';
 import { createMongoConsumer } from './mongo.consumer.ts';
 
 export interface MongoEventLogOptions {
@@ -16,6 +16,8 @@ export interface MongoEventLogOptions {
   logger: Logger;
   metrics: Metrics;
   clock?: Clock;
+  /** Milliseconds from any origin, which never go back. */
+  monotonicClock?: Clock;
   /** Milliseconds after which a consumer that gives no sign of life loses its partitions. It beats four times as often. */
   leaseMs?: number;
   /** Milliseconds between looks for records that other processes appended. Those of this process are seen at once. */
@@ -33,6 +35,7 @@ export function createMongoEventLog({
   logger,
   metrics,
   clock = systemClock,
+  monotonicClock = () => performance.now(),
   leaseMs = 4_000,
   pollIntervalMs = 250,
 }: MongoEventLogOptions): EventLog {
@@ -56,10 +59,17 @@ export function createMongoEventLog({
 
   async function openQueue(topic: string): Promise<AppendQueue> {
     try {
+      let settledAt = monotonicClock();
       let last = await store.settleTopic(topic);
       return createAppendQueue({
         topic,
         async write(records) {
+          const now = monotonicClock();
+          if (now - settledAt > KNOWN_FOR_MS) {
+            // What others appended since may have expired: then nothing else shows that its offsets are taken.
+            last = await store.settleTopic(topic);
+            settledAt = now;
+          }
           last = await store.append(last, toChunks(records, last.endOffsets.length), clock());
           endsOf(topic).learn(last);
         },

@@ -15,8 +15,8 @@ const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 export function createPartitionSource(deps: {
   consumer: ConsumerOptions;
   partition: number;
-  store: LogStore;
-  ends: EndOffsets;
+  store: Pick<LogStore, 'read'>;
+  ends: Pick<EndOffsets, 'settle' | 'beyond'>;
   logger: Logger;
 }): PartitionSource {
   const { partition, store, ends } = deps;
@@ -36,8 +36,13 @@ export function createPartitionSource(deps: {
     return early === null || early.records.length === 0 ? fetchPage(from) : early;
   }
 
-  /** Records at `offset` and after; they start later where retention removed some. Empty when there are none. */
-  async function read(): Promise<ReadRecord[]> {
+  /**
+   * Records at `offset` and after; they start later where retention removed some. Empty when there are none.
+   *
+   * Those from `end` on stay for later: no end that is stored tells of them, so once they had expired, their offsets could be given
+   * to others that this reader would not look for.
+   */
+  async function read(end: number): Promise<ReadRecord[]> {
     if (fetched[0]?.offset !== offset) fetched = [];
     let next = (fetched.at(-1)?.offset ?? offset - 1) + 1;
     let complete = false;
@@ -48,7 +53,8 @@ export function createPartitionSource(deps: {
       complete = page.complete;
       if (!complete) ahead = { offset: next, page: fetchPage(next).catch(() => null) };
     }
-    return fetched.splice(0, maxRecords);
+    const later = fetched.findIndex((record) => record.offset >= end);
+    return fetched.splice(0, later === -1 ? maxRecords : Math.min(later, maxRecords));
   }
 
   return {
@@ -61,7 +67,12 @@ export function createPartitionSource(deps: {
     async next(signal) {
       for (;;) {
         const endOffset = await ends.beyond(partition, offset, signal);
-        const records = await read();
+        let records = await read(endOffset);
+        if (records.length === 0) {
+          // After a fail-over the new primary may show less than was acknowledged, until it has a majority behind a write of its own.
+          await ends.settle();
+          records = await read(endOffset);
+        }
         const last = records.at(-1);
         // Without one, retention has removed all that stood before this end.
         offset = last === undefined ? endOffset : last.offset + 1;
