@@ -42,11 +42,14 @@ export function createWriteProtection(publicUrl: string): (method: string, heade
 
 const JSON_TYPES = /^application\/(?:[a-z0-9.+-]+\+)?json\s*(?:;|$)/i;
 
+/** Whether a body comes with these headers. */
+export function hasBody({ 'content-length': length, 'transfer-encoding': encoding }: WriteHeaders): boolean {
+  return encoding !== undefined || (length !== undefined && length !== '0');
+}
+
 /** Throws `unsupported_media_type` for a body that a plain HTML form could have sent, that is, one that is not JSON. */
 export function requireJsonBody(headers: WriteHeaders): void {
-  const { 'content-length': length, 'content-type': type, 'transfer-encoding': encoding } = headers;
-  const hasBody = encoding !== undefined || (length !== undefined && length !== '0');
-  if (hasBody && !JSON_TYPES.test(type ?? '')) {
+  if (hasBody(headers) && !JSON_TYPES.test(headers['content-type'] ?? '')) {
     throw new AppError('unsupported_media_type', 'The Content-Type must be application/json.');
   }
 }

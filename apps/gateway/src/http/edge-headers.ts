@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { REQUEST_ID_HEADER } from '@tollkeeper/http';
 import helmet from 'helmet';
 import type { EdgeResponse } from './exchange.ts';
@@ -33,10 +34,10 @@ export interface EdgeHeaders {
   /** For a page. */
   setForPage(res: EdgeResponse): void;
   /**
-   * All headers of a service's answer, names and values in turn as `writeHead` takes them. `given` are the service's,
-   * in the same form; where both have one, the edge's counts.
+   * All headers of a service's answer, names and values in turn as `writeHead` takes them. `given` are the service's, by
+   * their names in lower case; where both have one, the edge's counts.
    */
-  ofAnswer(requestId: string, given: readonly string[]): string[];
+  ofAnswer(requestId: string, given: IncomingHttpHeaders): string[];
 }
 
 /**
@@ -63,9 +64,11 @@ export function createEdgeHeaders(publicUrl: string): EdgeHeaders {
     setForPage: (res) => set(res, pages),
     ofAnswer(requestId, given) {
       const headers = [REQUEST_ID_HEADER, requestId, ...flat];
-      for (let i = 0; i + 1 < given.length; i += 2) {
-        const name = given[i] as string;
-        if (!dropped.has(name.toLowerCase())) headers.push(name, given[i + 1] as string);
+      for (const name in given) {
+        const value = given[name];
+        if (value === undefined || dropped.has(name)) continue;
+        if (typeof value === 'string') headers.push(name, value);
+        else for (const each of value) headers.push(name, each);
       }
       return headers;
     },

@@ -4,7 +4,7 @@ import { type Logger, type Metrics, type Tracer, withSpan } from '@tollkeeper/ru
 import express from 'express';
 import type { Express, NextFunction, RequestHandler } from 'express';
 import type { SessionDirectory } from '../clients/session.directory.ts';
-import { createWriteProtection } from '../domain/write-protection.ts';
+import { createWriteProtection, hasBody } from '../domain/write-protection.ts';
 import type { PublishedDocument } from '../openapi/published-document.ts';
 import {
   authenticate,
@@ -103,6 +103,7 @@ function createApi(options: EdgeOptions): (req: EdgeRequest, res: EdgeResponse) 
     // Last, so that what identity never sees, such as what another site has a browser send, keeps nobody out.
     if (area.name === 'login' && method === 'POST') limitLogins(clientAddress(req));
 
-    return forward(req, res, { target, cookie, session, membership });
+    const body = hasBody(headers) ? 'stream' : null;
+    return forward(req, res, { target, cookie, session, membership, body });
   };
 }

@@ -1,4 +1,3 @@
-import type { ClientRequest } from 'node:http';
 import type { Span } from '@tollkeeper/runtime';
 import type { Request, Response } from 'express';
 import type { Session } from '../clients/session.directory.ts';
@@ -13,11 +12,6 @@ export interface Exchange {
   area?: Area;
   session?: Session;
   membership?: Membership;
-  /** The request to the service, from when it has a connection. */
-  sent?: ClientRequest;
-  sentAgain?: boolean;
-  /** Called when the service has answered, before the client gets to see it. */
-  onAnswer?: () => void;
 }
 
 export type EdgeRequest = Request;

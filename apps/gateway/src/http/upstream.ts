@@ -1,0 +1,155 @@
+import { Readable } from 'node:stream';
+import type { ErrorAnswerer } from '@tollkeeper/http';
+import { AppError } from '@tollkeeper/kernel';
+import { Pool } from 'undici';
+import type { Dispatcher } from 'undici';
+import { isSafeMethod } from '../domain/write-protection.ts';
+import { tooLarge } from './admission.ts';
+import type { EdgeHeaders } from './edge-headers.ts';
+import type { EdgeRequest, EdgeResponse } from './exchange.ts';
+
+export interface UpstreamOptions {
+  /** Of the service, for those who are told that it failed. */
+  name: string;
+  origin: string;
+  /** Longest silence of the service, in milliseconds: until it is connected, until it answers, and within its answer. */
+  timeoutMs: number;
+  edgeHeaders: EdgeHeaders;
+  /** Answers a request whose service failed. */
+  answerError: ErrorAnswerer;
+}
+
+/** A request as a service gets it. */
+export interface UpstreamRequest {
+  method: string;
+  /** With its query. */
+  path: string;
+  /** Names in lower case and values in turn, without the framing of the body. */
+  headers: string[];
+  /** All of it; `stream` for what is still to come from the client, of `bodyLimitBytes` at most; null for none. */
+  body: Buffer | 'stream' | null;
+  bodyLimitBytes: number;
+  /** Called when the service has answered, before the client gets to see it. */
+  onAnswer?: (() => void) | undefined;
+}
+
+/** One service, behind connections that are kept. */
+export interface UpstreamService {
+  /**
+   * Sends a request and passes the answer to the client. Each ends with the other: a client that goes away breaks off the
+   * request, a service that breaks off its answer the client's connection. Throws `service_unavailable` when the service has
+   * too many under way already; any failure after that is answered, as 503 or, when the service stays silent, 504.
+   */
+  send(request: UpstreamRequest, req: EdgeRequest, res: EdgeResponse): void;
+  /** Drops the connections. */
+  close(): Promise<void>;
+}
+
+/** Requests to one service at a time, each on a connection of its own: those of a service that hangs must not pile up here. */
+const MAX_UNDER_WAY = 1024;
+
+const GONE = new Error('the client went away');
+
+export function createUpstream(options: UpstreamOptions): UpstreamService {
+  const { name, origin, timeoutMs, edgeHeaders, answerError } = options;
+  const pool = new Pool(origin, {
+    connections: MAX_UNDER_WAY,
+    connectTimeout: timeoutMs,
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    allowH2: false,
+  });
+  let underWay = 0;
+
+  function send(request: UpstreamRequest, req: EdgeRequest, res: EdgeResponse): void {
+    // The client is gone since before there was anything to break off.
+    if (res.closed) return;
+    if (underWay >= MAX_UNDER_WAY) throw tooBusy(name);
+    underWay += 1;
+    const { method, path, headers, onAnswer } = request;
+    let sent: Dispatcher.DispatchController | undefined;
+    let sentAgain = false;
+    res.once('close', () => {
+      underWay -= 1;
+      if (!res.writableFinished) sent?.abort(GONE);
+    });
+
+    const dispatch = () => void pool.dispatch({ method, path, headers, body: bodyOf(request, req) }, handler);
+    const handler: Dispatcher.DispatchHandler = {
+      onRequestStart(controller) {
+        sent = controller;
+        if (res.closed) controller.abort(GONE);
+      },
+      onResponseStart(_controller, status, given) {
+        if (status < 200) return;
+        onAnswer?.();
+        // In one piece: a header set by itself costs several times as much.
+        res.writeHead(status, edgeHeaders.ofAnswer(res.locals.requestId, given));
+      },
+      onResponseData(controller, chunk) {
+        if (res.write(chunk)) return;
+        controller.pause();
+        res.once('drain', () => controller.resume());
+      },
+      onResponseEnd: () => void res.end(),
+      onResponseError(_controller, error) {
+        if (res.closed) return;
+        if (!sentAgain && !res.headersSent && isLost(error) && mayBeSentAgain(request)) {
+          sentAgain = true;
+          return dispatch();
+        }
+        answerError(toAppError(name, error), req, res);
+      },
+    };
+    dispatch();
+  }
+
+  return { send, close: () => pool.destroy() };
+}
+
+function bodyOf({ body, bodyLimitBytes }: UpstreamRequest, req: EdgeRequest): Buffer | Readable | null {
+  return body === 'stream' ? Readable.from(limited(req, bodyLimitBytes)) : body;
+}
+
+/** The body as it comes. One without a length can only be found to be too large on its way: then it throws. */
+async function* limited(req: EdgeRequest, limitBytes: number): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  try {
+    // Left whole when reading ends early: the answer still goes out on its connection.
+    for await (const chunk of req.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > limitBytes) throw tooLarge(limitBytes);
+      yield chunk;
+    }
+  } finally {
+    // What is left of the body would stand before the next request on this connection.
+    req.resume();
+  }
+}
+
+const LOST = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
+const SILENT = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
+
+/** Whether a service has let go of the connection, as it does that stops or is restarted. */
+function isLost(error: Error): boolean {
+  return 'code' in error && LOST.has(String(error.code));
+}
+
+/** A request that changes nothing may be sent twice. */
+function mayBeSentAgain({ method, body }: UpstreamRequest): boolean {
+  return body === null && isSafeMethod(method);
+}
+
+function toAppError(name: string, error: Error): AppError {
+  if (error instanceof AppError) return error;
+  if ('code' in error && SILENT.has(String(error.code))) {
+    return new AppError('upstream_timeout', `The ${name} service took too long to answer. Try again shortly.`);
+  }
+  const message = `The ${name} service cannot be reached just now. Try again shortly.`;
+  return new AppError('service_unavailable', message, { cause: error });
+}
+
+function tooBusy(name: string): AppError {
+  const message = `The ${name} service has as many requests under way as it can take. Try again shortly.`;
+  return new AppError('service_unavailable', message, { retryAfterSeconds: 1 });
+}
