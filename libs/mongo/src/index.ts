@@ -4,4 +4,5 @@ export * from './duplicate-key.ts';
 export * from './indexes.ts';
 export * from './offset.store.ts';
 export * from './outage.ts';
+export * from './refusal.ts';
 export * from './transaction.ts';

@@ -1,27 +1,73 @@
-import type { ClientSession, Connection } from 'mongoose';
+import { type ClientSession, type Connection, mongo } from 'mongoose';
 import { endAbandonedTransactions } from './abandoned-transactions.ts';
 
 /** A conflict that lasts this long is hardly one with a transaction that is making progress. */
 const SUSPICIOUS_MS = 1_000;
 
+export interface TransactionOptions {
+  /**
+   * Milliseconds after which no further attempt begins, for work that others wait behind. Conflicts with what a killed process has
+   * left open need about 5 seconds. Default: the driver's 2 minutes.
+   */
+  retryForMs?: number;
+}
+
+/** Codes by which the server says that it aborted the transaction, or could not go on with it just then. */
+const ABORTED = new Set([
+  24, // LockTimeout
+  46, // LockBusy
+  112, // WriteConflict
+  225, // TransactionTooOld
+  239, // SnapshotTooOld
+  246, // SnapshotUnavailable
+  251, // NoSuchTransaction: for being too long under way, or behind a write that was refused
+  290, // TransactionExceededLifetimeLimitSeconds
+]);
+
+/** The server is there, but aborted the transaction at every attempt: by conflicts, or for being too long under way. */
+export class ContendedTransaction extends Error {
+  constructor(triedForMs: number, cause: unknown) {
+    const reason = cause instanceof Error ? cause.message : 'it was aborted at its commit';
+    super(`The transaction did not get through within ${Math.round(triedForMs)} ms: ${reason}`, { cause });
+    this.name = 'ContendedTransaction';
+  }
+}
+
 /**
  * Runs `work` in a transaction on one snapshot and commits it to a majority's journal. Every operation in `work` must be
- * given the session, one after the other.
+ * given the session, one after the other. Bulk writes are ordered: behind a write that is refused, an unordered one goes on and
+ * reports only that the transaction is gone.
  *
- * A transient failure (a write conflict, a new primary) runs `work` again, for up to 2 minutes, so `work` must have no
+ * A transient failure (a write conflict, a new primary) runs `work` again, for up to `retryForMs`, so `work` must have no
  * effect outside the session. Any other rejection aborts the transaction and is passed on, a duplicate key included.
+ * With `retryForMs`, rejects with {@link ContendedTransaction} when that time was not enough and the server answers.
  * A conflict with a transaction that a killed process has left open ends after a few seconds.
  */
-export function withTransaction<T>(connection: Connection, work: (session: ClientSession) => Promise<T>): Promise<T> {
-  let lookAt = performance.now() + SUSPICIOUS_MS;
+export function withTransaction<T>(
+  connection: Connection,
+  work: (session: ClientSession) => Promise<T>,
+  { retryForMs = Infinity }: TransactionOptions = {},
+): Promise<T> {
+  const startedAt = performance.now();
+  let lookAt = startedAt + SUSPICIOUS_MS;
+  /** Of the attempt before; undefined where that one failed at its commit. */
+  let failure: unknown;
 
   const attempt = async (session: ClientSession): Promise<T> => {
-    if (performance.now() > lookAt) {
+    const now = performance.now();
+    if (now - startedAt > retryForMs && isAborted(failure)) throw new ContendedTransaction(now - startedAt, failure);
+    failure = undefined;
+    if (now > lookAt) {
       // Where it fails, the server ends those transactions by itself in the end.
       await endAbandonedTransactions(connection).catch(() => undefined);
       lookAt = performance.now() + SUSPICIOUS_MS;
     }
-    return work(session);
+    try {
+      return await work(session);
+    } catch (error) {
+      failure = error;
+      throw error;
+    }
   };
   return connection.getClient().withSession((session) =>
     session.withTransaction(attempt, {
@@ -30,4 +76,8 @@ export function withTransaction<T>(connection: Connection, work: (session: Clien
       readPreference: 'primary',
     }),
   );
+}
+
+function isAborted(failure: unknown): boolean {
+  return failure === undefined || (failure instanceof mongo.MongoServerError && ABORTED.has(Number(failure.code)));
 }
