@@ -47,7 +47,63 @@ describe('sessions', () => {
   });
 });
 
+describe('a write', () => {
+  const acme = { tenantId: 'ws_acme', slug: 'acme' };
+  const WRITES = [
+    ['post', '/w/acme/api/v1/management/workspace-keys', 'keys'],
+    ['put', '/w/acme/api/v1/workspaces/ws_acme/budgets/workspace', 'budgets'],
+    ['post', '/w/acme/api/v1/alerts/channels', 'alerts'],
+    ['post', '/w/acme/api/v1/members', 'identity'],
+    ['patch', '/w/acme/api/v1/workspace', 'identity'],
+  ] as const;
+
+  it.each(WRITES)(
+    '%s %s has the role of this moment, not the one that this gateway knows',
+    async (method, path, to) => {
+      const name = `fallen-${method}-${to}-${path.length}`;
+      const { sessions } = stack.identity;
+      sessions.set(name, { userId: 'user_fallen', memberships: [{ ...acme, role: 'owner' }] });
+      const write = () => request(stack.gateway.httpUrl)[method](path).set('cookie', cookieOf(name)).send({});
+      const read = () => spend(name);
+      expect((await read()).body.caller.role).toBe('owner');
+      const before = stack.services[to].requests;
+      sessions.set(name, { userId: 'user_fallen', memberships: [{ ...acme, role: 'member' }] });
+      expect([(await write()).status, (await read()).status]).toEqual([403, 200]);
+      sessions.set(name, { userId: 'user_fallen', memberships: [] });
+      expect((await write()).status).toBe(403);
+      sessions.delete(name);
+      expect((await write()).status).toBe(401);
+      expect(stack.services[to].requests).toBe(before);
+    },
+  );
+
+  it('carries the role of this moment to its service', async () => {
+    const { sessions } = stack.identity;
+    sessions.set('risen', { userId: 'user_risen', memberships: [{ ...acme, role: 'member' }] });
+    expect((await spend('risen')).body.caller.role).toBe('member');
+    sessions.set('risen', { userId: 'user_risen', memberships: [{ ...acme, role: 'owner' }] });
+    const made = await request(stack.gateway.httpUrl)
+      .post('/w/acme/api/v1/management/workspace-keys')
+      .set('cookie', cookieOf('risen'))
+      .send({});
+    expect([made.status, made.body.caller.role]).toEqual([200, 'owner']);
+  });
+});
+
 describe('without identity', () => {
+  it('writes are 503 with Retry-After, while reads go on with what is known', async () => {
+    const own = await startStack();
+    const as = { cookie: cookieOf('ada') };
+    expect((await request(own.gateway.httpUrl).get(SPEND).set(as)).status).toBe(200);
+    await own.identity.grpc.stop();
+    const write = await request(own.gateway.httpUrl).post('/w/acme/api/v1/management/workspace-keys').set(as).send({});
+    expect([write.status, write.body.code]).toEqual([503, 'service_unavailable']);
+    expect(write.headers['retry-after']).toMatch(/^\d+$/);
+    expect(own.services.keys.requests).toBe(0);
+    expect((await request(own.gateway.httpUrl).get(SPEND).set(as)).status).toBe(200);
+    await own.stop();
+  });
+
   it('the answer is 503 with Retry-After and never 401, what needs no session goes on, and all is well when it is back', async () => {
     const own = await startStack();
     const get = (as: string) => request(own.gateway.httpUrl).get(SPEND).set('cookie', cookieOf(as));

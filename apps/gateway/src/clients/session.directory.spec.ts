@@ -29,6 +29,7 @@ function setUp({ cacheMs = 5_000 } = {}) {
   return {
     state,
     resolve: () => directory.resolve(cookie, 'request-1'),
+    resolveAnew: () => directory.resolveAnew(cookie, 'request-1'),
     forget: () => directory.forget(cookie),
     directory,
   };
@@ -108,10 +109,27 @@ describe('createSessionDirectory', () => {
     expect(await resolve()).not.toBeNull();
   });
 
+  it('asks anew where it is told to, whatever it knows and whatever is being asked already', async () => {
+    const { state, resolve, resolveAnew } = setUp();
+    await resolve();
+    state.valid = false;
+    expect(await Promise.all([resolveAnew(), resolveAnew()])).toEqual([null, null]);
+    expect(state.asked).toHaveLength(3);
+  });
+
+  it('goes on with what it knows when it cannot ask anew', async () => {
+    const { state, resolve, resolveAnew } = setUp();
+    await resolve();
+    state.down = true;
+    await expect(resolveAnew()).rejects.toMatchObject({ code: 'service_unavailable', retryAfterSeconds: 2 });
+    expect(await resolve()).not.toBeNull();
+  });
+
   it('asks nothing about what cannot be a session', async () => {
     const { state, directory } = setUp();
     for (const odd of ['', 'x', 'c'.repeat(42), 'c'.repeat(44), `${'c'.repeat(42)}=`, `${'c'.repeat(42)} `]) {
       expect(await directory.resolve(odd, 'request-1')).toBeNull();
+      expect(await directory.resolveAnew(odd, 'request-1')).toBeNull();
     }
     expect(state.asked).toEqual([]);
   });

@@ -21,6 +21,8 @@ export interface Session {
 export interface SessionDirectory {
   /** Who `cookie` stands for; null when it is no valid session. Throws `service_unavailable` while identity can't be asked. */
   resolve(cookie: string, requestId: string): Promise<Session | null>;
+  /** As `resolve`, by a question asked for this request alone: as of now, whatever is known from before. */
+  resolveAnew(cookie: string, requestId: string): Promise<Session | null>;
   /** Asks identity again at the next use of `cookie`: its session or its user's memberships have changed. */
   forget(cookie: string): void;
 }
@@ -56,12 +58,17 @@ export function createSessionDirectory(options: SessionDirectoryOptions): Sessio
       const { session } = await identity.resolveSession({ sessionSha256: Buffer.from(sha256, 'hex') }, { requestId });
       return session === null || session === undefined ? null : toSession(session, tokenKey);
     } catch (cause) {
-      answers.delete(sha256);
       throw new AppError('service_unavailable', 'Sessions cannot be checked just now. Try again shortly.', {
         cause,
         retryAfterSeconds: 2,
       });
     }
+  }
+
+  /** A failure is not kept. */
+  function keep(sha256: string, answer: Promise<Session | null>): void {
+    answers.set(sha256, answer);
+    answer.catch(() => answers.delete(sha256));
   }
 
   return {
@@ -71,8 +78,11 @@ export function createSessionDirectory(options: SessionDirectoryOptions): Sessio
       const known = answers.get(sha256);
       if (known !== undefined) return known;
       const answer = ask(sha256, requestId);
-      if (cacheMs > 0) answers.set(sha256, answer);
+      if (cacheMs > 0) keep(sha256, answer);
       return answer;
+    },
+    resolveAnew(cookie, requestId) {
+      return SESSION_ID.test(cookie) ? ask(hash('sha256', cookie), requestId) : Promise.resolve(null);
     },
     forget(cookie) {
       answers.delete(hash('sha256', cookie));

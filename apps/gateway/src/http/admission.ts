@@ -69,15 +69,20 @@ export function sessionCookie({ cookie }: IncomingHttpHeaders): string | undefin
 /**
  * The session behind the cookie; null where the area needs none. Throws `unauthenticated` where it does and there is
  * none that is valid. A workspace key is no session (spec §5).
+ *
+ * A write has what identity says now: what it leaves (a key, a member, a budget) would outlast a role that is known here
+ * but has just been taken away.
  */
 export async function authenticate(
-  area: Area,
+  { access }: Area,
+  method: string,
   cookie: string | undefined,
   sessions: SessionDirectory,
   requestId: string,
 ): Promise<Session | null> {
-  if (area.access === 'public' || area.access === 'key') return null;
-  const session = cookie === undefined ? null : await sessions.resolve(cookie, requestId);
+  if (access === 'public' || access === 'key') return null;
+  const resolve = isSafeMethod(method) ? sessions.resolve : sessions.resolveAnew;
+  const session = cookie === undefined ? null : await resolve(cookie, requestId);
   if (session !== null) return session;
   throw new AppError('unauthenticated', 'You are not signed in. Log in at POST /api/v1/auth/login.');
 }

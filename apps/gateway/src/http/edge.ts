@@ -93,7 +93,7 @@ function createApi(options: EdgeOptions): (req: EdgeRequest, res: EdgeResponse) 
     const { area } = target;
     exchange.area = area;
     const cookie = sessionCookie(headers);
-    const session = await authenticate(area, cookie, sessions, exchange.requestId);
+    const session = await authenticate(area, method, cookie, sessions, exchange.requestId);
     if (session !== null) exchange.session = session;
     // A browser sends a cookie on its own, a key never.
     if (area.access !== 'key' || cookie !== undefined) refuseCrossSite(method, headers);
