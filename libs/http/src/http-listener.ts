@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { RequestListener, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Component } from '@tollkeeper/runtime';
+import { refuseAmbiguous } from './request-head.ts';
 import { newRequestId } from './request-id.ts';
 
 export interface HttpListenerOptions {
@@ -60,8 +61,11 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
       connectionsCheckingInterval: Math.min(5_000, requestTimeoutMs),
       keepAliveTimeout: keepAliveTimeoutMs,
       noDelay: true,
+      // Node's own answer has neither body nor id.
+      requireHostHeader: false,
     },
     (req, res) => {
+      if (refuseAmbiguous(req, res)) return;
       if (draining) closeAfter(res);
       underWay.add(res);
       // The connection is as silent while the answer is being made, but then nothing waits for the client.

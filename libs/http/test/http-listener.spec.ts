@@ -95,6 +95,31 @@ describe('createHttpListener', () => {
     expect(await raw(url, 'HELLO\r\n\r\n')).toMatch(/^HTTP\/1.1 400 .*"error":"The request is not valid HTTP\."/s);
   });
 
+  it.each([
+    ['no Host', 'GET / HTTP/1.1\r\n', 'no Host header'],
+    ['two Hosts', 'GET / HTTP/1.1\r\nHost: a\r\nhost: b\r\n', 'several Host headers'],
+    ['a whole URL in place of its path', 'GET http://a/api HTTP/1.1\r\nHost: a\r\n', 'must be a path'],
+    ['no path', 'OPTIONS * HTTP/1.1\r\nHost: a\r\n', 'must be a path'],
+  ])('answers 400 to a request with %s, in the decided body and with its id', async (_what, head, error) => {
+    let handled = 0;
+    const { url } = await start({ listener: (_req, res) => void (handled++, res.end()) });
+    const answer = await raw(url, `${head}X-Request-Id: kept-by-us\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1.1 400 .*content-type: application\/json; charset=utf-8\r\n/is);
+    expect(answer).toMatch(/^x-request-id: kept-by-us\r$/im);
+    expect(answer).toMatch(/^connection: close\r$/im);
+    expect(JSON.parse(answer.slice(answer.indexOf('\r\n\r\n')))).toEqual({
+      error: expect.stringContaining(error),
+      code: 'invalid_request',
+      request_id: 'kept-by-us',
+    });
+    expect(handled).toBe(0);
+  });
+
+  it('takes a request of HTTP/1.0 without Host, which has none', async () => {
+    const { url } = await start({ listener: (_req, res) => void res.end('taken') });
+    expect(await raw(url, 'GET / HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1.1 200 .*taken$/s);
+  });
+
   it('answers 408 to a request that does not arrive', async () => {
     const { url } = await start({ requestTimeoutMs: 100, listener: (_req, res) => void res.end() });
     expect(await raw(url, 'GET / HTTP/1.1\r\nHost: a\r\n')).toMatch(/^HTTP\/1.1 408 /);
