@@ -15,7 +15,7 @@ import { openApiDocument } from './openapi.ts';
 import type { ApiInfo } from './openapi.ts';
 import { createBodyReader } from './request-body.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
-import type { Access, RequestFacts, Route, RouteResult } from './route.ts';
+import type { Access, Method, RequestFacts, Route, RouteResult } from './route.ts';
 import { endServerSpan, startServerSpan } from './server-span.ts';
 import { validate } from './validation.ts';
 
@@ -70,18 +70,18 @@ function createApp(options: HttpServerOptions): Express {
   app.enable('case sensitive routing');
 
   app.use(createRequestObserver(metrics, logger, tracer));
-  app.get('/openapi.json', (_req, res) => void res.type('application/json').send(document));
-  for (const route of routes) {
-    app[route.method](
-      toExpressPath(route.path),
-      createPipeline({ route, key, budget, limitBytes: route.bodyLimitBytes ?? bodyLimitBytes }),
-    );
-  }
-  for (const [path, methods] of methodsByPath(routes)) {
-    app.all(toExpressPath(path), (_req, res, next) => {
-      res.locals['allow'] = [...((res.locals['allow'] as string[] | undefined) ?? []), ...methods];
-      next();
-    });
+  app.use(readColons);
+  app
+    .route('/openapi.json')
+    .get((_req, res) => void res.type('application/json').send(document))
+    .all(refuseMethod(['get']));
+  for (const [path, ofPath] of byPath(routes)) {
+    const expressRoute = app.route(toExpressPath(path));
+    for (const route of ofPath) {
+      const limitBytes = route.bodyLimitBytes ?? bodyLimitBytes;
+      expressRoute[route.method](createPipeline({ route, key, budget, limitBytes }));
+    }
+    expressRoute.all(refuseMethod(ofPath.map(({ method }) => method)));
   }
   app.use(refuseUnrouted);
   app.use(handleErrors(createErrorAnswerer(logger, options.explain)));
@@ -93,15 +93,24 @@ function toExpressPath(path: string): string {
   return path.replaceAll(':', '\\:').replaceAll(/\{(\w+)\}/g, ':$1');
 }
 
-function methodsByPath(routes: readonly Route[]): Map<string, string[]> {
-  const methods = new Map<string, string[]>();
-  for (const { path, method } of routes) {
-    const known = methods.get(path) ?? [];
-    // Express answers HEAD wherever GET is defined.
-    methods.set(path, [...known, ...(method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()])]);
-  }
-  return methods;
+/**
+ * The routes of each path; the first path that matches a request has it. So a word comes before a parameter, and a
+ * parameter with a verb behind it (`{id}:pause`) before one that would swallow the verb.
+ */
+function byPath(routes: readonly Route[]): [string, Route[]][] {
+  const rank = (path: string): string =>
+    // No path has a tilde, and it comes after all that one has.
+    path.replaceAll(/\{\w+\}(?=\/|$)/g, '~~').replaceAll(/\{\w+\}/g, '~');
+  return [...Map.groupBy(routes, ({ path }) => path)].sort(([a], [b]) => (rank(a) < rank(b) ? -1 : 1));
 }
+
+const ENCODED_COLON = /%3a/i;
+
+/** A percent-encoded colon is a colon, as in `{id}:pause`. All other encodings stay: `%2F` is no separator. */
+const readColons: RequestHandler = (req, _res, next) => {
+  if (ENCODED_COLON.test(req.url)) req.url = req.url.replace(/^[^?]*/, (path) => path.replaceAll(/%3a/gi, ':'));
+  next();
+};
 
 /** Gives the request its id, counts it, and logs it once it is answered; all that is in its span. */
 function createRequestObserver(metrics: Metrics, logger: Logger, tracer: Tracer | undefined): RequestHandler {
@@ -193,8 +202,14 @@ function send(res: Response, { status, headers, body }: RouteResult): void {
   else res.json(body);
 }
 
-const refuseUnrouted: RequestHandler = (_req, res) => {
-  const allow = res.locals['allow'] as string[] | undefined;
-  if (allow === undefined) throw new AppError('not_found', 'There is nothing at this path.');
-  throw new AppError('method_not_allowed', `This path takes ${allow.join(', ')}.`, { allow });
+/** Refuses what a path does not take; express answers HEAD wherever GET is defined. */
+function refuseMethod(methods: readonly Method[]): RequestHandler {
+  const allow = methods.flatMap((method) => (method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
+  return () => {
+    throw new AppError('method_not_allowed', `This path takes ${allow.join(', ')}.`, { allow });
+  };
+}
+
+const refuseUnrouted: RequestHandler = () => {
+  throw new AppError('not_found', 'There is nothing at this path.');
 };

@@ -78,6 +78,15 @@ export const routes: Route[] = [
   }),
   defineRoute({
     ...about,
+    method: 'get',
+    path: '/api/v1/items/list',
+    operationId: 'listItems',
+    access: 'public',
+    responses: { 200: { description: 'The items', schema: echo } },
+    handler: async () => ({ status: 200, body: { value: 'list' } }),
+  }),
+  defineRoute({
+    ...about,
     method: 'post',
     path: '/api/v1/items/{id}:close',
     operationId: 'closeItem',

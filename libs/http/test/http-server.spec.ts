@@ -207,6 +207,33 @@ describe('answers', () => {
     expect((await http().get('/API/V1/public')).status).toBe(404);
   });
 
+  it.each([
+    ['delete', '/api/v1/items/list', 'GET, HEAD'],
+    ['delete', '/api/v1/items/abc', 'PUT, PATCH'],
+    ['get', '/api/v1/items/abc:close', 'POST'],
+    ['put', '/api/v1/items/abc:close', 'POST'],
+    ['put', '/api/v1/items/abc%3Aclose', 'POST'],
+    ['options', '/api/v1/items/abc', 'PUT, PATCH'],
+    ['post', '/openapi.json', 'GET, HEAD'],
+  ] as const)('405 names each method of that very path once: %s %s', async (method, path, allow) => {
+    const answer = await http()[method](path);
+    expect([answer.status, answer.headers['allow'], answer.body.code]).toEqual([405, allow, 'method_not_allowed']);
+  });
+
+  it('a path in words is not taken for an id, wherever it is defined', async () => {
+    expect((await http().get('/api/v1/items/list')).body).toEqual({ value: 'list' });
+    expect((await http().put('/api/v1/items/list').set(CALLER_HEADER, owner).send({ items: [] })).status).toBe(405);
+  });
+
+  it('a percent-encoded colon is a colon, and no other encoding changes the way of a path', async () => {
+    for (const colon of [':', '%3A', '%3a']) {
+      expect((await http().post(`/api/v1/items/abc${colon}close?x=%3A`)).status).toBe(204);
+    }
+    expect((await http().post('/api/v1/items/abc%253Aclose')).status).toBe(405);
+    expect((await http().post('/api/v1/items%2Fabc:close')).status).toBe(404);
+    expect((await http().post('/api/v1/items/%2e%2e/items/abc:close')).status).toBe(404);
+  });
+
   it('a method on a path with a verb', async () => {
     const answer = await http().post('/api/v1/items/abc:close');
     expect([answer.status, answer.headers['x-closed'], answer.text]).toEqual([204, 'yes', '']);
