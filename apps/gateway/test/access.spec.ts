@@ -203,7 +203,7 @@ describe('the areas', () => {
 });
 
 describe('execute', () => {
-  it.each(['/api/v1/execute', '/api/v1/execute?x=1', '/w/acme/api/v1/execute'])(
+  it.each(['/api/v1/execute', '/api/v1/execute/', '/api/v1/execute?x=1', '/w/acme/api/v1/execute'])(
     'POST %s is 410 with exactly an error, with or without a session',
     async (path) => {
       for (const answer of [await call('post', path), await call('post', path, 'ada').send({ a: 1 })]) {
@@ -214,8 +214,14 @@ describe('execute', () => {
     },
   );
 
-  it('other methods are 405', async () => {
-    const answer = await call('get', '/api/v1/execute');
+  it('is nothing but this path', async () => {
+    for (const path of ['/api/v1/execute//', '/api/v1/execute/x', '/api/v1/executed', '/api/v1/execute%2F']) {
+      expect((await call('post', path)).status).toBe(404);
+    }
+  });
+
+  it.each(['/api/v1/execute', '/api/v1/execute/'])('other methods of %s are 405', async (path) => {
+    const answer = await call('get', path);
     expect([answer.status, answer.headers['allow'], answer.body.code]).toEqual([405, 'POST', 'method_not_allowed']);
   });
 });

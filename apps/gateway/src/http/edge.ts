@@ -19,7 +19,7 @@ import {
 import { createDocumentationRouter } from './documentation.ts';
 import type { EdgeHeaders } from './edge-headers.ts';
 import type { EdgeRequest, EdgeResponse } from './exchange.ts';
-import { answerExecute, EXECUTE_PATH } from './execute.ts';
+import { answerExecute, isExecute } from './execute.ts';
 import type { Forwarder } from './forward.ts';
 import { createLoginLimit } from './login-limit.ts';
 import { createObserver } from './observe.ts';
@@ -83,7 +83,7 @@ function createApi(options: EdgeOptions): (req: EdgeRequest, res: EdgeResponse) 
 
   return async (req, res) => {
     const url = readUrl(req.url);
-    if (url.path === EXECUTE_PATH) {
+    if (isExecute(url.path)) {
       edgeHeaders.setForApi(res);
       return answerExecute(req, res);
     }

@@ -3,8 +3,13 @@ import { AppError } from '@tollkeeper/kernel';
 import { z } from 'zod';
 import type { EdgeRequest, EdgeResponse } from './exchange.ts';
 
-export const EXECUTE_PATH = '/api/v1/execute';
+const EXECUTE_PATH = '/api/v1/execute';
 const GONE = { error: 'This endpoint is disabled: Tollkeeper manages agents and does not execute calls for them.' };
+
+/** Whether a path is that of `execute`; like all paths of the API it may end with a slash. */
+export function isExecute(path: string): boolean {
+  return path === EXECUTE_PATH || path === `${EXECUTE_PATH}/`;
+}
 
 /** `POST /api/v1/execute`: always 410, with a session or without (spec §4.5); other methods are 405. */
 export function answerExecute(req: EdgeRequest, res: EdgeResponse): void {
