@@ -56,6 +56,14 @@ describe('/spend', () => {
     });
   });
 
+  it.each([
+    ['utc', 'UTC'],
+    ['europe/berlin', 'Europe/Berlin'],
+  ])('names the time zone %s in its window as %s', async (given, named) => {
+    const { body } = await dashboard.get(newTenant(), `/spend?range=today&timezone=${given}`);
+    expect(body.window.timezone).toBe(named);
+  });
+
   it('refuses an unknown time zone and names the parameter', async () => {
     for (const zone of ['Mars/Olympus', '%2B05:30', '', '__proto__', '%24gt', 'JST', 'IST', 'PST']) {
       const response = await dashboard.get(newTenant(), `/spend?range=today&timezone=${zone}`);

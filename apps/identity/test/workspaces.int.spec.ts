@@ -68,6 +68,13 @@ describe('workspaces', () => {
     });
   });
 
+  it('have their time zone in the spelling of IANA', async () => {
+    const owner = await identity.newOwner();
+    expect((await update(owner, { timezone: 'europe/berlin' })).body.timezone).toBe('Europe/Berlin');
+    const created = await create(owner, { slug: `z-${owner.slug}`, name: 'New', timezone: 'utc' });
+    expect(created.body.timezone).toBe('UTC');
+  });
+
   it.each([
     ['nothing', {}, ''],
     ['an unknown time zone', { timezone: 'Mars/Base' }, 'timezone'],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isTimezone, localDays, RANGE_KINDS, resolveRange } from './calendar.ts';
+import { canonicalTimezone, localDays, RANGE_KINDS, resolveRange } from './calendar.ts';
 
 const at = (text: string) => Date.parse(text);
 const iso = (epochMs: number) => new Date(epochMs).toISOString();
@@ -9,25 +9,31 @@ const hours = (span: { start: number; end: number }) => (span.end - span.start) 
 const ICU_ABBREVIATIONS =
   'ACT AET AGT ART AST BET BST CAT CNT CST CTT EAT ECT IET IST JST MIT NET NST PLT PNT PRT PST SST VST'.split(' ');
 
-describe('isTimezone', () => {
+describe('canonicalTimezone', () => {
   it('takes IANA names and their links', () => {
     for (const name of ['UTC', 'Asia/Kathmandu', 'Pacific/Chatham', 'Australia/Lord_Howe', 'Asia/Calcutta']) {
-      expect(isTimezone(name)).toBe(true);
+      expect(canonicalTimezone(name)).toBe(name);
     }
   });
 
   it('refuses offsets, unknown names and rubbish', () => {
     for (const name of ['+05:30', 'Mars/Olympus', '', 'Europe/Berlin\u0000', '$gt', '__proto__']) {
-      expect(isTimezone(name)).toBe(false);
+      expect(canonicalTimezone(name)).toBeNull();
     }
   });
 
   it('knows every zone that the runtime lists', () => {
-    expect(Intl.supportedValuesOf('timeZone').filter((name) => !isTimezone(name))).toEqual([]);
+    expect(Intl.supportedValuesOf('timeZone').filter((name) => canonicalTimezone(name) === null)).toEqual([]);
+  });
+
+  it('has one spelling of each zone, which it knows whatever the case', () => {
+    const names = ['UTC', 'Etc/GMT+5', ...Intl.supportedValuesOf('timeZone')];
+    expect(names.map((name) => canonicalTimezone(name.toLowerCase()))).toEqual(names);
+    expect(canonicalTimezone('Mars/Olympus')).toBeNull();
   });
 
   it('refuses the abbreviations that only ICU takes for time zones', () => {
-    for (const name of ICU_ABBREVIATIONS) expect([name, isTimezone(name)]).toEqual([name, false]);
+    for (const name of ICU_ABBREVIATIONS) expect([name, canonicalTimezone(name)]).toEqual([name, null]);
   });
 
   it('is true for no name that the calendar throws on', () => {
@@ -41,7 +47,7 @@ describe('isTimezone', () => {
       'utc',
       'T12Z',
     ];
-    for (const name of names.filter(isTimezone)) {
+    for (const name of names.filter((name) => canonicalTimezone(name) !== null)) {
       for (const kind of RANGE_KINDS) expect(() => resolveRange(kind, name, span.end)).not.toThrow();
       expect(() => localDays(span, name)).not.toThrow();
     }

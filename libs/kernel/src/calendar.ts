@@ -46,16 +46,16 @@ const ROLLING_MS: Partial<Record<RangeKind, number>> = {
 };
 
 /**
- * True for an IANA time zone name that the calendar can work with; offsets such as `+05:30` are not names. Temporal is asked
- * itself, because Intl also knows names of ICU that Temporal refuses, such as `JST`.
+ * An IANA time zone name in the spelling of IANA: `Europe/Berlin` for `europe/berlin`. A link such as `US/Pacific` stays itself.
+ * Null for what the calendar can't work with; offsets such as `+05:30` are not names. Temporal is asked itself, because Intl
+ * also knows names of ICU that Temporal refuses, such as `JST`.
  */
-export function isTimezone(name: string): boolean {
-  if (!/^[A-Za-z]/.test(name)) return false;
+export function canonicalTimezone(name: string): string | null {
+  if (!/^[A-Za-z]/.test(name)) return null;
   try {
-    toLocal(0, name);
-    return true;
+    return toLocal(0, name).timeZoneId;
   } catch {
-    return false;
+    return null;
   }
 }
 
@@ -64,7 +64,7 @@ export function isTimezone(name: string): boolean {
  * `current_month` are calendar spans of `timezone`; `1m` and `3m` reach back to the same wall-clock time one and three
  * calendar months ago, or to the last day of that month when it is shorter. An unknown or absent range is `current_month`.
  *
- * @throws RangeError when `timezone` is not a time zone; check it with {@link isTimezone} first.
+ * @throws RangeError when `timezone` is not a time zone; check it with {@link canonicalTimezone} first.
  */
 export function resolveRange(range: string | undefined, timezone: string, now: number): TimeWindow {
   const kind = RANGE_KINDS.find((known) => known === range) ?? 'current_month';

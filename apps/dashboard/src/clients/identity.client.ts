@@ -1,6 +1,6 @@
 import type { IdentityServiceDefinition } from '@tollkeeper/contracts';
 import type { GrpcClient } from '@tollkeeper/grpc';
-import { AppError, isTimezone, type TenantId } from '@tollkeeper/kernel';
+import { AppError, canonicalTimezone, type TenantId } from '@tollkeeper/kernel';
 import type { Logger } from '@tollkeeper/runtime';
 import { LRUCache } from 'lru-cache';
 
@@ -29,7 +29,9 @@ export function createDirectory(identity: GrpcClient<IdentityServiceDefinition>,
     fetchMethod: async (tenantId) => {
       const { workspace } = await identity.getWorkspace({ tenantId });
       const timezone = workspace?.timezone;
-      if (timezone === undefined || isTimezone(timezone)) return timezone;
+      if (timezone === undefined) return undefined;
+      const canonical = canonicalTimezone(timezone);
+      if (canonical !== null) return canonical;
       // A workspace may have been given a name that only ICU knows: it is read in UTC rather than not at all.
       logger.warn({ tenantId, timezone }, 'unknown time zone of a workspace; its days are those of UTC');
       return 'UTC';

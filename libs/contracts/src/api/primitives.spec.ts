@@ -58,6 +58,19 @@ describe('timestamp', () => {
   });
 });
 
+describe('a time zone', () => {
+  it.each([
+    ['utc', 'UTC'],
+    ['europe/berlin', 'Europe/Berlin'],
+    ['ASIA/KATHMANDU', 'Asia/Kathmandu'],
+    ['america/port-au-prince', 'America/Port-au-Prince'],
+    ['asia/calcutta', 'Asia/Calcutta'],
+    ['US/Pacific', 'US/Pacific'],
+  ])('%s is taken as %s: in the spelling of IANA, and a link stays itself', (given, taken) => {
+    expect(timezone.parse(given)).toBe(taken);
+  });
+});
+
 describe('the other primitives', () => {
   it.each([
     [identifier, ['a', 'A-z_0.9:x', 'x'.repeat(128)], ['', 'a b', 'ä', 'x'.repeat(129), 'a\n', 7, { $gt: '' }, null]],

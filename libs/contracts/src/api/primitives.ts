@@ -1,4 +1,4 @@
-import { IDENTIFIER, isTimezone, ROLES } from '@tollkeeper/kernel';
+import { canonicalTimezone, IDENTIFIER, ROLES } from '@tollkeeper/kernel';
 import { z } from 'zod';
 
 const TIMESTAMP =
@@ -48,12 +48,19 @@ export const timestamp = z
   })
   .meta({ description: 'RFC 3339 timestamp', format: 'date-time', example: '2026-11-21T18:00:00.000Z' });
 
-/** The name of a time zone in the IANA database. */
+/** The name of a time zone in the IANA database, in any case; parsed to the spelling of IANA (`canonicalTimezone`). */
 export const timezone = z
   .string()
   .min(1)
   .max(64)
-  .refine(isTimezone, 'must be an IANA time zone name, such as Europe/Zurich or UTC')
+  .check((ctx) => {
+    const canonical = canonicalTimezone(ctx.value);
+    if (canonical !== null) ctx.value = canonical;
+    else {
+      const message = 'must be an IANA time zone name, such as Europe/Zurich or UTC';
+      ctx.issues.push({ code: 'custom', input: ctx.value, message });
+    }
+  })
   .meta({ description: 'IANA time zone name', example: 'Europe/Zurich' });
 
 /** `plan_key` (spec §2.4, decisions §5). */
