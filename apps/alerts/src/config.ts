@@ -45,7 +45,8 @@ export const alertsConfig = serviceConfig.extend({
       'decrypt. To rotate, put a new key in front and keep the old ones',
   ),
   DESTINATION_ALLOW_CIDRS: cidrListField().describe(
-    'networks, separated by commas, that channels may lead to though their addresses are special; default none',
+    'networks, separated by commas, that channels may lead to though their addresses are special; metadata addresses of clouds are ' +
+      'opened one by one (/32, /128) alone; default none',
   ),
   EVALUATION_INTERVAL_MS: integerField({ min: 10, max: 1000 })
     .prefault('1000')

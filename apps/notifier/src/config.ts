@@ -17,7 +17,8 @@ export const notifierConfig = serviceConfig.extend({
   IDENTITY_GRPC: hostPortField().describe('host:port of the identity service'),
   PUBLIC_URL: httpOriginField().describe('address that browsers use, such as https://tollkeeper.example.com'),
   DESTINATION_ALLOW_CIDRS: cidrListField().describe(
-    'networks, separated by commas, that deliveries may go to though their addresses are special; default none',
+    'networks, separated by commas, that deliveries may go to though their addresses are special; metadata addresses of clouds are ' +
+      'opened one by one (/32, /128) alone; default none',
   ),
   DELIVERY_CONCURRENCY: integerField({ min: 2, max: 1000 })
     .prefault('100')

@@ -48,6 +48,42 @@ describe('the address guard', () => {
   });
 });
 
+describe('metadata of clouds', () => {
+  const METADATA = [
+    ['AWS, GCP, Azure, Oracle and most others', '169.254.169.254'],
+    ['AWS containers', '169.254.170.2'],
+    ['AWS pods', '169.254.170.23'],
+    ['AWS in IPv6', 'fd00:ec2::254'],
+    ['AWS pods in IPv6', 'fd00:ec2::23'],
+    ['GCP in IPv6', 'fd20:ce::254'],
+    ['Azure wire server', '168.63.129.16'],
+    ['Alibaba', '100.100.100.200'],
+    ['Oracle Classic', '192.0.0.192'],
+    ['Oracle in IPv6', 'fd00:c1::a9fe:a9fe'],
+    ['Tencent', '169.254.0.23'],
+    ['Scaleway', '169.254.42.42'],
+    ['Scaleway in IPv6', 'fd00:42::42'],
+    ['OpenStack in IPv6', 'fe80::a9fe:a9fe'],
+  ] as const;
+  const closed = createAddressGuard([]);
+  const wide = createAddressGuard(cidrs('0.0.0.0/0', '::/0', '168.63.129.0/24', '169.254.169.254/31', 'fd00::/8'));
+
+  it.each(METADATA)('of %s are refused, also within a network that the operator opens: %s', (_cloud, address) => {
+    expect([closed.allows(address), wide.allows(address)]).toEqual([false, false]);
+    if (!address.includes(':')) expect(wide.allows(`::ffff:${address}`)).toBe(false);
+  });
+
+  it.each(METADATA)('of %s are open to an operator who names that very address: %s', (_cloud, address) => {
+    const named = createAddressGuard(cidrs(`${address}/${address.includes(':') ? 128 : 32}`));
+    expect(named.allows(address)).toBe(true);
+  });
+
+  it('take no neighbour with them', () => {
+    expect(['168.63.129.15', '168.63.129.17'].map(closed.allows)).toEqual([true, true]);
+    expect(['169.254.169.253', 'fd00:ec2::255'].map(wide.allows)).toEqual([true, true]);
+  });
+});
+
 describe('a network', () => {
   it.each(['10.0.0.0/8', '127.0.0.1/32', '0.0.0.0/0', 'fd00::/8', '::1/128'])('is %s', (text) => {
     expect(parseCidr(text)).not.toBeNull();
