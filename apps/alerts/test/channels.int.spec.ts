@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { AppError } from '@tollkeeper/kernel';
 import { useMongo } from '@tollkeeper/testing';
 import { MAX_CHANNELS } from '../src/domain/channel.ts';
+import { createSecretCipher } from '../src/store/secret.cipher.ts';
 import { type Body, KEY_A, KEY_B, newTenant, ruleBody, useAlerts, webhookBody } from './alerts.stack.ts';
 
 const mongo = useMongo();
@@ -16,7 +17,7 @@ const storedChannels = () => mongo.connection.useDb(stack.database).collection('
 describe('creating a channel', () => {
   it('answers a webhook with its URL in full and without its secret', async () => {
     const tenantId = newTenant();
-    const config = { url: 'https://hooks.example.com/in?team=1', signing_secret: 'whsec_c2VjcmV0c2VjcmV0' };
+    const config = { url: 'https://hooks.example.com/in?team=1', signing_secret: 'whsec_c2VjcmV0c2VjcmV0c2VjcmV0' };
 
     const channel = await createChannel(tenantId, { config, enabled: false });
 
@@ -60,6 +61,21 @@ describe('creating a channel', () => {
     expect(stored).not.toContain('example.com');
   });
 
+  it.each(['sixteen-bytes!!!', 'ünïcödé-tëxt', `whsec_${Buffer.alloc(16).toString('base64')}`])(
+    'takes a secret of 16 bytes: %s',
+    async (signing_secret) => {
+      const channel = await createChannel(newTenant(), { config: { ...webhookBody.config, signing_secret } });
+      expect(channel).toMatchObject({ config: { signing_secret_set: true } });
+    },
+  );
+
+  it('says what a secret takes that is too short', async () => {
+    const body = { ...webhookBody, config: { ...webhookBody.config, signing_secret: 'short' } };
+    const { details } = (await expecting(400, 'post', newTenant(), '/channels', { body })) as { details: unknown };
+    const message = 'must have at least 16 bytes, such as whsec_ and the base64 of 24 random bytes';
+    expect(details).toEqual([{ path: 'config.signing_secret', message }]);
+  });
+
   const url = (text: unknown): Body => ({ config: { url: text } });
   it.each<[string, Body, string[]]>([
     ['plain http', url('http://hooks.example.com/in'), ['config.url']],
@@ -87,6 +103,13 @@ describe('creating a channel', () => {
       { config: { ...webhookBody.config, signing_secret: 'whsec_!' } },
       ['config.signing_secret'],
     ],
+    ...['fifteen-bytes!!', `whsec_${Buffer.alloc(15).toString('base64')}`].map(
+      (signing_secret): [string, Body, string[]] => [
+        `a secret of 15 bytes (${signing_secret})`,
+        { config: { ...webhookBody.config, signing_secret } },
+        ['config.signing_secret'],
+      ],
+    ),
     [
       'the mark of a set secret',
       { config: { ...webhookBody.config, signing_secret_set: true } },
@@ -117,7 +140,9 @@ describe('creating a channel', () => {
 describe('changing a channel', () => {
   it('keeps the secret that a patch does not name, and removes the one that it nulls', async () => {
     const tenantId = newTenant();
-    const { id } = await createChannel(tenantId, { config: { ...webhookBody.config, signing_secret: 'first' } });
+    const { id } = await createChannel(tenantId, {
+      config: { ...webhookBody.config, signing_secret: 'the first secret' },
+    });
     const patch = (body: Body) => expecting(200, 'patch', tenantId, `/channels/${id}`, { body });
 
     const moved = await patch({ name: 'Moved', config: { url: 'https://hooks.example.com/new' } });
@@ -125,13 +150,31 @@ describe('changing a channel', () => {
       name: 'Moved',
       config: { url: 'https://hooks.example.com/new', signing_secret_set: true },
     });
-    expect(await stack.getChannel(tenantId, id)).toMatchObject({ channel: { webhook: { signingSecret: 'first' } } });
+    expect(await stack.getChannel(tenantId, id)).toMatchObject({
+      channel: { webhook: { signingSecret: 'the first secret' } },
+    });
 
     expect(await patch({ name: null, config: { signing_secret: null } })).toMatchObject({
       name: null,
       config: { signing_secret_set: false },
     });
     expect(await stack.getChannel(tenantId, id)).toMatchObject({ channel: { webhook: { signingSecret: '' } } });
+  });
+
+  it('takes no new secret of fewer than 16 bytes, but leaves an old one in peace', async () => {
+    const tenantId = newTenant();
+    const { id } = await createChannel(tenantId, { config: { ...webhookBody.config, signing_secret: 'x'.repeat(16) } });
+    const [keyId, key] = KEY_A.split(':') as [string, string];
+    const destination = { type: 'webhook', url: webhookBody.config.url, signingSecret: 'short' };
+    const { seal } = createSecretCipher([{ id: keyId, key: Buffer.from(key, 'base64') }]);
+    const $set = seal(`${tenantId}|${id}`, JSON.stringify(destination));
+    await storedChannels().updateOne({ _id: id as never }, { $set });
+
+    const path = `/channels/${id}`;
+    const refused = await expecting(400, 'patch', tenantId, path, { body: { config: { signing_secret: 'short' } } });
+    expect(pathsOf(refused)).toEqual(['config.signing_secret']);
+    await expecting(200, 'patch', tenantId, path, { body: { name: 'Renamed' } });
+    expect(await stack.getChannel(tenantId, id)).toMatchObject({ channel: { webhook: { signingSecret: 'short' } } });
   });
 
   it('changes the type where the patch makes a whole channel of it', async () => {

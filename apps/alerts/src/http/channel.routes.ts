@@ -44,7 +44,7 @@ export function createChannelRoutes(channels: ChannelUseCases, allowsAddress: Ad
       summary: 'Create a channel',
       description: 'At most 100 channels in a workspace.',
       access: 'admin',
-      body: channelBody,
+      body: channelBody.sent,
       responses: { 201: { description: 'The new channel', schema: channelRecord } },
       handler: async ({ caller, body }) => {
         const channel = await channels.create(caller.tenantId, toDraft(body));
@@ -78,7 +78,7 @@ export function createChannelRoutes(channels: ChannelUseCases, allowsAddress: Ad
       responses: { 200: { description: 'The channel as it is now', schema: channelRecord } },
       handler: async ({ caller, params, body }) => {
         const channel = await channels.edit(caller.tenantId, params.channel_id, (current) =>
-          toDraft(parseMerged(channelBody, mergePatch(fromDraft(current), body))),
+          toDraft(parseMerged(channelBody.patched, mergePatch(fromDraft(current), body))),
         );
         return { status: 200, body: toChannelRecord(channel) };
       },

@@ -5,6 +5,8 @@ import { type AddressPolicy, findUrlProblem, maskUrl, MAX_URL_LENGTH } from '../
 import { moment, patchShape } from './schemas.ts';
 
 const MAX_SECRET_LENGTH = 512;
+/** Less could be found by trying, from one delivery and its signature. */
+const MIN_SECRET_BYTES = 16;
 
 const name = displayName.meta({ description: 'What people call the channel', example: 'Platform team' });
 const channelType = z.enum(CHANNEL_TYPES).meta({
@@ -16,13 +18,21 @@ const url = z.string().meta({
   maxLength: MAX_URL_LENGTH,
   example: 'https://hooks.example.com/tollkeeper',
 });
-const signingSecret = z
+/** Of any length: a secret that was taken when fewer bytes were enough goes on working, whatever else a patch changes. */
+const storedSecret = z
   .string()
-  .min(1, 'must not be empty')
+  .min(1, { error: 'must not be empty', abort: true })
   .max(MAX_SECRET_LENGTH, `must be at most ${MAX_SECRET_LENGTH} characters`)
-  .refine(isUsableSecret, 'must hold base64 behind whsec_')
+  .refine(isUsableSecret, { error: 'must hold base64 behind whsec_', abort: true });
+const signingSecret = storedSecret
+  .refine(
+    (secret) => byteLength(secret) >= MIN_SECRET_BYTES,
+    `must have at least ${MIN_SECRET_BYTES} bytes, such as whsec_ and the base64 of 24 random bytes`,
+  )
   .meta({
-    description: 'Key of the signatures: `whsec_<base64>`, or any other text, used as UTF-8. Written, never read.',
+    description:
+      `Key of the signatures: \`whsec_<base64>\`, or any other text, used as UTF-8; at least ${MIN_SECRET_BYTES} bytes. ` +
+      'Written, never read.',
     example: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD',
   });
 
@@ -32,11 +42,24 @@ function isUsableSecret(secret: string): boolean {
   return base64 !== '' && base64.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(base64);
 }
 
-/** A whole channel as a person sends it (spec §2.6). */
-export type ChannelBody = ReturnType<typeof channelBodyOf>;
+/** The bytes that sign: those behind `whsec_`, or the UTF-8 of any other text. */
+function byteLength(secret: string): number {
+  if (!secret.startsWith('whsec_')) return Buffer.byteLength(secret);
+  return Buffer.byteLength(secret.slice('whsec_'.length), 'base64');
+}
 
-/** `allowsAddress` judges addresses that stand in a URL. */
+/** A whole channel as a person sends it (spec §2.6). */
+export type ChannelBody = ReturnType<typeof channelBodyOf>['sent'];
+
+/** `sent` is a channel as a person sends it, `patched` one that a patch has made. `allowsAddress` judges addresses that stand in a URL. */
 export function channelBodyOf(allowsAddress: AddressPolicy) {
+  return {
+    sent: channelOf(allowsAddress, signingSecret).meta({ id: 'AlertChannelInput' }),
+    patched: channelOf(allowsAddress, storedSecret),
+  };
+}
+
+function channelOf(allowsAddress: AddressPolicy, secret: typeof storedSecret) {
   const destinationUrl = url.check((ctx) => {
     const message = findUrlProblem(ctx.value, allowsAddress);
     if (message !== null) ctx.issues.push({ code: 'custom', input: ctx.value, message });
@@ -50,13 +73,11 @@ export function channelBodyOf(allowsAddress: AddressPolicy) {
   const webhook = z.strictObject({
     ...common,
     channel_type: z.literal('webhook'),
-    config: z.strictObject({ url: destinationUrl, signing_secret: signingSecret.optional() }),
+    config: z.strictObject({ url: destinationUrl, signing_secret: secret.optional() }),
   });
-  return z
-    .discriminatedUnion('channel_type', [chat, webhook], {
-      error: (issue) => (issue.code === 'invalid_union' ? `must be ${CHANNEL_TYPES.join(' or ')}` : undefined),
-    })
-    .meta({ id: 'AlertChannelInput' });
+  return z.discriminatedUnion('channel_type', [chat, webhook], {
+    error: (issue) => (issue.code === 'invalid_union' ? `must be ${CHANNEL_TYPES.join(' or ')}` : undefined),
+  });
 }
 
 export const channelPatch = z
