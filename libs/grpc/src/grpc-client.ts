@@ -34,6 +34,12 @@ export type GrpcClient<D extends ServiceDefinition> = UnaryCalls<D> & Component;
 
 const DEFAULT_DEADLINE_MS = 2000;
 
+/**
+ * Milliseconds between two look-ups of a server's name at the least; it is looked up when a connection ends or can't be made. A
+ * replica that leaves has to stay longer than the names are cached, by more than this: `DRAIN_DELAY_MS`.
+ */
+export const LOOKUP_INTERVAL_MS = 1000;
+
 // Only UNAVAILABLE is tried again: the peer did not do the work, or can't be known to have; all RPCs may be repeated.
 const SERVICE_CONFIG = {
   loadBalancingConfig: [{ round_robin: {} }],
@@ -53,8 +59,8 @@ const SERVICE_CONFIG = {
 
 /**
  * A client of the service at `address` (`host:port`; a name with several addresses is used in turn). Every call has
- * a deadline, and is tried again while the service can't be reached, up to five times within it. Rejections are
- * `AppError`s (see `fromStatus`).
+ * a deadline, and is tried again while the service can't be reached, up to five times within it. A replica that leaves
+ * makes it look the name up anew. Rejections are `AppError`s (see `fromStatus`).
  */
 export function createGrpcClient<D extends ServiceDefinition>(
   definition: D,
@@ -64,6 +70,9 @@ export function createGrpcClient<D extends ServiceDefinition>(
   const serviceToken = createServiceTokens(callerTokenSecret);
   const client = new Client(address, credentials.createInsecure(), {
     'grpc.service_config': JSON.stringify(SERVICE_CONFIG),
+    // The settings are those above, and nobody's who can write into the DNS.
+    'grpc.service_config_disable_resolution': 1,
+    'grpc.dns_min_time_between_resolutions_ms': LOOKUP_INTERVAL_MS,
     'grpc.initial_reconnect_backoff_ms': 50,
     'grpc.max_reconnect_backoff_ms': 1000,
     'grpc.keepalive_time_ms': 30_000,
