@@ -1,4 +1,5 @@
 export { defaultCacheDirectory } from './cache.directory.ts';
+export { cacheEntry, type CacheEntryOptions } from './cache.entry.ts';
 export { freePort, isFree } from './free-port.ts';
 export { killWithOwner } from './owner.watcher.ts';
 export { LockHeldError, lockFile } from './process.lock.ts';
