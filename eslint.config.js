@@ -34,12 +34,21 @@ function moduleBoundaries({ extra = [], allow = [] } = {}) {
     sourceTag: `type:${type}`,
     onlyDependOnLibsWithTags: [...allowed, ...extra].map((name) => `type:${name}`),
   }));
-  const scopes = [...APPS, 'ci', 'bench', 'deployment', 'monitoring', 'receiver', 'release', 'replay', 'e2e'].map(
-    (scope) => ({
-      sourceTag: `scope:${scope}`,
-      onlyDependOnLibsWithTags: [`scope:${scope}`, 'scope:shared'],
-    }),
-  );
+  const scopes = [
+    ...APPS,
+    'ci',
+    'bench',
+    'cluster',
+    'deployment',
+    'monitoring',
+    'receiver',
+    'release',
+    'replay',
+    'e2e',
+  ].map((scope) => ({
+    sourceTag: `scope:${scope}`,
+    onlyDependOnLibsWithTags: [`scope:${scope}`, 'scope:shared'],
+  }));
   const shared = { sourceTag: 'scope:shared', onlyDependOnLibsWithTags: ['scope:shared'] };
   return {
     '@nx/enforce-module-boundaries': [
@@ -101,6 +110,10 @@ export default defineConfig(
   {
     files: ['apps/standalone/**/*.ts', 'tools/bench/**/*.ts', 'tools/deployment/**/*.ts', 'e2e/**/*.ts'],
     rules: moduleBoundaries({ extra: ['testing', 'embedded'], allow: appPackages }),
+  },
+  {
+    files: ['tools/cluster/**/*.ts'],
+    rules: moduleBoundaries({ extra: ['testing', 'embedded'], allow: ['@tollkeeper/deployment'] }),
   },
   { files: ['tools/monitoring/**/*.ts'], rules: moduleBoundaries({ extra: ['embedded'] }) },
   { files: ['tools/**/*.ts', '**/scripts/**/*.ts'], rules: { 'no-console': 'off' } },

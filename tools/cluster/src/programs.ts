@@ -1,0 +1,93 @@
+import { execFile } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { cacheEntry, defaultCacheDirectory } from '@tollkeeper/managed-process';
+
+const run = promisify(execFile);
+
+const MODULES = resolve(import.meta.dirname, '..', 'programs');
+const BUILD_TIMEOUT_MS = 45 * 60_000;
+const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
+/** Lines of what Go says that a problem repeats. */
+const KEPT_LINES = 5;
+
+export type OnProgress = (line: string) => void;
+
+/** Programs that are built from Go modules, at the versions that a go.mod below `programs/` locks. */
+export interface ProgramSet {
+  /** As it stands in the cache and in what is told of the build. */
+  name: string;
+  /** Folder below `programs/` with go.mod and go.sum. */
+  module: string;
+  /** Which package becomes which program. */
+  packages: Record<string, string>;
+  /** Linked into all of them: `-X` and the like. */
+  linkerFlags?: string;
+}
+
+export const KUBERNETES_VERSION = 'v1.33.13';
+const KUBERNETES_FLAGS = `-X k8s.io/component-base/version.gitVersion=${KUBERNETES_VERSION}`;
+
+/** What an API server consists of, with the controllers that make pods of workloads. */
+export const CONTROL_PLANE = {
+  name: 'kubernetes-control-plane',
+  module: 'kubernetes',
+  packages: {
+    etcd: 'go.etcd.io/etcd/server/v3',
+    'kube-apiserver': 'k8s.io/kubernetes/cmd/kube-apiserver',
+    'kube-controller-manager': 'k8s.io/kubernetes/cmd/kube-controller-manager',
+  },
+  linkerFlags: KUBERNETES_FLAGS,
+} satisfies ProgramSet;
+
+/**
+ * The directory that holds the programs of a set. They are built on the first call, and stay in the user's cache until go.mod or
+ * the set changes. Rejects, with what to install, where Go is missing.
+ */
+export async function findPrograms(set: ProgramSet, onProgress: OnProgress): Promise<string> {
+  const folder = join(MODULES, set.module);
+  const locked = await Promise.all(['go.mod', 'go.sum'].map((file) => readFile(join(folder, file), 'utf8')));
+  const content = JSON.stringify([set, ...locked]);
+  return cacheEntry({
+    cacheDirectory: defaultCacheDirectory(),
+    name: `${set.name}-${createHash('sha256').update(content).digest('hex').slice(0, 12)}`,
+    activity: `building ${set.name}`,
+    onProgress,
+    async fill(directory) {
+      const names = Object.keys(set.packages);
+      onProgress(`Building ${names.join(', ')} with Go: once, several minutes of two cores…`);
+      for (const [name, goPackage] of Object.entries(set.packages)) {
+        await go(['build', '-o', join(directory, name), `-ldflags=-s -w ${set.linkerFlags ?? ''}`, goPackage], folder);
+        onProgress(`${name} is built.`);
+      }
+    },
+  });
+}
+
+/** A folder in Go's own cache with the sources of `module` (`path@version`), checked against the public checksum database. */
+export async function findModule(module: string): Promise<string> {
+  const { Dir: directory } = JSON.parse(await go(['mod', 'download', '-json', module], MODULES)) as { Dir: string };
+  return directory;
+}
+
+async function go(args: string[], cwd: string): Promise<string> {
+  const env = { ...process.env, CGO_ENABLED: '0', GOWORK: 'off', GOFLAGS: '-trimpath -buildvcs=false' };
+  const options = { cwd, env, timeout: BUILD_TIMEOUT_MS, maxBuffer: MAX_OUTPUT_BYTES };
+  const { stdout } = await run('go', args, options).catch((error: Error & { code?: unknown; stderr?: string }) => {
+    throw new Error(problemOf(args, error), { cause: error });
+  });
+  return stdout;
+}
+
+function problemOf(args: string[], { code, stderr, message }: Error & { code?: unknown; stderr?: string }): string {
+  if (code === 'ENOENT') {
+    return (
+      'Kubernetes is built from its Go modules, but `go` (1.24 or later) does not run. Install it ' +
+      '(https://go.dev/doc/install, or `brew install go`) and start again.'
+    );
+  }
+  const reason = stderr?.trim().split('\n').slice(-KEPT_LINES).join('\n') || message;
+  return `go ${args[0]} ${args.at(-1)} failed: ${reason}\nCheck that Go is 1.24 or later and reaches a module proxy, and start again.`;
+}
