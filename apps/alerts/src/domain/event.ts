@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type GatewayEventRecord, isSpendSettled } from '@tollkeeper/contracts';
+import { type GatewayEvent, type GatewayEventRecord, isSpendSettled } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 
 /** An accepted event as rules see it. Times are epoch milliseconds. */
@@ -36,10 +36,18 @@ export function toCountableEvent({ tenantId, receivedAt, event }: GatewayEventRe
     agentId: event.data.agent_id,
     time: Date.parse(event.time),
     receivedAt: Date.parse(receivedAt),
-    identity: identityOf(
-      isSpendSettled(event) ? `settlement|${event.data.settlement_id}` : `${event.id}|${event.source}`,
-    ),
+    identity: identityOf(isSpendSettled(event) ? settlementKey(event.data.settlement_id) : eventKey(event)),
   };
+}
+
+/** Only the source, which stands last, can hold `|`. */
+function eventKey({ id, source }: GatewayEvent): string {
+  return `${id}|${source}`;
+}
+
+/** Never an {@link eventKey}: no event id begins with `|`. */
+function settlementKey(settlementId: string): string {
+  return `|settlement|${settlementId}`;
 }
 
 function identityOf(key: string): number {

@@ -59,11 +59,12 @@ export function identitiesOf(event: DashboardEvent): string[] {
   return keys;
 }
 
-/** Unique by (tenant, source, id). Neither a tenant id nor an event id holds `|`, so the parts can't be confused. */
+/** Unique by (tenant, source, id). Only the source, which stands last, can hold `|`, so the parts can't be confused. */
 export function eventKey(event: Pick<DashboardEvent, 'tenantId' | 'source' | 'eventId'>): string {
   return `${event.tenantId}|${event.eventId}|${event.source}`;
 }
 
+/** Unique by (tenant, settlement), and never an {@link eventKey}: no tenant id begins with `|`. */
 export function settlementKey(tenantId: TenantId, settlementId: string): string {
-  return `${tenantId}|settlement|${settlementId}`;
+  return `|settlement|${tenantId}|${settlementId}`;
 }

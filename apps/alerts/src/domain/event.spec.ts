@@ -1,0 +1,34 @@
+import { describe, expect, it } from '@jest/globals';
+import type { GatewayEvent } from '@tollkeeper/contracts';
+import { provenTenantId } from '@tollkeeper/kernel';
+import { toCountableEvent } from './event.ts';
+
+const time = '2026-11-21T18:00:00.000Z';
+const made = (type: string, id: string, source: string, settlementId?: string): GatewayEvent => ({
+  ...{ specversion: '1.0', type, id, source, time },
+  data: {
+    ...(settlementId !== undefined && { settlement_id: settlementId, run_id: 'r', agent_id: 'a', amount_micros: 1 }),
+  },
+});
+const identityOf = (event: GatewayEvent) =>
+  toCountableEvent({ tenantId: provenTenantId('ws_1'), receivedAt: time, event }).identity;
+
+describe('the identity of an event', () => {
+  const settlement = made('spend.settled', 'e1', 'gw', 'S1');
+  const other = (id: string, source: string) => made('tool.called', id, source);
+
+  it.each([
+    ['an event whose id and source read like the settlement', settlement, other('settlement', 'S1')],
+    ['an event whose source reads like the settlement', settlement, other('e2', '|settlement|S1')],
+    ['another settlement', settlement, made('spend.settled', 'e1', 'gw', 'S2')],
+    ['an event with its id and source', settlement, other('e1', 'gw')],
+    ['an event with another source', other('e1', 'gw'), other('e1', 'gw|')],
+  ])('is not that of %s', (_case, one, another) => {
+    expect(identityOf(one)).not.toBe(identityOf(another));
+  });
+
+  it('is the same for an event that arrives again, and for a settlement that another event reports again', () => {
+    expect(identityOf(other('e1', 'gw'))).toBe(identityOf(other('e1', 'gw')));
+    expect(identityOf(settlement)).toBe(identityOf(made('spend.settled', 'e2', 'other', 'S1')));
+  });
+});

@@ -1,0 +1,66 @@
+import { describe, expect, it } from '@jest/globals';
+import type { GatewayEvent } from '@tollkeeper/contracts';
+import { useMongo } from '@tollkeeper/testing';
+import { budgetBlocked, guardBlocked, newTenant, settled, useDashboard } from './dashboard.stack.ts';
+
+const mongo = useMongo();
+const dashboard = useDashboard(mongo);
+const today = '2026-11-21T12:00:00.000Z';
+
+type Identity = Pick<GatewayEvent, 'id' | 'source'>;
+const settlement = (settlementId: string, identity: Identity): GatewayEvent => ({
+  ...settled(today, 5, { settlement_id: settlementId }),
+  ...identity,
+});
+const KINDS: [string, (identity: Identity) => GatewayEvent][] = [
+  ['a settlement', (identity) => settlement('S2', identity)],
+  ['a budget block', (identity) => ({ ...budgetBlocked(today), ...identity })],
+  ['a guard block', (identity) => ({ ...guardBlocked(today), ...identity })],
+  ['another event', (identity) => ({ ...budgetBlocked(today), type: 'tool.called', ...identity })],
+];
+/** Ids and sources that read like the settlement S1 of the event e1 of gw, or like its id. */
+const LOOKALIKES: Identity[] = [
+  { id: 'settlement', source: 'S1' },
+  { id: 'settlement', source: '|S1' },
+  { id: 'S1', source: '|settlement|S1' },
+  { id: 'e1', source: 'gw|' },
+  { id: 'S1', source: 'gw' },
+];
+const cases = KINDS.flatMap(([kind, make]) =>
+  LOOKALIKES.map((identity) => ({
+    kind,
+    ...identity,
+    pair: [settlement('S1', { id: 'e1', source: 'gw' }), make(identity)],
+  })),
+);
+
+async function counted(batches: GatewayEvent[][]): Promise<number> {
+  const tenantId = newTenant();
+  for (const batch of batches) await dashboard.report(tenantId, batch);
+  const events = mongo.connection.getClient().db(dashboard.database).collection('events');
+  return events.countDocuments({ tenant_id: tenantId });
+}
+
+describe('a settlement', () => {
+  it.each(cases)('and $kind with the id $id of $source are two, in both orders', async ({ pair }) => {
+    for (const [first, second] of [pair, pair.toReversed()]) {
+      expect(await counted([[first!, second!]])).toBe(2);
+      expect(await counted([[first!], [second!]])).toBe(2);
+    }
+  });
+
+  it('that another event reports again is one, and so is an event that comes again, in both orders', async () => {
+    const event = settlement('S1', { id: 'e1', source: 'gw' });
+    const again = settlement('S1', { id: 'e2', source: 'other' });
+    const sameId = settlement('S3', { id: 'e1', source: 'gw' });
+    for (const other of [again, sameId]) {
+      for (const [first, second] of [
+        [event, other],
+        [other, event],
+      ]) {
+        expect(await counted([[first!, second!]])).toBe(1);
+        expect(await counted([[first!], [second!]])).toBe(1);
+      }
+    }
+  });
+});
