@@ -92,6 +92,7 @@ function createApi(options: EdgeOptions): (req: EdgeRequest, res: EdgeResponse) 
     const target = findTarget(url, headers);
     const { area } = target;
     exchange.area = area;
+    if (area.tellsClientAddress) exchange.clientAddress = clientAddress(req);
     const cookie = sessionCookie(headers);
     const session = await authenticate(area, method, cookie, sessions, exchange.requestId);
     if (session !== null) exchange.session = session;

@@ -10,6 +10,8 @@ export interface Exchange {
   /** Absent while nothing is traced. */
   span?: Span;
   area?: Area;
+  /** Where the area's service is told it, and while there still is a connection. */
+  clientAddress?: string;
   session?: Session;
   membership?: Membership;
 }

@@ -6,7 +6,6 @@ import type { Session, SessionDirectory } from '../clients/session.directory.ts'
 import type { Area, Upstream } from '../domain/area.ts';
 import { isSafeMethod } from '../domain/write-protection.ts';
 import type { Membership } from '../domain/membership.ts';
-import { clientAddress } from './admission.ts';
 import type { Target } from './admission.ts';
 import type { EdgeHeaders } from './edge-headers.ts';
 import type { EdgeRequest, EdgeResponse } from './exchange.ts';
@@ -65,14 +64,14 @@ export function createForwarder({ upstreams, tokenKey, sessions, ...options }: F
   async function forward(req: EdgeRequest, res: EdgeResponse, admitted: Admitted): Promise<void> {
     const { target, cookie, session, membership, body } = admitted;
     const { area } = target;
-    const { requestId, span } = res.locals;
+    const { requestId, span, clientAddress } = res.locals;
     const { method } = req;
     const headers = passedHeaders(req.headers, area);
     headers.push(REQUEST_ID_HEADER, requestId);
     // The client's trace state belongs to the client's parent, and the span may have begun a trace of its own.
     pushAll(headers, span === undefined ? req.headers : { ...headersOf(span) }, TRACE_HEADERS);
     if (session !== null) headers.push(CALLER_HEADER, await session.callerToken(membership));
-    if (area.tellsClientAddress) headers.push(CLIENT_HEADER, await signClientAddress(tokenKey, clientAddress(req)));
+    if (clientAddress !== undefined) headers.push(CLIENT_HEADER, await signClientAddress(tokenKey, clientAddress));
     const { 'content-length': length } = req.headers;
     if (body === 'stream' && length !== undefined) headers.push('content-length', length);
     const changesSession = cookie !== undefined && area.upstream === 'identity' && !isSafeMethod(method);

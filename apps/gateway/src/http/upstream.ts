@@ -69,6 +69,10 @@ export function createUpstream(options: UpstreamOptions): UpstreamService {
     const { method, path, headers, onAnswer } = request;
     let sent: Dispatcher.DispatchController | undefined;
     let sentAgain = false;
+    /** Of the answer, where the service says it. */
+    let length = NaN;
+    /** The answer, where it came in one piece. */
+    let whole: Buffer | undefined;
     res.once('close', () => {
       underWay -= 1;
       if (!res.writableFinished) sent?.abort(GONE);
@@ -83,15 +87,24 @@ export function createUpstream(options: UpstreamOptions): UpstreamService {
       onResponseStart(_controller, status, given) {
         if (status < 200) return;
         onAnswer?.();
+        length = Number(given['content-length']);
         // In one piece: a header set by itself costs several times as much.
         res.writeHead(status, edgeHeaders.ofAnswer(res.locals.requestId, given));
       },
       onResponseData(controller, chunk) {
+        if (chunk.length === length) {
+          whole = chunk;
+          return;
+        }
         if (res.write(chunk)) return;
         controller.pause();
         res.once('drain', () => controller.resume());
       },
-      onResponseEnd: () => void res.end(),
+      onResponseEnd() {
+        // As text it leaves together with the head, in one write: that is a quarter of all that a request costs here.
+        if (whole === undefined) res.end();
+        else res.end(whole.toString('latin1'), 'latin1');
+      },
       onResponseError(_controller, error) {
         if (res.closed) return;
         if (!sentAgain && !res.headersSent && isLost(error) && mayBeSentAgain(request)) {
