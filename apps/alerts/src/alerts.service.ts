@@ -114,6 +114,7 @@ export function createAlerts(given: AlertsDeps): AlertsService {
       ...createAlertRoutes(alerts),
     ],
     info: { title: 'Tollkeeper alerts', version: '1' },
+    service: 'alerts',
     callerTokenSecret,
     host: config.HOST,
     port: config.HTTP_PORT,

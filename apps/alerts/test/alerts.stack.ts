@@ -119,7 +119,7 @@ export function useAlerts(
 
   async function call(method: Method, tenantId: TenantId, below: string, options: CallOptions = {}): Promise<Response> {
     const { role = 'admin', userId = 'user_1', body, contentType = 'application/json' } = options;
-    const { token = await signCallerToken(CALLER_TOKEN_SECRET, { userId, tenantId, role }) } = options;
+    const { token = await signCallerToken(CALLER_TOKEN_SECRET, 'alerts', { userId, tenantId, role }) } = options;
     const path = `${ALERTS_PATH}${below}`;
     const request = supertest(service.httpUrl)[method](path);
     if (token !== null) request.set(CALLER_HEADER, token);

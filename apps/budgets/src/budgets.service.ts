@@ -46,6 +46,7 @@ export function createBudgets({ config, logger, metrics, tracer, clock = systemC
   const http = createHttpServer({
     routes: [...createBudgetRoutes(budgets), ...createPlanRoutes(plans)],
     info: { title: 'Tollkeeper budgets', version: '1' },
+    service: 'budgets',
     callerTokenSecret,
     host: config.HOST,
     port: config.HTTP_PORT,

@@ -28,7 +28,7 @@ describe.each([
   it('refuses a missing and a forged caller', async () => {
     const tenantId = newTenant();
     const owner = { userId: 'user_1', tenantId, role: 'owner' as const };
-    const forged = await signCallerToken('another-secret-with-enough-bytes-in-it', owner);
+    const forged = await signCallerToken('another-secret-with-enough-bytes-in-it', 'budgets', owner);
     expect((await budgets.call(method, tenantId, below, { token: null, body })).status).toBe(401);
     expect((await budgets.call(method, tenantId, below, { token: forged, body })).status).toBe(401);
   });

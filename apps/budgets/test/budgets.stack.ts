@@ -71,7 +71,8 @@ export function useBudgets(mongo: TestMongo) {
   /** Calls `below` the budgets of the caller's workspace. */
   async function call(method: Method, tenantId: TenantId, below: string, options: CallOptions = {}): Promise<Response> {
     const { role = 'owner', pathTenant = tenantId, body } = options;
-    const { token = await signCallerToken(CALLER_TOKEN_SECRET, { userId: 'user_1', tenantId, role }) } = options;
+    const { token = await signCallerToken(CALLER_TOKEN_SECRET, 'budgets', { userId: 'user_1', tenantId, role }) } =
+      options;
     const path = `/api/v1/workspaces/${pathTenant}/budgets${below}`;
     const request = supertest(service.httpUrl)[method](path);
     if (token !== null) request.set(CALLER_HEADER, token);

@@ -77,6 +77,7 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
       ...createBlockedRoutes({ tallies, events, windowOf }),
     ],
     info: { title: 'Tollkeeper dashboard', version: '1' },
+    service: 'dashboard',
     callerTokenSecret,
     host: config.HOST,
     port: config.HTTP_PORT,

@@ -82,7 +82,11 @@ export function useDashboard(mongo: TestMongo) {
   }
 
   async function get(tenantId: TenantId, path: string): Promise<Response> {
-    const token = await signCallerToken(CALLER_TOKEN_SECRET, { userId: 'user_1', tenantId, role: 'member' });
+    const token = await signCallerToken(CALLER_TOKEN_SECRET, 'dashboard', {
+      userId: 'user_1',
+      tenantId,
+      role: 'member',
+    });
     const fullPath = `/api/v1/dashboard${path}`;
     const response = await supertest(service.httpUrl).get(fullPath).set(CALLER_HEADER, token);
     expectMatchesOpenApi(document, { method: 'get', path: fullPath, status: response.status, body: response.body });

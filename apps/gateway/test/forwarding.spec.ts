@@ -24,7 +24,7 @@ const spend = () => http().get(SPEND).set('cookie', cookieOf('ada'));
 
 describe('what a service gets', () => {
   it('no caller, client or forwarding header from outside', async () => {
-    const forged = await signCallerToken(secret, {
+    const forged = await signCallerToken(secret, 'dashboard', {
       userId: 'user_eve',
       tenantId: provenTenantId('ws_bob'),
       role: 'owner',
@@ -53,7 +53,7 @@ describe('what a service gets', () => {
   });
 
   it('a forged caller on a public route does not get through either', async () => {
-    const forged = await signCallerToken(secret, { userId: 'user_eve', tenantId: null, role: null });
+    const forged = await signCallerToken(secret, 'identity', { userId: 'user_eve', tenantId: null, role: null });
     const answer = await http().post('/api/v1/auth/login').set('x-tollkeeper-caller', forged).send({});
     expect((answer.body as Seen).caller).toBeNull();
   });

@@ -79,8 +79,8 @@ async function tellWhatCame(service: string, req: IncomingMessage, res: ServerRe
     url: req.url ?? '',
     headers: req.headers as Record<string, string>,
     body: Buffer.concat(chunks).toString(),
-    caller: typeof token === 'string' ? await verifyCallerToken(secret, token) : null,
-    client: typeof client === 'string' ? await verifyClientAddress(secret, client) : null,
+    caller: typeof token === 'string' ? await verifyCallerToken(secret, service, token) : null,
+    client: typeof client === 'string' ? await verifyClientAddress(secret, service, client) : null,
   };
   res.setHeader('content-type', 'application/json; charset=utf-8').end(JSON.stringify(seen));
 }

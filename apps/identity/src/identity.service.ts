@@ -72,6 +72,7 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
       ...createAgentRoutes(agents),
     ],
     info: { title: 'Tollkeeper identity', version: '1' },
+    service: 'identity',
     callerTokenSecret,
     host: config.HOST,
     port: config.HTTP_PORT,

@@ -54,6 +54,7 @@ export function createIngest({
       clock,
     }),
     info: { title: 'Tollkeeper event ingestion', version: '1' },
+    service: 'ingest',
     callerTokenSecret,
     host: config.HOST,
     port: config.HTTP_PORT,

@@ -40,7 +40,7 @@ describe('the key middleware of event ingestion', () => {
 
   it("answers 401 to the gateway's caller token, which is good on every other route", async () => {
     const caller = { userId: 'user_1', tenantId: provenTenantId(newId('ws')), role: 'owner' } as const;
-    const token = await signCallerToken('a-caller-token-secret-of-enough-bytes', caller);
+    const token = await signCallerToken('a-caller-token-secret-of-enough-bytes', 'ingest', caller);
 
     expect((await post({ body: spend(), headers: { [CALLER_HEADER]: token } })).status).toBe(401);
   });

@@ -35,6 +35,7 @@ export function createKeys({ config, logger, metrics, tracer, clock = systemCloc
   const http = createHttpServer({
     routes: createKeyRoutes(useCases),
     info: { title: 'Tollkeeper workspace keys', version: '1' },
+    service: 'keys',
     callerTokenSecret,
     host: config.HOST,
     port: config.HTTP_PORT,

@@ -140,7 +140,7 @@ describe('workspace keys over HTTP', () => {
 
     it.each(routes)('%s %s refuses a missing and a forged caller', async (method, path) => {
       const tenantId = newTenant();
-      const forged = await signCallerToken('another-secret-with-enough-bytes-in-it', {
+      const forged = await signCallerToken('another-secret-with-enough-bytes-in-it', 'keys', {
         userId: 'user_1',
         tenantId,
         role: 'owner',

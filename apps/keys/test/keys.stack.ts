@@ -63,7 +63,8 @@ export function useKeys(mongo: TestMongo, environment: NodeJS.ProcessEnv = {}) {
 
   async function call(method: 'get' | 'post', path: string, options: CallOptions = {}): Promise<Response> {
     const { tenantId = newTenant(), role = 'owner', headers = {}, body } = options;
-    const { token = await signCallerToken(CALLER_TOKEN_SECRET, { userId: 'user_1', tenantId, role }) } = options;
+    const { token = await signCallerToken(CALLER_TOKEN_SECRET, 'keys', { userId: 'user_1', tenantId, role }) } =
+      options;
     const request = supertest(service.httpUrl)[method](path).set(headers);
     if (token !== null) request.set(CALLER_HEADER, token);
     const response = await (body === undefined ? request : request.send(body as object));

@@ -12,7 +12,7 @@ import type { Component, Metrics, Tracer } from '@tollkeeper/runtime';
 import { createClientTelemetry } from './call.telemetry.ts';
 import { createServiceTokens, SERVICE_TOKEN_METADATA } from './service-token.ts';
 import { fromStatus } from './status.ts';
-import { type CallOptions, REQUEST_ID_METADATA, toCallName, type UnaryCalls } from './unary.ts';
+import { type CallOptions, serviceNameOf, REQUEST_ID_METADATA, toCallName, type UnaryCalls } from './unary.ts';
 
 export interface GrpcClientOptions {
   /** The service at the other end, as messages and health checks call it: `identity`. */
@@ -67,7 +67,7 @@ export function createGrpcClient<D extends ServiceDefinition>(
   address: string,
   { peer, callerTokenSecret, deadlineMs: defaultDeadlineMs = DEFAULT_DEADLINE_MS, metrics, tracer }: GrpcClientOptions,
 ): GrpcClient<D> {
-  const serviceToken = createServiceTokens(callerTokenSecret);
+  const serviceToken = createServiceTokens(callerTokenSecret, serviceNameOf(definition));
   const client = new Client(address, credentials.createInsecure(), {
     'grpc.service_config': JSON.stringify(SERVICE_CONFIG),
     // The settings are those above, and nobody's who can write into the DNS.

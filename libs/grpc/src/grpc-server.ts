@@ -14,7 +14,7 @@ import { HealthImplementation } from 'grpc-health-check';
 import { createServerTelemetry } from './call.telemetry.ts';
 import { createServiceTokenCheck, SERVICE_TOKEN_METADATA } from './service-token.ts';
 import { toStatus } from './status.ts';
-import { REQUEST_ID_METADATA, toCallName, type RpcContext, type UnaryHandlers } from './unary.ts';
+import { serviceNameOf, REQUEST_ID_METADATA, toCallName, type RpcContext, type UnaryHandlers } from './unary.ts';
 
 // What grpc-js would print on the console also reaches the callbacks; as text it would only break up the JSON log.
 if (process.env['GRPC_VERBOSITY'] === undefined) setLogVerbosity(logVerbosity.NONE);
@@ -84,29 +84,33 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     healthIntervalMs = 1000,
     stopTimeoutMs = 5000,
   } = options;
-  const isService = createServiceTokenCheck(options.callerTokenSecret);
   const telemetry = createServerTelemetry({ metrics, tracer });
   const server = new Server({
     // Clients resolve the names of servers again when a connection ends, and so find replicas that were added.
     'grpc.max_connection_age_ms': 5 * 60_000,
     'grpc.max_connection_age_grace_ms': 30_000,
   });
-  const names = ['', ...services.map(({ definition }) => nameOf(definition))];
+  const names = ['', ...services.map(({ definition }) => serviceNameOf(definition))];
   const health = new HealthImplementation(Object.fromEntries(names.map((name) => [name, 'NOT_SERVING'])));
   health.addToServer(server);
   for (const service of services) server.addService(service.definition, implement(service));
 
   function implement({ definition, handlers }: GrpcService): UntypedServiceImplementation {
     const methods: UntypedServiceImplementation = {};
+    const isForUs = createServiceTokenCheck(options.callerTokenSecret, serviceNameOf(definition));
     for (const [rpcName, { path }] of Object.entries(definition)) {
       const handler = handlers[toCallName(rpcName)];
       if (handler === undefined) throw new Error(`${path} has no handler`);
-      methods[rpcName] = toUnaryCall(path, handler);
+      methods[rpcName] = toUnaryCall(path, handler, isForUs);
     }
     return methods;
   }
 
-  function toUnaryCall(method: string, handler: UnaryHandler): handleUnaryCall<unknown, unknown> {
+  function toUnaryCall(
+    method: string,
+    handler: UnaryHandler,
+    isForUs: (said: unknown) => Promise<boolean>,
+  ): handleUnaryCall<unknown, unknown> {
     return (call, callback) => {
       const { span, end } = telemetry.begin(method, call.metadata);
       const requestId = toRequestId(call.metadata.get(REQUEST_ID_METADATA)[0]);
@@ -122,7 +126,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
         callback(failure);
       };
       const answer = async (): Promise<void> => {
-        if (!(await isService(call.metadata.get(SERVICE_TOKEN_METADATA)[0]))) return refuse(NOT_A_SERVICE);
+        if (!(await isForUs(call.metadata.get(SERVICE_TOKEN_METADATA)[0]))) return refuse(NOT_A_SERVICE);
         const response = await handler(call.request, { requestId });
         end(status.OK);
         callback(null, response);
@@ -195,10 +199,6 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
       if (healthTimer === undefined) throw new Error('the gRPC server is not started');
     },
   };
-}
-
-function nameOf(definition: ServiceDefinition): string {
-  return Object.values(definition)[0]?.path.split('/')[1] ?? '';
 }
 
 function toRequestId(given: unknown): string {

@@ -85,6 +85,12 @@ function healthOf(address: string): Promise<string> {
   }).finally(() => client.close());
 }
 
+/** A token by the secret of the services, for `audience`. */
+async function tokenFor(audience: string): Promise<string> {
+  const token = new SignJWT().setProtectedHeader({ alg: 'HS256' }).setAudience(audience).setIssuedAt();
+  return `Bearer ${await token.setExpirationTime('60s').sign(createSecretKey(Buffer.from(callerTokenSecret)))}`;
+}
+
 /** The status that a call gets which carries `said` in place of a token. */
 function callBare(client: Client, said: string | undefined): Promise<status> {
   const { path, requestSerialize, responseDeserialize } = identityService.GetWorkspace;
@@ -130,16 +136,20 @@ describe('gRPC between services', () => {
     });
     const bare = new Client(server.address, credentials.createInsecure());
     cleanUps.push(async () => bare.close());
-    const forUsers = await new SignJWT()
-      .setProtectedHeader({ alg: 'HS256' })
-      .setAudience('tollkeeper')
-      .setIssuedAt()
-      .setExpirationTime('60s')
-      .sign(createSecretKey(Buffer.from(callerTokenSecret)));
-    for (const said of [undefined, '', 'Bearer', 'Bearer x.y.z', `Bearer ${forUsers}`]) {
+    const forOthers = [
+      'tollkeeper',
+      'tollkeeper:identity',
+      'tollkeeper-grpc',
+      'tollkeeper-grpc:tollkeeper.keys.v1.Keys',
+    ];
+    const tokens = await Promise.all(forOthers.map(tokenFor));
+    for (const said of [undefined, '', 'Bearer', 'Bearer x.y.z', ...tokens]) {
       expect(await callBare(bare, said)).toBe(status.UNAUTHENTICATED);
     }
     expect(answered).toBe(0);
+    expect(await callBare(bare, await tokenFor('tollkeeper-grpc:tollkeeper.identity.v1.IdentityService'))).toBe(
+      status.OK,
+    );
     expect(await healthOf(server.address)).toBe('SERVING');
   });
 

@@ -14,10 +14,11 @@ const RENEW_AFTER_MS = 30_000;
 const CLOCK_TOLERANCE_SECONDS = 5;
 
 /**
- * Makes what a client says to prove that it is one of our services: a JWS (HS256) of a minute, by the secret that they all share.
- * An audience of its own keeps callers' tokens of the HTTP servers from being taken for it, and the other way round.
+ * Makes what a client says to `service` (`tollkeeper.keys.v1.KeysService`) to prove that it is one of ours: a JWS (HS256) of a
+ * minute, by the secret that they all share. It is for that service alone, so that none can use what it was sent to ask
+ * another. Callers' tokens of the HTTP servers have other audiences and are never taken for it, nor the other way round.
  */
-export function createServiceTokens(secret: string): () => Promise<string> {
+export function createServiceTokens(secret: string, service: string): () => Promise<string> {
   const key = toKey(secret);
   let token: Promise<string> | undefined;
   let renewAt = 0;
@@ -28,7 +29,8 @@ export function createServiceTokens(secret: string): () => Promise<string> {
       renewAt = now + RENEW_AFTER_MS;
       token = new SignJWT()
         .setProtectedHeader({ alg: ALGORITHM })
-        .setAudience(AUDIENCE)
+        // The audience of all is for servers of 0.1, which look for nothing else.
+        .setAudience([AUDIENCE, audienceOf(service)])
         .setIssuedAt()
         .setExpirationTime(`${TTL_SECONDS}s`)
         .sign(key)
@@ -38,12 +40,12 @@ export function createServiceTokens(secret: string): () => Promise<string> {
   };
 }
 
-/** Makes the check of what {@link createServiceTokens} makes: resolves to whether a service with `secret` said it just now. */
-export function createServiceTokenCheck(secret: string): (said: unknown) => Promise<boolean> {
+/** Makes the check of what {@link createServiceTokens} makes: resolves to whether one of ours said it to `service` just now. */
+export function createServiceTokenCheck(secret: string, service: string): (said: unknown) => Promise<boolean> {
   const key = toKey(secret);
   const options = {
     algorithms: [ALGORITHM],
-    audience: AUDIENCE,
+    audience: audienceOf(service),
     requiredClaims: ['iat', 'exp'],
     maxTokenAge: TTL_SECONDS,
     clockTolerance: CLOCK_TOLERANCE_SECONDS,
@@ -55,6 +57,10 @@ export function createServiceTokenCheck(secret: string): (said: unknown) => Prom
       () => false,
     );
   };
+}
+
+function audienceOf(service: string): string {
+  return `${AUDIENCE}:${service}`;
 }
 
 function toKey(secret: string): ReturnType<typeof createSecretKey> {

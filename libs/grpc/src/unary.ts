@@ -43,3 +43,8 @@ export type UnaryCalls<D extends ServiceDefinition> = {
 export function toCallName(rpcName: string): string {
   return rpcName.charAt(0).toLowerCase() + rpcName.slice(1);
 }
+
+/** The full name of a service, such as `tollkeeper.keys.v1.KeysService`. */
+export function serviceNameOf(definition: ServiceDefinition): string {
+  return Object.values(definition)[0]?.path.split('/')[1] ?? '';
+}

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { provenTenantId } from '@tollkeeper/kernel';
 import type { Caller } from '@tollkeeper/kernel';
-import { SignJWT, UnsecuredJWT } from 'jose';
+import { jwtVerify, SignJWT, UnsecuredJWT } from 'jose';
 import {
   signCallerToken,
   signClientAddress,
@@ -22,56 +22,86 @@ const nowSeconds = () => Math.floor(Date.now() / 1000);
 
 describe('caller token', () => {
   it('carries the caller unchanged, with or without a workspace', async () => {
-    await expect(verifyCallerToken(secret, await signCallerToken(secret, caller))).resolves.toEqual(caller);
+    await expect(verifyCallerToken(secret, 'keys', await signCallerToken(secret, 'keys', caller))).resolves.toEqual(
+      caller,
+    );
     const person: Caller = { userId: 'user_1', tenantId: null, role: null };
-    await expect(verifyCallerToken(secret, await signCallerToken(secret, person))).resolves.toEqual(person);
+    await expect(verifyCallerToken(secret, 'keys', await signCallerToken(secret, 'keys', person))).resolves.toEqual(
+      person,
+    );
   });
 
   it('is refused when it is empty, rubbish, altered or signed with another secret', async () => {
-    const token = await signCallerToken(secret, caller);
+    const token = await signCallerToken(secret, 'keys', caller);
     const [header, payload, signature] = token.split('.');
     const owner = Buffer.from(
       Buffer.from(payload ?? '', 'base64url')
         .toString()
         .replace('admin', 'owner'),
     ).toString('base64url');
-    const foreign = await signCallerToken('another-secret-of-32-characters-or-so', caller);
+    const foreign = await signCallerToken('another-secret-of-32-characters-or-so', 'keys', caller);
     for (const bad of ['', 'x', '..', `${header}.${owner}.${signature}`, `${header}.${payload}.`, foreign]) {
-      await expect(verifyCallerToken(secret, bad)).rejects.toMatchObject(refused);
+      await expect(verifyCallerToken(secret, 'keys', bad)).rejects.toMatchObject(refused);
     }
   });
 
   it('is refused without a signature algorithm', async () => {
     const unsigned = new UnsecuredJWT({ tenant: 'ws_1', role: 'owner' })
       .setSubject('user_1')
-      .setAudience('tollkeeper')
+      .setAudience('tollkeeper:keys')
       .setIssuedAt()
       .setExpirationTime('60s')
       .encode();
-    await expect(verifyCallerToken(secret, unsigned)).rejects.toMatchObject(refused);
+    await expect(verifyCallerToken(secret, 'keys', unsigned)).rejects.toMatchObject(refused);
   });
 
   it('is refused when it has expired, has no expiry, or lives longer than a minute', async () => {
     const now = nowSeconds();
-    const aud = 'tollkeeper';
-    await expect(verifyCallerToken(secret, await forge({ aud, iat: now - 50, exp: now - 10 }))).rejects.toMatchObject(
-      refused,
-    );
-    await expect(verifyCallerToken(secret, await forge({ aud, iat: now }))).rejects.toMatchObject(refused);
-    await expect(verifyCallerToken(secret, await forge({ aud, iat: now - 90, exp: now + 3600 }))).rejects.toMatchObject(
-      refused,
-    );
+    const aud = 'tollkeeper:keys';
+    await expect(
+      verifyCallerToken(secret, 'keys', await forge({ aud, iat: now - 50, exp: now - 10 })),
+    ).rejects.toMatchObject(refused);
+    await expect(verifyCallerToken(secret, 'keys', await forge({ aud, iat: now }))).rejects.toMatchObject(refused);
+    await expect(
+      verifyCallerToken(secret, 'keys', await forge({ aud, iat: now - 90, exp: now + 3600 })),
+    ).rejects.toMatchObject(refused);
   });
 
   it('is refused when it is meant for something else or names an unknown role', async () => {
     const [iat, exp] = [nowSeconds(), nowSeconds() + 30];
-    await expect(verifyCallerToken(secret, await forge({ aud: 'other', iat, exp }))).rejects.toMatchObject(refused);
-    await expect(
-      verifyCallerToken(secret, await forge({ aud: 'tollkeeper', iat, exp, tenant: 'ws_1', role: 'root' })),
-    ).rejects.toMatchObject(refused);
-    await expect(verifyCallerToken(secret, await signClientAddress(secret, '192.0.2.1'))).rejects.toMatchObject(
+    await expect(verifyCallerToken(secret, 'keys', await forge({ aud: 'other', iat, exp }))).rejects.toMatchObject(
       refused,
     );
+    await expect(
+      verifyCallerToken(
+        secret,
+        'keys',
+        await forge({ aud: 'tollkeeper:keys', iat, exp, tenant: 'ws_1', role: 'root' }),
+      ),
+    ).rejects.toMatchObject(refused);
+    await expect(
+      verifyCallerToken(secret, 'keys', await signClientAddress(secret, 'keys', '192.0.2.1')),
+    ).rejects.toMatchObject(refused);
+  });
+
+  it('is for one service: no other takes it, and none takes one that names no service', async () => {
+    const token = await signCallerToken(secret, 'keys', caller);
+    const [iat, exp] = [nowSeconds(), nowSeconds() + 30];
+    const forAll = await forge({ aud: 'tollkeeper', iat, exp, tenant: 'ws_1', role: 'owner' });
+    const forNone = await forge({ iat, exp, tenant: 'ws_1', role: 'owner' });
+    await expect(verifyCallerToken(secret, 'budgets', token)).rejects.toMatchObject(refused);
+    for (const bad of [forAll, forNone]) {
+      await expect(verifyCallerToken(secret, 'keys', bad)).rejects.toMatchObject(refused);
+    }
+  });
+
+  it('is understood by services of 0.1, which look for the audience of all', async () => {
+    const [key, forKeys] = [tokenKey(secret), await signCallerToken(secret, 'keys', caller)];
+    await expect(jwtVerify(forKeys, key, { audience: 'tollkeeper' })).resolves.toMatchObject({
+      payload: { sub: 'user_1' },
+    });
+    const address = await signClientAddress(secret, 'keys', '192.0.2.1');
+    await expect(jwtVerify(address, key, { audience: 'tollkeeper-client' })).resolves.toBeDefined();
   });
 
   it('needs a secret as long as its hash', () => {
@@ -81,9 +111,13 @@ describe('caller token', () => {
 
 describe('client address', () => {
   it('is carried unchanged, and a caller token is not taken for one', async () => {
-    await expect(verifyClientAddress(secret, await signClientAddress(secret, '2001:db8::1'))).resolves.toBe(
-      '2001:db8::1',
-    );
-    await expect(verifyClientAddress(secret, await signCallerToken(secret, caller))).rejects.toMatchObject(refused);
+    await expect(
+      verifyClientAddress(secret, 'keys', await signClientAddress(secret, 'keys', '2001:db8::1')),
+    ).resolves.toBe('2001:db8::1');
+    await expect(
+      verifyClientAddress(secret, 'keys', await signCallerToken(secret, 'keys', caller)),
+    ).rejects.toMatchObject(refused);
+    const forKeys = await signClientAddress(secret, 'keys', '192.0.2.1');
+    await expect(verifyClientAddress(secret, 'identity', forKeys)).rejects.toMatchObject(refused);
   });
 });

@@ -13,6 +13,13 @@ export const CLIENT_HEADER = 'x-tollkeeper-client';
 const ALGORITHM = 'HS256';
 const CALLER_AUDIENCE = 'tollkeeper';
 const CLIENT_AUDIENCE = 'tollkeeper-client';
+
+/**
+ * A token is for one service, so that no service can use what it was sent to speak as the gateway to another. The audience
+ * of all comes first for services of 0.1, which look for nothing else.
+ */
+const audiences = (kind: string, service: string): string[] => [kind, audienceOf(kind, service)];
+const audienceOf = (kind: string, service: string): string => `${kind}:${service}`;
 const MAX_TTL_SECONDS = 60;
 /** Clocks of two hosts may be this far apart. */
 const CLOCK_TOLERANCE_SECONDS = 5;
@@ -27,9 +34,13 @@ export function tokenKey(secret: string): TokenKey {
   return createSecretKey(bytes);
 }
 
-/** A compact JWS (HS256) that says who a request acts for; `ttlSeconds` 1 to 60. It may be reused until it expires. */
+/**
+ * A compact JWS (HS256) that says to `service` (`keys`) who a request acts for; `ttlSeconds` 1 to 60. It may be reused until it
+ * expires.
+ */
 export async function signCallerToken(
   secret: string | TokenKey,
+  service: string,
   caller: Caller,
   { ttlSeconds = MAX_TTL_SECONDS }: { ttlSeconds?: number } = {},
 ): Promise<string> {
@@ -37,35 +48,38 @@ export async function signCallerToken(
   return new SignJWT(claims)
     .setProtectedHeader({ alg: ALGORITHM })
     .setSubject(caller.userId)
-    .setAudience(CALLER_AUDIENCE)
+    .setAudience(audiences(CALLER_AUDIENCE, service))
     .setIssuedAt()
     .setExpirationTime(`${Math.min(ttlSeconds, MAX_TTL_SECONDS)}s`)
     .sign(toKey(secret));
 }
 
-/** Who `token` speaks for. Throws `unauthenticated` for one that is forged, altered, expired or meant for something else. */
-export async function verifyCallerToken(secret: string | TokenKey, token: string): Promise<Caller> {
-  const { sub, tenant, role } = await verify(secret, token, CALLER_AUDIENCE);
+/**
+ * Who `token` speaks for, as `service` may know. Throws `unauthenticated` for one that is forged, altered, expired or meant for
+ * something else, such as another service.
+ */
+export async function verifyCallerToken(secret: string | TokenKey, service: string, token: string): Promise<Caller> {
+  const { sub, tenant, role } = await verify(secret, token, audienceOf(CALLER_AUDIENCE, service));
   if (typeof sub !== 'string') throw unauthenticated();
   if (tenant === undefined && role === undefined) return { userId: sub, tenantId: null, role: null };
   if (typeof tenant !== 'string' || !ROLES.includes(role as Role)) throw unauthenticated();
   return { userId: sub, tenantId: provenTenantId(tenant), role: role as Role };
 }
 
-/** Vouches for the network address that a request came from, for the services that count failures by it. */
-export async function signClientAddress(secret: string | TokenKey, address: string): Promise<string> {
+/** Vouches to `service` for the network address that a request came from, where failures are counted by it. */
+export async function signClientAddress(secret: string | TokenKey, service: string, address: string): Promise<string> {
   return new SignJWT()
     .setProtectedHeader({ alg: ALGORITHM })
     .setSubject(address)
-    .setAudience(CLIENT_AUDIENCE)
+    .setAudience(audiences(CLIENT_AUDIENCE, service))
     .setIssuedAt()
     .setExpirationTime(`${MAX_TTL_SECONDS}s`)
     .sign(toKey(secret));
 }
 
 /** The address that {@link signClientAddress} vouched for. Throws `unauthenticated` when it did not. */
-export async function verifyClientAddress(secret: string | TokenKey, token: string): Promise<string> {
-  const { sub } = await verify(secret, token, CLIENT_AUDIENCE);
+export async function verifyClientAddress(secret: string | TokenKey, service: string, token: string): Promise<string> {
+  const { sub } = await verify(secret, token, audienceOf(CLIENT_AUDIENCE, service));
   if (typeof sub !== 'string') throw unauthenticated();
   return sub;
 }

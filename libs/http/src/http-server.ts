@@ -24,6 +24,8 @@ export const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024;
 export interface HttpServerOptions {
   routes: readonly Route[];
   info: ApiInfo;
+  /** As the gateway calls it, such as `keys`: only callers' tokens that are for it are taken. */
+  service: string;
   /** The secret that the gateway signs caller tokens with; at least 32 bytes. */
   callerTokenSecret: string;
   host: string;
@@ -58,7 +60,7 @@ export function createHttpServer(options: HttpServerOptions): HttpListener {
 }
 
 function createApp(options: HttpServerOptions): Express {
-  const { routes, info, callerTokenSecret, logger, metrics, tracer } = options;
+  const { routes, info, service, callerTokenSecret, logger, metrics, tracer } = options;
   const { bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES, bodyBudgetBytes = Infinity } = options;
   const budget = createBodyBudget(bodyBudgetBytes);
   const key = tokenKey(callerTokenSecret);
@@ -79,7 +81,7 @@ function createApp(options: HttpServerOptions): Express {
     const expressRoute = app.route(toExpressPath(path));
     for (const route of ofPath) {
       const limitBytes = route.bodyLimitBytes ?? bodyLimitBytes;
-      expressRoute[route.method](createPipeline({ route, key, budget, limitBytes }));
+      expressRoute[route.method](createPipeline({ route, service, key, budget, limitBytes }));
     }
     expressRoute.all(refuseMethod(ofPath.map(({ method }) => method)));
   }
@@ -147,12 +149,13 @@ function createRequestObserver(metrics: Metrics, logger: Logger, tracer: Tracer 
 
 interface PipelineDeps {
   route: Route;
+  service: string;
   key: TokenKey;
   budget: BodyBudget;
   limitBytes: number;
 }
 
-function createPipeline({ route, key, budget, limitBytes }: PipelineDeps): RequestHandler {
+function createPipeline({ route, service, key, budget, limitBytes }: PipelineDeps): RequestHandler {
   const readBody = createBodyReader(route, limitBytes);
   return async (req, res) => {
     res.locals['operationId'] = route.operationId;
@@ -160,9 +163,9 @@ function createPipeline({ route, key, budget, limitBytes }: PipelineDeps): Reque
     const facts: RequestFacts = {
       headers: req.headers,
       requestId: res.locals['requestId'] as string,
-      clientAddress: await clientAddress(req, key),
+      clientAddress: await clientAddress(req, service, key),
     };
-    const caller = await authenticate(route.access, facts, key);
+    const caller = await authenticate(route.access, facts, service, key);
     const share = budget.open();
     try {
       const valid = validate(route, req.params, req.url, await readBody(req, share));
@@ -173,11 +176,11 @@ function createPipeline({ route, key, budget, limitBytes }: PipelineDeps): Reque
   };
 }
 
-async function authenticate(access: Access, facts: RequestFacts, key: TokenKey): Promise<unknown> {
+async function authenticate(access: Access, facts: RequestFacts, service: string, key: TokenKey): Promise<unknown> {
   if (access === 'public') return null;
   if (typeof access === 'object') return access.authenticate(facts);
   const token = facts.headers[CALLER_HEADER];
-  const caller = await verifyCallerToken(key, typeof token === 'string' ? token : '');
+  const caller = await verifyCallerToken(key, service, typeof token === 'string' ? token : '');
   if (access !== 'session') requireRole(caller, access);
   return caller;
 }
@@ -188,11 +191,11 @@ function requireRole({ tenantId, role }: Caller, needed: Role): void {
   if (!roleAtLeast(role, needed)) throw new AppError('forbidden', `This needs the role ${needed} in the workspace.`);
 }
 
-async function clientAddress(req: Request, key: TokenKey): Promise<string> {
+async function clientAddress(req: Request, service: string, key: TokenKey): Promise<string> {
   const token = req.headers[CLIENT_HEADER];
   const peer = req.socket.remoteAddress ?? '';
   if (typeof token !== 'string') return peer;
-  return verifyClientAddress(key, token).catch(() => peer);
+  return verifyClientAddress(key, service, token).catch(() => peer);
 }
 
 function send(res: Response, { status, headers, body }: RouteResult): void {

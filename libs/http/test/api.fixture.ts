@@ -141,6 +141,7 @@ export function testServer() {
   const server = createHttpServer({
     routes,
     info: { title: 'Test', version: '1.0.0' },
+    service: 'test',
     callerTokenSecret: secret,
     host: '127.0.0.1',
     port: 0,
@@ -152,7 +153,7 @@ export function testServer() {
 }
 
 export function as(role: Caller['role']): Promise<string> {
-  return signCallerToken(secret, {
+  return signCallerToken(secret, 'test', {
     userId: 'user_1',
     tenantId: role === null ? null : ('ws_1' as Caller['tenantId']),
     role,

@@ -57,6 +57,7 @@ describe('the bodies of all requests under way', () => {
         }),
       ],
       info: { title: 'Test', version: '1.0.0' },
+      service: 'test',
       callerTokenSecret: secret,
       host: '127.0.0.1',
       port: 0,

@@ -282,7 +282,7 @@ describe('the client address', () => {
   it('is the one that the gateway vouches for, else the one of the socket', async () => {
     const vouched = await http()
       .get('/api/v1/public')
-      .set(CLIENT_HEADER, await signClientAddress(secret, '192.0.2.7'));
+      .set(CLIENT_HEADER, await signClientAddress(secret, 'test', '192.0.2.7'));
     expect(vouched.body.address).toBe('192.0.2.7');
     const forged = await http()
       .get('/api/v1/public')

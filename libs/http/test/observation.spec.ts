@@ -44,6 +44,7 @@ beforeEach(async () => {
   server = createHttpServer({
     routes: [route],
     info: { title: 'Test', version: '1.0.0' },
+    service: 'test',
     callerTokenSecret: secret,
     host: '127.0.0.1',
     port: 0,

@@ -66,7 +66,7 @@ export async function startAlertsStack({ kafkaBrokers }: { kafkaBrokers?: string
       return createAlerts({ config, logger, metrics: createMetrics('alerts'), eventLog: view });
     },
     async createRule(alerts, tenantId, rule) {
-      const token = await signCallerToken(SECRET, { userId: 'user_bench', tenantId, role: 'owner' });
+      const token = await signCallerToken(SECRET, 'alerts', { userId: 'user_bench', tenantId, role: 'owner' });
       const response = await fetch(`${alerts.httpUrl}/api/v1/alerts/rules`, {
         method: 'POST',
         headers: { [CALLER_HEADER]: token, 'content-type': 'application/json' },

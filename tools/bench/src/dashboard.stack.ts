@@ -95,7 +95,7 @@ export async function startDashboardStack(): Promise<DashboardStack> {
         ...(clock && { clock }),
       }),
     async timeGet(dashboard, path) {
-      const token = await signCallerToken(SECRET, { userId, tenantId, role: 'owner' });
+      const token = await signCallerToken(SECRET, 'dashboard', { userId, tenantId, role: 'owner' });
       const startedAt = performance.now();
       const response = await fetch(`${dashboard.httpUrl}${path}`, { headers: { [CALLER_HEADER]: token } });
       const body = await response.text();

@@ -141,21 +141,24 @@ describe('createSessionDirectory', () => {
     expect(state.asked).toHaveLength(2);
   });
 
-  it('signs the caller once for each workspace, as what the caller is there', async () => {
+  it('signs the caller once for each service and workspace, as what the caller is there', async () => {
     const { resolve } = setUp();
     const session = await resolve();
     const [one, two] = session?.memberships ?? [];
     if (session === null || one === undefined || two === undefined) throw new Error('no session');
-    expect(await session.callerToken(one)).toBe(await session.callerToken(one));
-    expect(await verifyCallerToken(secret, await session.callerToken(two))).toEqual({
+    expect(await session.callerToken('keys', one)).toBe(await session.callerToken('keys', one));
+    expect(await verifyCallerToken(secret, 'keys', await session.callerToken('keys', two))).toEqual({
       userId: 'user_1',
       tenantId: 'ws_2',
       role: 'member',
     });
-    expect(await verifyCallerToken(secret, await session.callerToken(null))).toEqual({
+    expect(await verifyCallerToken(secret, 'identity', await session.callerToken('identity', null))).toEqual({
       userId: 'user_1',
       tenantId: null,
       role: null,
+    });
+    await expect(verifyCallerToken(secret, 'budgets', await session.callerToken('keys', one))).rejects.toMatchObject({
+      code: 'unauthenticated',
     });
   });
 });

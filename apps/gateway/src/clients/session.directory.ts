@@ -6,6 +6,7 @@ import { signCallerToken } from '@tollkeeper/http';
 import type { TokenKey } from '@tollkeeper/http';
 import { AppError, provenTenantId } from '@tollkeeper/kernel';
 import { LRUCache } from 'lru-cache';
+import type { Upstream } from '../domain/area.ts';
 import type { Membership } from '../domain/membership.ts';
 
 export type IdentityClient = GrpcClient<typeof identityService>;
@@ -14,8 +15,8 @@ export type IdentityClient = GrpcClient<typeof identityService>;
 export interface Session {
   userId: string;
   memberships: readonly Membership[];
-  /** The signed caller for the services, in a workspace or (null) in none; made once while the session is cached. */
-  callerToken(membership: Membership | null): Promise<string>;
+  /** The signed caller for a service, in a workspace or (null) in none; made once while the session is cached. */
+  callerToken(service: Upstream, membership: Membership | null): Promise<string>;
 }
 
 export interface SessionDirectory {
@@ -91,7 +92,7 @@ export function createSessionDirectory(options: SessionDirectoryOptions): Sessio
 }
 
 function toSession({ userId, memberships }: SessionMessage, tokenKey: TokenKey): Session {
-  const tokens = new Map<string | null, Promise<string>>();
+  const tokens = new Map<string, Promise<string>>();
   return {
     userId,
     memberships: memberships.map(({ tenantId, slug, role }) => ({
@@ -99,12 +100,13 @@ function toSession({ userId, memberships }: SessionMessage, tokenKey: TokenKey):
       slug,
       role: fromWireRole(role),
     })),
-    callerToken(membership) {
+    callerToken(service, membership) {
       const tenantId = membership?.tenantId ?? null;
-      let token = tokens.get(tenantId);
+      const use = `${service} ${tenantId}`;
+      let token = tokens.get(use);
       if (token === undefined) {
-        token = signCallerToken(tokenKey, { userId, tenantId, role: membership?.role ?? null });
-        tokens.set(tenantId, token);
+        token = signCallerToken(tokenKey, service, { userId, tenantId, role: membership?.role ?? null });
+        tokens.set(use, token);
       }
       return token;
     },

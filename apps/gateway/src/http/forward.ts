@@ -70,8 +70,10 @@ export function createForwarder({ upstreams, tokenKey, sessions, ...options }: F
     headers.push(REQUEST_ID_HEADER, requestId);
     // The client's trace state belongs to the client's parent, and the span may have begun a trace of its own.
     pushAll(headers, span === undefined ? req.headers : { ...headersOf(span) }, TRACE_HEADERS);
-    if (session !== null) headers.push(CALLER_HEADER, await session.callerToken(membership));
-    if (clientAddress !== undefined) headers.push(CLIENT_HEADER, await signClientAddress(tokenKey, clientAddress));
+    if (session !== null) headers.push(CALLER_HEADER, await session.callerToken(area.upstream, membership));
+    if (clientAddress !== undefined) {
+      headers.push(CLIENT_HEADER, await signClientAddress(tokenKey, area.upstream, clientAddress));
+    }
     const { 'content-length': length } = req.headers;
     if (body === 'stream' && length !== undefined) headers.push('content-length', length);
     const changesSession = cookie !== undefined && area.upstream === 'identity' && !isSafeMethod(method);

@@ -16,9 +16,15 @@ export interface SampleSettingsOptions {
  */
 export async function writeSampleSettings(options: SampleSettingsOptions): Promise<void> {
   const { owner, callerTokenSecret, identityUrl, budgetsUrl } = options;
-  const token = await signCallerToken(callerTokenSecret, { ...owner, role: 'owner' });
 
-  async function send(method: 'POST' | 'PUT', url: string, body: unknown): Promise<void> {
+  async function send(
+    service: 'identity' | 'budgets',
+    method: 'POST' | 'PUT',
+    path: string,
+    body: unknown,
+  ): Promise<void> {
+    const url = (service === 'identity' ? identityUrl : budgetsUrl) + path;
+    const token = await signCallerToken(callerTokenSecret, service, { ...owner, role: 'owner' });
     const headers = { 'content-type': 'application/json', [CALLER_HEADER]: token };
     const response = await fetch(url, { method, headers, body: JSON.stringify(body) });
     const text = await response.text();
@@ -27,15 +33,15 @@ export async function writeSampleSettings(options: SampleSettingsOptions): Promi
       throw new Error(`${method} ${url} answered ${response.status}: ${text}`);
   }
 
-  const budgets = `${budgetsUrl}/api/v1/workspaces/${owner.tenantId}/budgets`;
-  await send('PUT', `${budgets}/workspace`, { daily_budget_usd_micros: WORKSPACE_BUDGET_MICROS });
+  const budgets = `/api/v1/workspaces/${owner.tenantId}/budgets`;
+  await send('budgets', 'PUT', `${budgets}/workspace`, { daily_budget_usd_micros: WORKSPACE_BUDGET_MICROS });
   for (const plan of SAMPLE_PLANS) {
     const { planKey, displayName, dailyBudgetMicros } = plan;
     const body = { plan_key: planKey, display_name: displayName, daily_budget_usd_micros: dailyBudgetMicros };
-    await send('POST', `${budgets}/plans`, body);
+    await send('budgets', 'POST', `${budgets}/plans`, body);
   }
   for (const { agentId, displayName, dailyBudgetMicros } of SAMPLE_AGENTS) {
-    await send('POST', `${identityUrl}/api/v1/agents`, { agent_id: agentId, display_name: displayName });
-    await send('PUT', `${budgets}/agents/${agentId}`, { daily_budget_usd_micros: dailyBudgetMicros });
+    await send('identity', 'POST', '/api/v1/agents', { agent_id: agentId, display_name: displayName });
+    await send('budgets', 'PUT', `${budgets}/agents/${agentId}`, { daily_budget_usd_micros: dailyBudgetMicros });
   }
 }
