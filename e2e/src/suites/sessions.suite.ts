@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type ApiClient, anonymous, createClient, logIn } from '../api.client.ts';
 import type { TargetOf } from '../target.ts';
+import { newMember, newWorkspace } from '../workspace.ts';
 
 const LOGIN = '/api/v1/auth/login';
 const ME = '/api/v1/auth/me';
@@ -61,6 +62,34 @@ export function describeSessions(target: TargetOf): void {
       expect((await leaving.call({ method: 'POST', path: '/api/v1/auth/logout' })).status).toBe(204);
       expect((await leaving.call({ path: ME })).status).toBe(401);
       expect((await staying.call({ path: ME })).status).toBe(200);
+    });
+
+    it.each(['demoted', 'removed'])('an owner who was just %s leaves nothing behind', async (how) => {
+      const workspace = await newWorkspace(owner);
+      const { path } = workspace;
+      const fallen = await newMember(target(), owner, workspace, 'owner');
+      const { user } = await fallen.expect<{ user: { id: string; email: string } }>({ path: ME });
+      const budget = path(`/workspaces/${workspace.id}/budgets/workspace`);
+      const traces = [path('/management/workspace-keys'), budget, path('/alerts/channels'), path('/members')];
+      const look = (as: ApiClient) => Promise.all(traces.map((at) => as.expect({ path: at })));
+      // As an owner, which a gateway remembers for some seconds.
+      await look(fallen);
+      const member = path(`/members/${user.id}`);
+      if (how === 'removed') await owner.expect({ method: 'DELETE', path: member, status: 204 });
+      else await owner.expect({ method: 'PATCH', path: member, body: { role: 'member' } });
+      const before = await look(owner);
+
+      const [keys, , channels, members] = traces as [string, string, string, string];
+      const config = { url: 'https://hooks.example.com/in' };
+      const attempts = await Promise.all([
+        fallen.call({ method: 'POST', path: keys, body: { name: 'For good', role: 'admin' } }),
+        fallen.call({ method: 'PUT', path: budget, body: { daily_budget_usd_micros: 1 } }),
+        fallen.call({ method: 'POST', path: channels, body: { channel_type: 'webhook', config } }),
+        fallen.call({ method: 'POST', path: members, body: { email: `friend-of-${user.email}`, role: 'owner' } }),
+        fallen.call({ method: 'PATCH', path: path('/workspace'), body: { name: 'Mine' } }),
+      ]);
+      expect(attempts.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403]);
+      expect(await look(owner)).toEqual(before);
     });
 
     it.each([
