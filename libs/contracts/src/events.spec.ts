@@ -160,6 +160,16 @@ describe('a batch', () => {
     expect(problemsOf(gatewayEventBatch, input)).toHaveLength(1);
   });
 
+  it('tells of the unknown names of an event once, however many there are: the first ones and how many more', () => {
+    const names = Array.from({ length: 740 }, (_, index) => `Name${index}`);
+    const unknown = Object.fromEntries(names.map((name) => [name, 1]));
+    const others = 'nor are Name1, Name2, Name3, Name4 and 735 more';
+    expect(problemsOf(gatewayEventBatch, [spend, { ...spend, ...unknown }, withData(unknown)])).toEqual([
+      { path: '[1].Name0', message: `is not an attribute of CloudEvents 1.0, ${others}` },
+      { path: '[2].data.Name0', message: `is not a known field, ${others}` },
+    ]);
+  });
+
   it('answers at most 100 problems', () => {
     expect(problemsOf(gatewayEventBatch, Array(1000).fill({}))).toHaveLength(100);
   });

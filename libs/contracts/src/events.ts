@@ -8,7 +8,7 @@ import {
   type spendSettledData,
 } from './event-schemas.ts';
 import { findJsonProblem } from './json-limits.ts';
-import { issueMessage } from './validation.ts';
+import { issueMessage, norAre } from './validation.ts';
 
 /** Most events in one batch (decisions §7). */
 export const MAX_EVENTS_PER_BATCH = 1000;
@@ -89,9 +89,10 @@ function readEvent(input: unknown, issues: Issues): GatewayEvent | null {
   const schema = schemaOf('type' in input ? input.type : undefined);
   const result = schema.safeParse(input, { error: issueMessage });
   if (!result.success) issues.push(...result.error.issues.map((issue) => ({ ...issue, input }) as z.core.$ZodRawIssue));
-  for (const name of Object.keys(input)) {
-    if (ATTRIBUTES.has(name) || EXTENSION_NAME.test(name)) continue;
-    issues.push({ code: 'custom', input, path: [name], message: 'is not an attribute of CloudEvents 1.0' });
+  const [unknown, ...others] = Object.keys(input).filter((name) => !ATTRIBUTES.has(name) && !EXTENSION_NAME.test(name));
+  if (unknown !== undefined) {
+    const message = `is not an attribute of CloudEvents 1.0${norAre(others)}`;
+    issues.push({ code: 'custom', input, path: [unknown], message });
   }
   if (schema === otherEventSchema && 'data' in input) checkOtherData(input.data, issues);
   if (!result.success || issues.length > 0) return null;

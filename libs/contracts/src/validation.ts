@@ -4,6 +4,8 @@ import type { z } from 'zod';
 /** Answers stay small however much is wrong with a request. */
 const MAX_DETAILS = 100;
 const MAX_KEY_LENGTH = 128;
+/** Unknown names that a problem tells of; how many more there are is told by their number. */
+const MAX_UNKNOWN_NAMES = 5;
 
 const EXPECTED: Record<string, string> = {
   string: 'must be a string',
@@ -25,6 +27,8 @@ export const issueMessage: z.core.$ZodErrorMap = (issue) => {
       ? 'is required'
       : `must be ${issue.values.map((value) => String(value)).join(' or ')}`;
   }
+  // zod would list all the names, and `toErrorDetails` lists the first.
+  if (issue.code === 'unrecognized_keys') return 'has unknown fields';
   if (issue.code === 'too_big' && typeof issue.input === 'number') return `must be at most ${issue.maximum}`;
   return undefined;
 };
@@ -40,22 +44,25 @@ export function formatPath(path: readonly PropertyKey[]): string {
 }
 
 /**
- * The problems that zod found, one for each field, as an error answer lists them; the first 100 of them.
- * `prefix` stands before every path. A field that is not known is named itself, not the object that it is in.
+ * The problems that zod found, as an error answer lists them: one for each issue, of the first 100. `prefix` stands before every path.
+ * Of the fields of an object that are not known, the first is named itself, not the object that it is in, and tells of the others.
  */
 export function toErrorDetails(
   issues: readonly z.core.$ZodIssue[],
   prefix: readonly PropertyKey[] = [],
 ): ErrorDetail[] {
-  const details: ErrorDetail[] = [];
-  for (const issue of issues) {
+  return issues.slice(0, MAX_DETAILS).map((issue) => {
     const path = [...prefix, ...issue.path];
-    if (issue.code === 'unrecognized_keys') {
-      for (const key of issue.keys) details.push({ path: formatPath([...path, key]), message: 'is not a known field' });
-    } else {
-      details.push({ path: formatPath(path), message: issue.message });
-    }
-    if (details.length >= MAX_DETAILS) return details.slice(0, MAX_DETAILS);
-  }
-  return details;
+    if (issue.code !== 'unrecognized_keys') return { path: formatPath(path), message: issue.message };
+    const [first = '', ...others] = issue.keys;
+    return { path: formatPath([...path, first]), message: `is not a known field${norAre(others)}` };
+  });
+}
+
+/** Says in a problem with one unknown name which others share it: `, nor are b, c and 736 more`. */
+export function norAre(names: readonly string[]): string {
+  if (names.length === 0) return '';
+  const named = names.slice(0, MAX_UNKNOWN_NAMES - 1).map((name) => name.slice(0, MAX_KEY_LENGTH));
+  const more = names.length - named.length;
+  return `, ${names.length === 1 ? 'nor is' : 'nor are'} ${named.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
 }

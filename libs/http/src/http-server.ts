@@ -168,7 +168,8 @@ function createPipeline({ route, service, key, budget, limitBytes }: PipelineDep
     const caller = await authenticate(route.access, facts, service, key);
     const share = budget.open();
     try {
-      const valid = validate(route, req.params, req.url, await readBody(req, share));
+      const body = await readBody(req, share);
+      const valid = await validate(route, req.params, req.url, body);
       send(res, await route.handler({ ...facts, ...valid, caller }));
     } finally {
       share.giveBack();

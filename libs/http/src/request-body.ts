@@ -3,8 +3,8 @@ import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompre
 import { AppError } from '@tollkeeper/kernel';
 import type { Request } from 'express';
 import { parse as parseMediaType } from 'content-type';
-import { parse as parseJson } from 'secure-json-parse';
 import type { BodyShare } from './body-budget.ts';
+import { parseJsonBody } from './json-body.ts';
 import type { Route } from './route.ts';
 
 /** Content type of a body that was read, and the JSON value in it; both undefined when there is none. */
@@ -28,7 +28,7 @@ export function createBodyReader(
     if (types.length === 0 || !hasBody(req)) return { contentType: undefined, value: undefined };
     const contentType = jsonContentType(req.headers['content-type'], types);
     const bytes = await readBytes(req, limitBytes, share);
-    return { contentType, value: bytes.length === 0 ? undefined : decode(bytes) };
+    return { contentType, value: bytes.length === 0 ? undefined : await parseJsonBody(bytes) };
   };
 }
 
@@ -112,14 +112,4 @@ function decoderOf(encoding = 'identity'): Transform | undefined {
 
 function tooLarge(): AppError {
   return new AppError('payload_too_large', 'The request body is too large.');
-}
-
-const UTF8 = new TextDecoder('utf-8', { fatal: true });
-
-function decode(bytes: Buffer): unknown {
-  try {
-    return parseJson(UTF8.decode(bytes), { protoAction: 'error', constructorAction: 'error' });
-  } catch (cause) {
-    throw new AppError('malformed_json', 'The request body is not valid JSON.', { cause });
-  }
 }

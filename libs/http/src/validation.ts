@@ -1,7 +1,7 @@
 import { issueMessage, toErrorDetails } from '@tollkeeper/contracts';
-import { AppError } from '@tollkeeper/kernel';
+import { AppError, mapInSlices } from '@tollkeeper/kernel';
 import type { ErrorDetail } from '@tollkeeper/kernel';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { RequestBody } from './request-body.ts';
 import type { Route } from './route.ts';
 
@@ -12,39 +12,74 @@ export interface ValidRequest {
   body: unknown;
 }
 
-/** Checks all parts of a request and throws one `invalid_request` that lists every problem found (decisions §3). */
-export function validate(route: Route, params: unknown, url: string, body: RequestBody): ValidRequest {
-  const details: ErrorDetail[] = [];
-  let left = 0;
-  const check = (schema: z.ZodType | undefined, value: unknown): unknown => {
-    if (schema === undefined) return schema;
-    const result = schema.safeParse(value, { error: issueMessage });
-    if (result.success) return result.data;
-    const listed = toErrorDetails(result.error.issues);
-    left += countProblems(result.error.issues) - listed.length;
-    details.push(...listed);
-    return undefined;
-  };
+/** Answers stay small however much is wrong with a request. */
+const MAX_DETAILS = 100;
 
+/** What is wrong with a request: the first problems, and how many there are. */
+class Problems {
+  readonly details: ErrorDetail[] = [];
+  count = 0;
+
+  add(...details: ErrorDetail[]): void {
+    this.count += details.length;
+    this.details.push(...details.slice(0, MAX_DETAILS - this.details.length));
+  }
+
+  addIssues(issues: readonly z.core.$ZodIssue[], prefix?: PropertyKey[]): void {
+    const details = toErrorDetails(issues, prefix);
+    this.add(...details);
+    this.count += issues.length - details.length;
+  }
+}
+
+/**
+ * Checks all parts of a request and throws one `invalid_request` that lists every problem found, the first 100 of them
+ * (decisions §3). The elements of a body that is a list are checked in slices: other requests have their turns meanwhile.
+ */
+export async function validate(route: Route, params: unknown, url: string, body: RequestBody): Promise<ValidRequest> {
+  const problems = new Problems();
   const valid: ValidRequest = {
-    params: check(route.params, params) ?? {},
-    query: check(route.query, readQuery(url, details)) ?? {},
+    params: check(route.params, params, problems) ?? {},
+    query: check(route.query, readQuery(url, problems), problems) ?? {},
     body: undefined,
   };
   if (route.bodies !== undefined) {
     const schema = body.contentType === undefined ? Object.values(route.bodies)[0] : route.bodies[body.contentType];
     if (body.value === undefined && schema?.safeParse(undefined).success !== true) {
-      details.push({ path: '', message: 'a JSON body is required' });
+      problems.add({ path: '', message: 'a JSON body is required' });
+    } else if (schema instanceof z.ZodArray && Array.isArray(body.value)) {
+      valid.body = await checkList(schema, body.value, problems);
     } else {
-      valid.body = check(schema, body.value);
+      valid.body = check(schema, body.value, problems);
     }
   }
-  if (details.length > 0) throw new AppError('invalid_request', sentence(details, left), { details });
+  const { count, details } = problems;
+  if (count > 0) throw new AppError('invalid_request', sentence(details, count), { details });
   return valid;
 }
 
+function check(schema: z.ZodType | undefined, value: unknown, problems: Problems): unknown {
+  const result = schema?.safeParse(value, { error: issueMessage });
+  if (result?.error !== undefined) problems.addIssues(result.error.issues);
+  return result?.data;
+}
+
+/** What `schema` makes of the list. What it says of the list itself, such as its length, comes before the elements. */
+async function checkList(schema: z.ZodArray, list: readonly unknown[], problems: Problems): Promise<unknown[]> {
+  const itself = schema.clone({ ...schema.def, element: z.unknown() }).safeParse(list, { error: issueMessage });
+  if (!itself.success) {
+    problems.addIssues(itself.error.issues);
+    return [];
+  }
+  return mapInSlices(list, (element, index) => {
+    const result = z.safeParse(schema.element, element, { error: issueMessage });
+    if (!result.success) problems.addIssues(result.error.issues, [index]);
+    return result.data;
+  });
+}
+
 /** The query as an object of strings. A parameter given twice is a problem: which of the two counts is anyone's guess. */
-function readQuery(url: string, details: ErrorDetail[]): Record<string, string> {
+function readQuery(url: string, problems: Problems): Record<string, string> {
   const start = url.indexOf('?');
   if (start === -1) return {};
   const text = url.slice(start + 1);
@@ -59,19 +94,12 @@ function readQuery(url: string, details: ErrorDetail[]): Record<string, string> 
     if (query.has(name)) repeated.add(name);
     query.set(name, value);
   }
-  for (const name of repeated) details.push({ path: name.slice(0, 128), message: 'must be given only once' });
+  for (const name of repeated) problems.add({ path: name.slice(0, 128), message: 'must be given only once' });
   return Object.fromEntries(query);
 }
 
-/** As many as `toErrorDetails` would list without its bound. */
-function countProblems(issues: readonly z.core.$ZodIssue[]): number {
-  return issues.reduce((count, issue) => count + (issue.code === 'unrecognized_keys' ? issue.keys.length : 1), 0);
-}
-
-/** `left`: how many problems there are beside those in `details`. */
-function sentence(details: readonly ErrorDetail[], left: number): string {
-  const [first] = details;
-  if (left > 0) return `The request has ${details.length + left} problems; details lists ${details.length} of them.`;
-  if (details.length > 1 || first === undefined) return `The request has ${details.length} problems; see details.`;
+function sentence([first]: readonly ErrorDetail[], count: number): string {
+  if (count > MAX_DETAILS) return `The request has ${count} problems; details lists ${MAX_DETAILS} of them.`;
+  if (count > 1 || first === undefined) return `The request has ${count} problems; see details.`;
   return `The request is not valid: ${first.path === '' ? '' : `${first.path} `}${first.message}.`;
 }

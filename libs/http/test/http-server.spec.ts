@@ -91,10 +91,27 @@ describe('bodies', () => {
   });
 
   it('400 says how many problems there are beside those listed', async () => {
-    const fields = Object.fromEntries(Array.from({ length: 120 }, (_, index) => [`f${index}`, 1]));
-    const answer = await put().send({ items: [], ...fields });
+    const answer = await put().send({ items: Array(120).fill(1) });
     expect(answer.body.error).toBe('The request has 120 problems; details lists 100 of them.');
     expect(answer.body.details).toHaveLength(100);
+  });
+
+  it('400 lists 100 problems at most, wherever they are', async () => {
+    const repeated = Array.from({ length: 90 }, (_, index) => `p${index}&p${index}`).join('&');
+    const answer = await put(`/api/v1/items/A1?${repeated}`).send({ items: Array(60).fill(1) });
+    expect(answer.body.error).toBe('The request has 151 problems; details lists 100 of them.');
+    expect(answer.body.details).toHaveLength(100);
+  });
+
+  it('400 names unknown fields in one problem for their object: the first ones, and how many more there are', async () => {
+    const unknown = (count: number) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`f${index}`, 1]));
+    const problems = async (count: number) => (await put().send({ items: [], ...unknown(count) })).body.details;
+    const path = 'f0';
+    expect(await problems(1)).toEqual([{ path, message: 'is not a known field' }]);
+    expect(await problems(2)).toEqual([{ path, message: 'is not a known field, nor is f1' }]);
+    expect(await problems(5)).toEqual([{ path, message: 'is not a known field, nor are f1, f2, f3, f4' }]);
+    expect(await problems(90)).toEqual([{ path, message: 'is not a known field, nor are f1, f2, f3, f4 and 85 more' }]);
   });
 
   it('413 over the limit, also when a small compressed body grows over it', async () => {

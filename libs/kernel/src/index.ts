@@ -4,3 +4,4 @@ export * from './errors.ts';
 export * from './ids.ts';
 export * from './money.ts';
 export * from './tenant.ts';
+export * from './work-slices.ts';

@@ -1,5 +1,5 @@
 import { encodeGatewayEvent, type GatewayEvent } from '@tollkeeper/contracts';
-import type { Clock, TenantId } from '@tollkeeper/kernel';
+import { type Clock, mapInSlices, type TenantId } from '@tollkeeper/kernel';
 
 export interface EventIntake {
   /**
@@ -20,7 +20,7 @@ export function createEventIntake({ append, clock }: EventIntakeDeps): EventInta
   return {
     async accept(tenantId, events) {
       const receivedAt = new Date(clock()).toISOString();
-      await append(events.map((event) => encodeGatewayEvent({ tenantId, receivedAt, event })));
+      await append(await mapInSlices(events, (event) => encodeGatewayEvent({ tenantId, receivedAt, event })));
     },
   };
 }

@@ -1,0 +1,161 @@
+import { AppError, startSlices } from '@tollkeeper/kernel';
+import { parse } from 'secure-json-parse';
+
+/** A body of this size is parsed at once: it has too few values to take long. */
+const WHOLE_BYTES = 64 * 1024;
+/** Most fields, elements, objects and lists in what must be parsed at once: a whole body, or an element of a list. */
+export const MAX_JSON_PARTS = 20_000;
+/** Most elements of a list that is a large body; what a route takes is less. */
+const MAX_LIST_LENGTH = 10_000;
+/** Elements of a list are parsed together up to these bounds. */
+const RUN_PARTS = 5_000;
+const RUN_BYTES = 64 * 1024;
+/** The text is looked at in pieces of this size. */
+const LOOK_BYTES = 64 * 1024;
+
+/**
+ * The JSON value in a body. A large one is parsed in slices, a list by its elements; other requests have their turns between them.
+ *
+ * Throws `malformed_json` for what is not JSON in UTF-8 or has a key that could reach a prototype, and `invalid_request` for a
+ * large body of more parts than `MAX_JSON_PARTS`, or of as many in one element of its list: they would hold everything else up.
+ */
+export async function parseJsonBody(bytes: Buffer): Promise<unknown> {
+  if (bytes.length <= WHOLE_BYTES) return parsePart(bytes);
+  const start = firstOf(bytes);
+  return bytes[start] === BRACKET ? parseList(bytes, start + 1) : parseValue(bytes);
+}
+
+async function parseValue(bytes: Buffer): Promise<unknown> {
+  const slices = startSlices();
+  await slices.next();
+  for (const { parts } of look(bytes, 0, 0)) {
+    if (parts > MAX_JSON_PARTS) throw tooMany('', PARTS);
+    if (slices.usedUp()) await slices.next();
+  }
+  await slices.next();
+  const value = parsePart(bytes);
+  await slices.next();
+  return value;
+}
+
+/**
+ * `start` is behind the opening bracket. The text is cut at commas between elements and each run parsed as a list of its own, so only
+ * what is valid as a whole passes, wherever the cuts are.
+ */
+async function parseList(bytes: Buffer, start: number): Promise<unknown[]> {
+  const slices = startSlices();
+  await slices.next();
+  const list: unknown[] = [];
+  let run = { start, parts: 0 };
+  let element = { index: 0, parts: 0 };
+  const parseRun = (end: number) => {
+    const elements = parsePart(bytes.subarray(run.start, end), '[', ']') as unknown[];
+    if (elements.length === 0 && run.start !== start) throw malformed();
+    for (const each of elements) list.push(each);
+  };
+  for (const { at, parts, what } of look(bytes, start, 1)) {
+    // The comma behind an element is none of its parts.
+    const own = parts - element.parts - (what === 'comma' ? 1 : 0);
+    if (own > MAX_JSON_PARTS) throw tooMany(`[${element.index}]`, PARTS);
+    if (what === 'end') {
+      if (bytes[at] !== CLOSING_BRACKET || !onlyBlanks(bytes, at + 1)) throw malformed();
+      parseRun(at);
+      return list;
+    }
+    if (what === 'comma') {
+      element = { index: element.index + 1, parts };
+      if (element.index === MAX_LIST_LENGTH) throw tooMany('', `${MAX_LIST_LENGTH} elements`);
+      if (parts - run.parts >= RUN_PARTS || at - run.start >= RUN_BYTES) {
+        parseRun(at);
+        run = { start: at + 1, parts };
+      }
+    }
+    if (slices.usedUp()) await slices.next();
+  }
+  throw malformed();
+}
+
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const BACKSLASH = 0x5c;
+const BRACKET = 0x5b;
+const CLOSING_BRACKET = 0x5d;
+const BRACE = 0x7b;
+const CLOSING_BRACE = 0x7d;
+
+interface Seen {
+  /** A comma that stands in no list or object within the one looked at, its end, or no more than a place to stop at. */
+  what: 'comma' | 'end' | 'rest';
+  at: number;
+  /** Commas and opening brackets so far: for JSON, no less than its values but one. */
+  parts: number;
+}
+
+/** Goes through JSON text from `start`, where `open` lists and objects have begun. What is not JSON shows when it is parsed. */
+function* look(bytes: Buffer, start: number, open: number): Generator<Seen> {
+  let depth = open;
+  let parts = 0;
+  let inText = false;
+  let restAt = start + LOOK_BYTES;
+  for (let at = start; at < bytes.length; at += 1) {
+    const byte = bytes[at];
+    if (inText) {
+      if (byte === BACKSLASH) at += 1;
+      else if (byte === QUOTE) inText = false;
+    } else if (byte === QUOTE) {
+      inText = true;
+    } else if (byte === COMMA) {
+      parts += 1;
+      if (depth === 1) yield { what: 'comma', at, parts };
+    } else if (byte === BRACKET || byte === BRACE) {
+      parts += 1;
+      depth += 1;
+    } else if (byte === CLOSING_BRACKET || byte === CLOSING_BRACE) {
+      depth -= 1;
+      if (depth === 0) yield { what: 'end', at, parts };
+    }
+    if (at >= restAt) {
+      restAt = at + LOOK_BYTES;
+      yield { what: 'rest', at, parts };
+    }
+  }
+  yield { what: 'rest', at: bytes.length, parts };
+}
+
+const isBlank = (byte: number | undefined) => byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
+const BYTE_ORDER_MARK = Buffer.from('\ufeff');
+
+/** Where the value begins: behind a byte order mark and blanks. */
+function firstOf(bytes: Buffer): number {
+  let start = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
+  while (isBlank(bytes[start])) start += 1;
+  return start;
+}
+
+function onlyBlanks(bytes: Buffer, start: number): boolean {
+  for (let at = start; at < bytes.length; at += 1) if (!isBlank(bytes[at])) return false;
+  return true;
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** A byte order mark passes at the beginning alone, as `parse` has it: between `before` and `after` none does. */
+function parsePart(bytes: Buffer, before = '', after = ''): unknown {
+  try {
+    return parse(before + UTF8.decode(bytes) + after, { protoAction: 'error', constructorAction: 'error' });
+  } catch (cause) {
+    throw malformed(cause);
+  }
+}
+
+function malformed(cause?: unknown): AppError {
+  return new AppError('malformed_json', 'The request body is not valid JSON.', { cause });
+}
+
+const PARTS = `${MAX_JSON_PARTS} fields, elements, objects and lists`;
+
+function tooMany(path: string, most: string): AppError {
+  const message = `must have at most ${most}`;
+  const sentence = `${path === '' ? 'The body' : path} ${message}.`;
+  return new AppError('invalid_request', sentence, { details: [{ path, message }] });
+}

@@ -1,0 +1,162 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { parse } from 'secure-json-parse';
+import { z } from 'zod';
+import { defineRoute } from '../src/index.ts';
+import { MAX_JSON_PARTS, parseJsonBody } from '../src/json-body.ts';
+import { validate } from '../src/validation.ts';
+
+/** Brings a body over the size up to which it is parsed at once. */
+const LONG = 'x'.repeat(70_000);
+const list = (text: string) => `["${LONG}",${text}]`;
+/** Commas and brackets in texts, which are no part of the structure. */
+const TRICKY = String.raw`"],[{\"\\", "\\", "{", "\u005d", "é😀"`;
+
+const read = (text: string) => parseJsonBody(Buffer.from(text));
+const refusal = (text: string | Buffer) =>
+  parseJsonBody(Buffer.from(text)).then(
+    () => 'taken',
+    (error: { code: string; details?: { path: string }[] }) => [error.code, error.details?.[0]?.path],
+  );
+
+describe('a large body', () => {
+  it('is the value that JSON says, whatever stands in its texts and around them', async () => {
+    const texts = [
+      list(TRICKY),
+      list(`${TRICKY},[${TRICKY},{"a":[${TRICKY}]}]`),
+      ` \r\n\t[ "${LONG}" , [ ] , { } , -1.5e3 ,null ] \n`,
+      `{"a":"${LONG}","b":[${TRICKY}]}`,
+      `"${LONG}"`,
+      `[${' '.repeat(70_000)}]`,
+      `[${'[1,{"a":2}],'.repeat(30_000 / 4)}0]`,
+      `[${'"é😀",'.repeat(9_000)}0]`,
+    ];
+    for (const text of texts) expect(await read(text)).toEqual(JSON.parse(text));
+    expect(await read(`\ufeff${list('1')}`)).toEqual([LONG, 1]);
+  });
+
+  it('is read as if it were parsed at once, and refused wherever that would be', async () => {
+    const pieces = fc.constantFrom(
+      '[',
+      ']',
+      '{',
+      '}',
+      ',',
+      ':',
+      '"',
+      '\\',
+      ' ',
+      '1',
+      '"a"',
+      '"a":1',
+      '{"a":1}',
+      '\ufeff',
+    );
+    await fc.assert(
+      fc.asyncProperty(fc.array(pieces, { maxLength: 12 }), async (parts) => {
+        for (const text of [list(parts.join('')), `[${parts.join('')},"${LONG}"]`, `[1,"${LONG}"${parts.join('')}`]) {
+          const atOnce = attempt(() => parse(text) as unknown);
+          const inSlices = await read(text).catch(() => 'refused');
+          expect(inSlices).toEqual(atOnce);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it.each([
+    ['an empty element between two runs', `["${LONG}",,"${LONG}"]`],
+    ['a comma at the end', `["${LONG}","${LONG}",]`],
+    ['a comma at the beginning', `[,"${LONG}"]`],
+    ['brackets that do not match', `["${LONG}",[1},{2]]`],
+    ['an end of another kind', `["${LONG}"}`],
+    ['no end', `["${LONG}"`],
+    ['something behind the end', `["${LONG}"],[1]`],
+    ['a byte order mark in the middle', `["${LONG}",\ufeff1]`],
+    ['a key that could reach a prototype', `["${LONG}",{"a":{"__proto__":{}}}]`],
+    ['a constructor with a prototype', `["${LONG}",{"constructor":{"prototype":{}}}]`],
+    ['bytes that are no UTF-8', Buffer.concat([Buffer.from(`["${LONG}","`), Buffer.from([0xff]), Buffer.from('"]')])],
+  ])('is malformed_json for %s', async (_case, text) => {
+    expect(await refusal(text)).toEqual(['malformed_json', undefined]);
+  });
+
+  it('is refused before it is parsed for more parts than can be parsed at a stretch, by the index of the element', async () => {
+    const many = (parts: number) => `[${'1,'.repeat(parts - 1)}1]`;
+    expect(await refusal(`{"a":"${LONG}","b":${many(MAX_JSON_PARTS + 1)}}`)).toEqual(['invalid_request', '']);
+    expect(await refusal(list(`0,${many(MAX_JSON_PARTS + 1)}`))).toEqual(['invalid_request', '[2]']);
+    expect(await refusal(list(`${many(MAX_JSON_PARTS)},${many(MAX_JSON_PARTS)}`))).toBe('taken');
+    expect(await refusal('['.repeat(2_000_000))).toEqual(['invalid_request', '[0]']);
+    expect(await refusal('{"a":'.repeat(1_000_000))).toEqual(['invalid_request', '']);
+    expect(await refusal(`[${'{},'.repeat(1_000_000)}1]`)).toEqual(['invalid_request', '']);
+  });
+
+  it.each([
+    ['a list', 5, `[${`{"a":[${'{},'.repeat(1_000)}1]},`.repeat(1_000)}1]`],
+    ['a text', 3, `"${'\\n'.repeat(2_500_000)}"`],
+    ['nothing but blanks in a list', 1, `[${' '.repeat(5_000_000)}1]`],
+  ])('gives other requests their turns while it is read: %s', async (_case, least, text) => {
+    let turns = 0;
+    let next = setImmediate(function count() {
+      turns += 1;
+      next = setImmediate(count);
+    });
+    await read(text);
+    clearImmediate(next);
+    expect(turns).toBeGreaterThanOrEqual(least);
+  });
+});
+
+describe('a body that is a list', () => {
+  const element = z.int().refine((value) => {
+    const end = performance.now() + 1;
+    while (performance.now() < end);
+    return value !== 7;
+  }, 'must not be 7');
+  const route = defineRoute({
+    method: 'post',
+    path: '/numbers',
+    operationId: 'postNumbers',
+    tag: 'Test',
+    summary: 'Test',
+    access: 'public',
+    body: z.array(element).max(100, 'must have at most 100 elements'),
+    responses: { 204: { description: 'Taken' } },
+    handler: async () => ({ status: 204 }),
+  });
+  const check = (value: unknown) => validate(route, {}, '/numbers', { contentType: 'application/json', value });
+
+  it('is validated element by element, with turns for other requests', async () => {
+    let turns = 0;
+    let next = setImmediate(function count() {
+      turns += 1;
+      next = setImmediate(count);
+    });
+    const { body } = await check(Array(60).fill(1));
+    clearImmediate(next);
+    expect(body).toEqual(Array(60).fill(1));
+    expect(turns).toBeGreaterThanOrEqual(5);
+  });
+
+  it('names the index of each element that is not valid', async () => {
+    await expect(check([1, 7, 'x'])).rejects.toMatchObject({
+      details: [
+        { path: '[1]', message: 'must not be 7' },
+        { path: '[2]', message: 'must be a number' },
+      ],
+    });
+  });
+
+  it('is refused for its length before any element is looked at', async () => {
+    await expect(check(Array(101).fill('x'))).rejects.toMatchObject({
+      details: [{ path: '', message: 'must have at most 100 elements' }],
+    });
+  });
+});
+
+function attempt(work: () => unknown): unknown {
+  try {
+    return work();
+  } catch {
+    return 'refused';
+  }
+}

@@ -1,0 +1,56 @@
+/** How long work may keep everything else in the process waiting at a stretch. */
+const SLICE_MS = 5;
+
+/** Long work that stops for others now and then. */
+export interface WorkSlices {
+  /** Whether the slice is used up. If so, `await next()` before going on. */
+  usedUp(): boolean;
+  /** Lets everything else in the process have its turn. Resolves when the next slice begins. */
+  next(): Promise<void>;
+}
+
+/**
+ * Cuts work whose length others decide, such as a loop over input, into slices of 5 ms; the first begins now. All sliced work of
+ * the process takes turns: between two turns of the event loop one slice is done, however many pieces of work there are.
+ *
+ *     const slices = startSlices();
+ *     for (const item of items) {
+ *       handle(item);
+ *       if (slices.usedUp()) await slices.next();
+ *     }
+ */
+export function startSlices(): WorkSlices {
+  let startedAt = performance.now();
+  return {
+    usedUp: () => performance.now() - startedAt >= SLICE_MS,
+    async next() {
+      await turn();
+      startedAt = performance.now();
+    },
+  };
+}
+
+/** `items.map(each)` in slices. The items are taken in their order; what `each` throws rejects. */
+export async function mapInSlices<T, R>(items: readonly T[], each: (item: T, index: number) => R): Promise<R[]> {
+  const slices = startSlices();
+  const results: R[] = [];
+  for (const [index, item] of items.entries()) {
+    if (slices.usedUp()) await slices.next();
+    results.push(each(item, index));
+  }
+  return results;
+}
+
+const waiting: (() => void)[] = [];
+
+function turn(): Promise<void> {
+  return new Promise((resolve) => {
+    waiting.push(resolve);
+    if (waiting.length === 1) setImmediate(giveTurn);
+  });
+}
+
+function giveTurn(): void {
+  waiting.shift()?.();
+  if (waiting.length > 0) setImmediate(giveTurn);
+}
