@@ -1,3 +1,4 @@
+import { MAX_EVENTS_PER_BATCH } from '@tollkeeper/contracts';
 import { hostPortField, httpServiceFields, integerField, serviceConfig } from '@tollkeeper/runtime';
 import type { z } from 'zod';
 
@@ -11,6 +12,14 @@ export const ingestConfig = serviceConfig.extend({
     .prefault(String(64 * MIB))
     .describe(
       'bytes that all bodies under way may take together; beyond it requests get 503; default 67108864 (64 MiB)',
+    ),
+  WORKSPACE_EVENTS_PER_SECOND: integerField({ min: 1, max: 10_000_000 })
+    .prefault('2000')
+    .describe('events a second that each workspace may send to this replica; beyond it requests get 429; default 2000'),
+  WORKSPACE_BURST_EVENTS: integerField({ min: MAX_EVENTS_PER_BATCH, max: 10_000_000 })
+    .prefault('20000')
+    .describe(
+      'events that a workspace may send at once after a pause, no fewer than the 1000 of a batch; default 20000',
     ),
 });
 export type IngestConfig = z.infer<typeof ingestConfig>;

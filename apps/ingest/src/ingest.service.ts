@@ -2,11 +2,13 @@ import { GATEWAY_EVENTS_TOPIC, GATEWAY_EVENTS_TOPIC_OPTIONS, keysService } from 
 import { type EventLog, instrumentEventLog } from '@tollkeeper/event-log';
 import { createGrpcClient } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
-import { type Clock, systemClock } from '@tollkeeper/kernel';
+import { type Clock, systemClock, type TenantId } from '@tollkeeper/kernel';
 import { type Component, createLifecycle, type Logger, type Metrics, type Tracer } from '@tollkeeper/runtime';
+import { LRUCache } from 'lru-cache';
 import { createKeyVerifier } from './clients/key.verifier.ts';
 import type { IngestConfig } from './config.ts';
 import { createEventIntake } from './domain/event.intake.ts';
+import { type Bucket, createEventQuota, type EventQuota } from './domain/event.quota.ts';
 import { createEventRoutes } from './http/event.routes.ts';
 import { createKeyAuthenticator } from './http/key.authenticator.ts';
 
@@ -47,12 +49,10 @@ export function createIngest({
       accepted.inc(records.length);
     },
   });
+  const quota = createQuota(config, { logger, metrics, now });
+  const authenticator = createKeyAuthenticator(createKeyVerifier(keys, now), quota);
   const http = createHttpServer({
-    routes: createEventRoutes({
-      intake,
-      authenticator: createKeyAuthenticator(createKeyVerifier(keys, now)),
-      clock,
-    }),
+    routes: createEventRoutes({ intake, authenticator, quota, clock }),
     info: { title: 'Tollkeeper event ingestion', version: '1' },
     service: 'ingest',
     callerTokenSecret,
@@ -77,4 +77,33 @@ export function createIngest({
       return http.url;
     },
   };
+}
+
+/** Workspaces whose quota is remembered at most; the one that sent nothing for longest is forgotten first. */
+const MAX_BUCKETS = 10_000;
+/** A workspace over its quota is told of in the log, but not at each of its requests. */
+const TELL_EVERY_MS = 60_000;
+
+function createQuota(
+  config: IngestConfig,
+  { logger, metrics, now }: { logger: Logger; metrics: Metrics; now: () => number },
+): EventQuota {
+  const perf = { now };
+  const told = new LRUCache<TenantId, true>({ max: MAX_BUCKETS, ttl: TELL_EVERY_MS, ttlResolution: 0, perf });
+  const refused = metrics.counter({
+    name: 'ingest_requests_over_quota_total',
+    help: 'Requests refused because their workspace sent more events than it may',
+  });
+  return createEventQuota({
+    eventsPerSecond: config.WORKSPACE_EVENTS_PER_SECOND,
+    burstEvents: config.WORKSPACE_BURST_EVENTS,
+    buckets: new LRUCache<TenantId, Bucket>({ max: MAX_BUCKETS }),
+    now,
+    onRefused(tenantId) {
+      refused.inc();
+      if (told.has(tenantId)) return;
+      told.set(tenantId, true);
+      logger.warn({ tenant_id: tenantId }, 'a workspace sends more events than WORKSPACE_EVENTS_PER_SECOND allows');
+    },
+  });
 }

@@ -1,5 +1,6 @@
 import { kafkaFields } from '@tollkeeper/event-log';
 import { gatewayConfig } from '@tollkeeper/gateway';
+import { ingestConfig } from '@tollkeeper/ingest';
 import { cidrTextField } from '@tollkeeper/net';
 import { flagField, portField, serviceConfig, tracingFields } from '@tollkeeper/runtime';
 import { z } from 'zod';
@@ -49,6 +50,8 @@ export const standaloneConfig = z.object({
   TOLLKEEPER_ALLOW_CIDRS: cidrTextField().describe(
     'networks that alert channels may lead to though their addresses are special; default none',
   ),
+  WORKSPACE_EVENTS_PER_SECOND: ingestConfig.shape.WORKSPACE_EVENTS_PER_SECOND,
+  WORKSPACE_BURST_EVENTS: ingestConfig.shape.WORKSPACE_BURST_EVENTS,
   LOG_LEVEL: serviceConfig.shape.LOG_LEVEL.unwrap()
     .default('warn')
     .describe('fatal, error, warn, info, debug, trace or silent; default warn'),

@@ -83,7 +83,12 @@ export function createServices(options: ServicesOptions) {
   );
   const keys = add('keys', (deps) => createKeys({ ...deps, config: loadConfig(keysConfig, environment()) }));
   const ingest = add('ingest', (deps) => {
-    const config = loadConfig(ingestConfig, { ...environment(), KEYS_GRPC: keys.made.grpcAddress });
+    const config = loadConfig(ingestConfig, {
+      ...environment(),
+      KEYS_GRPC: keys.made.grpcAddress,
+      WORKSPACE_EVENTS_PER_SECOND: String(options.config.WORKSPACE_EVENTS_PER_SECOND),
+      WORKSPACE_BURST_EVENTS: String(options.config.WORKSPACE_BURST_EVENTS),
+    });
     return createIngest({ ...deps, config, eventLog: eventLog.made });
   });
   const budgets = add('budgets', (deps) => {

@@ -169,6 +169,7 @@ function createPipeline({ route, service, key, budget, limitBytes }: PipelineDep
     const share = budget.open();
     try {
       const body = await readBody(req, share);
+      route.charge?.(caller, body.value);
       const valid = await validate(route, req.params, req.url, body);
       send(res, await route.handler({ ...facts, ...valid, caller }));
     } finally {

@@ -84,6 +84,11 @@ export interface RouteDefinition<
   body?: B;
   /** Largest body in bytes, after decompression; the server's limit unless given. */
   bodyLimitBytes?: number;
+  /**
+   * Charges the caller for what it asks, valid or not: called with the JSON value of the body before it is validated. What it
+   * throws is the answer.
+   */
+  charge?: (caller: CallerFor<A>, body: unknown) => void;
   /** Every answer but errors, which all share the body of decisions §3. */
   responses: R;
   handler: (context: RouteContext<A, P, Q, B>) => Promise<ResultOf<NoInfer<R>>>;
@@ -102,6 +107,7 @@ export interface Route {
   query: z.ZodObject | undefined;
   bodies: Record<string, z.ZodType> | undefined;
   bodyLimitBytes: number | undefined;
+  charge: ((caller: unknown, body: unknown) => void) | undefined;
   responses: ResponseSchemas;
   handler: (context: UntypedContext) => Promise<RouteResult>;
 }
@@ -142,7 +148,8 @@ export function defineRoute<
     query: route.query,
     bodies: route.body instanceof z.ZodType ? { 'application/json': route.body } : route.body,
     bodyLimitBytes: route.bodyLimitBytes,
-    // The pipeline hands over what the route's own schemas made of the request, so the types hold.
+    // The pipeline hands over what the route's own schemas and its access made of the request, so the types hold.
+    charge: route.charge as Route['charge'],
     handler: route.handler as unknown as Route['handler'],
   };
 }

@@ -37,6 +37,8 @@ export async function startStandalone(env: NodeJS.ProcessEnv = {}): Promise<Stan
       TOLLKEEPER_DEMO_KEY_FILE: keyFile,
       TOLLKEEPER_OWNER_EMAIL: OWNER.email,
       TOLLKEEPER_OWNER_PASSWORD: OWNER.password,
+      WORKSPACE_EVENTS_PER_SECOND: '10000000',
+      WORKSPACE_BURST_EVENTS: '10000000',
       ...env,
     },
   });

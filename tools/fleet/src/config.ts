@@ -41,8 +41,8 @@ export const fleetConfig = z.object({
 });
 export type FleetConfig = z.infer<typeof fleetConfig>;
 
-/** What the services read without the fleet's help: private certificate authorities, and where traces go. */
-const PASSED_ON = /^(NODE_EXTRA_CA_CERTS|OTEL_.+)$/;
+/** What the services read without the fleet's help: private certificate authorities, where traces go, and how much a workspace may send. */
+const PASSED_ON = /^(NODE_EXTRA_CA_CERTS|OTEL_.+|WORKSPACE_EVENTS_PER_SECOND|WORKSPACE_BURST_EVENTS)$/;
 
 /** The part of the environment that the services get as it is. */
 export function passedOn(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

@@ -4,6 +4,7 @@ import type { Clock } from '@tollkeeper/kernel';
 import { z } from 'zod';
 import type { VerifiedKey } from '../clients/key.verifier.ts';
 import type { EventIntake } from '../domain/event.intake.ts';
+import type { EventQuota } from '../domain/event.quota.ts';
 
 const MAX_BODY_BYTES = 5 * 1024 * 1024;
 
@@ -11,16 +12,20 @@ const DESCRIPTION = `Takes one CloudEvents 1.0 event (\`application/cloudevents+
 (\`application/cloudevents-batch+json\`), at most 5 MiB. The workspace is the one of the key.
 
 202 means that the log has the events durably. One bad event refuses the whole batch; \`details\` begin with its index.
-An event is unique by \`source\` and \`id\` and counts once, so after any other answer, or none, sending again is safe.`;
+An event is unique by \`source\` and \`id\` and counts once, so after any other answer, or none, sending again is safe.
+
+A workspace may send a number of events a second, and more after a pause. Beyond that the answer is 429 with \`Retry-After\`.`;
 
 export interface EventRouteDeps {
   intake: EventIntake;
+  /** Also admits to the quota. */
   authenticator: Authenticator<VerifiedKey>;
+  quota: EventQuota;
   clock: Clock;
 }
 
 /** Event ingestion (decisions §7), the only route that takes workspace keys. */
-export function createEventRoutes({ intake, authenticator, clock }: EventRouteDeps): Route[] {
+export function createEventRoutes({ intake, authenticator, quota, clock }: EventRouteDeps): Route[] {
   const event = gatewayEventSchema.check(({ value, issues }) => {
     if (Date.parse(value.time) <= clock() + MAX_EVENT_TIME_AHEAD_MS) return;
     const now = new Date(clock()).toISOString();
@@ -45,6 +50,7 @@ export function createEventRoutes({ intake, authenticator, clock }: EventRouteDe
         'application/cloudevents-batch+json': gatewayEventBatchOf(event),
       },
       bodyLimitBytes: MAX_BODY_BYTES,
+      charge: ({ tenantId }, body) => quota.charge(tenantId, Array.isArray(body) ? body.length : 1),
       responses: {
         202: {
           description: 'The log has the events durably',

@@ -2,6 +2,7 @@ import { type KeyRole, parseWorkspaceKey } from '@tollkeeper/contracts';
 import type { Authenticator } from '@tollkeeper/http';
 import { AppError } from '@tollkeeper/kernel';
 import type { KeyVerifier, VerifiedKey } from '../clients/key.verifier.ts';
+import type { EventQuota } from '../domain/event.quota.ts';
 
 const BEARER = /^Bearer +(\S{1,128})$/i;
 
@@ -9,9 +10,9 @@ const MAY_POST_EVENTS: Record<KeyRole, boolean> = { read_only: false, developer:
 
 /**
  * The key middleware: who calls, by `Authorization: Bearer ws_live_…` (decisions §7). A key that can't be one, by its
- * shape or its checksum, is refused without asking anybody.
+ * shape or its checksum, is refused without asking anybody; one whose workspace has used up its quota, before its body is read.
  */
-export function createKeyAuthenticator(verify: KeyVerifier): Authenticator<VerifiedKey> {
+export function createKeyAuthenticator(verify: KeyVerifier, quota: EventQuota): Authenticator<VerifiedKey> {
   return {
     scheme: 'workspaceKey',
     async authenticate({ headers, requestId }) {
@@ -24,6 +25,7 @@ export function createKeyAuthenticator(verify: KeyVerifier): Authenticator<Verif
       if (!MAY_POST_EVENTS[key.role]) {
         throw new AppError('forbidden', `A ${key.role} key may not post events; use a developer or an admin key.`);
       }
+      quota.admit(key.tenantId);
       return key;
     },
   };
