@@ -20,10 +20,10 @@ function holdablePartitions() {
         ...options,
         handler: {
           ...handler,
-          async handle(batch) {
+          async handle(batch, stored) {
             for (const { key } of batch.records) partitions.set(key, batch.partition);
             await held.get(batch.partition)?.promise;
-            await handler.handle(batch);
+            await handler.handle(batch, stored);
           },
         },
       });

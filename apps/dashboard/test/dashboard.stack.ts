@@ -6,7 +6,7 @@ import {
   type GatewayEvent,
   type IdentityServiceDefinition,
 } from '@tollkeeper/contracts';
-import { createConfiguredEventLog, type EventLog } from '@tollkeeper/event-log';
+import { createConfiguredEventLog, type EventLog, type ReadRecord, type RecordBatch } from '@tollkeeper/event-log';
 import { grpcService } from '@tollkeeper/grpc';
 import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
 import { AppError, newId, provenTenantId, type TenantId } from '@tollkeeper/kernel';
@@ -98,12 +98,34 @@ export function useDashboard(mongo: TestMongo) {
   const offsets = createOffsetStore(mongo.connection.useDb(database), CONSUMER_GROUP);
 
   /** Resolves once the dashboard has applied everything that the log holds. */
-  async function caughtUp(): Promise<void> {
+  async function caughtUp(timeoutMs?: number): Promise<void> {
     const handler = { position: offsets.position, handle: async () => {} };
     const { lag } = eventLog.consumer({ group: CONSUMER_GROUP, topic: GATEWAY_EVENTS_TOPIC, handler, maxRecords: 1 });
-    await eventually(async () => {
-      if ((await lag()) > 0) throw new Error('not all events are read');
+    await eventually(
+      async () => {
+        if ((await lag()) > 0) throw new Error('not all events are read');
+      },
+      { ...(timeoutMs !== undefined && { timeoutMs }) },
+    );
+  }
+
+  /** What was set aside of the topic. */
+  async function deadLetters(): Promise<ReadRecord[]> {
+    const letters: ReadRecord[] = [];
+    const topic = `${GATEWAY_EVENTS_TOPIC}.dead`;
+    await eventLog.ensureTopic({ name: topic, partitions: 1, retentionMs: 3_600_000 });
+    const handler = {
+      position: async () => null,
+      handle: async ({ records }: RecordBatch) => void letters.push(...records),
+    };
+    const reader = eventLog.consumer({ group: newTenant(), topic, handler, maxRecords: 1000 });
+    const [end = 0] = await reader.endOffsets();
+    await reader.start();
+    await eventually(() => {
+      if (letters.length < end) throw new Error('not all dead letters are read');
     });
+    await reader.stop();
+    return letters;
   }
 
   beforeAll(async () => {
@@ -125,6 +147,8 @@ export function useDashboard(mongo: TestMongo) {
     budgets,
     get,
     appendValues,
+    caughtUp,
+    deadLetters,
     stopIdentity: () => identity.stop(),
     ready: () => service.ready?.(),
     async restart() {

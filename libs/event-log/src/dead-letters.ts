@@ -5,7 +5,7 @@ import { sizeOf } from './log.records.ts';
 /** Where records go that can never be applied, so that those behind them can be. */
 export interface DeadLetters {
   /**
-   * Appends the record to `<topic>.dead` with the headers `dead-reason`, `dead-group` (who could not read it), `dead-topic`,
+   * Appends the record to `<topic>.dead` with the headers `dead-reason`, `dead-group` (who could not apply it), `dead-topic`,
    * `dead-partition` and `dead-offset`. It is kept as it is, unless no log could keep it: then its value is cut to
    * {@link MAX_RECORD_BYTES}, `dead-value-bytes` says how long it was, and a missing key or too many headers are replaced.
    *
@@ -37,7 +37,7 @@ export function createDeadLetters(deps: {
   const ensured = new Set<string>();
   const setAsideTotal = deps.metrics.counter({
     name: 'event_log_dead_letters_total',
-    help: 'Records that could not be read and were set aside',
+    help: 'Records that could not be read or applied and were set aside',
     labelNames: ['topic'],
   });
 

@@ -46,11 +46,13 @@ export interface ConsumerHandler {
    * Applies the batch and stores `nextOffset`, in one transaction where the effects must happen exactly once: then
    * a crash, a redelivery or a second owner of the partition changes nothing (see `createOffsetStore` of the mongo library).
    *
-   * Batches of one partition come one after the other, batches of several partitions at the same time. A rejection means
-   * that nothing happened: after a back-off the batch comes again, for ever. A record that can never be applied is
-   * therefore the handler's to set aside (see `createDeadLetters`).
+   * A handler that stores positions in mid-batch too says so with `stored`, each time with the position that it stored.
+   *
+   * Batches of one partition come one after the other, batches of several partitions at the same time. After a rejection
+   * and a back-off what follows {@link position} comes again, for ever. A record that can never be applied is therefore the
+   * handler's to set aside (see `createTransactionalHandler`, which does all of this).
    */
-  handle(batch: RecordBatch): Promise<void>;
+  handle(batch: RecordBatch, stored: (position: number) => void): Promise<void>;
   /**
    * For handlers that put off storing what they have applied. Called when the work on a partition ends, after its last
    * {@link handle}. Unless it was `lost`, nobody works on it before this has resolved, so it can be stored now. What was lost
@@ -112,7 +114,10 @@ export interface EventLog extends Component {
   consumer(options: ConsumerOptions): LogConsumer;
 }
 
-/** `stop` waits for the batches in hand and hands the partitions on at once. */
+/**
+ * `stop` waits for the batches in hand and hands the partitions on at once. `impairments` names the partitions that have stood still
+ * for a minute.
+ */
 export interface LogConsumer extends Component {
   /** Records of the whole topic that the group has not read yet. Expired records do not count. */
   lag(): Promise<number>;

@@ -5,3 +5,4 @@ export { type InstrumentOptions, instrumentEventLog } from './instrumented.event
 export { kafkaFields } from './kafka/kafka.config.ts';
 export { createKafkaEventLog, type KafkaEventLogOptions } from './kafka/kafka.event-log.ts';
 export { createMongoEventLog, type MongoEventLogOptions } from './mongo/mongo.event-log.ts';
+export { createTransactionalHandler, type TransactionalHandlerOptions } from './transactional.handler.ts';

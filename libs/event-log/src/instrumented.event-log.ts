@@ -44,12 +44,12 @@ export function instrumentEventLog(log: EventLog, { metrics, tracer }: Instrumen
     const handle = tracer === undefined ? handler.handle : handleTraced(tracer, group, handler.handle);
     return {
       ...handler,
-      async handle(batch) {
+      async handle(batch, stored) {
         const startedAt = performance.now();
         const observe = (outcome: string): void =>
           handleDuration.observe({ group, topic, outcome }, (performance.now() - startedAt) / 1000);
         try {
-          await handle(batch);
+          await handle(batch, stored);
           observe('applied');
         } catch (error) {
           observe('rejected');

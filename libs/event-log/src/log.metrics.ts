@@ -34,5 +34,10 @@ export function createLogMetrics(metrics: Metrics) {
       help: 'Records that wait to be applied, for the partitions that this process owns',
       labelNames: ['group', 'topic', 'partition'],
     }),
+    standstill: metrics.gauge({
+      name: 'event_log_standstill_seconds',
+      help: 'Time since a group got on in a partition of this process where something is to be done, 0 where nothing is',
+      labelNames: ['group', 'topic', 'partition'],
+    }),
   };
 }

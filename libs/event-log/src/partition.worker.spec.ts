@@ -5,12 +5,14 @@ import { eventually, type TestLogger, testLogger } from '@tollkeeper/testing';
 import type { ConsumerHandler, ReadRecord } from './event-log.ts';
 import { createLogMetrics, type LogMetrics } from './log.metrics.ts';
 import { type PartitionSource, type PartitionWork, startPartitionWork } from './partition.worker.ts';
+import { createStandstills, type Standstills } from './standstill.ts';
 
 const PARTITION = { group: 'readers', topic: 'payments', partition: 3 };
 
 describe('the work on a partition', () => {
   let metrics: LogMetrics;
   let log: TestLogger;
+  const clock = { now: 0 };
   let handed: number;
   let work: PartitionWork | undefined;
 
@@ -34,6 +36,12 @@ describe('the work on a partition', () => {
       partition,
       source: { ...sourceOf(offsets), ...source },
       metrics,
+      standstills: createStandstills({
+        consumer: PARTITION,
+        metrics,
+        logger: log.logger,
+        monotonicClock: () => clock.now,
+      }),
       logger: log.logger,
     });
   }
@@ -80,6 +88,162 @@ describe('the work on a partition', () => {
     await eventually(async () =>
       expect((await metrics.consumed.get()).values).toEqual([{ labels: PARTITION, value: 3 }]),
     );
+  });
+});
+
+describe('a partition in which something is to be done and nothing is', () => {
+  let metrics: LogMetrics;
+  let log: TestLogger;
+  let standstills: Standstills;
+  let work: PartitionWork | undefined;
+  const clock = { now: 0 };
+  /** Resolves when what hangs or fails has been asked. */
+  let begun: PromiseWithResolvers<void>;
+  /** What hangs waits for it, until the test is over. */
+  let held: PromiseWithResolvers<never>;
+
+  beforeEach(() => {
+    metrics = createLogMetrics(createMetrics('test'));
+    log = testLogger();
+    clock.now = 0;
+    begun = Promise.withResolvers();
+    held = Promise.withResolvers();
+    // In the tests in which nothing hangs nobody else takes its rejection.
+    held.promise.catch(() => undefined);
+    standstills = createStandstills({
+      consumer: PARTITION,
+      metrics,
+      logger: log.logger,
+      monotonicClock: () => clock.now,
+    });
+  });
+  afterEach(async () => {
+    held.reject(new Error('the test is over'));
+    await work?.stop({ lost: false });
+  });
+
+  function start(
+    handler: Partial<ConsumerHandler>,
+    source: Partial<PartitionSource> = {},
+    offsets = [[7, 8], [9]],
+  ): void {
+    const { partition, ...consumer } = PARTITION;
+    const complete = { position: async () => 7, handle: async () => undefined, ...handler };
+    work = startPartitionWork({
+      ...{ consumer: { ...consumer, handler: complete, maxRecords: 10 }, partition, metrics, standstills },
+      ...{ source: { ...sourceOf(offsets), ...source }, logger: log.logger },
+    });
+  }
+  const standstill = async () =>
+    (await metrics.standstill.get()).values.map(({ labels, value }) => ({ labels, value }));
+  const never = (): Promise<never> => {
+    begun.resolve();
+    return held.promise;
+  };
+  const away = (): Promise<never> => {
+    begun.resolve();
+    return Promise.reject(new Error('the database is away'));
+  };
+
+  it.each<[string, Partial<ConsumerHandler>, Partial<PartitionSource>, number | null, string]>([
+    ['its handler hangs', { handle: never }, {}, 7, 'its handler has not answered yet'],
+    ['its handler fails', { handle: away }, {}, 7, 'the database is away'],
+    ['its position is not told', { position: never }, {}, null, 'its position was not told yet'],
+    ['asking for its position fails', { position: away }, {}, null, 'the database is away'],
+    ['the log is not opened', {}, { open: never }, null, 'the log was not opened yet'],
+    ['opening the log fails', {}, { open: away }, null, 'the database is away'],
+  ])('says so after a minute when %s, with place and cause', async (_what, handler, source, offset, cause) => {
+    // What fails comes back to where it fails, however quickly the log is read in between.
+    const again: PartitionSource = {
+      open: async () => undefined,
+      next: async () => ({ records: [recordAt(7)], endOffset: 9 }),
+    };
+    start(handler, { ...again, ...source });
+    await begun.promise;
+    clock.now = 75_000;
+    await eventually(() => expect(standstills.reasons()).toEqual([expect.stringContaining(cause)]));
+    await eventually(async () => expect(await standstill()).toEqual([{ labels: PARTITION, value: 75 }]));
+    expect(log.lines()).toContainEqual(
+      expect.objectContaining({
+        level: 'error',
+        msg: 'the partition stands still',
+        ...PARTITION,
+        offset,
+        seconds: 75,
+        cause,
+      }),
+    );
+    const where = `partition 3 of payments stands still at offset ${offset ?? 'unknown'} for 75 s`;
+    expect(standstills.reasons()).toEqual([`${where}: ${cause}`]);
+  });
+
+  it('says so once a minute and no more when it gets on', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    start({ handle: () => (begun.resolve(), promise) });
+    await begun.promise;
+    const said = () =>
+      log
+        .lines()
+        .filter(({ msg }) => msg === 'the partition stands still')
+        .map(({ seconds }) => seconds);
+    for (const [now, expected] of [
+      [61_000, [61]],
+      [122_000, [61, 122]],
+    ] as const) {
+      clock.now = now;
+      await eventually(() => expect(said()).toEqual(expected));
+    }
+    resolve();
+    await eventually(async () => expect(await standstill()).toEqual([{ labels: PARTITION, value: 0 }]));
+    expect(standstills.reasons()).toEqual([]);
+    clock.now = 1_000_000;
+    expect(standstills.reasons()).toEqual([]);
+  });
+
+  it('does not say so of one with nothing to read, nor of one that goes on in mid-batch', async () => {
+    const steps: ((position: number) => void)[] = [];
+    start({ handle: (_batch, stored) => (steps.push(stored), never()) });
+    await eventually(() => expect(steps).toHaveLength(1));
+    clock.now = 50_000;
+    steps[0]!(8);
+    clock.now = 100_000;
+    expect(standstills.reasons()).toEqual([]);
+    await eventually(async () => expect((await metrics.lag.get()).values).toEqual([{ labels: PARTITION, value: 1 }]));
+    clock.now = 120_000;
+    expect(standstills.reasons()).toEqual([expect.stringContaining('at offset 8 for 70 s')]);
+  });
+
+  it('says so of one that stores again and again where it stands already', async () => {
+    start({ handle: (_batch, stored) => (stored(7), away()) }, {}, Array(10).fill([7]));
+    await begun.promise;
+    clock.now = 61_000;
+    await eventually(async () => expect((await metrics.redeliveries.get()).values[0]?.value).toBeGreaterThan(2));
+    expect(standstills.reasons()).toEqual([expect.stringContaining('at offset 7 for 61 s')]);
+  });
+
+  it('takes work that comes after a long silence for new, also behind an outage', async () => {
+    let failures = 1;
+    const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
+    let reading = false;
+    start(
+      { position: () => (failures-- > 0 ? Promise.reject(new Error('away')) : Promise.resolve(7)), handle: never },
+      {
+        async next() {
+          reading = true;
+          await arrived;
+          return { records: [recordAt(7)], endOffset: 8 };
+        },
+      },
+    );
+    await eventually(() => expect(reading).toBe(true));
+    clock.now = 3_600_000;
+    expect(standstills.reasons()).toEqual([]);
+    arrive();
+    await begun.promise;
+    clock.now += 59_000;
+    expect(standstills.reasons()).toEqual([]);
+    clock.now += 1_000;
+    expect(standstills.reasons()).toHaveLength(1);
   });
 });
 

@@ -3,6 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '@tollkeeper/runtime';
 import type { ConsumerOptions, ReadRecord, RecordBatch } from './event-log.ts';
 import type { LogMetrics } from './log.metrics.ts';
+import type { Standstills } from './standstill.ts';
 
 const MIN_RETRY_MS = 100;
 const MAX_RETRY_MS = 10_000;
@@ -34,6 +35,8 @@ export function startPartitionWork(deps: {
   partition: number;
   source: PartitionSource;
   metrics: LogMetrics;
+  /** Of the consumer that the partition belongs to. */
+  standstills: Pick<Standstills, 'watch'>;
   logger: Logger;
   /** Settles when an earlier work on the partition has ended; nothing happens before. */
   after?: Promise<void> | undefined;
@@ -42,13 +45,17 @@ export function startPartitionWork(deps: {
   const { topic, group, handler } = consumer;
   const stopping = new AbortController();
   const { signal } = stopping;
+  const progress = deps.standstills.watch(partition);
   let failures = 0;
   let lost = false;
 
   async function consume(): Promise<void> {
+    progress.begins('position');
     let from = await handler.position(topic, partition);
+    progress.begins('open');
     await source.open(from);
     for (;;) {
+      progress.reads(from);
       const { records, endOffset } = await source.next(signal);
       signal.throwIfAborted();
       const nextOffset = (records.at(-1)?.offset ?? 0) + 1;
@@ -58,22 +65,33 @@ export function startPartitionWork(deps: {
   }
 
   async function hand(batch: RecordBatch): Promise<void> {
-    const behind = batch.endOffset - batch.nextOffset;
-    metrics.lag.set({ group, topic, partition }, behind + batch.records.length);
-    await handler.handle(batch);
-    failures = 0;
-    metrics.consumed.inc({ group, topic, partition }, batch.records.length);
-    metrics.lag.set({ group, topic, partition }, behind);
-    reportSkipped(batch);
-  }
+    const { records, nextOffset } = batch;
+    const first = records[0]?.offset ?? nextOffset;
+    let reached = batch.from ?? first;
+    let applied = 0;
+    const setLag = (): void =>
+      metrics.lag.set({ group, topic, partition }, batch.endOffset - nextOffset + records.length - applied);
 
-  /** Once the position is behind them, since until then they may still be found. */
-  function reportSkipped({ records, from, nextOffset }: RecordBatch): void {
-    const first = records[0]?.offset;
-    const skipped = nextOffset - (from ?? first ?? nextOffset) - records.length;
-    if (skipped <= 0) return;
-    metrics.skipped.inc({ group, topic }, skipped);
-    logger.error({ from, first, nextOffset, skipped }, 'records were gone before the group read them');
+    const stored = (position: number): void => {
+      if (position <= reached) return;
+      const before = applied;
+      while (applied < records.length && records[applied]!.offset < position) applied += 1;
+      failures = 0;
+      progress.got(position);
+      metrics.consumed.inc({ group, topic, partition }, applied - before);
+      setLag();
+      // Not before the position is behind them, since until then they may still be found.
+      const skipped = position - reached - (applied - before);
+      reached = position;
+      if (skipped <= 0) return;
+      metrics.skipped.inc({ group, topic }, skipped);
+      logger.error({ from: batch.from, first, nextOffset, skipped }, 'records were gone before the group read them');
+    };
+
+    progress.hands(first);
+    setLag();
+    await handler.handle(batch, stored);
+    stored(nextOffset);
   }
 
   async function run(): Promise<void> {
@@ -84,6 +102,7 @@ export function startPartitionWork(deps: {
       } catch (err) {
         if (signal.aborted) break;
         failures += 1;
+        progress.failed(err);
         metrics.redeliveries.inc({ group, topic, partition });
         const longestMs = Math.min(MAX_RETRY_MS, MIN_RETRY_MS * 2 ** (failures - 1));
         const retryMs = randomInt(longestMs / 2, longestMs + 1);
@@ -91,6 +110,7 @@ export function startPartitionWork(deps: {
         await delay(retryMs, undefined, { signal }).catch(() => undefined);
       }
     }
+    progress.ends();
     metrics.lag.remove({ group, topic, partition });
     await handler
       .released?.({ topic, partition, lost })

@@ -59,7 +59,7 @@ export function handleTraced(
   group: string,
   handle: ConsumerHandler['handle'],
 ): ConsumerHandler['handle'] {
-  return (batch) => {
+  return (batch, stored) => {
     const { topic, partition, records } = batch;
     const [only, ...others] = originsOf(batch);
     const attributes = {
@@ -78,7 +78,7 @@ export function handleTraced(
       links,
       attributes,
     } as const;
-    return inSpan(tracer, options, () => handle(batch));
+    return inSpan(tracer, options, () => handle(batch, stored));
   };
 }
 

@@ -45,13 +45,13 @@ export function describeDeadLetters(
         maxRecords: 10,
         handler: {
           position,
-          async handle(batch) {
+          async handle(batch, stored) {
             for (const record of batch.records) {
               const text = record.value.toString();
               if (text === 'unreadable') await deadLetters.setAside(batch, record, 'it is no JSON');
               else applied.push(text);
             }
-            await handle(batch);
+            await handle(batch, stored);
           },
         },
       });

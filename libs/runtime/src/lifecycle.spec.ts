@@ -115,6 +115,19 @@ describe('createLifecycle', () => {
   });
 });
 
+describe('what of its work stands still', () => {
+  it('is told by the parts of its parts, each by its name', async () => {
+    const { part } = recorder();
+    const impaired = (name: string) => part(name, { impairments: () => [`partition 3 of ${name} stands still`] });
+    const inner = sideBySide('inner', [impaired('a'), part('b')]);
+    const all = createLifecycle([part('c'), inner, impaired('d')], logger);
+    expect(all.impairments?.()).toEqual([
+      'inner: a: partition 3 of a stands still',
+      'd: partition 3 of d stands still',
+    ]);
+  });
+});
+
 describe('sideBySide', () => {
   it('starts its parts without one waiting for another, and is as ready as all of them are', async () => {
     const { calls, part } = recorder();

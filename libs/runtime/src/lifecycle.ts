@@ -17,6 +17,11 @@ export interface Component {
   stop(): Promise<void>;
   /** Rejects with the reason while the part cannot do its work. Absent: ready once started. */
   ready?(): Promise<void>;
+  /**
+   * What of its work stands still, with the reason, while it is ready for the rest: what one of many has brought about must not take
+   * the part away from all others. For people; the part goes on as it is. Empty, or absent, when nothing does.
+   */
+  impairments?(): string[];
 }
 
 export interface LifecycleOptions {
@@ -116,6 +121,7 @@ export function createLifecycle(
       if (state !== 'started') reasons.unshift(`${name} is ${state === 'new' ? 'starting' : state}`);
       if (reasons.length > 0) throw new Error(reasons.join('; '));
     },
+    impairments: () => impairmentsOf(components),
   };
 }
 
@@ -133,7 +139,14 @@ export function sideBySide(name: string, components: readonly Component[]): Comp
     drain: () => components.forEach((component) => component.drain?.()),
     stop: () => all((component) => component.stop()),
     ready: () => all(async (component) => component.ready?.()),
+    impairments: () => impairmentsOf(components),
   };
+}
+
+function impairmentsOf(components: readonly Component[]): string[] {
+  return components.flatMap(
+    ({ name, impairments }) => impairments?.().map((impairment) => `${name}: ${impairment}`) ?? [],
+  );
 }
 
 async function reasonsNotReady(components: readonly Component[]): Promise<string[]> {

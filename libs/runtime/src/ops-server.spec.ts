@@ -11,8 +11,9 @@ async function start(
   ready: () => Promise<void>,
   metrics = [createMetrics('a')],
   readyTimeoutMs = 5_000,
+  impairments = (): string[] => [],
 ): Promise<string> {
-  server = createOpsServer({ port: 0, host: '127.0.0.1', metrics, ready, readyTimeoutMs, logger });
+  server = createOpsServer({ port: 0, host: '127.0.0.1', metrics, ready, impairments, readyTimeoutMs, logger });
   await server.start();
   return `http://127.0.0.1:${server.port}`;
 }
@@ -30,6 +31,21 @@ describe('createOpsServer', () => {
 
   it('is ready when everything in the process is', async () => {
     expect((await fetch(`${await start(async () => undefined)}/readyz`)).status).toBe(200);
+  });
+
+  it('stays ready while a part of its work stands still, and says which and why', async () => {
+    const impairments = ['consumer: partition 3 stands still', 'consumer: partition 4 stands still'];
+    const url = await start(
+      async () => undefined,
+      [],
+      undefined,
+      () => impairments,
+    );
+    const answer = await fetch(`${url}/readyz`);
+    expect(answer.status).toBe(200);
+    expect(await answer.json()).toEqual({ status: 'impaired', reason: impairments.join('; ') });
+    impairments.length = 0;
+    expect(await (await fetch(`${url}/readyz`)).json()).toEqual({ status: 'ready' });
   });
 
   it('is not ready while a dependency does not answer', async () => {

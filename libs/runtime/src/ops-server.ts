@@ -14,6 +14,8 @@ export interface OpsServerOptions {
   metrics: readonly Metrics[];
   /** Rejects with the reason while the process cannot do its work. */
   ready: () => Promise<void>;
+  /** What stands still, with the reason, in a process that is ready. */
+  impairments?: () => string[];
   /** Milliseconds that `ready` may take before the answer is "not ready". */
   readyTimeoutMs?: number;
   logger: Logger;
@@ -26,11 +28,14 @@ export type OpsServer = Component & { readonly port: number };
  * Serves `/healthz` (200 while the process can answer at all), `/readyz` (200, or 503 with the reasons) and
  * `/metrics` (Prometheus text: the process's own metrics and those of all services in it).
  *
+ * A process that is ready but for a part of its work, such as one partition of several, answers 200 with the reason, as `impaired`: a 503
+ * would take it away from everybody, and no other replica would get on with that part either.
+ *
  * Start it first and stop it last, so that it tells the truth while the rest starts and drains. It has no
  * authentication: keep its port inside the cluster.
  */
 export function createOpsServer(options: OpsServerOptions): OpsServer {
-  const { port, host = '0.0.0.0', metrics, ready, readyTimeoutMs = 5_000, logger } = options;
+  const { port, host = '0.0.0.0', metrics, ready, impairments = () => [], readyTimeoutMs = 5_000, logger } = options;
   const processRegistry = new prom.Registry();
   const registries = [processRegistry, ...metrics.map(({ registry }) => registry)];
 
@@ -42,8 +47,13 @@ export function createOpsServer(options: OpsServerOptions): OpsServer {
     }
     if (path !== '/readyz') return { status: 404, type: json, body: '{"error":"Not found."}' };
     const reason = await reasonNotToBeReady();
-    if (reason === null) return { status: 200, type: json, body: '{"status":"ready"}' };
+    if (reason === null) return { status: 200, type: json, body: JSON.stringify(readyBody()) };
     return { status: 503, type: json, body: JSON.stringify({ status: 'not ready', reason }) };
+  }
+
+  function readyBody(): { status: string; reason?: string } {
+    const reasons = impairments();
+    return reasons.length === 0 ? { status: 'ready' } : { status: 'impaired', reason: reasons.join('; ') };
   }
 
   async function reasonNotToBeReady(): Promise<string | null> {

@@ -26,8 +26,8 @@ export interface BreakableMongo extends TestMongo {
 /** Longest start of a `mongod` on a busy machine. */
 const START_TIMEOUT_MS = 60_000;
 
-/** As `useMongo`, on a `mongod` of the suite's own that can hang, die and come back. */
-export function useBreakableMongo(): BreakableMongo {
+/** As `useMongo`, on a `mongod` of the suite's own that can hang, die and come back, and has as little cache as the suite asks for. */
+export function useBreakableMongo({ cacheSizeMb = 64 } = {}): BreakableMongo {
   const connection = mongoose.createConnection();
   const newDatabase = () => `test_${randomBytes(8).toString('hex')}`;
   const database = newDatabase();
@@ -35,7 +35,7 @@ export function useBreakableMongo(): BreakableMongo {
   let mongod: EmbeddedMongo;
 
   const start = async (port?: number): Promise<void> => {
-    mongod = await startEmbeddedMongo({ dataDirectory, cacheSizeMb: 64, ...(port !== undefined && { port }) });
+    mongod = await startEmbeddedMongo({ dataDirectory, cacheSizeMb, ...(port !== undefined && { port }) });
   };
 
   beforeAll(async () => {

@@ -41,9 +41,9 @@ function watchedLog(eventLog: EventLog, onHanded: (records: number) => void): Ev
     ...eventLog,
     consumer(options) {
       if (options.topic !== GATEWAY_EVENTS_TOPIC) return eventLog.consumer(options);
-      const handle: typeof options.handler.handle = (batch) => {
+      const handle: typeof options.handler.handle = (batch, stored) => {
         onHanded(batch.records.length);
-        return options.handler.handle(batch);
+        return options.handler.handle(batch, stored);
       };
       return eventLog.consumer({ ...options, handler: { ...options.handler, handle } });
     },

@@ -1,11 +1,11 @@
 import { decodeGatewayEvent, GATEWAY_EVENTS_TOPIC, GATEWAY_EVENTS_TOPIC_OPTIONS } from '@tollkeeper/contracts';
 import type { GatewayEventRecord } from '@tollkeeper/contracts';
-import type { DeadLetters, EventLog, LogConsumer, RecordBatch } from '@tollkeeper/event-log';
-import { type OffsetStore, withTransaction } from '@tollkeeper/mongo';
+import { createTransactionalHandler, type DeadLetters, type EventLog, type LogConsumer } from '@tollkeeper/event-log';
+import type { OffsetStore } from '@tollkeeper/mongo';
 import type { Metrics } from '@tollkeeper/runtime';
 import type { ClientSession, Connection } from 'mongoose';
 import { BUDGET_BLOCKED, GUARD_BLOCKED, SPEND_SETTLED, type DashboardEvent } from '../domain/event.ts';
-import { recordEvents, type EventRecorder } from '../domain/record-events.ts';
+import { createWriteCounter, recordEvents, type EventRecorder } from '../domain/record-events.ts';
 
 /** The group that the dashboard's replicas read as, and under which they keep their offsets. */
 export const CONSUMER_GROUP = 'dashboard';
@@ -21,10 +21,7 @@ export interface GatewayEventsConsumerDeps {
   metrics: Metrics;
 }
 
-/**
- * Counts the events of the log exactly once: what a batch changes and the offset behind it are committed in one
- * transaction, which fails when another owner of the partition came first.
- */
+/** Counts the events of the log exactly once: what events change and the offset behind them are committed in one transaction. */
 export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): LogConsumer {
   const { eventLog, deadLetters, connection, offsets, recorder } = deps;
   const eventsTotal = deps.metrics.counter({
@@ -33,21 +30,23 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Lo
     labelNames: ['outcome'],
   });
 
-  async function handle(batch: RecordBatch): Promise<void> {
-    const events = await readable(batch, deadLetters);
-    const { topic, partition, from, nextOffset: to } = batch;
-    const counted = await withTransaction(connection, async (session) => {
-      await offsets.advance(session, { topic, partition, from, to });
-      return recordEvents(recorder, session, events);
-    });
-    eventsTotal.inc({ outcome: 'counted' }, counted);
-    eventsTotal.inc({ outcome: 'duplicate' }, events.length - counted);
-  }
+  const handler = createTransactionalHandler({
+    connection,
+    offsets,
+    deadLetters,
+    read: ({ value }) => toDashboardEvent(decodeGatewayEvent(value)),
+    documents: createWriteCounter,
+    apply: (session: ClientSession, events: DashboardEvent[]) => recordEvents(recorder, session, events),
+    applied(counted, events) {
+      eventsTotal.inc({ outcome: 'counted' }, counted);
+      eventsTotal.inc({ outcome: 'duplicate' }, events.length - counted);
+    },
+  });
 
   const consumer = eventLog.consumer({
     group: CONSUMER_GROUP,
     topic: GATEWAY_EVENTS_TOPIC,
-    handler: { position: offsets.position, handle },
+    handler,
     maxRecords: MAX_RECORDS_PER_BATCH,
   });
   return {
@@ -57,18 +56,6 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Lo
       await consumer.start();
     },
   };
-}
-
-async function readable(batch: RecordBatch, deadLetters: DeadLetters): Promise<DashboardEvent[]> {
-  const events: DashboardEvent[] = [];
-  for (const record of batch.records) {
-    try {
-      events.push(toDashboardEvent(decodeGatewayEvent(record.value)));
-    } catch (error) {
-      await deadLetters.setAside(batch, record, error instanceof Error ? error.message : String(error));
-    }
-  }
-  return events;
 }
 
 const KEPT_WHOLE: ReadonlySet<string> = new Set([SPEND_SETTLED, BUDGET_BLOCKED, GUARD_BLOCKED]);

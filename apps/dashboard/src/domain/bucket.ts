@@ -93,6 +93,28 @@ export function bucketDeltas(events: DashboardEvent[], starts: RunStart[]): Buck
   return [...deltas.values()];
 }
 
+/** Says of each event, one after the other, how many buckets it touches that none before it has touched. */
+export function createBucketCounter(): (event: DashboardEvent) => number {
+  const minutes = new Set<string>();
+  const quarters = new Set<string>();
+  const buckets = new Set<string>();
+  return (event) => {
+    const { tenantId, time, type, data } = event;
+    let known = minutes.size;
+    minutes.add(`${tenantId}|${bucketStart('1m', time)}`);
+    const minute = minutes.size - known;
+    // Events of the same subject within 15 minutes share all other buckets: most end here.
+    known = quarters.size;
+    quarters.add(`${tenantId}|${bucketStart('15m', time)}|${data.agent_id}|${type}|${data.model}`);
+    if (quarters.size === known) return minute;
+    known = buckets.size;
+    for (const scope of scopesOf(event)) {
+      for (const grain of AGENT_GRAINS) buckets.add(bucketKey(tenantId, scope, grain, bucketStart(grain, time)));
+    }
+    return minute + buckets.size - known;
+  };
+}
+
 /** Identity of a bucket. A model's name is free text, so it stands last. */
 export function bucketKey(tenantId: TenantId, scope: BucketScope, grain: Grain, start: number): string {
   const agent = scope.level === 'workspace' ? '' : scope.agentId;

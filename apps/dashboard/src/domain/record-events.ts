@@ -1,5 +1,5 @@
 import type { TenantId } from '@tollkeeper/kernel';
-import { bucketDeltas, runStarts, type BucketDelta, type RunStart } from './bucket.ts';
+import { bucketDeltas, createBucketCounter, runKey, runStarts, type BucketDelta, type RunStart } from './bucket.ts';
 import { withoutDuplicates, type DashboardEvent } from './event.ts';
 
 /** The writes of {@link recordEvents}. All calls made with one `Session` take effect together or not at all. */
@@ -29,6 +29,21 @@ export async function recordEvents<Session>(
   await recorder.saveRunStarts(session, starts);
   await recorder.addToBuckets(session, bucketDeltas(fresh, starts));
   return fresh.length;
+}
+
+/**
+ * Says of each event, one after the other, how many documents {@link recordEvents} writes for it at most beside those of the events
+ * before: itself, the start of its run, and its buckets, ten where it is alone in them and none among its like.
+ */
+export function createWriteCounter(): (event: DashboardEvent) => number {
+  const newBuckets = createBucketCounter();
+  const runs = new Set<string>();
+  return (event) => {
+    const { run_id } = event.data;
+    const known = runs.size;
+    if (run_id !== undefined) runs.add(runKey(event.tenantId, run_id));
+    return 1 + (runs.size - known) + newBuckets(event);
+  };
 }
 
 function runsOf(events: DashboardEvent[]): { tenantId: TenantId; runId: string }[] {

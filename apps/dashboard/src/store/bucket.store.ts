@@ -85,7 +85,7 @@ export function createBucketStore(connection: Connection, retentionSeconds: numb
   return {
     async add(session, deltas) {
       if (deltas.length === 0) return;
-      await buckets.bulkWrite(deltas.map(toUpsert), { ordered: false, ...(session && { session }) });
+      await buckets.bulkWrite(deltas.map(toUpsert), session && { session });
     },
     async tallySpans(tenantId, subject, plan) {
       const bySpan = new Map<number, Tally>();

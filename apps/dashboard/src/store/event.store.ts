@@ -122,8 +122,7 @@ export function createEventStore(connection: Connection, retentionSeconds: numbe
       return known;
     },
     async insert(session, fresh) {
-      if (fresh.length > 0)
-        await events.insertMany(fresh.map(fromEvent), { ordered: false, ...(session && { session }) });
+      if (fresh.length > 0) await events.insertMany(fresh.map(fromEvent), session && { session });
     },
     async tallySpans(tenantId, subject, plan) {
       const bySpan = new Map<number, Tally>();

@@ -36,7 +36,7 @@ export function createRunStore(connection: Connection, retentionSeconds: number)
   return {
     async knownStarts(session, wanted) {
       const ids = [...new Set(wanted.map(({ tenantId, runId }) => runKey(tenantId, runId)))];
-      const known = await runs.find({ _id: { $in: ids } }, { ...(session && { session }) }).toArray();
+      const known = await runs.find({ _id: { $in: ids } }, session && { session }).toArray();
       return new Map(known.map((run) => [run._id, run.first_at.getTime()]));
     },
     async saveStarts(session, starts) {
@@ -48,7 +48,7 @@ export function createRunStore(connection: Connection, retentionSeconds: number)
           upsert: true,
         },
       }));
-      await runs.bulkWrite(writes, { ordered: false, ...(session && { session }) });
+      await runs.bulkWrite(writes, session && { session });
     },
     async countRunStarts(tenantId, plan) {
       const counts = await Promise.all(

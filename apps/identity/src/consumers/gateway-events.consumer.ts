@@ -1,6 +1,12 @@
 import { decodeGatewayEvent, GATEWAY_EVENTS_TOPIC, GATEWAY_EVENTS_TOPIC_OPTIONS } from '@tollkeeper/contracts';
-import type { ConsumerHandler, DeadLetters, EventLog, LogConsumer, RecordBatch } from '@tollkeeper/event-log';
-import { type OffsetStore, withTransaction } from '@tollkeeper/mongo';
+import {
+  type ConsumerHandler,
+  createTransactionalHandler,
+  type DeadLetters,
+  type EventLog,
+  type LogConsumer,
+} from '@tollkeeper/event-log';
+import type { OffsetStore } from '@tollkeeper/mongo';
 import type { Connection } from 'mongoose';
 import type { MongoAgentStore, SeenAgent } from '../store/agent.store.ts';
 import { createRecentKeys } from './recent-keys.ts';
@@ -17,7 +23,7 @@ export interface GatewayEventsDeps {
   deadLetters: DeadLetters;
 }
 
-/** Registers the agents that events tell about. A batch's agents and its position are one transaction. */
+/** Registers the agents that events tell about. Agents and the position behind their events are one transaction. */
 export function createGatewayEventsConsumer(eventLog: EventLog, deps: GatewayEventsDeps): LogConsumer {
   const handler = createGatewayEventsHandler(deps);
   const topic = GATEWAY_EVENTS_TOPIC;
@@ -35,33 +41,24 @@ function createGatewayEventsHandler({ connection, offsets, agents, deadLetters }
   // Nearly every event is of an agent that was seen before; these cost no write.
   const known = createRecentKeys(MAX_KNOWN_AGENTS);
 
-  async function readUnknown(batch: RecordBatch): Promise<Map<string, SeenAgent>> {
-    const seen = new Map<string, SeenAgent>();
-    for (const record of batch.records) {
-      try {
-        const { tenantId, receivedAt, event } = decodeGatewayEvent(record.value);
-        const agentId = event.data.agent_id;
-        if (agentId === undefined) continue;
-        const key = `${tenantId}/${agentId}`;
-        if (!known.has(key)) seen.set(key, { tenantId, agentId, seenAt: new Date(receivedAt) });
-      } catch (error) {
-        await deadLetters.setAside(batch, record, error instanceof Error ? error.message : String(error));
-      }
-    }
-    return seen;
-  }
-
-  return {
-    position: (topic, partition) => offsets.position(topic, partition),
-
-    async handle(batch) {
-      const { topic, partition, from, nextOffset: to } = batch;
-      const seen = await readUnknown(batch);
-      await withTransaction(connection, async (session) => {
-        if (seen.size > 0) await agents.registerSeen(session, [...seen.values()]);
-        await offsets.advance(session, { topic, partition, from, to });
-      });
-      for (const key of seen.keys()) known.add(key);
+  return createTransactionalHandler({
+    connection,
+    offsets,
+    deadLetters,
+    read({ value }): SeenAgent | undefined {
+      const { tenantId, receivedAt, event } = decodeGatewayEvent(value);
+      const agentId = event.data.agent_id;
+      if (agentId === undefined || known.has(keyOf({ tenantId, agentId }))) return undefined;
+      return { tenantId, agentId, seenAt: new Date(receivedAt) };
     },
-  };
+    apply: (session, seen) =>
+      agents.registerSeen(session, [...new Map(seen.map((agent) => [keyOf(agent), agent])).values()]),
+    applied(_effect, seen) {
+      for (const agent of seen) known.add(keyOf(agent));
+    },
+  });
+}
+
+function keyOf({ tenantId, agentId }: Pick<SeenAgent, 'tenantId' | 'agentId'>): string {
+  return `${tenantId}/${agentId}`;
 }

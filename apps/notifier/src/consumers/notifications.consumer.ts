@@ -1,7 +1,7 @@
 import { decodeNotification, NOTIFICATIONS_TOPIC, NOTIFICATIONS_TOPIC_OPTIONS } from '@tollkeeper/contracts';
-import type { DeadLetters, EventLog, LogConsumer, RecordBatch } from '@tollkeeper/event-log';
+import { createTransactionalHandler, type DeadLetters, type EventLog, type LogConsumer } from '@tollkeeper/event-log';
 import type { Clock } from '@tollkeeper/kernel';
-import { type OffsetStore, withTransaction } from '@tollkeeper/mongo';
+import type { OffsetStore } from '@tollkeeper/mongo';
 import { traceHeadersOf } from '@tollkeeper/runtime';
 import type { Connection } from 'mongoose';
 import type { StoredNotification } from '../store/delivery.document.ts';
@@ -10,7 +10,6 @@ import type { DeliveryStore } from '../store/delivery.store.ts';
 /** The group that the notifier's replicas read as, and under which they keep their offsets. */
 export const CONSUMER_GROUP = 'notifier';
 
-/** Bounds the transaction: an alert has up to some 10 kB. */
 const MAX_RECORDS_PER_BATCH = 200;
 
 export interface NotificationsConsumerDeps {
@@ -24,24 +23,27 @@ export interface NotificationsConsumerDeps {
   clock: Clock;
 }
 
-/** Queues each notification of the log once: the deliveries and the offset behind them are committed in one transaction. */
+/** Queues each notification of the log once: deliveries and the offset behind them are committed in one transaction. */
 export function createNotificationsConsumer(deps: NotificationsConsumerDeps): LogConsumer {
   const { eventLog, deadLetters, connection, offsets, store, onQueued, clock } = deps;
 
-  async function handle(batch: RecordBatch): Promise<void> {
-    const notifications = await readable(batch, deadLetters);
-    const { topic, partition, from, nextOffset: to } = batch;
-    await withTransaction(connection, async (session) => {
-      await offsets.advance(session, { topic, partition, from, to });
-      await store.add(session, notifications, clock());
-    });
-    onQueued();
-  }
+  const handler = createTransactionalHandler({
+    connection,
+    offsets,
+    deadLetters,
+    read: ({ value, offset, headers }): StoredNotification => ({
+      notification: decodeNotification(value),
+      offset,
+      trace: traceHeadersOf(headers),
+    }),
+    apply: (session, notifications) => store.add(session, notifications, clock()),
+    applied: onQueued,
+  });
 
   const consumer = eventLog.consumer({
     group: CONSUMER_GROUP,
     topic: NOTIFICATIONS_TOPIC,
-    handler: { position: offsets.position, handle },
+    handler,
     maxRecords: MAX_RECORDS_PER_BATCH,
   });
   return {
@@ -51,17 +53,4 @@ export function createNotificationsConsumer(deps: NotificationsConsumerDeps): Lo
       await consumer.start();
     },
   };
-}
-
-async function readable(batch: RecordBatch, deadLetters: DeadLetters): Promise<StoredNotification[]> {
-  const notifications: StoredNotification[] = [];
-  for (const record of batch.records) {
-    try {
-      const notification = decodeNotification(record.value);
-      notifications.push({ notification, offset: record.offset, trace: traceHeadersOf(record.headers) });
-    } catch (error) {
-      await deadLetters.setAside(batch, record, error instanceof Error ? error.message : String(error));
-    }
-  }
-  return notifications;
 }

@@ -6,6 +6,7 @@ import type { LogMetrics } from '../log.metrics.ts';
 import { type GroupSession, startGroupSession } from './group.session.ts';
 import type { OpenKafkaClient } from './kafka.client.ts';
 import { createOffsetReporter } from './offset.reporter.ts';
+import { createStandstills } from '../standstill.ts';
 import { createPartitionAssignment } from './partition.assignment.ts';
 import type { TopicAdmin } from './topic.admin.ts';
 
@@ -35,7 +36,13 @@ export function createKafkaConsumer(deps: {
   const logger = deps.logger.child({ topic, group });
   const stopping = new AbortController();
   const offsets = createOffsetReporter({ topic, handler, logger });
-  const assignment = createPartitionAssignment({ ...deps, options: { ...options, handler: offsets.handler }, logger });
+  const standstills = createStandstills({ ...deps, consumer: options });
+  const assignment = createPartitionAssignment({
+    ...deps,
+    options: { ...options, handler: offsets.handler },
+    standstills,
+    logger,
+  });
   const firstJoin = Promise.withResolvers<void>();
   let session: GroupSession | undefined;
   let supervising: Promise<void> | undefined;
@@ -111,6 +118,7 @@ export function createKafkaConsumer(deps: {
       if (session === undefined) throw new Error('the consumer is not started');
       if (!session.isMember()) throw new Error('not a member of the consumer group, so no partition is read');
     },
+    impairments: standstills.reasons,
     async lag() {
       const bounds = await topics.boundsOf(topic);
       const lags = bounds.map(async ({ low, high }, partition) => {

@@ -53,9 +53,13 @@ export function createOffsetReporter(deps: {
         if (position !== null) applied.set(partition, position);
         return position;
       },
-      async handle(batch) {
-        await handler.handle(batch);
-        applied.set(batch.partition, batch.nextOffset);
+      async handle(batch, stored) {
+        const { partition } = batch;
+        await handler.handle(batch, (position) => {
+          applied.set(partition, position);
+          stored(position);
+        });
+        applied.set(partition, batch.nextOffset);
       },
     },
     reportNowAndThen(consumer, partitions) {

@@ -4,6 +4,7 @@ import type { ConsumerOptions } from '../event-log.ts';
 import type { LogMetrics } from '../log.metrics.ts';
 import { type PartitionWork, startPartitionWork } from '../partition.worker.ts';
 import { createPartitionFeed, type PartitionFeed } from './partition.feed.ts';
+import type { Standstills } from '../standstill.ts';
 import type { PartitionBounds, TopicAdmin } from './topic.admin.ts';
 
 type Fetcher = Pick<Consumer, 'seek' | 'pause' | 'resume'>;
@@ -33,9 +34,10 @@ export function createPartitionAssignment(deps: {
   options: ConsumerOptions;
   topics: Pick<TopicAdmin, 'boundsOf'>;
   metrics: LogMetrics;
+  standstills: Standstills;
   logger: Logger;
 }): PartitionAssignment {
-  const { options, topics, metrics } = deps;
+  const { options, topics, metrics, standstills } = deps;
   const { topic } = options;
   const assigned = new Map<number, Assigned>();
   /** Work that was stopped, until its batch in hand is done: the same partition may not be worked on twice at once. */
@@ -67,7 +69,15 @@ export function createPartitionAssignment(deps: {
     });
     feed.close();
     const after = stopped.get(partition);
-    const work = startPartitionWork({ consumer: options, partition, source: feed, metrics, logger, after });
+    const work = startPartitionWork({
+      consumer: options,
+      partition,
+      source: feed,
+      metrics,
+      standstills,
+      logger,
+      after,
+    });
     return { feed, work };
   }
 

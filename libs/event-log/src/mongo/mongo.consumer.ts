@@ -8,6 +8,7 @@ import type { EndOffsets } from './end-offsets.ts';
 import { createGroupMembership, type GroupMembership } from './group.membership.ts';
 import { createGroupStore } from './group.store.ts';
 import type { LogStore } from './log.store.ts';
+import { createStandstills } from '../standstill.ts';
 import { createPartitionSource } from './partition.source.ts';
 
 /** A member of a consumer group that works on its share of the partitions, all at the same time. */
@@ -22,6 +23,7 @@ export function createMongoConsumer(deps: {
 }): LogConsumer {
   const { options, store, ends, logger } = deps;
   const { topic, handler } = options;
+  const standstills = createStandstills({ ...deps, consumer: options });
   let membership: GroupMembership | undefined;
 
   async function lagOf(partition: number, end: number): Promise<number> {
@@ -50,7 +52,7 @@ export function createMongoConsumer(deps: {
             logger: logger.child({ topic, group: options.group, partition }),
           };
           const source = createPartitionSource({ ...work, store, ends });
-          return startPartitionWork({ ...work, source, metrics: deps.metrics });
+          return startPartitionWork({ ...work, source, metrics: deps.metrics, standstills });
         },
       });
       await membership.join();
@@ -66,6 +68,7 @@ export function createMongoConsumer(deps: {
       if (membership === undefined) throw new Error('the consumer is not started');
       await membership.ready();
     },
+    impairments: standstills.reasons,
     async lag() {
       const lags = await Promise.all((await ends.settle()).map((end, partition) => lagOf(partition, end)));
       return lags.reduce((total, lag) => total + lag, 0);

@@ -1,0 +1,93 @@
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { type GatewayEvent, GATEWAY_EVENTS_TOPIC } from '@tollkeeper/contracts';
+import { useBreakableMongo } from '@tollkeeper/testing';
+import { encode, newTenant, settled, useDashboard } from './dashboard.stack.ts';
+
+const NOW = Date.parse('2026-11-21T12:00:00.000Z');
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const TIMEOUT_MS = 120_000;
+
+/** As the standalone has: its transactions are refused when they are too large for it. */
+const mongo = useBreakableMongo({ cacheSizeMb: 96 });
+const dashboard = useDashboard(mongo);
+afterAll(() => mongo.stop());
+
+/** One micro each, over `days` and all of the agents and models. */
+function spread(count: number, { days, agents, models = 1 }: { days: number; agents: number; models?: number }) {
+  return Array.from({ length: count }, (_, index): GatewayEvent => {
+    const time = new Date(NOW - ((index * 7919) % count) * ((days * DAY_MS) / count)).toISOString();
+    const names = { agent_id: `agent-${index % agents}`, model: `model-${Math.floor(index / agents) % models}` };
+    return settled(time, 1, { ...names, run_id: `run-${index}` });
+  });
+}
+
+/** Records of one key share a partition, whatever the workspace. */
+const together = (records: ReturnType<typeof encode>[]) =>
+  dashboard.appendValues(records.map((record) => ({ ...record, key: 'one partition' })));
+
+async function spentBy(tenantId: ReturnType<typeof newTenant>): Promise<number> {
+  return (await dashboard.get(tenantId, '/spend?range=3m')).body.metrics.total_micros;
+}
+
+describe('on the cache of the standalone', () => {
+  it.each([
+    ['1,000 settlements over 30 days of 20 agents', () => spread(1_000, { days: 30, agents: 20 })],
+    ['a trace of 2,000 rows, one every 45 minutes, of 40 agents', () => spread(2_000, { days: 62, agents: 40 })],
+    ['3,000 of 100 agents, 90 days and 4 models', () => spread(3_000, { days: 90, agents: 100, models: 4 })],
+  ])(
+    'one workspace reports %s, and its neighbours in the partition are counted with it',
+    async (_what, events) => {
+      const [sender, neighbour] = [newTenant(), newTenant()];
+      const reported = events();
+      await together([...reported.map((event) => encode(sender, event)), encode(neighbour, settled(at(NOW), 7))]);
+      await dashboard.caughtUp(TIMEOUT_MS);
+      expect(await spentBy(sender)).toBe(reported.length);
+      expect(await spentBy(neighbour)).toBe(7);
+      expect(await dashboard.deadLetters()).toEqual([]);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    '1,000 workspaces in one batch are all counted',
+    async () => {
+      const tenants = Array.from({ length: 1_000 }, () => newTenant());
+      await together(
+        tenants.map((tenantId, index) => encode(tenantId, settled(at(NOW - index * HOUR_MS), 3, { agent_id: 'a' }))),
+      );
+      await dashboard.caughtUp(TIMEOUT_MS);
+      expect(await spentBy(tenants[0]!)).toBe(3);
+      expect(await spentBy(tenants[999]!)).toBe(3);
+      expect(await mongo.connection.useDb(dashboard.database).collection('events').countDocuments({})).toBe(7_003);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe('a record that can never be applied', () => {
+  it('goes to the dead topic with its reason, and those around it in the batch are counted', async () => {
+    const [sender, neighbour] = [newTenant(), newTenant()];
+    const database = mongo.connection.useDb(dashboard.database);
+    await database.db!.command({ collMod: 'events', validator: { 'data.agent_id': { $ne: 'forbidden' } } });
+    const good = Array.from({ length: 20 }, () => encode(neighbour, settled(at(NOW), 1)));
+    const bad = encode(sender, settled(at(NOW), 1, { agent_id: 'forbidden' }));
+    await together([...good.slice(0, 13), bad, ...good.slice(13)]);
+    await dashboard.caughtUp();
+    expect(await spentBy(neighbour)).toBe(20);
+    expect(await spentBy(sender)).toBe(0);
+    expect(await dashboard.deadLetters()).toEqual([
+      expect.objectContaining({
+        value: bad.value,
+        headers: expect.objectContaining({
+          'dead-topic': GATEWAY_EVENTS_TOPIC,
+          'dead-reason': expect.stringContaining('Document failed validation'),
+        }),
+      }),
+    ]);
+  });
+});
+
+function at(time: number): string {
+  return new Date(time).toISOString();
+}
