@@ -137,6 +137,7 @@ export function useIdentity(mongo: TestMongo, settings: Record<string, string> =
     login,
     newOwner,
     collection: (name: string) => mongo.connection.useDb(database).collection(name),
+    command: (command: object) => mongo.connection.useDb(database).db!.command(command),
     logCollection: (name: string) => mongo.connection.useDb(logDatabase).collection(name),
     client: () => client,
     ready: () => service.ready?.(),

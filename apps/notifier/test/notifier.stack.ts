@@ -140,6 +140,7 @@ export function useNotifier(
 
   return {
     ...{ create, logs, clock, names, alerts, append, toldOf, deliveries, start, stop },
+    command: (command: object) => mongo.connection.useDb(database).db!.command(command),
     client: () => client,
     ready: () => service.ready?.(),
     appendValues: (values: { key: string; value: Buffer }[]) => eventLog.append(NOTIFICATIONS_TOPIC, values),
