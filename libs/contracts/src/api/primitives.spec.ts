@@ -83,3 +83,8 @@ describe('the other primitives', () => {
     for (const value of bad) expect(schema.safeParse(value)).toMatchObject({ success: false });
   });
 });
+
+it('a text too long for the name of a time zone is refused without being looked up as one, which would take long', () => {
+  const { error } = timezone.safeParse('x'.repeat(1_000_000));
+  expect(error?.issues.map(({ code }) => code)).toEqual(['too_big']);
+});

@@ -37,7 +37,7 @@ export const micros = z
 /** A point in time as clients may write it; parsed to UTC with milliseconds (`toUtcTimestamp`). */
 export const timestamp = z
   .string()
-  .max(64)
+  .max(64, { abort: true })
   .check((ctx) => {
     const utc = toUtcTimestamp(ctx.value);
     if (utc !== null) ctx.value = utc;
@@ -52,7 +52,7 @@ export const timestamp = z
 export const timezone = z
   .string()
   .min(1)
-  .max(64)
+  .max(64, { abort: true })
   .check((ctx) => {
     const canonical = canonicalTimezone(ctx.value);
     if (canonical !== null) ctx.value = canonical;
