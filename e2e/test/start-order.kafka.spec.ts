@@ -89,4 +89,41 @@ describe('the order of a start does not matter', () => {
     await Promise.all(launched.map((replica) => replica.ready()));
     await expectToWork(deployment);
   });
+
+  it('without the log, people log in and read what was counted; it is counted on as soon as the log is there', async () => {
+    starting = deployFleet({ dataDirectory, mongodbUri: mongo.uri, kafkaBrokers: kafka.brokers });
+    const deployment = await starting;
+    const { path, apiKey } = await newWorkspace(await logIn(deployment, deployment.owner));
+    const spend = { path: path('/dashboard/spend?range=1m') };
+    expect((await postEvents(deployment, apiKey, [spendSettled({ amountMicros: 5 })])).status).toBe(202);
+    const counted = async (micros: number) => {
+      const owner = await logIn(deployment, deployment.owner);
+      expect(await owner.expect(spend)).toMatchObject({ metrics: { total_micros: micros } });
+      await owner.expect({ path: path('/alerts/rules') });
+    };
+    await eventually(() => counted(5), UP);
+
+    await deployment.end('SIGKILL');
+    await kafka.kill();
+    const replicas = SERVICES.flatMap((service) => deployment.fleet.services[service]);
+    for (const replica of replicas) replica.launch();
+    const [ingest] = deployment.fleet.services.ingest;
+    const others = replicas.filter((replica) => replica !== ingest);
+    await Promise.all(others.map((replica) => replica.ready()));
+    await counted(5);
+    expect((await fetch(`${ingest?.opsUrl}/readyz`)).status).toBe(503);
+    const identity = await fetch(`${deployment.fleet.services.identity[0]?.opsUrl}/readyz`);
+    expect(await identity.json()).toMatchObject({ status: 'ready', impaired: expect.stringContaining('event-log') });
+
+    await kafka.restart();
+    await ingest?.ready();
+    expect((await postEvents(deployment, apiKey, [spendSettled({ amountMicros: 6 })])).status).toBe(202);
+    await eventually(() => counted(11), UP);
+
+    // It goes away under services that are up: who asks them notices nothing.
+    await kafka.kill();
+    await eventually(async () => expect((await fetch(`${ingest?.opsUrl}/readyz`)).status).toBe(503), UP);
+    await counted(11);
+    await Promise.all(others.map((replica) => replica.ready()));
+  });
 });

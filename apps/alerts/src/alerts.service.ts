@@ -9,9 +9,9 @@ import {
   type Component,
   createLifecycle,
   createLoop,
+  inBackground,
   type Logger,
   type Metrics,
-  sideBySide,
   type Tracer,
 } from '@tollkeeper/runtime';
 import { createAgentDirectory } from './clients/identity.client.ts';
@@ -144,9 +144,9 @@ export function createAlerts(given: AlertsDeps): AlertsService {
   };
   // Peers cost a few calls only: alerts are decided and dispatched without them.
   const peers = [identity, notifier];
-  // Each may wait until its group takes a killed predecessor for dead; one after the other they would add that up.
-  const consumers = sideBySide('consumers', [evaluation.consumer, deliveries]);
-  const work = [dispatcher, consumers, evaluation.loop];
+  // Rules, channels and history are there without the log.
+  const consumers = [evaluation.consumer, deliveries].map((consumer) => inBackground(consumer, logger));
+  const work = [dispatcher, ...consumers, evaluation.loop];
   const lifecycle = createLifecycle([mongo, prepared, ...peers, ...work, grpc, http], logger, { name: 'alerts' });
 
   return {

@@ -1,5 +1,5 @@
 import { createConfiguredEventLog, eventLogConfig } from '@tollkeeper/event-log';
-import { createLifecycle, runService } from '@tollkeeper/runtime';
+import { createLifecycle, inBackground, runService } from '@tollkeeper/runtime';
 import manifest from '../package.json' with { type: 'json' };
 import { alertsConfig } from './config.ts';
 import { createAlerts } from './alerts.service.ts';
@@ -10,6 +10,8 @@ await runService({
   config: alertsConfig.extend(eventLogConfig),
   create(deps) {
     const eventLog = createConfiguredEventLog(deps);
-    return createLifecycle([eventLog, createAlerts({ ...deps, eventLog })], deps.logger, { name: 'alerts' });
+    // Requests are answered without the log; events wait in it.
+    const log = inBackground(eventLog, deps.logger);
+    return createLifecycle([log, createAlerts({ ...deps, eventLog })], deps.logger, { name: 'alerts' });
   },
 });

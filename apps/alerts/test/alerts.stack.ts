@@ -4,13 +4,16 @@ import {
   type AlertsServiceDefinition,
   decodeNotification,
   DELIVERIES_TOPIC,
+  DELIVERIES_TOPIC_OPTIONS,
   type DeliveryRecord,
   encodeDelivery,
   encodeGatewayEvent,
   GATEWAY_EVENTS_TOPIC,
+  GATEWAY_EVENTS_TOPIC_OPTIONS,
   type GatewayEvent,
   type NotificationRecord,
   NOTIFICATIONS_TOPIC,
+  NOTIFICATIONS_TOPIC_OPTIONS,
 } from '@tollkeeper/contracts';
 import { createConfiguredEventLog, type EventLog, type LogConsumer } from '@tollkeeper/event-log';
 import { createGrpcClient, type GrpcClient } from '@tollkeeper/grpc';
@@ -93,6 +96,9 @@ export function useAlerts(
       metrics,
     });
     await eventLog.start();
+    for (const topic of [GATEWAY_EVENTS_TOPIC_OPTIONS, NOTIFICATIONS_TOPIC_OPTIONS, DELIVERIES_TOPIC_OPTIONS]) {
+      await eventLog.ensureTopic(topic);
+    }
     const config = configOf(overrides);
     service = createAlerts({ config, logger, metrics, eventLog: wrapLog(eventLog), clock: () => clock.now });
     try {

@@ -4,7 +4,14 @@ import { createGrpcClient } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
 import { type Clock, systemClock } from '@tollkeeper/kernel';
 import { connectMongo, createOffsetStore, explainOutage } from '@tollkeeper/mongo';
-import { type Component, createLifecycle, type Logger, type Metrics, type Tracer } from '@tollkeeper/runtime';
+import {
+  type Component,
+  createLifecycle,
+  inBackground,
+  type Logger,
+  type Metrics,
+  type Tracer,
+} from '@tollkeeper/runtime';
 import { createBudgetsClient } from './clients/budgets.client.ts';
 import { createDirectory } from './clients/identity.client.ts';
 import type { DashboardConfig } from './config.ts';
@@ -87,10 +94,11 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
     explain: explainOutage,
   });
 
-  // Events are counted without the peers, and who needs one of them for an answer is told so.
+  // Events are counted without the peers, and who needs one of them for an answer is told so. Without the log what was counted is answered.
   const peers = [identity, budgetsPeer];
+  const counting = inBackground(consumer, logger);
   return {
-    ...createLifecycle([mongo, ...peers, consumer, http], logger, { name: 'dashboard' }),
+    ...createLifecycle([mongo, ...peers, counting, http], logger, { name: 'dashboard' }),
     get httpUrl() {
       return http.url;
     },

@@ -1,5 +1,5 @@
 import { createConfiguredEventLog, eventLogConfig } from '@tollkeeper/event-log';
-import { createLifecycle, runService } from '@tollkeeper/runtime';
+import { createLifecycle, inBackground, runService } from '@tollkeeper/runtime';
 import manifest from '../package.json' with { type: 'json' };
 import { dashboardConfig } from './config.ts';
 import { createDashboard } from './dashboard.service.ts';
@@ -10,6 +10,8 @@ await runService({
   config: dashboardConfig.extend(eventLogConfig),
   create(deps) {
     const eventLog = createConfiguredEventLog(deps);
-    return createLifecycle([eventLog, createDashboard({ ...deps, eventLog })], deps.logger, { name: 'dashboard' });
+    // Requests are answered without the log; events wait in it.
+    const log = inBackground(eventLog, deps.logger);
+    return createLifecycle([log, createDashboard({ ...deps, eventLog })], deps.logger, { name: 'dashboard' });
   },
 });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll } from '@jest/globals';
 import {
   encodeGatewayEvent,
   GATEWAY_EVENTS_TOPIC,
+  GATEWAY_EVENTS_TOPIC_OPTIONS,
   identityService,
   type GatewayEvent,
   type IdentityServiceDefinition,
@@ -56,6 +57,7 @@ export function useDashboard(mongo: TestMongo) {
       metrics,
     });
     await eventLog.start();
+    await eventLog.ensureTopic(GATEWAY_EVENTS_TOPIC_OPTIONS);
     service = createDashboard({
       config: loadConfig(dashboardConfig, {
         HOST: '127.0.0.1',

@@ -3,7 +3,14 @@ import { createGrpcServer } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
 import { type Clock, systemClock } from '@tollkeeper/kernel';
 import { connectMongo, createOffsetStore, explainOutage } from '@tollkeeper/mongo';
-import { type Component, createLifecycle, type Logger, type Metrics, type Tracer } from '@tollkeeper/runtime';
+import {
+  type Component,
+  createLifecycle,
+  inBackground,
+  type Logger,
+  type Metrics,
+  type Tracer,
+} from '@tollkeeper/runtime';
 import type { IdentityConfig } from './config.ts';
 import { CONSUMER_GROUP, createGatewayEventsConsumer } from './consumers/gateway-events.consumer.ts';
 import { createAgentUseCases } from './domain/agent.use-cases.ts';
@@ -100,7 +107,8 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
   });
   const bootstrap = { store: createBootstrapStore(models), hasher, clock };
   const firstOwner = createFirstOwnerStep(config, createFirstOwner(bootstrap), logger);
-  const parts = [mongo, firstOwner, limiter, consumer, grpc, http];
+  // Who logs in does not wait for the log.
+  const parts = [mongo, firstOwner, limiter, inBackground(consumer, logger), grpc, http];
   const lifecycle = createLifecycle(parts, logger, { name: 'identity' });
 
   return {

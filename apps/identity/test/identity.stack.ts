@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from '@jest/globals';
-import { identityService, type IdentityServiceDefinition } from '@tollkeeper/contracts';
+import { GATEWAY_EVENTS_TOPIC_OPTIONS, identityService, type IdentityServiceDefinition } from '@tollkeeper/contracts';
 import { createMongoEventLog, type EventLog } from '@tollkeeper/event-log';
 import { createGrpcClient, type GrpcClient } from '@tollkeeper/grpc';
 import { CALLER_HEADER, CLIENT_HEADER, signCallerToken, signClientAddress } from '@tollkeeper/http';
@@ -96,6 +96,7 @@ export function useIdentity(mongo: TestMongo, settings: Record<string, string> =
     });
     await logConnection.start();
     await eventLog.start();
+    await eventLog.ensureTopic(GATEWAY_EVENTS_TOPIC_OPTIONS);
     await startService();
   });
   afterAll(async () => {

@@ -1,5 +1,5 @@
 import { createConfiguredEventLog, eventLogConfig } from '@tollkeeper/event-log';
-import { createLifecycle, runService } from '@tollkeeper/runtime';
+import { createLifecycle, inBackground, runService } from '@tollkeeper/runtime';
 import manifest from '../package.json' with { type: 'json' };
 import { notifierConfig } from './config.ts';
 import { createNotifier } from './notifier.service.ts';
@@ -10,6 +10,8 @@ await runService({
   config: notifierConfig.extend(eventLogConfig),
   create(deps) {
     const eventLog = createConfiguredEventLog(deps);
-    return createLifecycle([eventLog, createNotifier({ ...deps, eventLog })], deps.logger, { name: 'notifier' });
+    // Requests are answered without the log; events wait in it.
+    const log = inBackground(eventLog, deps.logger);
+    return createLifecycle([log, createNotifier({ ...deps, eventLog })], deps.logger, { name: 'notifier' });
   },
 });

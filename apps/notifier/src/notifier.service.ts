@@ -5,7 +5,14 @@ import { createGrpcClient, createGrpcServer } from '@tollkeeper/grpc';
 import { type Clock, systemClock } from '@tollkeeper/kernel';
 import { connectMongo, createOffsetStore, explainOutage } from '@tollkeeper/mongo';
 import { createAddressGuard } from '@tollkeeper/net';
-import { type Component, createLifecycle, type Logger, type Metrics, type Tracer } from '@tollkeeper/runtime';
+import {
+  type Component,
+  createLifecycle,
+  inBackground,
+  type Logger,
+  type Metrics,
+  type Tracer,
+} from '@tollkeeper/runtime';
 import { cachedChannels, createChannelDirectory } from './clients/alerts.client.ts';
 import { createAlertUrl } from './clients/identity.client.ts';
 import type { NotifierConfig } from './config.ts';
@@ -106,9 +113,11 @@ export function createNotifier(deps: NotifierDeps): NotifierService {
 
   // Without alerts deliveries wait, and without identity links lack the workspace: neither makes the notifier unready.
   const peers = [alerts, identity];
+  // What is queued already is delivered without the log.
+  const queueing = inBackground(consumer, logger);
   // Stopped in reverse: nothing new comes in, then attempts finish, then the last outcomes are published.
   return {
-    ...createLifecycle([mongo, ...peers, publisher, worker, consumer, grpc], logger, { name: 'notifier' }),
+    ...createLifecycle([mongo, ...peers, publisher, worker, queueing, grpc], logger, { name: 'notifier' }),
     get grpcAddress() {
       return grpc.address;
     },

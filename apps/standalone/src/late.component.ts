@@ -21,6 +21,6 @@ export function createLate<C extends Component>(name: string, create: () => C | 
     drain: () => component?.drain?.(),
     stop: async () => component?.stop(),
     ready: async () => component?.ready?.(),
-    impairments: () => component?.impairments?.() ?? [],
+    impaired: async () => component?.impaired?.(),
   };
 }

@@ -52,7 +52,7 @@ export function createStandalone(deps: StandaloneDeps): Component {
   const ops = createOpsServer({
     ...{ host: '127.0.0.1', port: config.OPS_PORT, metrics: [metrics, ...services.metrics], logger },
     ready: async () => stack.ready?.(),
-    impairments: () => stack.impairments?.() ?? [],
+    impaired: async () => stack.impaired?.(),
   });
   const all = createLifecycle([tracing, ops, stack], logger, { name: 'tollkeeper' });
   return {

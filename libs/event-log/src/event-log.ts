@@ -115,8 +115,8 @@ export interface EventLog extends Component {
 }
 
 /**
- * `stop` waits for the batches in hand and hands the partitions on at once. `impairments` names the partitions that have stood still
- * for a minute.
+ * `stop` waits for the batches in hand and hands the partitions on at once. It is `impaired` by the partitions
+ * that have stood still for a minute.
  */
 export interface LogConsumer extends Component {
   /** Records of the whole topic that the group has not read yet. Expired records do not count. */

@@ -37,6 +37,8 @@ export interface Standstills {
   watch(partition: number): PartitionProgress;
   /** A sentence for each partition that has stood still for a minute: where, for how long, and why. */
   reasons(): string[];
+  /** Rejects with those reasons while there are any. */
+  impaired(): Promise<void>;
 }
 
 /**
@@ -66,6 +68,14 @@ export function createStandstills(deps: {
     }
   }
 
+  const reasons = (): string[] =>
+    [...watched].flatMap(([partition, { standing }]) => {
+      const { forMs, offset, cause } = standing();
+      if (forMs < STANDSTILL_MS) return [];
+      const where = `partition ${partition} of ${topic} stands still at offset ${offset ?? 'unknown'}`;
+      return [`${where} for ${Math.round(forMs / 1_000)} s: ${cause}`];
+    });
+
   return {
     watch(partition) {
       const own = createProgress(monotonicClock);
@@ -85,13 +95,11 @@ export function createStandstills(deps: {
         },
       };
     },
-    reasons: () =>
-      [...watched].flatMap(([partition, { standing }]) => {
-        const { forMs, offset, cause } = standing();
-        if (forMs < STANDSTILL_MS) return [];
-        const where = `partition ${partition} of ${topic} stands still at offset ${offset ?? 'unknown'}`;
-        return [`${where} for ${Math.round(forMs / 1_000)} s: ${cause}`];
-      }),
+    reasons,
+    async impaired() {
+      const all = reasons();
+      if (all.length > 0) throw new Error(all.join('; '));
+    },
   };
 }
 

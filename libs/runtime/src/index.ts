@@ -1,3 +1,4 @@
+export * from './background.ts';
 export * from './config.ts';
 export * from './config-fields.ts';
 export * from './lifecycle.ts';

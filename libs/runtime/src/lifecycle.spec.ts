@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { eventually } from '@tollkeeper/testing';
-import { createLifecycle, sideBySide } from './lifecycle.ts';
+import { createLifecycle } from './lifecycle.ts';
 import type { Component } from './lifecycle.ts';
 import { createLogger } from './logger.ts';
 
@@ -112,34 +112,5 @@ describe('createLifecycle', () => {
     await expect(inner.ready?.()).rejects.toThrow('inner is draining');
     await stopped;
     expect(calls.slice(3)).toEqual(['stop b', 'stop a']);
-  });
-});
-
-describe('what of its work stands still', () => {
-  it('is told by the parts of its parts, each by its name', async () => {
-    const { part } = recorder();
-    const impaired = (name: string) => part(name, { impairments: () => [`partition 3 of ${name} stands still`] });
-    const inner = sideBySide('inner', [impaired('a'), part('b')]);
-    const all = createLifecycle([part('c'), inner, impaired('d')], logger);
-    expect(all.impairments?.()).toEqual([
-      'inner: a: partition 3 of a stands still',
-      'd: partition 3 of d stands still',
-    ]);
-  });
-});
-
-describe('sideBySide', () => {
-  it('starts its parts without one waiting for another, and is as ready as all of them are', async () => {
-    const { calls, part } = recorder();
-    const other = Promise.withResolvers<void>();
-    const waits = part('a', {
-      start: () => other.promise,
-      ready: () => Promise.reject(new Error('a has no partitions')),
-    });
-    const both = sideBySide('both', [waits, part('b', { start: async () => other.resolve() })]);
-    await both.start();
-    await expect(both.ready?.()).rejects.toThrow('a has no partitions');
-    await both.stop();
-    expect(calls).toEqual(['stop a', 'stop b']);
   });
 });

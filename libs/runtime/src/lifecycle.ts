@@ -18,10 +18,10 @@ export interface Component {
   /** Rejects with the reason while the part cannot do its work. Absent: ready once started. */
   ready?(): Promise<void>;
   /**
-   * What of its work stands still, with the reason, while it is ready for the rest: what one of many has brought about must not take
-   * the part away from all others. For people; the part goes on as it is. Empty, or absent, when nothing does.
+   * Rejects with what the part can't do just now although it is ready: for the operator, and no reason to stop asking it. What one of
+   * many has brought about must not take the part away from all others.
    */
-  impairments?(): string[];
+  impaired?(): Promise<void>;
 }
 
 export interface LifecycleOptions {
@@ -117,40 +117,19 @@ export function createLifecycle(
     async ready() {
       // While it starts, the part that it is at says what it waits for.
       const asked = state === 'started' ? components : state === 'starting' && current ? [current] : [];
-      const reasons = await reasonsNotReady(asked);
+      const reasons = await reasonsOf(asked, 'ready');
       if (state !== 'started') reasons.unshift(`${name} is ${state === 'new' ? 'starting' : state}`);
       if (reasons.length > 0) throw new Error(reasons.join('; '));
     },
-    impairments: () => impairmentsOf(components),
+    async impaired() {
+      const reasons = await reasonsOf(state === 'started' ? components : [], 'impaired');
+      if (reasons.length > 0) throw new Error(reasons.join('; '));
+    },
   };
 }
 
-/**
- * Parts that do not need each other as one: they start at the same time, so that the slowest alone decides how long that
- * takes, and stop at the same time. When one fails to start, `stop` stops them all.
- */
-export function sideBySide(name: string, components: readonly Component[]): Component {
-  const all = async (work: (component: Component) => Promise<void>): Promise<void> => {
-    await Promise.all(components.map(work));
-  };
-  return {
-    name,
-    start: () => all((component) => component.start()),
-    drain: () => components.forEach((component) => component.drain?.()),
-    stop: () => all((component) => component.stop()),
-    ready: () => all(async (component) => component.ready?.()),
-    impairments: () => impairmentsOf(components),
-  };
-}
-
-function impairmentsOf(components: readonly Component[]): string[] {
-  return components.flatMap(
-    ({ name, impairments }) => impairments?.().map((impairment) => `${name}: ${impairment}`) ?? [],
-  );
-}
-
-async function reasonsNotReady(components: readonly Component[]): Promise<string[]> {
-  const results = await Promise.allSettled(components.map(async (component) => component.ready?.()));
+async function reasonsOf(components: readonly Component[], question: 'ready' | 'impaired'): Promise<string[]> {
+  const results = await Promise.allSettled(components.map(async (component) => component[question]?.()));
   return results.flatMap((result, index) =>
     result.status === 'rejected' ? [`${components[index]?.name}: ${reasonOf(result.reason)}`] : [],
   );

@@ -17,7 +17,7 @@ export interface LoopStatus {
 
 export interface LoopOptions {
   name: string;
-  /** Done once, before the first work; a rejection fails the start. */
+  /** Done once, before the first work. A rejection is logged, and it is tried again after the interval, before any work. */
   prepare?: (() => Promise<void>) | undefined;
   /** Done one at a time. A rejection is logged, and the work done again after the interval. */
   work: () => Promise<void>;
@@ -32,11 +32,14 @@ export function createLoop(options: LoopOptions): Loop & LoopStatus {
   const { name, prepare, work, intervalMs, logger, clock = systemClock } = options;
   let passes: Promise<void> | undefined;
   let lastPassAt = 0;
+  let prepared = false;
   let stopped = false;
   let woken = Promise.withResolvers<void>();
 
   async function pass(): Promise<void> {
     try {
+      if (!prepared) await prepare?.();
+      prepared = true;
       await work();
       lastPassAt = clock();
     } catch (err) {
@@ -65,7 +68,6 @@ export function createLoop(options: LoopOptions): Loop & LoopStatus {
     },
     wake: () => woken.resolve(),
     async start() {
-      await prepare?.();
       passes ??= run();
     },
     async stop() {

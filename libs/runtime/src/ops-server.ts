@@ -14,9 +14,9 @@ export interface OpsServerOptions {
   metrics: readonly Metrics[];
   /** Rejects with the reason while the process cannot do its work. */
   ready: () => Promise<void>;
-  /** What stands still, with the reason, in a process that is ready. */
-  impairments?: () => string[];
-  /** Milliseconds that `ready` may take before the answer is "not ready". */
+  /** Rejects with what the process can't do although it is ready; nothing unless given. */
+  impaired?: () => Promise<void>;
+  /** Milliseconds that `ready` may take before the answer is "not ready", and `impaired` before that is the reason. */
   readyTimeoutMs?: number;
   logger: Logger;
 }
@@ -25,17 +25,17 @@ export interface OpsServerOptions {
 export type OpsServer = Component & { readonly port: number };
 
 /**
- * Serves `/healthz` (200 while the process can answer at all), `/readyz` (200, or 503 with the reasons) and
+ * Serves `/healthz` (200 while the process can answer at all), `/readyz` (200, with what is impaired all the same, or 503 with the reasons) and
  * `/metrics` (Prometheus text: the process's own metrics and those of all services in it).
  *
- * A process that is ready but for a part of its work, such as one partition of several, answers 200 with the reason, as `impaired`: a 503
+ * A process that is ready but for a part of its work, such as one partition of several, answers 200 and says so under `impaired`: a 503
  * would take it away from everybody, and no other replica would get on with that part either.
  *
  * Start it first and stop it last, so that it tells the truth while the rest starts and drains. It has no
  * authentication: keep its port inside the cluster.
  */
 export function createOpsServer(options: OpsServerOptions): OpsServer {
-  const { port, host = '0.0.0.0', metrics, ready, impairments = () => [], readyTimeoutMs = 5_000, logger } = options;
+  const { port, host = '0.0.0.0', metrics, ready, impaired = async () => {}, readyTimeoutMs = 5_000, logger } = options;
   const processRegistry = new prom.Registry();
   const registries = [processRegistry, ...metrics.map(({ registry }) => registry)];
 
@@ -46,19 +46,17 @@ export function createOpsServer(options: OpsServerOptions): OpsServer {
       return { status: 200, type: prom.Registry.PROMETHEUS_CONTENT_TYPE, body: await renderMetrics(registries) };
     }
     if (path !== '/readyz') return { status: 404, type: json, body: '{"error":"Not found."}' };
-    const reason = await reasonNotToBeReady();
-    if (reason === null) return { status: 200, type: json, body: JSON.stringify(readyBody()) };
+    const [reason, impairment] = await Promise.all([reasonOf(ready), reasonOf(impaired)]);
+    if (reason === null) {
+      const body = { status: 'ready', ...(impairment !== null && { impaired: impairment }) };
+      return { status: 200, type: json, body: JSON.stringify(body) };
+    }
     return { status: 503, type: json, body: JSON.stringify({ status: 'not ready', reason }) };
   }
 
-  function readyBody(): { status: string; reason?: string } {
-    const reasons = impairments();
-    return reasons.length === 0 ? { status: 'ready' } : { status: 'impaired', reason: reasons.join('; ') };
-  }
-
-  async function reasonNotToBeReady(): Promise<string | null> {
+  async function reasonOf(check: () => Promise<void>): Promise<string | null> {
     try {
-      await withTimeout(ready(), readyTimeoutMs);
+      await withTimeout(check(), readyTimeoutMs);
       return null;
     } catch (error) {
       return error instanceof Error ? error.message : String(error);
@@ -93,7 +91,7 @@ export function createOpsServer(options: OpsServerOptions): OpsServer {
         help: '1 while the process can do its work, as /readyz says; else 0',
         registers: [processRegistry],
         async collect() {
-          this.set((await reasonNotToBeReady()) === null ? 1 : 0);
+          this.set((await reasonOf(ready)) === null ? 1 : 0);
         },
       });
       await new Promise<void>((resolve, reject) => {

@@ -113,7 +113,7 @@ export async function runService<S extends z.ZodObject>({
       host: common.HOST,
       metrics: [metrics],
       ready: async () => drained.ready?.(),
-      impairments: () => drained.impairments?.() ?? [],
+      impaired: async () => drained.impaired?.(),
       logger,
     });
     return createLifecycle([tracing, ops, drained], logger, { name });

@@ -118,7 +118,7 @@ export function createKafkaConsumer(deps: {
       if (session === undefined) throw new Error('the consumer is not started');
       if (!session.isMember()) throw new Error('not a member of the consumer group, so no partition is read');
     },
-    impairments: standstills.reasons,
+    impaired: standstills.impaired,
     async lag() {
       const bounds = await topics.boundsOf(topic);
       const lags = bounds.map(async ({ low, high }, partition) => {

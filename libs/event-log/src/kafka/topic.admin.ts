@@ -42,6 +42,8 @@ export function createTopicAdmin(deps: {
   let session: Promise<Session> | undefined;
   let lastCall: Promise<unknown> = Promise.resolve();
   let closed = false;
+  /** The one that is under way, for all who ask meanwhile: probes would pile up in front of other calls in an outage. */
+  let ping: Promise<unknown> | undefined;
 
   async function open(): Promise<Session> {
     if (closed) throw new Error('The event log is stopped');
@@ -169,7 +171,8 @@ export function createTopicAdmin(deps: {
         return bounds;
       }),
     async ping() {
-      await withAdmin((admin) => admin.describeCluster());
+      ping ??= withAdmin((admin) => admin.describeCluster()).finally(() => (ping = undefined));
+      await ping;
     },
     async close() {
       closed = true;

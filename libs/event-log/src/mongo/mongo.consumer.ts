@@ -34,6 +34,14 @@ export function createMongoConsumer(deps: {
     return end - Math.max(position ?? 0, first ?? end);
   }
 
+  async function leave(): Promise<void> {
+    const leaving = membership;
+    membership = undefined;
+    if (leaving === undefined) return;
+    ends.unwatch();
+    await leaving.leave();
+  }
+
   return {
     name: `consumer:${options.group}/${topic}`,
     async start() {
@@ -55,20 +63,17 @@ export function createMongoConsumer(deps: {
           return startPartitionWork({ ...work, source, metrics: deps.metrics, standstills });
         },
       });
-      await membership.join();
+      await membership.join().catch(async (error: unknown) => {
+        await leave();
+        throw error;
+      });
     },
-    async stop() {
-      const leaving = membership;
-      membership = undefined;
-      if (leaving === undefined) return;
-      ends.unwatch();
-      await leaving.leave();
-    },
+    stop: leave,
     async ready() {
       if (membership === undefined) throw new Error('the consumer is not started');
       await membership.ready();
     },
-    impairments: standstills.reasons,
+    impaired: standstills.impaired,
     async lag() {
       const lags = await Promise.all((await ends.settle()).map((end, partition) => lagOf(partition, end)));
       return lags.reduce((total, lag) => total + lag, 0);
