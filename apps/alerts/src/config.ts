@@ -5,6 +5,7 @@ import {
   httpServiceFields,
   integerField,
   mongodbFields,
+  secret,
   serviceConfig,
 } from '@tollkeeper/runtime';
 import { z } from 'zod';
@@ -40,9 +41,11 @@ export const alertsConfig = serviceConfig.extend({
   ...mongodbFields('tollkeeper_alerts'),
   IDENTITY_GRPC: hostPortField().describe('host:port of the identity service'),
   NOTIFIER_GRPC: hostPortField().describe('host:port of the notifier'),
-  CHANNEL_ENCRYPTION_KEYS: encryptionKeysField().describe(
-    'keys of the channel secrets, <id>:<base64 of 32 random bytes>, separated by commas: the first one encrypts, all of them ' +
-      'decrypt. To rotate, put a new key in front and keep the old ones',
+  CHANNEL_ENCRYPTION_KEYS: secret(
+    encryptionKeysField().describe(
+      'keys of the channel secrets, <id>:<base64 of 32 random bytes>, separated by commas: the first one encrypts, all of them ' +
+        'decrypt. To rotate, put a new key in front and keep the old ones',
+    ),
   ),
   DESTINATION_ALLOW_CIDRS: cidrListField().describe(
     'networks, separated by commas, that channels may lead to though their addresses are special; metadata addresses of clouds are ' +

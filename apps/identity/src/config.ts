@@ -3,6 +3,7 @@ import {
   httpOriginField,
   httpServiceFields,
   mongodbFields,
+  secret,
   serviceConfig,
 } from '@tollkeeper/runtime';
 import type { z } from 'zod';
@@ -21,11 +22,13 @@ export const identityConfig = serviceConfig
     FIRST_OWNER_EMAIL: email
       .optional()
       .describe('e-mail of the owner that is made at the start while there is no user at all; default nobody is made'),
-    FIRST_OWNER_PASSWORD: newPassword
-      .optional()
-      .describe(
-        `password of that owner, ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters; set it together with FIRST_OWNER_EMAIL`,
-      ),
+    FIRST_OWNER_PASSWORD: secret(
+      newPassword
+        .optional()
+        .describe(
+          `password of that owner, ${MIN_PASSWORD_LENGTH} to ${MAX_PASSWORD_LENGTH} characters; set it together with FIRST_OWNER_EMAIL`,
+        ),
+    ),
     FIRST_WORKSPACE_SLUG: slug
       .default('default')
       .describe('slug of the workspace that is made with the first owner; default default'),

@@ -2,7 +2,7 @@ import { kafkaFields } from '@tollkeeper/event-log';
 import { gatewayConfig } from '@tollkeeper/gateway';
 import { ingestConfig } from '@tollkeeper/ingest';
 import { cidrTextField } from '@tollkeeper/net';
-import { flagField, portField, serviceConfig, tracingFields } from '@tollkeeper/runtime';
+import { flagField, portField, secret, serviceConfig, tracingFields } from '@tollkeeper/runtime';
 import { z } from 'zod';
 
 const trustedProxies = gatewayConfig.shape.TRUSTED_PROXIES;
@@ -27,22 +27,26 @@ export const standaloneConfig = z.object({
     ),
   TOLLKEEPER_DATA_DIR: z.string().default('.tollkeeper').describe('directory of the data; default .tollkeeper'),
   TOLLKEEPER_CACHE_DIR: z.string().optional().describe("directory for a downloaded mongod; default the user's cache"),
-  MONGODB_URI: z
-    .string()
-    .regex(/^mongodb(\+srv)?:\/\//, 'must be a mongodb:// or mongodb+srv:// address')
-    .optional()
-    .describe('a MongoDB replica set to use in place of the managed mongod'),
+  MONGODB_URI: secret(
+    z
+      .string()
+      .regex(/^mongodb(\+srv)?:\/\//, 'must be a mongodb:// or mongodb+srv:// address')
+      .optional()
+      .describe('a MongoDB replica set to use in place of the managed mongod'),
+  ),
   ...kafkaFields,
   TOLLKEEPER_OWNER_EMAIL: z
     .email('must be an e-mail address')
     .default('owner@example.com')
     .describe('e-mail of the owner made at the first start; default owner@example.com'),
-  TOLLKEEPER_OWNER_PASSWORD: z
-    .string()
-    .min(12, 'must have at least 12 characters')
-    .max(200, 'must have at most 200 characters')
-    .optional()
-    .describe('password of the owner made at the first start, 12 to 200 characters; default a random one'),
+  TOLLKEEPER_OWNER_PASSWORD: secret(
+    z
+      .string()
+      .min(12, 'must have at least 12 characters')
+      .max(200, 'must have at most 200 characters')
+      .optional()
+      .describe('password of the owner made at the first start, 12 to 200 characters; default a random one'),
+  ),
   TOLLKEEPER_DEMO: flagField()
     .prefault('true')
     .describe('true for sample history at the first start and slow live traffic, false for an empty workspace'),

@@ -1,5 +1,5 @@
 import { connectMongo } from '@tollkeeper/mongo';
-import { ConfigError, createLifecycle, type Logger, type Metrics, mongodbUriField } from '@tollkeeper/runtime';
+import { ConfigError, createLifecycle, type Logger, type Metrics, mongodbUriField, secret } from '@tollkeeper/runtime';
 import { z } from 'zod';
 import type { EventLog } from './event-log.ts';
 import { kafkaFields, toKafkaSettings } from './kafka/kafka.config.ts';
@@ -13,9 +13,11 @@ const DEFAULT_REPLICATION_FACTOR = 3;
  * Environment that says where the event log is: in MongoDB or in Kafka. Every service that reads or writes it has the same.
  */
 export const eventLogConfig = {
-  EVENT_LOG_MONGODB_URI: mongodbUriField()
-    .optional()
-    .describe('MongoDB replica set that holds the event log, the same for all services; or set KAFKA_BROKERS'),
+  EVENT_LOG_MONGODB_URI: secret(
+    mongodbUriField()
+      .optional()
+      .describe('MongoDB replica set that holds the event log, the same for all services; or set KAFKA_BROKERS'),
+  ),
   EVENT_LOG_DATABASE: z
     .string()
     .min(1)

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { secret } from './config.ts';
 
 /** A whole number in decimal digits between `min` and `max`, both included. */
 export function integerField({ min, max }: { min: number; max: number }) {
@@ -59,8 +60,8 @@ export function mongodbUriField() {
 
 /** The secret by which the gateway and the services know each other. */
 export const callerTokenFields = {
-  CALLER_TOKEN_SECRET: secretField({ minLength: 32 }).describe(
-    'at least 32 characters, the same in the gateway and all services',
+  CALLER_TOKEN_SECRET: secret(
+    secretField({ minLength: 32 }).describe('at least 32 characters, the same in the gateway and all services'),
   ),
 };
 
@@ -79,7 +80,9 @@ export const grpcServiceFields = {
 /** The settings of a service with a database of its own, which is named `database` unless its environment says otherwise. */
 export function mongodbFields(database: string) {
   return {
-    MONGODB_URI: mongodbUriField().describe('MongoDB replica set, for example mongodb://mongo-0:27017/?replicaSet=rs0'),
+    MONGODB_URI: secret(
+      mongodbUriField().describe('MongoDB replica set, for example mongodb://mongo-0:27017/?replicaSet=rs0'),
+    ),
     MONGODB_DATABASE: z.string().min(1).default(database).describe(`database; default ${database}`),
   };
 }
@@ -104,11 +107,13 @@ export const tracingFields = {
     .describe(
       'OTLP/HTTP endpoint that traces are sent to, such as http://otel-collector:4318 (/v1/traces is added); without it nothing is traced',
     ),
-  OTEL_EXPORTER_OTLP_HEADERS: z
-    .string()
-    .regex(KEY_VALUES, 'must be key=value, with commas between')
-    .optional()
-    .describe('headers for the endpoint, key=value with commas between, such as a key of the tracing back end'),
+  OTEL_EXPORTER_OTLP_HEADERS: secret(
+    z
+      .string()
+      .regex(KEY_VALUES, 'must be key=value, with commas between')
+      .optional()
+      .describe('headers for the endpoint, key=value with commas between, such as a key of the tracing back end'),
+  ),
   OTEL_TRACES_SAMPLER: z
     .enum(SAMPLERS, `must be one of ${SAMPLERS.join(', ')}`)
     .default('parentbased_always_on')

@@ -1,6 +1,9 @@
-import { describe, expect, it } from '@jest/globals';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { ConfigError, loadConfig } from './config.ts';
+import { ConfigError, loadConfig, secret } from './config.ts';
 import {
   flagField,
   hostPortField,
@@ -73,5 +76,67 @@ describe('loadConfig', () => {
   it('takes an empty variable for one that is not set', () => {
     expect(loadConfig(schema, { ...good, HTTP_PORT: '' }).HTTP_PORT).toBe(8080);
     expect(problemsOf({ ...good, SECRET: '' }).message).toContain('SECRET: is required and not set');
+  });
+
+  describe('of a secret in a file', () => {
+    const schemaOfSecret = z.object({
+      SECRET: secret(secretField({ minLength: 8 }).describe('at least 8 characters')),
+      NAME: z.string().optional(),
+    });
+    let directory: string;
+
+    beforeEach(async () => {
+      directory = await mkdtemp(join(tmpdir(), 'tollkeeper-config-'));
+    });
+    afterEach(() => rm(directory, { recursive: true }));
+
+    async function fileOf(text: string): Promise<string> {
+      const file = join(directory, 'secret');
+      await writeFile(file, text);
+      return file;
+    }
+    const refusal = (env: NodeJS.ProcessEnv): unknown => {
+      try {
+        return loadConfig(schemaOfSecret, env);
+      } catch (error) {
+        return error instanceof ConfigError ? error.problems : error;
+      }
+    };
+
+    it.each(['hunter2-hunter2', 'hunter2-hunter2\n', 'hunter2-hunter2\r\n'])(
+      'takes it without the line break at its end: %j',
+      async (text) => {
+        expect(loadConfig(schemaOfSecret, { SECRET_FILE: await fileOf(text), SECRET: '' }).SECRET).toBe(
+          'hunter2-hunter2',
+        );
+      },
+    );
+
+    it('refuses it beside the variable, and names both', async () => {
+      const env = { SECRET_FILE: await fileOf('hunter2-hunter2'), SECRET: 'hunter2-hunter2' };
+      expect(refusal(env)).toEqual([{ variable: 'SECRET_FILE', message: 'is set beside SECRET: set one of the two' }]);
+    });
+
+    it('says that the file is missing or empty, and nothing else of that setting', async () => {
+      expect(refusal({ SECRET_FILE: join(directory, 'none') })).toEqual([
+        { variable: 'SECRET_FILE', message: "names a file that can't be read (ENOENT)" },
+      ]);
+      expect(refusal({ SECRET_FILE: await fileOf('\n') })).toEqual([
+        { variable: 'SECRET_FILE', message: 'names a file that is empty' },
+      ]);
+    });
+
+    it('says what is wrong with what is in it, and not what that is', async () => {
+      const problems = refusal({ SECRET_FILE: await fileOf('hunter2') });
+      expect(problems).toEqual([
+        { variable: 'SECRET', message: 'must have at least 8 characters. It takes: at least 8 characters' },
+      ]);
+    });
+
+    it('reads no file for a setting that is no secret', async () => {
+      expect(loadConfig(schemaOfSecret, { SECRET: 'hunter2-hunter2', NAME_FILE: await fileOf('x') }).NAME).toBe(
+        undefined,
+      );
+    });
   });
 });

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { z } from 'zod';
 
 /** What is wrong with one environment variable. Never holds the variable's value. */
@@ -18,29 +19,67 @@ export class ConfigError extends Error {
   }
 }
 
+const secretFields = new WeakSet<z.ZodType>();
+
+/** Marks a setting as secret, which may then come from the file that `<name>_FILE` names. Call it last, on the field of the schema. */
+export function secret<F extends z.ZodType>(field: F): F {
+  secretFields.add(field);
+  return field;
+}
+
+/** The settings of a schema that are secret, by their names. */
+export function secretSettings(schema: z.ZodObject): string[] {
+  return Object.keys(schema.shape).filter((name) => secretFields.has(schema.shape[name]));
+}
+
 /**
  * Reads a service's settings from `env`.
  *
  * The keys of `schema` are the names of the variables and each field's description says what it takes. A variable
- * set to the empty string counts as not set, as deployment templates produce it. Throws a {@link ConfigError} that
+ * set to the empty string counts as not set, as deployment templates produce it. A {@link secret} may be in a file in place of
+ * its variable: `<name>_FILE` names it, and a line break at its end does not count. Throws a {@link ConfigError} that
  * holds all problems at once; no value is ever part of it, since any of them may be a secret.
  */
 export function loadConfig<S extends z.ZodObject>(schema: S, env: NodeJS.ProcessEnv): z.infer<S> {
-  const given: Record<string, string> = {};
-  for (const variable of Object.keys(schema.shape)) {
-    const value = env[variable];
-    if (value !== undefined && value !== '') given[variable] = value;
-  }
+  const { given, problems } = readVariables(schema, env);
   const result = schema.safeParse(given);
-  if (result.success) return result.data;
+  if (result.success && problems.length === 0) return result.data;
 
-  const problems = result.error.issues.map((issue) => {
+  const told = new Set(problems.map(({ variable }) => variable.replace(/_FILE$/, '')));
+  for (const issue of result.error?.issues ?? []) {
     const variable = String(issue.path[0] ?? '(environment)');
+    if (told.has(variable)) continue;
     const wrong = variable in given || !(variable in schema.shape) ? issue.message : 'is required and not set';
     const takes = describe(schema, variable);
-    return { variable, message: takes === undefined ? wrong : `${wrong}. It takes: ${takes}` };
-  });
+    problems.push({ variable, message: takes === undefined ? wrong : `${wrong}. It takes: ${takes}` });
+  }
   throw new ConfigError(problems);
+}
+
+/** The text of each variable that is set, or of its file, and what is wrong with the files. */
+function readVariables(schema: z.ZodObject, env: NodeJS.ProcessEnv) {
+  const given: Record<string, string> = {};
+  const problems: ConfigProblem[] = [];
+  const secrets = new Set(secretSettings(schema));
+  for (const variable of Object.keys(schema.shape)) {
+    const value = env[variable] ?? '';
+    const fileVariable = `${variable}_FILE`;
+    const file = secrets.has(variable) ? (env[fileVariable] ?? '') : '';
+    if (value !== '') given[variable] = value;
+    if (file === '') continue;
+    if (value !== '') {
+      problems.push({ variable: fileVariable, message: `is set beside ${variable}: set one of the two` });
+      continue;
+    }
+    try {
+      given[variable] = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
+      if (given[variable] === '') problems.push({ variable: fileVariable, message: 'names a file that is empty' });
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException;
+      problems.push({ variable: fileVariable, message: `names a file that can't be read (${code})` });
+    }
+  }
+  return { given, problems };
 }
 
 function describe(schema: z.ZodObject, variable: string): string | undefined {

@@ -1,18 +1,20 @@
-import { type Container, type Labels, type Manifest, ofKind } from './manifest.ts';
+import { type Labels, type Manifest, ofKind, type PodSpec } from './manifest.ts';
 
 /**
- * What the kubelet would give to a container: variables of its own over those of whole ConfigMaps. `secrets` stands in for
- * Secrets that are made apart from the manifests. Throws on a reference that leads nowhere and is not optional.
+ * What the kubelet would give to the one container of a pod: variables of its own over those of whole ConfigMaps. `<name>_FILE`
+ * that leads to a mounted key of a Secret is there as `<name>`, with what is in the file. `secrets` stands in for Secrets that
+ * are made apart from the manifests. Throws on a reference that leads nowhere and is not optional.
  */
-export function environmentOf(container: Container, manifests: Manifest[], secrets: Record<string, Labels>): Labels {
+export function environmentOf(pod: PodSpec, manifests: Manifest[], secrets: Record<string, Labels>): Labels {
+  const [container] = pod.containers;
   const configMaps = Object.fromEntries(
     ofKind(manifests, 'ConfigMap').map(({ metadata, data }) => [metadata.name, data]),
   );
   const environment: Labels = {};
-  for (const { configMapRef } of container.envFrom ?? []) {
+  for (const { configMapRef } of container?.envFrom ?? []) {
     Object.assign(environment, required(configMaps[configMapRef.name], `ConfigMap ${configMapRef.name}`));
   }
-  for (const { name, value, valueFrom = {} } of container.env ?? []) {
+  for (const { name, value, valueFrom = {} } of container?.env ?? []) {
     const [reference, objects] = valueFrom.secretKeyRef
       ? [valueFrom.secretKeyRef, secrets]
       : [valueFrom.configMapKeyRef, configMaps];
@@ -20,7 +22,31 @@ export function environmentOf(container: Container, manifests: Manifest[], secre
     if (found === undefined && reference?.optional) continue;
     environment[name] = required(found, `${name}, key ${reference?.key} of ${reference?.name}`);
   }
-  return environment;
+  return withFilesRead(environment, secretFiles(pod, secrets));
+}
+
+function withFilesRead(environment: Labels, files: Map<string, string>): Labels {
+  return Object.fromEntries(
+    Object.entries(environment).map(([name, value]) =>
+      name.endsWith('_FILE') && value.startsWith('/run/secrets/')
+        ? [name.replace(/_FILE$/, ''), required(files.get(value), `${name}, the file ${value}`)]
+        : [name, value],
+    ),
+  );
+}
+
+/** What is in each file that a pod mounts from Secrets, by its path. */
+function secretFiles({ containers: [container], volumes = [] }: PodSpec, secrets: Record<string, Labels>) {
+  const files = new Map<string, string>();
+  for (const { name, secret } of volumes) {
+    const mount = container?.volumeMounts?.find((each) => each.name === name);
+    if (secret === undefined || mount === undefined) continue;
+    for (const { key, path } of secret.items) {
+      const text = secrets[secret.secretName]?.[key];
+      files.set(`${mount.mountPath}/${path}`, required(text, `key ${key} of ${secret.secretName}`));
+    }
+  }
+  return files;
 }
 
 function required<T>(value: T | undefined, what: string): T {
@@ -28,10 +54,13 @@ function required<T>(value: T | undefined, what: string): T {
   return value;
 }
 
-/** Keys that containers take from Secrets. */
-export function secretKeys(containers: Container[]): string[] {
-  const references = containers.flatMap(({ env = [] }) => env.map(({ valueFrom }) => valueFrom?.secretKeyRef?.key));
-  return [...new Set(references.filter((key) => key !== undefined))].sort();
+/** Keys that pods take from Secrets, in variables and in files. */
+export function secretKeys(pods: PodSpec[]): string[] {
+  const keys = pods.flatMap(({ containers, volumes = [] }) => [
+    ...containers.flatMap(({ env = [] }) => env.map(({ valueFrom }) => valueFrom?.secretKeyRef?.key)),
+    ...volumes.flatMap(({ secret }) => secret?.items.map(({ key }) => key) ?? []),
+  ]);
+  return [...new Set(keys.filter((key) => key !== undefined))].sort();
 }
 
 /** The data of Secrets among the manifests, decoded. */

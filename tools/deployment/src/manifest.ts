@@ -28,7 +28,9 @@ export interface PodSpec {
   terminationGracePeriodSeconds?: number;
   securityContext?: Record<string, unknown>;
   topologySpreadConstraints?: { labelSelector: Selector }[];
+  hostAliases?: { ip: string; hostnames: string[] }[];
   containers: Container[];
+  volumes?: { name: string; secret?: { secretName: string; items: { key: string; path: string }[] } }[];
 }
 
 export interface Container {
@@ -42,6 +44,7 @@ export interface Container {
   startupProbe?: Probe;
   readinessProbe?: Probe;
   livenessProbe?: Probe;
+  volumeMounts?: { name: string; mountPath: string; readOnly?: boolean }[];
 }
 
 export interface EnvironmentVariable {

@@ -4,12 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { GATEWAY_EVENTS_TOPIC, GATEWAY_EVENTS_TOPIC_OPTIONS } from '@tollkeeper/contracts';
 import { LOOKUP_INTERVAL_MS } from '@tollkeeper/grpc';
-import { STOP_TIMEOUT_MS } from '@tollkeeper/runtime';
+import { secretSettings, STOP_TIMEOUT_MS } from '@tollkeeper/runtime';
 import { decodedSecrets, environmentOf, secretKeys } from '../src/environment.ts';
 import { appOf, type Container, type Labels, type Manifest, ofKind, type Workload } from '../src/manifest.ts';
 import { portNumber, selects } from '../src/manifest.ts';
 import { renderOverlay, type Rendered, ROOT, SAMPLE_SECRETS } from '../src/render.ts';
-import { readSettings, SERVICES, takes } from '../src/services.ts';
+import { readSettings, SERVICE_CONFIGS, SERVICES, takes } from '../src/services.ts';
 import { kubernetesValidate } from '../src/tools.ts';
 
 /** The oldest and the newest minor version that manifests are checked against. */
@@ -54,8 +54,8 @@ function deployments(manifests: Manifest[]): { service: string; deployment: Work
 }
 
 /** The settings of a service as it would read them. */
-function settings(service: string, container: Container, manifests: Manifest[], secrets: Record<string, Labels>) {
-  const environment = environmentOf(container, manifests, secrets);
+function settings(service: string, deployment: Workload, manifests: Manifest[], secrets: Record<string, Labels>) {
+  const environment = environmentOf(deployment.spec.template.spec, manifests, secrets);
   return { environment, config: readSettings(service, environment) };
 }
 
@@ -109,8 +109,8 @@ describe('each overlay', () => {
 
   it('sets what each service requires, to values that it takes, and nothing that it does not know', () => {
     for (const { name, manifests, secrets } of overlays()) {
-      for (const { service, container } of deployments(manifests)) {
-        const { environment } = settings(service, container, manifests, secrets);
+      for (const { service, deployment } of deployments(manifests)) {
+        const { environment } = settings(service, deployment, manifests, secrets);
         const unknown = Object.keys(environment).filter((variable) => !takes(service, variable));
         expect({ name, service, unknown }).toEqual({ name, service, unknown: [] });
       }
@@ -119,17 +119,28 @@ describe('each overlay', () => {
 
   it('takes only those secrets that the documentation tells how to make', async () => {
     const documentation = await readFile(join(ROOT, 'docs/deployment.md'), 'utf8');
-    for (const { manifests } of overlays()) {
-      const keys = secretKeys(deployments(manifests).map(({ container }) => container));
-      expect(keys).toEqual(Object.keys(PRODUCTION_SECRETS['tollkeeper-secrets']).sort());
+    for (const { name, manifests, secrets } of overlays()) {
+      const keys = secretKeys(deployments(manifests).map(({ deployment }) => deployment.spec.template.spec));
+      expect([name, keys]).toEqual([name, Object.keys(Object.assign({}, ...Object.values(secrets))).sort()]);
       for (const key of keys) expect(documentation).toContain(`\`${key}\``);
+    }
+  });
+
+  it('gives secrets to services as files, but those of a first owner, who may be taken out of the Secret', () => {
+    for (const { manifests } of overlays()) {
+      for (const { service, container } of deployments(manifests)) {
+        const inVariables = container.env?.filter(({ valueFrom }) => valueFrom?.secretKeyRef).map(({ name }) => name);
+        const secret = secretSettings(SERVICE_CONFIGS[service]!);
+        const told = inVariables?.filter((name) => secret.includes(name));
+        expect([service, told]).toEqual([service, service === 'identity' ? ['FIRST_OWNER_PASSWORD'] : []]);
+      }
     }
   });
 
   it('opens the ports that each service listens on, and probes those', () => {
     for (const { manifests, secrets } of overlays()) {
-      for (const { service, container } of deployments(manifests)) {
-        const { config } = settings(service, container, manifests, secrets);
+      for (const { service, deployment, container } of deployments(manifests)) {
+        const { config } = settings(service, deployment, manifests, secrets);
         const listening = ['HTTP_PORT', 'GRPC_PORT', 'OPS_PORT'].map((variable) => config[variable]);
         const open = container.ports?.map(({ containerPort }) => containerPort);
         expect(open?.sort()).toEqual(listening.filter((port) => port !== undefined).sort());
@@ -165,8 +176,8 @@ describe('each overlay', () => {
 
   it('keeps a pod that ends until no client can hold its address alone, and gives it more time to end than that takes', () => {
     for (const { manifests, secrets } of overlays()) {
-      for (const { service, deployment, container } of deployments(manifests)) {
-        const { config } = settings(service, container, manifests, secrets);
+      for (const { service, deployment } of deployments(manifests)) {
+        const { config } = settings(service, deployment, manifests, secrets);
         const drainMs = Number(config['DRAIN_DELAY_MS']) + STOP_TIMEOUT_MS;
         expect(config['DRAIN_DELAY_MS']).toBeGreaterThan(DNS_CACHED_MS + LOOKUP_INTERVAL_MS);
         expect(deployment.spec.template.spec.terminationGracePeriodSeconds).toBeGreaterThan(drainMs / 1000);
@@ -190,6 +201,7 @@ describe('each overlay', () => {
       for (const { deployment, container } of deployments(manifests)) {
         const pod = deployment.spec.template.spec;
         expect(pod.automountServiceAccountToken).toBe(false);
+        expect(pod.securityContext?.['runAsUser']).toBeGreaterThanOrEqual(10_000);
         expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
         expect(container.securityContext).toEqual({
           allowPrivilegeEscalation: false,
@@ -202,6 +214,35 @@ describe('each overlay', () => {
         });
       }
     }
+  });
+});
+
+describe('local', () => {
+  it('runs MongoDB and Kafka as no root on a read-only file system, and restarts one that hangs', () => {
+    for (const { spec } of ofKind(local.manifests, 'StatefulSet')) {
+      const pod = spec.template.spec;
+      const [container] = pod.containers;
+      expect(pod.securityContext?.['runAsUser']).toBeGreaterThanOrEqual(10_000);
+      expect(pod.securityContext?.['runAsNonRoot']).toBe(true);
+      expect(container?.securityContext).toMatchObject({
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      });
+      expect(container?.livenessProbe).toBeDefined();
+    }
+  });
+
+  it('lets a MongoDB that was replaced find itself, whatever the DNS says', () => {
+    const [mongodb] = ofKind(local.manifests, 'StatefulSet').filter((workload) => appOf(workload) === 'mongodb');
+    expect(mongodb?.spec.template.spec.hostAliases).toEqual([{ ip: '127.0.0.1', hostnames: ['mongodb'] }]);
+  });
+
+  it('asks for so little of a processor that all services roll out at once on two cores', () => {
+    const workloads = [...deployments(local.manifests).map(({ container }) => container)];
+    const sets = ofKind(local.manifests, 'StatefulSet').flatMap(({ spec }) => spec.template.spec.containers);
+    const cpu = (containers: Container[]) =>
+      containers.reduce((sum, { resources }) => sum + parseInt(resources?.requests?.['cpu'] ?? '', 10), 0);
+    expect(2 * cpu(workloads) + cpu(sets)).toBeLessThan(1000);
   });
 });
 
@@ -257,8 +298,8 @@ describe('production', () => {
   });
 
   it('sends traces where the policies let them pass', () => {
-    for (const { service, container } of deployments(complete.manifests)) {
-      const { environment } = settings(service, container, complete.manifests, PRODUCTION_SECRETS);
+    for (const { service, deployment } of deployments(complete.manifests)) {
+      const { environment } = settings(service, deployment, complete.manifests, PRODUCTION_SECRETS);
       const { port } = new URL(environment['OTEL_EXPORTER_OTLP_ENDPOINT'] ?? '');
       const policy = ofKind(complete.manifests, 'NetworkPolicy').find(
         ({ metadata }) => metadata.name === 'tollkeeper-opentelemetry',

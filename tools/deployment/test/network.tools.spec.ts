@@ -16,7 +16,12 @@ const SPECIAL_ADDRESSES = [
 /** In the networks that the production overlay has as an example. */
 const BACKING_SERVICE = '10.20.30.40';
 const SECRETS = {
-  'tollkeeper-secrets': { ...SAMPLE_SECRETS, MONGODB_URI: 'mongodb://mongodb:27017/?replicaSet=rs0' },
+  'tollkeeper-secrets': {
+    ...SAMPLE_SECRETS,
+    MONGODB_URI: 'mongodb://mongodb:27017/?replicaSet=rs0',
+    KAFKA_SASL_USERNAME: 'u',
+    KAFKA_SASL_PASSWORD: 'p',
+  },
 };
 
 let local: Manifest[];
@@ -28,11 +33,10 @@ beforeAll(async () => {
 }, 600_000);
 
 function environment(workload: Workload, manifests: Manifest[]): Labels {
-  const [container] = workload.spec.template.spec.containers;
   const generated = Object.fromEntries(
     ofKind(manifests, 'Secret').map(({ metadata }) => [metadata.name, SECRETS['tollkeeper-secrets']]),
   );
-  return container === undefined ? {} : environmentOf(container, manifests, { ...SECRETS, ...generated });
+  return environmentOf(workload.spec.template.spec, manifests, { ...SECRETS, ...generated });
 }
 
 /** The calls between services that their settings name. */
@@ -74,6 +78,16 @@ describe('the network policies', () => {
           .flatMap((policy) => policy.spec.policyTypes);
         expect(types).toEqual(expect.arrayContaining(['Ingress', 'Egress']));
       }
+    }
+  });
+
+  it('let nobody but the services that use them to the local MongoDB and Kafka, and these out to nothing', () => {
+    const toThem = allowedCalls(local).filter(({ to }) => ['mongodb', 'kafka'].includes(to));
+    expect(toThem.filter(({ from }) => !SERVICES.includes(from))).toEqual([]);
+    expect(allowedCalls(local).filter(({ from }) => ['mongodb', 'kafka'].includes(from))).toEqual([]);
+    for (const set of ofKind(local, 'StatefulSet')) {
+      expect([27017, 9092].filter((port) => isOpen(local, set, port))).toEqual([]);
+      expect(reaches(local, set, PUBLIC_ADDRESS, 443)).toBe(false);
     }
   });
 

@@ -6,6 +6,7 @@ import {
   hostPortField,
   integerField,
   listField,
+  secret,
 } from '@tollkeeper/runtime';
 import type { SASLOptions } from 'kafkajs';
 import { z } from 'zod';
@@ -32,7 +33,7 @@ export const kafkaFields = {
     .optional()
     .describe('plain, scram-sha-256 or scram-sha-512; default no log-in'),
   KAFKA_SASL_USERNAME: z.string().optional().describe('user of the log-in'),
-  KAFKA_SASL_PASSWORD: z.string().optional().describe('its password'),
+  KAFKA_SASL_PASSWORD: secret(z.string().optional().describe('its password')),
 };
 
 /** What {@link kafkaFields} make of an environment. Fields that have a default may be left out. */
