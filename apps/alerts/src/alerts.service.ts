@@ -173,7 +173,7 @@ function createEvaluation(
 ) {
   const { config, eventLog, logger, clock, stores, offsets, deadLetters, onQueued } = deps;
   const book = createRuleBook();
-  const metrics = createEvaluationMetrics(deps.metrics, book);
+  const metrics = createEvaluationMetrics({ metrics: deps.metrics, book, clock });
   const watcher = createRuleWatcher({ book, changes: stores.changes, rules: stores.rules });
   const consumer = createGatewayEventsConsumer({
     eventLog,
@@ -184,7 +184,6 @@ function createEvaluation(
     watcher,
     metrics,
     traces: createFireTraces(deps.tracer),
-    clock,
     onFired: onQueued,
   });
   const { alerts, windows } = stores;

@@ -48,10 +48,25 @@ const eventArbitrary = fc.record({
   duplicateOf: fc.option(fc.integer({ min: 1, max: 40 }), { freq: 4 }),
 });
 
+/** Many events of one minute, the newest first: each is the first of its window. */
+const burstArbitrary = fc
+  .record({
+    size: fc.integer({ min: 64, max: 85 }),
+    stepMs: fc.constantFrom(1, 1, 500),
+    ageMs: fc.constantFrom(0, 90_000),
+  })
+  .map(({ size, stepMs, ageMs }) =>
+    Array.from({ length: size }, (_, index) => ({
+      ...{ tenant: 0, type: TYPES[0]!, agent: AGENTS[0], passedMs: 0, behindMs: ageMs + index * stepMs },
+      duplicateOf: index % 20 === 19 ? 2 : null,
+    })),
+  );
+
 const scenarioArbitrary = fc
   .record({
     rules: fc.array(ruleArbitrary, { minLength: 1, maxLength: 4 }),
     events: fc.array(eventArbitrary, { minLength: 1, maxLength: 90, size: 'max' }),
+    burst: fc.option(fc.record({ after: fc.nat(40), events: burstArbitrary }), { freq: 3 }),
     edits: fc.array(
       fc.record({
         after: fc.nat(90),
@@ -65,10 +80,18 @@ const scenarioArbitrary = fc
     batchSizes: fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 5 }),
     commits: fc.array(fc.boolean(), { minLength: 1, maxLength: 5 }),
   })
-  .map(({ rules, events, edits, ...rest }): Scenario => {
-    const arrivals = toArrivals(events);
+  .map(({ rules, events, burst, edits, ...rest }): Scenario => {
+    const after = burst?.after ?? 0;
+    const arrivals = toArrivals([...events.slice(0, after), ...(burst?.events ?? []), ...events.slice(after)]);
     return { rules: rules.map(toRule), arrivals, edits: edits.filter((edit) => edit.rule < rules.length), ...rest };
   });
+
+/** As generated, or of a burst, with other times. */
+interface GeneratedEvent extends Omit<Generated<typeof eventArbitrary>, 'passedMs' | 'behindMs' | 'tenant'> {
+  tenant: number;
+  passedMs: number;
+  behindMs: number;
+}
 
 type Generated<A> = A extends fc.Arbitrary<infer T> ? T : never;
 
@@ -97,7 +120,7 @@ function toRule(generated: Generated<typeof ruleArbitrary>, index: number): Rule
   };
 }
 
-function toArrivals(events: Generated<typeof eventArbitrary>[]): CountableEvent[] {
+function toArrivals(events: GeneratedEvent[]): CountableEvent[] {
   const arrivals: CountableEvent[] = [];
   let now = START;
   for (const [index, { tenant, type, agent, passedMs, behindMs, duplicateOf }] of events.entries()) {
@@ -135,9 +158,12 @@ function edited(rule: Rule, edit: Scenario['edits'][number], before: CountableEv
 /** The evaluator as the service runs it: batches, commits now and then and after every decision, and crashes. */
 function decideWithRestarts(scenario: Scenario, rulesAt: (arrival: number) => Rule[]): ReferenceDecision[] {
   const { arrivals, batchSizes, commits, crashes } = scenario;
-  const store = { offset: 0, windows: new Map<string, SavedWindow>(), alerts: new Map<string, ReferenceDecision>() };
-  const lastFires = new Map<string, number>();
-  let firesSeen = new Map<string, number>();
+  const store = {
+    offset: 0,
+    windows: new Map<string, SavedWindow>(),
+    decisions: new Map<string, ReferenceDecision>(),
+    alerts: new Set<string>(),
+  };
   const crashesLeft = new Set(crashes);
   let reads = 0;
   let batch = 0;
@@ -148,14 +174,10 @@ function decideWithRestarts(scenario: Scenario, rulesAt: (arrival: number) => Ru
     return book;
   };
   const refresh = (book: ReturnType<typeof createRuleBook>, arrival: number) => {
-    // Another partition can have the rules read while this one commits: what the last batch fired is not in them then.
-    const fires = firesSeen;
-    firesSeen = new Map(lastFires);
     for (const tenantId of TENANTS) {
-      const ofTenant = rulesAt(arrival).filter((rule) => rule.tenantId === tenantId);
       book.replace(
         tenantId,
-        ofTenant.map((rule) => ({ ...rule, lastFiredAt: toDate(fires.get(rule.id)) })),
+        rulesAt(arrival).filter((rule) => rule.tenantId === tenantId),
       );
     }
   };
@@ -184,19 +206,21 @@ function decideWithRestarts(scenario: Scenario, rulesAt: (arrival: number) => Ru
       if (pending.length === 0 && !commits[batch % commits.length] && offset < arrivals.length) continue;
       for (const window of evaluator.changed()) store.windows.set(window.ruleId, structuredClone(window));
       for (const decision of pending) {
+        const place = `${decision.rule.id}/${decision.number}`;
+        const before = store.decisions.get(place);
+        if (before !== undefined && before.count + 1 !== decision.count) throw new Error('a place was taken twice');
+        store.decisions.set(place, toReferenceDecision(decision));
+        if (decision.outcome === 'suppressed') continue;
         const { id } = toAlert(decision);
         if (store.alerts.has(id)) throw new Error('an alert was made twice');
-        store.alerts.set(id, toReferenceDecision(decision));
-        if (decision.outcome === 'fired') {
-          lastFires.set(decision.rule.id, Math.max(decision.event.time, lastFires.get(decision.rule.id) ?? 0));
-        }
+        store.alerts.add(id);
       }
       evaluator.saved();
       pending = [];
       store.offset = offset;
     }
   }
-  return [...store.alerts.values()];
+  return [...store.decisions.values()];
 
   function endOfBatch(from: number, size: number): number {
     let end = from + 1;
@@ -205,24 +229,20 @@ function decideWithRestarts(scenario: Scenario, rulesAt: (arrival: number) => Ru
   }
 }
 
-function toDate(time: number | undefined): Date | null {
-  return time === undefined ? null : new Date(time);
-}
-
 /** Rules know nothing of each other: what each decides has an order, what they decide with one event has none. */
 function byRule(decisions: ReferenceDecision[]): ReferenceDecision[] {
   return decisions.toSorted((a, b) => a.rule.localeCompare(b.rule));
 }
 
-function toReferenceDecision({ rule, event, reason, evidence }: Decision): ReferenceDecision {
+function toReferenceDecision({ rule, event, reason, count, evidence }: Decision): ReferenceDecision {
   const { eventCount, firstEventAt, lastEventAt, sampleEventIds: samples } = evidence;
   const facts = { eventCount, firstEventAt, lastEventAt, samples };
-  return { rule: rule.id, revision: rule.revision, event: event.id, time: event.time, reason, ...facts };
+  return { rule: rule.id, revision: rule.revision, event: event.id, time: event.time, reason, count, ...facts };
 }
 
 describe('the evaluator', () => {
   it(`decides in ${CASES} random histories, with duplicates, late events, edits and restarts, what brute force decides`, () => {
-    const decided = { condition_became_true: 0, condition_still_true_after_cooldown: 0, cooldown: 0 };
+    const decided = { condition_became_true: 0, condition_still_true_after_cooldown: 0, cooldown: 0, rate_limited: 0 };
     fc.assert(
       fc.property(scenarioArbitrary, (scenario) => {
         const rulesAt = historyOf(scenario);
@@ -233,6 +253,8 @@ describe('the evaluator', () => {
       { seed: 20_261_121, numRuns: CASES },
     );
     // The histories are worth something only when they decide a lot, in every way.
-    for (const count of Object.values(decided)) expect(count).toBeGreaterThan(CASES / 5);
+    const { rate_limited: limited, ...others } = decided;
+    for (const count of Object.values(others)) expect(count).toBeGreaterThan(CASES / 5);
+    expect(limited).toBeGreaterThan(CASES / 30);
   });
 });

@@ -2,13 +2,14 @@ import { MAX_LATENESS_MS, type CountableEvent } from '../src/domain/event.ts';
 import type { Reason } from '../src/domain/evaluator.ts';
 import type { Rule } from '../src/domain/rule.ts';
 
-/** A decision of the reference, in the words of the evaluator's; only `cooldown` is a reason not to fire. */
+/** A decision of the reference, in the words of the evaluator's; `cooldown` and `rate_limited` are reasons not to fire. */
 export interface ReferenceDecision {
   rule: string;
   revision: number;
   event: string;
   time: number;
   reason: Reason;
+  count: number;
   eventCount: number;
   firstEventAt: number;
   lastEventAt: number;
@@ -24,6 +25,12 @@ export function decideByBruteForce(
   rulesAt: (arrival: number) => readonly Rule[],
 ): ReferenceDecision[] {
   const decisions: ReferenceDecision[] = [];
+  const suppress = (made: ReferenceDecision): void => {
+    const alike = (other: ReferenceDecision) => other.rule === made.rule && other.reason === made.reason;
+    const at = decisions.findIndex((other) => alike(other) && minuteOf(other) === minuteOf(made));
+    if (at === -1) decisions.push(made);
+    else decisions[at] = { ...made, count: decisions[at]!.count + 1 };
+  };
   const countedBy = new Map<string, CountableEvent[]>();
   const lastFires = new Map<string, number>();
 
@@ -47,7 +54,14 @@ export function decideByBruteForce(
       const due = still && rule.cooldownSeconds > 0 && lastFire !== undefined;
       if (!became && !due) continue;
       if (inCooldown) {
-        if (became) decisions.push(decision(rule, event, all, 'cooldown'));
+        if (became) suppress(decision(rule, event, all, 'cooldown'));
+        continue;
+      }
+      const firedInMinute = decisions.filter(
+        (other) => other.rule === rule.id && FIRED.has(other.reason) && minuteOf(other) === minuteOf(event),
+      );
+      if (firedInMinute.length >= 60) {
+        suppress(decision(rule, event, all, 'rate_limited'));
         continue;
       }
       lastFires.set(rule.id, Math.max(event.time, lastFire ?? event.time));
@@ -57,6 +71,12 @@ export function decideByBruteForce(
     }
   }
   return decisions;
+}
+
+const FIRED = new Set<Reason>(['condition_became_true', 'condition_still_true_after_cooldown']);
+
+function minuteOf({ time }: { time: number }): number {
+  return Math.floor(time / 60_000);
 }
 
 function matches(rule: Rule, event: CountableEvent): boolean {
@@ -88,6 +108,7 @@ function decision(rule: Rule, event: CountableEvent, all: CountableEvent[], reas
     event: event.id,
     time: event.time,
     reason,
+    count: 1,
     eventCount: counted.length,
     firstEventAt: Math.min(...counted.map(({ time }) => time)),
     lastEventAt: Math.max(...counted.map(({ time }) => time)),

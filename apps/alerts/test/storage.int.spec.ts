@@ -83,15 +83,18 @@ describe('a deleted rule', () => {
     const { id } = await stack.createRule(tenantId, eachSecond);
     await stack.append(tenantId, event(clock.now));
     await stack.settled();
-    const kept = ['windows', 'evaluations'].map((name) => database().collection<{ _id: string }>(name));
-    const stored = await Promise.all(kept.map((collection) => collection.findOne({ _id: id })));
+    const kept = [
+      { collection: database().collection<{ _id: string }>('windows'), ofRule: { _id: id } },
+      { collection: database().collection<{ _id: string }>('decisions'), ofRule: { ruleId: id } },
+    ];
+    const stored = await Promise.all(kept.map(({ collection, ofRule }) => collection.findOne(ofRule)));
     await stack.expecting(204, 'delete', tenantId, `/rules/${id}`);
-    for (const [index, collection] of kept.entries()) await collection.insertOne(stored[index]!);
+    for (const [index, { collection }] of kept.entries()) await collection.insertOne(stored[index]!);
 
     await stack.restart();
     await stack.append(tenantId, event(clock.now));
     await stack.settled();
-    for (const collection of kept) expect(await collection.countDocuments({ _id: id })).toBe(0);
+    for (const { collection, ofRule } of kept) expect(await collection.countDocuments(ofRule)).toBe(0);
     expect(await stack.alerts(tenantId)).toHaveLength(1);
   });
 });

@@ -1,17 +1,25 @@
+import type { Clock } from '@tollkeeper/kernel';
 import type { Metrics } from '@tollkeeper/runtime';
-import type { Decision } from '../domain/evaluator.ts';
+import type { Outcome } from '../domain/evaluator.ts';
 import type { RuleBook } from '../domain/rule-book.ts';
 
 /** What operators see of the evaluation. */
 export interface EvaluationMetrics {
   events(outcome: 'counted' | 'late', count: number): void;
-  decided(decisions: readonly Decision[]): void;
-  /** How long the newest evaluated record of a partition had been in the log. */
-  lag(partition: number, lagMs: number): void;
+  decided(outcomes: Readonly<Record<Outcome, number>>): void;
+  /**
+   * Says that records of the partition wait to be evaluated, the oldest of them since `since`, epoch milliseconds; null that none does.
+   * The lag grows with the clock until the next word, whatever the work on the partition does meanwhile.
+   */
+  waiting(partition: number, since: number | null): void;
+  /** The partition is somebody else's. */
+  released(partition: number): void;
   resolved(count: number): void;
 }
 
-export function createEvaluationMetrics(metrics: Metrics, book: RuleBook): EvaluationMetrics {
+export function createEvaluationMetrics(deps: { metrics: Metrics; book: RuleBook; clock: Clock }): EvaluationMetrics {
+  const { metrics, book, clock } = deps;
+  const waiting = new Map<number, number | null>();
   const events = metrics.counter({
     name: 'alerts_events_total',
     help: 'Events that a rule names, counted or over 5 minutes late and not counted',
@@ -26,10 +34,17 @@ export function createEvaluationMetrics(metrics: Metrics, book: RuleBook): Evalu
     name: 'alerts_resolved_by_clock_total',
     help: 'Alerts that were resolved because their condition was no longer met',
   });
-  const lag = metrics.gauge({
+  metrics.gauge({
     name: 'alerts_evaluation_lag_seconds',
-    help: 'Time from the append of the newest evaluated event to its evaluation',
+    help: 'Age of the oldest record that is read and not evaluated yet; else 0',
     labelNames: ['partition'],
+    collect() {
+      this.reset();
+      const now = clock();
+      for (const [partition, since] of waiting) {
+        this.set({ partition }, since === null ? 0 : Math.max(0, now - since) / 1000);
+      }
+    },
   });
   metrics.gauge({
     name: 'alerts_enabled_rules',
@@ -41,10 +56,12 @@ export function createEvaluationMetrics(metrics: Metrics, book: RuleBook): Evalu
 
   return {
     events: (outcome, count) => void (count > 0 && events.inc({ outcome }, count)),
-    decided(made) {
-      for (const { outcome } of made) decisions.inc({ outcome });
+    decided({ fired, suppressed }) {
+      decisions.inc({ outcome: 'fired' }, fired);
+      decisions.inc({ outcome: 'suppressed' }, suppressed);
     },
-    lag: (partition, lagMs) => lag.set({ partition }, Math.max(0, lagMs) / 1000),
+    waiting: (partition, since) => void waiting.set(partition, since),
+    released: (partition) => void waiting.delete(partition),
     resolved: (count) => resolved.inc(count),
   };
 }

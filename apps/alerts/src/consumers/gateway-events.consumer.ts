@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import {
   decodeGatewayEvent,
   GATEWAY_EVENTS_TOPIC,
@@ -5,8 +6,7 @@ import {
   peekEventType,
 } from '@tollkeeper/contracts';
 import type { DeadLetters, EventLog, LogConsumer, RecordBatch, ReleasedPartition } from '@tollkeeper/event-log';
-import type { Clock } from '@tollkeeper/kernel';
-import type { OffsetStore } from '@tollkeeper/mongo';
+import { isRefusal, type OffsetStore } from '@tollkeeper/mongo';
 import { type CountableEvent, isLate, toCountableEvent } from '../domain/event.ts';
 import type { RuleBook } from '../domain/rule-book.ts';
 import type { EvaluationRecorder } from '../store/evaluation.recorder.ts';
@@ -14,12 +14,15 @@ import type { EvaluationMetrics } from './evaluation.metrics.ts';
 import type { FireTraces } from './fire.traces.ts';
 import { openPartitionSession, type PartitionSession } from './partition.session.ts';
 import type { RuleWatcher } from './rule.watcher.ts';
+import { createSaveRefusals, RefusedSave } from './save.refusals.ts';
 
 /** The group that the replicas read as, and under which they keep their offsets. */
 export const CONSUMER_GROUP = 'alerts';
 
 const MAX_RECORDS_PER_BATCH = 2000;
 const MAX_RULES_AGE_MS = 500;
+/** Evaluation at a stretch; then others have their turn. */
+const MAX_STRETCH_MS = 20;
 
 export interface GatewayEventsConsumerDeps {
   eventLog: EventLog;
@@ -30,7 +33,6 @@ export interface GatewayEventsConsumerDeps {
   watcher: RuleWatcher;
   metrics: EvaluationMetrics;
   traces: FireTraces;
-  clock: Clock;
   /** Called when alerts were stored. */
   onFired: () => void;
 }
@@ -49,7 +51,8 @@ export interface GatewayEventsConsumer extends LogConsumer {
  * the windows as they were, and comes to the same.
  */
 export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): GatewayEventsConsumer {
-  const { eventLog, offsets, recorder, book, watcher, metrics, traces, clock } = deps;
+  const { eventLog, offsets, recorder, book, watcher, metrics, traces } = deps;
+  const refusals = createSaveRefusals(deps);
   const sessions = new Map<number, PartitionSession>();
   const turns = new Map<number, Promise<void>>();
   /** The last look at the rules of each partition, with the end of the partition that was known when it began. */
@@ -71,18 +74,24 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
   async function sessionAt({ topic, partition, from }: RecordBatch): Promise<PartitionSession> {
     const known = sessions.get(partition);
     if (known !== undefined && known.position === from) return known;
-    const session = await openPartitionSession({ topic, partition, book, recorder });
+    const session = await openPartitionSession({ topic, partition, book, watcher, recorder });
     if (session.position !== from) throw new Error('the partition was taken over elsewhere; reading on from there');
     sessions.set(partition, session);
     return session;
   }
 
-  async function save(session: PartitionSession): Promise<void> {
-    const { decisions } = session;
-    await traces.whileSaved(decisions, session.save);
-    if (decisions.length === 0) return;
-    metrics.decided(decisions);
-    deps.onFired();
+  async function save(partition: number, session: PartitionSession): Promise<void> {
+    const { decisions, outcomes, events, lastOffset } = session.pending;
+    try {
+      await traces.whileSaved([...decisions.values()], session.save);
+    } catch (error) {
+      if (!isRefusal(error) || events === 0) throw error;
+      refusals.refused(partition, events);
+      throw new RefusedSave(lastOffset, error);
+    }
+    refusals.saved(partition);
+    metrics.decided(outcomes);
+    if (outcomes.fired > 0) deps.onFired();
   }
 
   /**
@@ -100,17 +109,32 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
 
   async function handle(batch: RecordBatch): Promise<void> {
     const { partition, records } = batch;
+    metrics.waiting(partition, records[0]!.appendedAt);
     await knowRules(batch);
-    await inTurn(partition, async () => {
-      const session = await sessionAt(batch);
-      for (const { event, offset } of await counted(batch)) {
-        session.evaluate(event, offset);
-        if (session.full) await save(session);
-      }
-      session.finish(batch);
-      metrics.lag(partition, clock() - records.at(-1)!.appendedAt);
-      if (session.saveDue) await save(session);
-    });
+    try {
+      await inTurn(partition, () => evaluateAll(batch));
+    } catch (error) {
+      if (error instanceof RefusedSave) await refusals.giveUp(batch, error);
+      throw error;
+    }
+    const atEnd = batch.nextOffset >= batch.endOffset;
+    metrics.waiting(partition, atEnd ? null : records.at(-1)!.appendedAt);
+  }
+
+  async function evaluateAll(batch: RecordBatch): Promise<void> {
+    const { partition } = batch;
+    const session = await sessionAt(batch);
+    let stretchBeganAt = performance.now();
+    for (const { event, offset } of await counted(batch)) {
+      if (refusals.isSetAside(partition, offset)) continue;
+      session.evaluate(event, offset);
+      if (session.full || session.pending.events >= refusals.limit(partition)) await save(partition, session);
+      if (performance.now() - stretchBeganAt < MAX_STRETCH_MS) continue;
+      await setImmediate();
+      stretchBeganAt = performance.now();
+    }
+    session.finish(batch);
+    if (session.saveDue) await save(partition, session);
   }
 
   /**
@@ -141,8 +165,8 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
     return inTurn(partition, async () => {
       const session = sessions.get(partition);
       if (lost) sessions.delete(partition);
-      else if (session !== undefined) await save(session);
-    });
+      else if (session !== undefined) await save(partition, session);
+    }).finally(() => metrics.released(partition));
   }
 
   const consumer = eventLog.consumer({
@@ -164,8 +188,7 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
         inTurn(partition, async () => {
           const session = sessions.get(partition);
           if (session === undefined || (session.atEnd !== true && !session.saveDue)) return;
-          await save(session);
-          if (session.atEnd === true) metrics.lag(partition, 0);
+          await save(partition, session);
         }),
       );
       await Promise.all(saves);
@@ -173,7 +196,7 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
     async hasEvaluated(partition, offset) {
       await inTurn(partition, async () => {
         const session = sessions.get(partition);
-        if (session !== undefined && (session.position ?? 0) >= offset) await save(session);
+        if (session !== undefined && (session.position ?? 0) >= offset) await save(partition, session);
       });
       return ((await offsets.position(GATEWAY_EVENTS_TOPIC, partition)) ?? 0) >= offset;
     },

@@ -1,12 +1,14 @@
 import type { RecordBatch } from '@tollkeeper/event-log';
 import type { CountableEvent } from '../domain/event.ts';
-import type { Decision } from '../domain/evaluator.ts';
+import type { Decision, Outcome } from '../domain/evaluator.ts';
 import { createPartitionEvaluator } from '../domain/partition.evaluator.ts';
 import type { RuleBook } from '../domain/rule-book.ts';
-import type { AlertTraces, EvaluationRecorder } from '../store/evaluation.recorder.ts';
+import { type AlertTraces, type EvaluationRecorder, sizeOfDecision } from '../store/evaluation.recorder.ts';
+import type { RuleWatcher } from './rule.watcher.ts';
 
-/** Documents that a save may write for decisions, about: a transaction has to fit into the store's cache and time. */
-const MAX_PENDING_WRITES = 2000;
+/** What a save may write, about: a transaction has to fit into the store's cache and time. */
+const MAX_PENDING_DOCUMENTS = 2000;
+const MAX_PENDING_BYTES = 4 * 1024 * 1024;
 /** At the end of the partition. What comes with no further batch behind it is for the loop to save. */
 const SAVE_INTERVAL_MS = 1000;
 /**
@@ -20,14 +22,12 @@ const BUSY_SAVE_INTERVAL_BY_DURATION = 10;
 export interface PartitionSession {
   /** The position that the next batch must be read from. */
   readonly position: number | null;
-  /** The position that is stored. */
-  readonly savedPosition: number | null;
   /** Whether it is time to save: something was decided, or enough time has passed since the last save. */
   readonly saveDue: boolean;
   /** Whether to save before anything else is evaluated, in mid-batch too. */
   readonly full: boolean;
-  /** Decisions made since the last save. */
-  readonly decisions: readonly Decision[];
+  /** What there is to save. */
+  readonly pending: Readonly<Pending>;
   /** Whether the partition was read to its end, as of the last batch; null before the first. */
   readonly atEnd: boolean | null;
   /** Evaluates the next event of a batch that rules count. */
@@ -38,50 +38,61 @@ export interface PartitionSession {
   save(traces: AlertTraces): Promise<void>;
 }
 
+/** What has come since the last save. */
+export interface Pending {
+  /** Events evaluated. */
+  events: number;
+  /** Of the last of them. */
+  lastOffset: number;
+  /** How often rules fired and were suppressed. */
+  outcomes: Record<Outcome, number>;
+  /** By rule and number: of decisions that take the same place, the last one. */
+  decisions: ReadonlyMap<string, Decision>;
+}
+
 /** Takes the partition over where the store says it stands. */
 export async function openPartitionSession(deps: {
   topic: string;
   partition: number;
   book: RuleBook;
+  watcher: RuleWatcher;
   recorder: EvaluationRecorder;
 }): Promise<PartitionSession> {
-  const { topic, partition, book, recorder } = deps;
+  const { topic, partition, book, watcher, recorder } = deps;
   const standing = await recorder.standing(topic, partition);
+  // The rules of all these windows are in the book then, unless they are gone.
+  await watcher.refresh();
   const evaluator = createPartitionEvaluator(book, standing.windows);
   let position = standing.position;
   let savedPosition = standing.position;
   let savedAt = performance.now();
   let saveMs = 0;
-  let decisions: Decision[] = [];
-  let pendingWrites = 0;
+  let pending = nothingPending();
   let atEnd: boolean | null = null;
 
   return {
     get position() {
       return position;
     },
-    get savedPosition() {
-      return savedPosition;
-    },
     get saveDue() {
-      if (decisions.length > 0) return true;
+      if (pending.decisions.size > 0) return true;
       const busyMs = Math.max(MIN_BUSY_SAVE_INTERVAL_MS, saveMs * BUSY_SAVE_INTERVAL_BY_DURATION);
       return performance.now() - savedAt >= (atEnd === true ? SAVE_INTERVAL_MS : busyMs);
     },
     get full() {
-      return pendingWrites >= MAX_PENDING_WRITES;
+      const { windows, bytes } = evaluator.changedSize;
+      return pending.documents + windows >= MAX_PENDING_DOCUMENTS || pending.bytes + bytes >= MAX_PENDING_BYTES;
     },
-    get decisions() {
-      return decisions;
+    get pending() {
+      return pending;
     },
     get atEnd() {
       return atEnd;
     },
     evaluate(event, offset) {
-      for (const decision of evaluator.evaluate(event)) {
-        decisions.push(decision);
-        pendingWrites += writesOf(decision);
-      }
+      for (const decision of evaluator.evaluate(event)) addTo(pending, decision);
+      pending.events += 1;
+      pending.lastOffset = offset;
       position = offset + 1;
     },
     finish(batch) {
@@ -92,18 +103,36 @@ export async function openPartitionSession(deps: {
       if (position === null || position === savedPosition) return;
       const startedAt = performance.now();
       const step = { topic, partition, from: savedPosition, to: position };
+      const decisions = [...pending.decisions.values()];
       await recorder.record({ step, windows: evaluator.changed(), decisions, traces });
       evaluator.saved();
       savedPosition = position;
       savedAt = performance.now();
       saveMs = savedAt - startedAt;
-      decisions = [];
-      pendingWrites = 0;
+      pending = nothingPending();
     },
   };
 }
 
-/** The alert, and for each channel its delivery and what goes to the log. */
-function writesOf({ outcome, rule }: Decision): number {
-  return outcome === 'fired' ? 1 + 2 * rule.channelIds.length : 1;
+/** Beside the windows, which the evaluator measures. */
+interface MeasuredPending extends Pending {
+  decisions: Map<string, Decision>;
+  documents: number;
+  bytes: number;
+}
+
+function nothingPending(): MeasuredPending {
+  const outcomes = { fired: 0, suppressed: 0 };
+  return { events: 0, lastOffset: -1, outcomes, decisions: new Map(), documents: 0, bytes: 0 };
+}
+
+function addTo(pending: MeasuredPending, decision: Decision): void {
+  pending.outcomes[decision.outcome] += 1;
+  const place = `${decision.rule.id}/${decision.number}`;
+  if (!pending.decisions.has(place)) {
+    const { documents, bytes } = sizeOfDecision(decision);
+    pending.documents += documents;
+    pending.bytes += bytes;
+  }
+  pending.decisions.set(place, decision);
 }

@@ -16,6 +16,8 @@ export interface Condition {
   evidence(event: CountableEvent): Evidence;
   /** The time up to which it is met without any further event, epoch milliseconds; null when it is not met at all. */
   metUntil(): number | null;
+  /** About how many bytes a store takes for it. */
+  readonly bytes: number;
   save(): SavedCondition;
 }
 

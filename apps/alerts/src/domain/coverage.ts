@@ -12,6 +12,8 @@ export interface Coverage {
   forgetUntil(horizon: number): void;
   /** The end of the newest span; null when there is none. */
   end(): number | null;
+  /** How many spans there are. */
+  size(): number;
   /** The spans, oldest first; they neither overlap nor touch. */
   spans(): Span[];
 }
@@ -50,6 +52,7 @@ export function createCoverage(spanMs: number, saved: readonly Span[] = []): Cov
       if (gone > 0) spans.splice(0, gone);
     },
     end: () => spans.at(-1)?.end ?? null,
+    size: () => spans.length,
     spans: () => spans.map((span) => ({ ...span })),
   };
 }

@@ -3,6 +3,9 @@ import type { Outcome, Reason } from './evaluator.ts';
 
 /** A decision of a rule as it is kept for people to see. Times are epoch milliseconds. */
 export interface Evaluation {
+  /** See `DecisionPlace`. */
+  number: number;
+  count: number;
   outcome: Outcome;
   reason: Reason;
   /** The alert that it made; null when it was suppressed. */

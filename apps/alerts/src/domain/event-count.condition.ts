@@ -47,6 +47,10 @@ export class EventCountCondition implements Condition {
     return this.#newest.size === this.#threshold ? this.#newest.timeAt(0) + this.#windowMs : null;
   }
 
+  get bytes(): number {
+    return this.#newest.bytes;
+  }
+
   save(): SavedCondition {
     return { events: this.#newest.save() };
   }

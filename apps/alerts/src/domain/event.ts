@@ -19,6 +19,8 @@ export interface CountableEvent {
 
 /** An event that is received later than this after its time is not counted for alerts (decisions §6). */
 export const MAX_LATENESS_MS = 5 * 60_000;
+/** How far behind the newest one the `receivedAt` of a record may be: the clocks of several writers differ. */
+export const MAX_RECEIPT_DISORDER_MS = 5 * 60_000;
 
 export function isLate({ time, receivedAt }: CountableEvent): boolean {
   return receivedAt - time > MAX_LATENESS_MS;

@@ -1,9 +1,9 @@
 import type { Condition, Evidence, SavedCondition, Verdict } from './condition.ts';
 import { type Coverage, createCoverage, type Span } from './coverage.ts';
-import { type CountableEvent, MAX_LATENESS_MS } from './event.ts';
+import { type CountableEvent, MAX_LATENESS_MS, MAX_RECEIPT_DISORDER_MS } from './event.ts';
 
-/** How far behind the newest one the `receivedAt` of a record may be: the clocks of several writers differ. */
-const MAX_RECEIPT_DISORDER_MS = 5 * 60_000;
+/** About what a store takes for a span. */
+const SPAN_BYTES = 40;
 
 /**
  * `first_occurrence` (decisions §6): no other matching event lies in `(time - windowMs, time]` of the event. It is true of an
@@ -39,6 +39,10 @@ export class FirstOccurrenceCondition implements Condition {
 
   metUntil(): number | null {
     return this.#covered.end();
+  }
+
+  get bytes(): number {
+    return SPAN_BYTES * this.#covered.size();
   }
 
   save(): SavedCondition {

@@ -19,6 +19,9 @@ export const MAX_SAMPLES = 10;
 const FIRST_CAPACITY = 16;
 /** Time and identity. */
 const FIELDS = 2;
+const BYTES_PER_EVENT = FIELDS * Float64Array.BYTES_PER_ELEMENT;
+/** The longest id, and what frames it. */
+const BYTES_PER_SAMPLE = 140;
 
 /**
  * The newest `limit` events of a rule, ordered by time and, where times are equal, by identity. It keeps them in a ring that
@@ -47,6 +50,11 @@ export class NewestEvents {
 
   get size(): number {
     return this.#size;
+  }
+
+  /** About how many bytes a store takes for them. */
+  get bytes(): number {
+    return BYTES_PER_EVENT * this.#size + MAX_SAMPLES * BYTES_PER_SAMPLE;
   }
 
   /** False when the event is kept already, or is older than all of `limit` kept ones: then nothing changes. */

@@ -3,53 +3,68 @@ import type { SavedCondition } from './condition.ts';
 import { type CountableEvent, isLate } from './event.ts';
 import { type Decision, evaluate, openWindow, type RuleWindow } from './evaluator.ts';
 import type { RuleBook } from './rule-book.ts';
+import { RuleHistory, type SavedHistory } from './rule.history.ts';
 
 /** A window as a store keeps it, with what must be known of it without opening it. */
 export interface SavedWindow {
   tenantId: TenantId;
   ruleId: string;
   revision: number;
-  lastFiredAt: number | null;
   /** See `Condition.metUntil`. */
   metUntil: number | null;
   condition: SavedCondition;
+  history: SavedHistory;
 }
 
 /** The windows that one partition of the log fills: a workspace's events are all in one partition. */
 export interface PartitionEvaluator {
   /** Evaluates the rules that count the event; the next event must be the next of the log. Late events decide nothing. */
   evaluate(event: CountableEvent): Decision[];
+  /** How much `changed` would answer, about. */
+  readonly changedSize: { windows: number; bytes: number };
   /** The windows that changed since `saved` was called, as they are now. */
   changed(): SavedWindow[];
   /** Says that what `changed` answered is in the store. */
   saved(): void;
 }
 
+/** What a store takes for a window, about, beside its condition. */
+const WINDOW_BYTES = 1000;
+
 /**
  * Goes on from `saved`, windows as they stood at a position of the log: whoever reads on from that position decides what was
- * decided before. Windows of rules that are gone or disabled are dropped and those of rules with a new revision emptied,
+ * decided before. Windows of rules that are gone are dropped, and those of rules that are disabled or have a new revision emptied,
  * whenever that happens. Memory is bounded by the sum of the enabled rules' thresholds.
  */
 export function createPartitionEvaluator(book: RuleBook, saved: readonly SavedWindow[]): PartitionEvaluator {
   const windows = new Map<string, KeptWindow>();
   let bookVersion = book.version;
+  let changedSize = { windows: 0, bytes: 0 };
 
-  for (const { ruleId, revision, lastFiredAt, condition } of saved) {
+  for (const { ruleId, revision, history, condition } of saved) {
     const rule = book.get(ruleId);
     if (rule === undefined) continue;
-    const window = openWindow(rule, lastFiredAt, rule.revision === revision ? condition : undefined);
-    windows.set(ruleId, { window, changed: false });
+    const kept = rule.enabled && rule.revision === revision ? condition : undefined;
+    windows.set(ruleId, { window: openWindow(rule, new RuleHistory(history), kept), changedBytes: 0 });
   }
 
   function followBook(): void {
     if (book.version === bookVersion) return;
     bookVersion = book.version;
-    for (const [ruleId, { window }] of windows) {
+    for (const [ruleId, kept] of windows) {
       const rule = book.get(ruleId);
       if (rule === undefined) windows.delete(ruleId);
-      else if (rule.revision !== window.revision)
-        windows.set(ruleId, { window: openWindow(rule, window.lastFiredAt), changed: false });
+      else if (!rule.enabled || rule.revision !== kept.window.revision)
+        kept.window = openWindow(rule, kept.window.history);
     }
+  }
+
+  /** Notes that the window changed, to what size by now. */
+  function noteChange(kept: KeptWindow): void {
+    const bytes = WINDOW_BYTES + kept.window.condition.bytes;
+    if (kept.changedBytes === 0) changedSize.windows += 1;
+    changedSize.bytes += bytes - kept.changedBytes;
+    kept.changedBytes = bytes;
   }
 
   return {
@@ -60,31 +75,36 @@ export function createPartitionEvaluator(book: RuleBook, saved: readonly SavedWi
       for (const rule of book.matching(event)) {
         let kept = windows.get(rule.id);
         if (kept === undefined) {
-          kept = { window: openWindow(rule), changed: true };
+          kept = { window: openWindow(rule, new RuleHistory()), changedBytes: 0 };
           windows.set(rule.id, kept);
         }
-        kept.changed = true;
         const decision = evaluate(rule, kept.window, event);
+        noteChange(kept);
         if (decision !== null) decisions.push(decision);
       }
       return decisions;
     },
+    get changedSize() {
+      return changedSize;
+    },
     changed() {
       followBook();
-      return [...windows.values()].filter(({ changed }) => changed).map(({ window }) => toSavedWindow(window));
+      return [...windows.values()].filter((kept) => kept.changedBytes > 0).map(({ window }) => toSavedWindow(window));
     },
     saved() {
-      for (const kept of windows.values()) kept.changed = false;
+      for (const kept of windows.values()) kept.changedBytes = 0;
+      changedSize = { windows: 0, bytes: 0 };
     },
   };
 }
 
 interface KeptWindow {
   window: RuleWindow;
-  /** Since it was saved. */
-  changed: boolean;
+  /** What it takes in a store, about, if it changed since it was saved, else 0. */
+  changedBytes: number;
 }
 
-function toSavedWindow({ tenantId, ruleId, revision, lastFiredAt, condition }: RuleWindow): SavedWindow {
-  return { tenantId, ruleId, revision, lastFiredAt, metUntil: condition.metUntil(), condition: condition.save() };
+function toSavedWindow({ tenantId, ruleId, revision, condition, history }: RuleWindow): SavedWindow {
+  const metUntil = condition.metUntil();
+  return { tenantId, ruleId, revision, metUntil, condition: condition.save(), history: history.save() };
 }

@@ -2,14 +2,15 @@ import type { TenantId } from '@tollkeeper/kernel';
 import type { CountableEvent } from './event.ts';
 import type { Rule } from './rule.ts';
 
-/** The enabled rules of all workspaces, found by what they count. */
+/** The rules of all workspaces, the enabled ones found by what they count. */
 export interface RuleBook {
+  /** Enabled rules. */
   readonly size: number;
   /** Rises with every change. */
   readonly version: number;
-  /** Puts these in place of all rules of the workspace; disabled ones are left out. */
+  /** Puts these in place of all rules of the workspace. */
   replace(tenantId: TenantId, rules: readonly Rule[]): void;
-  /** The enabled rule with this id, whatever its workspace: for windows, which belong to rules that were found before. */
+  /** The rule with this id, enabled or not, whatever its workspace: for windows, which belong to rules that were found before. */
   get(ruleId: string): Rule | undefined;
   /** Whether an enabled rule of any workspace counts events of the type: for most events of a log this is all that is asked. */
   countsType(type: string): boolean;
@@ -20,9 +21,9 @@ export interface RuleBook {
 }
 
 interface TenantRules {
-  all: Rule[];
+  all: readonly Rule[];
   /**
-   * By the types that a rule counts and the agent that it is about, each {@link ANY} where it names none, so that an event
+   * Of the enabled rules: by the types that a rule counts and the agent that it is about, each {@link ANY} where it names none, so that an event
    * finds those that count it and no other.
    */
   byType: Map<string, Map<string, Rule[]>>;
@@ -36,6 +37,7 @@ export function createRuleBook(): RuleBook {
   const byId = new Map<string, Rule>();
   /** How many workspaces have rules that count the type. */
   const tenantsOfType = new Map<string, number>();
+  let enabledRules = 0;
   let version = 0;
 
   function set(tenantId: TenantId, rules: TenantRules | undefined): void {
@@ -51,17 +53,22 @@ export function createRuleBook(): RuleBook {
 
   return {
     get size() {
-      return byId.size;
+      return enabledRules;
     },
     get version() {
       return version;
     },
     replace(tenantId, rules) {
       version += 1;
-      for (const { id } of byTenant.get(tenantId)?.all ?? []) byId.delete(id);
-      const enabled = rules.filter((rule) => rule.enabled);
-      set(tenantId, enabled.length === 0 ? undefined : indexed(enabled));
-      for (const rule of enabled) byId.set(rule.id, rule);
+      for (const { id, enabled } of byTenant.get(tenantId)?.all ?? []) {
+        byId.delete(id);
+        if (enabled) enabledRules -= 1;
+      }
+      set(tenantId, rules.length === 0 ? undefined : { all: rules, byType: indexed(rules) });
+      for (const rule of rules) {
+        byId.set(rule.id, rule);
+        if (rule.enabled) enabledRules += 1;
+      }
     },
     get: (ruleId) => byId.get(ruleId),
     countsType: (type) => tenantsOfType.has(type) || tenantsOfType.has(ANY),
@@ -82,14 +89,14 @@ export function createRuleBook(): RuleBook {
   };
 }
 
-function indexed(rules: Rule[]): TenantRules {
+function indexed(rules: readonly Rule[]): TenantRules['byType'] {
   const byType = new Map<string, Map<string, Rule[]>>();
-  for (const rule of rules) {
+  for (const rule of rules.filter(({ enabled }) => enabled)) {
     const agent = rule.scopeType === 'agent' ? rule.scopeId : ANY;
     for (const type of rule.eventTypes.length === 0 ? [ANY] : new Set(rule.eventTypes)) {
       const byAgent = byType.get(type) ?? new Map<string, Rule[]>();
       byType.set(type, byAgent.set(agent, [...(byAgent.get(agent) ?? []), rule]));
     }
   }
-  return { all: rules, byType };
+  return byType;
 }

@@ -13,11 +13,18 @@ const TAG = 'Alert rules';
 const evaluation = z
   .object({
     outcome: z.enum(['fired', 'suppressed']),
-    reason: z
-      .enum(['condition_became_true', 'condition_still_true_after_cooldown', 'cooldown'])
-      .meta({ description: '`cooldown` is why a fire was suppressed' }),
+    reason: z.enum(['condition_became_true', 'condition_still_true_after_cooldown', 'cooldown', 'rate_limited']).meta({
+      description:
+        'Why it fired or was suppressed: in its `cooldown`, or `rate_limited`, for its 60 alerts in the minute of `event_time`',
+    }),
+    count: z.int().meta({
+      description:
+        'How many events it stands for: all that is suppressed in a minute of event time for one reason is one decision. 1 when fired',
+    }),
     alert_id: z.string().nullable().meta({ description: 'The alert that it made; null when suppressed' }),
-    event_id: z.string().meta({ description: 'The event that it was decided with' }),
+    event_id: z
+      .string()
+      .meta({ description: 'The event that it was decided with, the last one where there are several' }),
     event_time: moment,
     window: z.object({ start: moment, end: moment }),
     event_count: z.int(),
@@ -53,7 +60,8 @@ export function createRuleRoutes(rules: RuleUseCases): Route[] {
       summary: 'Create a rule',
       description:
         'It counts the events that are accepted from now on. At most 1000 rules in a workspace; the thresholds ' +
-        'of those that are enabled add up to 5000000 at most, and their channels to 5000.',
+        'of those that are enabled add up to 5000000 at most, and their channels to 5000. A rule makes at most 60 alerts in ' +
+        'a minute of event time; the rest of the minute is one suppressed decision, `rate_limited`, with its count.',
       access: 'admin',
       body: ruleBody,
       responses: { 201: { description: 'The new rule', schema: ruleRecord } },
@@ -134,6 +142,7 @@ function toEvaluationBody(decision: Evaluation): z.output<typeof evaluation> {
   return {
     outcome: decision.outcome,
     reason: decision.reason,
+    count: decision.count,
     alert_id: decision.alertId,
     event_id: decision.eventId,
     event_time: toTimestamp(decision.eventTime),

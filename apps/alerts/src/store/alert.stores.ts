@@ -48,6 +48,7 @@ export function createAlertStores(deps: {
     connection,
     changes,
     channelIds: channels.ids,
+    lastFires: windows.lastFires,
     async forget(session, tenantId, ruleId) {
       await windows.delete(session, tenantId, ruleId);
       await evaluations.delete(session, tenantId, ruleId);

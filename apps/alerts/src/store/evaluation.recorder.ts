@@ -16,7 +16,7 @@ import type { WindowStore } from './window.store.ts';
 export interface Progress {
   step: OffsetStep;
   windows: SavedWindow[];
-  /** In the order in which they were made. */
+  /** In the order in which they were made; of each place of a rule the last one. */
   decisions: Decision[];
   traces: AlertTraces;
 }
@@ -34,18 +34,28 @@ export interface Standing {
 /** The results of the evaluation, whole or not at all. */
 export interface EvaluationRecorder {
   standing(topic: string, partition: number): Promise<Standing>;
-  /** Stores position, windows, alerts, their notifications and the decisions. Rejects with `OffsetConflict` when another owner came first. */
+  /**
+   * Stores position, windows, alerts, their notifications and the decisions. Rejects with `OffsetConflict` when another owner came first,
+   * and with an error that `isRefusal` knows when it may be too much at once.
+   */
   record(progress: Progress): Promise<void>;
 }
+
+/** Others of the partition wait meanwhile. */
+const RETRY_FOR_MS = 15_000;
+const EVALUATION_BYTES = 500;
+/** Without the ids of events and the types, and with what its indexes take. */
+const ALERT_BYTES = 1500;
+const DELIVERY_BYTES = 1000;
 
 export interface EvaluationRecorderDeps {
   connection: Connection;
   offsets: OffsetStore;
   windows: WindowStore;
-  rules: Pick<MongoRuleStore, 'forgetMissing' | 'recordFires'>;
+  rules: Pick<MongoRuleStore, 'forgetMissing'>;
   alerts: Pick<MongoAlertStore, 'insertNew'>;
   notifier: AlertNotifier;
-  evaluations: Pick<MongoEvaluationStore, 'append'>;
+  evaluations: Pick<MongoEvaluationStore, 'record'>;
   clock: Clock;
 }
 
@@ -61,19 +71,18 @@ export function createEvaluationRecorder(deps: EvaluationRecorderDeps): Evaluati
     if (fired.length === 0) return;
     const fresh = await alerts.insertNew(session, partition, fired);
     if (fresh.length === 0) return;
-    await rules.recordFires(session, fresh);
     const traceOf = ({ id }: Alert): TraceHeaders | undefined => traces.get(id);
     await notifier.tell(session, { type: 'alert.fired', alerts: fresh, at: now, traceOf });
   }
 
-  async function recordDecisions(session: ClientSession, decisions: Decision[], now: number) {
-    if (decisions.length === 0) return;
-    const byRule = [...Map.groupBy(decisions, ({ rule }) => rule.id).values()];
-    const ofRules = byRule.map((ofRule) => {
-      const { id: ruleId, tenantId } = ofRule[0]!.rule;
-      return { ruleId, tenantId, decisions: ofRule.map((decision) => toEvaluation(decision, now)) };
+  /** A rule without a window was deleted meanwhile: nobody would find its evaluations any more. */
+  async function recordDecisions(session: ClientSession, { decisions, windows: changed }: Progress, now: number) {
+    const byRule = Map.groupBy(decisions, ({ rule }) => rule.id);
+    const ofRules = changed.map(({ tenantId, ruleId, history }) => {
+      const made = (byRule.get(ruleId) ?? []).map((decision) => toEvaluation(decision, now));
+      return { tenantId, ruleId, evaluations: made, last: history.decisions };
     });
-    await evaluations.append(session, ofRules);
+    await evaluations.record(session, ofRules);
   }
 
   return {
@@ -86,21 +95,36 @@ export function createEvaluationRecorder(deps: EvaluationRecorderDeps): Evaluati
         return { position, windows: saved.filter(({ ruleId }) => !missing.has(ruleId)) };
       });
     },
-    record: (progress) =>
-      withTransaction(connection, async (session) => {
-        const { step, windows: changed, decisions } = progress;
+    record(progress) {
+      const work = async (session: ClientSession): Promise<void> => {
+        const { step, windows: changed } = progress;
         const now = clock();
         await offsets.advance(session, step);
         await windows.save(session, step.partition, changed);
         await recordFires(session, progress, now);
-        await recordDecisions(session, decisions, now);
-      }),
+        await recordDecisions(session, progress, now);
+      };
+      return withTransaction(connection, work, { retryForMs: RETRY_FOR_MS });
+    },
   };
 }
 
+/** What storing a decision takes, about: how many documents, and how many bytes. */
+export function sizeOfDecision({ outcome, rule, evidence }: Decision): { documents: number; bytes: number } {
+  if (outcome === 'suppressed') return { documents: 1, bytes: EVALUATION_BYTES };
+  const samples = evidence.sampleEventIds.reduce((sum, id) => sum + id.length, 0);
+  const types = rule.eventTypes.reduce((sum, type) => sum + type.length, 0);
+  const alert = ALERT_BYTES + samples + types;
+  // For each channel its delivery, and what goes to the log: the alert once more.
+  const told = rule.channelIds.length;
+  return { documents: 2 + 2 * told, bytes: EVALUATION_BYTES + alert + told * (DELIVERY_BYTES + alert) };
+}
+
 function toEvaluation(decision: Decision, evaluatedAt: number): Evaluation {
-  const { outcome, reason, rule, event, evidence, cooldownUntil } = decision;
+  const { number, count, outcome, reason, rule, event, evidence, cooldownUntil } = decision;
   return {
+    number,
+    count,
     outcome,
     reason,
     alertId: outcome === 'fired' ? toAlert(decision).id : null,

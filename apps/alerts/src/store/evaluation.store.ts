@@ -1,56 +1,67 @@
 import type { TenantId } from '@tollkeeper/kernel';
+import { driverCollection } from '@tollkeeper/mongo';
 import { type ClientSession, type Connection, Schema } from 'mongoose';
 import { type Evaluation, type EvaluationStore, MAX_EVALUATIONS } from '../domain/evaluation.ts';
 
-interface StoredEvaluations {
-  /** Id of the rule. */
+interface StoredEvaluation extends Evaluation {
+  /** Rule and place: the one that comes {@link MAX_EVALUATIONS} later takes it. */
   _id: string;
-  tenantId: string;
-  /** Oldest first. */
-  decisions: Evaluation[];
+  tenantId: TenantId;
+  ruleId: string;
 }
 
-const evaluationsSchema = new Schema<StoredEvaluations>(
+const evaluationSchema = new Schema<StoredEvaluation>(
   {
     _id: { type: String, required: true },
     tenantId: { type: String, required: true },
-    decisions: { type: Schema.Types.Mixed, required: true },
+    ruleId: { type: String, required: true },
   },
-  { collection: 'evaluations', versionKey: false },
+  { collection: 'decisions', versionKey: false },
 );
+evaluationSchema.index({ ruleId: 1 });
 
-/** Decisions of one rule, oldest first. */
+/** Decisions of one rule. */
 export interface RuleEvaluations {
   tenantId: TenantId;
   ruleId: string;
-  decisions: Evaluation[];
+  evaluations: readonly Evaluation[];
+  /** Number of the rule's last decision. */
+  last: number;
 }
 
 export interface MongoEvaluationStore extends EvaluationStore {
-  /** Adds decisions, those of each rule oldest first, and lets go of those beyond its last {@link MAX_EVALUATIONS}. */
-  append(session: ClientSession, ofRules: readonly RuleEvaluations[]): Promise<void>;
+  /** Puts decisions in their places, and so lets go of those beyond the last {@link MAX_EVALUATIONS} of each rule. */
+  record(session: ClientSession, ofRules: readonly RuleEvaluations[]): Promise<void>;
   delete(session: ClientSession, tenantId: TenantId, ruleId: string): Promise<void>;
 }
 
-/** Evaluations in the database of `connection`. Make it before the connection starts. */
+/** Evaluations in the database of `connection`, a document each. Make it before the connection starts. */
 export function createEvaluationStore(connection: Connection): MongoEvaluationStore {
-  const evaluations = connection.model<StoredEvaluations>('Evaluation', evaluationsSchema);
+  // The driver itself: they are many, and there is nothing in them to cast.
+  const stored = driverCollection<StoredEvaluation>(connection, 'Evaluation', evaluationSchema);
 
   return {
     async list(tenantId, ruleId) {
-      const stored = await evaluations.findOne({ _id: ruleId, tenantId }).lean();
-      return stored?.decisions.toReversed() ?? [];
+      const found = await stored.find({ ruleId, tenantId }).toArray();
+      return found.map(toEvaluation).toSorted((a, b) => b.number - a.number);
     },
-    async append(session, ofRules) {
-      const updates = ofRules.map(({ tenantId, ruleId, decisions }) => {
-        const last = decisions.slice(-MAX_EVALUATIONS);
-        const update = { $push: { decisions: { $each: last, $slice: -MAX_EVALUATIONS } } };
-        return { updateOne: { filter: { _id: ruleId, tenantId }, update, upsert: true } };
-      });
-      await evaluations.bulkWrite(updates, { session });
+    async record(session, ofRules) {
+      const writes = ofRules.flatMap(({ tenantId, ruleId, evaluations, last }) =>
+        evaluations
+          .filter(({ number }) => number > last - MAX_EVALUATIONS)
+          .map((evaluation) => {
+            const filter = { _id: `${ruleId}/${evaluation.number % MAX_EVALUATIONS}` };
+            return { replaceOne: { filter, replacement: { tenantId, ruleId, ...evaluation }, upsert: true } };
+          }),
+      );
+      if (writes.length > 0) await stored.bulkWrite(writes, { session });
     },
     async delete(session, tenantId, ruleId) {
-      await evaluations.deleteOne({ _id: ruleId, tenantId }, { session });
+      await stored.deleteMany({ ruleId, tenantId }, { session });
     },
   };
+}
+
+function toEvaluation({ _id, tenantId: _tenantId, ruleId: _ruleId, ...evaluation }: StoredEvaluation): Evaluation {
+  return evaluation;
 }

@@ -2,11 +2,11 @@ import { RULE_KINDS, SCOPE_TYPES, SEVERITIES } from '@tollkeeper/contracts';
 import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { withTransaction } from '@tollkeeper/mongo';
 import { type ClientSession, type Connection, type Model, Schema, trusted } from 'mongoose';
-import type { Alert } from '../domain/alert.ts';
 import type { Rule, RuleFacts, RuleStore } from '../domain/rule.ts';
 import type { RuleChanges } from './rule.changes.ts';
 
-interface StoredRule extends Omit<Rule, 'id' | 'tenantId'> {
+/** Without what the evaluator says of it, which is with its window: the two are never written by both people and events. */
+interface StoredRule extends Omit<Rule, 'id' | 'tenantId' | 'lastFiredAt'> {
   _id: string;
   tenantId: string;
 }
@@ -33,7 +33,6 @@ const ruleSchema = new Schema<StoredRule>(
     channelIds: { type: [String], required: true },
     createdAt: date,
     updatedAt: date,
-    lastFiredAt: { type: Date, default: null },
     revision: number,
     effectiveAt: date,
   },
@@ -51,8 +50,6 @@ export interface MongoRuleStore extends RuleStore {
    * right after its deletion.
    */
   forgetMissing(session: ClientSession, rules: readonly RuleReference[]): Promise<string[]>;
-  /** Moves `lastFiredAt` of the rules of these alerts forward, never back. */
-  recordFires(session: ClientSession, alerts: readonly Alert[]): Promise<void>;
 }
 
 export interface RuleReference {
@@ -64,11 +61,14 @@ export interface RuleStoreDeps {
   connection: Connection;
   changes: RuleChanges;
   channelIds: (session: ClientSession, tenantId: TenantId) => Promise<string[]>;
+  /** Event times of the rules' last fires, by rule id. */
+  lastFires: (ruleIds: readonly string[], session?: ClientSession) => Promise<Map<string, Date>>;
   /** Deletes what belongs to a rule and is of no use without it. */
   forget: (session: ClientSession, tenantId: TenantId, ruleId: string) => Promise<void>;
 }
 
-export function createRuleStore({ connection, changes, channelIds, forget }: RuleStoreDeps): MongoRuleStore {
+export function createRuleStore(deps: RuleStoreDeps): MongoRuleStore {
+  const { connection, changes, channelIds, lastFires, forget } = deps;
   const rules: Model<StoredRule> = connection.model<StoredRule>('Rule', ruleSchema);
 
   async function sumsOfEnabled(
@@ -85,28 +85,38 @@ export function createRuleStore({ connection, changes, channelIds, forget }: Rul
     return sums ?? { thresholds: 0, channels: 0 };
   }
 
-  return {
-    async list(tenantId) {
-      return (await rules.find({ tenantId }).sort({ createdAt: 1, _id: 1 }).lean()).map(toRule);
-    },
+  async function withLastFires(stored: readonly StoredRule[], session?: ClientSession): Promise<Rule[]> {
+    const fires = await lastFires(
+      stored.map(({ _id }) => _id),
+      session,
+    );
+    return stored.map(({ _id, tenantId, ...fields }) => {
+      return { id: _id, tenantId: provenTenantId(tenantId), ...fields, lastFiredAt: fires.get(_id) ?? null };
+    });
+  }
 
-    async find(tenantId, ruleId) {
-      const stored = await rules.findOne({ _id: ruleId, tenantId }).lean();
-      return stored === null ? null : toRule(stored);
-    },
+  /** Null where there is none. */
+  async function find(tenantId: TenantId, ruleId: string, session?: ClientSession): Promise<Rule | null> {
+    const stored = await rules.find({ _id: ruleId, tenantId }, null, session && { session }).lean();
+    const [rule] = await withLastFires(stored, session);
+    return rule ?? null;
+  }
+
+  return {
+    list: async (tenantId) => withLastFires(await rules.find({ tenantId }).sort({ createdAt: 1, _id: 1 }).lean()),
+
+    find: (tenantId, ruleId) => find(tenantId, ruleId),
 
     change: (tenantId, ruleId, decide) =>
       withTransaction(connection, async (session) => {
         await changes.record(session, tenantId);
-        const current = await rules.findOne({ _id: ruleId, tenantId }, null, { session }).lean();
         const rule = decide({
-          current: current === null ? null : toRule(current),
+          current: await find(tenantId, ruleId, session),
           ruleCount: await rules.countDocuments({ tenantId }, { session }),
           others: await sumsOfEnabled(session, tenantId, ruleId),
           channelIds: new Set(await channelIds(session, tenantId)),
         });
-        const { id, ...fields } = rule;
-        await rules.replaceOne({ _id: id, tenantId }, fields, { session, upsert: true });
+        await rules.replaceOne({ _id: rule.id, tenantId }, toStored(rule), { session, upsert: true });
         return rule;
       }),
 
@@ -132,19 +142,9 @@ export function createRuleStore({ connection, changes, channelIds, forget }: Rul
       for (const { tenantId, ruleId } of missing) await forget(session, tenantId, ruleId);
       return missing.map(({ ruleId }) => ruleId);
     },
-
-    async recordFires(session, alerts) {
-      const updates = alerts.map(({ tenantId, ruleId, triggeredAt }) => ({
-        updateOne: {
-          filter: { _id: ruleId, tenantId },
-          update: { $max: { lastFiredAt: new Date(triggeredAt) } },
-        },
-      }));
-      await rules.bulkWrite(updates, { session });
-    },
   };
 }
 
-function toRule({ _id, tenantId, ...fields }: StoredRule): Rule {
-  return { id: _id, tenantId: provenTenantId(tenantId), ...fields };
+function toStored({ id: _id, lastFiredAt: _lastFiredAt, ...fields }: Rule): Omit<StoredRule, '_id'> {
+  return fields;
 }

@@ -3,6 +3,7 @@ import { driverCollection } from '@tollkeeper/mongo';
 import { type ClientSession, type Connection, mongo, Schema } from 'mongoose';
 import type { Span } from '../domain/coverage.ts';
 import type { SavedWindow } from '../domain/partition.evaluator.ts';
+import type { SavedHistory } from '../domain/rule.history.ts';
 
 interface StoredWindow {
   /** Id of the rule. */
@@ -16,6 +17,8 @@ interface StoredWindow {
   occurrences: mongo.Binary | null;
   sampleIds: string[];
   spans: Span[];
+  decisions?: SavedHistory['decisions'];
+  minutes?: SavedHistory['minutes'];
 }
 
 const windowSchema = new Schema<StoredWindow>(
@@ -41,6 +44,8 @@ export interface WindowStore {
   save(session: ClientSession, partition: number, windows: readonly SavedWindow[]): Promise<void>;
   /** By rule id. */
   progress(ruleIds: readonly string[]): Promise<Map<string, WindowProgress>>;
+  /** Event times of the last fires of those of the rules that have fired, by rule id. */
+  lastFires(ruleIds: readonly string[], session?: ClientSession): Promise<Map<string, Date>>;
   delete(session: ClientSession, tenantId: TenantId, ruleId: string): Promise<void>;
 }
 
@@ -60,7 +65,7 @@ export function createWindowStore(connection: Connection): WindowStore {
         const { _id, ...fields } = fromWindow(window, partition);
         return { replaceOne: { filter: { _id }, replacement: fields, upsert: true } };
       });
-      await windows.bulkWrite(writes, { session, ordered: false });
+      await windows.bulkWrite(writes, { session });
     },
 
     async progress(ruleIds) {
@@ -71,6 +76,12 @@ export function createWindowStore(connection: Connection): WindowStore {
       );
     },
 
+    async lastFires(ruleIds, session) {
+      const options = { projection: { lastFiredAt: 1 }, ...(session && { session }) };
+      const found = await windows.find({ _id: { $in: [...ruleIds] } }, options).toArray();
+      return new Map(found.flatMap(({ _id, lastFiredAt }) => (lastFiredAt ? [[_id, lastFiredAt] as const] : [])));
+    },
+
     async delete(session, tenantId, ruleId) {
       await windows.deleteOne({ _id: ruleId, tenantId }, { session });
     },
@@ -78,7 +89,8 @@ export function createWindowStore(connection: Connection): WindowStore {
 }
 
 function fromWindow(window: SavedWindow, partition: number): StoredWindow {
-  const { tenantId, ruleId, revision, lastFiredAt, metUntil, condition } = window;
+  const { tenantId, ruleId, revision, metUntil, condition, history } = window;
+  const { lastFiredAt, decisions, minutes } = history;
   const { events, spans = [] } = condition;
   return {
     _id: ruleId,
@@ -90,17 +102,19 @@ function fromWindow(window: SavedWindow, partition: number): StoredWindow {
     occurrences: events === undefined ? null : toBinary(events.occurrences),
     sampleIds: events?.sampleIds ?? [],
     spans,
+    decisions,
+    minutes,
   };
 }
 
-function toWindow({ _id, tenantId, revision, lastFiredAt, metUntil, ...saved }: StoredWindow): SavedWindow {
-  const { occurrences, sampleIds, spans } = saved;
+function toWindow({ _id, tenantId, revision, metUntil, ...saved }: StoredWindow): SavedWindow {
+  const { occurrences, sampleIds, spans, lastFiredAt, decisions = 0, minutes = [] } = saved;
   return {
     tenantId: provenTenantId(tenantId),
     ruleId: _id,
     revision,
-    lastFiredAt: lastFiredAt?.getTime() ?? null,
     metUntil: metUntil?.getTime() ?? null,
+    history: { lastFiredAt: lastFiredAt?.getTime() ?? null, decisions, minutes },
     condition: occurrences ? { events: { occurrences: fromBinary(occurrences), sampleIds } } : { spans },
   };
 }
