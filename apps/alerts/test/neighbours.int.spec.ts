@@ -13,9 +13,9 @@ function observed(log: EventLog): EventLog {
     consumer(options) {
       if (options.topic !== GATEWAY_EVENTS_TOPIC) return log.consumer(options);
       const { handler } = options;
-      const handle: typeof handler.handle = (batch) => {
+      const handle: typeof handler.handle = (batch, stored) => {
         for (const { key } of batch.records) partitions.set(key, batch.partition);
-        return handler.handle(batch);
+        return handler.handle(batch, stored);
       };
       return log.consumer({ ...options, handler: { ...handler, handle } });
     },

@@ -1,7 +1,14 @@
 import { identityService } from '@tollkeeper/contracts';
 import { createGrpcClient } from '@tollkeeper/grpc';
-import { createErrorAnswerer, createHttpListener, tokenKey } from '@tollkeeper/http';
-import type { ErrorAnswerer } from '@tollkeeper/http';
+import {
+  createBodyBudget,
+  createErrorAnswerer,
+  createHttpListener,
+  createRefusalCounter,
+  observeBodies,
+  tokenKey,
+} from '@tollkeeper/http';
+import type { BodyBudget, CountRefusal, ErrorAnswerer } from '@tollkeeper/http';
 import { createLifecycle } from '@tollkeeper/runtime';
 import type { Component, Logger, Metrics, Tracer } from '@tollkeeper/runtime';
 import { createSessionDirectory } from './clients/session.directory.ts';
@@ -12,6 +19,7 @@ import { createEdge } from './http/edge.ts';
 import type { EdgeResponse } from './http/exchange.ts';
 import { executeRoute } from './http/execute.ts';
 import { createForwarder } from './http/forward.ts';
+import { createWaitingBodies } from './http/waiting.bodies.ts';
 import { createPublishedDocument } from './openapi/published-document.ts';
 
 export interface GatewayDeps {
@@ -26,6 +34,9 @@ export interface GatewayService extends Component {
   /** Valid once started. */
   readonly httpUrl: string;
 }
+
+/** What the bodies on their way to one service may take here: also bounds how many of its places large ones take up. */
+const BODY_BUDGET_BYTES = 16 * 1024 * 1024;
 
 export function createGateway({ config, logger, metrics, tracer }: GatewayDeps): GatewayService {
   const { CALLER_TOKEN_SECRET: callerTokenSecret } = config;
@@ -59,14 +70,23 @@ export function createGateway({ config, logger, metrics, tracer }: GatewayDeps):
     edgeHeaders,
     answerError,
   });
+  const countRefusal = createRefusalCounter(metrics);
+  const budgets = createBodyBudgets(countRefusal);
+  observeBodies(metrics, Object.values(budgets));
   const listener = createHttpListener({
     name: 'http (gateway)',
+    metrics,
+    countRefusal,
     host: config.HOST,
     port: config.HTTP_PORT,
     listener: createEdge({
       publicUrl: config.PUBLIC_URL,
       trustedProxies: config.TRUSTED_PROXIES,
       loginAttemptsPerMinute: config.LOGIN_ATTEMPTS_PER_MINUTE,
+      underWayPerSender: config.UNDER_WAY_PER_SENDER,
+      underWayPerAddress: config.UNDER_WAY_PER_ADDRESS,
+      countRefusal,
+      bodies: createWaitingBodies({ budgets, answerError }),
       sessions,
       published: createPublishedDocument({ upstreams, routes: [executeRoute], logger }),
       forward: forwarder.forward,
@@ -90,5 +110,17 @@ export function createGateway({ config, logger, metrics, tracer }: GatewayDeps):
     get httpUrl() {
       return listener.url;
     },
+  };
+}
+
+function createBodyBudgets(countRefusal: CountRefusal): Record<Upstream, BodyBudget> {
+  const create = () => createBodyBudget({ budgetBytes: BODY_BUDGET_BYTES, countRefusal });
+  return {
+    identity: create(),
+    dashboard: create(),
+    budgets: create(),
+    alerts: create(),
+    keys: create(),
+    ingest: create(),
   };
 }

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '@tollkeeper/testing';
 import type { Stack } from './stack.fixture.ts';
-import { cookieOf, startStack } from './stack.fixture.ts';
+import { cookieOf, memberOfAcme, startStack } from './stack.fixture.ts';
 
 const SPEND = '/w/acme/api/v1/dashboard/spend';
 const cleanUps: (() => unknown)[] = [];
@@ -95,7 +95,12 @@ describe('a service that hangs', () => {
     const release = Promise.withResolvers<void>();
     stack.services.dashboard.answer = (_req, res) => void release.promise.then(() => res.end('{}'));
     const agent = new Agent();
-    const waiting = Array.from({ length: 1024 }, () => send(`${stack.gateway.httpUrl}${SPEND}`, { agent }));
+    const people = Array.from({ length: 8 }, (_, i) => ({ name: `member-${i}`, localAddress: `127.0.0.${i + 2}` }));
+    for (const { name } of people) stack.identity.sessions.set(name, memberOfAcme(name));
+    const waiting = Array.from({ length: 1024 }, (_, i) => {
+      const { name, localAddress } = people[i % people.length] as (typeof people)[number];
+      return send(`${stack.gateway.httpUrl}${SPEND}`, { agent, localAddress, headers: { cookie: cookieOf(name) } });
+    });
     await eventually(() => expect(stack.services.dashboard.requests).toBe(1024), { timeoutMs: 30_000 });
 
     const refused = await send(`${stack.gateway.httpUrl}${SPEND}`);

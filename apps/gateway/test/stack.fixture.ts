@@ -85,10 +85,16 @@ async function tellWhatCame(service: string, req: IncomingMessage, res: ServerRe
   res.setHeader('content-type', 'application/json; charset=utf-8').end(JSON.stringify(seen));
 }
 
+interface SessionMembership {
+  tenantId: string;
+  slug: string;
+  role: Role;
+}
+
 /** Identity's gRPC side, with the sessions that the test gives it by cookie name. */
 export interface IdentityStub {
   grpc: GrpcServer;
-  sessions: Map<string, { userId: string; memberships: { tenantId: string; slug: string; role: Role }[] }>;
+  sessions: Map<string, { userId: string; memberships: SessionMembership[] }>;
   questions: number;
   /** Awaited before each answer. */
   hold: Promise<void> | undefined;
@@ -126,6 +132,11 @@ export async function startIdentity(port = 0): Promise<IdentityStub> {
 
 function sha256(text: string): Buffer {
   return createHash('sha256').update(text).digest();
+}
+
+/** A session of a member of `acme`. */
+export function memberOfAcme(userId: string): { userId: string; memberships: SessionMembership[] } {
+  return { userId, memberships: [{ tenantId: 'ws_acme', slug: 'acme', role: 'member' }] };
 }
 
 /** A gateway before real services on loopback. People: ada owns `acme`, mia is a member, adam an admin, and bob has two. */

@@ -1,45 +1,149 @@
 import { AppError } from '@tollkeeper/kernel';
+import type { Metrics } from '@tollkeeper/runtime';
+import type { CountRefusal } from './refusals.ts';
 
 /** Bounds the memory that the bodies of all requests under way take together. */
 export interface BodyBudget {
-  /** Opens the account of one request, with nothing on it. */
-  open(): BodyShare;
+  readonly takenBytes: number;
+  /**
+   * Opens the account of one request, with nothing on it. `giveWay` is called at most once, with the error to answer, when
+   * the body has stalled and another needs its room, which is taken from it at the same time.
+   */
+  open(giveWay: (reason: AppError) => void): BodyShare;
 }
 
 /** What one request holds of a {@link BodyBudget}. */
 export interface BodyShare {
-  /** Takes room for bytes that have arrived. Throws `service_unavailable` when the budget is used up. */
+  /** Takes room for a piece that has arrived. Throws `service_unavailable` when the budget is used up. */
   take(bytes: number): void;
-  /** Gives back all that was taken. */
+  /** Notes a piece that has arrived and takes no room here. */
+  pass(bytes: number): void;
+  /** Notes that the body is there: it keeps its room and gives way to nobody any more. */
+  complete(): void;
+  /** Gives back all that was taken, and closes the account. May be called again. */
   giveBack(): void;
+}
+
+export interface BodyBudgetOptions {
+  budgetBytes: number;
+  countRefusal: CountRefusal;
+  /** Monotonic milliseconds. */
+  now?: () => number;
+}
+
+/** What a piece takes beside its bytes: a body of one byte a piece would take a hundred times its length. */
+export const PIECE_OVERHEAD_BYTES = 256;
+
+/** A body stalls when less than this has come of it for {@link STALLED_MS}. */
+const PROGRESS_BYTES = 16 * 1024;
+export const STALLED_MS = 1_000;
+
+/** Of each body, this much may use all of the budget, the rest only three quarters: large ones leave room for small ones. */
+const SMALL_BODY_BYTES = 64 * 1024;
+const LARGE_BODIES_SHARE = 0.75;
+
+interface Account {
+  bytes: number;
+  /** Arrived since `progressAt`. */
+  freshBytes: number;
+  progressAt: number;
+  closed: boolean;
+  giveWay: (reason: AppError) => void;
 }
 
 /**
  * Only what has arrived counts: were the announced size taken ahead, a few senders of one byte each would keep everybody
- * else out.
+ * else out. When the budget is used up, the body that has stalled longest gives way; if none has, the newcomer is refused,
+ * so that under honest load those that have come furthest get through.
  */
-export function createBodyBudget(budgetBytes: number): BodyBudget {
+export function createBodyBudget(options: BodyBudgetOptions): BodyBudget {
+  const { budgetBytes, countRefusal, now = () => performance.now() } = options;
   let takenBytes = 0;
+  /** Bodies that are not all there, the one longest without progress first. */
+  const arriving = new Set<Account>();
+
+  function noteProgress(account: Account, bytes: number): void {
+    if (account.closed) return;
+    account.freshBytes += bytes;
+    if (account.freshBytes < PROGRESS_BYTES && arriving.has(account)) return;
+    account.freshBytes = 0;
+    account.progressAt = now();
+    arriving.delete(account);
+    arriving.add(account);
+  }
+
+  function close(account: Account): void {
+    account.closed = true;
+    arriving.delete(account);
+    takenBytes -= account.bytes;
+    account.bytes = 0;
+  }
+
+  function hasRoom(account: Account, bytes: number): boolean {
+    // A body that is alone is always let in, so that a budget under a route's limit slows requests down and stops
+    // none for good.
+    if (takenBytes === account.bytes) return true;
+    const share = account.bytes + bytes > SMALL_BODY_BYTES ? LARGE_BODIES_SHARE : 1;
+    return takenBytes + bytes <= budgetBytes * share;
+  }
+
+  function makeRoom(account: Account, bytes: number): void {
+    if (hasRoom(account, bytes)) return;
+    const stalledSince = now() - STALLED_MS;
+    for (const other of arriving) {
+      if (other === account || other.progressAt > stalledSince) return;
+      close(other);
+      countRefusal('body_stalled');
+      other.giveWay(stalled());
+      if (hasRoom(account, bytes)) return;
+    }
+  }
+
+  function take(account: Account, bytes: number): void {
+    const charged = bytes + PIECE_OVERHEAD_BYTES;
+    noteProgress(account, bytes);
+    makeRoom(account, charged);
+    if (!hasRoom(account, charged)) {
+      countRefusal('body_budget');
+      throw full();
+    }
+    takenBytes += charged;
+    account.bytes += charged;
+  }
 
   return {
-    open() {
-      let ownBytes = 0;
+    get takenBytes() {
+      return takenBytes;
+    },
+    open(giveWay) {
+      const account: Account = { bytes: 0, freshBytes: 0, progressAt: 0, closed: false, giveWay };
       return {
-        take(bytes) {
-          // A body that is alone is always let in, so that a budget under a route's limit slows requests down and stops
-          // none for good.
-          if (takenBytes > ownBytes && takenBytes + bytes > budgetBytes) {
-            const message = 'Too many requests are under way at the moment. Try again shortly.';
-            throw new AppError('service_unavailable', message, { retryAfterSeconds: 1 });
-          }
-          takenBytes += bytes;
-          ownBytes += bytes;
-        },
-        giveBack() {
-          takenBytes -= ownBytes;
-          ownBytes = 0;
-        },
+        take: (bytes) => take(account, bytes),
+        pass: (bytes) => noteProgress(account, bytes),
+        complete: () => void arriving.delete(account),
+        giveBack: () => close(account),
       };
     },
   };
+}
+
+function full(): AppError {
+  const message = 'Too many requests are under way at the moment. Try again shortly.';
+  return new AppError('service_unavailable', message, { retryAfterSeconds: 1 });
+}
+
+function stalled(): AppError {
+  const message = 'The request body came too slowly at a moment when others needed its room. Try again.';
+  return new AppError('service_unavailable', message, { retryAfterSeconds: 1 });
+}
+
+/** Shows in `http_server_body_bytes` what a server's budgets hold. */
+export function observeBodies(metrics: Metrics, budgets: readonly BodyBudget[]): void {
+  metrics.gauge({
+    name: 'http_server_body_bytes',
+    help: 'Bytes held of the bodies of requests under way',
+    collect() {
+      this.set(budgets.reduce((sum, { takenBytes }) => sum + takenBytes, 0));
+    },
+  });
 }

@@ -1,7 +1,9 @@
 import { createServer } from 'node:http';
-import type { RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Component } from '@tollkeeper/runtime';
+import type { Component, Metrics } from '@tollkeeper/runtime';
+import { createConnections } from './connections.ts';
+import type { CountRefusal } from './refusals.ts';
 import { refuseAmbiguous } from './request-head.ts';
 import { newRequestId } from './request-id.ts';
 
@@ -11,6 +13,11 @@ export interface HttpListenerOptions {
   /** 0 lets the operating system choose. */
   port: number;
   listener: RequestListener;
+  /** Takes the gauge `http_server_connections`. */
+  metrics: Metrics;
+  countRefusal: CountRefusal;
+  /** Connections open at a time: beyond it, the one that has waited longest without a whole request is closed for the next. */
+  maxConnections?: number;
   /** Milliseconds a client has for sending a whole request, its body included: what it has sent takes memory meanwhile. */
   requestTimeoutMs?: number;
   /**
@@ -44,11 +51,15 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
     host,
     port,
     listener,
+    metrics,
+    countRefusal,
+    maxConnections = 4096,
     requestTimeoutMs = 30_000,
     unreadTimeoutMs = 60_000,
     keepAliveTimeoutMs = 75_000,
     stopTimeoutMs = 15_000,
   } = options;
+  const connections = createConnections({ maxConnections, countRefusal });
   const underWay = new Set<ServerResponse>();
   let draining = false;
   let stopping: Promise<void> | undefined;
@@ -58,26 +69,39 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
       maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: Math.min(15_000, requestTimeoutMs),
       requestTimeout: requestTimeoutMs,
-      connectionsCheckingInterval: Math.min(5_000, requestTimeoutMs),
+      connectionsCheckingInterval: Math.min(1_000, requestTimeoutMs),
       keepAliveTimeout: keepAliveTimeoutMs,
       noDelay: true,
       // Node's own answer has neither body nor id.
       requireHostHeader: false,
     },
-    (req, res) => {
-      if (refuseAmbiguous(req, res)) return;
-      if (draining) closeAfter(res);
-      underWay.add(res);
-      // The connection is as silent while the answer is being made, but then nothing waits for the client.
-      res.on('timeout', () => {
-        if (res.writableLength > 0) res.destroy();
-      });
-      res.once('close', () => underWay.delete(res));
-      listener(req, res);
-    },
+    (req, res) => connections.take(req, res, () => answer(req, res)),
   );
+  server.on('connection', connections.open);
   server.setTimeout(unreadTimeoutMs);
-  server.on('clientError', answerUnreadable);
+  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+    if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') countRefusal('request_timeout');
+    answerUnreadable(error, socket);
+  });
+  metrics.gauge({
+    name: 'http_server_connections',
+    help: 'Open connections of clients',
+    collect() {
+      this.set(connections.count);
+    },
+  });
+
+  function answer(req: IncomingMessage, res: ServerResponse): void {
+    if (refuseAmbiguous(req, res)) return;
+    if (draining) closeAfter(res);
+    underWay.add(res);
+    // The connection is as silent while the answer is being made, but then nothing waits for the client.
+    res.on('timeout', () => {
+      if (res.writableLength > 0) res.destroy();
+    });
+    res.once('close', () => underWay.delete(res));
+    listener(req, res);
+  }
 
   function drain(): void {
     draining = true;

@@ -7,12 +7,14 @@ import { answerStatus } from './answer-status.ts';
 import { CALLER_HEADER, CLIENT_HEADER, tokenKey, verifyCallerToken, verifyClientAddress } from './caller-token.ts';
 import type { TokenKey } from './caller-token.ts';
 import { createErrorAnswerer, handleErrors } from './error-answerer.ts';
-import { createBodyBudget } from './body-budget.ts';
+import { createBodyBudget, observeBodies } from './body-budget.ts';
 import type { BodyBudget } from './body-budget.ts';
 import { createHttpListener } from './http-listener.ts';
 import type { HttpListener } from './http-listener.ts';
 import { openApiDocument } from './openapi.ts';
 import type { ApiInfo } from './openapi.ts';
+import { createRefusalCounter } from './refusals.ts';
+import type { CountRefusal } from './refusals.ts';
 import { createBodyReader } from './request-body.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
 import type { Access, Method, RequestFacts, Route, RouteResult } from './route.ts';
@@ -20,6 +22,7 @@ import { endServerSpan, startServerSpan } from './server-span.ts';
 import { validate } from './validation.ts';
 
 export const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024;
+export const DEFAULT_BODY_BUDGET_BYTES = 32 * 1024 * 1024;
 
 export interface HttpServerOptions {
   routes: readonly Route[];
@@ -40,8 +43,7 @@ export interface HttpServerOptions {
   bodyLimitBytes?: number;
   /**
    * Bytes that the bodies of all requests under way may take together, each as far as it has arrived; one that would go
-   * beyond it is answered 503. Unbounded unless given: for servers whose callers are authenticated, because slow senders
-   * hold what they have sent.
+   * beyond it is answered 503, unless one that has stalled gives way.
    */
   bodyBudgetBytes?: number;
 }
@@ -55,14 +57,17 @@ export interface HttpServerOptions {
  * `GET /openapi.json`.
  */
 export function createHttpServer(options: HttpServerOptions): HttpListener {
-  const { host, port, info } = options;
-  return createHttpListener({ name: `http (${info.title})`, host, port, listener: createApp(options) });
+  const { host, port, info, metrics } = options;
+  const countRefusal = createRefusalCounter(metrics);
+  const listener = createApp(options, countRefusal);
+  return createHttpListener({ name: `http (${info.title})`, host, port, listener, metrics, countRefusal });
 }
 
-function createApp(options: HttpServerOptions): Express {
+function createApp(options: HttpServerOptions, countRefusal: CountRefusal): Express {
   const { routes, info, service, callerTokenSecret, logger, metrics, tracer } = options;
-  const { bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES, bodyBudgetBytes = Infinity } = options;
-  const budget = createBodyBudget(bodyBudgetBytes);
+  const { bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES, bodyBudgetBytes = DEFAULT_BODY_BUDGET_BYTES } = options;
+  const budget = createBodyBudget({ budgetBytes: bodyBudgetBytes, countRefusal });
+  observeBodies(metrics, [budget]);
   const key = tokenKey(callerTokenSecret);
   const document = JSON.stringify(openApiDocument(routes, info));
   const app = express();
@@ -156,7 +161,7 @@ interface PipelineDeps {
 }
 
 function createPipeline({ route, service, key, budget, limitBytes }: PipelineDeps): RequestHandler {
-  const readBody = createBodyReader(route, limitBytes);
+  const readBody = createBodyReader(route, limitBytes, budget);
   return async (req, res) => {
     res.locals['operationId'] = route.operationId;
     res.locals['routePath'] = route.path;
@@ -166,14 +171,13 @@ function createPipeline({ route, service, key, budget, limitBytes }: PipelineDep
       clientAddress: await clientAddress(req, service, key),
     };
     const caller = await authenticate(route.access, facts, service, key);
-    const share = budget.open();
+    const body = await readBody(req, res);
     try {
-      const body = await readBody(req, share);
       route.charge?.(caller, body.value);
       const valid = await validate(route, req.params, req.url, body);
       send(res, await route.handler({ ...facts, ...valid, caller }));
     } finally {
-      share.giveBack();
+      body.release();
     }
   };
 }

@@ -1,9 +1,9 @@
-import { finished, type Transform } from 'node:stream';
+import { finished, type Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { AppError } from '@tollkeeper/kernel';
-import type { Request } from 'express';
+import type { Request, Response } from 'express';
 import { parse as parseMediaType } from 'content-type';
-import type { BodyShare } from './body-budget.ts';
+import type { BodyBudget, BodyShare } from './body-budget.ts';
 import { parseJsonBody } from './json-body.ts';
 import type { Route } from './route.ts';
 
@@ -11,24 +11,53 @@ import type { Route } from './route.ts';
 export interface RequestBody {
   contentType: string | undefined;
   value: unknown;
+  /** Gives back the room that the body takes, once nothing of it is needed any more. */
+  release: () => void;
 }
+
+const NO_BODY: RequestBody = { contentType: undefined, value: undefined, release: () => undefined };
 
 /**
  * Makes the reader of one route's body: 415 for another content type than the route's, 413 over `limitBytes` (also
- * counted after decompression), 503 when the share finds no more room, 400 for what is not JSON. Keys that could reach a
- * prototype are not JSON here.
+ * counted after decompression), 503 when the budget has no more room or the body stalls while others need it, 400 for
+ * what is not JSON. Keys that could reach a prototype are not JSON here.
  */
 export function createBodyReader(
   route: Route,
   limitBytes: number,
-): (req: Request, share: BodyShare) => Promise<RequestBody> {
+  budget: BodyBudget,
+): (req: Request, res: Response) => Promise<RequestBody> {
   const types = Object.keys(route.bodies ?? {});
 
-  return async (req, share) => {
-    if (types.length === 0 || !hasBody(req)) return { contentType: undefined, value: undefined };
+  return async (req, res) => {
+    if (types.length === 0 || !hasBody(req)) return NO_BODY;
     const contentType = jsonContentType(req.headers['content-type'], types);
-    const bytes = await readBytes(req, limitBytes, share);
-    return { contentType, value: bytes.length === 0 ? undefined : await parseJsonBody(bytes) };
+    if (Number(req.headers['content-length'] ?? 0) > limitBytes) throw tooLarge();
+    const decoder = decoderOf(req.headers['content-encoding']);
+    const arrival = createArrival(decoder ?? req, limitBytes);
+    const share = budget.open((reason) => {
+      // Nothing more is waited for from who sends this slowly.
+      if (!res.headersSent) res.setHeader('connection', 'close');
+      arrival.fail(reason);
+    });
+    try {
+      if (decoder !== undefined) decompress(req, decoder);
+      const bytes = await arrival.collect(share);
+      share.complete();
+      return {
+        contentType,
+        value: bytes.length === 0 ? undefined : await parseJsonBody(bytes),
+        release: share.giveBack,
+      };
+    } catch (cause) {
+      share.giveBack();
+      throw cause instanceof AppError ? cause : unreadable(cause);
+    } finally {
+      if (decoder !== undefined) req.unpipe(decoder);
+      decoder?.destroy();
+      // What is left of the body would stand before the next request on this connection.
+      req.resume();
+    }
   };
 }
 
@@ -58,32 +87,44 @@ function mediaType(header: string | undefined): { type: string; charset?: string
   }
 }
 
-/** Reads the whole body, decompressed, and takes room for each piece as it comes. */
-async function readBytes(req: Request, limitBytes: number, share: BodyShare): Promise<Buffer> {
-  if (Number(req.headers['content-length'] ?? 0) > limitBytes) throw tooLarge();
-  const decoder = decoderOf(req.headers['content-encoding']);
-  // Left whole when reading ends early: the answer still goes out on its connection.
-  const pieces: AsyncIterable<Buffer> = (decoder ?? req).iterator({ destroyOnReturn: false });
+/** A body on its way out of `source`, which is left whole: the answer still goes out on its connection. */
+function createArrival(source: Readable, limitBytes: number) {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const read: Buffer[] = [];
   let length = 0;
-  try {
-    if (decoder !== undefined) decompress(req, decoder);
-    for await (const piece of pieces) {
-      length += piece.length;
-      if (length > limitBytes) throw tooLarge();
-      share.take(piece.length);
-      read.push(piece);
-    }
-    return Buffer.concat(read, length);
-  } catch (cause) {
-    if (cause instanceof AppError) throw cause;
-    throw new AppError('invalid_request', 'The request body cannot be read.', { cause });
-  } finally {
-    if (decoder !== undefined) req.unpipe(decoder);
-    decoder?.destroy();
-    // What is left of the body would stand before the next request on this connection.
-    req.resume();
-  }
+  let stop = () => {};
+  const fail = (reason: unknown) => {
+    stop();
+    reject(reason);
+  };
+
+  return {
+    fail,
+    /** All of it. Takes room from `share` for each piece as it comes. */
+    collect(share: BodyShare): Promise<Buffer> {
+      const onData = (piece: Buffer) => {
+        length += piece.length;
+        if (length > limitBytes) return fail(tooLarge());
+        try {
+          share.take(piece.length);
+          read.push(piece);
+        } catch (refused) {
+          fail(refused);
+        }
+      };
+      const forget = finished(source, { writable: false }, (error) => {
+        if (error) fail(error);
+        else resolve(Buffer.concat(read, length));
+      });
+      stop = () => {
+        source.off('data', onData);
+        forget();
+        stop = () => {};
+      };
+      source.on('data', onData);
+      return promise;
+    },
+  };
 }
 
 function decompress(req: Request, decoder: Transform): void {
@@ -108,6 +149,10 @@ function decoderOf(encoding = 'identity'): Transform | undefined {
   if (create !== undefined) return create();
   const known = Object.keys(DECODERS).join(', ');
   throw new AppError('unsupported_media_type', `The Content-Encoding must be one of ${known}.`);
+}
+
+function unreadable(cause: unknown): AppError {
+  return new AppError('invalid_request', 'The request body cannot be read.', { cause });
 }
 
 function tooLarge(): AppError {

@@ -32,11 +32,13 @@ class Problems {
   }
 }
 
+type Body = Pick<RequestBody, 'contentType' | 'value'>;
+
 /**
  * Checks all parts of a request and throws one `invalid_request` that lists every problem found, the first 100 of them
  * (decisions §3). The elements of a body that is a list are checked in slices: other requests have their turns meanwhile.
  */
-export async function validate(route: Route, params: unknown, url: string, body: RequestBody): Promise<ValidRequest> {
+export async function validate(route: Route, params: unknown, url: string, body: Body): Promise<ValidRequest> {
   const problems = new Problems();
   const valid: ValidRequest = {
     params: check(route.params, params, problems) ?? {},

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createLogger, createMetrics } from '@tollkeeper/runtime';
+import { createLogger, createMetrics, type Metrics } from '@tollkeeper/runtime';
 import { eventually } from '@tollkeeper/testing';
 import request from 'supertest';
 import { z } from 'zod';
@@ -18,6 +18,7 @@ describe('the bodies of all requests under way', () => {
   let server: HttpListener;
   let sockets: Socket[];
   let port: number;
+  let metrics: Metrics;
 
   const text = {
     method: 'post',
@@ -33,6 +34,7 @@ describe('the bodies of all requests under way', () => {
     released = Promise.withResolvers();
     sockets = [];
     authenticated = 0;
+    metrics = createMetrics('test');
     const handler = async () => ({ status: 204 as const });
     const access = {
       scheme: 'workspaceKey' as const,
@@ -62,7 +64,7 @@ describe('the bodies of all requests under way', () => {
       host: '127.0.0.1',
       port: 0,
       logger: createLogger({ service: 'test', level: 'silent' }),
-      metrics: createMetrics('test'),
+      metrics,
       bodyLimitBytes: LIMIT_BYTES,
       bodyBudgetBytes: BUDGET_BYTES,
     });
@@ -143,6 +145,37 @@ describe('the bodies of all requests under way', () => {
     released.resolve();
     expect(await held).toBe(204);
   });
+
+  it('give way when they have stalled: 400 of a megabyte stay within the budget, and others are answered', async () => {
+    const stalled = Array.from({ length: 400 }, () => begin('Content-Length: 1000000', Buffer.alloc(999_999, ' ')));
+    let answers = '';
+    for (const socket of stalled) socket.on('data', (chunk: Buffer) => (answers += chunk.toString()));
+    await eventually(() => expect(authenticated).toBe(400), { timeoutMs: 20_000 });
+    await eventually(async () => expect((await post(60_000)).status).toBe(204), { timeoutMs: 10_000 });
+    expect(await metric('http_server_body_bytes')).toBeLessThanOrEqual(BUDGET_BYTES);
+    expect(answers).toMatch(/^HTTP\/1\.1 503 /);
+  });
+
+  it('keep nobody out when 1030 of them have sent one byte', async () => {
+    for (let i = 0; i < 1030; i += 1) {
+      begin('Content-Length: 100', '{');
+      if (i % 100 === 99) await eventually(() => expect(authenticated).toBe(i + 1));
+    }
+    await eventually(() => expect(authenticated).toBe(1030));
+    // Each takes 257 bytes, so that the budget holds fewer of them than there are.
+    await eventually(async () => expect((await post(10_000)).status).toBe(204), { timeoutMs: 10_000 });
+    expect(await metric('http_server_body_bytes')).toBeLessThanOrEqual(BUDGET_BYTES);
+  });
+
+  it('count what their pieces take beside their bytes', async () => {
+    begin('Transfer-Encoding: chunked', '1\r\n{\r\n'.repeat(300));
+    await eventually(async () => expect(await metric('http_server_body_bytes')).toBe(300 * 257));
+  });
+
+  async function metric(name: string): Promise<number> {
+    const text = await metrics.registry.getSingleMetricAsString(name);
+    return Number(text.trim().split(' ').at(-1));
+  }
 
   it('never keep out a body that is alone, however large it is', async () => {
     expect((await post(5 * BUDGET_BYTES)).status).toBe(204);

@@ -3,6 +3,7 @@ import { Agent, get } from 'node:http';
 import type { IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { createMetrics } from '@tollkeeper/runtime';
 import { createHttpListener } from '../src/index.ts';
 import type { HttpListener, HttpListenerOptions } from '../src/index.ts';
 
@@ -11,9 +12,14 @@ let server: HttpListener | undefined;
 async function start(
   options: Partial<HttpListenerOptions> & Pick<HttpListenerOptions, 'listener'>,
 ): Promise<HttpListener> {
-  server = createHttpListener({ name: 'test', host: '127.0.0.1', port: 0, ...options });
+  server = createHttpListener({ name: 'test', host: '127.0.0.1', port: 0, ...meters(), ...options });
   await server.start();
   return server;
+}
+
+/** What a listener counts with. */
+function meters(): Pick<HttpListenerOptions, 'metrics' | 'countRefusal'> {
+  return { metrics: createMetrics('test'), countRefusal: () => undefined };
 }
 
 async function raw(url: string, text: string): Promise<string> {
@@ -188,6 +194,7 @@ describe('createHttpListener', () => {
   it('says which address it cannot listen on', async () => {
     const { url } = await start({ listener: (_req, res) => void res.end() });
     const second = createHttpListener({
+      ...meters(),
       name: 'second',
       host: '127.0.0.1',
       port: Number(new URL(url).port),

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 import { AppError } from '@tollkeeper/kernel';
+import { toClientNetwork } from '@tollkeeper/net';
 import { parseCookie } from 'cookie';
 import type { Session, SessionDirectory } from '../clients/session.directory.ts';
 import { actsInWorkspace, findArea } from '../domain/area.ts';
@@ -59,6 +60,16 @@ export function notFound(): AppError {
  */
 export function clientAddress({ ip, socket }: EdgeRequest): string {
   return ip !== undefined && isIP(ip) !== 0 ? ip : (socket.remoteAddress ?? '');
+}
+
+/** What requests are counted by, of an address: most are IPv4, which need no more than a look. */
+export function networkOf(address: string): string {
+  return isIP(address) === 4 ? address : toClientNetwork(address);
+}
+
+/** The key that a request to ingest came with, whether it is one or not, for counting alone. */
+export function keyOf({ access }: Area, { authorization }: IncomingHttpHeaders): string | undefined {
+  return access === 'key' ? authorization?.slice(authorization.lastIndexOf(' ') + 1) : undefined;
 }
 
 /** The session cookie of a request, when it has one. */

@@ -1,5 +1,5 @@
 import { handleErrors } from '@tollkeeper/http';
-import type { ErrorAnswerer } from '@tollkeeper/http';
+import type { CountRefusal, ErrorAnswerer } from '@tollkeeper/http';
 import { type Logger, type Metrics, type Tracer, withSpan } from '@tollkeeper/runtime';
 import express from 'express';
 import type { Express, NextFunction, RequestHandler } from 'express';
@@ -10,8 +10,9 @@ import {
   authenticate,
   authorize,
   checkBody,
-  clientAddress,
   findTarget,
+  keyOf,
+  networkOf,
   notFound,
   readUrl,
   sessionCookie,
@@ -20,15 +21,21 @@ import { createDocumentationRouter } from './documentation.ts';
 import type { EdgeHeaders } from './edge-headers.ts';
 import type { EdgeRequest, EdgeResponse } from './exchange.ts';
 import { answerExecute, isExecute } from './execute.ts';
-import type { Forwarder } from './forward.ts';
+import type { Admitted, Forwarder } from './forward.ts';
 import { createLoginLimit } from './login-limit.ts';
 import { createObserver } from './observe.ts';
+import { createUnderWayLimit } from './under-way.limit.ts';
+import type { WaitingBodies } from './waiting.bodies.ts';
 
 export interface EdgeOptions {
   publicUrl: string;
   /** Addresses and CIDR ranges whose X-Forwarded-For is believed. */
   trustedProxies: readonly string[];
   loginAttemptsPerMinute: number;
+  underWayPerSender: number;
+  underWayPerAddress: number;
+  countRefusal: CountRefusal;
+  bodies: WaitingBodies;
   sessions: SessionDirectory;
   published: PublishedDocument;
   forward: Forwarder['forward'];
@@ -77,7 +84,9 @@ const refuseUnknown: RequestHandler = () => {
 
 /** The way of a request of the API, in the decided order of checks (decisions §2). */
 function createApi(options: EdgeOptions): (req: EdgeRequest, res: EdgeResponse) => Promise<void> {
-  const { sessions, forward, edgeHeaders } = options;
+  const { sessions, forward, edgeHeaders, bodies, countRefusal } = options;
+  const addresses = createUnderWayLimit(options.underWayPerAddress, countRefusal);
+  const senders = createUnderWayLimit(options.underWayPerSender, countRefusal);
   const limitLogins = createLoginLimit(options.loginAttemptsPerMinute);
   const refuseCrossSite = createWriteProtection(options.publicUrl);
 
@@ -88,23 +97,29 @@ function createApi(options: EdgeOptions): (req: EdgeRequest, res: EdgeResponse) 
       return answerExecute(req, res);
     }
     const exchange = res.locals;
+    addresses.enter(networkOf(exchange.clientAddress), res);
     const { headers, method } = req;
     const target = findTarget(url, headers);
     const { area } = target;
     exchange.area = area;
-    if (area.tellsClientAddress) exchange.clientAddress = clientAddress(req);
     const cookie = sessionCookie(headers);
     const session = await authenticate(area, method, cookie, sessions, exchange.requestId);
     if (session !== null) exchange.session = session;
+    const sender = session?.userId ?? keyOf(area, headers);
+    if (sender !== undefined) senders.enter(sender, res);
     // A browser sends a cookie on its own, a key never.
     if (area.access !== 'key' || cookie !== undefined) refuseCrossSite(method, headers);
     const membership = authorize(target, session, method);
     if (membership !== null) exchange.membership = membership;
     checkBody(area, method, headers);
     // Last, so that what identity never sees, such as what another site has a browser send, keeps nobody out.
-    if (area.name === 'login' && method === 'POST') limitLogins(clientAddress(req));
+    if (area.name === 'login' && method === 'POST') limitLogins(exchange.clientAddress);
 
-    const body = hasBody(headers) ? 'stream' : null;
+    let body: Admitted['body'] = null;
+    if (hasBody(headers)) {
+      body = await bodies.wait(area.upstream, req, res);
+      if (body === null) return;
+    }
     return forward(req, res, { target, cookie, session, membership, body });
   };
 }

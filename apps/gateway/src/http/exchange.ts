@@ -7,11 +7,11 @@ import type { Membership } from '../domain/membership.ts';
 /** What is known about a request as soon as it is, for its log line and its error answer; kept in `res.locals`. */
 export interface Exchange {
   requestId: string;
+  /** The client's address: the socket's, or what the trusted proxies say. */
+  clientAddress: string;
   /** Absent while nothing is traced. */
   span?: Span;
   area?: Area;
-  /** Where the area's service is told it, and while there still is a connection. */
-  clientAddress?: string;
   session?: Session;
   membership?: Membership;
 }

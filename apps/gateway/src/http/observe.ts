@@ -1,5 +1,6 @@
 import { answerStatus, endServerSpan, REQUEST_ID_HEADER, requestIdOf, startServerSpan } from '@tollkeeper/http';
 import { type Logger, type Metrics, type Tracer, withSpan } from '@tollkeeper/runtime';
+import { clientAddress } from './admission.ts';
 import type { EdgeRequest, EdgeResponse } from './exchange.ts';
 
 const MAX_LOGGED_PATH = 256;
@@ -24,6 +25,7 @@ export function createObserver(
     const startedAt = performance.now();
     const exchange = res.locals;
     exchange.requestId = requestIdOf(req.headers[REQUEST_ID_HEADER]);
+    exchange.clientAddress = clientAddress(req);
     const onClose = () => {
       const ms = performance.now() - startedAt;
       const route = exchange.area?.name ?? 'none';
@@ -39,7 +41,7 @@ export function createObserver(
           ms: Math.round(ms * 10) / 10,
           user_id: exchange.session?.userId,
           tenant_id: exchange.membership?.tenantId,
-          ...(exchange.clientAddress !== undefined && { client_address: exchange.clientAddress }),
+          ...(exchange.area?.tellsClientAddress === true && { client_address: exchange.clientAddress }),
           ...(!res.writableFinished && { aborted: true }),
         },
         'request',

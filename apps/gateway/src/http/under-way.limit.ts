@@ -1,0 +1,41 @@
+import type { CountRefusal } from '@tollkeeper/http';
+import { AppError } from '@tollkeeper/kernel';
+import type { EdgeResponse } from './exchange.ts';
+
+export interface UnderWayLimit {
+  /**
+   * Counts a request of `sender` until its answer is over. Throws `rate_limited` when the sender has as many under way as
+   * one may.
+   */
+  enter(sender: string, res: EdgeResponse): void;
+}
+
+/** Bounds what one sender has under way at once, so that none can take up what all of them share. */
+export function createUnderWayLimit(max: number, countRefusal: CountRefusal): UnderWayLimit {
+  const counts = new Map<string, number>();
+
+  function leave(sender: string): void {
+    const count = counts.get(sender) ?? 0;
+    if (count > 1) counts.set(sender, count - 1);
+    else counts.delete(sender);
+  }
+
+  return {
+    enter(sender, res) {
+      // The client is gone, and nothing more will come of its request.
+      if (res.closed) return;
+      const count = counts.get(sender) ?? 0;
+      if (count >= max) {
+        countRefusal('sender_limit');
+        throw tooMany(max);
+      }
+      counts.set(sender, count + 1);
+      res.once('close', () => leave(sender));
+    },
+  };
+}
+
+function tooMany(max: number): AppError {
+  const message = `You have ${max} requests under way at once, which is as many as one may have. Wait for one of them.`;
+  return new AppError('rate_limited', message, { retryAfterSeconds: 1 });
+}

@@ -1,0 +1,85 @@
+import { finished } from 'node:stream';
+import type { BodyBudget, BodyShare, ErrorAnswerer } from '@tollkeeper/http';
+import type { Upstream } from '../domain/area.ts';
+import type { EdgeRequest, EdgeResponse } from './exchange.ts';
+
+/** Up to here a body waits until it is whole; what is larger is passed on as it comes once this much is there. */
+export const SMALL_BODY_BYTES = 64 * 1024;
+
+export interface WaitingBodies {
+  /**
+   * The body of a request once it is worth a place at its service: all of a small one, or `stream` when more than
+   * {@link SMALL_BODY_BYTES} have come, which `req` then gives first. Null when the request is over before: its client
+   * went away, or the body found no room or stalled, which is answered here.
+   */
+  wait(upstream: Upstream, req: EdgeRequest, res: EdgeResponse): Promise<Buffer | 'stream' | null>;
+}
+
+export interface WaitingBodiesDeps {
+  /** One for each service: those of a service that hangs leave the others theirs. */
+  budgets: Record<Upstream, BodyBudget>;
+  answerError: ErrorAnswerer;
+}
+
+/**
+ * Holds bodies in memory, within a budget, so that who sends slowly takes no place at a service from those who
+ * don't. How long a body may take is for the listener to say.
+ */
+export function createWaitingBodies({ budgets, answerError }: WaitingBodiesDeps): WaitingBodies {
+  /** Answers a request whose body does not go on; its connection ends, as more of the body may come. */
+  function refuse(error: unknown, req: EdgeRequest, res: EdgeResponse): void {
+    if (!res.headersSent) res.setHeader('connection', 'close');
+    answerError(error, req, res);
+    req.resume();
+  }
+
+  function wait(upstream: Upstream, req: EdgeRequest, res: EdgeResponse): Promise<Buffer | 'stream' | null> {
+    if (res.closed) return Promise.resolve(null);
+    const { promise, resolve } = Promise.withResolvers<Buffer | 'stream' | null>();
+    const pieces: Buffer[] = [];
+    let length = 0;
+
+    const end = (error: unknown) => {
+      stop();
+      refuse(error, req, res);
+      resolve(null);
+    };
+    const share: BodyShare = budgets[upstream].open(end);
+    res.once('close', share.giveBack);
+    const onData = (piece: Buffer) => {
+      try {
+        share.take(piece.length);
+      } catch (error) {
+        return end(error);
+      }
+      pieces.push(piece);
+      length += piece.length;
+      if (length > SMALL_BODY_BYTES) pass();
+    };
+    const pass = () => {
+      stop();
+      req.pause();
+      req.unshift(Buffer.concat(pieces, length));
+      pieces.length = 0;
+      // Its room is kept while it passes, for what is between the two connections.
+      req.on('data', (piece: Buffer) => share.pass(piece.length));
+      req.once('end', share.giveBack);
+      // What its service leaves unread would stand before the next request on this connection.
+      res.once('finish', () => req.resume());
+      resolve('stream');
+    };
+    const forget = finished(req, { writable: false }, (error) => {
+      stop();
+      if (!error) share.complete();
+      resolve(error ? null : Buffer.concat(pieces, length));
+    });
+    const stop = () => {
+      req.off('data', onData);
+      forget();
+    };
+    req.on('data', onData);
+    return promise;
+  }
+
+  return { wait };
+}

@@ -1,0 +1,230 @@
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
+import type { IncomingMessage, RequestOptions } from 'node:http';
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { eventually } from '@tollkeeper/testing';
+import type { Stack } from './stack.fixture.ts';
+import { cookieOf, memberOfAcme, startStack } from './stack.fixture.ts';
+
+const MIB = 1024 * 1024;
+const SPEND = '/w/acme/api/v1/dashboard/spend';
+const AGENTS = '/w/acme/api/v1/agents';
+const EVENTS = '/api/v1/events';
+const LOGIN = '/api/v1/auth/login';
+
+let stack: Stack;
+const sockets: Socket[] = [];
+/** Ends what was sent and forgotten. */
+let forgotten = new AbortController();
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  forgotten.abort();
+  forgotten = new AbortController();
+  await stack.stop();
+});
+
+/** The address of the nth of 240 senders. */
+const addressOf = (n: number): string => `127.0.0.${(n % 240) + 2}`;
+
+interface Begun {
+  path: string;
+  /** Beside `Host` and `Content-Type`. */
+  head: string;
+  localAddress?: string;
+  body?: Buffer | string;
+}
+
+/** Sends the head of a request and no more of its body than `body`. */
+function begin({ path, head, localAddress = '127.0.0.1', body = '{' }: Begun): Socket {
+  const socket = connect({ port: Number(new URL(stack.gateway.httpUrl).port), host: '127.0.0.1', localAddress });
+  sockets.push(socket.on('error', () => undefined).resume());
+  socket.write(`POST ${path} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n${head}\r\n\r\n`);
+  socket.write(body);
+  return socket;
+}
+
+/** Begins many requests, a few at a time: a listener that has much to accept drops connections, which come again after seconds. */
+async function beginMany(count: number, toBegin: (n: number) => Begun): Promise<void> {
+  for (let i = 0; i < count; i += 1) {
+    begin({ localAddress: addressOf(i), ...toBegin(i) });
+    if (i % 100 === 99) await eventually(async () => expect(await metric('http_server_connections')).toBe(i + 1));
+  }
+}
+
+interface Answer {
+  status: number | undefined;
+  retryAfter: string | undefined;
+}
+
+async function send(path: string, options: RequestOptions & { body?: Buffer | string } = {}): Promise<Answer> {
+  const { body, ...rest } = options;
+  const req = httpRequest(`${stack.gateway.httpUrl}${path}`, { agent: false, ...rest });
+  req.on('error', () => undefined).end(body);
+  const [res] = (await once(req, 'response')) as [IncomingMessage];
+  await res.toArray();
+  return { status: res.statusCode, retryAfter: res.headers['retry-after'] };
+}
+
+/** What everybody else does meanwhile, and the statuses of the answers. */
+async function others(): Promise<(number | undefined)[]> {
+  const mia = { headers: { cookie: cookieOf('mia') } };
+  const json = { 'content-type': 'application/json' };
+  const answers = await Promise.all([
+    send('/api/v1/auth/me', mia),
+    send('/api/v1/workspaces', mia),
+    send(SPEND, mia),
+    send(LOGIN, { method: 'POST', headers: json, body: '{}', localAddress: '127.0.0.250' }),
+    send(EVENTS, { method: 'POST', headers: { ...json, authorization: 'Bearer other' }, body: '{}' }),
+  ]);
+  return answers.map(({ status }) => status);
+}
+
+/** Sends requests whose answers nobody waits for. */
+function sendAndForget(count: number, path: string, options: RequestOptions & { body?: string }): void {
+  const { signal } = forgotten;
+  for (let i = 0; i < count; i += 1) send(path, { ...options, signal }).catch(() => undefined);
+}
+
+async function metric(name: string): Promise<number> {
+  const text = await stack.metrics.registry.getSingleMetricAsString(name);
+  return text
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0);
+}
+
+/** All requests that have come to services. */
+const forwarded = (): number => Object.values(stack.services).reduce((sum, { requests }) => sum + requests, 0);
+
+describe('1030 connections that send a head and one byte of a body', () => {
+  it.each([
+    ['with one session', AGENTS, `Cookie: ${cookieOf('ada')}`, 256],
+    ['with one key', EVENTS, 'Authorization: Bearer one', 256],
+    ['with nothing, at log-in', LOGIN, 'X-Nothing: 0', 1030],
+  ])(
+    '%s keep nobody out, and take no place at a service',
+    async (_name, path, head, held) => {
+      stack = await startStack();
+      await beginMany(1030, () => ({ path, head: `${head}\r\nContent-Length: 100` }));
+      await eventually(
+        async () => {
+          expect(await metric('http_server_body_bytes')).toBe(held * 257);
+          expect(await metric('http_server_refused_total')).toBe(1030 - held);
+        },
+        { timeoutMs: 20_000 },
+      );
+      expect(await others()).toEqual([200, 200, 200, 200, 200]);
+      expect(forwarded()).toBe(5);
+    },
+    60_000,
+  );
+});
+
+describe('large bodies that do not go on', () => {
+  it('stay within the budget of their service, and leave places there and room to others', async () => {
+    stack = await startStack();
+    const body = Buffer.alloc(MIB - 1, ' ');
+    for (let i = 0; i < 400; i += 1) {
+      const head = `Authorization: Bearer key-${i}\r\nContent-Length: ${MIB}`;
+      begin({ path: EVENTS, head, localAddress: addressOf(i), body });
+    }
+    await eventually(
+      async () => {
+        expect(await metric('http_server_refused_total')).toBeGreaterThan(0);
+        expect(await metric('http_server_body_bytes')).toBeGreaterThan(11 * MIB);
+      },
+      { timeoutMs: 20_000 },
+    );
+    expect(await metric('http_server_body_bytes')).toBeLessThanOrEqual(16 * MIB);
+    expect(await others()).toEqual([200, 200, 200, 200, 200]);
+    // They have stalled by then, and one of them gives way.
+    const large = { method: 'POST', headers: { authorization: 'Bearer other' }, body: Buffer.alloc(MIB, ' ') };
+    await eventually(async () => expect((await send(EVENTS, large)).status).toBe(200), { timeoutMs: 10_000 });
+  }, 60_000);
+});
+
+describe('what one sender may have under way', () => {
+  const asAda = { headers: { cookie: cookieOf('ada') } };
+  const withKey = (key: string, body = '{}') => ({ method: 'POST', headers: { authorization: `Bearer ${key}` }, body });
+
+  it('is bounded for a user, whatever the session, and for a key: more is 429 with Retry-After, and others go on', async () => {
+    stack = await startStack({ UNDER_WAY_PER_SENDER: '4' });
+    stack.identity.sessions.set('ada-again', memberOfAcme('user_ada'));
+    for (const service of Object.values(stack.services)) service.answer = () => undefined;
+    for (const name of ['ada', 'ada-again']) sendAndForget(2, SPEND, { headers: { cookie: cookieOf(name) } });
+    sendAndForget(4, EVENTS, withKey('one'));
+    await eventually(() => expect(forwarded()).toBe(8));
+    for (const service of Object.values(stack.services)) service.answer = undefined;
+
+    expect(await send(SPEND, asAda)).toEqual({ status: 429, retryAfter: '1' });
+    expect(await send(EVENTS, withKey('one'))).toEqual({ status: 429, retryAfter: '1' });
+    expect(await others()).toEqual([200, 200, 200, 200, 200]);
+  });
+
+  it('is bounded for an address, with a session or without: that of the client where proxies are trusted', async () => {
+    stack = await startStack({ UNDER_WAY_PER_ADDRESS: '2', TRUSTED_PROXIES: '127.0.0.1' });
+    const from = (address: string) => ({ headers: { ...asAda.headers, 'x-forwarded-for': address } });
+    stack.services.dashboard.answer = () => undefined;
+    sendAndForget(2, SPEND, from('2001:db8::1'));
+    await eventually(() => expect(forwarded()).toBe(2));
+    stack.services.dashboard.answer = undefined;
+
+    expect(await send(SPEND, from('2001:db8::2'))).toEqual({ status: 429, retryAfter: '1' });
+    expect((await send(SPEND, from('2001:db8:0:1::1'))).status).toBe(200);
+  });
+
+  it('is given back however a request ends', async () => {
+    stack = await startStack({ UNDER_WAY_PER_SENDER: '1', UNDER_WAY_PER_ADDRESS: '1', UPSTREAM_TIMEOUT_MS: '100' });
+    const { ingest } = stack.services;
+    const head = 'Authorization: Bearer one\r\nContent-Length: 100';
+    const isFree = () => eventually(async () => expect((await send(EVENTS, withKey('one'))).status).toBe(200));
+    const endings: Record<string, () => Promise<unknown>> = {
+      answered: () => send(EVENTS, withKey('one')),
+      'its service breaks off': async () => {
+        ingest.answer = (req) => void req.socket.destroy();
+        expect((await send(EVENTS, withKey('one'))).status).toBe(503);
+      },
+      'its service stays silent': async () => {
+        ingest.answer = () => undefined;
+        expect((await send(EVENTS, withKey('one'))).status).toBe(504);
+      },
+      'refused for its length': async () => {
+        expect((await send(EVENTS, { ...withKey('one'), body: Buffer.alloc(5 * MIB + 1) })).status).toBe(413);
+      },
+      'its client goes before its body': async () => {
+        const socket = begin({ path: EVENTS, head });
+        await eventually(async () => expect(await metric('http_server_body_bytes')).toBe(257));
+        socket.destroy();
+        await eventually(async () => expect(await metric('http_server_body_bytes')).toBe(0));
+      },
+      'its client goes before the answer': async () => {
+        const arrived = Promise.withResolvers<void>();
+        const left = Promise.withResolvers<void>();
+        ingest.answer = (req) => {
+          arrived.resolve();
+          req.socket.once('close', () => left.resolve());
+        };
+        const socket = begin({ path: EVENTS, head, body: Buffer.alloc(100, ' ') });
+        await arrived.promise;
+        socket.destroy();
+        await left.promise;
+      },
+      'its client goes, with more sent ahead': async () => {
+        const arrived = Promise.withResolvers<void>();
+        ingest.answer = () => arrived.resolve();
+        const next = `POST ${EVENTS} HTTP/1.1\r\nHost: a\r\n${head}\r\n\r\n${' '.repeat(100)}`;
+        const socket = begin({ path: EVENTS, head, body: Buffer.from(' '.repeat(100) + next.repeat(10)) });
+        await arrived.promise;
+        socket.destroy();
+      },
+    };
+    for (const end of Object.values(endings)) {
+      await isFree();
+      await end();
+      ingest.answer = undefined;
+    }
+    await isFree();
+  });
+});

@@ -1,0 +1,28 @@
+import type { Metrics } from '@tollkeeper/runtime';
+
+/** Why a server turned work away that somebody could have sent in good faith. */
+export type Refusal =
+  /** No room for another body. */
+  | 'body_budget'
+  /** A body that came too slowly gave way to another. */
+  | 'body_stalled'
+  /** The session, the key or the address has as much under way as one may. */
+  | 'sender_limit'
+  /** A request was not there in time. */
+  | 'request_timeout'
+  /** A connection gave way to another, or found no room. */
+  | 'connection_limit'
+  /** More requests were sent ahead on one connection than wait there. */
+  | 'pipeline_limit';
+
+/** Counts what is turned away, in `http_server_refused_total`; one for each server. */
+export type CountRefusal = (reason: Refusal) => void;
+
+export function createRefusalCounter(metrics: Metrics): CountRefusal {
+  const refused = metrics.counter({
+    name: 'http_server_refused_total',
+    help: 'Requests and connections turned away to keep room for others',
+    labelNames: ['reason'] as const,
+  });
+  return (reason) => refused.inc({ reason });
+}

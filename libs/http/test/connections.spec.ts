@@ -1,0 +1,105 @@
+import { once } from 'node:events';
+import type { RequestListener } from 'node:http';
+import { connect, type Socket } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createMetrics } from '@tollkeeper/runtime';
+import { eventually } from '@tollkeeper/testing';
+import { createHttpListener } from '../src/index.ts';
+import type { HttpListener, Refusal } from '../src/index.ts';
+
+const GET = 'GET / HTTP/1.1\r\nHost: a\r\n\r\n';
+let server: HttpListener | undefined;
+let refused: Refusal[] = [];
+const sockets: Socket[] = [];
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await server?.stop();
+});
+
+async function start(listener: RequestListener, maxConnections?: number): Promise<string> {
+  refused = [];
+  server = createHttpListener({
+    name: 'test',
+    host: '127.0.0.1',
+    port: 0,
+    listener,
+    metrics: createMetrics('test'),
+    countRefusal: (reason) => refused.push(reason),
+    ...(maxConnections !== undefined && { maxConnections }),
+  });
+  await server.start();
+  return server.url;
+}
+
+async function open(url: string, text = ''): Promise<Socket> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1').on('error', () => undefined);
+  sockets.push(socket.resume());
+  await once(socket, 'connect');
+  if (text !== '') socket.write(text);
+  return socket;
+}
+
+describe('when as many connections are open as may be', () => {
+  it.each([
+    ['that send nothing', ''],
+    ['that send a part of a head', 'GET / HTTP/1.1\r\nHost: a\r\nX-Slow: '],
+    ['that send a part of a body', 'POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nx'],
+    ['that have been answered', GET],
+  ])('those %s give way, the longest waiting first', async (_name, text) => {
+    const url = await start((req, res) => void req.resume().on('end', () => res.end()), 3);
+    const first = await open(url, text);
+    const second = await open(url, text);
+    await open(url, text);
+    const closed = once(first, 'close');
+    expect((await fetch(url, { headers: { connection: 'close' } })).status).toBe(200);
+    await closed;
+    expect(second.closed).toBe(false);
+    expect(refused).toEqual(['connection_limit']);
+  });
+
+  it('those whose requests are being answered stay, and new ones are closed', async () => {
+    const answers: (() => void)[] = [];
+    const url = await start((_req, res) => void answers.push(() => res.end('done')), 2);
+    const asked = [fetch(url), fetch(url)];
+    await eventually(() => expect(answers).toHaveLength(2));
+    await expect(fetch(url)).rejects.toThrow();
+    for (const answer of answers) answer();
+    expect(await Promise.all(asked.map(async (each) => (await each).text()))).toEqual(['done', 'done']);
+  });
+});
+
+describe('requests sent ahead on one connection', () => {
+  it('are handled one after the other', async () => {
+    const answers: (() => void)[] = [];
+    const url = await start((_req, res) => void answers.push(() => res.end('done')));
+    const socket = await open(url, GET.repeat(3));
+    let text = '';
+    socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    for (let handled = 1; handled <= 3; handled += 1) {
+      await eventually(() => expect(answers).toHaveLength(handled));
+      answers.at(-1)?.();
+    }
+    await eventually(() => expect(text.match(/done/g)).toHaveLength(3));
+  });
+
+  it('are never handled when the connection closes before, and leave nothing under way', async () => {
+    let handled = 0;
+    let over = 0;
+    const url = await start((_req, res) => {
+      handled += 1;
+      res.once('close', () => (over += 1));
+    });
+    const socket = await open(url, GET.repeat(10));
+    await eventually(() => expect(handled).toBe(1));
+    socket.destroy();
+    await eventually(() => expect(over).toBe(1));
+    expect(handled).toBe(1);
+  });
+
+  it('cut their connection off when they are too many', async () => {
+    const url = await start(() => undefined);
+    const socket = await open(url, GET.repeat(1000));
+    await once(socket, 'close');
+    expect(refused).toEqual(['pipeline_limit']);
+  });
+});
