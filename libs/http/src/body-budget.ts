@@ -32,7 +32,7 @@ export interface BodyBudgetOptions {
 }
 
 /** What a piece takes beside its bytes: a body of one byte a piece would take a hundred times its length. */
-export const PIECE_OVERHEAD_BYTES = 256;
+export const PIECE_OVERHEAD_BYTES = 512;
 
 /** A body stalls when less than this has come of it for {@link STALLED_MS}. */
 const PROGRESS_BYTES = 16 * 1024;
