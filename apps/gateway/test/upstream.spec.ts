@@ -1,0 +1,223 @@
+import { once } from 'node:events';
+import { Agent, request as httpRequest } from 'node:http';
+import type { IncomingMessage, RequestOptions, ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { eventually } from '@tollkeeper/testing';
+import type { Seen, Stack } from './stack.fixture.ts';
+import { cookieOf, startStack } from './stack.fixture.ts';
+
+const SPEND = '/w/acme/api/v1/dashboard/spend';
+const EVENTS = '/api/v1/events';
+const MIB = 1024 * 1024;
+let stack: Stack;
+beforeAll(async () => {
+  stack = await startStack();
+});
+beforeEach(() => {
+  for (const service of Object.values(stack.services)) {
+    service.answer = undefined;
+    service.requests = 0;
+  }
+});
+afterAll(() => stack.stop());
+
+type Answering = (req: IncomingMessage, res: ServerResponse) => unknown;
+const dashboard = (answer: Answering): void => {
+  stack.services.dashboard.answer = (req, res) => void answer(req, res);
+};
+
+function send(path: string, options: RequestOptions = {}) {
+  const req = httpRequest(`${stack.gateway.httpUrl}${path}`, { headers: { cookie: cookieOf('ada') }, ...options });
+  // A refused body may be cut off after the answer.
+  req.on('error', () => undefined);
+  return req;
+}
+
+async function answerOf(req: ReturnType<typeof send>): Promise<IncomingMessage> {
+  const [res] = (await once(req, 'response')) as [IncomingMessage];
+  return res;
+}
+
+async function get(path: string, options: RequestOptions = {}): Promise<{ res: IncomingMessage; body: Buffer }> {
+  const res = await answerOf(send(path, options).end());
+  return { res, body: Buffer.concat(await res.toArray()) };
+}
+
+describe('an answer reaches the client', () => {
+  const bytes = Buffer.from(Array.from({ length: 2 * 256 }, (_, index) => index % 256));
+
+  it.each([
+    ['with a length', { 'content-length': bytes.length }],
+    ['without one', {}],
+  ])('byte by byte, %s', async (_name, headers) => {
+    dashboard((_req, res) => res.writeHead(200, headers).end(bytes));
+    expect((await get(SPEND)).body).toEqual(bytes);
+  });
+
+  it('whole and in order when it comes in many pieces', async () => {
+    const pieces = Array.from({ length: 200 }, (_, index) => Buffer.alloc(10_000, index));
+    dashboard((_req, res) => Readable.from(pieces).pipe(res));
+    expect((await get(SPEND)).body.equals(Buffer.concat(pieces))).toBe(true);
+  });
+
+  it('to HEAD with the headers of GET and without a body, and the connection is good for more', async () => {
+    dashboard((_req, res) => res.writeHead(200, { 'content-length': 17, 'x-own': 'yes' }).end());
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    for (let sent = 0; sent < 2; sent += 1) {
+      const { res, body } = await get(SPEND, { method: 'HEAD', agent });
+      expect([res.statusCode, res.headers['content-length'], res.headers['x-own'], body.length]).toEqual([
+        ...[200, '17', 'yes', 0],
+      ]);
+    }
+    agent.destroy();
+  });
+
+  it.each([204, 304])('%d without a body, and the connection is good for more', async (status) => {
+    dashboard((_req, res) => res.writeHead(status, { etag: '"1"' }).end());
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    for (let sent = 0; sent < 2; sent += 1) {
+      const { res, body } = await get(SPEND, { agent });
+      expect([res.statusCode, res.headers['etag'], body.length]).toEqual([status, '"1"', 0]);
+    }
+    agent.destroy();
+  });
+
+  it('after news that the service sends ahead, which stay here', async () => {
+    dashboard((_req, res) => {
+      res.writeEarlyHints({ link: '</style.css>; rel=preload' });
+      res.end('{}');
+    });
+    const { res, body } = await get(SPEND);
+    expect([res.statusCode, body.toString()]).toEqual([200, '{}']);
+  });
+
+  it('without its trailers and what else is between two neighbours', async () => {
+    dashboard((_req, res) => {
+      res.writeHead(200, { trailer: 'x-checksum', 'keep-alive': 'timeout=1', 'proxy-authenticate': 'Basic' });
+      res.write('{}');
+      res.addTrailers({ 'x-checksum': 'abc' });
+      res.end();
+    });
+    const { res } = await get(SPEND);
+    expect(res.trailers).toEqual({});
+    for (const name of ['trailer', 'proxy-authenticate']) expect(res.headers).not.toHaveProperty(name);
+    expect(res.headers['keep-alive']).not.toBe('timeout=1');
+  });
+
+  it('as fast as the client reads it, with no more than the buffers on the way ahead of it', async () => {
+    let produced = 0;
+    const total = 64 * MIB;
+    dashboard((_req, res) => {
+      const source = new Readable({
+        read() {
+          produced += 64 * 1024;
+          this.push(produced > total ? null : Buffer.alloc(64 * 1024));
+        },
+      });
+      source.pipe(res);
+    });
+    const res = await answerOf(send(SPEND).end());
+    let before = -1;
+    await eventually(() => {
+      const still = produced === before;
+      before = produced;
+      expect(still).toBe(true);
+    });
+    expect(produced).toBeLessThan(total / 2);
+    let read = 0;
+    for await (const chunk of res) read += (chunk as Buffer).length;
+    expect(read).toBe(total);
+  });
+});
+
+describe('a client that goes away', () => {
+  it('takes its request to the service with it, before the answer and in the middle of it', async () => {
+    for (const begin of [() => undefined, (res: ServerResponse) => res.writeHead(200).write('half')]) {
+      const left = Promise.withResolvers<void>();
+      dashboard((_req, res) => {
+        res.on('close', () => left.resolve());
+        begin(res);
+      });
+      const req = send(SPEND).end();
+      await eventually(() => expect(stack.services.dashboard.requests).toBe(1));
+      req.destroy();
+      await left.promise;
+      stack.services.dashboard.requests = 0;
+    }
+  });
+
+  it('in the middle of its body leaves the service without the rest', async () => {
+    const left = Promise.withResolvers<void>();
+    stack.services.ingest.answer = (req) => void req.on('close', () => left.resolve()).resume();
+    const req = send(EVENTS, { method: 'POST', headers: { 'content-length': 4 * MIB } });
+    req.write(Buffer.alloc(3 * MIB, 'x'));
+    await eventually(() => expect(stack.services.ingest.requests).toBe(1));
+    req.destroy();
+    await left.promise;
+  });
+});
+
+describe('a service', () => {
+  it('that falls silent in the middle of its answer has it cut off, with no made-up end', async () => {
+    const impatient = await startStack({ UPSTREAM_TIMEOUT_MS: '100' });
+    impatient.services.dashboard.answer = (_req, res) => void res.writeHead(200).write('half');
+    const answer = await fetch(`${impatient.gateway.httpUrl}${SPEND}`, { headers: { cookie: cookieOf('ada') } });
+    await expect(answer.text()).rejects.toThrow();
+    await impatient.stop();
+  });
+
+  it('that closes each connection unanswered gets a read twice at most, and a write once', async () => {
+    for (const service of [stack.services.dashboard, stack.services.ingest]) {
+      service.answer = (req) => void req.socket.destroy();
+    }
+    expect((await get(SPEND)).res.statusCode).toBe(503);
+    expect(stack.services.dashboard.requests).toBe(2);
+    expect((await answerOf(send(EVENTS, { method: 'POST' }).end('{}'))).statusCode).toBe(503);
+    expect(stack.services.ingest.requests).toBe(1);
+  });
+
+  it('that answers before a large body is through is heard, and the connection is good for the next request', async () => {
+    stack.services.ingest.answer = (_req, res) => void res.writeHead(401).end('{}');
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    for (const headers of [{ 'content-length': 5 * MIB }, { 'transfer-encoding': 'chunked' }]) {
+      const refused = await answerOf(send(EVENTS, { method: 'POST', agent, headers }).end(Buffer.alloc(5 * MIB)));
+      expect(refused.statusCode).toBe(401);
+      await refused.toArray();
+      expect((await get(SPEND, { agent })).res.statusCode).toBe(200);
+    }
+    agent.destroy();
+  });
+
+  it('gets a body for which its client waits for 100 Continue, and does not get to see that', async () => {
+    const req = send(EVENTS, { method: 'POST', headers: { expect: '100-continue', 'content-length': 2 } });
+    req.flushHeaders();
+    await once(req, 'continue');
+    const seen = JSON.parse(Buffer.concat(await (await answerOf(req.end('{}'))).toArray()).toString()) as Seen;
+    expect([seen.body, seen.headers['content-length']]).toEqual(['{}', '2']);
+    expect(seen.headers).not.toHaveProperty('expect');
+  });
+
+  it.each(['GET', 'DELETE', 'OPTIONS'])('gets the body of a %s as well, framed as its client did', async (method) => {
+    for (const framing of [{ 'content-length': '2' }, { 'transfer-encoding': 'chunked' }]) {
+      const headers = { cookie: cookieOf('ada'), 'content-type': 'application/json', ...framing };
+      const res = await answerOf(send('/w/acme/api/v1/agents', { method, headers }).end('{}'));
+      const seen = JSON.parse(Buffer.concat(await res.toArray()).toString()) as Seen;
+      expect([seen.method, seen.body]).toEqual([method, '{}']);
+      expect(seen.headers).toMatchObject(framing);
+    }
+  });
+
+  it('never gets to speak another protocol with a client that asks for it', async () => {
+    const { hostname, port } = new URL(stack.gateway.httpUrl);
+    const socket = connect(Number(port), hostname);
+    socket.write(
+      `GET ${SPEND} HTTP/1.1\r\nhost: x\r\ncookie: ${cookieOf('ada')}\r\n` +
+        'connection: upgrade, close\r\nupgrade: websocket\r\n\r\n',
+    );
+    const text = Buffer.concat(await socket.toArray()).toString();
+    expect(text).toMatch(/^HTTP\/1.1 200 /);
+    expect(text).not.toContain('"upgrade"');
+  });
+});
