@@ -199,13 +199,13 @@ describe('a service', () => {
     expect(seen.headers).not.toHaveProperty('expect');
   });
 
-  it.each(['GET', 'DELETE', 'OPTIONS'])('gets the body of a %s as well, framed as its client did', async (method) => {
+  it.each(['GET', 'DELETE', 'OPTIONS'])('gets the body of a %s as well, whether its client says the length or not', async (method) => {
     for (const framing of [{ 'content-length': '2' }, { 'transfer-encoding': 'chunked' }]) {
       const headers = { cookie: cookieOf('ada'), 'content-type': 'application/json', ...framing };
       const res = await answerOf(send('/w/acme/api/v1/agents', { method, headers }).end('{}'));
       const seen = JSON.parse(Buffer.concat(await res.toArray()).toString()) as Seen;
       expect([seen.method, seen.body]).toEqual([method, '{}']);
-      expect(seen.headers).toMatchObject(framing);
+      expect(seen.headers).toMatchObject({ 'content-length': '2' });
     }
   });
 
