@@ -31,6 +31,7 @@ export function createMongo({ config, onProgress, onUnexpectedExit }: MongoCompo
       mongod = await startEmbeddedMongo({
         dataDirectory: config.TOLLKEEPER_DATA_DIR,
         cacheSizeMb: CACHE_SIZE_MB,
+        frugal: true,
         ...(config.TOLLKEEPER_CACHE_DIR !== undefined && { cacheDirectory: config.TOLLKEEPER_CACHE_DIR }),
         onProgress,
         onUnexpectedExit,

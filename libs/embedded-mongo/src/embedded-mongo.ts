@@ -17,6 +17,8 @@ export interface EmbeddedMongoOptions {
   cacheDirectory?: string;
   /** Most memory of each member's cache, 256 unless given; `mongod` takes about 100 MB on top. */
   cacheSizeMb?: number;
+  /** Gives memory back between bursts, at some cost in speed: for a database that shares a small machine. */
+  frugal?: boolean;
   /** Port of the first member on loopback; a free one unless given. */
   port?: number;
   /** Takes `MONGOD_BINARY` and `PATH` from here; by default the process's environment. */
@@ -91,7 +93,7 @@ async function startMembers(
   dataDirectory: string,
   started: ManagedMember[],
 ): Promise<string> {
-  const { env = process.env, cacheSizeMb = 256, onProgress = () => undefined, members = 1 } = options;
+  const { env = process.env, cacheSizeMb = 256, onProgress = () => undefined, members = 1, frugal = false } = options;
   const cacheDirectory = options.cacheDirectory ?? defaultCacheDirectory(env);
   const binary = await findMongod({ cacheDirectory, env, onProgress });
   const keyFile = join(dataDirectory, 'mongod.key');
@@ -101,7 +103,7 @@ async function startMembers(
     const dbPath = join(dataDirectory, number === 1 ? 'mongo' : `mongo-${number}`);
     await mkdir(dbPath, { recursive: true, mode: 0o700 });
     const port = (number === 1 ? options.port : undefined) ?? (await freePort());
-    started.push(await startMember({ binary, dbPath, port, keyFile, cacheSizeMb }, onProgress));
+    started.push(await startMember({ binary, dbPath, port, keyFile, cacheSizeMb, frugal }, onProgress));
   }
   return password;
 }

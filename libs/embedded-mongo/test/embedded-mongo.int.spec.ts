@@ -75,6 +75,16 @@ describe('the managed mongod', () => {
     await rm(dataDirectory, { recursive: true, force: true });
   });
 
+  it('holds on to less memory than its cache when it is to be frugal', async () => {
+    const mongo = await startEmbeddedMongo({ dataDirectory, frugal: true });
+    started.push(mongo);
+    const admin = { getParameter: 1, tcmallocMaxTotalThreadCacheBytes: 1 };
+    const settings = await withClient(mongo.uri, (client) => client.db('admin').command(admin));
+    expect(Number(settings['tcmallocMaxTotalThreadCacheBytes'])).toBe(8 * 1024 * 1024);
+    const log = await withClient(mongo.uri, (client) => client.db('admin').command({ getCmdLineOpts: 1 }));
+    expect(JSON.stringify(log['parsed'])).toContain('eviction_target=20');
+  });
+
   it('takes transactions, and keeps what it holds for the next start on another port', async () => {
     const first = await start();
     await withClient(first.uri, (client) =>
