@@ -385,32 +385,6 @@ describe('the consumer of gateway.events', () => {
     await replica.stop();
   }, 90_000);
 
-  it('shows how long events wait while what they decided can not be stored, and no wait when it is', async () => {
-    clock.now = Math.max(clock.now, Date.now());
-    const tenantId = newTenant();
-    const rule = await stack.createRule(tenantId, { rule_config: { window_seconds: 1, threshold: 1 } });
-    await stack.append(tenantId, event(clock.now - 10 * SECOND));
-    await stack.settled();
-    const longest = async () =>
-      Math.max(...(await stack.metric('alerts_evaluation_lag_seconds')).map(({ value }) => value));
-    await eventually(async () => expect(await longest()).toBe(0));
-
-    const other = await mongo.connection.startSession();
-    other.startTransaction();
-    const windows = mongo.connection.getClient().db(stack.database).collection<{ _id: string }>('windows');
-    await windows.updateOne({ _id: rule.id }, { $set: { held: true } }, { session: other });
-    await stack.append(tenantId, event(clock.now));
-    clock.now += 1200 * SECOND;
-    await eventually(async () => expect(await longest()).toBeGreaterThan(1000));
-    clock.now += 1200 * SECOND;
-    expect(await longest()).toBeGreaterThan(2000);
-
-    await other.abortTransaction();
-    await other.endSession();
-    await eventually(async () => expect(await longest()).toBe(0));
-    expect(await stack.alerts(tenantId)).toHaveLength(2);
-  });
-
   it('sets aside what it can not read and evaluates what stands behind it', async () => {
     const tenantId = newTenant();
     await stack.createRule(tenantId, { rule_config: { window_seconds: 60, threshold: 1 } });

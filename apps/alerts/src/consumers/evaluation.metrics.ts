@@ -8,8 +8,8 @@ export interface EvaluationMetrics {
   events(outcome: 'counted' | 'late', count: number): void;
   decided(outcomes: Readonly<Record<Outcome, number>>): void;
   /**
-   * Says that records of the partition wait to be evaluated, the oldest of them since `since`, epoch milliseconds; null that none does.
-   * The lag grows with the clock until the next word, whatever the work on the partition does meanwhile.
+   * Says that records of the partition wait to be evaluated, the oldest of them since `since`, epoch milliseconds;
+   * null that none does. The lag grows with the clock until the next word, whatever the work does meanwhile.
    */
   waiting(partition: number, since: number | null): void;
   /** The partition is somebody else's. */

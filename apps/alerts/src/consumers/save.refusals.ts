@@ -16,6 +16,8 @@ export class RefusedSave extends Error {
 
 /** A refusal can be of the moment: a conflict, or a server with too much to do. */
 const MAX_REFUSALS_OF_ONE_EVENT = 3;
+/** Beyond it the size of what is to be stored bounds saves, as ever. */
+const MAX_LIMIT = 4096;
 
 interface Refusals {
   /** Events that a save may be about. */
@@ -26,7 +28,10 @@ interface Refusals {
   setAside: Set<number>;
 }
 
-/** Sees to it that no event holds up the ones behind it: after a refusal a partition's saves are of half as many events, down to one. */
+/**
+ * Sees to it that no event holds up the ones behind it: after a refusal a partition's saves are of half as many events,
+ * down to one.
+ */
 export interface SaveRefusals {
   /** Most events that a save of the partition may be about now. */
   limit(partition: number): number;
@@ -67,6 +72,3 @@ export function createSaveRefusals({ deadLetters }: { deadLetters: DeadLetters }
     },
   };
 }
-
-/** Beyond it the size of what is to be stored bounds saves, as ever. */
-const MAX_LIMIT = 4096;

@@ -58,7 +58,8 @@ export function openWindow(rule: Rule, history: RuleHistory, saved?: SavedCondit
  * - With a cooldown it also fires with an event from `lastFiredAt + cooldown` on while the condition is still true. A `first_occurrence`
  *   is true of one event only and has nothing that could still be true.
  * - What would be its 61st alert in the minute of the event's time is suppressed.
- * - All that is suppressed in a minute of event time for one reason is one decision, told again with each event, which it then is about.
+ * - All that is suppressed in a minute of event time for one reason is one decision, told again with each event, which
+ *   it then is about.
  * - An event that is counted already, or is older than all that count, decides nothing.
  */
 export function evaluate(rule: Rule, window: RuleWindow, event: CountableEvent): Decision | null {

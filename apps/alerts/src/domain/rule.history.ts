@@ -36,7 +36,10 @@ export interface SavedHistory {
 const MINUTE_MS = 60_000;
 const EMPTY: SavedHistory = { lastFiredAt: null, decisions: 0, minutes: [] };
 
-/** What of a rule's decisions counts for the next ones, whatever revision made them. Bounded: minutes that no event can reach are forgotten. */
+/**
+ * What of a rule's decisions counts for the next ones, whatever revision made them. Bounded: minutes that no event can
+ * reach are forgotten.
+ */
 export class RuleHistory {
   lastFiredAt: number | null;
   #decisions: number;

@@ -5,7 +5,7 @@ import { type ClientSession, type Connection, type Model, Schema, trusted } from
 import type { Rule, RuleFacts, RuleStore } from '../domain/rule.ts';
 import type { RuleChanges } from './rule.changes.ts';
 
-/** Without what the evaluator says of it, which is with its window: the two are never written by both people and events. */
+/** Without its last fire, which is kept with its window: what people write is never written by the evaluation. */
 interface StoredRule extends Omit<Rule, 'id' | 'tenantId' | 'lastFiredAt'> {
   _id: string;
   tenantId: string;
