@@ -278,6 +278,22 @@ export function describeEventLogConformance(name: string, createHarness: () => P
           expect((await consumer.endOffsets()).toSorted((a, b) => b - a).slice(0, 2)).toEqual([2 * appended, 0]);
         }
       });
+
+      it('goes on behind what a handler stored of a batch that it rejects in the middle', async () => {
+        await log.append(topic, numbered('ws_a', 0, 4));
+        const ledger = createGroupLedger();
+        const { position, handle } = ledger.handler();
+        const handleFirst: ConsumerHandler['handle'] = async (batch, stored) => {
+          const nextOffset = batch.records[0]!.offset + 1;
+          await handle({ ...batch, records: batch.records.slice(0, 1), nextOffset }, stored);
+          stored(nextOffset);
+          if (nextOffset < batch.nextOffset) throw new Error('the rest does not fit');
+        };
+        const consumer = log.consumer({ group: 'g', topic, maxRecords: 9, handler: { position, handle: handleFirst } });
+        consumers.push(consumer);
+        await consumer.start();
+        await eventually(() => expect(ledger.values()).toEqual(valuesOf(numbered('ws_a', 0, 4))));
+      });
     });
 
     describe('consumer groups', () => {

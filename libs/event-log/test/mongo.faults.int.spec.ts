@@ -166,6 +166,29 @@ describe('the event log in MongoDB', () => {
     await eventually(() => expect(ledger.values()).toEqual(['ws-0', 'ws-1', 'ws-2', 'ws-3']));
   });
 
+  it('names the partition that stands still, with the cause, and no other, until it gets on', async () => {
+    let elapsedMs = 0;
+    const { log: own } = await openProcess({ monotonicClock: () => elapsedMs });
+    const { promise: answer, resolve } = Promise.withResolvers<void>();
+    const ledger = createGroupLedger();
+    let held = false;
+    const handler = ledger.handler('member', () => {
+      held = true;
+      return answer;
+    });
+    const consumer = own.consumer({ group: 'hanging', topic, maxRecords: 10, handler });
+    await consume(consumer);
+    await own.append(topic, numbered('ws', 0, 1));
+    await eventually(() => expect(held).toBe(true));
+    expect(consumer.impairments?.()).toEqual([]);
+    elapsedMs += 61_000;
+    const reason = /partition \d of .* stands still at offset 0 for 61 s: its handler has not answered yet/;
+    // The other partition may not have been opened before.
+    await eventually(() => expect(consumer.impairments?.()).toEqual([expect.stringMatching(reason)]));
+    resolve();
+    await eventually(() => expect(consumer.impairments?.()).toEqual([]));
+  });
+
   it('keeps records for an hour though the retention is shorter, so that no appender takes their offsets again', async () => {
     await log.ensureTopic({ name: topic, partitions: 2, retentionMs: 1 });
     const now = Date.now();

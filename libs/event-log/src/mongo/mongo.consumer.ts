@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { Clock } from '@tollkeeper/kernel';
 import type { Logger } from '@tollkeeper/runtime';
 import type { Connection } from 'mongoose';
 import type { ConsumerOptions, LogConsumer } from '../event-log.ts';
@@ -19,6 +20,7 @@ export function createMongoConsumer(deps: {
   ends: EndOffsets;
   metrics: LogMetrics;
   logger: Logger;
+  monotonicClock: Clock;
   leaseMs: number;
 }): LogConsumer {
   const { options, store, ends, logger } = deps;

@@ -114,6 +114,7 @@ export function createMongoEventLog({
         ends: endsOf(options.topic),
         metrics: logMetrics,
         logger,
+        monotonicClock,
         leaseMs,
       }),
   };
