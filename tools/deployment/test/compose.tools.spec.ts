@@ -79,6 +79,13 @@ describe('docker-compose.yml', () => {
     }
   });
 
+  it('asks for the health of nothing in a way that older engines do not know, or that starts a JVM', () => {
+    for (const [name, { healthcheck }] of Object.entries(compose)) {
+      expect([name, Object.keys(healthcheck).includes('start_interval')]).toEqual([name, false]);
+    }
+    expect(service('kafka').healthcheck.test.join(' ')).toContain('/dev/tcp/127.0.0.1/9092');
+  });
+
   it('publishes the gateway, to this machine, at PUBLIC_URL, and nothing else', () => {
     const published = Object.entries(compose).flatMap(([name, { ports = [] }]) =>
       ports.map((port) => ({ name, ...port })),
