@@ -199,15 +199,18 @@ describe('a service', () => {
     expect(seen.headers).not.toHaveProperty('expect');
   });
 
-  it.each(['GET', 'DELETE', 'OPTIONS'])('gets the body of a %s as well, whether its client says the length or not', async (method) => {
-    for (const framing of [{ 'content-length': '2' }, { 'transfer-encoding': 'chunked' }]) {
-      const headers = { cookie: cookieOf('ada'), 'content-type': 'application/json', ...framing };
-      const res = await answerOf(send('/w/acme/api/v1/agents', { method, headers }).end('{}'));
-      const seen = JSON.parse(Buffer.concat(await res.toArray()).toString()) as Seen;
-      expect([seen.method, seen.body]).toEqual([method, '{}']);
-      expect(seen.headers).toMatchObject({ 'content-length': '2' });
-    }
-  });
+  it.each(['GET', 'DELETE', 'OPTIONS'])(
+    'gets the body of a %s as well, whether its client says the length or not',
+    async (method) => {
+      for (const framing of [{ 'content-length': '2' }, { 'transfer-encoding': 'chunked' }]) {
+        const headers = { cookie: cookieOf('ada'), 'content-type': 'application/json', ...framing };
+        const res = await answerOf(send('/w/acme/api/v1/agents', { method, headers }).end('{}'));
+        const seen = JSON.parse(Buffer.concat(await res.toArray()).toString()) as Seen;
+        expect([seen.method, seen.body]).toEqual([method, '{}']);
+        expect(seen.headers).toMatchObject({ 'content-length': '2' });
+      }
+    },
+  );
 
   it('never gets to speak another protocol with a client that asks for it', async () => {
     const { hostname, port } = new URL(stack.gateway.httpUrl);
