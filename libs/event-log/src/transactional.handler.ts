@@ -1,3 +1,4 @@
+import { startSlices } from '@tollkeeper/kernel';
 import { ContendedTransaction, isRefusal, type OffsetStore, withTransaction } from '@tollkeeper/mongo';
 import type { ClientSession, Connection } from 'mongoose';
 import type { DeadLetters } from './dead-letters.ts';
@@ -129,7 +130,10 @@ export function createTransactionalHandler<Item, Effect>(
       const place: Place = { batch, from: batch.from, stored };
       let entries: Entry<Item>[] = [];
       let written = { documents: 0, bytes: 0, of: documents() };
+      // Records may be as large as senders like: reading a batch of them takes long.
+      const slices = startSlices();
       for (const record of batch.records) {
+        if (slices.usedUp()) await slices.next();
         const item = await readOrSetAside(batch, record);
         if (item === undefined) continue;
         written.documents += written.of(item);
