@@ -1,3 +1,4 @@
+import type { WatchedProcess } from './memory.watch.ts';
 import type { Target } from './target.ts';
 import type { WebhookReceiver } from './webhook.receiver.ts';
 
@@ -7,6 +8,8 @@ export interface Deployment extends Target {
   end(signal: 'SIGTERM' | 'SIGKILL'): Promise<(number | null)[]>;
   /** Starts it on the data that it had; resolves once it is ready. */
   start(): Promise<void>;
+  /** Those of its processes that run now. */
+  processes(): WatchedProcess[];
 }
 
 /** What the suites run on. Valid between `beforeAll` and `afterAll`. */

@@ -1,3 +1,5 @@
+import { type Column, formatTable, seconds } from './markdown.table.ts';
+
 /** What came of one fault. Seconds are counted from the moment at which the process was gone. */
 export interface FaultRow {
   fault: string;
@@ -15,7 +17,7 @@ export interface FaultRow {
   notifiedAfterS: number;
 }
 
-const COLUMNS: [title: string, cell: (row: FaultRow) => string][] = [
+const COLUMNS: Column<FaultRow>[] = [
   ['fault', ({ fault }) => fault],
   ['events sent', ({ sent }) => String(sent)],
   ['counted', ({ counted }) => String(counted)],
@@ -30,15 +32,5 @@ const COLUMNS: [title: string, cell: (row: FaultRow) => string][] = [
 
 /** The rows as a table of Markdown. */
 export function formatFaultTable(rows: readonly FaultRow[]): string {
-  const lines = [COLUMNS.map(([title]) => title), ...rows.map((row) => COLUMNS.map(([, cell]) => cell(row)))];
-  const widths = COLUMNS.map((_, column) => Math.max(...lines.map((cells) => cells[column]?.length ?? 0)));
-  const rule = widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
-  const [titles, ...cells] = lines.map((line) =>
-    line.map((cell, column) => (column === 0 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!))),
-  );
-  return [titles!, rule, ...cells].map((line) => `| ${line.join(' | ')} |\n`).join('');
-}
-
-function seconds(value: number): string {
-  return `${value.toFixed(1)} s`;
+  return formatTable(COLUMNS, rows);
 }

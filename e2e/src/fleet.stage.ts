@@ -61,5 +61,6 @@ export async function deployFleet(options: FleetOptions): Promise<FleetDeploymen
       for (const replica of replicas()) replica.launch();
       await Promise.all(replicas().map((replica) => replica.ready()));
     },
+    processes: () => replicas().flatMap(({ name, pid }) => (pid === undefined ? [] : [{ name, pid }])),
   };
 }

@@ -46,5 +46,9 @@ async function deploy(dataDirectory: string, env: NodeJS.ProcessEnv): Promise<De
       logsBefore += standalone.logs();
       standalone = await startStandalone({ dataDirectory, env });
     },
+    processes: () => [
+      { name: 'node', pid: standalone.pid },
+      { name: 'mongod', pid: standalone.mongodPid },
+    ],
   };
 }

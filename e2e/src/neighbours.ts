@@ -1,0 +1,86 @@
+import { expect } from '@jest/globals';
+import { eventually } from '@tollkeeper/testing';
+import { type ApiClient, logIn } from './api.client.ts';
+import type { Stage } from './deployment.ts';
+import { atRate } from './load.ts';
+import { newWatchedWorkspace, type WatchedWorkspace } from './watched.workspace.ts';
+
+/** So many that some share a partition of the log with any sender: of six partitions, all but one time in eighty. */
+const NEIGHBOURS = 24;
+const MARKED_AGENT = 'agent-marked';
+const CALLS_PER_SECOND = 4;
+const LOGINS_PER_SECOND = 0.5;
+const POLL_MS = 500;
+const HAPPENS = { timeoutMs: 120_000 };
+
+/** Workspaces of others that report one event each, which one of their rules fires with. */
+export interface Neighbours {
+  readonly count: number;
+  /** Reports the events; resolves once all are counted and their alerts have arrived, to when the last was, in seconds. */
+  report(): Promise<{ countedAfterS: number; notifiedAfterS: number }>;
+}
+
+export async function moveIn(stage: Stage, owner: ApiClient): Promise<Neighbours> {
+  const moving = { target: stage.deployment(), owner, receiver: stage.receiver(), alarms: 0 };
+  const workspaces: WatchedWorkspace[] = [];
+  for (let index = 0; index < NEIGHBOURS; index++) workspaces.push(await newWatchedWorkspace(moving));
+  return {
+    count: workspaces.length,
+    async report() {
+      const start = performance.now();
+      const seen = await Promise.all(workspaces.map((workspace) => follow(workspace, start)));
+      return {
+        countedAfterS: Math.max(...seen.map(({ countedAfterS }) => countedAfterS)),
+        notifiedAfterS: Math.max(...seen.map(({ notifiedAfterS }) => notifiedAfterS)),
+      };
+    },
+  };
+}
+
+async function follow(workspace: WatchedWorkspace, start: number) {
+  await workspace.mark(MARKED_AGENT);
+  const elapsedS = (): number => (performance.now() - start) / 1000;
+  const at = { counted: 0, notified: 0 };
+  await eventually(async () => {
+    const sees = await workspace.sees(MARKED_AGENT);
+    if (sees.counted) at.counted ||= elapsedS();
+    if (sees.notified) at.notified ||= elapsedS();
+    if (!sees.counted || !sees.notified) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    expect(sees).toEqual({ counted: true, registered: true, notified: true });
+  }, HAPPENS);
+  workspace.gateway.close();
+  return { countedAfterS: at.counted, notifiedAfterS: at.notified };
+}
+
+/** What people got who worked in other workspaces meanwhile. */
+export interface Experience {
+  calls: number;
+  /** What was not answered as it should: the call and its answer. */
+  failures: string[];
+  slowestMs: number;
+}
+
+/** People who log in, look at who they are and at their spend, all the time until they are stopped. */
+export function startWorking(stage: Stage, owner: ApiClient): { stop(): Promise<Experience> } {
+  const target = stage.deployment();
+  const experience: Experience = { calls: 0, failures: [], slowestMs: 0 };
+  const timed = async (name: string, work: () => Promise<unknown>): Promise<void> => {
+    const start = performance.now();
+    await work().catch((error: unknown) => experience.failures.push(`${name}: ${String(error)}`));
+    experience.calls += 1;
+    experience.slowestMs = Math.max(experience.slowestMs, performance.now() - start);
+  };
+  const paths = ['/api/v1/auth/me', '/api/v1/workspaces', `/w/${target.workspace}/api/v1/dashboard/spend?range=today`];
+  let next = 0;
+  const reading = atRate(CALLS_PER_SECOND, () => {
+    const path = paths[next++ % paths.length] ?? '';
+    return timed(path, () => owner.expect({ path }));
+  });
+  const loggingIn = atRate(LOGINS_PER_SECOND, () => timed('log-in', () => logIn(target, target.owner)));
+  return {
+    async stop() {
+      await Promise.all([reading.stop(), loggingIn.stop()]);
+      return experience;
+    },
+  };
+}

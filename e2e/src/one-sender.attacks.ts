@@ -1,0 +1,194 @@
+import { randomUUID } from 'node:crypto';
+import { connect, type Socket } from 'node:net';
+import type { ApiClient } from './api.client.ts';
+import { type CloudEvent, cloudEvent, spendSettled } from './events.ts';
+import type { Target } from './target.ts';
+import { EVENTS_PATH, postEvents, type TestWorkspace } from './workspace.ts';
+
+/** One sender: a session and a workspace of its own with a key. */
+export interface Sender {
+  target: Target;
+  session: ApiClient;
+  workspace: TestWorkspace;
+}
+
+/** How often each answer came, by status; `none` where the connection ended or was left without one. */
+export type Answers = Map<number | 'none', number>;
+
+export interface Attack {
+  name: string;
+  /** Made before the attack, so that it takes no time from it. */
+  prepare?(sender: Sender): Promise<void>;
+  /** Does its worst, and resolves to what it was answered. */
+  strike(sender: Sender): Promise<Answers>;
+}
+
+const DAY_MS = 86_400_000;
+/** How long connections are held that wait for nothing to come. */
+const HELD_MS = 15_000;
+
+export const ATTACKS: readonly Attack[] = [
+  {
+    name: 'a replay: 10 batches of 1,000 settlements over 30 days, 100 agents, 4 models',
+    strike: (sender) => inTurns(10, 2, () => post(sender, replayed(1000))),
+  },
+  {
+    name: '600 rules that fire with each of 1,120 events with ids of 128 characters',
+    async prepare({ session, workspace }) {
+      for (let index = 0; index < 600; index++) await createRule(session, workspace, index);
+    },
+    strike: (sender) => inTurns(8, 1, () => post(sender, longIds(140))),
+  },
+  {
+    name: '1,030 connections with a session, each of them with a byte of its body',
+    strike: ({ target, workspace, session }) =>
+      holdConnections(target, 1030, () => ({
+        head: `POST ${workspace.path('/agents')} HTTP/1.1\r\nCookie: ${session.cookie ?? ''}`,
+        type: 'application/json',
+        bytes: 100,
+        sent: '{',
+      })),
+  },
+  {
+    name: '1,050 connections to log in, from 21 addresses, each with a byte of its body',
+    strike: ({ target }) =>
+      holdConnections(target, 1050, () => ({
+        head: 'POST /api/v1/auth/login HTTP/1.1',
+        type: 'application/json',
+        bytes: 100,
+        sent: '{',
+      })),
+  },
+  {
+    name: '400 batches of 1 MB that lack their last byte',
+    strike: ({ target, workspace }) =>
+      holdConnections(target, 400, () => ({
+        head: `POST ${EVENTS_PATH} HTTP/1.1\r\nAuthorization: Bearer ${workspace.apiKey}`,
+        type: 'application/cloudevents-batch+json',
+        bytes: 1_000_001,
+        sent: ' '.repeat(1_000_000),
+      })),
+  },
+  {
+    name: '20 batches of 5 MB, 1,000 events with 740 unknown fields each, 4 at a time',
+    async strike(sender) {
+      const body = JSON.stringify(unknownFields(1000, 740));
+      return inTurns(20, 4, () => postText(sender, body));
+    },
+  },
+  {
+    name: 'a flood of 300,000 events as fast as they are taken, 8 batches of 1,000 at a time',
+    strike: (sender) => inTurns(300, 8, () => post(sender, settled(1000))),
+  },
+];
+
+async function createRule(session: ApiClient, workspace: TestWorkspace, index: number): Promise<void> {
+  const body = {
+    name: `Rule ${index}`,
+    severity: 'low',
+    scope_type: 'workspace',
+    scope_id: workspace.id,
+    rule_kind: 'event_count_gte',
+    rule_config: { window_seconds: 1, threshold: 1 },
+    cooldown_seconds: 2_592_000,
+  };
+  await session.expect({ method: 'POST', path: workspace.path('/alerts/rules'), body, status: 201 });
+}
+
+function replayed(count: number): CloudEvent[] {
+  return Array.from({ length: count }, (_, index) => {
+    const event = spendSettled({
+      agentId: `agent-${index % 100}`,
+      runId: randomUUID(),
+      amountMicros: 1,
+      time: new Date(Date.now() - (index / count) * 30 * DAY_MS).toISOString(),
+    });
+    return { ...event, data: { ...event.data, model: `model-${index % 4}` } };
+  });
+}
+
+function longIds(count: number): CloudEvent[] {
+  return Array.from({ length: count }, () => cloudEvent('load.event', {}, { id: randomUUID().padEnd(128, 'x') }));
+}
+
+function settled(count: number): CloudEvent[] {
+  return Array.from({ length: count }, (_, index) => spendSettled({ agentId: `agent-${index % 20}`, amountMicros: 1 }));
+}
+
+function unknownFields(count: number, fields: number): object[] {
+  const unknown = Object.fromEntries(Array.from({ length: fields }, (_, index) => [`f${index}`, 0]));
+  return settled(count).map((event) => ({ ...event, data: { ...unknown } }));
+}
+
+const post = ({ target, workspace }: Sender, events: CloudEvent[]) =>
+  statusOf(postEvents(target, workspace.apiKey, events));
+
+const postText = ({ target, workspace }: Sender, body: string) =>
+  statusOf(
+    fetch(`${target.baseUrl}${EVENTS_PATH}`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${workspace.apiKey}`,
+        'content-type': 'application/cloudevents-batch+json',
+      },
+      body,
+    }),
+  );
+
+function statusOf(answer: Promise<{ status: number }>): Promise<number | 'none'> {
+  return answer.then(
+    ({ status }) => status,
+    () => 'none' as const,
+  );
+}
+
+/** Does `work` so many times, at most `atOnce` at a time. */
+async function inTurns(times: number, atOnce: number, work: () => Promise<number | 'none'>): Promise<Answers> {
+  const answers: Answers = new Map();
+  let left = times;
+  const worker = async (): Promise<void> => {
+    while (left-- > 0) count(answers, await work());
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+  return answers;
+}
+
+function count(answers: Answers, answer: number | 'none'): void {
+  answers.set(answer, (answers.get(answer) ?? 0) + 1);
+}
+
+interface HeldRequest {
+  /** Request line and headers, without what says how long the body is. */
+  head: string;
+  type: string;
+  bytes: number;
+  /** What is sent of the body. */
+  sent: string;
+}
+
+/** Opens connections from 21 addresses that each send a part of a request, and holds them as long as they are let. */
+async function holdConnections(target: Target, connections: number, request: () => HeldRequest): Promise<Answers> {
+  const answers: Answers = new Map();
+  const sockets: Socket[] = [];
+  const { port } = new URL(target.baseUrl);
+  const ended = Array.from({ length: connections }, (_, index) => {
+    const { head, type, bytes, sent } = request();
+    const socket = connect({ port: Number(port), host: '127.0.0.1', localAddress: `127.0.0.${2 + (index % 21)}` });
+    sockets.push(socket);
+    socket.write(`${head}\r\nHost: 127.0.0.1\r\nContent-Type: ${type}\r\nContent-Length: ${bytes}\r\n\r\n${sent}`);
+    return new Promise<void>((resolve) => {
+      let answer: number | 'none' = 'none';
+      socket.once('data', (chunk: Buffer) => (answer = Number(/^HTTP\/1\.1 (\d{3})/.exec(chunk.toString())?.[1])));
+      socket.on('error', () => undefined);
+      socket.once('close', () => {
+        count(answers, answer);
+        resolve();
+      });
+      socket.resume();
+    });
+  });
+  const held = setTimeout(() => sockets.forEach((socket) => socket.destroy()), HELD_MS);
+  await Promise.all(ended);
+  clearTimeout(held);
+  return answers;
+}

@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { type ApiClient, logIn } from '../api.client.ts';
+import { type AttackRow, formatAttackTable } from '../attack.table.ts';
+import type { Stage } from '../deployment.ts';
+import { type MemoryPeaks, type WatchedProcess, watchMemory } from '../memory.watch.ts';
+import { moveIn, startWorking } from '../neighbours.ts';
+import { type Answers, ATTACKS, type Sender } from '../one-sender.attacks.ts';
+import { newMember, newWorkspace } from '../workspace.ts';
+
+/** What a process of a service may hold: the memory that the manifests give a pod. */
+const MAX_MEMORY_BYTES = 384 * 1024 * 1024;
+
+/** Nothing that one sender does stops another. Afterwards it prints what the others noticed. */
+export function describeOneSender(
+  stage: Stage,
+  /** Of those, `limited` names the ones that must stay within a pod's memory. */
+  processes: () => { all: readonly WatchedProcess[]; limited: readonly string[] },
+): void {
+  const rows: AttackRow[] = [];
+  let owner: ApiClient;
+
+  beforeAll(async () => {
+    owner = await logIn(stage.deployment(), stage.deployment().owner);
+  });
+  afterAll(() => void process.stdout.write(`\n${formatAttackTable(rows)}\n`));
+
+  async function newSender(): Promise<Sender> {
+    const target = stage.deployment();
+    const workspace = await newWorkspace(owner);
+    return { target, workspace, session: await newMember(target, owner, workspace, 'owner') };
+  }
+
+  it.each(ATTACKS)(
+    'others are answered, counted and notified, and memory stays bounded, during $name',
+    async ({ name, prepare, strike }) => {
+      const sender = await newSender();
+      await prepare?.(sender);
+      const neighbours = await moveIn(stage, owner);
+      const { all, limited } = processes();
+      const memory = watchMemory(all);
+      const working = startWorking(stage, owner);
+
+      // When the suite fails, too: what still looks on would hide why.
+      const watched = () => Promise.all([working.stop(), memory.stop()]);
+
+      const [answers, reported] = await Promise.all([strike(sender), neighbours.report()]).finally(watched);
+      const [{ calls, failures, slowestMs }, peaks] = await watched();
+
+      rows.push({
+        ...{ attack: name, answers: listAnswers(answers), calls, failed: failures.length, slowestMs },
+        ...{ neighbours: neighbours.count, ...reported, memory: peaks },
+      });
+      expect(failures).toEqual([]);
+      expect(overLimit(peaks, limited)).toEqual([]);
+    },
+  );
+}
+
+function listAnswers(answers: Answers): string {
+  return [...answers].map(([answer, times]) => `${times} × ${answer}`).join(', ');
+}
+
+function overLimit(peaks: MemoryPeaks, limited: readonly string[]): string[] {
+  return limited.filter((name) => (peaks.get(name) ?? 0) > MAX_MEMORY_BYTES);
+}
