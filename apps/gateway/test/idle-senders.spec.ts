@@ -102,6 +102,7 @@ describe('1030 connections that send a head and one byte of a body', () => {
   it.each([
     ['with one session', AGENTS, `Cookie: ${cookieOf('ada')}`, 256],
     ['with one key', EVENTS, 'Authorization: Bearer one', 256],
+    ['with the id of a user as a key', EVENTS, 'Authorization: Bearer user_mia', 256],
     ['with nothing, at log-in', LOGIN, 'X-Nothing: 0', 1030],
   ])(
     '%s keep nobody out, and take no place at a service',

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { request as httpRequest, type IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '@tollkeeper/testing';
 import request from 'supertest';
@@ -76,6 +78,27 @@ describe('a write', () => {
       expect(stack.services[to].requests).toBe(before);
     },
   );
+
+  it('has the role of the moment at which its body is there, however long that takes', async () => {
+    const { sessions } = stack.identity;
+    sessions.set('waiting', { userId: 'user_waiting', memberships: [{ ...acme, role: 'owner' }] });
+    const before = stack.services.keys.requests;
+    const write = httpRequest(`${stack.gateway.httpUrl}/w/acme/api/v1/management/workspace-keys`, {
+      method: 'POST',
+      headers: { cookie: cookieOf('waiting'), 'content-type': 'application/json' },
+    });
+    write.write(`{${' '.repeat(100_000)}`);
+    await eventually(async () => {
+      const held = await stack.metrics.registry.getSingleMetricAsString('http_server_body_bytes');
+      expect(Number(held.trim().split(' ').at(-1))).toBeGreaterThan(100_000);
+    });
+    sessions.set('waiting', { userId: 'user_waiting', memberships: [{ ...acme, role: 'member' }] });
+    write.end('}');
+    const [answer] = (await once(write, 'response')) as [IncomingMessage];
+    answer.resume();
+    expect(answer.statusCode).toBe(403);
+    expect(stack.services.keys.requests).toBe(before);
+  });
 
   it('carries the role of this moment to its service', async () => {
     const { sessions } = stack.identity;

@@ -22,6 +22,10 @@ export function describeOneSender(
   beforeAll(async () => {
     owner = await logIn(stage.deployment(), stage.deployment().owner);
   });
+  /** Somebody else each time, as one person may be in 100 workspaces at most. */
+  const newOwner = async (): Promise<ApiClient> =>
+    newMember(stage.deployment(), owner, await newWorkspace(owner), 'owner');
+
   afterAll(() => void process.stdout.write(`\n${formatAttackTable(rows)}\n`));
 
   async function newSender(): Promise<Sender> {
@@ -35,7 +39,7 @@ export function describeOneSender(
     async ({ name, prepare, strike }) => {
       const sender = await newSender();
       await prepare?.(sender);
-      const neighbours = await moveIn(stage, owner);
+      const neighbours = await moveIn(stage, await newOwner());
       const { all, limited } = processes();
       const memory = watchMemory(all);
       const working = startWorking(stage, owner);

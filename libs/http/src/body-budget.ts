@@ -7,9 +7,10 @@ export interface BodyBudget {
   readonly takenBytes: number;
   /**
    * Opens the account of one request, with nothing on it. `giveWay` is called at most once, with the error to answer, when
-   * the body has stalled and another needs its room, which is taken from it at the same time.
+   * the body has stalled and another needs its room, which is taken from it at the same time. Once half of the budget is taken, the
+   * bodies of one `sender` get no more than a quarter of it together.
    */
-  open(giveWay: (reason: AppError) => void): BodyShare;
+  open(giveWay: (reason: AppError) => void, sender?: string): BodyShare;
 }
 
 /** What one request holds of a {@link BodyBudget}. */
@@ -39,11 +40,17 @@ const PROGRESS_BYTES = 16 * 1024;
 export const STALLED_MS = 1_000;
 
 /** Of each body, this much may use all of the budget, the rest only three quarters: large ones leave room for small ones. */
-const SMALL_BODY_BYTES = 64 * 1024;
+export const SMALL_BODY_BYTES = 64 * 1024;
 const LARGE_BODIES_SHARE = 0.75;
+const SENDER_SHARE = 0.25;
+/** Of the budget, above which senders are held to their share. */
+const FREE_FOR_ALL_SHARE = 0.5;
 
 interface Account {
+  /** Charged for it. */
   bytes: number;
+  arrivedBytes: number;
+  sender: string | undefined;
   /** Arrived since `progressAt`. */
   freshBytes: number;
   progressAt: number;
@@ -61,6 +68,17 @@ export function createBodyBudget(options: BodyBudgetOptions): BodyBudget {
   let takenBytes = 0;
   /** Bodies that are not all there, the one longest without progress first. */
   const arriving = new Set<Account>();
+  const bySender = new Map<string, number>();
+
+  function charge(account: Account, bytes: number): void {
+    takenBytes += bytes;
+    account.bytes += bytes;
+    const { sender } = account;
+    if (sender === undefined) return;
+    const ofSender = (bySender.get(sender) ?? 0) + bytes;
+    if (ofSender === 0) bySender.delete(sender);
+    else bySender.set(sender, ofSender);
+  }
 
   function noteProgress(account: Account, bytes: number): void {
     if (account.closed) return;
@@ -75,16 +93,20 @@ export function createBodyBudget(options: BodyBudgetOptions): BodyBudget {
   function close(account: Account): void {
     account.closed = true;
     arriving.delete(account);
-    takenBytes -= account.bytes;
-    account.bytes = 0;
+    charge(account, -account.bytes);
   }
 
   function hasRoom(account: Account, bytes: number): boolean {
     // A body that is alone is always let in, so that a budget under a route's limit slows requests down and stops
     // none for good.
     if (takenBytes === account.bytes) return true;
-    const share = account.bytes + bytes > SMALL_BODY_BYTES ? LARGE_BODIES_SHARE : 1;
+    const share = account.arrivedBytes > SMALL_BODY_BYTES ? LARGE_BODIES_SHARE : 1;
     return takenBytes + bytes <= budgetBytes * share;
+  }
+
+  function isOverShare({ sender }: Account, bytes: number): boolean {
+    if (sender === undefined || takenBytes + bytes <= budgetBytes * FREE_FOR_ALL_SHARE) return false;
+    return (bySender.get(sender) ?? 0) + bytes > budgetBytes * SENDER_SHARE;
   }
 
   function makeRoom(account: Account, bytes: number): void {
@@ -102,21 +124,30 @@ export function createBodyBudget(options: BodyBudgetOptions): BodyBudget {
   function take(account: Account, bytes: number): void {
     const charged = bytes + PIECE_OVERHEAD_BYTES;
     noteProgress(account, bytes);
-    makeRoom(account, charged);
-    if (!hasRoom(account, charged)) {
+    account.arrivedBytes += bytes;
+    const overShare = isOverShare(account, charged);
+    if (!overShare) makeRoom(account, charged);
+    if (overShare || !hasRoom(account, charged)) {
       countRefusal('body_budget');
       throw full();
     }
-    takenBytes += charged;
-    account.bytes += charged;
+    charge(account, charged);
   }
 
   return {
     get takenBytes() {
       return takenBytes;
     },
-    open(giveWay) {
-      const account: Account = { bytes: 0, freshBytes: 0, progressAt: 0, closed: false, giveWay };
+    open(giveWay, sender) {
+      const account: Account = {
+        bytes: 0,
+        arrivedBytes: 0,
+        sender,
+        freshBytes: 0,
+        progressAt: 0,
+        closed: false,
+        giveWay,
+      };
       return {
         take: (bytes) => take(account, bytes),
         pass: (bytes) => noteProgress(account, bytes),

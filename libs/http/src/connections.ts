@@ -20,6 +20,8 @@ export interface Connections {
    * many ahead has one under way. Who sends more ahead than {@link MAX_SENT_AHEAD} is cut off.
    */
   take(req: IncomingMessage, res: ServerResponse, handle: () => void): void;
+  /** Whether an answer has begun on the connection and is not over. */
+  isAnswering(socket: Socket): boolean;
 }
 
 /** Requests that may wait behind another on one connection: each takes a hundred times the memory of its shortest text. */
@@ -27,6 +29,8 @@ export const MAX_SENT_AHEAD = 32;
 
 interface Connection {
   underWay: IncomingMessage | null;
+  /** To the request under way. */
+  answer: ServerResponse | null;
   sentAhead: number;
 }
 
@@ -47,8 +51,10 @@ export function createConnections({ maxConnections, countRefusal }: ConnectionsO
   function begin(connection: Connection, req: IncomingMessage, res: ServerResponse, handle: () => void): void {
     const { socket } = req;
     connection.underWay = req;
+    connection.answer = res;
     res.once('close', () => {
       connection.underWay = null;
+      connection.answer = null;
       if (connections.delete(socket)) connections.set(socket, connection);
     });
     handle();
@@ -63,9 +69,10 @@ export function createConnections({ maxConnections, countRefusal }: ConnectionsO
         countRefusal('connection_limit');
         if (!makeRoom()) return void socket.destroy();
       }
-      connections.set(socket, { underWay: null, sentAhead: 0 });
+      connections.set(socket, { underWay: null, answer: null, sentAhead: 0 });
       socket.once('close', () => connections.delete(socket));
     },
+    isAnswering: (socket) => connections.get(socket)?.answer?.headersSent === true,
     take(req, res, handle) {
       const connection = connections.get(req.socket);
       // Closed already, with requests left in what was read from it.

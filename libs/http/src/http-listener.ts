@@ -75,13 +75,17 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
       // Node's own answer has neither body nor id.
       requireHostHeader: false,
     },
-    (req, res) => connections.take(req, res, () => answer(req, res)),
+    take,
   );
+  // An expectation that Node does not know is not looked at either.
+  server.on('checkExpectation', take);
   server.on('connection', connections.open);
   server.setTimeout(unreadTimeoutMs);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') countRefusal('request_timeout');
-    answerUnreadable(error, socket);
+    // Behind the head of an answer it would be read as a part of that.
+    if (connections.isAnswering(socket)) socket.destroy();
+    else answerUnreadable(error, socket);
   });
   metrics.gauge({
     name: 'http_server_connections',
@@ -90,6 +94,10 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
       this.set(connections.count);
     },
   });
+
+  function take(req: IncomingMessage, res: ServerResponse): void {
+    connections.take(req, res, () => answer(req, res));
+  }
 
   function answer(req: IncomingMessage, res: ServerResponse): void {
     if (refuseAmbiguous(req, res)) return;

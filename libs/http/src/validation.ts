@@ -66,9 +66,20 @@ function check(schema: z.ZodType | undefined, value: unknown, problems: Problems
   return result?.data;
 }
 
+const lists = new WeakMap<z.ZodArray, z.ZodArray>();
+
+/** What the schema says of the list itself. Kept, as making it costs more than it does. */
+function withoutElements(schema: z.ZodArray): z.ZodArray {
+  const known = lists.get(schema);
+  if (known !== undefined) return known;
+  const made = schema.clone({ ...schema.def, element: z.unknown() });
+  lists.set(schema, made);
+  return made;
+}
+
 /** What `schema` makes of the list. What it says of the list itself, such as its length, comes before the elements. */
 async function checkList(schema: z.ZodArray, list: readonly unknown[], problems: Problems): Promise<unknown[]> {
-  const itself = schema.clone({ ...schema.def, element: z.unknown() }).safeParse(list, { error: issueMessage });
+  const itself = withoutElements(schema).safeParse(list, { error: issueMessage });
   if (!itself.success) {
     problems.addIssues(itself.error.issues);
     return [];

@@ -6,7 +6,7 @@ import { createLogger, createMetrics, type Metrics } from '@tollkeeper/runtime';
 import { eventually } from '@tollkeeper/testing';
 import request from 'supertest';
 import { z } from 'zod';
-import { createHttpServer, defineRoute, type HttpListener } from '../src/index.ts';
+import { createBodyBudget, createHttpServer, defineRoute, type HttpListener } from '../src/index.ts';
 import { secret } from './api.fixture.ts';
 
 const BUDGET_BYTES = 100_000;
@@ -179,5 +179,46 @@ describe('the bodies of all requests under way', () => {
 
   it('never keep out a body that is alone, however large it is', async () => {
     expect((await post(5 * BUDGET_BYTES)).status).toBe(204);
+  });
+});
+
+describe('the bodies of one sender', () => {
+  const PIECE_BYTES = 16 * 1024;
+
+  function setUp() {
+    const budget = createBodyBudget({ budgetBytes: 1024 * 1024, countRefusal: () => undefined });
+    /** Opens bodies of one piece until one is refused, a hundred at most; answers what they hold together. */
+    const fill = (sender: string): number => {
+      const before = budget.takenBytes;
+      for (let i = 0; i < 100; i += 1) {
+        try {
+          budget.open(() => undefined, sender).take(PIECE_BYTES);
+        } catch {
+          break;
+        }
+      }
+      return budget.takenBytes - before;
+    };
+    return { budget, fill };
+  }
+
+  it('get half of the budget while nobody else needs it, and a quarter beside others', () => {
+    const { budget, fill } = setUp();
+    const [first, second, third] = [fill('a'), fill('b'), fill('c')];
+    expect(first).toBeLessThanOrEqual(512 * 1024);
+    expect(first).toBeGreaterThan(450 * 1024);
+    expect([fill('a'), second, third].every((bytes) => bytes <= 256 * 1024)).toBe(true);
+    expect([second, third].every((bytes) => bytes > 200 * 1024)).toBe(true);
+    expect(budget.takenBytes).toBeLessThanOrEqual(1024 * 1024);
+  });
+
+  it('count no more once their room is given back', () => {
+    const { budget, fill } = setUp();
+    const share = budget.open(() => undefined, 'a');
+    for (let i = 0; i < 20; i += 1) share.take(PIECE_BYTES);
+    fill('b');
+    expect(fill('a')).toBe(0);
+    share.giveBack();
+    expect(fill('a')).toBeGreaterThan(0);
   });
 });

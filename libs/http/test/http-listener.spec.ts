@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createMetrics } from '@tollkeeper/runtime';
+import { eventually } from '@tollkeeper/testing';
 import { createHttpListener } from '../src/index.ts';
 import type { HttpListener, HttpListenerOptions } from '../src/index.ts';
 
@@ -119,6 +120,30 @@ describe('createHttpListener', () => {
       request_id: 'kept-by-us',
     });
     expect(handled).toBe(0);
+  });
+
+  it('says nothing of what is no HTTP behind an answer that has begun: it would be read as a part of that', async () => {
+    const { url } = await start({
+      listener: (_req, res) => {
+        res.writeHead(200, { 'content-length': 400 });
+        res.write('A'.repeat(100));
+      },
+    });
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    socket.write('GET / HTTP/1.1\r\nHost: a\r\n\r\n');
+    let answer = '';
+    socket.on('data', (chunk: Buffer) => (answer += chunk.toString()));
+    await eventually(() => expect(answer).toMatch(/A{100}$/));
+    socket.write('no HTTP\r\n\r\n');
+    await once(socket, 'close');
+    expect(answer).toMatch(/A{100}$/);
+  });
+
+  it('answers an expectation that it does not know as if there were none', async () => {
+    const { url } = await start({ listener: (_req, res) => void res.end('taken') });
+    expect(await raw(url, 'GET / HTTP/1.1\r\nHost: a\r\nExpect: more\r\nConnection: close\r\n\r\n')).toMatch(
+      /^HTTP\/1.1 200 .*taken$/s,
+    );
   });
 
   it('takes a request of HTTP/1.0 without Host, which has none', async () => {

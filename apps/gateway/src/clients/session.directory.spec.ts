@@ -117,6 +117,30 @@ describe('createSessionDirectory', () => {
     expect(state.asked).toHaveLength(3);
   });
 
+  it('asks twice at most for all who ask anew at the same time, and none gets an answer from before', async () => {
+    const { state, resolveAnew } = setUp();
+    const first = resolveAnew().then((session) => {
+      state.valid = false;
+      return session;
+    });
+    const later = Array.from({ length: 50 }, () => resolveAnew());
+    expect(await first).not.toBeNull();
+    expect(new Set(await Promise.all(later))).toEqual(new Set([null]));
+    expect(state.asked).toHaveLength(2);
+    state.valid = true;
+    expect(await resolveAnew()).not.toBeNull();
+    expect(state.asked).toHaveLength(3);
+  });
+
+  it('asks anew behind a question that failed', async () => {
+    const { state, resolveAnew } = setUp();
+    state.down = true;
+    const first = resolveAnew().finally(() => (state.down = false));
+    const second = resolveAnew();
+    await expect(first).rejects.toMatchObject({ code: 'service_unavailable' });
+    expect(await second).not.toBeNull();
+  });
+
   it('goes on with what it knows when it cannot ask anew', async () => {
     const { state, resolve, resolveAnew } = setUp();
     await resolve();

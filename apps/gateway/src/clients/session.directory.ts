@@ -22,7 +22,7 @@ export interface Session {
 export interface SessionDirectory {
   /** Who `cookie` stands for; null when it is no valid session. Throws `service_unavailable` while identity can't be asked. */
   resolve(cookie: string, requestId: string): Promise<Session | null>;
-  /** As `resolve`, by a question asked for this request alone: as of now, whatever is known from before. */
+  /** As `resolve`, by a question that begins after the call: as of now, whatever is known from before. */
   resolveAnew(cookie: string, requestId: string): Promise<Session | null>;
   /** Asks identity again at the next use of `cookie`: its session or its user's memberships have changed. */
   forget(cookie: string): void;
@@ -37,13 +37,19 @@ export interface SessionDirectoryOptions {
   now?: () => number;
 }
 
+interface Question {
+  answer: Promise<Session | null>;
+  /** The one that begins after it. */
+  next?: Promise<Session | null>;
+}
+
 const MAX_CACHED_SESSIONS = 20_000;
 /** What identity hands out: 256 random bits in base64url. Anything else needs no question. */
 const SESSION_ID = /^[A-Za-z0-9_-]{43}$/;
 
 /**
  * Asks identity about sessions and keeps its answers, good and bad, for a few seconds. Concurrent questions about one
- * session are one question. Cookies are known here by their SHA-256 alone.
+ * session are one question, or two where the first began too early. Cookies are known here by their SHA-256 alone.
  */
 export function createSessionDirectory(options: SessionDirectoryOptions): SessionDirectory {
   const { identity, tokenKey, cacheMs, now = () => performance.now() } = options;
@@ -53,6 +59,9 @@ export function createSessionDirectory(options: SessionDirectoryOptions): Sessio
     ttlResolution: 0,
     perf: { now },
   });
+
+  /** Questions that began anew, by session. */
+  const asking = new Map<string, Question>();
 
   async function ask(sha256: string, requestId: string): Promise<Session | null> {
     try {
@@ -72,6 +81,26 @@ export function createSessionDirectory(options: SessionDirectoryOptions): Sessio
     answer.catch(() => answers.delete(sha256));
   }
 
+  /** Shares the question that begins when the one under way has its answer with all who come until then. */
+  function askAnew(sha256: string, requestId: string): Promise<Session | null> {
+    const underWay = asking.get(sha256);
+    if (underWay !== undefined) {
+      const begin = (): Promise<Session | null> => beginAnew(sha256, requestId);
+      return (underWay.next ??= underWay.answer.then(begin, begin));
+    }
+    return beginAnew(sha256, requestId);
+  }
+
+  function beginAnew(sha256: string, requestId: string): Promise<Session | null> {
+    const question: Question = { answer: ask(sha256, requestId) };
+    asking.set(sha256, question);
+    const end = (): void => {
+      if (question.next === undefined) asking.delete(sha256);
+    };
+    question.answer.then(end, end);
+    return question.answer;
+  }
+
   return {
     resolve(cookie, requestId) {
       if (!SESSION_ID.test(cookie)) return Promise.resolve(null);
@@ -83,7 +112,7 @@ export function createSessionDirectory(options: SessionDirectoryOptions): Sessio
       return answer;
     },
     resolveAnew(cookie, requestId) {
-      return SESSION_ID.test(cookie) ? ask(hash('sha256', cookie), requestId) : Promise.resolve(null);
+      return SESSION_ID.test(cookie) ? askAnew(hash('sha256', cookie), requestId) : Promise.resolve(null);
     },
     forget(cookie) {
       answers.delete(hash('sha256', cookie));

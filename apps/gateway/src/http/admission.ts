@@ -79,20 +79,15 @@ export function sessionCookie({ cookie }: IncomingHttpHeaders): string | undefin
 
 /**
  * The session behind the cookie; null where the area needs none. Throws `unauthenticated` where it does and there is
- * none that is valid. A workspace key is no session (spec §5).
- *
- * A write has what identity says now: what it leaves (a key, a member, a budget) would outlast a role that is known here
- * but has just been taken away.
+ * none that is valid. A workspace key is no session (spec §5). `resolve` is the directory's.
  */
 export async function authenticate(
   { access }: Area,
-  method: string,
   cookie: string | undefined,
-  sessions: SessionDirectory,
+  resolve: SessionDirectory['resolve'],
   requestId: string,
 ): Promise<Session | null> {
   if (access === 'public' || access === 'key') return null;
-  const resolve = isSafeMethod(method) ? sessions.resolve : sessions.resolveAnew;
   const session = cookie === undefined ? null : await resolve(cookie, requestId);
   if (session !== null) return session;
   throw new AppError('unauthenticated', 'You are not signed in. Log in at POST /api/v1/auth/login.');

@@ -4,7 +4,8 @@ import { type Logger, type Metrics, type Tracer, withSpan } from '@tollkeeper/ru
 import express from 'express';
 import type { Express, NextFunction, RequestHandler } from 'express';
 import type { SessionDirectory } from '../clients/session.directory.ts';
-import { createWriteProtection, hasBody } from '../domain/write-protection.ts';
+import type { Membership } from '../domain/membership.ts';
+import { createWriteProtection, hasBody, isSafeMethod } from '../domain/write-protection.ts';
 import type { PublishedDocument } from '../openapi/published-document.ts';
 import {
   authenticate,
@@ -86,7 +87,9 @@ const refuseUnknown: RequestHandler = () => {
 function createApi(options: EdgeOptions): (req: EdgeRequest, res: EdgeResponse) => Promise<void> {
   const { sessions, forward, edgeHeaders, bodies, countRefusal } = options;
   const addresses = createUnderWayLimit(options.underWayPerAddress, countRefusal);
-  const senders = createUnderWayLimit(options.underWayPerSender, countRefusal);
+  // Each kind by itself: a key is any text that somebody sends, a user's id too.
+  const users = createUnderWayLimit(options.underWayPerSender, countRefusal);
+  const keys = createUnderWayLimit(options.underWayPerSender, countRefusal);
   const limitLogins = createLoginLimit(options.loginAttemptsPerMinute);
   const refuseCrossSite = createWriteProtection(options.publicUrl);
 
@@ -103,13 +106,28 @@ function createApi(options: EdgeOptions): (req: EdgeRequest, res: EdgeResponse) 
     const { area } = target;
     exchange.area = area;
     const cookie = sessionCookie(headers);
-    const session = await authenticate(area, method, cookie, sessions, exchange.requestId);
-    if (session !== null) exchange.session = session;
-    const sender = session?.userId ?? keyOf(area, headers);
-    if (sender !== undefined) senders.enter(sender, res);
+    let session = await authenticate(area, cookie, sessions.resolve, exchange.requestId);
+    if (session !== null) {
+      exchange.session = session;
+      users.enter(session.userId, res);
+    }
+    const key = keyOf(area, headers);
+    if (key !== undefined) keys.enter(key, res);
     // A browser sends a cookie on its own, a key never.
     if (area.access !== 'key' || cookie !== undefined) refuseCrossSite(method, headers);
-    const membership = authorize(target, session, method);
+    const isWrite = session !== null && !isSafeMethod(method);
+    const authorizeAnew = async (): Promise<Membership | null> => {
+      session = await authenticate(area, cookie, sessions.resolveAnew, exchange.requestId);
+      return authorize(target, session, method);
+    };
+    let membership: Membership | null;
+    try {
+      membership = authorize(target, session, method);
+    } catch (refusal) {
+      // A role may just have been given.
+      if (!isWrite) throw refusal;
+      membership = await authorizeAnew();
+    }
     if (membership !== null) exchange.membership = membership;
     checkBody(area, method, headers);
     // Last, so that what identity never sees, such as what another site has a browser send, keeps nobody out.
@@ -117,9 +135,11 @@ function createApi(options: EdgeOptions): (req: EdgeRequest, res: EdgeResponse) 
 
     let body: Admitted['body'] = null;
     if (hasBody(headers)) {
-      body = await bodies.wait(area.upstream, req, res);
+      body = await bodies.wait(area, req, res);
       if (body === null) return;
     }
+    // With nothing left to wait for: what a write leaves, a key above all, would outlast a role that was taken away meanwhile.
+    if (isWrite) membership = await authorizeAnew();
     return forward(req, res, { target, cookie, session, membership, body });
   };
 }

@@ -74,7 +74,6 @@ export function createUpstream(options: UpstreamOptions): UpstreamService {
     /** The answer, where it came in one piece. */
     let whole: Buffer | undefined;
     res.once('close', () => {
-      underWay -= 1;
       if (!res.writableFinished) sent?.abort(GONE);
     });
 
@@ -101,17 +100,19 @@ export function createUpstream(options: UpstreamOptions): UpstreamService {
         res.once('drain', () => controller.resume());
       },
       onResponseEnd() {
+        underWay -= 1;
         // As text it leaves together with the head, in one write: that is a quarter of all that a request costs here.
         if (whole === undefined) res.end();
         else res.end(whole.toString('latin1'), 'latin1');
       },
       onResponseError(_controller, error) {
-        if (res.closed) return;
-        if (!sentAgain && !res.headersSent && isLost(error) && mayBeSentAgain(request)) {
+        if (!res.closed && !sentAgain && !res.headersSent && isLost(error) && mayBeSentAgain(request)) {
           sentAgain = true;
           return dispatch();
         }
-        answerError(toAppError(name, error), req, res);
+        // Not before: what waits for a connection holds its body, though its client is gone.
+        underWay -= 1;
+        if (!res.closed) answerError(toAppError(name, error), req, res);
       },
     };
     dispatch();

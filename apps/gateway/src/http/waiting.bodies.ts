@@ -1,18 +1,18 @@
 import { finished } from 'node:stream';
-import type { BodyBudget, BodyShare, ErrorAnswerer } from '@tollkeeper/http';
-import type { Upstream } from '../domain/area.ts';
+import { type BodyBudget, type BodyShare, type ErrorAnswerer, SMALL_BODY_BYTES } from '@tollkeeper/http';
+import type { Area, Upstream } from '../domain/area.ts';
+import { networkOf, tooLarge } from './admission.ts';
 import type { EdgeRequest, EdgeResponse } from './exchange.ts';
-
-/** Up to here a body waits until it is whole; what is larger is passed on as it comes once this much is there. */
-export const SMALL_BODY_BYTES = 64 * 1024;
 
 export interface WaitingBodies {
   /**
-   * The body of a request once it is worth a place at its service: all of a small one, or `stream` when more than
-   * {@link SMALL_BODY_BYTES} have come, which `req` then gives first. Null when the request is over before: its client
-   * went away, or the body found no room or stalled, which is answered here.
+   * The body of a request once it is worth a place at its service: all of it, or `stream` when more than
+   * {@link SMALL_BODY_BYTES} of events have come, which `req` then gives first. Null when the request is over before: its client
+   * went away, or the body found no room, stalled or was too large, which is answered here.
+   *
+   * With a session a body is always there as a whole, so that who may write is asked when nothing is left to wait for.
    */
-  wait(upstream: Upstream, req: EdgeRequest, res: EdgeResponse): Promise<Buffer | 'stream' | null>;
+  wait(area: Area, req: EdgeRequest, res: EdgeResponse): Promise<Buffer | 'stream' | null>;
 }
 
 export interface WaitingBodiesDeps {
@@ -33,7 +33,8 @@ export function createWaitingBodies({ budgets, answerError }: WaitingBodiesDeps)
     req.resume();
   }
 
-  function wait(upstream: Upstream, req: EdgeRequest, res: EdgeResponse): Promise<Buffer | 'stream' | null> {
+  function wait(area: Area, req: EdgeRequest, res: EdgeResponse): Promise<Buffer | 'stream' | null> {
+    const { upstream, access, bodyLimitBytes } = area;
     if (res.closed) return Promise.resolve(null);
     const { promise, resolve } = Promise.withResolvers<Buffer | 'stream' | null>();
     const pieces: Buffer[] = [];
@@ -44,7 +45,7 @@ export function createWaitingBodies({ budgets, answerError }: WaitingBodiesDeps)
       refuse(error, req, res);
       resolve(null);
     };
-    const share: BodyShare = budgets[upstream].open(end);
+    const share: BodyShare = budgets[upstream].open(end, networkOf(res.locals.clientAddress));
     res.once('close', share.giveBack);
     const onData = (piece: Buffer) => {
       try {
@@ -54,7 +55,8 @@ export function createWaitingBodies({ budgets, answerError }: WaitingBodiesDeps)
       }
       pieces.push(piece);
       length += piece.length;
-      if (length > SMALL_BODY_BYTES) pass();
+      if (access === 'key' && length > SMALL_BODY_BYTES) pass();
+      else if (length > bodyLimitBytes) end(tooLarge(bodyLimitBytes));
     };
     const pass = () => {
       stop();
@@ -70,7 +72,9 @@ export function createWaitingBodies({ budgets, answerError }: WaitingBodiesDeps)
     };
     const forget = finished(req, { writable: false }, (error) => {
       stop();
-      if (!error) share.complete();
+      // A small one is bounded by its place from here on, and by the budget of its service.
+      if (length <= SMALL_BODY_BYTES) share.giveBack();
+      else share.complete();
       resolve(error ? null : Buffer.concat(pieces, length));
     });
     const stop = () => {
