@@ -48,4 +48,37 @@ describe('the positions of a consumer group', () => {
       expect(await offsets.position('events', 3)).toBe(to);
     }
   });
+
+  it('can be held by who stands there, before and after the first batch, and by nobody else', async () => {
+    const hold = (from: number | null) =>
+      withTransaction(mongo.connection, (session) =>
+        offsets.hold(session, { topic: 'events', partition: 4, from }).then(() => undefined),
+      );
+    for (const [from, others, to] of [
+      [null, [1], 3],
+      [3, [null, 1, 4], 5],
+    ] as const) {
+      await hold(from);
+      await hold(from);
+      expect(await offsets.position('events', 4)).toBe(from);
+      for (const other of others) await expect(hold(other)).rejects.toBeInstanceOf(OffsetConflict);
+      await advance({ partition: 4, from, to });
+      await expect(hold(from)).rejects.toBeInstanceOf(OffsetConflict);
+    }
+  });
+
+  it.each([null, 7])('held at %s, are not moved by anybody else before the holder has committed', async (from) => {
+    const partition = from === null ? 5 : 6;
+    if (from !== null) await advance({ partition, from: null, to: from });
+    let other: Promise<void> | undefined;
+    const order: string[] = [];
+    await withTransaction(mongo.connection, async (session) => {
+      await offsets.hold(session, { topic: 'events', partition, from });
+      other ??= advance({ partition, from, to: 9 }).then(() => void order.push('moved'));
+      await mongo.connection.collection('effects').insertOne({ from }, { session });
+      order.push('held');
+    });
+    await other;
+    expect(order).toEqual(['held', 'moved']);
+  });
 });

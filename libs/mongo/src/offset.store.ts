@@ -10,19 +10,28 @@ export interface OffsetStore {
    * the transaction, when the stored position is not `from`: somebody else has applied these records.
    */
   advance(session: ClientSession, step: OffsetStep): Promise<void>;
+  /**
+   * As `advance`, without moving: the transaction is one of whoever stands at `from`, and conflicts with every other one that
+   * advances or holds.
+   */
+  hold(session: ClientSession, place: OffsetPlace): Promise<void>;
 }
 
-export interface OffsetStep {
+/** Where a group stands. */
+export interface OffsetPlace {
   topic: string;
   partition: number;
   /** The position that the records were read from: `RecordBatch.from`. */
   from: number | null;
+}
+
+export interface OffsetStep extends OffsetPlace {
   to: number;
 }
 
 /** The records of a batch were applied by another consumer, or before; the batch must be dropped. */
 export class OffsetConflict extends Error {
-  constructor(group: string, { topic, partition, from }: OffsetStep) {
+  constructor(group: string, { topic, partition, from }: OffsetPlace) {
     super(`${group} no longer stands at ${from ?? 'the start'} in ${topic}/${partition}: another consumer moved on`);
     this.name = 'OffsetConflict';
   }
@@ -30,14 +39,15 @@ export class OffsetConflict extends Error {
 
 interface StoredOffset {
   _id: string;
-  nextOffset: number;
+  /** Null, as without a document: nothing was read. */
+  nextOffset: number | null;
   updatedAt: Date;
 }
 
 const storedOffsetSchema = new Schema<StoredOffset>(
   {
     _id: { type: String, required: true },
-    nextOffset: { type: Number, required: true },
+    nextOffset: { type: Number, default: null },
     updatedAt: { type: Date, required: true },
   },
   { collection: 'consumer_offsets', versionKey: false },
@@ -49,23 +59,24 @@ export function createOffsetStore(connection: Connection, group: string): Offset
   const offsets = registered ?? connection.model<StoredOffset>('ConsumerOffset', storedOffsetSchema);
   const idOf = (topic: string, partition: number): string => `${group}/${topic}/${partition}`;
 
+  async function move(session: ClientSession, place: OffsetPlace, to: number | null): Promise<void> {
+    const { topic, partition, from } = place;
+    const filter = { _id: idOf(topic, partition), nextOffset: from };
+    const stored = { nextOffset: to, updatedAt: new Date() };
+    // Where there is a document that does not stand at null, the upsert comes upon its key.
+    const options = { session, upsert: from === null };
+    const result = await offsets.updateOne(filter, { $set: stored }, options).catch((error: unknown) => {
+      throw isDuplicateKey(error) ? new OffsetConflict(group, place) : error;
+    });
+    if (result.matchedCount + result.upsertedCount === 0) throw new OffsetConflict(group, place);
+  }
+
   return {
     async position(topic, partition) {
       const stored = await offsets.findById(idOf(topic, partition)).lean();
       return stored?.nextOffset ?? null;
     },
-    async advance(session, step) {
-      const { topic, partition, from, to } = step;
-      const _id = idOf(topic, partition);
-      const stored = { nextOffset: to, updatedAt: new Date() };
-      if (from === null) {
-        await offsets.create([{ _id, ...stored }], { session }).catch((error: unknown) => {
-          throw isDuplicateKey(error) ? new OffsetConflict(group, step) : error;
-        });
-        return;
-      }
-      const { matchedCount } = await offsets.updateOne({ _id, nextOffset: from }, { $set: stored }, { session });
-      if (matchedCount === 0) throw new OffsetConflict(group, step);
-    },
+    advance: (session, step) => move(session, step, step.to),
+    hold: (session, place) => move(session, place, place.from),
   };
 }

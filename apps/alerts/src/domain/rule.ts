@@ -63,7 +63,7 @@ export const MAX_REMEMBERED_EVENTS = 5_000_000;
 export const MAX_RULE_CHANNELS = 20;
 /**
  * Most channels that the enabled rules of a workspace tell, each counted with each of its rules: what one event fires is stored, with
- * all notifications, in one transaction.
+ * all notifications, while the events behind it wait.
  */
 export const MAX_TOLD_CHANNELS = 5000;
 

@@ -31,15 +31,30 @@ export interface Standing {
   windows: SavedWindow[];
 }
 
-/** The results of the evaluation, whole or not at all. */
+/** The results of the evaluation: the position and all that was decided before it. */
 export interface EvaluationRecorder {
   standing(topic: string, partition: number): Promise<Standing>;
   /**
    * Stores position, windows, alerts, their notifications and the decisions. Rejects with `OffsetConflict` when another owner came first,
    * and with an error that `isRefusal` knows when it may be too much at once.
+   *
+   * Alerts that are too much for one transaction are stored in several ahead of the position, with their notifications.
+   * After a rejection or a crash some of them may be there: recording what reading the same events again comes to adds
+   * those that are missing.
    */
   record(progress: Progress): Promise<void>;
+  /** Writes where the partition stands once more. Rejects where MongoDB does not take as little as that either. */
+  touch(topic: string, partition: number): Promise<void>;
 }
+
+/** How many documents and about how many bytes. */
+interface Size {
+  documents: number;
+  bytes: number;
+}
+
+/** What is recorded in one transaction: it has to fit into the store's cache and time. */
+const MAX_TRANSACTION: Size = { documents: 3000, bytes: 6 * 1024 * 1024 };
 
 /** Others of the partition wait meanwhile. */
 const RETRY_FOR_MS = 15_000;
@@ -64,19 +79,19 @@ export function createEvaluationRecorder(deps: EvaluationRecorderDeps): Evaluati
 
   async function recordFires(
     session: ClientSession,
-    { step: { partition }, decisions, traces }: Progress,
-    now: number,
-  ) {
-    const fired = decisions.filter(({ outcome }) => outcome === 'fired').map(toAlert);
+    { step: { partition }, traces }: Progress,
+    fired: readonly Decision[],
+  ): Promise<void> {
     if (fired.length === 0) return;
-    const fresh = await alerts.insertNew(session, partition, fired);
+    const fresh = await alerts.insertNew(session, partition, fired.map(toAlert));
     if (fresh.length === 0) return;
     const traceOf = ({ id }: Alert): TraceHeaders | undefined => traces.get(id);
-    await notifier.tell(session, { type: 'alert.fired', alerts: fresh, at: now, traceOf });
+    await notifier.tell(session, { type: 'alert.fired', alerts: fresh, at: clock(), traceOf });
   }
 
   /** A rule without a window was deleted meanwhile: nobody would find its evaluations any more. */
-  async function recordDecisions(session: ClientSession, { decisions, windows: changed }: Progress, now: number) {
+  async function recordDecisions(session: ClientSession, { decisions, windows: changed }: Progress): Promise<void> {
+    const now = clock();
     const byRule = Map.groupBy(decisions, ({ rule }) => rule.id);
     const ofRules = changed.map(({ tenantId, ruleId, history }) => {
       const made = (byRule.get(ruleId) ?? []).map((decision) => toEvaluation(decision, now));
@@ -84,6 +99,9 @@ export function createEvaluationRecorder(deps: EvaluationRecorderDeps): Evaluati
     });
     await evaluations.record(session, ofRules);
   }
+
+  const inTransaction = (work: (session: ClientSession) => Promise<void>): Promise<void> =>
+    withTransaction(connection, work, { retryForMs: RETRY_FOR_MS });
 
   return {
     async standing(topic, partition) {
@@ -95,22 +113,50 @@ export function createEvaluationRecorder(deps: EvaluationRecorderDeps): Evaluati
         return { position, windows: saved.filter(({ ruleId }) => !missing.has(ruleId)) };
       });
     },
-    record(progress) {
-      const work = async (session: ClientSession): Promise<void> => {
-        const { step, windows: changed } = progress;
-        const now = clock();
+    async record(progress) {
+      const { step, windows: changed, decisions } = progress;
+      const pieces = inPieces(decisions.filter(({ outcome }) => outcome === 'fired'));
+      // What does not go ahead goes with the position.
+      const last = pieces.length === 1 ? pieces.pop()! : [];
+      for (const fired of pieces) {
+        await inTransaction(async (session) => {
+          await offsets.hold(session, step);
+          await recordFires(session, progress, fired);
+        });
+      }
+      await inTransaction(async (session) => {
         await offsets.advance(session, step);
         await windows.save(session, step.partition, changed);
-        await recordFires(session, progress, now);
-        await recordDecisions(session, progress, now);
-      };
-      return withTransaction(connection, work, { retryForMs: RETRY_FOR_MS });
+        await recordFires(session, progress, last);
+        await recordDecisions(session, progress);
+      });
+    },
+    async touch(topic, partition) {
+      const from = await offsets.position(topic, partition);
+      await inTransaction((session) => offsets.hold(session, { topic, partition, from }));
     },
   };
 }
 
-/** What storing a decision takes, about: how many documents, and how many bytes. */
-export function sizeOfDecision({ outcome, rule, evidence }: Decision): { documents: number; bytes: number } {
+/** In their order, as few as fit into a transaction each. */
+function inPieces(decisions: readonly Decision[]): Decision[][] {
+  const pieces: Decision[][] = [];
+  let size: Size = { documents: Infinity, bytes: Infinity };
+  for (const decision of decisions) {
+    const { documents, bytes } = sizeOfDecision(decision);
+    size = { documents: size.documents + documents, bytes: size.bytes + bytes };
+    if (size.documents <= MAX_TRANSACTION.documents && size.bytes <= MAX_TRANSACTION.bytes) {
+      pieces.at(-1)!.push(decision);
+    } else {
+      pieces.push([decision]);
+      size = { documents, bytes };
+    }
+  }
+  return pieces;
+}
+
+/** What storing a decision takes, about. */
+export function sizeOfDecision({ outcome, rule, evidence }: Decision): Size {
   if (outcome === 'suppressed') return { documents: 1, bytes: EVALUATION_BYTES };
   const samples = evidence.sampleEventIds.reduce((sum, id) => sum + id.length, 0);
   const types = rule.eventTypes.reduce((sum, type) => sum + type.length, 0);
