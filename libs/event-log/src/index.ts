@@ -1,4 +1,5 @@
 export { createConfiguredEventLog, type EventLogConfig, eventLogConfig } from './configured.event-log.ts';
+export { type ConflictPatience, createConflictPatience } from './conflict.patience.ts';
 export * from './dead-letters.ts';
 export * from './event-log.ts';
 export { type InstrumentOptions, instrumentEventLog } from './instrumented.event-log.ts';

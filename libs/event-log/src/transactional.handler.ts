@@ -1,6 +1,7 @@
 import { startSlices } from '@tollkeeper/kernel';
-import { ContendedTransaction, isRefusal, type OffsetStore, withTransaction } from '@tollkeeper/mongo';
+import { isRefusal, type OffsetStore, withTransaction } from '@tollkeeper/mongo';
 import type { ClientSession, Connection } from 'mongoose';
+import { createConflictPatience, PATIENCE_MS } from './conflict.patience.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import type { ConsumerHandler, ReadRecord, RecordBatch } from './event-log.ts';
 
@@ -34,7 +35,7 @@ const LIMITS = {
   /** Milliseconds of conflicts after which less is tried at once. What a killed process holds is free before that. */
   retryForMs: 10_000,
   /** Milliseconds that a single record conflicts before it is taken for the cause, and not the load or somebody's lock. */
-  patienceMs: 300_000,
+  patienceMs: PATIENCE_MS,
 };
 
 interface Entry<Item> {
@@ -61,8 +62,7 @@ export function createTransactionalHandler<Item, Effect>(
 ): ConsumerHandler {
   const { connection, offsets, deadLetters, read, documents = () => () => 1 } = options;
   const limits = { ...LIMITS, ...options.limits };
-  /** By partition, the record that conflicts alone, and since when. */
-  const contended = new Map<string, { offset: number; since: number }>();
+  const patience = createConflictPatience(limits.patienceMs);
 
   /** Commits the entries, with the position behind them. */
   async function commit(place: Place, entries: readonly Entry<Item>[], to: number): Promise<void> {
@@ -100,18 +100,10 @@ export function createTransactionalHandler<Item, Effect>(
     try {
       await commit(place, [entry], to);
     } catch (error) {
-      if (!isRefusal(error) || (error instanceof ContendedTransaction && isPatientWith(batch, offset))) throw error;
+      if (!isRefusal(error) || !patience.hasRunOut(error, batch, offset)) throw error;
       await deadLetters.setAside(batch, entry.record, reasonOf(error));
       await commit(place, [], to);
     }
-  }
-
-  function isPatientWith({ topic, partition }: RecordBatch, offset: number): boolean {
-    const key = `${topic}/${partition}`;
-    const known = contended.get(key);
-    if (known?.offset === offset) return performance.now() - known.since < limits.patienceMs;
-    contended.set(key, { offset, since: performance.now() });
-    return true;
   }
 
   async function readOrSetAside(batch: RecordBatch, record: ReadRecord): Promise<Item | undefined> {

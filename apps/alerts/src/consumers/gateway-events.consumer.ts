@@ -6,6 +6,7 @@ import {
   peekEventType,
 } from '@tollkeeper/contracts';
 import type { DeadLetters, EventLog, LogConsumer, RecordBatch, ReleasedPartition } from '@tollkeeper/event-log';
+import { startSlices } from '@tollkeeper/kernel';
 import { isRefusal, type OffsetStore } from '@tollkeeper/mongo';
 import { type CountableEvent, isLate, toCountableEvent } from '../domain/event.ts';
 import type { RuleBook } from '../domain/rule-book.ts';
@@ -143,7 +144,9 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
    */
   async function counted(batch: RecordBatch): Promise<{ event: CountableEvent; offset: number }[]> {
     const events: { event: CountableEvent; offset: number }[] = [];
+    const slices = startSlices();
     for (const record of batch.records) {
+      if (slices.usedUp()) await slices.next();
       const type = peekEventType(record.value);
       if (type !== null && !(book.countsType(type) && book.counts(record.key, type))) continue;
       try {

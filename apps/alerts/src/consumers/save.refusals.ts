@@ -1,4 +1,10 @@
-import type { DeadLetters, RecordBatch } from '@tollkeeper/event-log';
+import {
+  type ConflictPatience,
+  createConflictPatience,
+  type DeadLetters,
+  type RecordBatch,
+} from '@tollkeeper/event-log';
+import type { EvaluationRecorder } from '../store/evaluation.recorder.ts';
 
 /** The save of what these events came to was refused for what it is: fewer at once may get through. */
 export class RefusedSave extends Error {
@@ -14,7 +20,7 @@ export class RefusedSave extends Error {
   }
 }
 
-/** A refusal can be of the moment: a conflict, or a server with too much to do. */
+/** A refusal can be of the moment: a server with too much to do. */
 const MAX_REFUSALS_OF_ONE_EVENT = 3;
 /** Beyond it the size of what is to be stored bounds saves, as ever. */
 const MAX_LIMIT = 4096;
@@ -40,11 +46,19 @@ export interface SaveRefusals {
   refused(partition: number, events: number): void;
   /** After a save; the next one may be of twice as many events. */
   saved(partition: number): void;
-  /** Sets the event of the batch aside once it was refused alone, several times. */
+  /**
+   * Sets the event of the batch aside once it was refused alone, several times and not only by conflicts, while MongoDB takes other
+   * writes.
+   */
   giveUp(batch: RecordBatch, refusal: RefusedSave): Promise<void>;
 }
 
-export function createSaveRefusals({ deadLetters }: { deadLetters: DeadLetters }): SaveRefusals {
+export function createSaveRefusals(deps: {
+  deadLetters: DeadLetters;
+  recorder: Pick<EvaluationRecorder, 'touch'>;
+  patience?: ConflictPatience;
+}): SaveRefusals {
+  const { deadLetters, recorder, patience = createConflictPatience() } = deps;
   const byPartition = new Map<number, Refusals>();
 
   return {
@@ -62,10 +76,14 @@ export function createSaveRefusals({ deadLetters }: { deadLetters: DeadLetters }
       if (limit > MAX_LIMIT) byPartition.delete(partition);
       else byPartition.set(partition, { limit, ofOne: 0, setAside: new Set() });
     },
-    async giveUp(batch, { offset, message }) {
+    async giveUp(batch, { offset, message, cause }) {
       const refusals = byPartition.get(batch.partition);
       const record = batch.records.find((each) => each.offset === offset);
-      if (refusals === undefined || record === undefined || refusals.ofOne < MAX_REFUSALS_OF_ONE_EVENT) return;
+      if (refusals === undefined || refusals.ofOne === 0 || record === undefined) return;
+      const patient = !patience.hasRunOut(cause, batch, offset);
+      if (patient || refusals.ofOne < MAX_REFUSALS_OF_ONE_EVENT) return;
+      // A database that does not take this either is in trouble, and it is not the event's fault.
+      await recorder.touch(batch.topic, batch.partition);
       await deadLetters.setAside(batch, record, message);
       refusals.setAside.add(offset);
       refusals.ofOne = 0;
