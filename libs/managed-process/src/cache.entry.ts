@@ -18,8 +18,8 @@ export interface CacheEntryOptions {
 }
 
 /**
- * The directory `name` in the cache. The first call has it filled; it is there whole or not at all. Of several processes one
- * fills it and the others wait. Rejects with what `fill` rejects with.
+ * The directory `name` in the cache. The first call has it filled; it is there whole or not at all. Of several
+ * processes one fills it and the others wait. Rejects with what `fill` rejects with.
  */
 export async function cacheEntry({
   cacheDirectory,

@@ -31,7 +31,10 @@ export interface ControlPlaneOptions {
   podNetwork?: string;
 }
 
-/** A real Kubernetes API server with its store and its controllers. Without a node: pods are made and admitted, and stay pending. */
+/**
+ * A real Kubernetes API server with its store and its controllers. Without a node: pods are made and admitted, and stay
+ * pending.
+ */
 export interface ControlPlane {
   api: KubernetesApi;
   url: string;
@@ -42,8 +45,8 @@ export interface ControlPlane {
 }
 
 /**
- * Starts etcd, kube-apiserver and kube-controller-manager as children of this process, which end with it; resolves once the
- * API server is ready. Rejects with the last lines of a part that does not start. Needs no root.
+ * Starts etcd, kube-apiserver and kube-controller-manager as children of this process, which end with it; resolves once
+ * the API server is ready. Rejects with the last lines of a part that does not start. Needs no root.
  */
 export async function startControlPlane(options: ControlPlaneOptions): Promise<ControlPlane> {
   const { directory, onProgress, host = '127.0.0.1' } = options;

@@ -31,11 +31,16 @@ export interface Applied<T> {
 export interface KubernetesApi {
   /** Server-side apply with strict validation: an unknown or double field is refused, not dropped. */
   apply<T extends KubernetesObject>(manifest: T): Promise<Applied<T>>;
-  /** Kinds by their plural, such as `apps/v1` and `deployments`; in all namespaces without one. Throws `KubernetesError`. */
+  /**
+   * Kinds by their plural, such as `apps/v1` and `deployments`; in all namespaces without one. Throws
+   * `KubernetesError`.
+   */
   list<T>(apiVersion: string, resource: string, namespace?: string): Promise<T[]>;
   get<T>(apiVersion: string, resource: string, name: string, namespace?: string): Promise<T>;
   /** A call with a JSON body to any path. */
   call<T>(method: string, path: string, body?: unknown): Promise<T>;
+  /** Lays `change` over the object at a path (RFC 7396). */
+  merge(path: string, change: unknown): Promise<void>;
   close(): void;
 }
 
@@ -109,6 +114,9 @@ export function createKubernetesApi({ url, ca, token }: ApiAddress): KubernetesA
     },
     get: (apiVersion, resource, name, namespace) =>
       call('GET', `${collectionPath(apiVersion, resource, namespace)}/${name}`),
+    async merge(path, change) {
+      parse(await send('PATCH', path, change, 'application/merge-patch+json'));
+    },
     close: () => agent.destroy(),
   };
 }

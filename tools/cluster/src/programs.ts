@@ -25,6 +25,8 @@ export interface ProgramSet {
   packages: Record<string, string>;
   /** Linked into all of them: `-X` and the like. */
   linkerFlags?: string;
+  /** With C, and with these build tags. */
+  cgoTags?: string;
 }
 
 export const KUBERNETES_VERSION = 'v1.33.13';
@@ -42,9 +44,46 @@ export const CONTROL_PLANE = {
   linkerFlags: KUBERNETES_FLAGS,
 } satisfies ProgramSet;
 
+/** What makes a node of a machine, beside containerd. */
+export const NODE = {
+  name: 'kubernetes-node',
+  module: 'kubernetes',
+  packages: {
+    'kube-scheduler': 'k8s.io/kubernetes/cmd/kube-scheduler',
+    kubelet: 'k8s.io/kubernetes/cmd/kubelet',
+    'kube-proxy': 'k8s.io/kubernetes/cmd/kube-proxy',
+  },
+  linkerFlags: KUBERNETES_FLAGS,
+} satisfies ProgramSet;
+
+export const COREDNS: ProgramSet = { name: 'coredns', module: 'coredns', packages: { coredns: '.' } };
+export const PAUSE: ProgramSet = { name: 'pause', module: 'pause', packages: { pause: '.' } };
+export const RUNC: ProgramSet = {
+  name: 'runc',
+  module: 'runc',
+  packages: { runc: 'github.com/opencontainers/runc' },
+  cgoTags: 'seccomp',
+};
+
+export const DOCKER: ProgramSet = {
+  name: 'docker',
+  module: 'docker',
+  packages: {
+    dockerd: 'github.com/moby/moby/v2/cmd/dockerd',
+    'docker-proxy': 'github.com/moby/moby/v2/cmd/docker-proxy',
+  },
+  linkerFlags: '-X github.com/moby/moby/v2/dockerversion.Version=29.0.0',
+};
+export const COMPOSE: ProgramSet = {
+  name: 'compose',
+  module: 'compose',
+  packages: { 'docker-compose': 'github.com/docker/compose/v2/cmd' },
+  linkerFlags: '-X github.com/docker/compose/v2/internal.Version=v2.40.3',
+};
+
 /**
- * The directory that holds the programs of a set. They are built on the first call, and stay in the user's cache until go.mod or
- * the set changes. Rejects, with what to install, where Go is missing.
+ * The directory that holds the programs of a set. They are built on the first call, and stay in the user's cache until
+ * go.mod or the set changes. Rejects, with what to install, where Go is missing.
  */
 export async function findPrograms(set: ProgramSet, onProgress: OnProgress): Promise<string> {
   const folder = join(MODULES, set.module);
@@ -59,21 +98,26 @@ export async function findPrograms(set: ProgramSet, onProgress: OnProgress): Pro
       const names = Object.keys(set.packages);
       onProgress(`Building ${names.join(', ')} with Go: once, several minutes of two cores…`);
       for (const [name, goPackage] of Object.entries(set.packages)) {
-        await go(['build', '-o', join(directory, name), `-ldflags=-s -w ${set.linkerFlags ?? ''}`, goPackage], folder);
+        const flags = [`-ldflags=-s -w ${set.linkerFlags ?? ''}`, `-tags=${set.cgoTags ?? ''}`];
+        const env = { CGO_ENABLED: set.cgoTags === undefined ? '0' : '1' };
+        await go(['build', '-o', join(directory, name), ...flags, goPackage], folder, env);
         onProgress(`${name} is built.`);
       }
     },
   });
 }
 
-/** A folder in Go's own cache with the sources of `module` (`path@version`), checked against the public checksum database. */
+/**
+ * A folder in Go's own cache with the sources of `module` (`path@version`), checked against the public checksum
+ * database.
+ */
 export async function findModule(module: string): Promise<string> {
   const { Dir: directory } = JSON.parse(await go(['mod', 'download', '-json', module], MODULES)) as { Dir: string };
   return directory;
 }
 
-async function go(args: string[], cwd: string): Promise<string> {
-  const env = { ...process.env, CGO_ENABLED: '0', GOWORK: 'off', GOFLAGS: '-trimpath -buildvcs=false' };
+async function go(args: string[], cwd: string, settings: NodeJS.ProcessEnv = {}): Promise<string> {
+  const env = { ...process.env, GOWORK: 'off', GOFLAGS: '-trimpath -buildvcs=false', ...settings };
   const options = { cwd, env, timeout: BUILD_TIMEOUT_MS, maxBuffer: MAX_OUTPUT_BYTES };
   const { stdout } = await run('go', args, options).catch((error: Error & { code?: unknown; stderr?: string }) => {
     throw new Error(problemOf(args, error), { cause: error });
@@ -89,5 +133,6 @@ function problemOf(args: string[], { code, stderr, message }: Error & { code?: u
     );
   }
   const reason = stderr?.trim().split('\n').slice(-KEPT_LINES).join('\n') || message;
-  return `go ${args[0]} ${args.at(-1)} failed: ${reason}\nCheck that Go is 1.24 or later and reaches a module proxy, and start again.`;
+  const advice = 'Check that Go is 1.24 or later and reaches a module proxy, and start again.';
+  return `go ${args[0]} ${args.at(-1)} failed: ${reason}\n${advice}`;
 }

@@ -1,8 +1,8 @@
 const POLL_MS = 200;
 
 /**
- * Looks again and again until `look` finds something, and resolves to it. Rejects when `look` does, or after `timeoutMs`, with
- * what it waited for.
+ * Looks again and again until `look` finds something, and resolves to it. Rejects when `look` does, or after
+ * `timeoutMs`, with what it waited for.
  */
 export async function waitFor<T>(
   what: string,

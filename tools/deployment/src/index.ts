@@ -1,3 +1,3 @@
 export { ofKind } from './manifest.ts';
 export type * from './manifest.ts';
-export { renderOverlay, type Rendered, ROOT } from './render.ts';
+export { renderOverlay, type Rendered, ROOT, SAMPLE_SECRETS } from './render.ts';

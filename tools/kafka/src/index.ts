@@ -1,2 +1,2 @@
-export { type KafkaBroker, type KafkaOptions, startKafka } from './kafka.broker.ts';
+export { type KafkaBroker, type KafkaOptions, prepareKafka, startKafka } from './kafka.broker.ts';
 export type { KafkaSecurity } from './server.properties.ts';

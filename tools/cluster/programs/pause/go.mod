@@ -1,0 +1,3 @@
+module tollkeeper.invalid/pause
+
+go 1.24.0

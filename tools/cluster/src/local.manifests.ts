@@ -1,0 +1,33 @@
+import { type Container, type Manifest, ofKind, type PodSpec, renderOverlay } from '@tollkeeper/deployment';
+import type { Receiver } from './receiver.ts';
+
+const CERTIFICATE = { configMap: 'receiver-certificate', folder: '/receiver', file: 'certificate.pem' };
+
+/** k8s/overlays/local, whose notifier may send to `receiver`, on a private address, and trusts it. */
+export async function localManifests(receiver: Receiver, namespace: string): Promise<Manifest[]> {
+  const { manifests } = await renderOverlay('local');
+  const cidr = `${new URL(receiver.url).hostname}/32`;
+  for (const deployment of ofKind(manifests, 'Deployment')) {
+    const pod = deployment.spec.template.spec;
+    const [container] = pod.containers;
+    if (container === undefined || !/-(alerts|notifier)$/.test(deployment.metadata.name)) continue;
+    (container.env ??= []).push({ name: 'DESTINATION_ALLOW_CIDRS', value: cidr });
+    if (deployment.metadata.name.endsWith('-notifier')) trust(pod, container);
+  }
+  const metadata = { name: CERTIFICATE.configMap, namespace };
+  const certificate = {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata,
+    data: { [CERTIFICATE.file]: receiver.certificate },
+  };
+  // The namespace comes first.
+  return [...manifests.slice(0, 1), certificate, ...manifests.slice(1)];
+}
+
+function trust(pod: PodSpec & { volumes?: object[] }, container: Container & { volumeMounts?: object[] }): void {
+  const { configMap, folder, file } = CERTIFICATE;
+  (container.env ??= []).push({ name: 'NODE_EXTRA_CA_CERTS', value: `${folder}/${file}` });
+  (container.volumeMounts ??= []).push({ name: 'receiver', mountPath: folder, readOnly: true });
+  (pod.volumes ??= []).push({ name: 'receiver', configMap: { name: configMap } });
+}

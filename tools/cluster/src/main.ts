@@ -1,0 +1,43 @@
+import { existsSync } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { defaultCacheDirectory, lockFile } from '@tollkeeper/managed-process';
+import { CHECKS } from './checks.ts';
+import { buildImages, IMAGE_FILES } from './images.ts';
+import { missingPrerequisites } from './prerequisites.ts';
+import { runInSandbox } from './sandbox.ts';
+
+/**
+ * `npm run test:cluster -- [images] [compose] [<check> …]`: all of it, or the stages that are named. README.md says
+ * what each does.
+ */
+const STAGES = ['images', 'compose', ...Object.keys(CHECKS)];
+const home = resolve(process.env['CLUSTER_HOME'] || join(defaultCacheDirectory(), 'cluster'));
+const named = process.argv.slice(2);
+
+async function run(): Promise<number> {
+  const unknown = named.filter((name) => !STAGES.includes(name));
+  if (unknown.length > 0) throw new Error(`There is no stage ${unknown.join(', ')}. There are: ${STAGES.join(', ')}`);
+  const problems = missingPrerequisites();
+  if (problems.length > 0) throw new Error(problems.join('\n'));
+  await mkdir(home, { recursive: true, mode: 0o700 });
+  const unlock = await lockFile(join(home, 'lock.json'));
+  try {
+    const stages = named.length === 0 ? STAGES : named;
+    if (stages.includes('images') || !IMAGE_FILES.every((file) => existsSync(join(home, file))))
+      await buildImages(home);
+    const compose = stages.includes('compose') ? await runInSandbox('compose.main.ts', [home]) : 0;
+    const checks = stages.filter((stage) => stage in CHECKS);
+    // The last run's: its logs were there to be read.
+    await rm(join(home, 'node'), { recursive: true, force: true });
+    const node = checks.length > 0 ? await runInSandbox('node.main.ts', [home, ...checks]) : 0;
+    return compose || node;
+  } finally {
+    await unlock();
+  }
+}
+
+process.exitCode = await run().catch((error: Error) => {
+  console.error(error.message);
+  return 1;
+});
