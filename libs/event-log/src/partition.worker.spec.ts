@@ -221,6 +221,24 @@ describe('a partition in which something is to be done and nothing is', () => {
     expect(standstills.reasons()).toEqual([expect.stringContaining('at offset 7 for 61 s')]);
   });
 
+  it('goes on counting when a rebalance starts the work anew', async () => {
+    for (const now of [0, 50_000, 100_000]) {
+      clock.now = now;
+      const asked = Promise.withResolvers<void>();
+      start({ position: () => (asked.resolve(), Promise.reject(new Error('the database is away'))) });
+      await asked.promise;
+      if (now < 100_000) await work?.stop({ lost: true });
+    }
+    await eventually(() => expect(standstills.reasons()).toEqual([expect.stringContaining('for 100 s')]));
+  });
+
+  it('says so of a log that fails each time after a while', async () => {
+    let reads = 0;
+    start({}, { next: () => ((clock.now += 15_000), (reads += 1), Promise.reject(new Error('no answer'))) });
+    await eventually(() => expect(reads).toBeGreaterThan(5), { timeoutMs: 20_000 });
+    await eventually(() => expect(standstills.reasons()).toEqual([expect.stringContaining('no answer')]));
+  });
+
   it('takes work that comes after a long silence for new, also behind an outage', async () => {
     let failures = 1;
     const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();

@@ -55,6 +55,8 @@ export function createStandstills(deps: {
   const { metrics, logger, monotonicClock = () => performance.now() } = deps;
   const { group, topic } = deps.consumer;
   const watched = new Map<number, Watched>();
+  /** Of work that ended: a rebalance starts all of it anew, and makes nothing of what stood still better. */
+  const left = new Map<number, Unfinished>();
   let looking: NodeJS.Timeout | undefined;
 
   function look(): void {
@@ -78,7 +80,8 @@ export function createStandstills(deps: {
 
   return {
     watch(partition) {
-      const own = createProgress(monotonicClock);
+      const own = createProgress(monotonicClock, left.get(partition));
+      left.delete(partition);
       watched.set(partition, own);
       looking ??= setInterval(look, LOOK_INTERVAL_MS).unref();
       return {
@@ -86,6 +89,7 @@ export function createStandstills(deps: {
         ends() {
           // By then the partition may be watched for the work that comes after.
           if (watched.get(partition) === own) {
+            left.set(partition, own.unfinished());
             watched.delete(partition);
             metrics.standstill.remove({ group, topic, partition });
           }
@@ -105,14 +109,24 @@ export function createStandstills(deps: {
 
 type Watched = ReturnType<typeof createProgress>;
 
-function createProgress(now: Clock) {
+/** What work leaves to the work after it. */
+interface Unfinished {
+  since: number;
+  cause: string | undefined;
+  toldMs: number;
+  endedAt: number;
+}
+
+function createProgress(now: Clock, before?: Unfinished) {
   let step: keyof typeof STEPS = 'position';
   let offset: number | null = null;
-  let cause: string | undefined;
+  // Longer ago than that somebody else had it meanwhile, and may have got on.
+  const goesOn = before !== undefined && now() - before.endedAt < STANDSTILL_MS;
+  let cause = goesOn ? before.cause : undefined;
   /** Since when there has been something to do, and it was not done. */
-  let since = now();
-  let readingSince = since;
-  let toldMs = 0;
+  let since = goesOn ? before.since : now();
+  let readingSince = now();
+  let toldMs = goesOn ? before.toldMs : 0;
 
   const isIdle = (): boolean => step === 'read' && (cause === undefined || now() - readingSince >= IDLE_MS);
   /** What follows is new work; an old failure goes on through quick reading. */
@@ -143,12 +157,14 @@ function createProgress(now: Clock) {
         offset = position;
       },
       failed(error: unknown) {
-        startAnewIfIdle();
+        // Reading that fails again and again finds nothing either, but a minute of it was silence.
+        if (step === 'read' && (cause === undefined || now() - readingSince >= STANDSTILL_MS)) startAnew();
         step = 'wait';
         cause = error instanceof Error ? error.message : String(error);
       },
       told: (forMs: number) => void (toldMs = forMs),
     },
+    unfinished: (): Unfinished => ({ since: isIdle() ? now() : since, cause, toldMs, endedAt: now() }),
     standing: () => ({ forMs: isIdle() ? 0 : now() - since, offset, cause: cause ?? STEPS[step], toldMs }),
   };
 }

@@ -60,18 +60,24 @@ describe('a part in the background', () => {
     await eventually(() => expect(calls).toEqual(['stop', 'stop']));
   });
 
-  it('is not started again once it drains', async () => {
-    let starts = 0;
-    const { owner } = setUp({
-      async start() {
-        starts += 1;
-        throw new Error('no broker answers');
-      },
-    });
-    await owner.start();
-    await eventually(() => expect(starts).toBe(1));
-    owner.drain?.();
-    await owner.stop();
-    expect(starts).toBe(1);
+  it('is started again and again, and no more once it drains', async () => {
+    const logger = createLogger({ service: 'test', level: 'silent' });
+    const background = () => {
+      const state = { starts: 0 };
+      const start = () => ((state.starts += 1), Promise.reject(new Error('no broker answers')));
+      const part = { name: 'consumer', start, stop: async () => undefined };
+      return { state, part: inBackground(part, logger, { retryIntervalMs: 1 }) };
+    };
+    const [drained, other] = [background(), background()];
+    await drained.part.start();
+    await eventually(() => expect(drained.state.starts).toBeGreaterThan(2));
+    drained.part.drain?.();
+    const { starts } = drained.state;
+    await other.part.start();
+    // By then the drained one would have been started as often.
+    await eventually(() => expect(other.state.starts).toBeGreaterThan(5));
+    expect(drained.state.starts).toBe(starts);
+    await drained.part.stop();
+    await other.part.stop();
   });
 });

@@ -2,15 +2,17 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Component } from './lifecycle.ts';
 import type { Logger } from './logger.ts';
 
-/** Milliseconds from a start that failed to the next. */
-const RETRY_INTERVAL_MS = 1_000;
-
 /**
  * A part whose absence must not keep its owner from the rest of its work, such as a consumer of the log in a service that
  * answers requests. `start` resolves at once; the part starts behind it, as often as it takes, with a line in the log for each
  * failure, so its own start has to be safe to repeat. What it can't do is told by `impaired`, and never makes its owner unready.
  */
-export function inBackground(part: Component, logger: Logger): Component {
+export function inBackground(
+  part: Component,
+  logger: Logger,
+  /** From a start that failed to the next. */
+  { retryIntervalMs = 1_000 }: { retryIntervalMs?: number } = {},
+): Component {
   const givenUp = new AbortController();
   let missing: string | null = 'not started yet';
   let stopped = false;
@@ -25,7 +27,7 @@ export function inBackground(part: Component, logger: Logger): Component {
         missing = `not started yet: ${err instanceof Error ? err.message : String(err)}`;
         if (!givenUp.signal.aborted) logger.warn({ err }, `${part.name} could not start; it is tried again`);
       }
-      await delay(RETRY_INTERVAL_MS, undefined, { signal: givenUp.signal }).catch(() => undefined);
+      await delay(retryIntervalMs, undefined, { signal: givenUp.signal }).catch(() => undefined);
     }
     // The stop did not wait for this start, and may have found nothing to stop.
     if (stopped) await part.stop().catch((err: unknown) => logger.error({ err }, `${part.name} could not be stopped`));

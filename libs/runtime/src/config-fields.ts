@@ -150,7 +150,7 @@ export const serviceConfig = z.object({
     .default('info')
     .describe('fatal, error, warn, info, debug, trace or silent; default info'),
   LOG_PRETTY: flagField().prefault('false').describe('true for readable lines in place of JSON; default false'),
-  DRAIN_DELAY_MS: integerField({ min: 0, max: 60_000 })
+  DRAIN_DELAY_MS: integerField({ min: 0, max: 300_000 })
     .prefault('0')
     .describe('milliseconds between becoming not ready and stopping, for load balancers to notice; default 0'),
   ...tracingFields,

@@ -42,6 +42,16 @@ describe('createOpsServer', () => {
     ]);
   });
 
+  it('tells a scraper, too, that there is something that it can not do', async () => {
+    const impaired = () => Promise.reject(new Error('consumer: no broker answers'));
+    const url = await start(async () => undefined, [], 5_000, impaired);
+    expect(await (await fetch(`${url}/metrics`)).text()).toContain('tollkeeper_impaired 1');
+    await server?.stop();
+    expect(await (await fetch(`${await start(async () => undefined)}/metrics`)).text()).toContain(
+      'tollkeeper_impaired 0',
+    );
+  });
+
   it('is not ready while a dependency does not answer', async () => {
     const url = await start(() => new Promise(() => undefined), [], 20);
     const answer = await fetch(`${url}/readyz`);

@@ -94,6 +94,14 @@ export function createOpsServer(options: OpsServerOptions): OpsServer {
           this.set((await reasonOf(ready)) === null ? 1 : 0);
         },
       });
+      new prom.Gauge({
+        name: 'tollkeeper_impaired',
+        help: '1 while there is something that the process can not do though it is ready, as /readyz says; else 0',
+        registers: [processRegistry],
+        async collect() {
+          this.set((await reasonOf(impaired)) === null ? 0 : 1);
+        },
+      });
       await new Promise<void>((resolve, reject) => {
         server.once('error', reject);
         server.listen(port, host, () => {

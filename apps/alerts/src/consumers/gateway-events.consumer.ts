@@ -108,12 +108,12 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
     looks.set(partition, look);
   }
 
-  async function handle(batch: RecordBatch): Promise<void> {
+  async function handle(batch: RecordBatch, stored: (position: number) => void): Promise<void> {
     const { partition, records } = batch;
     metrics.waiting(partition, records[0]!.appendedAt);
     await knowRules(batch);
     try {
-      await inTurn(partition, () => evaluateAll(batch));
+      await inTurn(partition, () => evaluateAll(batch, stored));
     } catch (error) {
       if (error instanceof RefusedSave) await refusals.giveUp(batch, error);
       throw error;
@@ -122,14 +122,17 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
     metrics.waiting(partition, atEnd ? null : records.at(-1)!.appendedAt);
   }
 
-  async function evaluateAll(batch: RecordBatch): Promise<void> {
+  async function evaluateAll(batch: RecordBatch, stored: (position: number) => void): Promise<void> {
     const { partition } = batch;
     const session = await sessionAt(batch);
     let stretchBeganAt = performance.now();
     for (const { event, offset } of await counted(batch)) {
       if (refusals.isSetAside(partition, offset)) continue;
       session.evaluate(event, offset);
-      if (session.full || session.pending.events >= refusals.limit(partition)) await save(partition, session);
+      if (session.full || session.pending.events >= refusals.limit(partition)) {
+        await save(partition, session);
+        stored(offset + 1);
+      }
       if (performance.now() - stretchBeganAt < MAX_STRETCH_MS) continue;
       await setImmediate();
       stretchBeganAt = performance.now();

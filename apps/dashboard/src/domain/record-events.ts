@@ -32,7 +32,7 @@ export async function recordEvents<Session>(
 }
 
 /**
- * Says of each event, one after the other, how many documents {@link recordEvents} writes for it at most beside those of the events
+ * Says of each event, one after the other, about how many documents {@link recordEvents} writes for it beside those of the events
  * before: itself, the start of its run, and its buckets, ten where it is alone in them and none among its like.
  */
 export function createWriteCounter(): (event: DashboardEvent) => number {

@@ -94,6 +94,7 @@ export function createKafkaConsumer(deps: {
     name: `consumer:${group}/${topic}`,
     async start() {
       const partitions = await topics.partitionsOf(topic);
+      stopping.signal.throwIfAborted();
       session = join(partitions);
       supervising = supervise(session, partitions);
       await Promise.race([firstJoin.promise, supervising]);
