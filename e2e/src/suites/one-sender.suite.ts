@@ -2,19 +2,17 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type ApiClient, logIn } from '../api.client.ts';
 import { type AttackRow, formatAttackTable } from '../attack.table.ts';
 import type { Stage } from '../deployment.ts';
-import { type MemoryPeaks, type WatchedProcess, watchMemory } from '../memory.watch.ts';
+import { type WatchedProcess, watchMemory } from '../memory.watch.ts';
 import { moveIn, startWorking } from '../neighbours.ts';
 import { type Answers, ATTACKS, type Sender } from '../one-sender.attacks.ts';
 import { newMember, newWorkspace } from '../workspace.ts';
 
-/** What a process of a service may hold: the memory that the manifests give a pod. */
-const MAX_MEMORY_BYTES = 384 * 1024 * 1024;
-
 /** Nothing that one sender does stops another. Afterwards it prints what the others noticed. */
 export function describeOneSender(
   stage: Stage,
-  /** Of those, `limited` names the ones that must stay within a pod's memory. */
-  processes: () => { all: readonly WatchedProcess[]; limited: readonly string[] },
+  processes: () => readonly WatchedProcess[],
+  /** The most that a process may hold, in bytes by its name; nothing for those that are not named. */
+  limits: Readonly<Record<string, number>> = {},
 ): void {
   const rows: AttackRow[] = [];
   let owner: ApiClient;
@@ -40,8 +38,7 @@ export function describeOneSender(
       const sender = await newSender();
       await prepare?.(sender);
       const neighbours = await moveIn(stage, await newOwner());
-      const { all, limited } = processes();
-      const memory = watchMemory(all);
+      const memory = watchMemory(processes());
       const working = startWorking(stage, owner);
 
       // When the suite fails, too: what still looks on would hide why.
@@ -55,15 +52,11 @@ export function describeOneSender(
         ...{ neighbours: neighbours.count, ...reported, memory: peaks },
       });
       expect(failures).toEqual([]);
-      expect(overLimit(peaks, limited)).toEqual([]);
+      expect([...peaks].filter(([process, bytes]) => bytes > (limits[process] ?? Infinity))).toEqual([]);
     },
   );
 }
 
 function listAnswers(answers: Answers): string {
   return [...answers].map(([answer, times]) => `${times} × ${answer}`).join(', ');
-}
-
-function overLimit(peaks: MemoryPeaks, limited: readonly string[]): string[] {
-  return limited.filter((name) => (peaks.get(name) ?? 0) > MAX_MEMORY_BYTES);
 }
