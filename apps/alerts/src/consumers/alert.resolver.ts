@@ -20,8 +20,9 @@ export interface AlertResolverDeps {
   onResolved: () => void;
 }
 
-/** They are resolved in one transaction, with up to 20 notifications each. */
 const MAX_ALERTS_PER_LOOK = 200;
+/** Each has up to 20 notifications, of two documents each: a transaction has to fit into the store's cache. */
+const ALERTS_PER_TRANSACTION = 50;
 
 /** A look at a partition: what was accepted before `at` stands in the log before `end`. */
 interface Look {
@@ -44,10 +45,12 @@ export function createAlertResolver(deps: AlertResolverDeps): AlertResolver {
     const known = lapsed.map((alert) => ({ alert, metUntil: metUntil(alert, progress.get(alert.ruleId)) }));
     await alerts.extend(known.filter((each) => each.metUntil > at));
     const over = known.filter((each) => each.metUntil <= at).map(({ alert }) => alert);
-    const resolved = await alerts.resolveLapsed(over, clock());
-    if (resolved.length === 0) return;
-    metrics.resolved(resolved.length);
-    onResolved();
+    for (let from = 0; from < over.length; from += ALERTS_PER_TRANSACTION) {
+      const resolved = await alerts.resolveLapsed(over.slice(from, from + ALERTS_PER_TRANSACTION), clock());
+      if (resolved.length === 0) continue;
+      metrics.resolved(resolved.length);
+      onResolved();
+    }
   }
 
   return {
