@@ -39,16 +39,14 @@ describe('what a service gets', () => {
       .set('x-real-ip', '203.0.113.9');
     const { headers, caller } = answer.body as Seen;
     expect(caller).toEqual({ userId: 'user_ada', tenantId: 'ws_acme', role: 'owner' });
-    expect(Object.keys(headers).toSorted()).toEqual(
-      expect.not.arrayContaining([
-        'x-tollkeeper-client',
-        'x-tollkeeper-anything',
-        'x-forwarded-for',
-        'x-forwarded-host',
-        'forwarded',
-        'x-real-ip',
-      ]),
-    );
+    const stripped = [
+      'x-tollkeeper-client',
+      'x-tollkeeper-anything',
+      'x-forwarded-for',
+      'x-forwarded-host',
+      'forwarded',
+    ];
+    expect([...stripped, 'x-real-ip'].filter((name) => name in headers)).toEqual([]);
     expect(JSON.stringify(headers)).not.toMatch(/evil|203\.0\.113/);
   });
 
@@ -66,9 +64,8 @@ describe('what a service gets', () => {
         .set('authorization', 'Bearer ws_live_a.b');
       return (answer.body as Seen).headers;
     };
-    expect(await of('get', SPEND)).toEqual(
-      expect.not.objectContaining({ cookie: expect.anything(), authorization: expect.anything() }),
-    );
+    const spent = await of('get', SPEND);
+    expect([spent['cookie'], spent['authorization']]).toEqual([undefined, undefined]);
     const auth = await of('get', '/api/v1/auth/me');
     expect([auth['cookie'], auth['authorization']]).toEqual([cookieOf('ada'), undefined]);
     const events = await of('post', '/api/v1/events');
