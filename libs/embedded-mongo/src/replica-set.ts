@@ -10,6 +10,7 @@ const POLL_MS = 20;
 const UNAUTHORIZED = 13;
 const AUTHENTICATION_FAILED = 18;
 const ALREADY_INITIALIZED = 23;
+const CONFIGURATION_IN_PROGRESS = 109;
 
 const WRONG_PASSWORD =
   'the password in mongod.key is not the one that the database was made with. Put the right file back, or start with ' +
@@ -57,7 +58,7 @@ async function initiate(admin: Db, members: Member[]): Promise<void> {
   } catch (error) {
     if (hasCode(error, UNAUTHORIZED)) throw new Error(WRONG_PASSWORD);
     if (!hasCode(error, ALREADY_INITIALIZED)) throw error;
-    await admin.command({ replSetReconfig: config, force: true });
+    await reconfigure(admin, config);
   }
 }
 
@@ -73,8 +74,22 @@ async function adopt(admin: Db, members: Member[]): Promise<true> {
     );
   }
   const moved = config.members.map((member, index) => ({ ...member, host: members[index]?.host ?? member.host }));
-  await admin.command({ replSetReconfig: { ...config, version: config.version + 1, members: moved }, force: true });
+  await reconfigure(admin, { ...config, version: config.version + 1, members: moved });
   return true;
+}
+
+/** A member that finds itself in its configuration is elected by itself, writes its term there, and refuses another change meanwhile. */
+async function reconfigure(admin: Db, config: object): Promise<void> {
+  const deadline = Date.now() + PRIMARY_TIMEOUT_MS;
+  for (;;) {
+    try {
+      await admin.command({ replSetReconfig: config, force: true });
+      return;
+    } catch (error) {
+      if (!hasCode(error, CONFIGURATION_IN_PROGRESS) || Date.now() > deadline) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
 }
 
 /** Resolves to the primary's port once there is one and every other member follows it. */

@@ -11,6 +11,7 @@ import { MongoClient } from 'mongodb';
 import { findMongod } from '../src/mongod.binary.ts';
 import { type EmbeddedMongo, startEmbeddedMongo } from '../src/index.ts';
 import { type MongodProcess, REPLICA_SET, startMongod } from '../src/mongod.process.ts';
+import { prepareReplicaSet } from '../src/replica-set.ts';
 
 describe('the managed mongod', () => {
   let dataDirectory: string;
@@ -173,6 +174,14 @@ describe('the managed mongod', () => {
     process.kill(mongod.pid, 'SIGKILL');
     await mongod.exited;
     await insert((await start()).uri, 1);
+  });
+
+  it('waits with its configuration while another change of it is under way', async () => {
+    const { uri } = await start();
+    const port = Number(new URL(uri).port);
+    const password = await readFile(join(dataDirectory, 'mongod.key'), 'utf8');
+    await Promise.all(Array.from({ length: 20 }, () => prepareReplicaSet([port], password)));
+    await insert(uri, 1);
   });
 
   it('goes on without its primary when it has three members, and takes it back when it is started again', async () => {
