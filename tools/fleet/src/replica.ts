@@ -2,10 +2,9 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { killWithOwner } from '@tollkeeper/managed-process';
+import { NODE_FLAGS } from './node.flags.ts';
 import type { ServiceName } from './services.ts';
 
-/** As in the images: without the warning of kafkajs' timers, which means nothing. */
-const NODE_OPTIONS = ['--disable-warning=TimeoutNegativeWarning'];
 const READY_TIMEOUT_MS = 120_000;
 const READY_POLL_MS = 100;
 /** Longer than a service takes for its drain before it gives up itself. */
@@ -74,7 +73,7 @@ export function createReplica({
   function launch(): void {
     if (running !== undefined) return;
     // A process group of its own: Ctrl-C in the terminal must reach nobody but the fleet, which stops them in order.
-    const child = spawn(process.execPath, [...NODE_OPTIONS, bundle], {
+    const child = spawn(process.execPath, [...NODE_FLAGS, bundle], {
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
