@@ -5,7 +5,8 @@ export default {
   ...preset,
   testMatch: ['<rootDir>/{src,test}/**/*.{kafka,tools}.spec.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
-  testTimeout: 120_000,
+  // The first run builds and downloads what the suites need.
+  testTimeout: 600_000,
   reporters: [
     'default',
     [`${import.meta.dirname}/tools/ci/src/count-reporter.js`, { resultsFile: '.integration-results.json' }],

@@ -20,6 +20,7 @@ export default {
   },
   // A project may be laid out before its first suite; `npm test` counts a suite that leaves no result as failed.
   passWithNoTests: true,
-  testTimeout: 30_000,
+  // Longer than `eventually` waits, so that a wait which fails says for what.
+  testTimeout: 300_000,
   reporters: ['default', `${import.meta.dirname}/tools/ci/src/count-reporter.js`],
 };

@@ -14,8 +14,6 @@ import { postEvents } from '../src/workspace.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');
 const READY = /Tollkeeper is ready at (http:\/\/\S+)/;
-const UP = { timeoutMs: 240_000 };
-const GONE = { timeoutMs: 60_000 };
 
 describe('npm run fleet', () => {
   let dataDirectory: string;
@@ -35,7 +33,7 @@ describe('npm run fleet', () => {
     runners.push(child);
     let terminal = '';
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => (terminal += chunk));
-    await eventually(() => expect(READY.test(terminal) || child.exitCode !== null).toBe(true), UP);
+    await eventually(() => expect(READY.test(terminal) || child.exitCode !== null).toBe(true));
     return { child, terminal: () => terminal, baseUrl: READY.exec(terminal)?.[1] ?? '' };
   }
 
@@ -60,7 +58,7 @@ describe('npm run fleet', () => {
   async function expectGone(pids: number[]): Promise<void> {
     await eventually(async () => {
       for (const pid of pids) expect(await isRunning(pid)).toBe(false);
-    }, GONE);
+    });
   }
 
   beforeEach(async () => {
@@ -93,20 +91,17 @@ describe('npm run fleet', () => {
 
     const keys = await pidOf(first.child.pid ?? 0, 'keys');
     process.kill(keys, 'SIGKILL');
-    await eventually(() => expect(first.terminal()).toContain('keys ended with SIGKILL'), UP);
+    await eventually(() => expect(first.terminal()).toContain('keys ended with SIGKILL'));
     await eventually(async () => {
       const { status } = await postEvents(target(first.baseUrl), apiKey, spendSettled({ amountMicros: 9 }));
       expect(status).toBe(202);
-    }, UP);
-    await eventually(
-      async () => expect(await spent(first.baseUrl)).toMatchObject({ metrics: { total_micros: 9 } }),
-      GONE,
-    );
+    });
+    await eventually(async () => expect(await spent(first.baseUrl)).toMatchObject({ metrics: { total_micros: 9 } }));
 
     const pids = await processes(first.child.pid ?? 0);
     expect(pids.length).toBeGreaterThanOrEqual(SERVICES.length + 2);
     first.child.kill('SIGINT');
-    await eventually(() => expect(first.child.exitCode).toBe(0), GONE);
+    await eventually(() => expect(first.child.exitCode).toBe(0));
     await expectGone(pids);
 
     const second = await run();

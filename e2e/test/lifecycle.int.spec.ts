@@ -46,7 +46,7 @@ describe('the standalone as a process', () => {
     const child = launchStandalone({ dataDirectory, env });
     let terminal = '';
     child.stdout.on('data', (chunk: Buffer) => (terminal += chunk));
-    await eventually(() => expect(terminal).toContain('Counted 20 %'), { timeoutMs: 100_000 });
+    await eventually(() => expect(terminal).toContain('Counted 20 %'));
     child.kill(signal);
     const [code] = (await once(child, 'exit')) as [number | null];
     return { code, terminal };

@@ -17,7 +17,6 @@ const ROUNDS = 2;
 const UPSTREAM_TIMEOUT_MS = 90_000;
 const HANGS_AFTER_MS = 80_000;
 const SAMPLE_INTERVAL_MS = 250;
-const HAPPENS = { timeoutMs: 120_000 };
 const MAX_MEMORY_BYTES = { gateway: 512 * MIB, ingest: 640 * MIB };
 
 describe('events that pour in while Kafka hangs', () => {
@@ -59,7 +58,7 @@ describe('events that pour in while Kafka hangs', () => {
     await eventually(async () => {
       expect(await workspace.sees('agent-after')).toEqual({ counted: true, registered: true, notified: true });
       await workspace.expectExact();
-    }, HAPPENS);
+    });
   });
 
   /** The answers to the batch, sent so many times in a row. */

@@ -8,7 +8,6 @@ import { readMetric } from '../src/metrics.ts';
 import { newWatchedWorkspace, type WatchedWorkspace } from '../src/watched.workspace.ts';
 
 const DEAD_TOPIC = `${GATEWAY_EVENTS_TOPIC}.dead`;
-const HAPPENS = { timeoutMs: 60_000 };
 /** As much as a broker takes by its defaults, which is more than the log's own appenders write. */
 const LARGE_BYTES = 1_048_000;
 
@@ -45,7 +44,7 @@ describe('records that nobody can read, in the midst of the events of a workspac
     await eventually(async () => {
       expect(await workspace.sees('agent-behind')).toEqual({ counted: true, registered: true, notified: true });
       await workspace.expectExact();
-    }, HAPPENS);
+    });
   });
 
   it('are dead letters, from each group that could not read them, with the reason and the place', async () => {
@@ -116,7 +115,7 @@ async function readAll(
   await consumer.connect();
   await consumer.subscribe({ topic, fromBeginning: true });
   await consumer.run({ eachMessage: async ({ message }) => void found.push(message) });
-  await eventually(() => expect(isEnough(found)).toBe(true), HAPPENS);
+  await eventually(() => expect(isEnough(found)).toBe(true));
   await consumer.disconnect();
   return found;
 }

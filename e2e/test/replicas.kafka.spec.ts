@@ -11,7 +11,6 @@ import { newWatchedWorkspace, type WatchedWorkspace } from '../src/watched.works
 import { newWorkspace, type TestWorkspace } from '../src/workspace.ts';
 
 const ALARMS = 20;
-const HAPPENS = { timeoutMs: 120_000 };
 const SHARED = ['dashboard', 'alerts'] as const;
 const { partitions: PARTITIONS } = GATEWAY_EVENTS_TOPIC_OPTIONS;
 
@@ -34,7 +33,7 @@ describe('replicas of dashboard and alerts', () => {
         const owned = await Promise.all(running(service).map(ownedPartitions));
         expect(owned.map(({ length }) => length)).toEqual(shares);
         expect(new Set(owned.flat()).size).toBe(PARTITIONS);
-      }, HAPPENS),
+      }),
     );
   }
 
@@ -64,7 +63,7 @@ describe('replicas of dashboard and alerts', () => {
     await both((service) => replica(service, '3').kill('SIGKILL'));
     await expectShares(6);
     await traffic.stop();
-    for (const each of workspaces) await eventually(() => each.expectExact(), HAPPENS);
+    for (const each of workspaces) await eventually(() => each.expectExact());
   });
 });
 

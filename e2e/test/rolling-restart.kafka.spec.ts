@@ -13,7 +13,6 @@ const EVENTS_PER_ALERT = 4;
 const AMOUNT_MICROS = 7;
 const READS_PER_SECOND = 15;
 const BATCHES_PER_SECOND = 5;
-const CAUGHT_UP = { timeoutMs: 120_000 };
 
 interface FiredAlert {
   id: string;
@@ -113,7 +112,7 @@ describe('a rolling restart under load', () => {
   async function restartAmong(replica: Replica): Promise<void> {
     await replica.restart();
     const before = batches;
-    await eventually(() => expect(batches).toBeGreaterThan(before + BATCHES_PER_SECOND), CAUGHT_UP);
+    await eventually(() => expect(batches).toBeGreaterThan(before + BATCHES_PER_SECOND));
   }
 
   async function expectAllCountedOnce(): Promise<void> {
@@ -121,7 +120,7 @@ describe('a rolling restart under load', () => {
       const path = workspace.path('/dashboard/spend?range=1m');
       const { metrics } = await owner.expect<{ metrics: object }>({ path });
       expect(metrics).toMatchObject({ unique_settlements: batches, total_micros: batches * AMOUNT_MICROS });
-    }, CAUGHT_UP);
+    });
   }
 
   async function expectEachAlertOnce(): Promise<void> {
@@ -135,7 +134,7 @@ describe('a rolling restart under load', () => {
         items.map(() => 'delivered'),
       );
       return items;
-    }, CAUGHT_UP);
+    });
 
     const webhookIds = new Map<string, Set<string>>();
     for (const { body, headers } of stage.receiver().received) {

@@ -10,8 +10,6 @@ import { type FleetDeployment, deployFleet } from '../src/fleet.stage.ts';
 import { newDataDirectory, removeDataDirectory } from '../src/standalone.process.ts';
 import { newWorkspace, postEvents } from '../src/workspace.ts';
 
-const UP = { timeoutMs: 120_000 };
-
 describe('the order of a start does not matter', () => {
   let dataDirectory: string;
   let mongo: EmbeddedMongo;
@@ -30,7 +28,7 @@ describe('the order of a start does not matter', () => {
     await eventually(async () => {
       const path = workspace.path('/dashboard/spend?range=1m');
       expect(await owner.expect({ path })).toMatchObject({ metrics: { total_micros: 11 } });
-    }, UP);
+    });
   }
 
   beforeEach(async () => {
@@ -56,7 +54,7 @@ describe('the order of a start does not matter', () => {
     });
     starting.catch(() => undefined);
     const waiting = (service: string, text: string) =>
-      eventually(() => expect(lines.find((line) => line.startsWith(service) && line.includes(text))).toBeDefined(), UP);
+      eventually(() => expect(lines.find((line) => line.startsWith(service) && line.includes(text))).toBeDefined());
     for (const service of ['keys', 'budgets']) await waiting(service, 'MONGODB_URI');
     for (const service of ['identity', 'ingest', 'dashboard', 'alerts', 'notifier']) {
       await waiting(service, 'Kafka does not answer yet');
@@ -74,7 +72,7 @@ describe('the order of a start does not matter', () => {
     for (const service of SERVICES.toReversed()) {
       const [replica] = deployment.fleet.services[service] as [Replica];
       replica.launch();
-      await eventually(async () => expect((await fetch(`${replica.opsUrl}/healthz`)).status).toBe(200), UP);
+      await eventually(async () => expect((await fetch(`${replica.opsUrl}/healthz`)).status).toBe(200));
       launched.push(replica);
     }
     // The gateway stores nothing, and says itself that what is behind it is away.
@@ -101,7 +99,7 @@ describe('the order of a start does not matter', () => {
       expect(await owner.expect(spend)).toMatchObject({ metrics: { total_micros: micros } });
       await owner.expect({ path: path('/alerts/rules') });
     };
-    await eventually(() => counted(5), UP);
+    await eventually(() => counted(5));
 
     await deployment.end('SIGKILL');
     await kafka.kill();
@@ -118,11 +116,11 @@ describe('the order of a start does not matter', () => {
     await kafka.restart();
     await ingest?.ready();
     expect((await postEvents(deployment, apiKey, [spendSettled({ amountMicros: 6 })])).status).toBe(202);
-    await eventually(() => counted(11), UP);
+    await eventually(() => counted(11));
 
     // It goes away under services that are up: who asks them notices nothing.
     await kafka.kill();
-    await eventually(async () => expect((await fetch(`${ingest?.opsUrl}/readyz`)).status).toBe(503), UP);
+    await eventually(async () => expect((await fetch(`${ingest?.opsUrl}/readyz`)).status).toBe(503));
     await counted(11);
     await Promise.all(others.map((replica) => replica.ready()));
   });

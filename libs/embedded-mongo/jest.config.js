@@ -1,4 +1,3 @@
 import preset from '../../jest.preset.js';
 
-// Each test starts real servers, several times over.
-export default { ...preset, testTimeout: 90_000 };
+export default { ...preset };

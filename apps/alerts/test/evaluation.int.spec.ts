@@ -347,7 +347,7 @@ describe('the consumer of gateway.events', () => {
       const fires = stack.notified.filter((each) => each.tenantId === tenantId && each.type === 'alert.fired');
       expect(new Set(fires.map((each) => each.notificationId)).size).toBe(bursts.length);
     });
-  }, 90_000);
+  });
 
   it('decides, resolves and tells the same while replicas come and go', async () => {
     const tenants = Array.from({ length: 8 }, newTenant);
@@ -383,7 +383,7 @@ describe('the consumer of gateway.events', () => {
       });
     }
     await replica.stop();
-  }, 90_000);
+  });
 
   it('sets aside what it can not read and evaluates what stands behind it', async () => {
     const tenantId = newTenant();

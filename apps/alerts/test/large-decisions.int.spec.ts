@@ -15,7 +15,6 @@ const { clock } = stack;
 
 const RULES = 1000;
 const CHANNELS = 5;
-const GENEROUS = { timeoutMs: 240_000 };
 
 interface StoredRule extends Omit<Rule, 'id'> {
   _id: string;
@@ -54,7 +53,7 @@ function alertIdOf({ _id: id, ...rule }: StoredRule, tenantId: TenantId, gateway
 
 /** Waits until the event is evaluated, and expects all of its alerts to be there and told once. */
 async function expectEachOnce(tenantId: TenantId): Promise<void> {
-  await eventually(async () => expect(await count('decisions', tenantId)).toBe(RULES), GENEROUS);
+  await eventually(async () => expect(await count('decisions', tenantId)).toBe(RULES));
   await stack.settled();
   expect(await count('alerts', tenantId)).toBe(RULES);
   expect(await count('deliveries', tenantId)).toBe(RULES * CHANNELS);
@@ -62,7 +61,7 @@ async function expectEachOnce(tenantId: TenantId): Promise<void> {
   await eventually(async () => {
     expect(await collection('outbox').countDocuments()).toBe(0);
     expect(new Set(told().map(({ notificationId }) => notificationId)).size).toBe(RULES * CHANNELS);
-  }, GENEROUS);
+  });
   expect(new Set(told().map(({ alert }) => alert.id)).size).toBe(RULES);
   const setAside = stack.logs.lines().filter(({ msg }) => msg === 'record set aside in gateway.events.dead');
   expect(setAside).toEqual([]);
@@ -74,7 +73,7 @@ describe('an event with which 1,000 rules fire that tell 5 channels each', () =>
     await stack.append(tenantId, event(clock.now));
     await expectEachOnce(tenantId);
     expect(stack.notified.filter((sent) => sent.tenantId === tenantId)).toHaveLength(RULES * CHANNELS);
-  }, 300_000);
+  });
 
   it('does so though MongoDB dies when some of it is stored', async () => {
     const tenantId = await largestWorkspace();
@@ -86,11 +85,11 @@ describe('an event with which 1,000 rules fire that tell 5 channels each', () =>
     await collection('alerts').insertOne({ _id: contended, tenantId: 'nobody' }, { session });
 
     await stack.append(tenantId, fired);
-    await eventually(async () => expect(await count('alerts', tenantId)).toBeGreaterThan(0), GENEROUS);
+    await eventually(async () => expect(await count('alerts', tenantId)).toBeGreaterThan(0));
     await mongo.kill();
     await mongo.restart();
     await session.endSession().catch(() => undefined);
     expect(await count('alerts', tenantId)).toBeLessThan(RULES);
     await expectEachOnce(tenantId);
-  }, 300_000);
+  });
 });

@@ -100,15 +100,12 @@ export function useDashboard(mongo: TestMongo) {
   const offsets = createOffsetStore(mongo.connection.useDb(database), CONSUMER_GROUP);
 
   /** Resolves once the dashboard has applied everything that the log holds. */
-  async function caughtUp(timeoutMs?: number): Promise<void> {
+  async function caughtUp(): Promise<void> {
     const handler = { position: offsets.position, handle: async () => {} };
     const { lag } = eventLog.consumer({ group: CONSUMER_GROUP, topic: GATEWAY_EVENTS_TOPIC, handler, maxRecords: 1 });
-    await eventually(
-      async () => {
-        if ((await lag()) > 0) throw new Error('not all events are read');
-      },
-      { ...(timeoutMs !== undefined && { timeoutMs }) },
-    );
+    await eventually(async () => {
+      if ((await lag()) > 0) throw new Error('not all events are read');
+    });
   }
 
   /** What was set aside of the topic. */

@@ -104,23 +104,16 @@ describe('1030 connections that send a head and one byte of a body', () => {
     ['with one key', EVENTS, 'Authorization: Bearer one', 256],
     ['with the id of a user as a key', EVENTS, 'Authorization: Bearer user_mia', 256],
     ['with nothing, at log-in', LOGIN, 'X-Nothing: 0', 1030],
-  ])(
-    '%s keep nobody out, and take no place at a service',
-    async (_name, path, head, held) => {
-      stack = await startStack();
-      await beginMany(1030, () => ({ path, head: `${head}\r\nContent-Length: 100` }));
-      await eventually(
-        async () => {
-          expect(await metric('http_server_body_bytes')).toBe(held * 513);
-          expect(await metric('http_server_refused_total')).toBe(1030 - held);
-        },
-        { timeoutMs: 20_000 },
-      );
-      expect(await others()).toEqual([200, 200, 200, 200, 200]);
-      expect(forwarded()).toBe(5);
-    },
-    60_000,
-  );
+  ])('%s keep nobody out, and take no place at a service', async (_name, path, head, held) => {
+    stack = await startStack();
+    await beginMany(1030, () => ({ path, head: `${head}\r\nContent-Length: 100` }));
+    await eventually(async () => {
+      expect(await metric('http_server_body_bytes')).toBe(held * 513);
+      expect(await metric('http_server_refused_total')).toBe(1030 - held);
+    });
+    expect(await others()).toEqual([200, 200, 200, 200, 200]);
+    expect(forwarded()).toBe(5);
+  });
 });
 
 describe('large bodies that do not go on', () => {
@@ -131,19 +124,16 @@ describe('large bodies that do not go on', () => {
       const head = `Authorization: Bearer key-${i}\r\nContent-Length: ${MIB}`;
       begin({ path: EVENTS, head, localAddress: addressOf(i), body });
     }
-    await eventually(
-      async () => {
-        expect(await metric('http_server_refused_total')).toBeGreaterThan(0);
-        expect(await metric('http_server_body_bytes')).toBeGreaterThan(11 * MIB);
-      },
-      { timeoutMs: 20_000 },
-    );
+    await eventually(async () => {
+      expect(await metric('http_server_refused_total')).toBeGreaterThan(0);
+      expect(await metric('http_server_body_bytes')).toBeGreaterThan(11 * MIB);
+    });
     expect(await metric('http_server_body_bytes')).toBeLessThanOrEqual(16 * MIB);
     expect(await others()).toEqual([200, 200, 200, 200, 200]);
     // They have stalled by then, and one of them gives way.
     const large = { method: 'POST', headers: { authorization: 'Bearer other' }, body: Buffer.alloc(MIB, ' ') };
-    await eventually(async () => expect((await send(EVENTS, large)).status).toBe(200), { timeoutMs: 10_000 });
-  }, 60_000);
+    await eventually(async () => expect((await send(EVENTS, large)).status).toBe(200));
+  });
 });
 
 describe('what one sender may have under way', () => {

@@ -101,7 +101,7 @@ describe('a service that hangs', () => {
       const { name, localAddress } = people[i % people.length] as (typeof people)[number];
       return send(`${stack.gateway.httpUrl}${SPEND}`, { agent, localAddress, headers: { cookie: cookieOf(name) } });
     });
-    await eventually(() => expect(stack.services.dashboard.requests).toBe(1024), { timeoutMs: 30_000 });
+    await eventually(() => expect(stack.services.dashboard.requests).toBe(1024));
 
     const refused = await send(`${stack.gateway.httpUrl}${SPEND}`);
     expect(refused).toMatchObject({ status: 503, retryAfter: '1', body: { code: 'service_unavailable' } });
@@ -109,5 +109,5 @@ describe('a service that hangs', () => {
     release.resolve();
     expect(new Set((await Promise.all(waiting)).map(({ status }) => status))).toEqual(new Set([200]));
     expect((await send(`${stack.gateway.httpUrl}${SPEND}`)).status).toBe(200);
-  }, 60_000);
+  });
 });

@@ -6,7 +6,6 @@ import { type TestOwner, useIdentity } from './identity.stack.ts';
 const mongo = useBreakableMongo();
 const identity = useIdentity(mongo);
 afterAll(mongo.stop);
-const BACK = { timeoutMs: 60_000 };
 
 const agentsOf = async ({ caller }: TestOwner) => identity.call('get', '/api/v1/agents', { as: caller });
 
@@ -31,9 +30,9 @@ describe('identity without MongoDB', () => {
     await eventually(() => expect(identity.ready()).rejects.toThrow('mongo'));
 
     await mongo.restart();
-    await eventually(() => identity.ready(), BACK);
+    await eventually(() => identity.ready());
     expect((await identity.login(owner.email)).status).toBe(200);
     await seen(owner, 'after');
-    await eventually(async () => expect((await agentsOf(owner)).body.items).toHaveLength(2), BACK);
-  }, 120_000);
+    await eventually(async () => expect((await agentsOf(owner)).body.items).toHaveLength(2));
+  });
 });

@@ -106,5 +106,5 @@ describe('a notifier that is killed in the middle of deliveries, again and again
       expect([...new Set(arrived)].filter((webhookId) => own.includes(webhookId))).toEqual(own);
     }
     expect(new Set(arrived).size).toBe(NOTIFICATIONS);
-  }, 120_000);
+  });
 });

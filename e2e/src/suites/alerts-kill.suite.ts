@@ -11,7 +11,6 @@ const CHANNELS = 2;
 const EVENTS = 120;
 const BATCH = 8;
 const KILLS_BEFORE_BATCH = [5, 9, 15];
-const SETTLED = { timeoutMs: 120_000 };
 /** Type of the last event: since events of a workspace keep their order, its alert says that all are evaluated. */
 const END = 'stream.end';
 
@@ -70,7 +69,7 @@ export function describeAlertsThroughKills({ deployment, receiver }: Stage): voi
         expect(alerts.map(({ rule_name }) => rule_name)).toContain(END);
         expect(alerts.filter(({ status }) => status !== 'resolved')).toEqual([]);
         expect(await owner.expect({ path: workspace.path('/alerts/system') })).toMatchObject({ QueueSize: 0 });
-      }, SETTLED);
+      });
       const alerts = await alertsOf(workspace);
       expect(notificationsOf(workspace)).toEqual(alerts.flatMap(toNotifications).toSorted());
       return alerts.map(decisionOf);

@@ -8,7 +8,6 @@ import { type TestWorkspace, newWorkspace, postEvents } from '../workspace.ts';
 
 const SIGNING_SECRET = `whsec_${Buffer.from('a secret of thirty-two bytes ...').toString('base64')}`;
 const WINDOW_SECONDS = 3;
-const ARRIVED = { timeoutMs: 30_000 };
 
 interface Alert {
   id: string;
@@ -35,7 +34,7 @@ export function describeAlerts({ deployment, receiver }: Stage): void {
     const takeNotifications = async (): Promise<unknown[]> => {
       await eventually(async () => {
         expect(await owner.expect({ path: workspace.path('/alerts/system') })).toMatchObject({ QueueSize: 0 });
-      }, ARRIVED);
+      });
       const { received } = receiver();
       const mine = received.filter(({ path }) => path.endsWith(workspace.slug));
       received.splice(0, received.length, ...received.filter((webhook) => !mine.includes(webhook)));
@@ -70,7 +69,7 @@ export function describeAlerts({ deployment, receiver }: Stage): void {
         const { items, total } = await listAlerts();
         expect(total).toBe(1);
         expect(items[0]).toMatchObject({ status: 'firing', deliveries: [{ status: 'delivered' }] });
-      }, ARRIVED);
+      });
       const data = { tenant_id: workspace.id, rule_name: 'Blocked often', severity: 'high', event_count: 3 };
       expect(await takeNotifications()).toMatchObject([{ type: 'alert.fired', data }]);
     });
@@ -96,7 +95,7 @@ export function describeAlerts({ deployment, receiver }: Stage): void {
         const alert = (await listAlerts()).items.find(({ rule_name }) => rule_name === 'Guarded');
         expect(alert).toMatchObject({ status: 'resolved' });
         return alert!;
-      }, ARRIVED);
+      });
       expect(Date.parse(resolved_at!) - Date.parse(event.time)).toBeGreaterThanOrEqual(WINDOW_SECONDS * 1000);
       expect(await takeNotifications()).toMatchObject([
         { type: 'alert.fired', data: { id, status: 'firing', resolved_at: null } },

@@ -9,8 +9,6 @@ import { spendSettled } from '../events.ts';
 import { type Trace, startReplay, writeTrace } from '../trace.ts';
 import { type TestWorkspace, newWorkspace, postEvents } from '../workspace.ts';
 
-const COUNTED = { timeoutMs: 60_000 };
-
 export function describeReplay({ deployment }: Pick<Stage, 'deployment'>): void {
   describe('what a gateway reported is counted exactly once', () => {
     let owner: ApiClient;
@@ -61,13 +59,13 @@ export function describeReplay({ deployment }: Pick<Stage, 'deployment'>): void 
     it('a replayed trace becomes its rows and their exact price everywhere, and a second replay changes nothing', async () => {
       const trace = await writeTrace(directory, 5_000, 3_600_000, 4);
       await replay(trace);
-      await eventually(async () => expect((await readSpend()).unique_settlements).toBe(trace.rows), COUNTED);
+      await eventually(async () => expect((await readSpend()).unique_settlements).toBe(trace.rows));
       expect(await readTotals()).toEqual(expectedOf(trace));
 
       await replay(trace);
       // Posted behind the second replay: once it is counted, all of that has been read.
       await postEvents(deployment(), workspace.apiKey, spendSettled({ agentId: 'last', amountMicros: 0 }));
-      await eventually(async () => expect((await readSpend()).unique_settlements).toBe(trace.rows + 1), COUNTED);
+      await eventually(async () => expect((await readSpend()).unique_settlements).toBe(trace.rows + 1));
       const totals = await readTotals();
       expect(totals.spend.total_micros).toBe(trace.totalMicros);
       expect(totals.agents).toEqual([...trace.agents, { agent_id: 'last', total_micros: 0, unique_settlements: 1 }]);
@@ -77,7 +75,7 @@ export function describeReplay({ deployment }: Pick<Stage, 'deployment'>): void 
       const trace = await writeTrace(directory, 6_000, 60_000, 3);
       // Paced, so that it is in its middle when a third of it has been counted.
       const interrupted = startReplay(sender(), trace, ['--speed', '10']);
-      await eventually(async () => expect((await readSpend()).unique_settlements).toBeGreaterThan(2_000), COUNTED);
+      await eventually(async () => expect((await readSpend()).unique_settlements).toBeGreaterThan(2_000));
       await deployment().end('SIGKILL');
       interrupted.stop();
       await interrupted.ended;
@@ -85,7 +83,7 @@ export function describeReplay({ deployment }: Pick<Stage, 'deployment'>): void 
       await deployment().start();
       expect((await readSpend()).unique_settlements).toBeLessThan(trace.rows);
       await replay(trace);
-      await eventually(async () => expect((await readSpend()).unique_settlements).toBe(trace.rows), COUNTED);
+      await eventually(async () => expect((await readSpend()).unique_settlements).toBe(trace.rows));
       expect(await readTotals()).toEqual(expectedOf(trace));
     });
 
@@ -104,14 +102,13 @@ export function describeReplay({ deployment }: Pick<Stage, 'deployment'>): void 
         for (;;) await post();
       });
       const broken = Promise.allSettled(senders);
-      await eventually(() => expect(accepted.length).toBeGreaterThan(1_000), COUNTED);
+      await eventually(() => expect(accepted.length).toBeGreaterThan(1_000));
       await deployment().end('SIGKILL');
       await broken;
 
       await deployment().start();
-      await eventually(
-        async () => expect((await readSpend()).unique_settlements).toBeGreaterThanOrEqual(accepted.length),
-        COUNTED,
+      await eventually(async () =>
+        expect((await readSpend()).unique_settlements).toBeGreaterThanOrEqual(accepted.length),
       );
       // What was on its way may have been taken without an answer; nothing can have been counted twice.
       const { unique_settlements, total_micros } = await readSpend();

@@ -204,7 +204,7 @@ describe('the managed mongod', () => {
     started.push(again);
     expect(await count(again.uri)).toBe(3);
     await insert(again.uri, 4);
-  }, 300_000);
+  });
 
   it('says what to do when its password file is not the one that the database was made with', async () => {
     await (await start()).stop();

@@ -318,10 +318,10 @@ export function describeEventLogConformance(name: string, createHarness: () => P
         const members: LogConsumer[] = [];
         for (const [index, shares] of [[4], [2, 2], [1, 1, 2]].entries()) {
           members.push(await consume(ledger, { on: logs[index], member: `member-${index}` }));
-          await eventually(async () => expect(await owners()).toEqual(shares), { timeoutMs: 20_000 });
+          await eventually(async () => expect(await owners()).toEqual(shares));
         }
         await Promise.all([members[0]?.stop(), members[2]?.stop()]);
-        await eventually(async () => expect(await owners()).toEqual([4]), { timeoutMs: 20_000 });
+        await eventually(async () => expect(await owners()).toEqual([4]));
 
         await eventually(() => expect(ledger.records()).toHaveLength(appended * KEYS.length));
         for (const key of KEYS) expect(ledger.valuesByKey().get(key)).toEqual(valuesOf(numbered(key, 0, appended)));
@@ -381,11 +381,11 @@ export function describeEventLogConformance(name: string, createHarness: () => P
         };
 
         const leaving = await consumeStoringLate(log, 'leaving');
-        await eventually(() => readFurther('leaving', PARTITIONS), { timeoutMs: 20_000 });
+        await eventually(() => readFurther('leaving', PARTITIONS));
         await consumeStoringLate(await harness.openLog(), 'staying');
-        await eventually(() => readFurther('staying', PARTITIONS / 2), { timeoutMs: 20_000 });
+        await eventually(() => readFurther('staying', PARTITIONS / 2));
         await leaving.stop();
-        await eventually(() => readFurther('staying', PARTITIONS), { timeoutMs: 20_000 });
+        await eventually(() => readFurther('staying', PARTITIONS));
 
         const placeOf = ({ partition, offset }: (typeof read)[number]) => `${partition}/${offset}`;
         await eventually(() => expect(new Set(read.map(placeOf)).size).toBe(appended * KEYS.length));

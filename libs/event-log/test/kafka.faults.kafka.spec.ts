@@ -17,7 +17,6 @@ import { createGroupLedger } from './group.ledger.ts';
 const testMongo = useMongo();
 const HOUR_MS = 3_600_000;
 /** For what waits until the group takes a dead member for dead, or a JVM starts. */
-const PATIENT = { timeoutMs: 60_000 };
 
 describe('the event log on Apache Kafka', () => {
   const { logger } = testLogger();
@@ -74,7 +73,7 @@ describe('the event log on Apache Kafka', () => {
     const ledger = createGroupLedger();
     const reader = log.consumer({ group: randomUUID(), topic, maxRecords: 500, handler: ledger.handler() });
     await reader.start();
-    await eventually(async () => expect(await reader.lag()).toBe(0), PATIENT);
+    await eventually(async () => expect(await reader.lag()).toBe(0));
     await reader.stop();
     return ledger.values();
   }
@@ -138,18 +137,18 @@ describe('the event log on Apache Kafka', () => {
     const load = keepAppending();
     for (let kills = 0; kills < 2; kills += 1) {
       const before = load.acknowledged.length;
-      await eventually(() => expect(load.acknowledged.length).toBeGreaterThan(before + 100), PATIENT);
+      await eventually(() => expect(load.acknowledged.length).toBeGreaterThan(before + 100));
       await kafka.kill();
       await kafka.restart();
     }
     const after = load.acknowledged.length;
-    await eventually(() => expect(load.acknowledged.length).toBeGreaterThan(after + 100), PATIENT);
+    await eventually(() => expect(load.acknowledged.length).toBeGreaterThan(after + 100));
     const acknowledged = await load.stop();
 
     const stored = await contents();
     expect(stored.toSorted()).toEqual([...new Set(stored)].toSorted());
     expect(stored).toEqual(expect.arrayContaining(acknowledged));
-    await eventually(async () => expect(await effects()).toEqual(stored.toSorted()), PATIENT);
+    await eventually(async () => expect(await effects()).toEqual(stored.toSorted()));
   });
 
   it('is not ready and refuses appends while the broker is away, and goes on by itself when it is back', async () => {
@@ -161,21 +160,21 @@ describe('the event log on Apache Kafka', () => {
       retryAfterSeconds: 5,
     });
     await expect(log.ready?.()).rejects.toThrow();
-    await eventually(() => expect(consumer.ready?.()).rejects.toThrow('not a member'), PATIENT);
+    await eventually(() => expect(consumer.ready?.()).rejects.toThrow('not a member'));
 
     await kafka.restart();
-    await eventually(() => log.append(topic, numbered('ws', 2, 1)), PATIENT);
+    await eventually(() => log.append(topic, numbered('ws', 2, 1)));
     await eventually(async () => {
       await log.ready?.();
       await consumer.ready?.();
-    }, PATIENT);
-    await eventually(async () => expect(await effects()).toEqual(expect.arrayContaining(['ws-0', 'ws-2'])), PATIENT);
+    });
+    await eventually(async () => expect(await effects()).toEqual(expect.arrayContaining(['ws-0', 'ws-2'])));
   });
 
   it('bears a broker that hangs: appends are refused in time, none that was acknowledged is lost or doubled', async () => {
     const consumer = await consume(effectsConsumer(log));
     const load = keepAppending();
-    await eventually(() => expect(load.acknowledged.length).toBeGreaterThan(100), PATIENT);
+    await eventually(() => expect(load.acknowledged.length).toBeGreaterThan(100));
     kafka.pause();
     await expect(log.append(topic, numbered('ws', 0, 1))).rejects.toMatchObject({ code: 'service_unavailable' });
     await expect(log.ready?.()).rejects.toThrow('Kafka does not answer');
@@ -183,12 +182,12 @@ describe('the event log on Apache Kafka', () => {
     kafka.resume();
 
     const before = load.acknowledged.length;
-    await eventually(() => expect(load.acknowledged.length).toBeGreaterThan(before + 100), PATIENT);
+    await eventually(() => expect(load.acknowledged.length).toBeGreaterThan(before + 100));
     const acknowledged = await load.stop();
     const stored = await contents();
     expect(stored.toSorted()).toEqual([...new Set(stored)].toSorted());
     expect(stored).toEqual(expect.arrayContaining(acknowledged));
-    await eventually(async () => expect(await effects()).toEqual(stored.toSorted()), PATIENT);
+    await eventually(async () => expect(await effects()).toEqual(stored.toSorted()));
   });
 
   it('has every effect exactly once though its consumer is killed in mid-batch again and again', async () => {
@@ -201,7 +200,7 @@ describe('the event log on Apache Kafka', () => {
       await once(child, 'exit');
     }
     await consume(effectsConsumer(log));
-    await eventually(async () => expect(await effects()).toEqual(valuesOf(records).toSorted()), PATIENT);
+    await eventually(async () => expect(await effects()).toEqual(valuesOf(records).toSorted()));
   });
 
   it('has no effect of an owner that was taken for dead and comes back in the middle of its batch', async () => {
@@ -211,12 +210,12 @@ describe('the event log on Apache Kafka', () => {
     stale.kill('SIGSTOP');
 
     const successor = await consume(effectsConsumer(log));
-    await eventually(async () => expect(await successor.lag()).toBe(0), PATIENT);
+    await eventually(async () => expect(await successor.lag()).toBe(0));
     stale.send('go on');
     stale.kill('SIGCONT');
     for (let n = 3; n < 30; n += 3) {
       await log.append(topic, numbered(`ws${n}`, n, 3));
-      await eventually(async () => expect(await successor.lag()).toBe(0), PATIENT);
+      await eventually(async () => expect(await successor.lag()).toBe(0));
     }
     expect(await effects()).toHaveLength(30);
     expect(new Set(await effects()).size).toBe(30);
@@ -229,10 +228,10 @@ describe('the event log on Apache Kafka', () => {
       const before = load.acknowledged.length;
       members.push(await consume(effectsConsumer(await openLog())));
       if (round > 1) await members.shift()?.stop();
-      await eventually(() => expect(load.acknowledged.length).toBeGreaterThan(before + 300), PATIENT);
+      await eventually(() => expect(load.acknowledged.length).toBeGreaterThan(before + 300));
     }
     const acknowledged = await load.stop();
-    await eventually(async () => expect(await effects()).toEqual(acknowledged.toSorted()), PATIENT);
+    await eventually(async () => expect(await effects()).toEqual(acknowledged.toSorted()));
   });
 
   it('tells Kafka how far it has come, for those who watch the lag there', async () => {

@@ -56,7 +56,7 @@ describe('a Kafka that asks for TLS and a log-in', () => {
     const handler = ledger.handler();
     const consumer = eventLog.consumer({ group: 'readers', topic, maxRecords: 10, handler });
     await consumer.start();
-    await eventually(() => expect(ledger.values()).toEqual(['paid']), { timeoutMs: 30_000 });
+    await eventually(() => expect(ledger.values()).toEqual(['paid']));
     await consumer.stop();
     await eventLog.stop();
   });

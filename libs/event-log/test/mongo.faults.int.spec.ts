@@ -114,7 +114,7 @@ describe('the event log in MongoDB', () => {
         handler: createEffectsHandler(mongo.connection, 'effects'),
       }),
     );
-    await eventually(async () => expect(await effects()).toHaveLength(120), { timeoutMs: 20_000 });
+    await eventually(async () => expect(await effects()).toHaveLength(120));
     expect((await effects()).toSorted()).toEqual(records.map(({ value }) => value.toString()).toSorted());
   });
 
@@ -126,14 +126,14 @@ describe('the event log in MongoDB', () => {
 
     const handler = createEffectsHandler(mongo.connection, 'effects');
     const successor = await consume(log.consumer({ group: 'effects', topic, maxRecords: 10, handler }));
-    await eventually(async () => expect(await successor.lag()).toBe(0), { timeoutMs: 20_000 });
+    await eventually(async () => expect(await successor.lag()).toBe(0));
     stale.send('go on');
     stale.kill('SIGCONT');
 
     // Whichever of the two gets what is appended now: both are members again.
-    await eventually(() => membersAre(2), { timeoutMs: 20_000 });
+    await eventually(() => membersAre(2));
     await log.append(topic, numbered('ws', 3, 3));
-    await eventually(async () => expect(await successor.lag()).toBe(0), { timeoutMs: 20_000 });
+    await eventually(async () => expect(await successor.lag()).toBe(0));
     expect((await effects()).toSorted()).toEqual(numbered('ws', 0, 6).map(({ value }) => value.toString()));
   });
 

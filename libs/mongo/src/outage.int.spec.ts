@@ -50,7 +50,7 @@ function outcomes(): Promise<unknown[]> {
 const UNAVAILABLE = operations.map(() => 'service_unavailable');
 
 async function worksAgain(): Promise<void> {
-  await eventually(() => mongo.ping(), { timeoutMs: 30_000 });
+  await eventually(() => mongo.ping());
   for (const [, run] of operations) await run();
 }
 
@@ -66,7 +66,7 @@ describe('while MongoDB is away, every operation fails soon with an outage, and 
     await expect(mongo.ping()).rejects.toThrow();
     await testMongo.restart();
     await worksAgain();
-  }, 120_000);
+  });
 
   it('when the server hangs with its connections open', async () => {
     testMongo.hang();
@@ -74,7 +74,7 @@ describe('while MongoDB is away, every operation fails soon with an outage, and 
     expect(await outcomes()).toEqual(UNAVAILABLE);
     testMongo.goOn();
     await worksAgain();
-  }, 120_000);
+  });
 });
 
 describe('what is no outage', () => {

@@ -1,7 +1,13 @@
 const POLL_MS = 20;
 
+/**
+ * Far longer than anything takes, also on a machine that is ten times as busy as it should be: a wait that passes ends at once,
+ * so that only a failure costs it. Below the time-out of a test in every project, so that the failure is the check's own.
+ */
+const PATIENCE_MS = 240_000;
+
 export interface EventuallyOptions {
-  /** How long the condition may take to hold; 10 s by default. */
+  /** How long the condition may take to hold; 4 minutes by default. Shorter only where the time itself is guaranteed. */
   timeoutMs?: number;
 }
 
@@ -10,7 +16,7 @@ export interface EventuallyOptions {
  * what another process or a background loop brings about, where a fixed wait would be too short or too long.
  */
 export async function eventually<T>(check: () => T | Promise<T>, options: EventuallyOptions = {}): Promise<T> {
-  const deadline = Date.now() + (options.timeoutMs ?? 10_000);
+  const deadline = Date.now() + (options.timeoutMs ?? PATIENCE_MS);
   for (;;) {
     try {
       return await check();

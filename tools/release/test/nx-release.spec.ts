@@ -49,7 +49,7 @@ describe('nx release', () => {
     await command('git', 'config', 'user.name', 'Release');
     await command('git', 'add', '--all');
     await command('git', 'commit', '--quiet', '--message', 'Start');
-  }, 240_000);
+  });
   afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
   it('shows in a dry run what it would release, and changes nothing', async () => {
@@ -60,7 +60,7 @@ describe('nx release', () => {
     expect(output).toContain('Keys can be renamed.');
     expect(await command('git', 'status', '--porcelain')).toBe('');
     expect(await command('git', 'tag')).toBe('');
-  }, 240_000);
+  });
 
   it('releases one service alone, under a tag of its own, with its changelog and its contracts', async () => {
     const others = readdirSync(join(copy, 'apps')).filter((app) => app !== 'keys');
@@ -78,5 +78,5 @@ describe('nx release', () => {
     expect(readdirSync(join(copy, '.nx/version-plans'))).not.toContain('keys.md');
     expect(read('tools/release/released/openapi.json')).toBe(read('docs/openapi.json'));
     expect(await command('git', 'status', '--porcelain')).toBe('');
-  }, 240_000);
+  });
 });
