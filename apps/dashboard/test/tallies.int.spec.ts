@@ -102,7 +102,8 @@ describe('tallies over roll-ups', () => {
         expect(await tallies.byModel(tenantId, agentId, window)).toEqual(expected.byModel(agentId));
         expect(await tallies.runsStarted(tenantId, window)).toBe(expected.runsStarted);
       }),
-      { seed: 20261121, numRuns: 2000 },
+      // Other questions each time; a failure prints the seed and the path that ask the same again.
+      { numRuns: 200 },
     );
   });
 
