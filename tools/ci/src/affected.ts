@@ -1,4 +1,4 @@
-import { runCommand } from './command.ts';
+import { NX_ALONE, runCommand } from './command.ts';
 
 /** The projects that the changes since `base` reach, by the names in their package.json. Rejects without such a commit. */
 export async function affectedSince(base: string): Promise<string[]> {
@@ -10,7 +10,7 @@ export async function affectedSince(base: string): Promise<string[]> {
   }
   const args = ['show', 'projects', '--affected', '--json', `--base=${base}`];
   const { exitCode, output } = await runCommand('nx', args, {
-    env: { ...process.env, NX_DAEMON: 'false' },
+    env: { ...process.env, ...NX_ALONE },
     output: 'capture',
   });
   const list = /^\[.*\]$/m.exec(output)?.[0];

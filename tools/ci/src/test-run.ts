@@ -1,4 +1,4 @@
-import { runCommand, workspaceRoot } from './command.ts';
+import { NX_ALONE, runCommand, workspaceRoot } from './command.ts';
 import {
   INTEGRATION_RUN,
   packageName,
@@ -42,7 +42,7 @@ async function runTarget(kind: RunKind, target: string[], projects?: string[]): 
     env: {
       ...process.env,
       // The daemon may not have noticed yet that the results are gone, and would not restore them from the cache.
-      NX_DAEMON: 'false',
+      ...NX_ALONE,
       NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning',
     },
   });

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
+import { NX_ALONE } from '../src/command.ts';
 
 const run = promisify(execFile);
 const workspace = resolve(import.meta.dirname, '../../..');
@@ -16,7 +17,7 @@ interface TaskGraph {
 async function testedAfterChangeTo(files: string): Promise<string[]> {
   const { stdout } = await run(nx, ['affected', '-t', 'test', `--files=${files}`, '--graph=stdout'], {
     cwd: workspace,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, NX_DAEMON: 'false' },
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...NX_ALONE },
     maxBuffer: 64 * 1024 * 1024,
   });
   const graph = JSON.parse(stdout) as TaskGraph;

@@ -18,7 +18,7 @@ export async function buildBundles(): Promise<void> {
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(NX_|NODE_OPTIONS$)/.test(name)));
   const child = spawn(join(ROOT, 'node_modules', '.bin', 'nx'), args, {
     cwd: ROOT,
-    env: { ...env, NX_DAEMON: 'false' },
+    env: { ...env, NX_DAEMON: 'false', NX_ISOLATE_PLUGINS: 'false' },
     stdio: ['ignore', 'pipe', 'pipe'],
     shell: process.platform === 'win32',
   });

@@ -23,6 +23,7 @@ describe('nx release', () => {
       HOME: copy,
       PATH: [join(copy, 'node_modules/.bin'), process.env.PATH].join(delimiter),
       NX_DAEMON: 'false',
+      NX_ISOLATE_PLUGINS: 'false',
       GIT_CONFIG_GLOBAL: join(copy, '.git/test-config'),
     };
     const running = run(name, args, { cwd: copy, env, maxBuffer: 16 * 1024 * 1024, timeout: 200_000 });
