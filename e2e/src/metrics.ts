@@ -7,7 +7,8 @@ export interface Sample {
 
 /** What a replica's `/metrics` says under this name, by labels. */
 export async function readMetric({ opsUrl }: Pick<Replica, 'opsUrl'>, name: string): Promise<Sample[]> {
-  const text = await (await fetch(`${opsUrl}/metrics`)).text();
+  // A connection of its own: one that is kept may be closed by the server just as it is used again.
+  const text = await (await fetch(`${opsUrl}/metrics`, { headers: { connection: 'close' } })).text();
   return text.split('\n').flatMap((line) => {
     const [, found, labels = '', value] = /^(\w+)(?:\{(.*)\})? (\S+)$/.exec(line) ?? [];
     if (found !== name) return [];
