@@ -133,7 +133,7 @@ describe('npm run fleet', () => {
   async function pidOf(runner: number, service: string): Promise<number> {
     for (const pid of await processes(runner)) {
       const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-      if (command.includes(join('apps', service, 'dist', 'main.js'))) return pid;
+      if (command.includes(join('bundles', service, 'main.js'))) return pid;
     }
     throw new Error(`${service} does not run`);
   }

@@ -1,9 +1,8 @@
 import { mkdir, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LockHeldError, lockFile } from './process.lock.ts';
+import { waitForLock } from './process.lock.ts';
 
 const STILL_FILLING_MS = 10_000;
-const LOCK_POLL_MS = 250;
 
 export interface CacheEntryOptions {
   cacheDirectory: string;
@@ -57,18 +56,6 @@ async function isThere(directory: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-async function waitForLock(file: string, onHeld: (pid: number) => void): Promise<() => Promise<void>> {
-  for (let told = false; ; told = true) {
-    try {
-      return await lockFile(file);
-    } catch (error) {
-      if (!(error instanceof LockHeldError)) throw error;
-      if (!told) onHeld(error.pid);
-      await new Promise((settle) => setTimeout(settle, LOCK_POLL_MS));
-    }
-  }
 }
 
 function tellProgress(activity: string, onProgress: (line: string) => void): () => void {

@@ -2,5 +2,5 @@ export { defaultCacheDirectory } from './cache.directory.ts';
 export { cacheEntry, type CacheEntryOptions } from './cache.entry.ts';
 export { freePort, isFree } from './free-port.ts';
 export { killWithOwner } from './owner.watcher.ts';
-export { LockHeldError, lockFile } from './process.lock.ts';
+export { LockHeldError, lockFile, waitForLock } from './process.lock.ts';
 export { commandLine, processIdentity, waitUntilGone } from './running-process.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { LockHeldError, lockFile } from './process.lock.ts';
+import { LockHeldError, lockFile, waitForLock } from './process.lock.ts';
 import { processIdentity } from './running-process.ts';
 
 describe('a lock between processes', () => {
@@ -27,6 +27,18 @@ describe('a lock between processes', () => {
   it('goes to one of several that ask at the same time', async () => {
     const asked = await Promise.allSettled(Array.from({ length: 8 }, () => lockFile(file)));
     expect(asked.filter((outcome) => outcome.status === 'fulfilled')).toHaveLength(1);
+  });
+
+  it('comes to one that waits for it, which is told by whom it is held', async () => {
+    const unlock = await lockFile(file);
+    const told = Promise.withResolvers<number>();
+    const waiting = waitForLock(file, told.resolve);
+    expect(await told.promise).toBe(process.pid);
+    await unlock();
+    await (
+      await waiting
+    )();
+    expect(await readdir(directory)).toEqual([]);
   });
 
   it('is free again after its release, and leaves no file behind', async () => {

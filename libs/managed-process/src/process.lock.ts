@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { link, readFile, rm, writeFile } from 'node:fs/promises';
 import { processIdentity } from './running-process.ts';
 
+const LOCK_POLL_MS = 250;
+
 interface Owner {
   pid: number;
   identity: string;
@@ -43,6 +45,22 @@ export async function lockFile(file: string): Promise<() => Promise<void>> {
     throw new LockHeldError(file, winner?.pid ?? 0);
   } finally {
     await rm(draft, { force: true });
+  }
+}
+
+/** As `lockFile`, once whoever holds it has let go or is gone; `onHeld` is told once, by whom it is held. */
+export async function waitForLock(
+  file: string,
+  onHeld: (pid: number) => void = () => undefined,
+): Promise<() => Promise<void>> {
+  for (let told = false; ; told = true) {
+    try {
+      return await lockFile(file);
+    } catch (error) {
+      if (!(error instanceof LockHeldError)) throw error;
+      if (!told) onHeld(error.pid);
+      await new Promise((settle) => setTimeout(settle, LOCK_POLL_MS));
+    }
   }
 }
 

@@ -1,17 +1,39 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { cp, mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { waitForLock } from '@tollkeeper/managed-process';
 import { SERVICES, type ServiceName } from './services.ts';
 
 const ROOT = resolve(import.meta.dirname, '..', '..', '..');
+/** Of the lock. Even when nothing has changed, Nx removes the bundles and puts them back from its cache. */
+const LOCK_DIRECTORY = join(ROOT, '.nx');
 
-/** The bundle of a service: what its image runs. */
-export function bundleOf(service: ServiceName): string {
-  return join(ROOT, 'apps', service, 'dist', 'main.js');
+/** What runs a service: its bundle, as its image has it, below a directory that `buildBundles` filled. */
+export function bundleOf(service: ServiceName, directory: string): string {
+  return join(directory, service, 'main.js');
 }
 
-/** Builds what has changed since it was built last. Rejects with what the build has printed. */
-export async function buildBundles(): Promise<void> {
+/**
+ * Builds what has changed since it was built last, and copies all of it to `directory`, in place of what is there: what runs
+ * from there is not touched by a later build, and several processes may do this at once. Rejects with what the build has printed.
+ */
+export async function buildBundles(directory: string): Promise<void> {
+  await mkdir(LOCK_DIRECTORY, { recursive: true });
+  const unlock = await waitForLock(join(LOCK_DIRECTORY, 'fleet-bundles.lock'));
+  try {
+    await build();
+    await rm(directory, { recursive: true, force: true });
+    for (const service of SERVICES) {
+      const dist = join(ROOT, 'apps', service, 'dist');
+      await cp(dist, join(directory, service), { recursive: true, filter: (file) => !file.endsWith('.map') });
+    }
+  } finally {
+    await unlock();
+  }
+}
+
+async function build(): Promise<void> {
   const projects = SERVICES.map((service) => `@tollkeeper/${service}`).join();
   const args = ['run-many', '--target', 'build', '--projects', projects, '--output-style', 'static'];
   // Not from whoever runs this: inside of a target of Nx, these would say that the target runs itself.

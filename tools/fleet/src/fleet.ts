@@ -13,7 +13,7 @@ const LOOPBACK = '127.0.0.1';
 const WORKSPACE = 'demo';
 
 export interface FleetOptions {
-  /** Holds secrets, and what the managed `mongod` and Kafka store. Created when missing; one fleet at a time works on it. */
+  /** Holds secrets, the bundles that run, and what the managed `mongod` and Kafka store. Created when missing; one fleet at a time works on it. */
   dataDirectory: string;
   /** Port of the gateway on loopback; a free one unless given. */
   port?: number;
@@ -89,7 +89,8 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
       );
     }
     onProgress('Building the services…');
-    await buildBundles();
+    const bundles = join(dataDirectory, 'bundles');
+    await buildBundles(bundles);
     onProgress('Starting MongoDB and Kafka…');
     const mongo = options.mongodbUri === undefined ? await startMongo(options, dataDirectory) : null;
     if (mongo !== null) started.push(() => mongo.stop());
@@ -103,7 +104,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
       password: options.firstOwner?.password ?? secrets.ownerPassword,
     };
     const publicUrl = `http://localhost:${port}`;
-    const replicas = await createReplicas(options, port, {
+    const replicas = await createReplicas(options, port, bundles, {
       publicUrl,
       mongodbUri: options.mongodbUri ?? mongo?.uri ?? '',
       kafkaBrokers: options.kafkaBrokers ?? kafka?.brokers ?? '',
@@ -172,7 +173,12 @@ interface Ports {
 }
 
 /** One replica of each service, not launched yet, and the way to more. */
-async function createReplicas(options: FleetOptions, gatewayPort: number, shared: Omit<Wiring, 'grpc' | 'http'>) {
+async function createReplicas(
+  options: FleetOptions,
+  gatewayPort: number,
+  bundles: string,
+  shared: Omit<Wiring, 'grpc' | 'http'>,
+) {
   const { env = {}, onLine = () => undefined, onUnexpectedExit = () => undefined } = options;
   const ports = new Map<ServiceName, Ports>();
   for (const service of SERVICES) ports.set(service, await freePorts());
@@ -186,7 +192,7 @@ async function createReplicas(options: FleetOptions, gatewayPort: number, shared
 
   function create(service: ServiceName, name: string, { http, grpc, ops }: Ports): Replica {
     const replica = createReplica({
-      ...{ service, name, bundle: bundleOf(service) },
+      ...{ service, name, bundle: bundleOf(service, bundles) },
       httpUrl: `http://${LOOPBACK}:${http}`,
       opsUrl: `http://${LOOPBACK}:${ops}`,
       env: {
