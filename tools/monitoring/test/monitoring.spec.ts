@@ -55,13 +55,14 @@ describe('the alert rules', () => {
     expect(headings).toContain(rule.alert);
   });
 
-  it('are all that the runbook has entries for', () => {
+  it('are all that the runbook has entries for, each with three points and a command', () => {
     const named = headings.filter((heading) => heading!.startsWith('Tollkeeper'));
     expect(named.toSorted()).toEqual(rules.map(({ alert }) => alert).toSorted());
     for (const alert of named) {
       const entry = runbook.split(`### ${alert}\n`)[1]!.split(/^##/m)[0]!;
-      for (const part of ['**Means**', '**Impact**', '**See**', '**Do**'])
-        expect({ alert, entry }).toMatchObject({ entry: expect.stringContaining(part) });
+      const points = [...entry.matchAll(/^- \*\*(.+?):\*\* /gm)].map(([, point]) => point);
+      expect({ alert, points }).toEqual({ alert, points: ['Meaning', 'Users notice', 'Do'] });
+      expect({ alert, commands: entry.match(/^```sh$/gm) ?? [] }).toEqual({ alert, commands: ['```sh'] });
     }
   });
 
