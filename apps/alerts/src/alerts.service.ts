@@ -1,9 +1,9 @@
 import { identityService, notifierService } from '@tollkeeper/contracts';
-import { createDeadLetters, type EventLog, instrumentEventLog } from '@tollkeeper/event-log';
+import { type ConsumerGroup, createConsumerGroup, type EventLog, instrumentEventLog } from '@tollkeeper/event-log';
 import { createGrpcClient, createGrpcServer } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
 import { type Clock, systemClock } from '@tollkeeper/kernel';
-import { connectMongo, createOffsetStore, explainOutage } from '@tollkeeper/mongo';
+import { connectMongo, explainOutage } from '@tollkeeper/mongo';
 import { createAddressGuard } from '@tollkeeper/net';
 import {
   type Component,
@@ -61,23 +61,22 @@ export function createAlerts(given: AlertsDeps): AlertsService {
   const deps = { ...given, eventLog: instrumentEventLog(given.eventLog, { metrics, tracer }) };
   const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger });
   const { connection } = mongo;
-  const offsets = createOffsetStore(connection, CONSUMER_GROUP);
+  const group = createConsumerGroup({ ...deps, name: CONSUMER_GROUP, connection });
   const stores = createAlertStores({
     connection,
-    offsets,
+    offsets: group.offsets,
     cipher: createSecretCipher(config.CHANNEL_ENCRYPTION_KEYS),
     retentionSeconds: config.HISTORY_RETENTION_SECONDS,
     clock,
   });
-  const deadLetters = createDeadLetters({ ...deps, group: CONSUMER_GROUP });
   const dispatcher = createDispatcher({
     ...deps,
     clock,
     notifications: stores.notifications,
     intervalMs: config.DISPATCH_INTERVAL_MS,
   });
-  const evaluation = createEvaluation({ ...deps, clock, stores, offsets, deadLetters, onQueued: dispatcher.wake });
-  const deliveries = createDeliveriesConsumer({ ...deps, ...stores, connection, offsets, deadLetters });
+  const evaluation = createEvaluation({ ...deps, clock, stores, group, onQueued: dispatcher.wake });
+  const deliveries = createDeliveriesConsumer({ ...stores, group, logger });
   registerQueueMetrics({ ...deps, clock, notifications: stores.notifications });
 
   const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, {
@@ -166,19 +165,17 @@ function createEvaluation(
   deps: AlertsDeps & {
     clock: Clock;
     stores: AlertStores;
-    offsets: ReturnType<typeof createOffsetStore>;
-    deadLetters: ReturnType<typeof createDeadLetters>;
+    group: ConsumerGroup;
     onQueued: () => void;
   },
 ) {
-  const { config, eventLog, logger, clock, stores, offsets, deadLetters, onQueued } = deps;
+  const { config, eventLog, logger, clock, stores, group, onQueued } = deps;
   const book = createRuleBook();
   const metrics = createEvaluationMetrics({ metrics: deps.metrics, book, clock });
   const watcher = createRuleWatcher({ book, changes: stores.changes, rules: stores.rules });
   const consumer = createGatewayEventsConsumer({
     eventLog,
-    deadLetters,
-    offsets,
+    group,
     recorder: stores.recorder,
     book,
     watcher,

@@ -1,9 +1,9 @@
 import { budgetsService, identityService } from '@tollkeeper/contracts';
-import { createDeadLetters, type EventLog, instrumentEventLog } from '@tollkeeper/event-log';
+import { createConsumerGroup, type EventLog, instrumentEventLog } from '@tollkeeper/event-log';
 import { createGrpcClient } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
 import { type Clock, systemClock } from '@tollkeeper/kernel';
-import { connectMongo, createOffsetStore, explainOutage } from '@tollkeeper/mongo';
+import { connectMongo, explainOutage } from '@tollkeeper/mongo';
 import {
   type Component,
   createLifecycle,
@@ -53,10 +53,7 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   const runs = createRunStore(connection, config.RETENTION_SECONDS);
   const buckets = createBucketStore(connection, config.RETENTION_SECONDS);
   const consumer = createGatewayEventsConsumer({
-    eventLog,
-    deadLetters: createDeadLetters({ eventLog, group: CONSUMER_GROUP, metrics, logger }),
-    connection,
-    offsets: createOffsetStore(connection, CONSUMER_GROUP),
+    group: createConsumerGroup({ name: CONSUMER_GROUP, eventLog, connection, metrics, logger }),
     recorder: createEventRecorder({ events, runs, buckets }),
     metrics,
   });

@@ -1,8 +1,8 @@
-import { createDeadLetters, type EventLog, instrumentEventLog } from '@tollkeeper/event-log';
+import { createConsumerGroup, type EventLog, instrumentEventLog } from '@tollkeeper/event-log';
 import { createGrpcServer } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
 import { type Clock, systemClock } from '@tollkeeper/kernel';
-import { connectMongo, createOffsetStore, explainOutage } from '@tollkeeper/mongo';
+import { connectMongo, explainOutage } from '@tollkeeper/mongo';
 import {
   type Component,
   createLifecycle,
@@ -99,11 +99,9 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
     explain: explainOutage,
     ready: () => mongo.ping(),
   });
-  const consumer = createGatewayEventsConsumer(eventLog, {
-    connection,
-    offsets: createOffsetStore(connection, CONSUMER_GROUP),
+  const consumer = createGatewayEventsConsumer({
+    group: createConsumerGroup({ name: CONSUMER_GROUP, eventLog, connection, metrics, logger }),
     agents: agentStore,
-    deadLetters: createDeadLetters({ eventLog, group: CONSUMER_GROUP, metrics, logger }),
   });
   const bootstrap = { store: createBootstrapStore(models), hasher, clock };
   const firstOwner = createFirstOwnerStep(config, createFirstOwner(bootstrap), logger);

@@ -1,9 +1,9 @@
 import { randomInt } from 'node:crypto';
 import { alertsService, identityService } from '@tollkeeper/contracts';
-import { createDeadLetters, type EventLog, instrumentEventLog } from '@tollkeeper/event-log';
+import { createConsumerGroup, type EventLog, instrumentEventLog } from '@tollkeeper/event-log';
 import { createGrpcClient, createGrpcServer } from '@tollkeeper/grpc';
 import { type Clock, systemClock } from '@tollkeeper/kernel';
-import { connectMongo, createOffsetStore, explainOutage } from '@tollkeeper/mongo';
+import { connectMongo, explainOutage } from '@tollkeeper/mongo';
 import { createAddressGuard } from '@tollkeeper/net';
 import {
   type Component,
@@ -91,10 +91,7 @@ export function createNotifier(deps: NotifierDeps): NotifierService {
     logger,
   });
   const consumer = createNotificationsConsumer({
-    eventLog,
-    deadLetters: createDeadLetters({ eventLog, group: CONSUMER_GROUP, metrics, logger }),
-    connection,
-    offsets: createOffsetStore(connection, CONSUMER_GROUP),
+    group: createConsumerGroup({ name: CONSUMER_GROUP, eventLog, connection, metrics, logger }),
     store,
     onQueued: worker.wake,
     clock,

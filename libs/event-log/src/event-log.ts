@@ -50,7 +50,7 @@ export interface ConsumerHandler {
    *
    * Batches of one partition come one after the other, batches of several partitions at the same time. After a rejection
    * and a back-off what follows {@link position} comes again, for ever. A record that can never be applied is therefore the
-   * handler's to set aside (see `createTransactionalHandler`, which does all of this).
+   * handler's to set aside. `createConsumerGroup` makes consumers that do all of this.
    */
   handle(batch: RecordBatch, stored: (position: number) => void): Promise<void>;
   /**

@@ -6,12 +6,9 @@ import type { DeadLetters } from './dead-letters.ts';
 import type { ConsumerHandler, ReadRecord, RecordBatch } from './event-log.ts';
 
 /** What a service does with the records that it reads, all of it in MongoDB. */
-export interface TransactionalHandlerOptions<Item, Effect> {
-  connection: Connection;
-  offsets: OffsetStore;
-  deadLetters: DeadLetters;
+export interface RecordEffects<Item, Effect> {
   /** What there is to apply of a record, undefined for nothing. Throws, with a reason for people, when it can't be read. */
-  read(record: ReadRecord): Item | undefined;
+  decode(record: ReadRecord): Item | undefined;
   /**
    * About how many documents an item writes beside those that the items before it write anyway. Called once for each
    * transaction, and the answer for its items in order. One each unless given.
@@ -21,6 +18,12 @@ export interface TransactionalHandlerOptions<Item, Effect> {
   apply(session: ClientSession, items: Item[]): Promise<Effect>;
   /** Called once what `apply` answered is committed. */
   applied?(effect: Effect, items: Item[]): void;
+}
+
+export interface TransactionalHandlerOptions<Item, Effect> extends RecordEffects<Item, Effect> {
+  connection: Connection;
+  offsets: OffsetStore;
+  deadLetters: DeadLetters;
   /** For tests. */
   limits?: Partial<typeof LIMITS>;
 }
@@ -60,7 +63,7 @@ interface Place {
 export function createTransactionalHandler<Item, Effect>(
   options: TransactionalHandlerOptions<Item, Effect>,
 ): ConsumerHandler {
-  const { connection, offsets, deadLetters, read, documents = () => () => 1 } = options;
+  const { connection, offsets, deadLetters, decode, documents = () => () => 1 } = options;
   const limits = { ...LIMITS, ...options.limits };
   const patience = createConflictPatience(limits.patienceMs);
 
@@ -106,9 +109,9 @@ export function createTransactionalHandler<Item, Effect>(
     }
   }
 
-  async function readOrSetAside(batch: RecordBatch, record: ReadRecord): Promise<Item | undefined> {
+  async function decodeOrSetAside(batch: RecordBatch, record: ReadRecord): Promise<Item | undefined> {
     try {
-      return read(record);
+      return decode(record);
     } catch (error) {
       await deadLetters.setAside(batch, record, reasonOf(error));
       return undefined;
@@ -126,7 +129,7 @@ export function createTransactionalHandler<Item, Effect>(
       const slices = startSlices();
       for (const record of batch.records) {
         if (slices.usedUp()) await slices.next();
-        const item = await readOrSetAside(batch, record);
+        const item = await decodeOrSetAside(batch, record);
         if (item === undefined) continue;
         written.documents += written.of(item);
         written.bytes += record.value.length;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connectMongo, createOffsetStore, OffsetConflict } from '@tollkeeper/mongo';
 import { testLogger, useMongo } from '@tollkeeper/testing';
-import type { DeadLetters, ReadRecord, RecordBatch, TransactionalHandlerOptions } from '../src/index.ts';
-import { createTransactionalHandler } from '../src/index.ts';
+import type { DeadLetters, ReadRecord, RecordBatch } from '../src/index.ts';
+import { createTransactionalHandler, type TransactionalHandlerOptions } from '../src/transactional.handler.ts';
 
 const testMongo = useMongo();
 const mongo = connectMongo({ uri: testMongo.uri, database: testMongo.database, logger: testLogger().logger });
@@ -34,7 +34,7 @@ function useHandler(options: Partial<TransactionalHandlerOptions<string, number>
   };
   const handler = createTransactionalHandler<string, number>({
     ...{ connection, offsets, deadLetters },
-    read({ value }) {
+    decode({ value }) {
       const text = value.toString();
       if (text === 'unreadable') throw new Error('it is no JSON');
       return text === 'nothing' ? undefined : text;

@@ -1,27 +1,18 @@
-import { decodeDelivery, DELIVERIES_TOPIC, DELIVERIES_TOPIC_OPTIONS, type DeliveryRecord } from '@tollkeeper/contracts';
-import { createTransactionalHandler, type DeadLetters, type EventLog, type LogConsumer } from '@tollkeeper/event-log';
-import type { OffsetStore } from '@tollkeeper/mongo';
+import { decodeDelivery, DELIVERIES_TOPIC_OPTIONS, type DeliveryRecord } from '@tollkeeper/contracts';
+import type { ConsumerGroup, LogConsumer } from '@tollkeeper/event-log';
 import type { Logger } from '@tollkeeper/runtime';
-import type { ClientSession, Connection } from 'mongoose';
+import type { ClientSession } from 'mongoose';
 import type { MongoChannelStore } from '../store/channel.store.ts';
 import type { NotificationStore } from '../store/notification.store.ts';
-import { CONSUMER_GROUP } from './gateway-events.consumer.ts';
 
-const MAX_RECORDS_PER_BATCH = 200;
-
-export interface DeliveriesConsumerDeps {
-  eventLog: EventLog;
-  deadLetters: DeadLetters;
-  connection: Connection;
-  offsets: OffsetStore;
+/** Takes over what became of notifications, each report once, and disables the channels whose destination is gone. */
+export function createDeliveriesConsumer(deps: {
+  group: ConsumerGroup;
   notifications: Pick<NotificationStore, 'report'>;
   channels: Pick<MongoChannelStore, 'disable'>;
   logger: Logger;
-}
-
-/** Takes over what became of notifications, each report once, and disables the channels whose destination is gone. */
-export function createDeliveriesConsumer(deps: DeliveriesConsumerDeps): LogConsumer {
-  const { eventLog, deadLetters, connection, offsets, notifications, channels, logger } = deps;
+}): LogConsumer {
+  const { group, notifications, channels, logger } = deps;
 
   /** Answers those whose channel was disabled. */
   async function takeOver(session: ClientSession, reports: readonly DeliveryRecord[]): Promise<DeliveryRecord[]> {
@@ -35,11 +26,10 @@ export function createDeliveriesConsumer(deps: DeliveriesConsumerDeps): LogConsu
     return gone;
   }
 
-  const handler = createTransactionalHandler({
-    connection,
-    offsets,
-    deadLetters,
-    read: ({ value }) => decodeDelivery(value),
+  return group.consumer({
+    topic: DELIVERIES_TOPIC_OPTIONS,
+    maxRecords: 200,
+    decode: ({ value }) => decodeDelivery(value),
     apply: takeOver,
     applied(disabled) {
       for (const { tenantId, channelId } of disabled) {
@@ -47,18 +37,4 @@ export function createDeliveriesConsumer(deps: DeliveriesConsumerDeps): LogConsu
       }
     },
   });
-
-  const consumer = eventLog.consumer({
-    group: CONSUMER_GROUP,
-    topic: DELIVERIES_TOPIC,
-    handler,
-    maxRecords: MAX_RECORDS_PER_BATCH,
-  });
-  return {
-    ...consumer,
-    async start() {
-      await eventLog.ensureTopic(DELIVERIES_TOPIC_OPTIONS);
-      await consumer.start();
-    },
-  };
 }

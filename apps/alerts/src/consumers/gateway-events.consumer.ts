@@ -5,9 +5,9 @@ import {
   GATEWAY_EVENTS_TOPIC_OPTIONS,
   peekEventType,
 } from '@tollkeeper/contracts';
-import type { DeadLetters, EventLog, LogConsumer, RecordBatch, ReleasedPartition } from '@tollkeeper/event-log';
+import type { ConsumerGroup, EventLog, LogConsumer, RecordBatch, ReleasedPartition } from '@tollkeeper/event-log';
 import { startSlices } from '@tollkeeper/kernel';
-import { isRefusal, type OffsetStore } from '@tollkeeper/mongo';
+import { isRefusal } from '@tollkeeper/mongo';
 import { type CountableEvent, isLate, toCountableEvent } from '../domain/event.ts';
 import type { RuleBook } from '../domain/rule-book.ts';
 import type { EvaluationRecorder } from '../store/evaluation.recorder.ts';
@@ -27,8 +27,7 @@ const MAX_STRETCH_MS = 20;
 
 export interface GatewayEventsConsumerDeps {
   eventLog: EventLog;
-  deadLetters: DeadLetters;
-  offsets: OffsetStore;
+  group: ConsumerGroup;
   recorder: EvaluationRecorder;
   book: RuleBook;
   watcher: RuleWatcher;
@@ -52,8 +51,8 @@ export interface GatewayEventsConsumer extends LogConsumer {
  * the windows as they were, and comes to the same.
  */
 export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): GatewayEventsConsumer {
-  const { eventLog, offsets, recorder, book, watcher, metrics, traces } = deps;
-  const refusals = createSaveRefusals(deps);
+  const { eventLog, group, recorder, book, watcher, metrics, traces } = deps;
+  const refusals = createSaveRefusals({ deadLetters: group.deadLetters, recorder });
   const sessions = new Map<number, PartitionSession>();
   const turns = new Map<number, Promise<void>>();
   /** The last look at the rules of each partition, with the end of the partition that was known when it began. */
@@ -157,7 +156,7 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
         traces.remember(event, record.headers);
         events.push({ event, offset: record.offset });
       } catch (error) {
-        await deps.deadLetters.setAside(batch, record, error instanceof Error ? error.message : String(error));
+        await group.deadLetters.setAside(batch, record, error instanceof Error ? error.message : String(error));
       }
     }
     const late = events.filter(({ event }) => isLate(event)).length;
@@ -176,9 +175,9 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
   }
 
   const consumer = eventLog.consumer({
-    group: CONSUMER_GROUP,
+    group: group.name,
     topic: GATEWAY_EVENTS_TOPIC,
-    handler: { position: offsets.position, handle, released },
+    handler: { position: group.offsets.position, handle, released },
     maxRecords: MAX_RECORDS_PER_BATCH,
   });
 
@@ -204,7 +203,7 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
         const session = sessions.get(partition);
         if (session !== undefined && (session.position ?? 0) >= offset) await save(partition, session);
       });
-      return ((await offsets.position(GATEWAY_EVENTS_TOPIC, partition)) ?? 0) >= offset;
+      return ((await group.offsets.position(GATEWAY_EVENTS_TOPIC, partition)) ?? 0) >= offset;
     },
   };
 }
