@@ -17,17 +17,17 @@ import {
 import { createAgentDirectory } from './clients/identity.client.ts';
 import { createTestSender } from './clients/notifier.client.ts';
 import type { AlertsConfig } from './config.ts';
-import { createAlertResolver } from './consumers/alert.resolver.ts';
 import { createDeliveriesConsumer } from './consumers/deliveries.consumer.ts';
-import { createEvaluationMetrics } from './consumers/evaluation.metrics.ts';
-import { createFireTraces } from './consumers/fire.traces.ts';
 import { CONSUMER_GROUP, createGatewayEventsConsumer } from './consumers/gateway-events.consumer.ts';
-import { createRuleWatcher } from './consumers/rule.watcher.ts';
 import { createDispatcher } from './dispatcher.ts';
 import { createAlertUseCases } from './domain/alert.use-cases.ts';
 import { createChannelUseCases } from './domain/channel.use-cases.ts';
 import { createRuleBook } from './domain/rule-book.ts';
 import { createRuleUseCases } from './domain/rule.use-cases.ts';
+import { createAlertResolver } from './evaluation/alert.resolver.ts';
+import { createEvaluationMetrics } from './evaluation/evaluation.metrics.ts';
+import { createFireTraces } from './evaluation/fire.traces.ts';
+import { createRuleWatcher } from './evaluation/rule.watcher.ts';
 import { createAlertsHandlers } from './grpc/alerts.handlers.ts';
 import { createAlertRoutes } from './http/alert.routes.ts';
 import { createChannelRoutes } from './http/channel.routes.ts';
@@ -184,7 +184,7 @@ function createEvaluation(
     onFired: onQueued,
   });
   const { alerts, windows } = stores;
-  const resolver = createAlertResolver({ alerts, windows, consumer, metrics, clock, onResolved: onQueued });
+  const resolver = createAlertResolver({ alerts, windows, log: consumer, metrics, clock, onResolved: onQueued });
   const loop = createLoop({
     name: 'evaluator',
     async work() {

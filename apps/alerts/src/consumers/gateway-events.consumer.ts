@@ -10,12 +10,13 @@ import { startSlices } from '@tollkeeper/kernel';
 import { isRefusal } from '@tollkeeper/mongo';
 import { type CountableEvent, isLate, toCountableEvent } from '../domain/event.ts';
 import type { RuleBook } from '../domain/rule-book.ts';
+import type { EvaluatedLog } from '../evaluation/alert.resolver.ts';
+import type { EvaluationMetrics } from '../evaluation/evaluation.metrics.ts';
+import type { FireTraces } from '../evaluation/fire.traces.ts';
+import { openPartitionSession, type PartitionSession } from '../evaluation/partition.session.ts';
+import type { RuleWatcher } from '../evaluation/rule.watcher.ts';
+import { createSaveRefusals, RefusedSave } from '../evaluation/save.refusals.ts';
 import type { EvaluationRecorder } from '../store/evaluation.recorder.ts';
-import type { EvaluationMetrics } from './evaluation.metrics.ts';
-import type { FireTraces } from './fire.traces.ts';
-import { openPartitionSession, type PartitionSession } from './partition.session.ts';
-import type { RuleWatcher } from './rule.watcher.ts';
-import { createSaveRefusals, RefusedSave } from './save.refusals.ts';
 
 /** The group that the replicas read as, and under which they keep their offsets. */
 export const CONSUMER_GROUP = 'alerts';
@@ -38,11 +39,9 @@ export interface GatewayEventsConsumerDeps {
 }
 
 /** Evaluates the events of the log. */
-export interface GatewayEventsConsumer extends LogConsumer {
+export interface GatewayEventsConsumer extends LogConsumer, EvaluatedLog {
   /** Stores what was read and is not stored yet; where there is more to read, only what is due. What fails is read again later. */
   save(): Promise<void>;
-  /** Whether everything of the partition before `offset` is evaluated and stored, by this replica or by another one. */
-  hasEvaluated(partition: number, offset: number): Promise<boolean>;
 }
 
 /**

@@ -4,7 +4,7 @@ import { withTransaction } from '@tollkeeper/mongo';
 import { activeTrace, type TraceHeaders } from '@tollkeeper/runtime';
 import { type ClientSession, type Connection, Schema, trusted } from 'mongoose';
 import type { Alert, AlertQuery, AlertStore } from '../domain/alert.ts';
-import type { AlertNotifier } from './alert.notifier.ts';
+import type { AlertFanOut } from './alert.fan-out.ts';
 import type { NotificationStore } from './notification.store.ts';
 
 interface StoredAlert extends Omit<Alert, 'id' | 'tenantId' | 'resolvedAt'> {
@@ -87,12 +87,12 @@ export interface AlertStoreDeps {
   connection: Connection;
   /** How long alerts are kept after they resolved. */
   retentionSeconds: number;
-  notifier: AlertNotifier;
+  fanOut: AlertFanOut;
   notifications: Pick<NotificationStore, 'deliveries' | 'countUndelivered'>;
 }
 
 export function createAlertStore(deps: AlertStoreDeps): MongoAlertStore {
-  const { connection, retentionSeconds, notifier, notifications } = deps;
+  const { connection, retentionSeconds, fanOut, notifications } = deps;
   const alerts = connection.model<StoredAlert>('Alert', alertSchema(retentionSeconds));
   const open = () => ({ status: trusted({ $in: OPEN }) });
 
@@ -105,7 +105,7 @@ export function createAlertStore(deps: AlertStoreDeps): MongoAlertStore {
       const resolution = { status: 'resolved' as const, resolvedAt: new Date(resolvedAt) };
       await alerts.updateMany(filter, { $set: resolution }, { session });
       const resolved = found.map((stored) => toAlert({ ...stored, ...resolution }));
-      await notifier.tell(session, { type: 'alert.resolved', alerts: resolved, at: resolvedAt, traceOf: () => trace });
+      await fanOut.tell(session, { type: 'alert.resolved', alerts: resolved, at: resolvedAt, traceOf: () => trace });
       return resolved;
     });
 

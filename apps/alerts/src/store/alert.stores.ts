@@ -1,7 +1,7 @@
 import { type Clock, systemClock } from '@tollkeeper/kernel';
 import type { OffsetStore } from '@tollkeeper/mongo';
 import type { Connection } from 'mongoose';
-import { createAlertNotifier } from './alert.notifier.ts';
+import { createAlertFanOut } from './alert.fan-out.ts';
 import { createAlertStore, type MongoAlertStore } from './alert.store.ts';
 import { createChannelStore, type MongoChannelStore } from './channel.store.ts';
 import { createEvaluationRecorder, type EvaluationRecorder } from './evaluation.recorder.ts';
@@ -54,9 +54,9 @@ export function createAlertStores(deps: {
       await evaluations.delete(session, tenantId, ruleId);
     },
   });
-  const notifier = createAlertNotifier({ channels, notifications });
-  const alerts = createAlertStore({ connection, retentionSeconds, notifier, notifications });
-  const shared = { connection, offsets, windows, rules, alerts, notifier, evaluations };
+  const fanOut = createAlertFanOut({ channels, notifications });
+  const alerts = createAlertStore({ connection, retentionSeconds, fanOut, notifications });
+  const shared = { connection, offsets, windows, rules, alerts, fanOut, evaluations };
   const recorder = createEvaluationRecorder({ ...shared, clock });
   return { changes, rules, channels, windows, evaluations, notifications, alerts, recorder };
 }

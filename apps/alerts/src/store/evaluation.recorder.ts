@@ -6,7 +6,7 @@ import { type Alert, toAlert } from '../domain/alert.ts';
 import type { Evaluation } from '../domain/evaluation.ts';
 import type { Decision } from '../domain/evaluator.ts';
 import type { SavedWindow } from '../domain/partition.evaluator.ts';
-import type { AlertNotifier } from './alert.notifier.ts';
+import type { AlertFanOut } from './alert.fan-out.ts';
 import type { MongoAlertStore } from './alert.store.ts';
 import type { MongoEvaluationStore } from './evaluation.store.ts';
 import type { MongoRuleStore } from './rule.store.ts';
@@ -69,13 +69,13 @@ export interface EvaluationRecorderDeps {
   windows: WindowStore;
   rules: Pick<MongoRuleStore, 'forgetMissing'>;
   alerts: Pick<MongoAlertStore, 'insertNew'>;
-  notifier: AlertNotifier;
+  fanOut: AlertFanOut;
   evaluations: Pick<MongoEvaluationStore, 'record'>;
   clock: Clock;
 }
 
 export function createEvaluationRecorder(deps: EvaluationRecorderDeps): EvaluationRecorder {
-  const { connection, offsets, windows, rules, alerts, notifier, evaluations, clock } = deps;
+  const { connection, offsets, windows, rules, alerts, fanOut, evaluations, clock } = deps;
 
   async function recordFires(
     session: ClientSession,
@@ -86,7 +86,7 @@ export function createEvaluationRecorder(deps: EvaluationRecorderDeps): Evaluati
     const fresh = await alerts.insertNew(session, partition, fired.map(toAlert));
     if (fresh.length === 0) return;
     const traceOf = ({ id }: Alert): TraceHeaders | undefined => traces.get(id);
-    await notifier.tell(session, { type: 'alert.fired', alerts: fresh, at: clock(), traceOf });
+    await fanOut.tell(session, { type: 'alert.fired', alerts: fresh, at: clock(), traceOf });
   }
 
   /** A rule without a window was deleted meanwhile: nobody would find its evaluations any more. */

@@ -16,15 +16,15 @@ export interface AlertNews {
 }
 
 /** Has the channels of alerts told, within the transaction that changes the alerts. */
-export interface AlertNotifier {
+export interface AlertFanOut {
   /** Queues a notification for each enabled channel of each alert, in the order of the alerts. Once for an alert and a type. */
   tell(session: ClientSession, news: AlertNews): Promise<void>;
 }
 
-export function createAlertNotifier(deps: {
+export function createAlertFanOut(deps: {
   channels: Pick<MongoChannelStore, 'enabled'>;
   notifications: Pick<NotificationStore, 'queue'>;
-}): AlertNotifier {
+}): AlertFanOut {
   const { channels, notifications } = deps;
   return {
     async tell(session, { type, alerts, at, traceOf }) {

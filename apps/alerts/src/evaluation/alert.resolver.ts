@@ -3,7 +3,6 @@ import type { Alert } from '../domain/alert.ts';
 import type { MongoAlertStore } from '../store/alert.store.ts';
 import type { WindowProgress, WindowStore } from '../store/window.store.ts';
 import type { EvaluationMetrics } from './evaluation.metrics.ts';
-import type { GatewayEventsConsumer } from './gateway-events.consumer.ts';
 
 /** Resolves alerts whose condition is, by the clock, no longer met (decisions §6). */
 export interface AlertResolver {
@@ -11,10 +10,18 @@ export interface AlertResolver {
   resolveLapsed(): Promise<void>;
 }
 
+/** How far the events of the log are evaluated. */
+export interface EvaluatedLog {
+  /** Of each partition, by its number: the offset behind its last record. */
+  endOffsets(): Promise<readonly number[]>;
+  /** Whether everything of the partition before `offset` is evaluated and stored, by this replica or by another one. */
+  hasEvaluated(partition: number, offset: number): Promise<boolean>;
+}
+
 export interface AlertResolverDeps {
   alerts: Pick<MongoAlertStore, 'lapsed' | 'lapsedPartitions' | 'extend' | 'resolveLapsed'>;
   windows: Pick<WindowStore, 'progress'>;
-  consumer: Pick<GatewayEventsConsumer, 'endOffsets' | 'hasEvaluated'>;
+  log: EvaluatedLog;
   metrics: EvaluationMetrics;
   clock: Clock;
   onResolved: () => void;
@@ -31,7 +38,7 @@ interface Look {
 }
 
 export function createAlertResolver(deps: AlertResolverDeps): AlertResolver {
-  const { alerts, windows, consumer, metrics, clock, onResolved } = deps;
+  const { alerts, windows, log, metrics, clock, onResolved } = deps;
   /** The looks that wait until their events are evaluated; the log may have grown since, and be never at its end. */
   const waiting = new Map<number, Look>();
 
@@ -58,11 +65,11 @@ export function createAlertResolver(deps: AlertResolverDeps): AlertResolver {
       const at = clock();
       const partitions = await alerts.lapsedPartitions(at);
       if (partitions.length === 0) return;
-      const ends = await consumer.endOffsets();
+      const ends = await log.endOffsets();
       for (const partition of partitions) {
         const look = waiting.get(partition) ?? { at, end: ends[partition] ?? 0 };
         waiting.set(partition, look);
-        if (!(await consumer.hasEvaluated(partition, look.end))) continue;
+        if (!(await log.hasEvaluated(partition, look.end))) continue;
         waiting.delete(partition);
         await settle(partition, look.at);
       }
