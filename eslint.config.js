@@ -18,6 +18,39 @@ const LAYERS = {
   proto: [],
 };
 
+/**
+ * Which folders of its service each folder of `apps/<service>/src` may import beside itself; one that is not listed imports
+ * none. What a transport needs of a store or a client, the domain names as a port.
+ */
+const SERVICE_LAYERS = {
+  store: ['domain'],
+  clients: ['domain'],
+  http: ['domain', 'openapi'],
+  grpc: ['domain'],
+  consumers: ['domain', 'store', 'evaluation'],
+  evaluation: ['domain', 'store'],
+  delivery: ['domain', 'store'],
+};
+
+/** These reach no database: the stores have the only queries, and consumers the transactions around them. */
+const WITHOUT_DATABASE = ['http', 'grpc', 'clients'];
+
+/** The import rules between the folders of a service, which `<service>.service.ts` puts together. */
+const serviceLayers = ['*', ...Object.keys(SERVICE_LAYERS)].map((folder) => {
+  const allowed = (SERVICE_LAYERS[folder] ?? []).map((name) => `(?!${name}/)`).join('');
+  const patterns = [
+    { regex: `^\\.\\./${allowed}`, message: 'SERVICE_LAYERS (eslint.config.js) says what it may import.' },
+  ];
+  if (WITHOUT_DATABASE.includes(folder)) {
+    patterns.push({ regex: '^(mongoose|mongodb|@tollkeeper/mongo)$', message: 'Queries belong into src/store.' });
+  }
+  return {
+    files: [`apps/*/src/${folder}/**/*.ts`],
+    ignores: ['**/*.spec.ts'],
+    rules: { 'no-restricted-imports': ['error', { patterns }] },
+  };
+});
+
 const SPECS = ['**/*.spec.ts', '**/test/**/*.ts'];
 
 /** A suite runs whole or it fails: nothing in it is left out. */
@@ -117,6 +150,7 @@ export default defineConfig(
   },
   { files: ['tools/monitoring/**/*.ts'], rules: moduleBoundaries({ extra: ['embedded'] }) },
   { files: ['tools/**/*.ts', '**/scripts/**/*.ts'], rules: { 'no-console': 'off' } },
+  ...serviceLayers,
   {
     // The rules of a service know no transport, no store and no process: what they need comes in through ports.
     files: ['apps/*/src/domain/**/*.ts'],

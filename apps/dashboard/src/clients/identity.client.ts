@@ -3,19 +3,7 @@ import type { GrpcClient } from '@tollkeeper/grpc';
 import { AppError, canonicalTimezone, type TenantId } from '@tollkeeper/kernel';
 import type { Logger } from '@tollkeeper/runtime';
 import { LRUCache } from 'lru-cache';
-
-/** What the dashboard asks identity for. Answers are at most {@link FRESH_MS} old while identity answers. */
-export interface Directory {
-  /**
-   * The workspace's time zone, UTC where the calendar can't work with it. The last one known counts while identity can't be
-   * reached; without one it rejects.
-   */
-  timezone(tenantId: TenantId): Promise<string>;
-  /** Names of the agents asked for, which are at most 1000; the `agent_id` stands in where no name can be had. */
-  displayNames(tenantId: TenantId, agentIds: string[]): Promise<Map<string, string>>;
-  /** Whether the workspace has the agent. */
-  hasAgent(tenantId: TenantId, agentId: string): Promise<boolean>;
-}
+import type { Directory } from '../domain/directory.ts';
 
 const FRESH_MS = 5000;
 const CACHED_WORKSPACES = 10_000;

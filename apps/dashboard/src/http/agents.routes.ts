@@ -2,12 +2,12 @@ import { identifier } from '@tollkeeper/contracts';
 import { defineRoute, integerQuery, type Route } from '@tollkeeper/http';
 import { AppError, roundTo2 } from '@tollkeeper/kernel';
 import { z } from 'zod';
-import type { Directory } from '../clients/identity.client.ts';
 import type { Budgets } from '../domain/budget.ts';
+import type { Directory } from '../domain/directory.ts';
+import type { EventReader } from '../domain/event.reader.ts';
 import { seriesOf } from '../domain/series.ts';
 import { sumTallies, type Tallies } from '../domain/tallies.ts';
 import type { Tally } from '../domain/tally.ts';
-import type { EventStore } from '../store/event.store.ts';
 import { toBudget, toBudgetMark, toItem, toMetrics, toMicros, toPoint, toTimestamp, toWindow } from './bodies.ts';
 import { agentDetailsSchema, rangeQuery, settlementSchema, topAgentsSchema } from './schemas.ts';
 import type { WindowOf } from './window.ts';
@@ -18,7 +18,7 @@ const RECENT_SETTLEMENTS = 20;
 /** Who spent: the workspace's agents by spend, and one of them in detail. */
 export function createAgentsRoutes(deps: {
   tallies: Tallies;
-  events: EventStore;
+  events: EventReader;
   budgets: Budgets;
   directory: Directory;
   windowOf: WindowOf;

@@ -3,8 +3,8 @@ import { defineRoute, integerQuery, type Route } from '@tollkeeper/http';
 import { AppError } from '@tollkeeper/kernel';
 import { z } from 'zod';
 import { BUDGET_BLOCKED, eventKey, GUARD_BLOCKED, SPEND_SETTLED, type BlockedType } from '../domain/event.ts';
+import type { EventReader } from '../domain/event.reader.ts';
 import type { Tallies } from '../domain/tallies.ts';
-import type { EventStore } from '../store/event.store.ts';
 import { toFullEvent, toItem, toWindow } from './bodies.ts';
 import { fromCursorText, toCursorText } from './cursor.ts';
 import { blockedSchemas, budgetBlockedFields, guardBlockedFields, rangeQuery } from './schemas.ts';
@@ -15,7 +15,7 @@ const MAX_RUN_EVENTS = 1000;
 
 interface BlockedDeps {
   tallies: Tallies;
-  events: EventStore;
+  events: EventReader;
   windowOf: WindowOf;
 }
 

@@ -1,5 +1,5 @@
 import { AppError } from '@tollkeeper/kernel';
-import type { EventCursor } from '../store/event.store.ts';
+import type { EventCursor } from '../domain/event.reader.ts';
 
 /** A cursor as the API shows it: opaque to clients. */
 export function toCursorText({ time, key }: EventCursor): string {

@@ -1,4 +1,4 @@
-import type { TenantId, TimeSpan } from '@tollkeeper/kernel';
+import type { TenantId } from '@tollkeeper/kernel';
 import { driverCollection } from '@tollkeeper/mongo';
 import { Schema, type ClientSession, type Connection, type mongo } from 'mongoose';
 import {
@@ -7,10 +7,10 @@ import {
   GUARD_BLOCKED,
   settlementKey,
   SPEND_SETTLED,
-  type BlockedType,
   type DashboardEvent,
   type EventData,
 } from '../domain/event.ts';
+import type { EventReader } from '../domain/event.reader.ts';
 import type { RawRead, ReadPlan } from '../domain/read-plan.ts';
 import { addTallyTo, type Tally } from '../domain/tally.ts';
 import type { Subject, TallyStore } from '../domain/tallies.ts';
@@ -27,32 +27,9 @@ interface EventDocument {
   data: EventData;
 }
 
-/** A place in a list of blocked events: the last one that was answered. */
-export interface EventCursor {
-  /** Epoch milliseconds. */
-  time: number;
-  key: string;
-}
-
-export interface EventStore extends TallyStore {
+export interface EventStore extends EventReader, TallyStore {
   knownIdentities(session: ClientSession | undefined, events: DashboardEvent[]): Promise<Set<string>>;
   insert(session: ClientSession | undefined, events: DashboardEvent[]): Promise<void>;
-  /** Newest first, at most `limit`, those behind `after`. */
-  listBlocked(
-    tenantId: TenantId,
-    type: BlockedType,
-    span: TimeSpan,
-    limit: number,
-    after?: EventCursor,
-  ): Promise<DashboardEvent[]>;
-  /** The newest event of that type with the id, whatever its source. */
-  findBlocked(tenantId: TenantId, type: BlockedType, eventId: string): Promise<DashboardEvent | null>;
-  /** Events of that type of a run, oldest first, at most `limit`. */
-  listRun(tenantId: TenantId, type: string, runId: string, limit: number): Promise<DashboardEvent[]>;
-  /** Settlements of an agent, newest first, at most `limit`. */
-  listSettlements(tenantId: TenantId, agentId: string, span: TimeSpan, limit: number): Promise<DashboardEvent[]>;
-  /** Whether the agent was ever seen in an event that is still kept. */
-  hasAgent(tenantId: TenantId, agentId: string): Promise<boolean>;
 }
 
 const eventSchema = (retentionSeconds: number): Schema<EventDocument> => {

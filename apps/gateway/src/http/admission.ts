@@ -3,11 +3,11 @@ import { isIP } from 'node:net';
 import { AppError } from '@tollkeeper/kernel';
 import { toClientNetwork } from '@tollkeeper/net';
 import { parseCookie } from 'cookie';
-import type { Session, SessionDirectory } from '../clients/session.directory.ts';
 import { actsInWorkspace, findArea } from '../domain/area.ts';
 import type { Area } from '../domain/area.ts';
 import { chooseMembership, requireRole } from '../domain/membership.ts';
 import type { Membership, WorkspaceNaming } from '../domain/membership.ts';
+import type { Session, SessionDirectory } from '../domain/session.ts';
 import { isSafeMethod, requireJsonBody } from '../domain/write-protection.ts';
 import type { EdgeRequest } from './exchange.ts';
 

@@ -3,8 +3,8 @@ import type { CountRefusal, ErrorAnswerer } from '@tollkeeper/http';
 import { type Logger, type Metrics, type Tracer, withSpan } from '@tollkeeper/runtime';
 import express from 'express';
 import type { Express, NextFunction, RequestHandler } from 'express';
-import type { SessionDirectory } from '../clients/session.directory.ts';
 import type { Membership } from '../domain/membership.ts';
+import type { SessionDirectory } from '../domain/session.ts';
 import { createWriteProtection, hasBody, isSafeMethod } from '../domain/write-protection.ts';
 import type { PublishedDocument } from '../openapi/published-document.ts';
 import {

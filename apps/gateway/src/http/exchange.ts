@@ -1,8 +1,8 @@
 import type { Span } from '@tollkeeper/runtime';
 import type { Request, Response } from 'express';
-import type { Session } from '../clients/session.directory.ts';
 import type { Area } from '../domain/area.ts';
 import type { Membership } from '../domain/membership.ts';
+import type { Session } from '../domain/session.ts';
 
 /** What is known about a request as soon as it is, for its log line and its error answer; kept in `res.locals`. */
 export interface Exchange {

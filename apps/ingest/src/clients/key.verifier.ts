@@ -1,23 +1,8 @@
-import { fromWireKeyRole, type KeyRole, type KeysServiceDefinition } from '@tollkeeper/contracts';
+import { fromWireKeyRole, type KeysServiceDefinition } from '@tollkeeper/contracts';
 import type { GrpcClient } from '@tollkeeper/grpc';
-import { AppError, provenTenantId, type TenantId } from '@tollkeeper/kernel';
+import { AppError, provenTenantId } from '@tollkeeper/kernel';
 import { LRUCache } from 'lru-cache';
-
-/** Whose a key is and what it may do. */
-export interface VerifiedKey {
-  tenantId: TenantId;
-  role: KeyRole;
-}
-
-export interface KeyToVerify {
-  keyId: string;
-  sha256: Buffer;
-  /** Id of the request that brings the key, for the logs of the other side. */
-  requestId: string;
-}
-
-/** Null when the key is unknown, wrong or revoked. Rejects when that can't be found out. */
-export type KeyVerifier = (key: KeyToVerify) => Promise<VerifiedKey | null>;
+import type { KeyToVerify, KeyVerifier, VerifiedKey } from '../domain/verified-key.ts';
 
 /** How long an answer may be kept (keys.proto), and so how long a revoked key goes on working. */
 const KEEP_MS = 5_000;

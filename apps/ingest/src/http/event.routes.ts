@@ -2,9 +2,9 @@ import { gatewayEventBatchOf, gatewayEventSchema, MAX_EVENT_TIME_AHEAD_MS } from
 import { type Authenticator, defineRoute, type Route } from '@tollkeeper/http';
 import type { Clock } from '@tollkeeper/kernel';
 import { z } from 'zod';
-import type { VerifiedKey } from '../clients/key.verifier.ts';
 import type { EventIntake } from '../domain/event.intake.ts';
 import type { EventQuota } from '../domain/event.quota.ts';
+import type { VerifiedKey } from '../domain/verified-key.ts';
 
 const MAX_BODY_BYTES = 5 * 1024 * 1024;
 

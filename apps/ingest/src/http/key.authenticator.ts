@@ -1,8 +1,8 @@
 import { type KeyRole, parseWorkspaceKey } from '@tollkeeper/contracts';
 import type { Authenticator } from '@tollkeeper/http';
 import { AppError } from '@tollkeeper/kernel';
-import type { KeyVerifier, VerifiedKey } from '../clients/key.verifier.ts';
 import type { EventQuota } from '../domain/event.quota.ts';
+import type { KeyVerifier, VerifiedKey } from '../domain/verified-key.ts';
 
 const BEARER = /^Bearer +(\S{1,128})$/i;
 

@@ -1,0 +1,29 @@
+import type { TenantId, TimeSpan } from '@tollkeeper/kernel';
+import type { BlockedType, DashboardEvent } from './event.ts';
+
+/** A place in a list of blocked events: the last one that was answered. */
+export interface EventCursor {
+  /** Epoch milliseconds. */
+  time: number;
+  key: string;
+}
+
+/** Reads single events of a workspace. Another workspace's events do not exist for any method. */
+export interface EventReader {
+  /** Newest first, at most `limit`, those behind `after`. */
+  listBlocked(
+    tenantId: TenantId,
+    type: BlockedType,
+    span: TimeSpan,
+    limit: number,
+    after?: EventCursor,
+  ): Promise<DashboardEvent[]>;
+  /** The newest event of that type with the id, whatever its source. */
+  findBlocked(tenantId: TenantId, type: BlockedType, eventId: string): Promise<DashboardEvent | null>;
+  /** Events of that type of a run, oldest first, at most `limit`. */
+  listRun(tenantId: TenantId, type: string, runId: string, limit: number): Promise<DashboardEvent[]>;
+  /** Settlements of an agent, newest first, at most `limit`. */
+  listSettlements(tenantId: TenantId, agentId: string, span: TimeSpan, limit: number): Promise<DashboardEvent[]>;
+  /** Whether the agent was ever seen in an event that is still kept. */
+  hasAgent(tenantId: TenantId, agentId: string): Promise<boolean>;
+}
