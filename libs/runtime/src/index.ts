@@ -21,4 +21,5 @@ export {
   withSpan,
 } from './tracing/span.ts';
 export { type TraceCarrier, type TraceHeaders, traceHeadersOf } from './tracing/trace-headers.ts';
-export { createTracing, isTraced, type Tracing } from './tracing/tracing.ts';
+export type { Tracing } from './tracing/tracing.component.ts';
+export { createTracing, isTraced } from './tracing/tracing.ts';

@@ -15,7 +15,7 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import type { Logger } from '../logger.ts';
-import type { Tracing } from './tracing.ts';
+import type { Tracing } from './tracing.component.ts';
 import type { TracingConfig } from '../config-fields.ts';
 
 /** Attribute values are cut to this length, so that nobody's input makes a span large. */
