@@ -6,13 +6,13 @@ import { type Clock, systemClock } from '@tollkeeper/kernel';
 import { connectMongo, explainOutage } from '@tollkeeper/mongo';
 import { createAddressGuard } from '@tollkeeper/net';
 import {
+  assembleService,
   type Component,
-  createLifecycle,
   createLoop,
   inBackground,
-  type Logger,
-  type Metrics,
-  type Tracer,
+  type ServesGrpc,
+  type ServesHttp,
+  type ServiceDeps,
 } from '@tollkeeper/runtime';
 import { createAgentDirectory } from './clients/identity.client.ts';
 import { createTestSender } from './clients/notifier.client.ts';
@@ -37,27 +37,20 @@ import { registerQueueMetrics } from './queue.metrics.ts';
 import { createAlertStores, type AlertStores } from './store/alert.stores.ts';
 import { createSecretCipher } from './store/secret.cipher.ts';
 
-export interface AlertsDeps {
-  config: AlertsConfig;
-  logger: Logger;
-  metrics: Metrics;
-  tracer?: Tracer | undefined;
+export interface AlertsDeps extends ServiceDeps<AlertsConfig> {
   /** Started before the service and stopped after it. */
   eventLog: EventLog;
   clock?: Clock;
 }
 
 /** Alert rules, their evaluation, and what came of it. Addresses are valid once started. */
-export interface AlertsService extends Component {
-  readonly httpUrl: string;
-  readonly grpcAddress: string;
+export interface AlertsService extends Component, ServesHttp, ServesGrpc {
   /** Records of `gateway.events` that are not evaluated, or not stored as evaluated, yet. */
   lag(): Promise<number>;
 }
 
 export function createAlerts(given: AlertsDeps): AlertsService {
   const { config, logger, metrics, tracer, clock = systemClock } = given;
-  const { CALLER_TOKEN_SECRET: callerTokenSecret } = config;
   const deps = { ...given, eventLog: instrumentEventLog(given.eventLog, { metrics, tracer }) };
   const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger });
   const { connection } = mongo;
@@ -79,18 +72,8 @@ export function createAlerts(given: AlertsDeps): AlertsService {
   const deliveries = createDeliveriesConsumer({ ...stores, group, logger });
   registerQueueMetrics({ ...deps, clock, notifications: stores.notifications });
 
-  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, {
-    peer: 'identity',
-    callerTokenSecret,
-    metrics,
-    tracer,
-  });
-  const notifier = createGrpcClient(notifierService, config.NOTIFIER_GRPC, {
-    peer: 'notifier',
-    callerTokenSecret,
-    metrics,
-    tracer,
-  });
+  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, deps);
+  const notifier = createGrpcClient(notifierService, config.NOTIFIER_GRPC, deps);
   const channels = createChannelUseCases({ store: stores.channels, sender: createTestSender(notifier), clock });
   const rules = createRuleUseCases({
     store: stores.rules,
@@ -100,6 +83,7 @@ export function createAlerts(given: AlertsDeps): AlertsService {
   });
   const alerts = createAlertUseCases({ store: stores.alerts, clock, onResolved: dispatcher.wake });
   const http = createHttpServer({
+    ...deps,
     routes: [
       ...createSystemRoutes({
         evaluator: evaluation.loop,
@@ -112,24 +96,13 @@ export function createAlerts(given: AlertsDeps): AlertsService {
       ...createChannelRoutes(channels, createAddressGuard(config.DESTINATION_ALLOW_CIDRS).allows),
       ...createAlertRoutes(alerts),
     ],
-    info: { title: 'Tollkeeper alerts', version: '1' },
     service: 'alerts',
-    callerTokenSecret,
-    host: config.HOST,
-    port: config.HTTP_PORT,
-    logger,
-    metrics,
-    tracer,
+    title: 'Tollkeeper alerts',
     explain: explainOutage,
   });
   const grpc = createGrpcServer({
-    host: config.HOST,
-    port: config.GRPC_PORT,
+    ...deps,
     services: [createAlertsHandlers(channels)],
-    callerTokenSecret,
-    logger,
-    metrics,
-    tracer,
     explain: explainOutage,
     ready: () => mongo.ping(),
   });
@@ -146,18 +119,10 @@ export function createAlerts(given: AlertsDeps): AlertsService {
   // Rules, channels and history are there without the log.
   const consumers = [evaluation.consumer, deliveries].map((consumer) => inBackground(consumer, logger));
   const work = [dispatcher, ...consumers, evaluation.loop];
-  const lifecycle = createLifecycle([mongo, prepared, ...peers, ...work, grpc, http], logger, { name: 'alerts' });
-
-  return {
-    ...lifecycle,
-    get httpUrl() {
-      return http.url;
-    },
-    get grpcAddress() {
-      return grpc.address;
-    },
+  const parts = [mongo, prepared, ...peers, ...work];
+  return Object.assign(assembleService({ name: 'alerts', logger, parts, grpc, http }), {
     lag: evaluation.consumer.lag,
-  };
+  });
 }
 
 /** The evaluation of events as they come, and a loop for what the clock does: storing what was read, resolving what is over. */

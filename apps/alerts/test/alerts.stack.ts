@@ -110,8 +110,7 @@ export function useAlerts(
     reader = readNotifications(eventLog, notified);
     await reader.start();
     client = createGrpcClient(alertsService, service.grpcAddress, {
-      peer: 'alerts',
-      callerTokenSecret: CALLER_TOKEN_SECRET,
+      config: { CALLER_TOKEN_SECRET },
     });
     document = (await supertest(service.httpUrl).get('/openapi.json')).body as OpenApiDocument;
   }

@@ -57,8 +57,7 @@ export function useBudgets(mongo: TestMongo) {
     });
     await service.start();
     client = createGrpcClient(budgetsService, service.grpcAddress, {
-      peer: 'budgets',
-      callerTokenSecret: CALLER_TOKEN_SECRET,
+      config: { CALLER_TOKEN_SECRET },
     });
     document = (await supertest(service.httpUrl).get('/openapi.json')).body as OpenApiDocument;
   });

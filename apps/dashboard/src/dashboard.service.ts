@@ -4,14 +4,7 @@ import { createGrpcClient } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
 import { type Clock, systemClock } from '@tollkeeper/kernel';
 import { connectMongo, explainOutage } from '@tollkeeper/mongo';
-import {
-  type Component,
-  createLifecycle,
-  inBackground,
-  type Logger,
-  type Metrics,
-  type Tracer,
-} from '@tollkeeper/runtime';
+import { assembleService, type Component, inBackground, type ServesHttp, type ServiceDeps } from '@tollkeeper/runtime';
 import { createBudgetsClient } from './clients/budgets.client.ts';
 import { createDirectory } from './clients/identity.client.ts';
 import type { DashboardConfig } from './config.ts';
@@ -26,26 +19,20 @@ import { createEventRecorder } from './store/event.recorder.ts';
 import { createEventStore } from './store/event.store.ts';
 import { createRunStore } from './store/run.store.ts';
 
-export interface DashboardDeps {
-  config: DashboardConfig;
-  logger: Logger;
-  metrics: Metrics;
-  tracer?: Tracer | undefined;
+export interface DashboardDeps extends ServiceDeps<DashboardConfig> {
   /** Started before the service and stopped after it. */
   eventLog: EventLog;
   clock?: Clock;
 }
 
 /** What was spent and blocked: counts the events of the log and answers the drilldowns. `httpUrl` is valid once started. */
-export interface DashboardService extends Component {
-  readonly httpUrl: string;
+export interface DashboardService extends Component, ServesHttp {
   /** Records of the log that are not counted yet, for a process that waits for what it has written itself. */
   lag(): Promise<number>;
 }
 
 export function createDashboard(deps: DashboardDeps): DashboardService {
   const { config, logger, metrics, tracer, clock = systemClock } = deps;
-  const { CALLER_TOKEN_SECRET: callerTokenSecret } = config;
   const eventLog = instrumentEventLog(deps.eventLog, { metrics, tracer });
   const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger });
   const { connection } = mongo;
@@ -58,47 +45,27 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
     metrics,
   });
 
-  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, {
-    peer: 'identity',
-    callerTokenSecret,
-    metrics,
-    tracer,
-  });
+  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, deps);
   const directory = createDirectory(identity, logger);
-  const budgetsPeer = createGrpcClient(budgetsService, config.BUDGETS_GRPC, {
-    peer: 'budgets',
-    callerTokenSecret,
-    metrics,
-    tracer,
-  });
+  const budgetsPeer = createGrpcClient(budgetsService, config.BUDGETS_GRPC, deps);
   const budgets = createBudgetsClient(budgetsPeer, logger);
   const windowOf = createWindowOf(directory, clock);
   const tallies = createTallies({ tallies: [buckets, events], runStarts: [buckets, runs] });
   const http = createHttpServer({
+    ...deps,
     routes: [
       ...createSpendRoutes({ tallies, budgets, windowOf }),
       ...createAgentsRoutes({ tallies, events, budgets, directory, windowOf }),
       ...createBlockedRoutes({ tallies, events, windowOf }),
     ],
-    info: { title: 'Tollkeeper dashboard', version: '1' },
     service: 'dashboard',
-    callerTokenSecret,
-    host: config.HOST,
-    port: config.HTTP_PORT,
-    logger,
-    metrics,
-    tracer,
+    title: 'Tollkeeper dashboard',
     explain: explainOutage,
   });
 
   // Events are counted without the peers, and who needs one of them for an answer is told so. Without the log what was counted is answered.
   const peers = [identity, budgetsPeer];
   const counting = inBackground(consumer, logger);
-  return {
-    ...createLifecycle([mongo, ...peers, counting, http], logger, { name: 'dashboard' }),
-    get httpUrl() {
-      return http.url;
-    },
-    lag: consumer.lag,
-  };
+  const parts = [mongo, ...peers, counting];
+  return Object.assign(assembleService({ name: 'dashboard', logger, parts, http }), { lag: consumer.lag });
 }

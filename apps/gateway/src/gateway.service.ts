@@ -9,8 +9,8 @@ import {
   tokenKey,
 } from '@tollkeeper/http';
 import type { BodyBudget, CountRefusal, ErrorAnswerer } from '@tollkeeper/http';
-import { createLifecycle } from '@tollkeeper/runtime';
-import type { Component, Logger, Metrics, Tracer } from '@tollkeeper/runtime';
+import { assembleService } from '@tollkeeper/runtime';
+import type { Component, ServesHttp, ServiceDeps } from '@tollkeeper/runtime';
 import { createSessionDirectory } from './clients/session.directory.ts';
 import type { GatewayConfig } from './config.ts';
 import type { Upstream } from './domain/area.ts';
@@ -22,25 +22,17 @@ import { createForwarder } from './http/forward.ts';
 import { createWaitingBodies } from './http/waiting.bodies.ts';
 import { createPublishedDocument } from './openapi/published-document.ts';
 
-export interface GatewayDeps {
-  config: GatewayConfig;
-  logger: Logger;
-  metrics: Metrics;
-  tracer?: Tracer | undefined;
-}
+export type GatewayDeps = ServiceDeps<GatewayConfig>;
 
 /** The edge of Tollkeeper: who is calling, in which workspace, with which access; then the service behind it. */
-export interface GatewayService extends Component {
-  /** Valid once started. */
-  readonly httpUrl: string;
-}
+export type GatewayService = Component & ServesHttp;
 
 /** What the bodies on their way to one service may take here: also bounds how many of its places large ones take up. */
 const BODY_BUDGET_BYTES = 16 * 1024 * 1024;
 
-export function createGateway({ config, logger, metrics, tracer }: GatewayDeps): GatewayService {
-  const { CALLER_TOKEN_SECRET: callerTokenSecret } = config;
-  const key = tokenKey(callerTokenSecret);
+export function createGateway(deps: GatewayDeps): GatewayService {
+  const { config, logger, metrics, tracer } = deps;
+  const key = tokenKey(config.CALLER_TOKEN_SECRET);
   const upstreams: Record<Upstream, string> = {
     identity: config.IDENTITY_HTTP,
     dashboard: config.DASHBOARD_HTTP,
@@ -49,12 +41,7 @@ export function createGateway({ config, logger, metrics, tracer }: GatewayDeps):
     keys: config.KEYS_HTTP,
     ingest: config.INGEST_HTTP,
   };
-  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, {
-    peer: 'identity',
-    callerTokenSecret,
-    metrics,
-    tracer,
-  });
+  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, deps);
   const sessions = createSessionDirectory({ identity, tokenKey: key, cacheMs: config.SESSION_CACHE_MS });
   const edgeHeaders = createEdgeHeaders(config.PUBLIC_URL);
   const answerFailure = createErrorAnswerer(logger);
@@ -103,14 +90,7 @@ export function createGateway({ config, logger, metrics, tracer }: GatewayDeps):
     stop: async () => forwarder.close(),
   };
   // Without identity what needs no session goes on, events above all, and the rest is told to come back.
-  const lifecycle = createLifecycle([identity, connections, listener], logger, { name: 'gateway' });
-
-  return {
-    ...lifecycle,
-    get httpUrl() {
-      return listener.url;
-    },
-  };
+  return assembleService({ name: 'gateway', logger, parts: [identity, connections], http: listener });
 }
 
 function createBodyBudgets(countRefusal: CountRefusal): Record<Upstream, BodyBudget> {

@@ -118,9 +118,7 @@ export async function startIdentity(port = 0): Promise<IdentityStub> {
     questions: 0,
     hold: undefined,
     grpc: createGrpcServer({
-      host: '127.0.0.1',
-      port,
-      callerTokenSecret: secret,
+      config: { HOST: '127.0.0.1', GRPC_PORT: port, CALLER_TOKEN_SECRET: secret },
       logger: testLogger().logger,
       metrics: createMetrics('identity'),
       services: [grpcService(identityService, handlers)],

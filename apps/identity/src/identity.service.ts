@@ -4,12 +4,13 @@ import { createHttpServer } from '@tollkeeper/http';
 import { type Clock, systemClock } from '@tollkeeper/kernel';
 import { connectMongo, explainOutage } from '@tollkeeper/mongo';
 import {
+  assembleService,
   type Component,
-  createLifecycle,
   inBackground,
   type Logger,
-  type Metrics,
-  type Tracer,
+  type ServesGrpc,
+  type ServesHttp,
+  type ServiceDeps,
 } from '@tollkeeper/runtime';
 import type { IdentityConfig } from './config.ts';
 import { CONSUMER_GROUP, createGatewayEventsConsumer } from './consumers/gateway-events.consumer.ts';
@@ -34,27 +35,20 @@ import { createSessionStore } from './store/session.store.ts';
 import { createUserStore } from './store/user.store.ts';
 import { createWorkspaceStore } from './store/workspace.store.ts';
 
-export interface IdentityDeps {
-  config: IdentityConfig;
-  logger: Logger;
-  metrics: Metrics;
-  tracer?: Tracer | undefined;
+export interface IdentityDeps extends ServiceDeps<IdentityConfig> {
   /** Started before the service and stopped after it. */
   eventLog: EventLog;
   clock?: Clock;
 }
 
 /** Users, sessions, workspaces, members and agents, over HTTP and gRPC. Addresses are valid once started. */
-export interface IdentityService extends Component {
-  readonly httpUrl: string;
-  readonly grpcAddress: string;
+export interface IdentityService extends Component, ServesHttp, ServesGrpc {
   /** For a process that runs this service in itself, to make the first owner. Valid once started. */
   readonly ensureOwner: EnsureOwner;
 }
 
 export function createIdentity(deps: IdentityDeps): IdentityService {
   const { config, logger, metrics, tracer, clock = systemClock } = deps;
-  const { CALLER_TOKEN_SECRET: callerTokenSecret } = config;
   const eventLog = instrumentEventLog(deps.eventLog, { metrics, tracer });
   const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger });
   const { connection } = mongo;
@@ -72,30 +66,20 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
   const agents = createAgentUseCases({ agents: agentStore, clock });
 
   const http = createHttpServer({
+    ...deps,
     routes: [
       ...createAuthRoutes(auth, createSessionCookies(config.PUBLIC_URL)),
       ...createWorkspaceRoutes(workspaces),
       ...createMemberRoutes(members),
       ...createAgentRoutes(agents),
     ],
-    info: { title: 'Tollkeeper identity', version: '1' },
     service: 'identity',
-    callerTokenSecret,
-    host: config.HOST,
-    port: config.HTTP_PORT,
-    logger,
-    metrics,
-    tracer,
+    title: 'Tollkeeper identity',
     explain: explainOutage,
   });
   const grpc = createGrpcServer({
-    host: config.HOST,
-    port: config.GRPC_PORT,
+    ...deps,
     services: [createIdentityHandlers({ auth, workspaces, agents: agentStore })],
-    callerTokenSecret,
-    logger,
-    metrics,
-    tracer,
     explain: explainOutage,
     ready: () => mongo.ping(),
   });
@@ -106,19 +90,9 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
   const bootstrap = { store: createBootstrapStore(models), hasher, clock };
   const firstOwner = createFirstOwnerStep(config, createFirstOwner(bootstrap), logger);
   // Who logs in does not wait for the log.
-  const parts = [mongo, firstOwner, limiter, inBackground(consumer, logger), grpc, http];
-  const lifecycle = createLifecycle(parts, logger, { name: 'identity' });
-
-  return {
-    ...lifecycle,
-    ensureOwner: createEnsureOwner(bootstrap),
-    get httpUrl() {
-      return http.url;
-    },
-    get grpcAddress() {
-      return grpc.address;
-    },
-  };
+  const parts = [mongo, firstOwner, limiter, inBackground(consumer, logger)];
+  const service = assembleService({ name: 'identity', logger, parts, grpc, http });
+  return Object.assign(service, { ensureOwner: createEnsureOwner(bootstrap) });
 }
 
 /** Makes the owner of the settings where they name one. Before the servers start, so that a log-in finds it. */

@@ -74,8 +74,7 @@ export function useIdentity(mongo: TestMongo, settings: Record<string, string> =
     service = newReplica();
     await service.start();
     client = createGrpcClient(identityService, service.grpcAddress, {
-      peer: 'identity',
-      callerTokenSecret: CALLER_TOKEN_SECRET,
+      config: { CALLER_TOKEN_SECRET },
     });
     document = (await supertest(service.httpUrl).get('/openapi.json')).body as OpenApiDocument;
   }

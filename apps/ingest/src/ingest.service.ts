@@ -3,7 +3,14 @@ import { type EventLog, instrumentEventLog } from '@tollkeeper/event-log';
 import { createGrpcClient } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
 import { type Clock, systemClock, type TenantId } from '@tollkeeper/kernel';
-import { type Component, createLifecycle, type Logger, type Metrics, type Tracer } from '@tollkeeper/runtime';
+import {
+  assembleService,
+  type Component,
+  type Logger,
+  type Metrics,
+  type ServesHttp,
+  type ServiceDeps,
+} from '@tollkeeper/runtime';
 import { LRUCache } from 'lru-cache';
 import { createKeyVerifier } from './clients/key.verifier.ts';
 import type { IngestConfig } from './config.ts';
@@ -12,11 +19,7 @@ import { type Bucket, createEventQuota, type EventQuota } from './domain/event.q
 import { createEventRoutes } from './http/event.routes.ts';
 import { createKeyAuthenticator } from './http/key.authenticator.ts';
 
-export interface IngestDeps {
-  config: IngestConfig;
-  logger: Logger;
-  metrics: Metrics;
-  tracer?: Tracer | undefined;
+export interface IngestDeps extends ServiceDeps<IngestConfig> {
   /** Started before this service and stopped after it. */
   eventLog: EventLog;
   clock?: Clock;
@@ -25,22 +28,12 @@ export interface IngestDeps {
 }
 
 /** Event ingestion: from a workspace key and CloudEvents to durable records of the log. `httpUrl` is valid once started. */
-export interface IngestService extends Component {
-  readonly httpUrl: string;
-}
+export type IngestService = Component & ServesHttp;
 
-export function createIngest({
-  config,
-  logger,
-  metrics,
-  tracer,
-  eventLog: log,
-  clock = systemClock,
-  now = () => performance.now(),
-}: IngestDeps): IngestService {
-  const { CALLER_TOKEN_SECRET: callerTokenSecret } = config;
-  const eventLog = instrumentEventLog(log, { metrics, tracer });
-  const keys = createGrpcClient(keysService, config.KEYS_GRPC, { peer: 'keys', callerTokenSecret, metrics, tracer });
+export function createIngest(deps: IngestDeps): IngestService {
+  const { config, logger, metrics, tracer, clock = systemClock, now = () => performance.now() } = deps;
+  const eventLog = instrumentEventLog(deps.eventLog, { metrics, tracer });
+  const keys = createGrpcClient(keysService, config.KEYS_GRPC, deps);
   const accepted = metrics.counter({ name: 'ingest_events_accepted_total', help: 'Events that the log has durably' });
   const intake = createEventIntake({
     clock,
@@ -52,15 +45,10 @@ export function createIngest({
   const quota = createQuota(config, { logger, metrics, now });
   const authenticator = createKeyAuthenticator(createKeyVerifier(keys, now), quota);
   const http = createHttpServer({
+    ...deps,
     routes: createEventRoutes({ intake, authenticator, quota, clock }),
-    info: { title: 'Tollkeeper event ingestion', version: '1' },
     service: 'ingest',
-    callerTokenSecret,
-    host: config.HOST,
-    port: config.HTTP_PORT,
-    logger,
-    metrics,
-    tracer,
+    title: 'Tollkeeper event ingestion',
     bodyBudgetBytes: config.BODY_BUDGET_BYTES,
   });
   const topic: Component = {
@@ -69,14 +57,7 @@ export function createIngest({
     async stop() {},
   };
   // Without keys a request is refused unless its key was checked a moment ago; that is for the answer to say.
-  const lifecycle = createLifecycle([topic, keys, http], logger, { name: 'ingest' });
-
-  return {
-    ...lifecycle,
-    get httpUrl() {
-      return http.url;
-    },
-  };
+  return assembleService({ name: 'ingest', logger, parts: [topic, keys], http });
 }
 
 /** Workspaces whose quota is remembered at most; the one that sent nothing for longest is forgotten first. */

@@ -50,8 +50,7 @@ export function useKeys(mongo: TestMongo, environment: NodeJS.ProcessEnv = {}) {
     });
     await service.start();
     client = createGrpcClient(keysService, service.grpcAddress, {
-      peer: 'keys',
-      callerTokenSecret: CALLER_TOKEN_SECRET,
+      config: { CALLER_TOKEN_SECRET },
     });
     document = (await supertest(service.httpUrl).get('/openapi.json')).body as OpenApiDocument;
   }

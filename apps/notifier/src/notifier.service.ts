@@ -5,14 +5,7 @@ import { createGrpcClient, createGrpcServer } from '@tollkeeper/grpc';
 import { type Clock, systemClock } from '@tollkeeper/kernel';
 import { connectMongo, explainOutage } from '@tollkeeper/mongo';
 import { createAddressGuard } from '@tollkeeper/net';
-import {
-  type Component,
-  createLifecycle,
-  inBackground,
-  type Logger,
-  type Metrics,
-  type Tracer,
-} from '@tollkeeper/runtime';
+import { assembleService, type Component, inBackground, type ServesGrpc, type ServiceDeps } from '@tollkeeper/runtime';
 import { cachedChannels, createChannelDirectory } from './clients/alerts.client.ts';
 import { createAlertUrl } from './clients/identity.client.ts';
 import type { NotifierConfig } from './config.ts';
@@ -28,11 +21,7 @@ import { createTestChannel } from './domain/test-channel.ts';
 import { createNotifierHandlers } from './grpc/notifier.handlers.ts';
 import { createDeliveryStore } from './store/delivery.store.ts';
 
-export interface NotifierDeps {
-  config: NotifierConfig;
-  logger: Logger;
-  metrics: Metrics;
-  tracer?: Tracer | undefined;
+export interface NotifierDeps extends ServiceDeps<NotifierConfig> {
   /** Started before the service and stopped after it. */
   eventLog: EventLog;
   clock?: Clock;
@@ -43,31 +32,18 @@ export interface NotifierDeps {
 }
 
 /** Brings notifications to their channels. `grpcAddress` is valid once started. */
-export interface NotifierService extends Component {
-  readonly grpcAddress: string;
-}
+export type NotifierService = Component & ServesGrpc;
 
 const OUTCOME_POLL_INTERVAL_MS = 1000;
 
 export function createNotifier(deps: NotifierDeps): NotifierService {
   const { config, logger, metrics, tracer, clock = systemClock, resolveName = createNameResolver(), timeoutMs } = deps;
-  const { CALLER_TOKEN_SECRET: callerTokenSecret } = config;
   const eventLog = instrumentEventLog(deps.eventLog, { metrics, tracer });
   const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger });
   const { connection } = mongo;
   const store = createDeliveryStore(connection);
-  const alerts = createGrpcClient(alertsService, config.ALERTS_GRPC, {
-    peer: 'alerts',
-    callerTokenSecret,
-    metrics,
-    tracer,
-  });
-  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, {
-    peer: 'identity',
-    callerTokenSecret,
-    metrics,
-    tracer,
-  });
+  const alerts = createGrpcClient(alertsService, config.ALERTS_GRPC, deps);
+  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, deps);
   const channels = createChannelDirectory(alerts);
   const alertUrl = createAlertUrl(identity, config.PUBLIC_URL, logger);
   const guard = createAddressGuard(config.DESTINATION_ALLOW_CIDRS);
@@ -97,13 +73,8 @@ export function createNotifier(deps: NotifierDeps): NotifierService {
     clock,
   });
   const grpc = createGrpcServer({
-    host: config.HOST,
-    port: config.GRPC_PORT,
+    ...deps,
     services: [createNotifierHandlers(createTestChannel({ channels, alertUrl, send, clock }))],
-    callerTokenSecret,
-    logger,
-    metrics,
-    tracer,
     explain: explainOutage,
     ready: () => mongo.ping(),
   });
@@ -113,12 +84,8 @@ export function createNotifier(deps: NotifierDeps): NotifierService {
   // What is queued already is delivered without the log.
   const queueing = inBackground(consumer, logger);
   // Stopped in reverse: nothing new comes in, then attempts finish, then the last outcomes are published.
-  return {
-    ...createLifecycle([mongo, ...peers, publisher, worker, queueing, grpc], logger, { name: 'notifier' }),
-    get grpcAddress() {
-      return grpc.address;
-    },
-  };
+  const parts = [mongo, ...peers, publisher, worker, queueing];
+  return assembleService({ name: 'notifier', logger, parts, grpc });
 }
 
 const RANDOM_STEPS = 2 ** 32;

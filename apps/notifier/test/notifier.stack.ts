@@ -82,8 +82,7 @@ export function useNotifier(
     service = create(metrics);
     await service.start();
     client = createGrpcClient(notifierService, service.grpcAddress, {
-      peer: 'notifier',
-      callerTokenSecret: CALLER_TOKEN_SECRET,
+      config: { CALLER_TOKEN_SECRET },
       deadlineMs: 20_000,
     });
   }

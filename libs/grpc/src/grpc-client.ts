@@ -8,17 +8,22 @@ import {
   type ServiceError,
   status,
 } from '@grpc/grpc-js';
-import type { Component, Metrics, Tracer } from '@tollkeeper/runtime';
+import type { CallerTokenConfig, Component, Metrics, Tracer } from '@tollkeeper/runtime';
 import { createClientTelemetry } from './call.telemetry.ts';
 import { createServiceTokens, SERVICE_TOKEN_METADATA } from './service-token.ts';
 import { fromStatus } from './status.ts';
-import { type CallOptions, serviceNameOf, REQUEST_ID_METADATA, toCallName, type UnaryCalls } from './unary.ts';
+import {
+  type CallOptions,
+  peerNameOf,
+  serviceNameOf,
+  REQUEST_ID_METADATA,
+  toCallName,
+  type UnaryCalls,
+} from './unary.ts';
 
 export interface GrpcClientOptions {
-  /** The service at the other end, as messages and health checks call it: `identity`. */
-  peer: string;
-  /** The secret that all services share (`CALLER_TOKEN_SECRET`), of at least 32 bytes: it signs what each call carries. */
-  callerTokenSecret: string;
+  /** The secret that all services share, of at least 32 bytes, signs what each call carries. */
+  config: CallerTokenConfig;
   /** Longest a call may take with all its attempts, unless the call says otherwise. */
   deadlineMs?: number;
   /** Takes the histogram `grpc_client_request_duration_seconds` by method and status, one for all clients of a service. */
@@ -58,16 +63,19 @@ const SERVICE_CONFIG = {
 };
 
 /**
- * A client of the service at `address` (`host:port`; a name with several addresses is used in turn). Every call has
+ * A client of the service at `address` (`host:port`; a name with several addresses is used in turn); a service passes what it is made
+ * from itself. Every call has
  * a deadline, and is tried again while the service can't be reached, up to five times within it. A replica that leaves
  * makes it look the name up anew. Rejections are `AppError`s (see `fromStatus`).
  */
 export function createGrpcClient<D extends ServiceDefinition>(
   definition: D,
   address: string,
-  { peer, callerTokenSecret, deadlineMs: defaultDeadlineMs = DEFAULT_DEADLINE_MS, metrics, tracer }: GrpcClientOptions,
+  { config, deadlineMs: defaultDeadlineMs = DEFAULT_DEADLINE_MS, metrics, tracer }: GrpcClientOptions,
 ): GrpcClient<D> {
-  const serviceToken = createServiceTokens(callerTokenSecret, serviceNameOf(definition));
+  const serviceName = serviceNameOf(definition);
+  const peer = peerNameOf(serviceName);
+  const serviceToken = createServiceTokens(config.CALLER_TOKEN_SECRET, serviceName);
   const client = new Client(address, credentials.createInsecure(), {
     'grpc.service_config': JSON.stringify(SERVICE_CONFIG),
     // The settings are those above, and nobody's who can write into the DNS.

@@ -9,7 +9,7 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { AppError, type ExplainError, newId } from '@tollkeeper/kernel';
-import { type Component, type Logger, type Metrics, type Tracer, withSpan } from '@tollkeeper/runtime';
+import { type Component, type GrpcServiceConfig, type ServiceDeps, withSpan } from '@tollkeeper/runtime';
 import { HealthImplementation } from 'grpc-health-check';
 import { createServerTelemetry } from './call.telemetry.ts';
 import { createServiceTokenCheck, SERVICE_TOKEN_METADATA } from './service-token.ts';
@@ -31,17 +31,9 @@ export function grpcService<D extends ServiceDefinition>(definition: D, handlers
   return { definition, handlers: handlers as unknown as Record<string, UnaryHandler> };
 }
 
-export interface GrpcServerOptions {
-  host: string;
-  /** 0 lets the operating system choose. */
-  port: number;
+/** `metrics` takes the histogram `grpc_server_request_duration_seconds` by method and status. */
+export interface GrpcServerOptions extends ServiceDeps<GrpcServiceConfig> {
   services: GrpcService[];
-  /** The secret that all services share (`CALLER_TOKEN_SECRET`), of at least 32 bytes: only who has it is answered. */
-  callerTokenSecret: string;
-  logger: Logger;
-  /** Takes the histogram `grpc_server_request_duration_seconds` by method and status. */
-  metrics: Metrics;
-  tracer?: Tracer | undefined;
   /** Of the libraries that the handlers use: an error that it knows is answered as it says, any other as INTERNAL. */
   explain?: ExplainError;
   /** Rejects while the services can't do their work: gRPC health then says NOT_SERVING. Asked once a second. */
@@ -64,7 +56,7 @@ const NOT_A_SERVICE = {
 const WELL_FORMED_REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /**
- * A gRPC server for the calls between services. Each call must carry a token by the secret that they share, else it is
+ * The gRPC server of a service, for the calls between services. Each call must carry a token by the secret that they share, else it is
  * UNAUTHENTICATED; only health is open to all, for probes. Transport security is the platform's to give.
  *
  * A handler that rejects with an `AppError` answers the status of its code, and the client's side restores the
@@ -74,8 +66,7 @@ const WELL_FORMED_REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
  */
 export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const {
-    host,
-    port,
+    config: { HOST: host, GRPC_PORT: port, CALLER_TOKEN_SECRET: callerTokenSecret },
     services,
     logger,
     metrics,
@@ -97,7 +88,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
 
   function implement({ definition, handlers }: GrpcService): UntypedServiceImplementation {
     const methods: UntypedServiceImplementation = {};
-    const isForUs = createServiceTokenCheck(options.callerTokenSecret, serviceNameOf(definition));
+    const isForUs = createServiceTokenCheck(callerTokenSecret, serviceNameOf(definition));
     for (const [rpcName, { path }] of Object.entries(definition)) {
       const handler = handlers[toCallName(rpcName)];
       if (handler === undefined) throw new Error(`${path} has no handler`);

@@ -19,6 +19,7 @@ type Handlers = UnaryHandlers<IdentityServiceDefinition>;
 
 const workspace = { id: 'ws_1', slug: 'demo', name: 'Demo', timezone: 'UTC' };
 const callerTokenSecret = 'a-caller-token-secret-of-enough-bytes';
+const config = { HOST: '127.0.0.1', GRPC_PORT: 0, CALLER_TOKEN_SECRET: callerTokenSecret };
 const lines: string[] = [];
 const logger = createLogger({
   service: 'test',
@@ -45,10 +46,8 @@ function makeServer(overrides: Partial<Handlers> = {}, options: Partial<GrpcServ
   const services = [grpcService(identityService, handlersWith(overrides))];
   const metrics = createMetrics('test');
   const server = createGrpcServer({
-    host: '127.0.0.1',
-    port: 0,
+    config,
     services,
-    callerTokenSecret,
     logger,
     metrics,
     ...options,
@@ -63,8 +62,7 @@ function connect(
   secret = callerTokenSecret,
 ): GrpcClient<IdentityServiceDefinition> {
   const client = createGrpcClient(identityService, address, {
-    peer: 'identity',
-    callerTokenSecret: secret,
+    config: { CALLER_TOKEN_SECRET: secret },
     deadlineMs,
   });
   cleanUps.push(() => client.stop());
@@ -192,7 +190,7 @@ describe('gRPC between services', () => {
     const port = await freePort();
     const call = connect(`127.0.0.1:${port}`, 10_000).getWorkspace({ tenantId: 'x' });
     await delay(20);
-    await makeServer({}, { port }).start();
+    await makeServer({}, { config: { ...config, GRPC_PORT: port } }).start();
     expect(await call).toEqual({ workspace });
   });
 
@@ -241,12 +239,12 @@ describe('gRPC between services', () => {
 
   it('finds a server again that was restarted', async () => {
     const port = await freePort();
-    const first = makeServer({}, { port });
+    const first = makeServer({}, { config: { ...config, GRPC_PORT: port } });
     await first.start();
     const client = connect(`127.0.0.1:${port}`, 10_000);
     await client.getWorkspace({ tenantId: 'x' });
     await first.stop();
-    await makeServer({}, { port }).start();
+    await makeServer({}, { config: { ...config, GRPC_PORT: port } }).start();
     expect(await client.getWorkspace({ tenantId: 'x' })).toEqual({ workspace });
   });
 
@@ -317,14 +315,16 @@ describe('gRPC between services', () => {
     const first = makeServer();
     await first.start();
     const port = Number(first.address.split(':')[1]);
-    await expect(makeServer({}, { port }).start()).rejects.toThrow(`127.0.0.1:${port}`);
+    await expect(makeServer({}, { config: { ...config, GRPC_PORT: port } }).start()).rejects.toThrow(
+      `127.0.0.1:${port}`,
+    );
   });
 
   it('counts and times every call by method and status, on both sides', async () => {
     const metrics = createMetrics('test');
     const server = makeServer({}, { metrics });
     await server.start();
-    const options = { peer: 'identity', callerTokenSecret, metrics };
+    const options = { config, metrics };
     const clients = [1, 2].map(() => createGrpcClient(identityService, server.address, options));
     for (const client of clients) {
       cleanUps.push(() => client.stop());

@@ -30,7 +30,7 @@ beforeEach(async () => {
     return known.map((address) => ({ address, family: 4 }));
   };
   jest.spyOn(dns, 'lookup').mockImplementation(lookUp as never);
-  client = createGrpcClient(identityService, `${NAME}:${port}`, { peer: 'identity', callerTokenSecret });
+  client = createGrpcClient(identityService, `${NAME}:${port}`, { config: { CALLER_TOKEN_SECRET: callerTokenSecret } });
 });
 afterEach(async () => {
   await load.stop();
@@ -43,8 +43,7 @@ afterEach(async () => {
 /** A replica that answers with its own address. */
 async function start(address: string): Promise<void> {
   const server = createGrpcServer({
-    host: address,
-    port,
+    config: { HOST: address, GRPC_PORT: port, CALLER_TOKEN_SECRET: callerTokenSecret },
     services: [
       grpcService(identityService, {
         resolveSession: async () => ({}),
@@ -52,7 +51,6 @@ async function start(address: string): Promise<void> {
         getAgents: async () => ({ agents: [] }),
       }),
     ],
-    callerTokenSecret,
     logger,
     metrics: createMetrics('test'),
   });

@@ -48,3 +48,8 @@ export function toCallName(rpcName: string): string {
 export function serviceNameOf(definition: ServiceDefinition): string {
   return Object.values(definition)[0]?.path.split('/')[1] ?? '';
 }
+
+/** What messages and logs call the service: `tollkeeper.keys.v1.KeysService` → `keys`. */
+export function peerNameOf(serviceName: string): string {
+  return serviceName.split('.')[1] ?? serviceName;
+}

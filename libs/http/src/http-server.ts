@@ -1,6 +1,13 @@
 import { AppError, roleAtLeast } from '@tollkeeper/kernel';
 import type { Caller, ExplainError, Role } from '@tollkeeper/kernel';
-import { type Logger, type Metrics, type Tracer, withSpan } from '@tollkeeper/runtime';
+import {
+  type HttpServiceConfig,
+  type Logger,
+  type Metrics,
+  type ServiceDeps,
+  type Tracer,
+  withSpan,
+} from '@tollkeeper/runtime';
 import express from 'express';
 import type { Express, Request, RequestHandler, Response } from 'express';
 import { answerStatus } from './answer-status.ts';
@@ -12,7 +19,6 @@ import type { BodyBudget } from './body-budget.ts';
 import { createHttpListener } from './http-listener.ts';
 import type { HttpListener } from './http-listener.ts';
 import { openApiDocument } from './openapi.ts';
-import type { ApiInfo } from './openapi.ts';
 import { createRefusalCounter } from './refusals.ts';
 import type { CountRefusal } from './refusals.ts';
 import { createBodyReader } from './request-body.ts';
@@ -21,23 +27,19 @@ import type { Access, Method, RequestFacts, Route, RouteResult } from './route.t
 import { endServerSpan, startServerSpan } from './server-span.ts';
 import { validate } from './validation.ts';
 
+/** Of the public API, which the gateway merges from those of the services. */
+const API_VERSION = '1';
+
 export const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024;
 export const DEFAULT_BODY_BUDGET_BYTES = 32 * 1024 * 1024;
 
-export interface HttpServerOptions {
+/** `metrics` takes the histogram `http_server_request_duration_seconds` by method, route and status. */
+export interface HttpServerOptions extends ServiceDeps<HttpServiceConfig> {
   routes: readonly Route[];
-  info: ApiInfo;
+  /** Of the service's OpenAPI document. */
+  title: string;
   /** As the gateway calls it, such as `keys`: only callers' tokens that are for it are taken. */
   service: string;
-  /** The secret that the gateway signs caller tokens with; at least 32 bytes. */
-  callerTokenSecret: string;
-  host: string;
-  /** 0 lets the operating system choose. */
-  port: number;
-  logger: Logger;
-  /** Takes the histogram `http_server_request_duration_seconds` by method, route and status. */
-  metrics: Metrics;
-  tracer?: Tracer | undefined;
   /** Of the libraries that the handlers use: an error that it knows is answered as it says, any other as `internal`. */
   explain?: ExplainError;
   bodyLimitBytes?: number;
@@ -57,19 +59,26 @@ export interface HttpServerOptions {
  * `GET /openapi.json`.
  */
 export function createHttpServer(options: HttpServerOptions): HttpListener {
-  const { host, port, info, metrics } = options;
+  const { config, title, metrics } = options;
   const countRefusal = createRefusalCounter(metrics);
   const listener = createApp(options, countRefusal);
-  return createHttpListener({ name: `http (${info.title})`, host, port, listener, metrics, countRefusal });
+  return createHttpListener({
+    name: `http (${title})`,
+    host: config.HOST,
+    port: config.HTTP_PORT,
+    listener,
+    metrics,
+    countRefusal,
+  });
 }
 
 function createApp(options: HttpServerOptions, countRefusal: CountRefusal): Express {
-  const { routes, info, service, callerTokenSecret, logger, metrics, tracer } = options;
+  const { routes, title, service, config, logger, metrics, tracer } = options;
   const { bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES, bodyBudgetBytes = DEFAULT_BODY_BUDGET_BYTES } = options;
   const budget = createBodyBudget({ budgetBytes: bodyBudgetBytes, countRefusal });
   observeBodies(metrics, [budget]);
-  const key = tokenKey(callerTokenSecret);
-  const document = JSON.stringify(openApiDocument(routes, info));
+  const key = tokenKey(config.CALLER_TOKEN_SECRET);
+  const document = JSON.stringify(openApiDocument(routes, { title, version: API_VERSION }));
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');

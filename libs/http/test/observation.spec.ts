@@ -43,11 +43,9 @@ beforeEach(async () => {
   });
   server = createHttpServer({
     routes: [route],
-    info: { title: 'Test', version: '1.0.0' },
+    title: 'Test',
     service: 'test',
-    callerTokenSecret: secret,
-    host: '127.0.0.1',
-    port: 0,
+    config: { HOST: '127.0.0.1', HTTP_PORT: 0, CALLER_TOKEN_SECRET: secret },
     logger: log.logger,
     metrics,
     tracer: tracing.tracerOf('test'),

@@ -65,6 +65,8 @@ export const callerTokenFields = {
   ),
 };
 
+export type CallerTokenConfig = z.infer<z.ZodObject<typeof callerTokenFields>>;
+
 /** The settings of a service with an HTTP server behind the gateway. */
 export const httpServiceFields = {
   ...callerTokenFields,
@@ -156,3 +158,5 @@ export const serviceConfig = z.object({
   ...tracingFields,
 });
 export type ServiceConfig = z.infer<typeof serviceConfig>;
+export type HttpServiceConfig = Pick<ServiceConfig, 'HOST'> & z.infer<z.ZodObject<typeof httpServiceFields>>;
+export type GrpcServiceConfig = Pick<ServiceConfig, 'HOST'> & z.infer<z.ZodObject<typeof grpcServiceFields>>;

@@ -8,6 +8,7 @@ export * from './metrics.ts';
 export * from './ops-server.ts';
 export * from './process.ts';
 export * from './secret-file.ts';
+export * from './service.ts';
 export {
   activeTrace,
   endSpan,

@@ -26,8 +26,8 @@ export function createPeers(logger: Logger, services: GrpcService[]): Peers {
       return `127.0.0.1:${port}`;
     },
     async start() {
-      const shared = { host: '127.0.0.1', callerTokenSecret: CALLER_TOKEN_SECRET, metrics: createMetrics('peers') };
-      server = createGrpcServer({ ...shared, port, services, logger });
+      const config = { HOST: '127.0.0.1', GRPC_PORT: port, CALLER_TOKEN_SECRET };
+      server = createGrpcServer({ config, services, logger, metrics: createMetrics('peers') });
       await server.start();
       port = Number(server.address.split(':')[1]);
     },
