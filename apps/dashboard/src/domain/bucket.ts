@@ -1,6 +1,6 @@
 import type { TenantId } from '@tollkeeper/kernel';
-import { SPEND_SETTLED, tallyOf, type DashboardEvent } from './event.ts';
-import { addTally, emptyTally, type Tally } from './tally.ts';
+import { SPEND_SETTLED, type DashboardEvent } from './event.ts';
+import { addTally, emptyTally, tallyOf, type Tally } from './tally.ts';
 
 /**
  * Roll-up lengths, longest first. Buckets start at multiples of their length since the epoch, and every UTC offset in
@@ -77,10 +77,10 @@ export function bucketDeltas(events: DashboardEvent[], starts: RunStart[]): Buck
     }
     return delta;
   };
+  const counted = events.map((event) => ({ event, tally: tallyOf(event), scopes: scopesOf(event) }));
   for (const grain of GRAINS) {
-    for (const event of events) {
-      const tally = tallyOf(event);
-      for (const scope of scopesOf(event)) {
+    for (const { event, tally, scopes } of counted) {
+      for (const scope of scopes) {
         if (scope.level !== 'workspace' && !AGENT_GRAINS.includes(grain)) continue;
         addTally(at(event.tenantId, scope, grain, event.time).tally, tally);
       }

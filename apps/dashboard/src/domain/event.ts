@@ -1,5 +1,4 @@
 import type { TenantId } from '@tollkeeper/kernel';
-import { emptyTally, type Tally } from './tally.ts';
 
 /** A gateway event as the dashboard keeps it. `data` holds what the drilldowns show, in wire names (decisions §7). */
 export interface DashboardEvent {
@@ -21,22 +20,13 @@ export interface EventData {
   [field: string]: string | number | undefined;
 }
 
+/** The fields of {@link EventData} that hold a whole number, 0 or more, and can be counted. */
+export type EventAmount = 'amount_micros';
+
 export const SPEND_SETTLED = 'spend.settled';
 export const BUDGET_BLOCKED = 'budget.blocked';
 export const GUARD_BLOCKED = 'guard.blocked';
 export type BlockedType = typeof BUDGET_BLOCKED | typeof GUARD_BLOCKED;
-
-/** The tally of one event. */
-export function tallyOf(event: DashboardEvent): Tally {
-  const tally = emptyTally();
-  tally.lastAt = event.time;
-  if (event.type === SPEND_SETTLED) {
-    tally.totalMicros = event.data.amount_micros ?? 0;
-    tally.settlements = 1;
-  } else if (event.type === BUDGET_BLOCKED) tally.budgetBlocked = 1;
-  else if (event.type === GUARD_BLOCKED) tally.guardBlocked = 1;
-  return tally;
-}
 
 /**
  * Leaves out every event that was counted before: one whose identity (source and id within its tenant) or whose

@@ -1,25 +1,64 @@
-/** What is counted over a span of time. Tallies of disjoint spans add up to the tally of their union. */
-export interface Tally {
-  /** USD micros of the settlements. */
-  totalMicros: number;
-  settlements: number;
-  budgetBlocked: number;
-  guardBlocked: number;
-  /** Time of the newest event of any type, in epoch milliseconds; 0 when there was none. */
-  lastAt: number;
+import { BUDGET_BLOCKED, GUARD_BLOCKED, SPEND_SETTLED, type DashboardEvent, type EventAmount } from './event.ts';
+
+/** Something that is counted of every event, and kept in roll-ups. */
+export type Measure = Sum | Newest;
+
+/** A number that adds up: of the events of a type, how many there are, or what they have in a field of their data. */
+interface Sum {
+  /** Name of the measure where it is stored and aggregated. Roll-ups are kept, so it stays what it is. */
+  column: string;
+  of: { type: string; amount?: EventAmount };
+  combine: 'sum';
 }
 
+/** The time of the newest event of any type, in epoch milliseconds; 0 when there was none. Stored as a date. */
+interface Newest {
+  column: string;
+  of: 'time';
+  combine: 'max';
+}
+
+/**
+ * All that is counted. The tallies in memory, the columns of the roll-ups, their updates and all queries follow from this table.
+ * Roll-ups that were made before a measure was added hold 0 of it.
+ */
+export const MEASURES = {
+  /** USD micros of the settlements. */
+  totalMicros: { column: 'total_micros', of: { type: SPEND_SETTLED, amount: 'amount_micros' }, combine: 'sum' },
+  settlements: { column: 'settlements', of: { type: SPEND_SETTLED }, combine: 'sum' },
+  budgetBlocked: { column: 'budget_blocked', of: { type: BUDGET_BLOCKED }, combine: 'sum' },
+  guardBlocked: { column: 'guard_blocked', of: { type: GUARD_BLOCKED }, combine: 'sum' },
+  lastAt: { column: 'last_at', of: 'time', combine: 'max' },
+} as const satisfies Record<string, Measure>;
+
+/** What is counted over a span of time. Tallies of disjoint spans add up to the tally of their union. */
+export type Tally = { -readonly [Name in keyof typeof MEASURES]: number };
+
+// Lists of names, because every event passes here several times.
+const NAMES = Object.keys(MEASURES) as (keyof Tally)[];
+const SUMS = NAMES.filter((name) => MEASURES[name].combine === 'sum');
+const NEWEST = NAMES.filter((name) => MEASURES[name].combine === 'max');
+const NOTHING = Object.fromEntries(NAMES.map((name) => [name, 0])) as Tally;
+
 export function emptyTally(): Tally {
-  return { totalMicros: 0, settlements: 0, budgetBlocked: 0, guardBlocked: 0, lastAt: 0 };
+  return { ...NOTHING };
+}
+
+/** The tally of one event. */
+export function tallyOf({ type, time, data }: DashboardEvent): Tally {
+  const tally = emptyTally();
+  for (const name of NAMES) {
+    const { of }: Measure = MEASURES[name];
+    if (of === 'time') tally[name] = time;
+    else if (of.type === type) tally[name] = of.amount === undefined ? 1 : (data[of.amount] ?? 0);
+  }
+  return tally;
 }
 
 /** Adds `other` to `into`. */
 export function addTally(into: Tally, other: Tally): void {
-  into.totalMicros += other.totalMicros;
-  into.settlements += other.settlements;
-  into.budgetBlocked += other.budgetBlocked;
-  into.guardBlocked += other.guardBlocked;
-  into.lastAt = Math.max(into.lastAt, other.lastAt);
+  for (const name of SUMS) into[name] += other[name];
+  for (const name of NEWEST) into[name] = Math.max(into[name], other[name]);
 }
 
 /** Adds the tally of `key` in a map that starts empty. */

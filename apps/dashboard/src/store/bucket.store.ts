@@ -5,7 +5,7 @@ import { bucketKey, GRAINS, type BucketDelta, type BucketScope, type Grain } fro
 import type { ReadPlan } from '../domain/read-plan.ts';
 import { addTallyTo, type Tally } from '../domain/tally.ts';
 import type { RunStartStore, Subject, TallyStore } from '../domain/tallies.ts';
-import { toTally, type TallyRow } from './tally.row.ts';
+import { SUMS_OF_BUCKETS, TALLY_COLUMNS, TALLY_PROJECTION, toTally, toUpdate, type TallyRow } from './tally.row.ts';
 
 interface BucketDocument extends TallyRow {
   /** `bucketKey` of the bucket. */
@@ -44,12 +44,8 @@ export function createBucketStore(connection: Connection, retentionSeconds: numb
       model: String,
       grain: { type: String, required: true },
       start: { type: Date, required: true },
-      total_micros: Number,
-      settlements: Number,
-      budget_blocked: Number,
-      guard_blocked: Number,
+      ...TALLY_COLUMNS,
       runs_started: Number,
-      last_at: Date,
     },
     { collection: 'buckets', versionKey: false },
   );
@@ -91,7 +87,9 @@ export function createBucketStore(connection: Connection, retentionSeconds: numb
       const bySpan = new Map<number, Tally>();
       await perGrain(plan, async (range, spans) => {
         const match = { tenant_id: tenantId, ...scopeFilter(subject), ...range };
-        const rows = buckets.find<TallyRow & { start: Date }>(match, { projection: TALLY_PROJECTION });
+        const rows = buckets.find<TallyRow & { start: Date }>(match, {
+          projection: { _id: 0, start: 1, ...TALLY_PROJECTION },
+        });
         for (const row of await rows.toArray()) addTallyTo(bySpan, spans.get(row.start.getTime())!, toTally(row));
       });
       return bySpan;
@@ -110,41 +108,17 @@ export function createBucketStore(connection: Connection, retentionSeconds: numb
   };
 }
 
-const TALLY_PROJECTION = {
-  _id: 0,
-  start: 1,
-  total_micros: 1,
-  settlements: 1,
-  budget_blocked: 1,
-  guard_blocked: 1,
-  last_at: 1,
-};
-
 function groupBy(field: 'agent_id' | 'model'): object {
-  return {
-    $group: {
-      _id: { $ifNull: [`$${field}`, null] },
-      total_micros: { $sum: '$total_micros' },
-      settlements: { $sum: '$settlements' },
-      budget_blocked: { $sum: '$budget_blocked' },
-      guard_blocked: { $sum: '$guard_blocked' },
-      last_at: { $max: '$last_at' },
-    },
-  };
+  return { $group: { _id: { $ifNull: [`$${field}`, null] }, ...SUMS_OF_BUCKETS } };
 }
 
 function scopeFilter(subject: Subject): object {
   return subject === 'workspace' ? { level: 'workspace' } : { level: 'agent', agent_id: subject.agentId };
 }
 
-function toUpsert({
-  tenantId,
-  scope,
-  grain,
-  start,
-  tally,
-  runsStarted,
-}: BucketDelta): mongo.AnyBulkWriteOperation<BucketDocument> {
+function toUpsert(delta: BucketDelta): mongo.AnyBulkWriteOperation<BucketDocument> {
+  const { tenantId, scope, grain, start, tally, runsStarted } = delta;
+  const { $inc, $max } = toUpdate(tally);
   return {
     updateOne: {
       filter: { _id: bucketKey(tenantId, scope, grain, start) },
@@ -157,14 +131,8 @@ function toUpsert({
           grain,
           start: new Date(start),
         },
-        $inc: {
-          total_micros: tally.totalMicros,
-          settlements: tally.settlements,
-          budget_blocked: tally.budgetBlocked,
-          guard_blocked: tally.guardBlocked,
-          ...(runsStarted !== 0 && { runs_started: runsStarted }),
-        },
-        $max: { last_at: new Date(tally.lastAt) },
+        $inc: { ...$inc, ...(runsStarted !== 0 && { runs_started: runsStarted }) },
+        $max,
       },
       upsert: true,
     },

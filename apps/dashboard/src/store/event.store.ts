@@ -14,7 +14,7 @@ import type { EventReader } from '../domain/event.reader.ts';
 import type { RawRead, ReadPlan } from '../domain/read-plan.ts';
 import { addTallyTo, type Tally } from '../domain/tally.ts';
 import type { Subject, TallyStore } from '../domain/tallies.ts';
-import { toTally, type TallyRow } from './tally.row.ts';
+import { SUMS_OF_EVENTS, toTally, type TallyRow } from './tally.row.ts';
 
 interface EventDocument {
   /** `eventKey` of the event, which makes its identity unique. */
@@ -71,7 +71,7 @@ export function createEventStore(connection: Connection, retentionSeconds: numbe
     const within = { time: { $gte: new Date(raw.start), $lt: new Date(raw.end) } };
     const rows = events.aggregate<TallyRow & { _id: K }>([
       { $match: { ...match, ...within } },
-      { $group: { _id: by, ...TALLY_SUMS } },
+      { $group: { _id: by, ...SUMS_OF_EVENTS } },
     ]);
     return (await rows.toArray()).map((row) => [row._id, toTally(row)]);
   }
@@ -145,16 +145,6 @@ export function createEventStore(connection: Connection, retentionSeconds: numbe
       (await events.findOne({ tenant_id: tenantId, 'data.agent_id': agentId }, { projection: { _id: 1 } })) !== null,
   };
 }
-
-const countType = (type: string): object => ({ $sum: { $cond: [{ $eq: ['$type', type] }, 1, 0] } });
-
-const TALLY_SUMS = {
-  total_micros: { $sum: { $cond: [{ $eq: ['$type', SPEND_SETTLED] }, '$data.amount_micros', 0] } },
-  settlements: countType(SPEND_SETTLED),
-  budget_blocked: countType(BUDGET_BLOCKED),
-  guard_blocked: countType(GUARD_BLOCKED),
-  last_at: { $max: '$time' },
-};
 
 function subjectFilter(subject: Subject): object {
   return subject === 'workspace' ? {} : { 'data.agent_id': subject.agentId };

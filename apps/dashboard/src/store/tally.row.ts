@@ -1,20 +1,49 @@
-import type { Tally } from '../domain/tally.ts';
+import { emptyTally, MEASURES, type Measure, type Tally } from '../domain/tally.ts';
 
-/** A tally as buckets store it and as aggregations answer it. */
-export interface TallyRow {
-  total_micros: number;
-  settlements: number;
-  budget_blocked: number;
-  guard_blocked: number;
-  last_at: Date;
+type Measures = typeof MEASURES;
+type Column = Measures[keyof Measures]['column'];
+
+/** A tally as buckets store it and as aggregations answer it. A bucket that is older than a measure lacks its column. */
+export type TallyRow = {
+  [Name in keyof Measures as Measures[Name]['column']]?: Measures[Name]['combine'] extends 'max' ? Date : number;
+};
+
+const ENTRIES = Object.entries(MEASURES) as [keyof Tally, Measure & { column: Column }][];
+
+function perColumn<T>(valueOf: (measure: Measure) => T): Record<Column, T> {
+  return Object.fromEntries(ENTRIES.map(([, measure]) => [measure.column, valueOf(measure)])) as Record<Column, T>;
+}
+
+/** The types of a row's columns in a schema. */
+export const TALLY_COLUMNS = perColumn(({ combine }) => (combine === 'sum' ? Number : Date));
+
+export const TALLY_PROJECTION = perColumn(() => 1);
+
+/** The accumulators of a `$group` stage over buckets. */
+export const SUMS_OF_BUCKETS = perColumn(({ column, combine }) => ({ [`$${combine}`]: `$${column}` }));
+
+/** The accumulators of a `$group` stage over raw events. */
+export const SUMS_OF_EVENTS = perColumn(({ of, combine }) => ({ [`$${combine}`]: valueIn(of) }));
+
+function valueIn(of: Measure['of']): unknown {
+  if (of === 'time') return '$time';
+  return { $cond: [{ $eq: ['$type', of.type] }, of.amount === undefined ? 1 : `$data.${of.amount}`, 0] };
 }
 
 export function toTally(row: TallyRow): Tally {
-  return {
-    totalMicros: row.total_micros,
-    settlements: row.settlements,
-    budgetBlocked: row.budget_blocked,
-    guardBlocked: row.guard_blocked,
-    lastAt: row.last_at.getTime(),
-  };
+  const tally = emptyTally();
+  // Of no date at all, $max is null.
+  for (const [name, { column }] of ENTRIES) tally[name] = Number(row[column] ?? 0);
+  return tally;
+}
+
+/** The update of a bucket that a tally is added to. */
+export function toUpdate(tally: Tally): { $inc: Record<string, number>; $max: Record<string, Date> } {
+  const $inc: Record<string, number> = {};
+  const $max: Record<string, Date> = {};
+  for (const [name, { column, combine }] of ENTRIES) {
+    if (combine === 'sum') $inc[column] = tally[name];
+    else $max[column] = new Date(tally[name]);
+  }
+  return { $inc, $max };
 }
