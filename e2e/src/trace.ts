@@ -13,13 +13,36 @@ const PRICES = [
   [15, 75],
 ] as const;
 
+/** What the drilldowns say of settled spend, over whatever they say it of. */
+export interface Sums {
+  total_micros: number;
+  unique_settlements: number;
+  input_tokens: number;
+  output_tokens: number;
+}
+
+/** Of an answer's object with sums, the sums alone. */
+export function sumsOf({ total_micros, unique_settlements, input_tokens, output_tokens }: Sums): Sums {
+  return { total_micros, unique_settlements, input_tokens, output_tokens };
+}
+
+export function addUp(parts: Sums[]): Sums {
+  const sum = (name: keyof Sums) => parts.reduce((total, part) => total + part[name], 0);
+  return {
+    total_micros: sum('total_micros'),
+    unique_settlements: sum('unique_settlements'),
+    input_tokens: sum('input_tokens'),
+    output_tokens: sum('output_tokens'),
+  };
+}
+
 export interface Trace {
   file: string;
   rows: number;
   /** What all its calls cost together. */
   totalMicros: number;
-  /** What the calls of each of the agents cost, and how many they are, dearest first. */
-  agents: { agent_id: string; total_micros: number; unique_settlements: number }[];
+  /** What the calls of each of the agents cost and took, and how many they are, dearest first. */
+  agents: ({ agent_id: string } & Sums)[];
 }
 
 /** Writes a trace of `rows` calls over `spanMs` whose token counts look random and are the same each time. */
@@ -29,6 +52,8 @@ export async function writeTrace(directory: string, rows: number, spanMs: number
     agent_id: `trace-agent-${index + 1}`,
     total_micros: 0,
     unique_settlements: 0,
+    input_tokens: 0,
+    output_tokens: 0,
   }));
   const lines = ['TIMESTAMP,ContextTokens,GeneratedTokens'];
   for (let row = 0; row < rows; row += 1) {
@@ -44,6 +69,8 @@ export async function writeTrace(directory: string, rows: number, spanMs: number
     if (!agent) continue;
     agent.total_micros += context * contextMicros + generated * generatedMicros;
     agent.unique_settlements += 1;
+    agent.input_tokens += context;
+    agent.output_tokens += generated;
   }
   const file = join(directory, 'trace.csv');
   // As the recorded one: the last line has no newline.

@@ -18,7 +18,8 @@ const stored = mongo.connection.collection('buckets');
 beforeAll(() => ensureIndexes(Object.values(mongo.connection.models)));
 
 function settledAt(time: number): DashboardEvent {
-  const data = { agent_id: 'planner', settlement_id: `s${time}`, amount_micros: 7, model: 'opus' };
+  const spend = { settlement_id: `s${time}`, amount_micros: 7, input_tokens: 5, output_tokens: 3 };
+  const data = { agent_id: 'planner', model: 'opus', ...spend };
   return { tenantId, source: 'gw', eventId: `e${time}`, type: SPEND_SETTLED, time, data };
 }
 

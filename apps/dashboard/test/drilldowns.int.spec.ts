@@ -19,9 +19,13 @@ const today = '2026-11-21T12:00:00.000Z';
 const yesterday = '2026-11-20T12:00:00.000Z';
 
 describe('/spend', () => {
-  it('answers the total, the number and the average of the settlements in the window', async () => {
+  it('answers the total, the number, the average and the tokens of the settlements in the window', async () => {
     const tenantId = newTenant();
-    await dashboard.report(tenantId, [settled(today, 100), settled(today, 51), settled(yesterday, 7)]);
+    await dashboard.report(tenantId, [
+      settled(today, 100, { input_tokens: 20, output_tokens: 0 }),
+      settled(today, 51, { input_tokens: 5 }),
+      settled(yesterday, 7, { output_tokens: 9 }),
+    ]);
 
     const { body } = await dashboard.get(tenantId, '/spend?range=today');
 
@@ -32,7 +36,14 @@ describe('/spend', () => {
         end: '2026-11-21T18:34:56.789Z',
         timezone: 'UTC',
       },
-      metrics: { total_micros: 151, unique_settlements: 2, avg_micros_per_settlement: 75.5, budget_used_pct: 0 },
+      metrics: {
+        total_micros: 151,
+        unique_settlements: 2,
+        avg_micros_per_settlement: 75.5,
+        budget_used_pct: 0,
+        input_tokens: 25,
+        output_tokens: 0,
+      },
     });
   });
 
@@ -43,6 +54,8 @@ describe('/spend', () => {
       unique_settlements: 0,
       avg_micros_per_settlement: 0,
       budget_used_pct: 0,
+      input_tokens: 0,
+      output_tokens: 0,
     });
   });
 
@@ -83,10 +96,11 @@ describe('/spend', () => {
 
   it('counts a settlement once, however many events carry it', async () => {
     const tenantId = newTenant();
-    const first = settled(today, 10, { settlement_id: 'once' });
-    await dashboard.report(tenantId, [first, first, settled(today, 10, { settlement_id: 'once' })]);
+    const once = { settlement_id: 'once', input_tokens: 4, output_tokens: 2 };
+    const first = settled(today, 10, once);
+    await dashboard.report(tenantId, [first, first, settled(today, 10, once)]);
     const { body } = await dashboard.get(tenantId, '/spend');
-    expect(body.metrics).toMatchObject({ total_micros: 10, unique_settlements: 1 });
+    expect(body.metrics).toMatchObject({ total_micros: 10, unique_settlements: 1, input_tokens: 4, output_tokens: 2 });
   });
 
   it('never shows the spend of another workspace', async () => {
@@ -96,11 +110,13 @@ describe('/spend', () => {
     expect((await dashboard.get(tenantId, '/spend')).body.metrics.total_micros).toBe(3);
   });
 
-  it('answers the largest amount when the sum is beyond it', async () => {
+  it('answers the largest number when a sum is beyond it', async () => {
     const tenantId = newTenant();
     const largest = Number.MAX_SAFE_INTEGER;
-    await dashboard.report(tenantId, [settled(today, largest), settled(today, largest)]);
-    expect((await dashboard.get(tenantId, '/spend')).body.metrics.total_micros).toBe(largest);
+    const tokens = { input_tokens: largest, output_tokens: largest };
+    await dashboard.report(tenantId, [settled(today, largest, tokens), settled(today, largest, tokens)]);
+    const { metrics } = (await dashboard.get(tenantId, '/spend')).body;
+    expect(metrics).toMatchObject({ total_micros: largest, input_tokens: largest, output_tokens: largest });
   });
 });
 
@@ -108,7 +124,7 @@ describe('/spend/series', () => {
   it('fills gaps with zeros and adds up to /spend', async () => {
     const tenantId = newTenant();
     await dashboard.report(tenantId, [
-      settled('2026-11-21T01:30:00.000Z', 5),
+      settled('2026-11-21T01:30:00.000Z', 5, { input_tokens: 70, output_tokens: 8 }),
       settled('2026-11-21T18:34:56.788Z', 6),
       settled('2026-11-21T18:34:56.789Z', 700),
       budgetBlocked('2026-11-21T01:59:59.999Z'),
@@ -122,6 +138,8 @@ describe('/spend/series', () => {
       start: '2026-11-21T01:00:00.000Z',
       total_micros: 5,
       unique_settlements: 1,
+      input_tokens: 70,
+      output_tokens: 8,
       budget_blocked: 1,
       guard_blocked: 0,
     });
@@ -134,7 +152,7 @@ describe('/overview', () => {
   it('counts spend, blocked calls, agents and runs, and compares with the span just before', async () => {
     const tenantId = newTenant();
     await dashboard.report(tenantId, [
-      settled('2026-11-21T18:30:00.000Z', 40, { run_id: 'run-a' }),
+      settled('2026-11-21T18:30:00.000Z', 40, { run_id: 'run-a', output_tokens: 6 }),
       settled('2026-11-21T18:10:00.000Z', 7, { run_id: 'run-a', agent_id: 'coder' }),
       budgetBlocked('2026-11-21T18:29:00.000Z', { run_id: 'run-b' }),
       guardBlocked('2026-11-21T18:12:00.000Z', { run_id: 'run-c' }),
@@ -143,7 +161,7 @@ describe('/overview', () => {
     const { body } = await dashboard.get(tenantId, '/overview?range=15min');
 
     expect(body).toMatchObject({
-      spend: { total_micros: 40, unique_settlements: 1 },
+      spend: { total_micros: 40, unique_settlements: 1, input_tokens: 0, output_tokens: 6 },
       budget: { daily_budget_usd_micros: null, window_budget_usd_micros: null },
       blocked: { budget: 1, guard: 0 },
       active_agents: 1,
@@ -157,7 +175,7 @@ describe('/top-agents', () => {
   it('lists agents by spend, with their names and their share', async () => {
     const tenantId = newTenant();
     await dashboard.report(tenantId, [
-      settled(today, 75),
+      settled(today, 75, { input_tokens: 11, output_tokens: 12 }),
       settled(today, 25, { agent_id: 'coder' }),
       guardBlocked(yesterday, { agent_id: 'watched' }),
     ]);
@@ -170,6 +188,8 @@ describe('/top-agents', () => {
         display_name: 'The Planner',
         total_micros: 75,
         unique_settlements: 1,
+        input_tokens: 11,
+        output_tokens: 12,
         share_pct: 75,
         budget_blocked: 0,
         guard_blocked: 0,
@@ -205,15 +225,15 @@ describe('/top-agents/details', () => {
 
     expect(body).toMatchObject({
       agent: { agent_id: 'planner', display_name: 'The Planner' },
-      metrics: { total_micros: 40, unique_settlements: 2, avg_micros_per_settlement: 20 },
+      metrics: { total_micros: 40, unique_settlements: 2, avg_micros_per_settlement: 20, input_tokens: 3 },
       budget: { daily_budget_usd_micros: null },
       models: [
-        { model: null, total_micros: 30, unique_settlements: 1 },
-        { model: 'opus', total_micros: 10, unique_settlements: 1 },
+        { model: null, total_micros: 30, unique_settlements: 1, input_tokens: 0, output_tokens: 0 },
+        { model: 'opus', total_micros: 10, unique_settlements: 1, input_tokens: 3, output_tokens: 0 },
       ],
       recent: [{ settlement_id: 'newest' }, { model: 'opus', provider: 'p', input_tokens: 3 }],
     });
-    expect(body.points[10].total_micros).toBe(10);
+    expect(body.points[10]).toMatchObject({ total_micros: 10, input_tokens: 3 });
   });
 
   it('finds the settlements of an agent that rarely or never settles without reading what else it did', async () => {

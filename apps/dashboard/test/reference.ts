@@ -60,6 +60,8 @@ function sum(events: DashboardEvent[]): Tally {
   return {
     totalMicros: settled.reduce((total, event) => total + event.data.amount_micros!, 0),
     settlements: settled.length,
+    inputTokens: settled.reduce((total, event) => total + (event.data.input_tokens ?? 0), 0),
+    outputTokens: settled.reduce((total, event) => total + (event.data.output_tokens ?? 0), 0),
     budgetBlocked: events.filter((event) => event.type === 'budget.blocked').length,
     guardBlocked: events.filter((event) => event.type === 'guard.blocked').length,
     lastAt: Math.max(0, ...events.map((event) => event.time)),

@@ -33,6 +33,8 @@ const time = fc.oneof(
   fc.tuple(fc.constantFrom(...NOWS), fc.integer({ min: -4_000_000, max: 1000 })).map(([now, delta]) => now + delta),
 );
 
+const tokens = fc.oneof(fc.integer({ min: 0, max: 200_000 }), fc.constant(3_000_000_000));
+
 const event: fc.Arbitrary<DashboardEvent> = fc
   .record({
     tenantId: fc.constantFrom(...TENANTS),
@@ -45,11 +47,17 @@ const event: fc.Arbitrary<DashboardEvent> = fc
     settlement: fc.integer({ min: 0, max: 5000 }),
     amount: fc.oneof(fc.integer({ min: 0, max: 50_000 }), fc.constant(3_000_000_000)),
     model: fc.constantFrom(...MODELS),
+    tokens: fc.record({ input_tokens: tokens, output_tokens: tokens }, { requiredKeys: [] }),
   })
-  .map(({ agent, run, settlement, amount, model, ...rest }) => {
+  .map(({ agent, run, settlement, amount, model, tokens, ...rest }) => {
     const data: DashboardEvent['data'] = { run_id: `r${run}`, agent_id: agent };
     if (rest.type === SPEND_SETTLED) {
-      Object.assign(data, { settlement_id: `s${settlement}`, amount_micros: amount, ...(model && { model }) });
+      Object.assign(data, {
+        settlement_id: `s${settlement}`,
+        amount_micros: amount,
+        ...(model && { model }),
+        ...tokens,
+      });
     }
     return { ...rest, data };
   });

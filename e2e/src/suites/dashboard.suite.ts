@@ -39,7 +39,7 @@ export function describeDashboard(target: TargetOf): void {
       });
     });
 
-    it('/spend has the sum, the number and the average', async () => {
+    it('/spend has the sum, the number, the average and the tokens', async () => {
       expect(await read('/spend')).toMatchObject({
         window: { kind: '1m', timezone: 'UTC' },
         metrics: {
@@ -47,6 +47,8 @@ export function describeDashboard(target: TargetOf): void {
           unique_settlements: 4,
           avg_micros_per_settlement: 1_001.75,
           budget_used_pct: 0,
+          input_tokens: 400,
+          output_tokens: 40,
         },
       });
       expect(await read('/spend', 'range=5min')).toMatchObject({ metrics: { total_micros: 4_000 } });
@@ -66,12 +68,13 @@ export function describeDashboard(target: TargetOf): void {
     it.each(['range=5min', 'range=1m', 'range=3m', 'range=today&timezone=Asia/Kathmandu'])(
       '/spend/series adds up to /spend: %s',
       async (query) => {
-        type Series = { points: { total_micros: number; unique_settlements: number; guard_blocked: number }[] };
+        type Series = { points: { total_micros: number; unique_settlements: number; input_tokens: number }[] };
         const { points } = await read<Series>('/spend/series', query);
         const spend = await read<{ metrics: Record<string, number> }>('/spend', query);
         const sum = (of: keyof Series['points'][number]) => points.reduce((total, point) => total + point[of], 0);
         expect(sum('total_micros')).toBe(spend.metrics['total_micros']);
         expect(sum('unique_settlements')).toBe(spend.metrics['unique_settlements']);
+        expect(sum('input_tokens')).toBe(spend.metrics['input_tokens']);
         expect(points.length).toBeGreaterThan(0);
         expect(points.length).toBeLessThanOrEqual(120);
       },
@@ -91,7 +94,15 @@ export function describeDashboard(target: TargetOf): void {
       expect(details).toMatchObject({
         agent: { agent_id: 'agent-a' },
         metrics: { total_micros: 1_500 },
-        models: [{ model: 'test-model', total_micros: 1_500, unique_settlements: 2 }],
+        models: [
+          {
+            model: 'test-model',
+            total_micros: 1_500,
+            unique_settlements: 2,
+            input_tokens: 200,
+            output_tokens: 20,
+          },
+        ],
       });
       const newestFirst = [settlements[1], settlements[0]].map((event) => event?.data['settlement_id']);
       expect(details.recent.map(({ settlement_id }) => settlement_id)).toEqual(newestFirst);

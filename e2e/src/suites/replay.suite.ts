@@ -6,7 +6,7 @@ import { eventually } from '@tollkeeper/testing';
 import { type ApiClient, logIn } from '../api.client.ts';
 import type { Stage } from '../deployment.ts';
 import { spendSettled } from '../events.ts';
-import { type Trace, startReplay, writeTrace } from '../trace.ts';
+import { addUp, type Sums, sumsOf, type Trace, startReplay, writeTrace } from '../trace.ts';
 import { type TestWorkspace, newWorkspace, postEvents } from '../workspace.ts';
 
 export function describeReplay({ deployment }: Pick<Stage, 'deployment'>): void {
@@ -18,28 +18,19 @@ export function describeReplay({ deployment }: Pick<Stage, 'deployment'>): void 
     const read = <T>(path: string) => owner.expect<T>({ path: workspace.path(`/dashboard${path}`) });
 
     async function readSpend() {
-      type Spend = { metrics: { total_micros: number; unique_settlements: number } };
-      const { metrics } = await read<Spend>('/spend?range=3m');
-      return { total_micros: metrics.total_micros, unique_settlements: metrics.unique_settlements };
+      return sumsOf((await read<{ metrics: Sums }>('/spend?range=3m')).metrics);
     }
 
-    /** Sum and number as the three drilldowns say, which read different roll-ups. */
+    /** Sums and number as the three drilldowns say, which read different roll-ups. */
     async function readTotals() {
-      type Sums = { total_micros: number; unique_settlements: number; agent_id?: string };
       const { points } = await read<{ points: Sums[] }>('/spend/series?range=3m');
-      const { items } = await read<{ items: Sums[] }>('/top-agents?range=3m&limit=100');
-      const sum = (parts: Sums[]) => ({
-        total_micros: parts.reduce((total, part) => total + part.total_micros, 0),
-        unique_settlements: parts.reduce((total, part) => total + part.unique_settlements, 0),
-      });
-      const agents = items.map(({ agent_id, total_micros, unique_settlements }) => ({
-        ...{ agent_id, total_micros, unique_settlements },
-      }));
-      return { spend: await readSpend(), series: sum(points), topAgents: sum(items), agents };
+      const { items } = await read<{ items: (Sums & { agent_id: string })[] }>('/top-agents?range=3m&limit=100');
+      const agents = items.map((item) => ({ agent_id: item.agent_id, ...sumsOf(item) }));
+      return { spend: await readSpend(), series: addUp(points), topAgents: addUp(items), agents };
     }
 
-    function expectedOf({ rows, totalMicros, agents }: Trace) {
-      const sum = { total_micros: totalMicros, unique_settlements: rows };
+    function expectedOf({ agents }: Trace) {
+      const sum = addUp(agents);
       return { spend: sum, series: sum, topAgents: sum, agents };
     }
 
@@ -68,7 +59,8 @@ export function describeReplay({ deployment }: Pick<Stage, 'deployment'>): void 
       await eventually(async () => expect((await readSpend()).unique_settlements).toBe(trace.rows + 1));
       const totals = await readTotals();
       expect(totals.spend.total_micros).toBe(trace.totalMicros);
-      expect(totals.agents).toEqual([...trace.agents, { agent_id: 'last', total_micros: 0, unique_settlements: 1 }]);
+      const last = { total_micros: 0, unique_settlements: 1, input_tokens: 100, output_tokens: 10 };
+      expect(totals.agents).toEqual([...trace.agents, { agent_id: 'last', ...last }]);
     });
 
     it('after kill -9 in the middle of a replay and a restart, the replay ends with the same totals', async () => {

@@ -88,6 +88,12 @@ describe('one event', () => {
     expect(pathsOf(withData({ amount_micros: amount }))).toEqual(['data.amount_micros']);
   });
 
+  it.each(['input_tokens', 'output_tokens'])('of spend is refused for %s that are no number of tokens', (name) => {
+    for (const tokens of [-1, 0.5, MAX_MICROS + 1, '5', null, true, { $gt: 0 }]) {
+      expect(pathsOf(withData({ [name]: tokens }))).toEqual([`data.${name}`]);
+    }
+  });
+
   it.each(['Tool.called', 'a..b', '.a', 'a.', 'a b', 'x'.repeat(129), 7])('is refused for the type %j', (type) => {
     expect(pathsOf({ ...other, type })).toEqual(['type']);
   });

@@ -16,12 +16,14 @@ export interface EventData {
   agent_id?: string;
   settlement_id?: string;
   amount_micros?: number;
+  input_tokens?: number;
+  output_tokens?: number;
   model?: string;
   [field: string]: string | number | undefined;
 }
 
 /** The fields of {@link EventData} that hold a whole number, 0 or more, and can be counted. */
-export type EventAmount = 'amount_micros';
+export type EventAmount = 'amount_micros' | 'input_tokens' | 'output_tokens';
 
 export const SPEND_SETTLED = 'spend.settled';
 export const BUDGET_BLOCKED = 'budget.blocked';

@@ -19,13 +19,16 @@ interface Newest {
 }
 
 /**
- * All that is counted. The tallies in memory, the columns of the roll-ups, their updates and all queries follow from this table.
- * Roll-ups that were made before a measure was added hold 0 of it.
+ * All that is counted. The tallies in memory, the columns of the roll-ups, their updates and all queries follow from
+ * this table. Roll-ups that were made before a measure was added hold 0 of it.
  */
 export const MEASURES = {
   /** USD micros of the settlements. */
   totalMicros: { column: 'total_micros', of: { type: SPEND_SETTLED, amount: 'amount_micros' }, combine: 'sum' },
   settlements: { column: 'settlements', of: { type: SPEND_SETTLED }, combine: 'sum' },
+  /** Tokens that the settlements say they took in; those that say nothing took in none. */
+  inputTokens: { column: 'input_tokens', of: { type: SPEND_SETTLED, amount: 'input_tokens' }, combine: 'sum' },
+  outputTokens: { column: 'output_tokens', of: { type: SPEND_SETTLED, amount: 'output_tokens' }, combine: 'sum' },
   budgetBlocked: { column: 'budget_blocked', of: { type: BUDGET_BLOCKED }, combine: 'sum' },
   guardBlocked: { column: 'guard_blocked', of: { type: GUARD_BLOCKED }, combine: 'sum' },
   lastAt: { column: 'last_at', of: 'time', combine: 'max' },

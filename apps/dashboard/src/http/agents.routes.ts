@@ -8,7 +8,17 @@ import type { EventReader } from '../domain/event.reader.ts';
 import { seriesOf } from '../domain/series.ts';
 import { sumTallies, type Tallies } from '../domain/tallies.ts';
 import type { Tally } from '../domain/tally.ts';
-import { toBudget, toBudgetMark, toItem, toMetrics, toMicros, toPoint, toTimestamp, toWindow } from './bodies.ts';
+import {
+  toBudget,
+  toBudgetMark,
+  toItem,
+  toMetrics,
+  toPoint,
+  toSum,
+  toTimestamp,
+  toTokens,
+  toWindow,
+} from './bodies.ts';
 import { agentDetailsSchema, rangeQuery, settlementSchema, topAgentsSchema } from './schemas.ts';
 import type { WindowOf } from './window.ts';
 
@@ -52,8 +62,9 @@ export function createAgentsRoutes(deps: {
         const items = top.map(([agentId, tally]) => ({
           agent_id: agentId,
           display_name: names.get(agentId) ?? agentId,
-          total_micros: toMicros(tally.totalMicros),
+          total_micros: toSum(tally.totalMicros),
           unique_settlements: tally.settlements,
+          ...toTokens(tally),
           share_pct: workspace!.totalMicros === 0 ? 0 : roundTo2((tally.totalMicros / workspace!.totalMicros) * 100),
           budget_blocked: tally.budgetBlocked,
           guard_blocked: tally.guardBlocked,
@@ -102,8 +113,9 @@ export function createAgentsRoutes(deps: {
             points: points.map((span, index) => toPoint(span, values[index]!)),
             models: [...models].sort(bySpend).map(([model, tally]) => ({
               model,
-              total_micros: toMicros(tally.totalMicros),
+              total_micros: toSum(tally.totalMicros),
               unique_settlements: tally.settlements,
+              ...toTokens(tally),
             })),
             recent: recent.map((event) => settlementSchema.parse(toItem(event))),
           },

@@ -8,8 +8,8 @@ export function toTimestamp(epochMs: number): string {
   return new Date(epochMs).toISOString();
 }
 
-/** A sum as the API writes it: beyond the largest amount, that amount. */
-export function toMicros(sum: number): number {
+/** A sum as the API writes it: beyond the largest number that it takes, that number. */
+export function toSum(sum: number): number {
   return Math.min(sum, MAX_MICROS);
 }
 
@@ -17,12 +17,19 @@ export function toWindow({ kind, start, end, timezone }: TimeWindow) {
   return { kind, start: toTimestamp(start), end: toTimestamp(end), timezone };
 }
 
-export function toMetrics({ totalMicros, settlements }: Tally, daily: DailyBudget, window: TimeWindow) {
+/** The tokens beside a sum of spend. */
+export function toTokens({ inputTokens, outputTokens }: Tally) {
+  return { input_tokens: toSum(inputTokens), output_tokens: toSum(outputTokens) };
+}
+
+export function toMetrics(tally: Tally, daily: DailyBudget, window: TimeWindow) {
+  const { totalMicros, settlements } = tally;
   return {
-    total_micros: toMicros(totalMicros),
+    total_micros: toSum(totalMicros),
     unique_settlements: settlements,
     avg_micros_per_settlement: settlements === 0 ? 0 : roundTo2(totalMicros / settlements),
     budget_used_pct: budgetUsedPct(totalMicros, daily, window),
+    ...toTokens(tally),
   };
 }
 
@@ -38,8 +45,9 @@ export function toBudgetMark({ stale }: KnownBudget) {
 export function toPoint({ start }: TimeSpan, tally: Tally) {
   return {
     start: toTimestamp(start),
-    total_micros: toMicros(tally.totalMicros),
+    total_micros: toSum(tally.totalMicros),
     unique_settlements: tally.settlements,
+    ...toTokens(tally),
     budget_blocked: tally.budgetBlocked,
     guard_blocked: tally.guardBlocked,
   };

@@ -3,6 +3,10 @@ import { RANGE_KINDS } from '@tollkeeper/kernel';
 import { z } from 'zod';
 
 const count = z.int().min(0);
+const tokens = {
+  input_tokens: count.meta({ description: 'Sum over the settlements; those that report none add 0' }),
+  output_tokens: count.meta({ description: 'Sum over the settlements; those that report none add 0' }),
+};
 const percent = z.number().min(0).meta({ description: 'Percent, 2 decimals' });
 
 /** The query parameters of every drilldown (spec §4.1). */
@@ -27,6 +31,7 @@ export const metricsSchema = z
     unique_settlements: count,
     avg_micros_per_settlement: z.number().min(0).meta({ description: '2 decimals; 0 without settlements' }),
     budget_used_pct: percent,
+    ...tokens,
   })
   .meta({ id: 'SpendMetrics' });
 
@@ -66,6 +71,7 @@ const pointSchema = z
     start: timestamp,
     total_micros: micros,
     unique_settlements: count,
+    ...tokens,
     budget_blocked: count,
     guard_blocked: count,
   })
@@ -88,6 +94,7 @@ export const topAgentsSchema = z
         display_name: z.string(),
         total_micros: micros,
         unique_settlements: count,
+        ...tokens,
         share_pct: percent.meta({ description: "Share of the workspace's spend, 2 decimals" }),
         budget_blocked: count,
         guard_blocked: count,
@@ -126,6 +133,7 @@ export const agentDetailsSchema = z
         model: z.string().nullable().meta({ description: 'Null for settlements that name no model' }),
         total_micros: micros,
         unique_settlements: count,
+        ...tokens,
       }),
     ),
     recent: z.array(settlementSchema).meta({ description: 'The newest 20 settlements of the window' }),

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { Budgets } from '../domain/budget.ts';
 import { seriesOf } from '../domain/series.ts';
 import type { Tallies } from '../domain/tallies.ts';
-import { toBudget, toBudgetMark, toMetrics, toMicros, toPoint, toWindow } from './bodies.ts';
+import { toBudget, toBudgetMark, toMetrics, toPoint, toSum, toWindow } from './bodies.ts';
 import { overviewSchema, rangeQuery, seriesSchema, spendSchema } from './schemas.ts';
 import type { WindowOf } from './window.ts';
 
@@ -42,7 +42,7 @@ export function createSpendRoutes(deps: { tallies: Tallies; budgets: Budgets; wi
             active_agents: byAgent.size,
             runs,
             previous: {
-              total_micros: toMicros(previous!.totalMicros),
+              total_micros: toSum(previous!.totalMicros),
               budget: previous!.budgetBlocked,
               guard: previous!.guardBlocked,
             },
