@@ -105,13 +105,44 @@ export function createBucketCounter(): (event: DashboardEvent) => number {
     const minute = minutes.size - known;
     // Events of the same subject within 15 minutes share all other buckets: most end here.
     known = quarters.size;
-    quarters.add(`${tenantId}|${bucketStart('15m', time)}|${data.agent_id}|${type}|${data.model}`);
+    quarters.add(`${tenantId}|${bucketStart('15m', time)}|${data.agent_id ?? ''}|${type}|${data.model ?? ''}`);
     if (quarters.size === known) return minute;
     known = buckets.size;
     for (const scope of scopesOf(event)) {
       for (const grain of AGENT_GRAINS) buckets.add(bucketKey(tenantId, scope, grain, bucketStart(grain, time)));
     }
     return minute + buckets.size - known;
+  };
+}
+
+/** How many buckets of a workspace hold the times from `from` to `to`, both included. */
+function bucketsBetween(from: number, to: number): number {
+  return GRAINS.reduce(
+    (sum, grain) => sum + (bucketStart(grain, to) - bucketStart(grain, from)) / GRAIN_MS[grain] + 1,
+    0,
+  );
+}
+
+/**
+ * Says of each event, one after the other, how many documents its run costs at most that the runs of the events before
+ * do not: the run itself, and the buckets that its start may leave. A start only moves back, so those lie between the
+ * event and `newest`, the latest time of any event so far.
+ */
+export function createRunCounter(newest: number): (event: DashboardEvent) => number {
+  const byTenant = new Map<TenantId, { runs: Set<string>; oldest: number; left: number }>();
+  return ({ tenantId, time, data }) => {
+    if (data.run_id === undefined) return 0;
+    let seen = byTenant.get(tenantId);
+    if (seen === undefined) byTenant.set(tenantId, (seen = { runs: new Set(), oldest: newest, left: 0 }));
+    const known = seen.runs.size;
+    seen.runs.add(data.run_id);
+    const newRuns = seen.runs.size - known;
+    if (newRuns === 0 && time >= seen.oldest) return 0;
+    seen.oldest = Math.min(seen.oldest, time);
+    const left = Math.min(GRAINS.length * seen.runs.size, bucketsBetween(seen.oldest, newest));
+    const more = left - seen.left;
+    seen.left = left;
+    return newRuns + more;
   };
 }
 

@@ -1,5 +1,13 @@
-import type { TenantId } from '@tollkeeper/kernel';
-import { bucketDeltas, createBucketCounter, runKey, runStarts, type BucketDelta, type RunStart } from './bucket.ts';
+import { MAX_EVENT_TIME_AHEAD_MS } from '@tollkeeper/contracts';
+import { systemClock, type TenantId } from '@tollkeeper/kernel';
+import {
+  bucketDeltas,
+  createBucketCounter,
+  createRunCounter,
+  runStarts,
+  type BucketDelta,
+  type RunStart,
+} from './bucket.ts';
 import { withoutDuplicates, type DashboardEvent } from './event.ts';
 
 /** The writes of {@link recordEvents}. All calls made with one `Session` take effect together or not at all. */
@@ -31,19 +39,17 @@ export async function recordEvents<Session>(
   return fresh.length;
 }
 
+/** Clocks of those who take events in may go ahead of the one here by as much. */
+const CLOCK_SKEW_MS = 5 * 60_000;
+
 /**
- * Says of each event, one after the other, about how many documents {@link recordEvents} writes for it beside those of the events
- * before: itself, the start of its run, and its buckets, ten where it is alone in them and none among its like.
+ * Says of each event, one after the other, how many documents {@link recordEvents} writes for it at most beside those of
+ * the events before: itself, the start of its run, and its buckets, ten where it is alone in them and none among its like.
  */
-export function createWriteCounter(): (event: DashboardEvent) => number {
-  const newBuckets = createBucketCounter();
-  const runs = new Set<string>();
-  return (event) => {
-    const { run_id } = event.data;
-    const known = runs.size;
-    if (run_id !== undefined) runs.add(runKey(event.tenantId, run_id));
-    return 1 + (runs.size - known) + newBuckets(event);
-  };
+export function createWriteCounter(now = systemClock()): (event: DashboardEvent) => number {
+  const ofBuckets = createBucketCounter();
+  const ofRuns = createRunCounter(now + MAX_EVENT_TIME_AHEAD_MS + CLOCK_SKEW_MS);
+  return (event) => 1 + ofRuns(event) + ofBuckets(event);
 }
 
 function runsOf(events: DashboardEvent[]): { tenantId: TenantId; runId: string }[] {

@@ -1,0 +1,88 @@
+import { describe, expect, it } from '@jest/globals';
+import { provenTenantId } from '@tollkeeper/kernel';
+import fc from 'fast-check';
+import { BUDGET_BLOCKED, SPEND_SETTLED, type DashboardEvent } from './event.ts';
+import { createWriteCounter, recordEvents, type EventRecorder } from './record-events.ts';
+import { runKey } from './bucket.ts';
+
+const now = Date.parse('2026-11-21T18:34:56.789Z');
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+const TENANTS = ['ws_a', 'ws_b'].map(provenTenantId);
+const [tenantId] = TENANTS as [(typeof TENANTS)[number]];
+
+/** How many documents `events` write where the starts of runs are known as given. */
+async function written(events: DashboardEvent[], knownStarts: Map<string, number>): Promise<number> {
+  let count = 0;
+  const add = async (_session: undefined, documents: unknown[]) => void (count += documents.length);
+  const recorder: EventRecorder<undefined> = {
+    knownIdentities: async () => new Set(),
+    knownRunStarts: async () => knownStarts,
+    insertEvents: add,
+    saveRunStarts: add,
+    addToBuckets: add,
+  };
+  await recordEvents(recorder, undefined, events);
+  return count;
+}
+
+function counted(events: DashboardEvent[]): number {
+  const count = createWriteCounter(now);
+  return events.reduce((sum, event) => sum + count(event), 0);
+}
+
+function settled(index: number, time: number, agent = `agent-${index % 50}`): DashboardEvent {
+  const data = { run_id: `r${index}`, agent_id: agent, settlement_id: `s${index}`, amount_micros: 1, model: 'opus' };
+  return { tenantId, source: 'gw', eventId: `e${index}`, type: SPEND_SETTLED, time, data };
+}
+
+describe('what a transaction is expected to write', () => {
+  it('is no less than what late events write that move the start of their runs', async () => {
+    const events = Array.from({ length: 300 }, (_, index) => settled(index, now - 30 * DAY_MS, 'planner'));
+    const starts = new Map(
+      events.map(({ data }, index) => [runKey(tenantId, data.run_id!), now - index * 90 * MINUTE_MS]),
+    );
+    expect(counted(events)).toBeGreaterThanOrEqual(await written(events, starts));
+  });
+
+  it('is no less than what any events write, whatever is known of their runs', async () => {
+    const time = fc.oneof(
+      fc.integer({ min: now - 60 * DAY_MS, max: now + 5 * MINUTE_MS }),
+      fc.integer({ min: now - 60 * MINUTE_MS, max: now + 5 * MINUTE_MS }),
+    );
+    const event = fc.record({
+      tenant: fc.constantFrom(...TENANTS),
+      type: fc.constantFrom(SPEND_SETTLED, BUDGET_BLOCKED, 'tool.called'),
+      time,
+      run: fc.option(fc.integer({ min: 0, max: 30 })),
+      agent: fc.option(fc.constantFrom('planner', 'coder', 'undefined'), { nil: undefined }),
+      model: fc.option(fc.constantFrom('opus', 'undefined', 'a|b'), { nil: undefined }),
+    });
+    const known = fc.record({ tenant: fc.constantFrom(...TENANTS), run: fc.integer({ min: 0, max: 30 }), time });
+    await fc.assert(
+      fc.asyncProperty(fc.array(event, { maxLength: 60 }), fc.array(known, { maxLength: 40 }), async (made, runs) => {
+        const events = made.map(({ tenant, type, time: at, run, agent, model }, index): DashboardEvent => {
+          const ids = { ...(run !== null && { run_id: `r${run}` }), ...(agent && { agent_id: agent }) };
+          const data = { ...ids, settlement_id: `s${index}`, ...(model && { model }) };
+          return { tenantId: tenant, source: 'gw', eventId: `e${index}`, type, time: at, data };
+        });
+        const starts = new Map(runs.map(({ tenant, run, time: at }) => [runKey(tenant, `r${run}`), at]));
+        expect(counted(events)).toBeGreaterThanOrEqual(await written(events, starts));
+      }),
+      { seed: 20261121, numRuns: 1000 },
+    );
+  });
+
+  it('is little more for live events, however many runs they are of, so that a batch of them stays together', async () => {
+    const events = Array.from({ length: 1000 }, (_, index) => settled(index, now - index * 60));
+    expect(counted(events)).toBeLessThan((await written(events, new Map())) + 30);
+  });
+
+  it('is as much for an event that comes again, and less for its like', () => {
+    const count = createWriteCounter(now);
+    const first = settled(1, now - 1);
+    const like = { ...first, eventId: 'e2', data: { ...first.data, settlement_id: 's2' } };
+    // Itself, the start of its run, ten roll-ups, and those that its run may have begun in before.
+    expect([count(first), count(like), count(first)]).toEqual([16, 1, 1]);
+  });
+});
