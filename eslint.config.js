@@ -100,7 +100,17 @@ function moduleBoundaries({ extra = [], allow = [] } = {}) {
 const appPackages = APPS.map((app) => `@tollkeeper/${app}`);
 
 export default defineConfig(
-  { ignores: ['**/dist/', '**/node_modules/', '.nx/', '.tollkeeper/', 'libs/contracts/src/gen/', '**/fixtures/'] },
+  {
+    ignores: [
+      '**/dist/',
+      '**/node_modules/',
+      '.cache/',
+      '.nx/',
+      '.tollkeeper/',
+      'libs/contracts/src/gen/',
+      '**/fixtures/',
+    ],
+  },
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   {
     files: ['**/*.ts'],
