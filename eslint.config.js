@@ -58,6 +58,16 @@ const SWITCHED_OFF = ['it', 'test', 'describe'].flatMap((object) =>
   ['skip', 'only', 'todo'].map((property) => ({ object, property, message: 'Every test runs.' })),
 );
 
+/** Of several parts these deny only that all are there: a test with them passes while one is. */
+const DENIED_AS_A_WHOLE = {
+  selector: [
+    'MemberExpression[object.property.name="not"][property.name=/^(array|object)Containing$|^toMatchObject$/]',
+    'CallExpression[callee.object.property.name="not"] > CallExpression[callee.property.name=/^(array|object)Containing$/]',
+  ].join(),
+  message:
+    'It passes unless every part is there. List what is there and compare the list: expect(names.filter((name) => name in headers)).toEqual([]).',
+};
+
 /**
  * The import rules between projects. `extra` kinds are open to every project on top of its layer;
  * `allow` names packages that are open whatever their kind.
@@ -148,6 +158,7 @@ export default defineConfig(
     rules: {
       ...moduleBoundaries({ extra: ['testing', 'embedded'] }),
       'no-restricted-properties': ['error', ...SWITCHED_OFF],
+      'no-restricted-syntax': ['error', DENIED_AS_A_WHOLE],
     },
   },
   {
