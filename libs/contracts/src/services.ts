@@ -75,9 +75,9 @@ export function toWireRole(role: Role): WireRole {
   return WIRE_ROLES[role];
 }
 
-/** The workspace role of a message. Throws on one that this version does not know: it must not be guessed. */
-export function fromWireRole(role: WireRole): Role {
-  return known(ROLES_BY_WIRE.get(role), role);
+/** The workspace role of a message. Null for one that this version does not know: it must not be guessed. */
+export function fromWireRole(role: WireRole): Role | null {
+  return ROLES_BY_WIRE.get(role) ?? null;
 }
 
 /** A key role as keys.proto writes it. */
@@ -87,10 +87,7 @@ export function toWireKeyRole(role: KeyRole): WireKeyRole {
 
 /** The key role of a message. Throws on one that this version does not know: it must not be guessed. */
 export function fromWireKeyRole(role: WireKeyRole): KeyRole {
-  return known(KEY_ROLES_BY_WIRE.get(role), role);
-}
-
-function known<T>(role: T | undefined, wire: string): T {
-  if (role === undefined) throw new Error(`A message carries the role ${wire}, which this version does not know`);
-  return role;
+  const known = KEY_ROLES_BY_WIRE.get(role);
+  if (known === undefined) throw new Error(`A message carries the role ${role}, which this version does not know`);
+  return known;
 }

@@ -1,18 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
-import { toWireRole } from '@tollkeeper/contracts';
+import { type SessionMessage, toWireRole } from '@tollkeeper/contracts';
 import { tokenKey, verifyCallerToken } from '@tollkeeper/http';
 import { AppError } from '@tollkeeper/kernel';
 import { createSessionDirectory } from './session.directory.ts';
 
 const secret = 'a-secret-of-more-than-32-characters!';
 const cookie = 'c'.repeat(43);
-const memberships = [
+type MembershipMessage = SessionMessage['memberships'][number];
+const memberships: MembershipMessage[] = [
   { tenantId: 'ws_1', slug: 'one', role: toWireRole('owner') },
   { tenantId: 'ws_2', slug: 'two', role: toWireRole('member') },
 ];
 
 function setUp({ cacheMs = 5_000 } = {}) {
-  const state = { nowMs: 1_000, asked: [] as Buffer[], valid: true, hold: Promise.resolve(), down: false };
+  const state = { nowMs: 1_000, asked: [] as Buffer[], valid: true, hold: Promise.resolve(), down: false, memberships };
   const directory = createSessionDirectory({
     tokenKey: tokenKey(secret),
     cacheMs,
@@ -22,7 +23,7 @@ function setUp({ cacheMs = 5_000 } = {}) {
         state.asked.push(sessionSha256 as Buffer);
         await state.hold;
         if (state.down) throw new AppError('upstream_timeout', 'too slow');
-        return { session: state.valid ? { userId: 'user_1', memberships } : null };
+        return { session: state.valid ? { userId: 'user_1', memberships: state.memberships } : null };
       },
     },
   });
@@ -48,6 +49,14 @@ describe('createSessionDirectory', () => {
     });
     expect(state.asked[0]?.toString('hex')).toMatch(/^[0-9a-f]{64}$/);
     expect(state.asked[0]?.toString()).not.toContain('ccc');
+  });
+
+  it('leaves out a membership whose role it does not know, and knows the others', async () => {
+    const { state, resolve } = setUp();
+    // What a client makes of a number that its enumeration does not have.
+    const unknown = { tenantId: 'ws_3', slug: 'three', role: 9 as unknown as MembershipMessage['role'] };
+    state.memberships = [unknown, ...memberships];
+    expect((await resolve())?.memberships.map(({ slug }) => slug)).toEqual(['one', 'two']);
   });
 
   it('uses an answer for 5 seconds from the question, and no longer', async () => {

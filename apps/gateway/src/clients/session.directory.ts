@@ -106,11 +106,11 @@ function toSession({ userId, memberships }: SessionMessage, tokenKey: TokenKey):
   const tokens = new Map<string, Promise<string>>();
   return {
     userId,
-    memberships: memberships.map(({ tenantId, slug, role }) => ({
-      tenantId: provenTenantId(tenantId),
-      slug,
-      role: fromWireRole(role),
-    })),
+    // A role of a newer release of identity opens nothing here, and leaves the other workspaces as they are.
+    memberships: memberships.flatMap(({ tenantId, slug, role: wireRole }) => {
+      const role = fromWireRole(wireRole);
+      return role === null ? [] : [{ tenantId: provenTenantId(tenantId), slug, role }];
+    }),
     callerToken(service, membership) {
       const tenantId = membership?.tenantId ?? null;
       const use = `${service} ${tenantId}`;
