@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { encodeDelivery } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import { eventually, useMongo } from '@tollkeeper/testing';
 import { type AlertBody, type Body, event, newTenant, useAlerts } from './alerts.stack.ts';
@@ -302,6 +303,18 @@ describe('the deliveries of an alert', () => {
     await stack.report({ ...report, ...gone });
     await eventually(async () => expect(await delivery()).toMatchObject({ response_status: 410 }));
     expect(await expecting(200, 'get', tenantId, `/channels/${channelId}`)).toMatchObject({ enabled: true });
+  });
+
+  it('show a status that a newer release of the notifier reports', async () => {
+    const { report, delivery, queueSize } = await fired();
+    const { key, value } = encodeDelivery({ ...report, status: 'failed', attempts: 1, sequence: 1 });
+    const record = JSON.parse(value.toString()) as object;
+    const newer = { ...record, status: 'expired', type: 'alert.escalated', channel_type: 'pager' };
+    await stack.appendRecord('alerts.deliveries', key, Buffer.from(JSON.stringify(newer)));
+    await eventually(async () => {
+      expect(await delivery()).toMatchObject({ type: 'alert.fired', channel_type: 'webhook', status: 'expired' });
+    });
+    expect(await queueSize()).toBe(0);
   });
 
   it('outlive what can not be read', async () => {

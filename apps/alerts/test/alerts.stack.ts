@@ -11,9 +11,9 @@ import {
   GATEWAY_EVENTS_TOPIC,
   GATEWAY_EVENTS_TOPIC_OPTIONS,
   type GatewayEvent,
-  type NotificationRecord,
   NOTIFICATIONS_TOPIC,
   NOTIFICATIONS_TOPIC_OPTIONS,
+  type ReadNotification,
 } from '@tollkeeper/contracts';
 import { createConfiguredEventLog, type EventLog, type LogConsumer } from '@tollkeeper/event-log';
 import { createGrpcClient, type GrpcClient } from '@tollkeeper/grpc';
@@ -63,7 +63,7 @@ export function useAlerts(
   const database = mongo.newDatabase();
   const logDatabase = mongo.newDatabase();
   const peers = createPeersStandIn(logger);
-  const notified: NotificationRecord[] = [];
+  const notified: ReadNotification[] = [];
   let metrics: Metrics;
   let eventLog: EventLog;
   let service: AlertsService;
@@ -213,7 +213,7 @@ export function useAlerts(
 export type AlertBody = Body & { id: string; status: string; deliveries: Body[] };
 
 /** What the notifier would read, from the beginning. */
-function readNotifications(eventLog: EventLog, notified: NotificationRecord[]): LogConsumer {
+function readNotifications(eventLog: EventLog, notified: ReadNotification[]): LogConsumer {
   notified.length = 0;
   return eventLog.consumer({
     group: newId('run'),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { GatewayEvent } from '@tollkeeper/contracts';
 import { eventually, useMongo } from '@tollkeeper/testing';
-import { encode, newTenant, settled, useDashboard } from './dashboard.stack.ts';
+import { budgetBlocked, encode, newTenant, settled, useDashboard } from './dashboard.stack.ts';
 
 const mongo = useMongo();
 const dashboard = useDashboard(mongo);
@@ -24,6 +24,13 @@ describe('the consumer of gateway.events', () => {
     });
     const dead = dashboard.logs.lines().filter((line) => String(line['msg']).startsWith('record set aside'));
     expect(dead).toHaveLength(unreadable.length);
+  });
+
+  it('counts and shows a blocked call whose scope is of a newer release of ingestion', async () => {
+    const tenantId = newTenant();
+    await dashboard.report(tenantId, [budgetBlocked(today, { scope: 'team' })]);
+    const { body } = await dashboard.get(tenantId, '/budget-blocked');
+    expect(body).toMatchObject({ total: 1, items: [{ scope: 'team' }] });
   });
 
   it('sets aside a source that no database gives back as it was, and counts what stands beside and behind it', async () => {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
+import { encodeNotification } from '@tollkeeper/contracts';
 import { eventually, useMongo } from '@tollkeeper/testing';
 import { Webhook } from 'standardwebhooks';
-import { alertRecord, newTenant } from './notification.builder.ts';
+import { alertRecord, newTenant, notification } from './notification.builder.ts';
 import { PUBLIC_URL, useNotifier } from './notifier.stack.ts';
 import { drop, status } from './receiver.ts';
 
@@ -54,6 +55,27 @@ describe('a delivery', () => {
     });
     expect(receiver.received[0]!.headers).not.toHaveProperty('webhook-id');
   });
+
+  it.each(['webhook', 'chat'] as const)(
+    'to a %s is made of a notification whose kind, severity, status, scope and types are of a newer release of alerts',
+    async (type) => {
+      const receiver = await notifier.receiver();
+      const tenantId = newTenant();
+      const channel = alerts.addChannel(tenantId, receiver.url, { type });
+      const sent = notification({ tenantId, channelId: channel.id, alert: alertRecord({ tenant_id: tenantId }) });
+      const { key, value } = encodeNotification(sent);
+      const newer = { rule_kind: 'spend_rate_gte', severity: 'fatal', status: 'snoozed', scope_type: 'team' };
+      const record = JSON.parse(value.toString()) as object;
+      const newest = { ...record, type: 'alert.escalated', channel_type: 'pager', alert: { ...sent.alert, ...newer } };
+      await notifier.appendValues([{ key, value: Buffer.from(JSON.stringify(newest)) }]);
+
+      const outcome = await notifier.outcome(sent);
+      expect(outcome).toMatchObject({ type: 'alert.escalated', channelType: type, status: 'delivered' });
+      const { json } = receiver.received[0]!;
+      if (type === 'webhook') expect(json).toMatchObject({ type: 'alert.escalated', data: newer });
+      else expect(json).toMatchObject({ text: 'alert.escalated (fatal): Budget blocks' });
+    },
+  );
 
   it('is made once though the log has its notification several times', async () => {
     const receiver = await notifier.receiver();

@@ -3,13 +3,13 @@ import {
   decodeDelivery,
   DELIVERIES_TOPIC,
   DELIVERIES_TOPIC_OPTIONS,
-  type DeliveryRecord,
   encodeNotification,
   type NotificationRecord,
   NOTIFICATIONS_TOPIC,
   NOTIFICATIONS_TOPIC_OPTIONS,
   notifierService,
   type NotifierServiceDefinition,
+  type ReadDelivery,
 } from '@tollkeeper/contracts';
 import { createConfiguredEventLog, type EventLog, type LogConsumer } from '@tollkeeper/event-log';
 import { createGrpcClient, type GrpcClient } from '@tollkeeper/grpc';
@@ -44,7 +44,7 @@ export function useNotifier(
   const database = mongo.newDatabase();
   const logDatabase = mongo.newDatabase();
   const receivers: Receiver[] = [];
-  const told: DeliveryRecord[] = [];
+  const told: ReadDelivery[] = [];
   let authority: Authority;
   let metrics: Metrics;
   let eventLog: EventLog;
@@ -127,7 +127,7 @@ export function useNotifier(
     eventLog.append(NOTIFICATIONS_TOPIC, notifications.map(encodeNotification));
 
   /** Everything that alerts was told about a notification, in the order of its sequence. */
-  const toldOf = ({ notificationId }: NotificationRecord): DeliveryRecord[] =>
+  const toldOf = ({ notificationId }: NotificationRecord): ReadDelivery[] =>
     told
       .filter((record) => record.notificationId === notificationId)
       .toSorted((one, other) => one.sequence - other.sequence);
@@ -164,7 +164,7 @@ export function useNotifier(
       return sent;
     },
     /** The newest that alerts was told about a notification, once `attempts` of it are made. */
-    outcome: (sent: NotificationRecord, attempts = 1): Promise<DeliveryRecord> =>
+    outcome: (sent: NotificationRecord, attempts = 1): Promise<ReadDelivery> =>
       eventually(() => {
         const newest = toldOf(sent).at(-1);
         if (newest === undefined || newest.attempts < attempts)

@@ -72,6 +72,14 @@ describe('a notification', () => {
     expect(decodeNotification(Buffer.from(JSON.stringify({ ...value, added: 1 })))).toEqual(notification);
   });
 
+  it('is readable with any text for what its reader only shows', () => {
+    const value = JSON.parse(encodeNotification(notification).value.toString()) as object;
+    const newer = { rule_kind: 'spend_rate_gte', severity: 'fatal', status: 'snoozed', scope_type: 'team' };
+    const types = { type: 'alert.escalated', channel_type: 'pager' };
+    const read = decodeNotification(Buffer.from(JSON.stringify({ ...value, ...types, alert: { ...alert, ...newer } })));
+    expect(read).toMatchObject({ type: 'alert.escalated', channelType: 'pager', alert: newer });
+  });
+
   it.each([
     ['not JSON', 'nope', 'The record is not JSON'],
     ['null', 'null', "can't be read"],

@@ -45,14 +45,23 @@ export interface NotificationRecord {
   occurredAt: string;
 }
 
+/** A notification as its reader has it: what it only shows is any text. */
+export interface ReadNotification extends Omit<NotificationRecord, 'type' | 'channelType' | 'alert'> {
+  type: string;
+  channelType: string;
+  alert: ShownAlert;
+}
+
 /** How far the delivery of a notification has come. Times are RFC 3339 UTC. */
 export interface DeliveryRecord {
   notificationId: string;
-  type: NotificationType;
+  /** Of the notification, as it came. */
+  type: string;
   tenantId: TenantId;
   alertId: string;
   channelId: string;
-  channelType: ChannelType;
+  /** Of the channel at the last attempt; before the first, of the notification as it came. */
+  channelType: string;
   status: DeliveryStatus;
   /** Attempts made so far. */
   attempts: number;
@@ -68,6 +77,11 @@ export interface DeliveryRecord {
   sequence: number;
   /** The destination said that it is gone (410): alerts disables the channel. */
   disableChannel: boolean;
+}
+
+/** A report as its reader has it: a status that it does not know is shown as it is. */
+export interface ReadDelivery extends Omit<DeliveryRecord, 'status'> {
+  status: string;
 }
 
 /** A record for the topic, as a log's `append` takes it. */
@@ -88,7 +102,7 @@ export function encodeNotification(notification: NotificationRecord): { key: str
 
 /** A record for the topic, as a log's `append` takes it. */
 export function encodeDelivery(delivery: DeliveryRecord): { key: string; value: Buffer } {
-  const body: z.input<typeof deliverySchema> = {
+  const body: z.input<typeof readDeliverySchema> = {
     v: 1,
     notification_id: delivery.notificationId,
     type: delivery.type,
@@ -125,6 +139,26 @@ export const notificationSchema = z.object({
   occurred_at: moment,
 });
 
+/**
+ * What a reader takes: a newer producer may write a kind, a severity or a channel type that its readers have never heard of. They
+ * only show or keep it, so it is any text to them, and nothing is set aside for it.
+ */
+const shownAlertSchema = alertSchema.extend({
+  rule_kind: z.string(),
+  severity: z.string(),
+  status: z.string(),
+  scope_type: z.string(),
+});
+
+/** An {@link AlertRecord} as other services read it. */
+export type ShownAlert = z.infer<typeof shownAlertSchema>;
+
+export const readNotificationSchema = notificationSchema.extend({
+  type: z.string(),
+  channel_type: z.string(),
+  alert: shownAlertSchema,
+});
+
 export const deliverySchema = z.object({
   v: z.literal(1),
   notification_id: id,
@@ -144,12 +178,18 @@ export const deliverySchema = z.object({
   disable_channel: z.boolean().default(false),
 });
 
+export const readDeliverySchema = deliverySchema.extend({
+  type: z.string(),
+  channel_type: z.string(),
+  status: z.string(),
+});
+
 /**
  * Reads the value of a record of `alerts.notifications`. Throws an Error that names the fields that are wrong, never
  * their values: such a record belongs in the dead letters.
  */
-export function decodeNotification(value: Buffer): NotificationRecord {
-  const record = read(notificationSchema, value);
+export function decodeNotification(value: Buffer): ReadNotification {
+  const record = read(readNotificationSchema, value);
   return {
     notificationId: record.notification_id,
     type: record.type,
@@ -162,8 +202,8 @@ export function decodeNotification(value: Buffer): NotificationRecord {
 }
 
 /** Reads the value of a record of `alerts.deliveries`. Throws as {@link decodeNotification} does. */
-export function decodeDelivery(value: Buffer): DeliveryRecord {
-  const record = read(deliverySchema, value);
+export function decodeDelivery(value: Buffer): ReadDelivery {
+  const record = read(readDeliverySchema, value);
   return {
     notificationId: record.notification_id,
     type: record.type,

@@ -66,15 +66,19 @@ function recordOf<T extends z.ZodType<string>, D extends z.ZodType>(type: T, dat
   return z.object({ v: z.literal(1), tenant_id: z.string().regex(IDENTIFIER), received_at: utcTimestamp, event });
 }
 
-const knownRecords = {
+/** What stands in the values of the topic, by the type of the event; `other` is any type that is not named. */
+export const gatewayEventRecords = {
   'spend.settled': recordOf(z.literal('spend.settled'), z.object(spendSettledData.shape)),
   'budget.blocked': recordOf(z.literal('budget.blocked'), z.object(budgetBlockedData.shape)),
   'guard.blocked': recordOf(z.literal('guard.blocked'), z.object(guardBlockedData.shape)),
-} satisfies Record<KnownEventType, z.ZodType>;
-const otherRecord = recordOf(z.string().min(1), otherData);
+  other: recordOf(z.string().min(1), otherData),
+} satisfies Record<KnownEventType | 'other', z.ZodType>;
 
-/** What stands in the values of the topic, by the type of the event; `other` is any type that is not named. */
-export const gatewayEventRecords = { ...knownRecords, other: otherRecord };
+/** What readers take: a scope is only shown, so one of a newer ingestion is any text to them. */
+export const readEventRecords = {
+  ...gatewayEventRecords,
+  'budget.blocked': recordOf(z.literal('budget.blocked'), z.object({ ...budgetBlockedData.shape, scope: z.string() })),
+};
 
 /**
  * Reads the value of a record of `gateway.events`. Throws an Error that says what is wrong when it can't be read:
@@ -110,8 +114,8 @@ type Json = { event?: { type?: unknown } | null } | null;
 
 function schemaOf(input: Json) {
   const type = input?.event?.type;
-  const known = typeof type === 'string' && Object.hasOwn(knownRecords, type);
-  return known ? knownRecords[type as KnownEventType] : otherRecord;
+  const known = typeof type === 'string' && Object.hasOwn(readEventRecords, type);
+  return readEventRecords[known ? (type as KnownEventType) : 'other'];
 }
 
 function parseJson(value: Buffer): Json {

@@ -1,8 +1,15 @@
 import type { z } from 'zod';
-import { DELIVERIES_TOPIC, deliverySchema, NOTIFICATIONS_TOPIC, notificationSchema } from './alert-records.ts';
-import { GATEWAY_EVENTS_TOPIC, gatewayEventRecords } from './event-record.ts';
+import {
+  DELIVERIES_TOPIC,
+  deliverySchema,
+  NOTIFICATIONS_TOPIC,
+  notificationSchema,
+  readDeliverySchema,
+  readNotificationSchema,
+} from './alert-records.ts';
+import { GATEWAY_EVENTS_TOPIC, gatewayEventRecords, readEventRecords } from './event-record.ts';
 
-/** Both sides of a kind of record. They differ while readers are taught what no writer writes yet. */
+/** Both sides of a kind of record. Readers take more: what they only show is any text, and what no writer writes yet. */
 export interface RecordContract {
   writes: z.ZodType;
   reads: z.ZodType;
@@ -14,11 +21,15 @@ export interface RecordContract {
  * and read (docs/releases.md). A reader takes a kind that it does not know for `other`, where there is one.
  */
 export const LOG_RECORDS: Record<string, Record<string, RecordContract>> = {
-  [GATEWAY_EVENTS_TOPIC]: sameBothWays(gatewayEventRecords),
-  [NOTIFICATIONS_TOPIC]: sameBothWays({ notification: notificationSchema }),
-  [DELIVERIES_TOPIC]: sameBothWays({ delivery: deliverySchema }),
+  [GATEWAY_EVENTS_TOPIC]: bothWays(gatewayEventRecords, readEventRecords),
+  [NOTIFICATIONS_TOPIC]: bothWays({ notification: notificationSchema }, { notification: readNotificationSchema }),
+  [DELIVERIES_TOPIC]: bothWays({ delivery: deliverySchema }, { delivery: readDeliverySchema }),
 };
 
-function sameBothWays(schemas: Record<string, z.ZodType>): Record<string, RecordContract> {
-  return Object.fromEntries(Object.entries(schemas).map(([kind, schema]) => [kind, { writes: schema, reads: schema }]));
+function bothWays<Kind extends string>(
+  writes: Record<Kind, z.ZodType>,
+  reads: Record<Kind, z.ZodType>,
+): Record<string, RecordContract> {
+  const kinds = Object.keys(writes) as Kind[];
+  return Object.fromEntries(kinds.map((kind) => [kind, { writes: writes[kind], reads: reads[kind] }]));
 }

@@ -1,4 +1,4 @@
-import { decodeDelivery, DELIVERIES_TOPIC_OPTIONS, type DeliveryRecord } from '@tollkeeper/contracts';
+import { decodeDelivery, DELIVERIES_TOPIC_OPTIONS, type ReadDelivery } from '@tollkeeper/contracts';
 import type { ConsumerGroup, LogConsumer } from '@tollkeeper/event-log';
 import type { Logger } from '@tollkeeper/runtime';
 import type { ClientSession } from 'mongoose';
@@ -15,8 +15,8 @@ export function createDeliveriesConsumer(deps: {
   const { group, notifications, channels, logger } = deps;
 
   /** Answers those whose channel was disabled. */
-  async function takeOver(session: ClientSession, reports: readonly DeliveryRecord[]): Promise<DeliveryRecord[]> {
-    const gone: DeliveryRecord[] = [];
+  async function takeOver(session: ClientSession, reports: readonly ReadDelivery[]): Promise<ReadDelivery[]> {
+    const gone: ReadDelivery[] = [];
     for (const report of reports) {
       const isNew = await notifications.report(session, report);
       const { tenantId, channelId, disableChannel, lastAttemptAt } = report;

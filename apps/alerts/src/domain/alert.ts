@@ -1,13 +1,5 @@
 import { hash } from 'node:crypto';
-import type {
-  AlertStatus,
-  ChannelType,
-  DeliveryStatus,
-  NotificationType,
-  RuleKind,
-  ScopeType,
-  Severity,
-} from '@tollkeeper/contracts';
+import type { AlertStatus, ChannelType, NotificationType, RuleKind, ScopeType, Severity } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import type { Evidence } from './condition.ts';
 import type { Decision } from './evaluator.ts';
@@ -44,7 +36,8 @@ export interface Delivery {
   alertId: string;
   channelId: string;
   channelType: ChannelType;
-  status: DeliveryStatus;
+  /** As the notifier reports it. */
+  status: string;
   attempts: number;
   responseStatus: number | null;
   responseSnippet: string | null;

@@ -22,7 +22,7 @@ const delivery = z
     type: z.enum(NOTIFICATION_TYPES),
     channel_id: z.string(),
     channel_type: z.enum(CHANNEL_TYPES),
-    status: z.enum(DELIVERY_STATUSES),
+    status: z.string().meta({ description: 'As the notifier reports it', examples: [...DELIVERY_STATUSES] }),
     attempts: z.int(),
     response_status: z.int().nullable().meta({ description: 'Of the last attempt; null when there was no answer' }),
     response_snippet: z.string().nullable(),

@@ -1,11 +1,10 @@
 import {
   CHANNEL_TYPES,
-  DELIVERY_STATUSES,
-  type DeliveryRecord,
   type DeliveryStatus,
   encodeNotification,
   NOTIFICATION_TYPES,
   type NotificationType,
+  type ReadDelivery,
 } from '@tollkeeper/contracts';
 import type { LogRecord } from '@tollkeeper/event-log';
 import type { TenantId } from '@tollkeeper/kernel';
@@ -51,7 +50,7 @@ function deliverySchema(retentionSeconds: number): Schema<StoredDelivery> {
       alertId: text,
       channelId: text,
       channelType: { ...text, enum: CHANNEL_TYPES },
-      status: { ...text, enum: DELIVERY_STATUSES },
+      status: text,
       attempts: number,
       responseStatus: nullableNumber,
       responseSnippet: nullableText,
@@ -108,7 +107,7 @@ export interface NotificationStore {
   removeFromOutbox(ids: readonly string[]): Promise<void>;
   outboxDepth(): Promise<number>;
   /** Takes a report over. False when a newer one, or none of this notification, is known. */
-  report(session: ClientSession, delivery: DeliveryRecord): Promise<boolean>;
+  report(session: ClientSession, delivery: ReadDelivery): Promise<boolean>;
   deliveries(tenantId: TenantId, alertIds: string[]): Promise<Map<string, Delivery[]>>;
   countUndelivered(tenantId: TenantId): Promise<number>;
   /** When the oldest notification that is neither delivered nor given up was queued, of all workspaces; null without one. */

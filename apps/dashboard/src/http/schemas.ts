@@ -146,7 +146,10 @@ const fullFields = { source: z.string(), type: z.string() };
 export const budgetBlockedFields = z.object({
   ...blockedFields,
   plan_key: planKey.optional(),
-  scope: z.enum(['workspace', 'agent', 'plan']).meta({ description: 'Whose daily budget stood in the way' }),
+  scope: z.string().meta({
+    description: 'Whose daily budget stood in the way',
+    examples: ['workspace', 'agent', 'plan'],
+  }),
   requested_micros: micros,
   spent_micros: micros,
   daily_budget_usd_micros: micros,

@@ -1,4 +1,3 @@
-import type { ChannelType } from '@tollkeeper/contracts';
 import type { Clock } from '@tollkeeper/kernel';
 import { type Logger, lookedUpGauge, type Metrics } from '@tollkeeper/runtime';
 import type { AttemptResult } from '../domain/attempt-delivery.ts';
@@ -57,7 +56,7 @@ export function createDeliveryMetrics(deps: {
   return {
     observe({ notification, channelType: lastType }, result) {
       if (result.kind === 'postponed') return outcomes.inc({ channel_type: lastType, outcome: 'postponed' });
-      const channelType: ChannelType = result.state.channelType;
+      const { channelType } = result.state;
       outcomes.inc({ channel_type: channelType, outcome: result.state.status });
       if (result.kind === 'abandoned') return;
       attemptDuration.observe({ channel_type: channelType }, result.durationMs / 1000);

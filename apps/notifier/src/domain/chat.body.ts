@@ -1,22 +1,24 @@
-import type { AlertRecord } from '@tollkeeper/contracts';
+import type { ShownAlert } from '@tollkeeper/contracts';
 import type { Message } from './message.ts';
 
 const MAX_NAME_LENGTH = 150;
 const MAX_TYPES_SHOWN = 5;
 const MAX_TEXT_LENGTH = 60;
 
-const HEADLINES: Record<Message['type'], string> = {
-  'alert.fired': 'Alert',
-  'alert.resolved': 'Resolved',
-  'channel.test': 'Test',
-};
+const HEADLINES = new Map([
+  ['alert.fired', 'Alert'],
+  ['alert.resolved', 'Resolved'],
+  ['channel.test', 'Test'],
+]);
 
 /** The JSON body for a `chat` channel: `text` for notifications, `blocks` for the chat, as Slack's incoming webhooks take them. */
 export function chatBody({ type, alert, url }: Message): string {
-  const headline = `${HEADLINES[type]} (${alert.severity}): ${shown(alert.rule_name, MAX_NAME_LENGTH)}`;
+  const what = HEADLINES.get(type) ?? shown(type, MAX_TEXT_LENGTH);
+  const severity = shown(alert.severity, MAX_TEXT_LENGTH);
+  const headline = `${what} (${severity}): ${shown(alert.rule_name, MAX_NAME_LENGTH)}`;
   const fields = [
     ['Count', describeCount(alert)],
-    ['Scope', `${alert.scope_type} ${shown(alert.scope_id, MAX_TEXT_LENGTH)}`],
+    ['Scope', `${shown(alert.scope_type, MAX_TEXT_LENGTH)} ${shown(alert.scope_id, MAX_TEXT_LENGTH)}`],
     ['Events', describeTypes(alert)],
     ['Fired at', shown(alert.triggered_at, MAX_TEXT_LENGTH)],
     ...(alert.resolved_at === null ? [] : [['Resolved at', shown(alert.resolved_at, MAX_TEXT_LENGTH)]]),
@@ -36,11 +38,11 @@ function mrkdwn(text: string) {
   return { type: 'mrkdwn', text, verbatim: true };
 }
 
-function describeCount({ rule_kind, event_count, threshold }: AlertRecord): string {
+function describeCount({ rule_kind, event_count, threshold }: ShownAlert): string {
   return rule_kind === 'first_occurrence' ? 'first occurrence' : `${event_count} (threshold ${threshold})`;
 }
 
-function describeTypes({ event_types: types }: AlertRecord): string {
+function describeTypes({ event_types: types }: ShownAlert): string {
   if (types.length === 0) return 'every type';
   const named = types.slice(0, MAX_TYPES_SHOWN).map((type) => shown(type, MAX_TEXT_LENGTH));
   const rest = types.length - named.length;

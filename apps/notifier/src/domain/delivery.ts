@@ -1,4 +1,4 @@
-import type { ChannelType, DeliveryRecord, DeliveryStatus, NotificationRecord } from '@tollkeeper/contracts';
+import type { DeliveryRecord, DeliveryStatus, ReadNotification } from '@tollkeeper/contracts';
 
 /** The trace context that a notification came with (W3C Trace Context). */
 export interface TraceContext {
@@ -8,7 +8,7 @@ export interface TraceContext {
 
 /** A notification on its way to its channel, and how far it has come. */
 export interface Delivery extends DeliveryState {
-  notification: NotificationRecord;
+  notification: ReadNotification;
   /** All attempts and what is told about them go on with it. */
   trace?: TraceContext | undefined;
   /** Place among the notifications of the channel: the offset in the log. */
@@ -21,8 +21,8 @@ export interface Delivery extends DeliveryState {
 export interface DeliveryState {
   /** `queued` before the first attempt, `retrying` between attempts; `delivered` and `failed` are for good. */
   status: DeliveryStatus;
-  /** The channel's type at the last attempt. */
-  channelType: ChannelType;
+  /** The channel's type at the last attempt; before the first, as the notification has it. */
+  channelType: string;
   attempts: number;
   responseStatus: number | null;
   responseSnippet: string | null;
@@ -35,7 +35,7 @@ export interface DeliveryState {
 }
 
 /** The state of a delivery that nobody has attempted yet; due at once. */
-export function queuedState({ channelType }: NotificationRecord, at: number): DeliveryState {
+export function queuedState({ channelType }: ReadNotification, at: number): DeliveryState {
   return {
     status: 'queued',
     channelType,

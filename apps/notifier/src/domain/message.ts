@@ -1,19 +1,20 @@
-import type { AlertRecord, NotificationRecord } from '@tollkeeper/contracts';
+import type { ReadNotification, ShownAlert } from '@tollkeeper/contracts';
 import { randomBase62, type TenantId } from '@tollkeeper/kernel';
 
 /** What a destination is told, whatever its type. */
 export interface Message {
   /** The same at every attempt; the `webhook-id`. */
   id: string;
-  type: NotificationRecord['type'] | 'channel.test';
+  /** What it tells of: the type of the notification, or `channel.test`. */
+  type: string;
   /** RFC 3339 UTC: when what the message tells of happened. */
   timestamp: string;
-  alert: AlertRecord;
+  alert: ShownAlert;
   /** Where a person reads more. */
   url: string;
 }
 
-export function toMessage(notification: NotificationRecord, url: string): Message {
+export function toMessage(notification: ReadNotification, url: string): Message {
   const { notificationId, type, occurredAt, alert } = notification;
   return { id: notificationId, type, timestamp: occurredAt, alert, url };
 }
@@ -24,7 +25,7 @@ const SAMPLE_WINDOW_MS = 60_000;
 export function testMessage(tenantId: TenantId, url: string, now: number): Message {
   const at = new Date(now).toISOString();
   const start = new Date(now - SAMPLE_WINDOW_MS).toISOString();
-  const alert: AlertRecord = {
+  const alert: ShownAlert = {
     id: 'alrt_test',
     tenant_id: tenantId,
     rule_id: 'rule_test',

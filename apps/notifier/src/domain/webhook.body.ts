@@ -1,4 +1,4 @@
-import type { AlertRecord } from '@tollkeeper/contracts';
+import type { ShownAlert } from '@tollkeeper/contracts';
 import type { Message } from './message.ts';
 
 /** Standard Webhooks asks for payloads under 20 kB. */
@@ -10,7 +10,7 @@ const MAX_RULE_NAME_LENGTH = 200;
  * larger, the lists are cut until it fits. History has it whole.
  */
 export function webhookBody({ type, timestamp, alert, url }: Message): string {
-  const render = (data: AlertRecord): string => JSON.stringify({ type, timestamp, data: { ...data, url } });
+  const render = (data: ShownAlert): string => JSON.stringify({ type, timestamp, data: { ...data, url } });
   const fits = (body: string): boolean => Buffer.byteLength(body) < MAX_BODY_BYTES;
 
   const whole = render(alert);

@@ -1,10 +1,4 @@
-import type {
-  AlertRecord,
-  ChannelType,
-  DeliveryStatus,
-  NotificationRecord,
-  NotificationType,
-} from '@tollkeeper/contracts';
+import type { DeliveryStatus, ReadNotification, ShownAlert } from '@tollkeeper/contracts';
 import { provenTenantId } from '@tollkeeper/kernel';
 import { Schema } from 'mongoose';
 import { type Delivery, type DeliveryState, queuedState, type TraceContext } from '../domain/delivery.ts';
@@ -18,11 +12,11 @@ export interface Lease {
 export interface DeliveryDocument {
   /** The notification id: one delivery for each notification. */
   _id: string;
-  type: NotificationType;
+  type: string;
   tenantId: string;
   channelId: string;
-  channelType: ChannelType;
-  alert: AlertRecord;
+  channelType: string;
+  alert: ShownAlert;
   occurredAt: Date;
   trace?: TraceContext | undefined;
   storedAt: Date;
@@ -96,7 +90,7 @@ deliverySchema.index({ finishedAt: 1 }, { expireAfterSeconds: RETENTION_SECONDS 
 
 /** A notification and its place in the log. */
 export interface StoredNotification {
-  notification: NotificationRecord;
+  notification: ReadNotification;
   offset: number;
   trace?: TraceContext | undefined;
 }
