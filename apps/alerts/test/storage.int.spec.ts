@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { eventually, useMongo } from '@tollkeeper/testing';
-import { event, newTenant, useAlerts } from './alerts.stack.ts';
+import { type Body, event, newTenant, useAlerts } from './alerts.stack.ts';
 
 const mongo = useMongo();
 const stack = useAlerts(mongo);
@@ -96,6 +96,29 @@ describe('a deleted rule', () => {
     await stack.settled();
     for (const { collection, ofRule } of kept) expect(await collection.countDocuments(ofRule)).toBe(0);
     expect(await stack.alerts(tenantId)).toHaveLength(1);
+  });
+});
+
+describe('reading rules', () => {
+  it('takes the times of their last fires from an index, and reads no window', async () => {
+    const tenantId = newTenant();
+    const { id } = await stack.createRule(tenantId, eachSecond);
+    await stack.append(tenantId, event(clock.now));
+    await stack.settled();
+    await database().command({ profile: 2 });
+    const rules = (await stack.expecting(200, 'get', tenantId, '/rules')).items as Body[];
+    await stack.expecting(200, 'patch', tenantId, `/rules/${id}`, { body: { name: 'Renamed' } });
+    await database().command({ profile: 0 });
+    expect(rules).toMatchObject([{ last_fired_at: new Date(clock.now).toISOString() }]);
+
+    const profile = database().collection<{ docsExamined: number; keysExamined: number }>('system.profile');
+    const finds = await profile.find({ 'command.find': 'windows', 'command.projection.lastFiredAt': 1 }).toArray();
+    await profile.drop();
+    expect(finds.length).toBeGreaterThanOrEqual(2);
+    for (const { docsExamined, keysExamined } of finds) {
+      expect({ docsExamined, keysExamined }).toEqual({ docsExamined: 0, keysExamined: expect.any(Number) });
+      expect(keysExamined).toBeGreaterThan(0);
+    }
   });
 });
 

@@ -30,6 +30,9 @@ const windowSchema = new Schema<StoredWindow>(
   { collection: 'windows', versionKey: false },
 );
 windowSchema.index({ partition: 1 });
+/** Answers {@link WindowStore.lastFires} alone: a window may have 16 bytes for each event of its rule's threshold. */
+const LAST_FIRES = { _id: 1, lastFiredAt: 1 } as const;
+windowSchema.index(LAST_FIRES);
 
 /** How far a condition was known to be met when a window was saved. */
 export interface WindowProgress {
@@ -77,7 +80,7 @@ export function createWindowStore(connection: Connection): WindowStore {
     },
 
     async lastFires(ruleIds, session) {
-      const options = { projection: { lastFiredAt: 1 }, ...(session && { session }) };
+      const options = { projection: LAST_FIRES, hint: LAST_FIRES, ...(session && { session }) };
       const found = await windows.find({ _id: { $in: [...ruleIds] } }, options).toArray();
       return new Map(found.flatMap(({ _id, lastFiredAt }) => (lastFiredAt ? [[_id, lastFiredAt] as const] : [])));
     },
