@@ -10,11 +10,13 @@ const LAYERS = {
   kernel: [],
   contracts: ['kernel'],
   lib: ['kernel', 'contracts', 'lib'],
-  embedded: ['kernel', 'contracts', 'lib', 'embedded'],
+  // Who runs or deploys the services knows them all. A service does not.
+  topology: ['kernel', 'contracts'],
+  embedded: ['kernel', 'contracts', 'lib', 'topology', 'embedded'],
   testing: ['kernel', 'contracts', 'lib', 'embedded', 'testing'],
   app: ['kernel', 'contracts', 'lib'],
-  tool: ['kernel', 'contracts', 'lib'],
-  e2e: ['kernel', 'contracts', 'lib', 'embedded', 'testing'],
+  tool: ['kernel', 'contracts', 'lib', 'topology'],
+  e2e: ['kernel', 'contracts', 'lib', 'topology', 'embedded', 'testing'],
   proto: [],
 };
 
@@ -163,7 +165,7 @@ export default defineConfig(
   },
   {
     files: ['apps/standalone/**/*.ts', 'tools/bench/**/*.ts', 'tools/deployment/**/*.ts', 'e2e/**/*.ts'],
-    rules: moduleBoundaries({ extra: ['testing', 'embedded'], allow: appPackages }),
+    rules: moduleBoundaries({ extra: ['testing', 'embedded', 'topology'], allow: appPackages }),
   },
   {
     files: ['tools/cluster/**/*.ts'],

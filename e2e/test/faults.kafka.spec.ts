@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Fleet } from '@tollkeeper/fleet';
 import { eventually } from '@tollkeeper/testing';
+import { SERVICES, type ServiceName } from '@tollkeeper/topology';
 import { type ApiClient, logIn } from '../src/api.client.ts';
 import { type FaultRow, formatFaultTable } from '../src/fault.table.ts';
 import { useFleet } from '../src/fleet.stage.ts';
@@ -11,8 +12,6 @@ const WORKSPACES = 2;
 const ALARMS = 16;
 /** Of each workspace: by then its traffic flows, and a few of its alarms have been counted but not fired. */
 const BATCHES_BEFORE = 10;
-
-const SERVICES = ['gateway', 'identity', 'keys', 'ingest', 'dashboard', 'budgets', 'alerts', 'notifier'] as const;
 
 /** Kills something for good, and answers with what starts it again. */
 type Fault = (fleet: Fleet) => Promise<() => Promise<void>>;
@@ -117,7 +116,7 @@ function sum(numbers: number[]): number {
   return numbers.reduce((total, number) => total + number, 0);
 }
 
-async function killService(fleet: Fleet, service: (typeof SERVICES)[number]): Promise<() => Promise<void>> {
+async function killService(fleet: Fleet, service: ServiceName): Promise<() => Promise<void>> {
   const [replica] = fleet.services[service];
   await replica?.kill('SIGKILL');
   return async () => {

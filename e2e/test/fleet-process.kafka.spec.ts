@@ -5,7 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { SERVICES } from '@tollkeeper/fleet';
+import { SERVICES } from '@tollkeeper/topology';
 import { eventually } from '@tollkeeper/testing';
 import { logIn } from '../src/api.client.ts';
 import { spendSettled } from '../src/events.ts';

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { type Replica, SERVICES } from '@tollkeeper/fleet';
+import type { Replica } from '@tollkeeper/fleet';
 import { eventually } from '@tollkeeper/testing';
+import { SERVICES } from '@tollkeeper/topology';
 import { type ApiClient, logIn } from '../src/api.client.ts';
 import { type CloudEvent, cloudEvent, spendSettled } from '../src/events.ts';
 import { useFleet } from '../src/fleet.stage.ts';

@@ -1,5 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { behindTheEdge } from '@tollkeeper/topology';
 import { type ApiClient, type ApiRequest, anonymous, logIn } from '../api.client.ts';
 import { spendSettled } from '../events.ts';
 import type { TargetOf } from '../target.ts';
@@ -226,8 +227,7 @@ export function describeRefusals(target: TargetOf): void {
 function forgedCallerTokens(): [string, string][] {
   const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
   const now = Math.floor(Date.now() / 1000);
-  const services = ['identity', 'dashboard', 'budgets', 'alerts', 'keys', 'ingest'];
-  const aud = ['tollkeeper', ...services.map((service) => `tollkeeper:${service}`)];
+  const aud = ['tollkeeper', ...behindTheEdge().map((service) => `tollkeeper:${service}`)];
   const claims = { sub: 'user_1', tenant: 'ws_1', role: 'owner', aud, iat: now, exp: now + 60 };
   const unsigned = `${encode({ alg: 'HS256' })}.${encode(claims)}`;
   const signature = createHmac('sha256', 'a guess of the secret').update(unsigned).digest('base64url');

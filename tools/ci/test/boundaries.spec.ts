@@ -14,6 +14,7 @@ const FORBIDDEN = [
   ['the kernel imports a lib', 'libs/kernel/src/x.ts', '@tollkeeper/runtime', BOUNDARIES],
   ['contracts imports a lib', 'libs/contracts/src/x.ts', '@tollkeeper/runtime', BOUNDARIES],
   ['product code imports the test kit', 'apps/keys/src/x.ts', '@tollkeeper/testing', BOUNDARIES],
+  ['a service reads the table of all services', 'apps/keys/src/x.ts', '@tollkeeper/topology', BOUNDARIES],
   ['a service starts its own mongod', 'apps/keys/src/x.ts', '@tollkeeper/embedded-mongo', BOUNDARIES],
   ['a project imports a package that it does not declare', 'apps/ingest/src/x.ts', 'mongoose', BOUNDARIES],
   ['a domain imports the database driver', 'apps/keys/src/domain/x.ts', 'mongoose', DOMAIN],
@@ -27,6 +28,7 @@ const ALLOWED = [
   ['a suite of a lib under the test kit imports it', 'libs/mongo/src/x.int.spec.ts', '@tollkeeper/testing'],
   ['a domain imports the kernel', 'apps/keys/src/domain/x.ts', '@tollkeeper/kernel'],
   ['standalone imports a service', 'apps/standalone/src/x.ts', '@tollkeeper/keys'],
+  ['standalone reads the table of services', 'apps/standalone/src/x.ts', '@tollkeeper/topology'],
   ['e2e imports standalone', 'e2e/test/x.spec.ts', '@tollkeeper/standalone'],
 ] as const;
 

@@ -1,9 +1,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ROOT, SAMPLE_SECRETS } from '@tollkeeper/deployment';
+import { SERVICES } from '@tollkeeper/topology';
 import { makeBaseImages, NODE_IMAGES } from './base.images.ts';
 import { startEngine } from './engine.ts';
-import { SERVICES } from './services.ts';
 import { say } from './say.ts';
 
 /** Laid over docker-compose.yml: builds reach the registry of packages by the network of this machine. */

@@ -1,40 +1,31 @@
-import { alertsConfig } from '@tollkeeper/alerts';
-import { budgetsConfig } from '@tollkeeper/budgets';
-import { dashboardConfig } from '@tollkeeper/dashboard';
 import { createConfiguredEventLog, eventLogConfig } from '@tollkeeper/event-log';
-import { gatewayConfig } from '@tollkeeper/gateway';
-import { identityConfig } from '@tollkeeper/identity';
-import { ingestConfig } from '@tollkeeper/ingest';
-import { keysConfig } from '@tollkeeper/keys';
-import { notifierConfig } from '@tollkeeper/notifier';
 import { createLogger, createMetrics, loadConfig } from '@tollkeeper/runtime';
+import { PARTS } from '@tollkeeper/standalone';
+import { SERVICES, type ServiceName, usesLog } from '@tollkeeper/topology';
 import type { z } from 'zod';
 
-/** The environment of each service of the fleet, as its main.ts reads it. */
-export const SERVICE_CONFIGS: Record<string, z.ZodObject> = {
-  alerts: alertsConfig.extend(eventLogConfig),
-  budgets: budgetsConfig,
-  dashboard: dashboardConfig.extend(eventLogConfig),
-  gateway: gatewayConfig,
-  identity: identityConfig.extend(eventLogConfig),
-  ingest: ingestConfig.extend(eventLogConfig),
-  keys: keysConfig,
-  notifier: notifierConfig.extend(eventLogConfig),
-};
+/** The environment of each service in a process of its own: what its config.ts says, and the log's where it has one. */
+export const SERVICE_CONFIGS = Object.fromEntries(
+  SERVICES.map((service) => {
+    const { config }: { config: z.ZodObject } = PARTS[service];
+    return [service, usesLog(service) ? config.extend(eventLogConfig) : config];
+  }),
+) as Record<ServiceName, z.ZodObject>;
 
-export const SERVICES = Object.keys(SERVICE_CONFIGS);
+/** Whether `name` is a service of the table. */
+export function isService(name: string): name is ServiceName {
+  return Object.hasOwn(SERVICE_CONFIGS, name);
+}
 
 /** Whether a service takes a setting at all. */
-export function takes(service: string, setting: string): boolean {
-  return Object.hasOwn(SERVICE_CONFIGS[service]?.shape ?? {}, setting);
+export function takes(service: ServiceName, setting: string): boolean {
+  return Object.hasOwn(SERVICE_CONFIGS[service].shape, setting);
 }
 
 /** The settings that a service makes of an environment. Throws what the service would print when they are of no use. */
-export function readSettings(service: string, environment: Record<string, string>): Record<string, unknown> {
-  const schema = SERVICE_CONFIGS[service];
-  if (schema === undefined) throw new Error(`There is no service ${service}`);
-  const config = loadConfig(schema, environment);
-  if (takes(service, 'KAFKA_BROKERS')) {
+export function readSettings(service: ServiceName, environment: Record<string, string>): Record<string, unknown> {
+  const config = loadConfig(SERVICE_CONFIGS[service], environment);
+  if (usesLog(service)) {
     // Settings that go together are looked at here; nothing connects before a start.
     createConfiguredEventLog({
       config,
@@ -45,7 +36,7 @@ export function readSettings(service: string, environment: Record<string, string
   return config;
 }
 
-/** One service calling a port of another one. */
+/** One workload calling a port of another one. */
 export interface Call {
   from: string;
   to: string;

@@ -2,9 +2,10 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { STOP_TIMEOUT_MS } from '@tollkeeper/runtime';
+import { addressSetting, callsOf, PORTS, SERVICES, TOPOLOGY, usesLog } from '@tollkeeper/topology';
 import { ofKind } from '../src/manifest.ts';
 import { type ComposeService, renderCompose, renderOverlay, ROOT, SAMPLE_SECRETS } from '../src/render.ts';
-import { calledAddresses, readSettings, SERVICES, takes } from '../src/services.ts';
+import { readSettings, takes } from '../src/services.ts';
 
 let compose: Record<string, ComposeService>;
 
@@ -44,22 +45,32 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('names services and ports that are there', () => {
+  it('tells each service where those are that it calls, and nobody else', () => {
     for (const name of SERVICES) {
-      for (const { protocol, host, port } of calledAddresses(service(name).environment ?? {})) {
-        const config = readSettings(host, service(host).environment ?? {});
-        expect({ name, host, port: config[`${protocol.toUpperCase()}_PORT`] }).toEqual({ name, host, port });
-      }
+      const told = Object.entries(service(name).environment ?? {}).filter(([setting]) => /_(GRPC|HTTP)$/.test(setting));
+      const calls = callsOf(name).map(({ to, port }) => {
+        const address = `${to}:${PORTS[port]}`;
+        return [addressSetting({ to, port }), port === 'http' ? `http://${address}` : address];
+      });
+      expect({ name, calls: Object.fromEntries(told) }).toEqual({ name, calls: Object.fromEntries(calls) });
+    }
+  });
+
+  it('gives each service the secrets, MongoDB and the log that the table has for it, and no others', () => {
+    for (const name of SERVICES) {
+      const environment = service(name).environment ?? {};
+      const { secrets, mongodb } = TOPOLOGY[name];
+      const given = Object.keys(SAMPLE_SECRETS).filter((secret) => secret in environment);
+      expect({ name, given }).toEqual({ name, given: secrets.toSorted() });
+      const stores = { mongodb: 'MONGODB_URI' in environment, log: 'KAFKA_BROKERS' in environment };
+      expect({ name, ...stores }).toEqual({ name, mongodb, log: usesLog(name) });
     }
   });
 
   it('starts a service once what it stores in is healthy, and the gateway once everything is', () => {
     const healthy = { condition: 'service_healthy' };
     for (const name of SERVICES.filter((other) => other !== 'gateway')) {
-      const needs = [
-        ...(takes(name, 'MONGODB_URI') ? ['mongodb'] : []),
-        ...(takes(name, 'KAFKA_BROKERS') ? ['kafka'] : []),
-      ];
+      const needs = [...(TOPOLOGY[name].mongodb ? ['mongodb'] : []), ...(usesLog(name) ? ['kafka'] : [])];
       expect([name, Object.keys(service(name).depends_on ?? {}).sort()]).toEqual([name, needs.sort()]);
     }
     expect(Object.keys(service('gateway').depends_on ?? {}).sort()).toEqual(
@@ -86,14 +97,15 @@ describe('docker-compose.yml', () => {
     expect(service('kafka').healthcheck.test.join(' ')).toContain('/dev/tcp/127.0.0.1/9092');
   });
 
-  it('publishes the gateway, to this machine, at PUBLIC_URL, and nothing else', () => {
+  it('publishes what is open to everybody, to this machine, the gateway at PUBLIC_URL', () => {
     const published = Object.entries(compose).flatMap(([name, { ports = [] }]) =>
       ports.map((port) => ({ name, ...port })),
     );
     const { port } = new URL(service('gateway').environment?.['PUBLIC_URL'] ?? '');
-    expect(published).toEqual([
-      expect.objectContaining({ name: 'gateway', host_ip: '127.0.0.1', published: port, target: 8080 }),
-    ]);
+    const open = SERVICES.flatMap((name) => TOPOLOGY[name].open.map((server) => ({ name, target: PORTS[server] })));
+    expect(published.map(({ name, target }) => ({ name, target }))).toEqual(open);
+    for (const { host_ip: address } of published) expect(address).toBe('127.0.0.1');
+    expect(published).toContainEqual(expect.objectContaining({ name: 'gateway', published: port }));
   });
 
   it('runs each service without capabilities, on a read-only file system, with the time that it needs to drain', () => {

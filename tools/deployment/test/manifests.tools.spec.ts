@@ -5,17 +5,22 @@ import { join } from 'node:path';
 import { GATEWAY_EVENTS_TOPIC, GATEWAY_EVENTS_TOPIC_OPTIONS } from '@tollkeeper/contracts';
 import { LOOKUP_INTERVAL_MS } from '@tollkeeper/grpc';
 import { secretSettings, STOP_TIMEOUT_MS } from '@tollkeeper/runtime';
+import { SERVICES, type ServiceName, TOPOLOGY } from '@tollkeeper/topology';
 import { decodedSecrets, environmentOf, secretKeys } from '../src/environment.ts';
 import { appOf, type Container, type Labels, type Manifest, ofKind, type Workload } from '../src/manifest.ts';
 import { portNumber, selects } from '../src/manifest.ts';
 import { renderOverlay, type Rendered, ROOT, SAMPLE_SECRETS } from '../src/render.ts';
-import { readSettings, SERVICE_CONFIGS, SERVICES, takes } from '../src/services.ts';
+import { isService, readSettings, SERVICE_CONFIGS, takes } from '../src/services.ts';
 import { kubernetesValidate } from '../src/tools.ts';
 
 /** The oldest and the newest minor version that manifests are checked against. */
 const KUBERNETES_VERSIONS = ['1.29', '1.34'];
 /** For how long CoreDNS keeps an answer, as kubeadm and most distributions set it up. */
 const DNS_CACHED_MS = 30_000;
+/** Those that read every event; identity looks for the few with an agent that is new. */
+const COUNTING = SERVICES.filter(
+  (service) => service !== 'identity' && TOPOLOGY[service].reads.includes(GATEWAY_EVENTS_TOPIC),
+);
 const COMPONENTS_BESIDE_PRODUCTION = ['monitoring', 'opentelemetry'];
 const PRODUCTION_SECRETS = {
   'tollkeeper-secrets': {
@@ -44,17 +49,19 @@ function overlays(): { name: string; manifests: Manifest[]; secrets: Record<stri
   ];
 }
 
-/** The deployment of each service of the fleet, and its one container. */
-function deployments(manifests: Manifest[]): { service: string; deployment: Workload; container: Container }[] {
+/** The deployment of each service of the table, and its one container. */
+function deployments(manifests: Manifest[]): { service: ServiceName; deployment: Workload; container: Container }[] {
   return ofKind(manifests, 'Deployment').map((deployment) => {
     const [container, ...others] = deployment.spec.template.spec.containers;
-    if (container === undefined || others.length > 0) throw new Error(`${appOf(deployment)} has not one container`);
-    return { service: appOf(deployment), deployment, container };
+    const service = appOf(deployment);
+    if (container === undefined || others.length > 0) throw new Error(`${service} has not one container`);
+    if (!isService(service)) throw new Error(`${service} is a Deployment, but not in the table of services`);
+    return { service, deployment, container };
   });
 }
 
 /** The settings of a service as it would read them. */
-function settings(service: string, deployment: Workload, manifests: Manifest[], secrets: Record<string, Labels>) {
+function settings(service: ServiceName, deployment: Workload, manifests: Manifest[], secrets: Record<string, Labels>) {
   const environment = environmentOf(deployment.spec.template.spec, manifests, secrets);
   return { environment, config: readSettings(service, environment) };
 }
@@ -84,9 +91,7 @@ describe('each overlay', () => {
     expect(await validate(wrong, '1.34')).toContain('readynessProbe');
   });
 
-  it('has every service, with its account, its disruption budget and its policies', async () => {
-    const architecture = await readFile(join(ROOT, 'docs/architecture.md'), 'utf8');
-    for (const service of SERVICES) expect(architecture).toContain(`[${service}](../apps/${service})`);
+  it('has every service, with its account, its disruption budget and its policies', () => {
     for (const { manifests } of overlays()) {
       expect(
         deployments(manifests)
@@ -126,11 +131,29 @@ describe('each overlay', () => {
     }
   });
 
+  it('gives each service the secrets that the table has for it and no others', () => {
+    for (const { name, manifests } of overlays()) {
+      for (const { service, deployment } of deployments(manifests)) {
+        const given = secretKeys([deployment.spec.template.spec]).filter((key) => key in SAMPLE_SECRETS);
+        expect({ name, service, given }).toEqual({ name, service, given: TOPOLOGY[service].secrets.toSorted() });
+      }
+    }
+  });
+
+  it('gives each service the memory that the table has for it', () => {
+    for (const { name, manifests } of overlays()) {
+      for (const { service, container } of deployments(manifests)) {
+        const memory = container.resources?.limits?.['memory'];
+        expect({ name, service, memory }).toEqual({ name, service, memory: `${TOPOLOGY[service].memoryMib}Mi` });
+      }
+    }
+  });
+
   it('gives secrets to services as files, but those of a first owner, who may be taken out of the Secret', () => {
     for (const { manifests } of overlays()) {
       for (const { service, container } of deployments(manifests)) {
         const inVariables = container.env?.filter(({ valueFrom }) => valueFrom?.secretKeyRef).map(({ name }) => name);
-        const secret = secretSettings(SERVICE_CONFIGS[service]!);
+        const secret = secretSettings(SERVICE_CONFIGS[service]);
         const told = inVariables?.filter((name) => secret.includes(name));
         expect([service, told]).toEqual([service, service === 'identity' ? ['FIRST_OWNER_PASSWORD'] : []]);
       }
@@ -265,7 +288,7 @@ describe('production', () => {
   it('scales what counts events by the events that wait, up to a replica for each partition', () => {
     for (const { spec, metadata } of ofKind(production.manifests, 'HorizontalPodAutoscaler')) {
       const metrics = spec.metrics.flatMap(({ pods }) => pods?.metric ?? []);
-      if (!['alerts', 'dashboard'].includes(appOf({ metadata }))) expect(metrics).toEqual([]);
+      if (!COUNTING.some((service) => service === appOf({ metadata }))) expect(metrics).toEqual([]);
       else {
         const selector = { matchLabels: { topic: GATEWAY_EVENTS_TOPIC } };
         expect(metrics).toEqual([{ name: 'event_log_lag_records', selector }]);

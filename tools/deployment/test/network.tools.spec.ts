@@ -1,10 +1,11 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { createAddressGuard } from '@tollkeeper/net';
+import { allCalls, PORTS, SERVICES, TOPOLOGY, usesLog } from '@tollkeeper/topology';
 import { environmentOf } from '../src/environment.ts';
 import { appOf, type Labels, type Manifest, ofKind, selects, type Workload } from '../src/manifest.ts';
 import { allowedCalls, isOpen, reaches, workloadsOf } from '../src/network.ts';
 import { renderOverlay, SAMPLE_SECRETS } from '../src/render.ts';
-import { type Call, calledAddresses, inOrder, SERVICES, takes } from '../src/services.ts';
+import { type Call, calledAddresses, inOrder, isService } from '../src/services.ts';
 
 const PUBLIC_ADDRESS = '93.184.215.14';
 const PUBLIC_ADDRESS_V6 = '2606:2800:21f:cb07:6820:80da:af6b:8b2c';
@@ -56,18 +57,23 @@ function callsOfSettings(manifests: Manifest[]): Call[] {
 }
 
 describe('the network policies', () => {
-  it('let every service call what its settings name, and nothing else', () => {
+  const toServices: Call[] = allCalls().map(({ from, to, port }) => ({ from, to, port: PORTS[port] }));
+
+  it('let every service call what the table says, and nothing else', () => {
     const backing: Call[] = SERVICES.flatMap((from) => [
-      ...(takes(from, 'MONGODB_URI') ? [{ from, to: 'mongodb', port: 27017 }] : []),
-      ...(takes(from, 'KAFKA_BROKERS') ? [{ from, to: 'kafka', port: 9092 }] : []),
+      ...(TOPOLOGY[from].mongodb ? [{ from, to: 'mongodb', port: 27017 }] : []),
+      ...(usesLog(from) ? [{ from, to: 'kafka', port: 9092 }] : []),
     ]);
-    const toServices = callsOfSettings(local);
-    expect(toServices.length).toBeGreaterThan(0);
     // The public port of the gateway is open to all, but no service is let out to it.
-    const calls = allowedCalls(local).filter(({ from }) => SERVICES.includes(from));
+    const calls = allowedCalls(local).filter(({ from }) => isService(from));
     expect(inOrder(calls)).toEqual(inOrder([...toServices, ...backing]));
-    expect(inOrder(callsOfSettings(production))).toEqual(inOrder(toServices));
     expect(inOrder(allowedCalls(production))).toEqual(inOrder(toServices));
+  });
+
+  it('stand beside settings that name the same calls', () => {
+    for (const manifests of [local, production]) {
+      expect(inOrder(callsOfSettings(manifests))).toEqual(inOrder(toServices));
+    }
   });
 
   it('deny by default, to the pods of every service and from them', () => {
@@ -83,7 +89,7 @@ describe('the network policies', () => {
 
   it('let nobody but the services that use them to the local MongoDB and Kafka, and these out to nothing', () => {
     const toThem = allowedCalls(local).filter(({ to }) => ['mongodb', 'kafka'].includes(to));
-    expect(toThem.filter(({ from }) => !SERVICES.includes(from))).toEqual([]);
+    expect(toThem.filter(({ from }) => !isService(from))).toEqual([]);
     expect(allowedCalls(local).filter(({ from }) => ['mongodb', 'kafka'].includes(from))).toEqual([]);
     for (const set of ofKind(local, 'StatefulSet')) {
       expect([27017, 9092].filter((port) => isOpen(local, set, port))).toEqual([]);
@@ -91,13 +97,15 @@ describe('the network policies', () => {
     }
   });
 
-  it('open one port to everybody: that of the gateway', () => {
+  it('open to everybody the ports that the table opens, and no other', () => {
     const open = ofKind(production, 'Deployment').flatMap((deployment) =>
       [8080, 9090, 9100]
         .filter((port) => isOpen(production, deployment, port))
-        .map((port) => [appOf(deployment), port]),
+        .map((port) => `${appOf(deployment)}:${port}`),
     );
-    expect(open).toEqual([['gateway', 8080]]);
+    expect(open.sort()).toEqual(
+      SERVICES.flatMap((service) => TOPOLOGY[service].open.map((port) => `${service}:${PORTS[port]}`)).sort(),
+    );
   });
 
   it('know an address for special that the notifier itself refuses', () => {
@@ -106,18 +114,16 @@ describe('the network policies', () => {
     expect([PUBLIC_ADDRESS, PUBLIC_ADDRESS_V6].filter(allows)).toEqual([PUBLIC_ADDRESS, PUBLIC_ADDRESS_V6]);
   });
 
-  it('let nothing but the notifier out to the internet, there to https, and never to a special address', () => {
+  it('let those out to the internet that the table lets out, there to https, and never to a special address', () => {
     for (const deployment of ofKind(production, 'Deployment')) {
-      const goesOut = appOf(deployment) === 'notifier';
+      const service = appOf(deployment);
+      const goesOut = isService(service) && TOPOLOGY[service].internet;
       for (const address of [PUBLIC_ADDRESS, PUBLIC_ADDRESS_V6]) {
-        expect([appOf(deployment), reaches(production, deployment, address, 443)]).toEqual([
-          appOf(deployment),
-          goesOut,
-        ]);
+        expect([service, reaches(production, deployment, address, 443)]).toEqual([service, goesOut]);
         expect(reaches(production, deployment, address, 80)).toBe(false);
       }
       const special = SPECIAL_ADDRESSES.filter((address) => reaches(production, deployment, address, 443));
-      expect([appOf(deployment), special]).toEqual([appOf(deployment), []]);
+      expect([service, special]).toEqual([service, []]);
     }
   });
 
@@ -126,11 +132,11 @@ describe('the network policies', () => {
       const service = appOf(deployment);
       expect([service, reaches(production, deployment, BACKING_SERVICE, 27017)]).toEqual([
         service,
-        takes(service, 'MONGODB_URI'),
+        isService(service) && TOPOLOGY[service].mongodb,
       ]);
       expect([service, reaches(production, deployment, BACKING_SERVICE, 9093)]).toEqual([
         service,
-        takes(service, 'KAFKA_BROKERS'),
+        isService(service) && usesLog(service),
       ]);
     }
   });

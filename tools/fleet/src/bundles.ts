@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { cp, mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { waitForLock } from '@tollkeeper/managed-process';
-import { SERVICES, type ServiceName } from './services.ts';
+import { SERVICES, type ServiceName } from '@tollkeeper/topology';
 
 const ROOT = resolve(import.meta.dirname, '..', '..', '..');
 /** Of the lock. Even when nothing has changed, Nx removes the bundles and puts them back from its cache. */

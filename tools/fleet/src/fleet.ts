@@ -3,11 +3,11 @@ import { join, resolve } from 'node:path';
 import { type EmbeddedMongo, startEmbeddedMongo } from '@tollkeeper/embedded-mongo';
 import { type KafkaBroker, startKafka } from '@tollkeeper/kafka';
 import { freePort, isFree, LockHeldError, lockFile } from '@tollkeeper/managed-process';
+import { type Installation, type Port, SERVICES, type ServiceName, settingsOf } from '@tollkeeper/topology';
 import { buildBundles, bundleOf } from './bundles.ts';
 import { findOrCreateKey } from './developer.key.ts';
 import { createReplica, type Replica } from './replica.ts';
 import { readOrCreateSecrets } from './secrets.ts';
-import { SERVICES, SETTINGS, type ServiceName, type Wiring } from './services.ts';
 
 const LOOPBACK = '127.0.0.1';
 const WORKSPACE = 'demo';
@@ -105,14 +105,20 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     };
     const publicUrl = `http://localhost:${port}`;
     const replicas = await createReplicas(options, port, bundles, {
-      publicUrl,
       mongodbUri: options.mongodbUri ?? mongo?.uri ?? '',
-      kafkaBrokers: options.kafkaBrokers ?? kafka?.brokers ?? '',
-      kafkaReplicationFactor: options.kafkaReplicationFactor ?? 1,
-      secrets,
-      firstOwner: owner,
-      firstWorkspace: WORKSPACE,
-      allowCidrs: options.allowCidrs ?? '',
+      eventLog: {
+        KAFKA_BROKERS: options.kafkaBrokers ?? kafka?.brokers ?? '',
+        KAFKA_REPLICATION_FACTOR: String(options.kafkaReplicationFactor ?? 1),
+      },
+      values: {
+        CALLER_TOKEN_SECRET: secrets.callerTokenSecret,
+        CHANNEL_ENCRYPTION_KEYS: `1:${secrets.channelEncryptionKey}`,
+        DESTINATION_ALLOW_CIDRS: options.allowCidrs ?? '',
+        FIRST_OWNER_EMAIL: owner.email,
+        FIRST_OWNER_PASSWORD: owner.password,
+        FIRST_WORKSPACE_SLUG: WORKSPACE,
+        PUBLIC_URL: publicUrl,
+      },
     });
     started.push(replicas.stop);
     // All at once: a service waits for what it needs and is not ready until then.
@@ -166,29 +172,21 @@ function startBroker({ onProgress }: FleetOptions, dataDirectory: string): Promi
   return startKafka({ dataDirectory: join(dataDirectory, 'kafka'), ...(onProgress && { onProgress }) });
 }
 
-interface Ports {
-  http: number;
-  grpc: number;
-  ops: number;
-}
+type Ports = Record<Port | 'ops', number>;
 
 /** One replica of each service, not launched yet, and the way to more. */
 async function createReplicas(
   options: FleetOptions,
   gatewayPort: number,
   bundles: string,
-  shared: Omit<Wiring, 'grpc' | 'http'>,
+  shared: Omit<Installation, 'hostPort'>,
 ) {
   const { env = {}, onLine = () => undefined, onUnexpectedExit = () => undefined } = options;
   const ports = new Map<ServiceName, Ports>();
   for (const service of SERVICES) ports.set(service, await freePorts());
   const portsOf = (service: ServiceName) => ports.get(service) as Ports;
   portsOf('gateway').http = gatewayPort;
-  const wiring: Wiring = {
-    ...shared,
-    grpc: (service) => `${LOOPBACK}:${portsOf(service).grpc}`,
-    http: (service) => `http://${LOOPBACK}:${portsOf(service).http}`,
-  };
+  const hostPort = (service: ServiceName, port: Port) => `${LOOPBACK}:${portsOf(service)[port]}`;
 
   function create(service: ServiceName, name: string, { http, grpc, ops }: Ports): Replica {
     const replica = createReplica({
@@ -198,7 +196,7 @@ async function createReplicas(
       env: {
         PATH: process.env['PATH'],
         ...env,
-        ...SETTINGS[service](wiring),
+        ...settingsOf(service, { ...shared, hostPort }),
         HOST: LOOPBACK,
         HTTP_PORT: String(http),
         GRPC_PORT: String(grpc),

@@ -1,4 +1,3 @@
 export { type Fleet, type FleetOptions, startFleet } from './fleet.ts';
 export { NODE_FLAGS } from './node.flags.ts';
 export type { Replica } from './replica.ts';
-export { SERVICES, type ServiceName } from './services.ts';

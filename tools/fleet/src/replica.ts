@@ -2,8 +2,8 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { killWithOwner } from '@tollkeeper/managed-process';
+import type { ServiceName } from '@tollkeeper/topology';
 import { NODE_FLAGS } from './node.flags.ts';
-import type { ServiceName } from './services.ts';
 
 const READY_TIMEOUT_MS = 120_000;
 const READY_POLL_MS = 100;

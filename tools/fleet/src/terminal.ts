@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
+import { SERVICES } from '@tollkeeper/topology';
 import type { Fleet } from './fleet.ts';
-import { SERVICES } from './services.ts';
 
 /** What the person at the terminal reads. Colours only where it is one (and as `NO_COLOR` says). */
 export interface Terminal {

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { SERVICES } from '@tollkeeper/topology';
 import { knownSeries, LABELS_OF_SCRAPE, readDashboard, readRules, readRuleTests, readRunbook } from '../src/files.ts';
 import { readQuery } from '../src/promql.ts';
 
@@ -78,6 +79,14 @@ describe('the alert rules', () => {
         silent: true,
       });
     }
+  });
+});
+
+describe('TollkeeperServiceAbsent', () => {
+  it('misses every service of the table, and no other', () => {
+    const { expr = '' } = rules.find(({ alert }) => alert === 'TollkeeperServiceAbsent') ?? {};
+    const missed = [...expr.matchAll(/absent\(tollkeeper_build_info\{service="(\w+)"\}\)/g)].map(([, name]) => name);
+    expect(missed.toSorted()).toEqual(SERVICES.toSorted());
   });
 });
 

@@ -1,6 +1,7 @@
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { DELIVERIES_TOPIC, GATEWAY_EVENTS_TOPIC, LOG_RECORDS, NOTIFICATIONS_TOPIC } from '@tollkeeper/contracts';
+import { LOG_RECORDS } from '@tollkeeper/contracts';
+import { SERVICES, TOPOLOGY, usesLog } from '@tollkeeper/topology';
 import { z } from 'zod';
 import type { JsonSchema } from './json-schema.compatibility.ts';
 import type { OpenApi } from './openapi.compatibility.ts';
@@ -20,13 +21,14 @@ export interface ReleasedRecords extends RecordContracts {
   release: string;
 }
 
-/** The topics of each service that uses the log. */
-export const LOG_USERS: Record<string, { reads: string[]; writes: string[] }> = {
-  alerts: { reads: [GATEWAY_EVENTS_TOPIC, DELIVERIES_TOPIC], writes: [NOTIFICATIONS_TOPIC] },
-  dashboard: { reads: [GATEWAY_EVENTS_TOPIC], writes: [] },
-  identity: { reads: [GATEWAY_EVENTS_TOPIC], writes: [] },
-  ingest: { reads: [], writes: [GATEWAY_EVENTS_TOPIC] },
-  notifier: { reads: [NOTIFICATIONS_TOPIC], writes: [DELIVERIES_TOPIC] },
+/** The topics of each app that uses the log. */
+export const LOG_USERS: Record<string, { reads: readonly string[]; writes: readonly string[] }> = {
+  ...Object.fromEntries(
+    SERVICES.filter(usesLog).map((service) => {
+      const { reads, writes } = TOPOLOGY[service];
+      return [service, { reads, writes }];
+    }),
+  ),
   standalone: { reads: Object.keys(LOG_RECORDS), writes: Object.keys(LOG_RECORDS) },
 };
 
@@ -36,7 +38,7 @@ export function currentRecords(service: string): RecordContracts {
   return { reads: schemasOf(reads, 'reads'), writes: schemasOf(writes, 'writes') };
 }
 
-function schemasOf(topics: string[], side: 'reads' | 'writes'): Record<string, TopicSchemas> {
+function schemasOf(topics: readonly string[], side: 'reads' | 'writes'): Record<string, TopicSchemas> {
   const io = side === 'reads' ? 'input' : 'output';
   const ofTopic = (topic: string) =>
     Object.fromEntries(

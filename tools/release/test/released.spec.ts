@@ -24,7 +24,7 @@ describe('this version', () => {
     }
   });
 
-  it('knows which services read and write each topic', () => {
+  it('reads and writes in each service the topics that the table of services names', () => {
     const TOPICS: Record<string, string> = {
       GatewayEvent: 'gateway.events',
       Notification: 'alerts.notifications',

@@ -1,0 +1,55 @@
+import { alertsConfig, createAlerts } from '@tollkeeper/alerts';
+import { budgetsConfig, createBudgets } from '@tollkeeper/budgets';
+import { createDashboard, dashboardConfig } from '@tollkeeper/dashboard';
+import type { EventLog } from '@tollkeeper/event-log';
+import { createGateway, gatewayConfig } from '@tollkeeper/gateway';
+import { createIdentity, identityConfig } from '@tollkeeper/identity';
+import { createIngest, ingestConfig } from '@tollkeeper/ingest';
+import { createKeys, keysConfig } from '@tollkeeper/keys';
+import { createNotifier, notifierConfig } from '@tollkeeper/notifier';
+import { type Component, loadConfig, type Logger, type Metrics, type Tracer } from '@tollkeeper/runtime';
+import type { ServiceName } from '@tollkeeper/topology';
+import type { z } from 'zod';
+
+/** What every service is made with, beside its settings. */
+export interface PartDeps {
+  logger: Logger;
+  metrics: Metrics;
+  tracer: Tracer | undefined;
+  eventLog: EventLog;
+}
+
+/** A service as a part of this process. Which servers it has is said by the table of services. */
+interface ServingComponent extends Component {
+  readonly httpUrl?: string;
+  readonly grpcAddress?: string;
+}
+
+export interface Part<S extends z.ZodObject = z.ZodObject, C extends ServingComponent = ServingComponent> {
+  /** Its own settings; those of the log come on top in a process of its own. */
+  config: S;
+  /** Not started yet. Throws what its process would print where its settings are of no use. */
+  create: (deps: PartDeps, environment: NodeJS.ProcessEnv) => C;
+}
+
+function part<S extends z.ZodObject, C extends ServingComponent>(
+  config: S,
+  create: (deps: PartDeps & { config: z.infer<S> }) => C,
+): Part<S, C> {
+  return { config, create: (deps, environment) => create({ ...deps, config: loadConfig(config, environment) }) };
+}
+
+/** The code of every service of the table: its settings, and what makes it. */
+export const PARTS = {
+  identity: part(identityConfig, createIdentity),
+  keys: part(keysConfig, createKeys),
+  ingest: part(ingestConfig, createIngest),
+  budgets: part(budgetsConfig, createBudgets),
+  dashboard: part(dashboardConfig, createDashboard),
+  alerts: part(alertsConfig, createAlerts),
+  notifier: part(notifierConfig, createNotifier),
+  gateway: part(gatewayConfig, createGateway),
+} satisfies Record<ServiceName, Part>;
+
+/** The component of each service. */
+export type Parts = { [S in ServiceName]: ReturnType<(typeof PARTS)[S]['create']> };

@@ -1,0 +1,137 @@
+import { DELIVERIES_TOPIC, GATEWAY_EVENTS_TOPIC, NOTIFICATIONS_TOPIC } from '@tollkeeper/contracts';
+import type { ServiceEntry } from './entry.ts';
+
+/** Every service of Tollkeeper, in the order of a start: those that are called come first where they can, the edge last. */
+export const SERVICES = [
+  'identity',
+  'keys',
+  'ingest',
+  'budgets',
+  'dashboard',
+  'alerts',
+  'notifier',
+  'gateway',
+] as const;
+export type ServiceName = (typeof SERVICES)[number];
+
+/**
+ * How the services fit together. The standalone and the fleet are made from this table; docker-compose.yml, the manifests,
+ * the network policies and the documentation are compared with it.
+ */
+export const TOPOLOGY: Readonly<Record<ServiceName, ServiceEntry<ServiceName>>> = {
+  /** Users, sessions, workspaces, members and agents. */
+  identity: {
+    serves: ['http', 'grpc'],
+    open: [],
+    calls: {},
+    reads: [GATEWAY_EVENTS_TOPIC],
+    writes: [],
+    mongodb: true,
+    secrets: ['CALLER_TOKEN_SECRET', 'FIRST_OWNER_EMAIL', 'FIRST_OWNER_PASSWORD'],
+    settings: ['PUBLIC_URL', 'FIRST_WORKSPACE_SLUG'],
+    internet: false,
+    memoryMib: 512,
+  },
+  /** Workspace keys. */
+  keys: {
+    serves: ['http', 'grpc'],
+    open: [],
+    calls: {},
+    reads: [],
+    writes: [],
+    mongodb: true,
+    secrets: ['CALLER_TOKEN_SECRET'],
+    settings: [],
+    internet: false,
+    memoryMib: 384,
+  },
+  /** Takes events from agent gateways. */
+  ingest: {
+    serves: ['http'],
+    open: [],
+    calls: { grpc: ['keys'] },
+    reads: [],
+    writes: [GATEWAY_EVENTS_TOPIC],
+    mongodb: false,
+    secrets: ['CALLER_TOKEN_SECRET'],
+    settings: [],
+    internet: false,
+    memoryMib: 640,
+  },
+  /** Budgets of workspaces, agents and plans. */
+  budgets: {
+    serves: ['http', 'grpc'],
+    open: [],
+    calls: { grpc: ['identity'] },
+    reads: [],
+    writes: [],
+    mongodb: true,
+    secrets: ['CALLER_TOKEN_SECRET'],
+    settings: [],
+    internet: false,
+    memoryMib: 384,
+  },
+  /** What was spent and blocked. */
+  dashboard: {
+    serves: ['http'],
+    open: [],
+    calls: { grpc: ['identity', 'budgets'] },
+    reads: [GATEWAY_EVENTS_TOPIC],
+    writes: [],
+    mongodb: true,
+    secrets: ['CALLER_TOKEN_SECRET'],
+    settings: [],
+    internet: false,
+    memoryMib: 512,
+  },
+  /** Alert rules, their evaluation, channels and history. */
+  alerts: {
+    serves: ['http', 'grpc'],
+    open: [],
+    calls: { grpc: ['identity', 'notifier'] },
+    reads: [GATEWAY_EVENTS_TOPIC, DELIVERIES_TOPIC],
+    writes: [NOTIFICATIONS_TOPIC],
+    mongodb: true,
+    secrets: ['CALLER_TOKEN_SECRET', 'CHANNEL_ENCRYPTION_KEYS'],
+    settings: ['DESTINATION_ALLOW_CIDRS'],
+    internet: false,
+    memoryMib: 768,
+  },
+  /** Delivers notifications to their channels. */
+  notifier: {
+    serves: ['grpc'],
+    open: [],
+    calls: { grpc: ['identity', 'alerts'] },
+    reads: [NOTIFICATIONS_TOPIC],
+    writes: [DELIVERIES_TOPIC],
+    mongodb: true,
+    secrets: ['CALLER_TOKEN_SECRET'],
+    settings: ['PUBLIC_URL', 'DESTINATION_ALLOW_CIDRS'],
+    internet: true,
+    memoryMib: 384,
+  },
+  /** The edge. */
+  gateway: {
+    serves: ['http'],
+    open: ['http'],
+    calls: { grpc: ['identity'], http: ['identity', 'dashboard', 'budgets', 'alerts', 'keys', 'ingest'] },
+    reads: [],
+    writes: [],
+    mongodb: false,
+    secrets: ['CALLER_TOKEN_SECRET'],
+    settings: ['PUBLIC_URL'],
+    internet: false,
+    memoryMib: 384,
+  },
+};
+
+/** Whether the service reads or writes the event log. */
+export function usesLog(service: ServiceName): boolean {
+  const { reads, writes } = TOPOLOGY[service];
+  return reads.length + writes.length > 0;
+}
+
+/** The services behind the edge, by its own list. */
+export function behindTheEdge(): readonly ServiceName[] {
+  return TOPOLOGY.gateway.calls.http ?? [];
+}
