@@ -1,6 +1,8 @@
 import {
+  identityRequests,
   identityService,
   type IdentityServiceDefinition,
+  notifierRequests,
   notifierService,
   type NotifierServiceDefinition,
 } from '@tollkeeper/contracts';
@@ -31,7 +33,10 @@ export function createPeersStandIn(logger: Logger) {
     },
   };
 
-  const services = [grpcService(identityService, identity), grpcService(notifierService, notifier)];
+  const services = [
+    grpcService(identityService, identityRequests, identity),
+    grpcService(notifierService, notifierRequests, notifier),
+  ];
   return Object.assign(createPeers(logger, services), {
     tested,
     register: (tenantId: TenantId, ...agentIds: string[]) => void agents.set(tenantId, agentIds),

@@ -150,9 +150,14 @@ describe('GetBudgets', () => {
   });
 
   it.each([
-    ['a tenant_id of another shape', '$ne', []],
-    ['more than 1000 agents', 'ws_1', Array.from({ length: 1001 }, (_, index) => `agent-${index}`)],
-  ])('refuses %s', async (_case, tenantId, agentIds) => {
-    await expect(budgets.getBudgets(tenantId, agentIds)).rejects.toMatchObject({ code: 'invalid_request' });
+    ['no tenant', '', [], 'tenant_id'],
+    ['a tenant of another shape', '$ne', [], 'tenant_id'],
+    ['an agent whose id is too long', 'ws_1', ['a', 'a'.repeat(129)], 'agent_ids[1]'],
+    ['more than 1000 agents', 'ws_1', Array.from({ length: 1001 }, (_, index) => `agent-${index}`), 'agent_ids'],
+  ])('refuses %s by the name of the field', async (_case, tenantId, agentIds, path) => {
+    await expect(budgets.getBudgets(tenantId, agentIds)).rejects.toMatchObject({
+      code: 'invalid_request',
+      details: [{ path }],
+    });
   });
 });

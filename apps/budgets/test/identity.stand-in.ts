@@ -1,4 +1,4 @@
-import { identityService, type IdentityServiceDefinition } from '@tollkeeper/contracts';
+import { identityRequests, identityService, type IdentityServiceDefinition } from '@tollkeeper/contracts';
 import { grpcService, type UnaryHandlers } from '@tollkeeper/grpc';
 import type { TenantId } from '@tollkeeper/kernel';
 import type { Logger } from '@tollkeeper/runtime';
@@ -17,7 +17,7 @@ export function createIdentityStandIn(logger: Logger) {
     },
   };
 
-  return Object.assign(createPeers(logger, [grpcService(identityService, handlers)]), {
+  return Object.assign(createPeers(logger, [grpcService(identityService, identityRequests, handlers)]), {
     /** Gives the workspace these agents, whose names are their ids in capitals. */
     register(tenantId: TenantId, ...agentIds: string[]) {
       const named = agentIds.map((agentId) => ({ agentId, displayName: agentId.toUpperCase() }));

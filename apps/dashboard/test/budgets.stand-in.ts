@@ -1,4 +1,4 @@
-import { budgetsService, type BudgetsServiceDefinition } from '@tollkeeper/contracts';
+import { budgetsRequests, budgetsService, type BudgetsServiceDefinition } from '@tollkeeper/contracts';
 import { grpcService, type UnaryHandlers } from '@tollkeeper/grpc';
 import type { TenantId } from '@tollkeeper/kernel';
 import type { Logger } from '@tollkeeper/runtime';
@@ -24,7 +24,7 @@ export function createBudgetsStandIn(logger: Logger) {
     },
   };
 
-  return Object.assign(createPeers(logger, [grpcService(budgetsService, handlers)]), {
+  return Object.assign(createPeers(logger, [grpcService(budgetsService, budgetsRequests, handlers)]), {
     /** How often GetBudgets was called. */
     calls: () => calls,
     setWorkspace: (tenantId: TenantId, micros: number) => workspaces.set(tenantId, micros),

@@ -3,9 +3,9 @@ import {
   encodeGatewayEvent,
   GATEWAY_EVENTS_TOPIC,
   GATEWAY_EVENTS_TOPIC_OPTIONS,
+  identityRequests,
   identityService,
   type GatewayEvent,
-  type IdentityServiceDefinition,
 } from '@tollkeeper/contracts';
 import { createConfiguredEventLog, type EventLog, type ReadRecord, type RecordBatch } from '@tollkeeper/event-log';
 import { grpcService } from '@tollkeeper/grpc';
@@ -174,7 +174,7 @@ function identityStandIn() {
     { agentId: 'planner', displayName: 'The Planner' },
     { agentId: 'idle', displayName: 'Never Seen' },
   ];
-  return grpcService<IdentityServiceDefinition>(identityService, {
+  return grpcService(identityService, identityRequests, {
     resolveSession: async () => ({}),
     getWorkspace: async ({ tenantId }) => {
       if (tenantId === 'ws_gone') throw new AppError('not_found', 'No such workspace.');

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { identityService, toWireRole } from '@tollkeeper/contracts';
+import { identityRequests, identityService, toWireRole } from '@tollkeeper/contracts';
 import type { IdentityServiceDefinition } from '@tollkeeper/contracts';
 import { createGrpcServer, grpcService } from '@tollkeeper/grpc';
 import type { GrpcServer, UnaryHandlers } from '@tollkeeper/grpc';
@@ -121,7 +121,7 @@ export async function startIdentity(port = 0): Promise<IdentityStub> {
       config: { HOST: '127.0.0.1', GRPC_PORT: port, CALLER_TOKEN_SECRET: secret },
       logger: testLogger().logger,
       metrics: createMetrics('identity'),
-      services: [grpcService(identityService, handlers)],
+      services: [grpcService(identityService, identityRequests, handlers)],
     }),
   };
   await stub.grpc.start();

@@ -91,8 +91,15 @@ describe('agents', () => {
       const [a, b] = ['a', 'b'].map((agentId) => ({ agentId, displayName: `Agent ${agentId}` }));
       expect(await getAgents({ tenantId })).toEqual({ agents: [a, b] });
       expect(await getAgents({ tenantId, agentIds: ['b', 'none'] })).toEqual({ agents: [b] });
-      const tooMany = getAgents({ tenantId, agentIds: Array<string>(1001).fill('a') });
-      await expect(tooMany).rejects.toMatchObject({ details: [{ path: 'agent_ids' }] });
+    });
+
+    it.each([
+      ['no tenant', '', ['a'], 'tenant_id'],
+      ['an id that is too long', 'ws_1', ['a', 'a'.repeat(129)], 'agent_ids[1]'],
+      ['more than 1000 ids', 'ws_1', Array<string>(1001).fill('a'), 'agent_ids'],
+    ])('are refused over gRPC for %s, by the name of the field', async (_case, tenantId, agentIds, path) => {
+      const asked = identity.client().getAgents({ tenantId, agentIds });
+      await expect(asked).rejects.toMatchObject({ code: 'invalid_request', details: [{ path }] });
     });
   });
 

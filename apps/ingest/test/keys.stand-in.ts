@@ -1,5 +1,6 @@
 import {
   type KeyRole,
+  keysRequests,
   keysService,
   type KeysServiceDefinition,
   mintWorkspaceKey,
@@ -26,7 +27,7 @@ export function createKeysStandIn(logger: Logger) {
     },
   };
 
-  return Object.assign(createPeers(logger, [grpcService(keysService, handlers)]), {
+  return Object.assign(createPeers(logger, [grpcService(keysService, keysRequests, handlers)]), {
     /** `during` happens while VerifyKey is answered. */
     state,
     /** How often VerifyKey was called. */

@@ -38,12 +38,15 @@ describe('VerifyKey', () => {
     for (const attempt of attempts) expect(attempt).toMatchObject({ status: 'rejected', reason });
   });
 
+  const ofId = { path: 'key_id', message: 'must be 16 characters of A-Z a-z 0-9' };
+  const ofDigest = { path: 'key_sha256', message: 'must be a SHA-256 of 32 bytes' };
   it.each([
-    ['an id of another shape', '../../etc/passwd', Buffer.alloc(32)],
-    ['a digest of another length', 'A'.repeat(16), Buffer.alloc(31)],
-    ['nothing', '', Buffer.alloc(0)],
-  ])('refuses %s', async (_case, keyId, sha256) => {
-    await expect(keys.verify(keyId, sha256)).rejects.toMatchObject({ code: 'invalid_request' });
+    ['an id of another shape', '../../etc/passwd', Buffer.alloc(32), [ofId]],
+    ['an id that is too long', 'A'.repeat(17), Buffer.alloc(32), [ofId]],
+    ['a digest of another length', 'A'.repeat(16), Buffer.alloc(31), [ofDigest]],
+    ['nothing', '', Buffer.alloc(0), [ofId, ofDigest]],
+  ])('refuses %s by the names of the fields', async (_case, keyId, sha256, details) => {
+    await expect(keys.verify(keyId, sha256)).rejects.toMatchObject({ code: 'invalid_request', details });
   });
 
   it('counts as a use of the key, which a stop of the service does not lose', async () => {

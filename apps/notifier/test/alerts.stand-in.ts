@@ -1,4 +1,10 @@
-import { alertsService, type AlertsServiceDefinition, identityService } from '@tollkeeper/contracts';
+import {
+  alertsRequests,
+  alertsService,
+  type AlertsServiceDefinition,
+  identityRequests,
+  identityService,
+} from '@tollkeeper/contracts';
 import type { IdentityServiceDefinition } from '@tollkeeper/contracts';
 import { grpcService, type UnaryHandlers } from '@tollkeeper/grpc';
 import { AppError, newId, type TenantId } from '@tollkeeper/kernel';
@@ -38,7 +44,10 @@ export function createAlertsStandIn(logger: Logger) {
     },
   };
 
-  const services = [grpcService(alertsService, alerts), grpcService(identityService, identity)];
+  const services = [
+    grpcService(alertsService, alertsRequests, alerts),
+    grpcService(identityService, identityRequests, identity),
+  ];
   return Object.assign(createPeers(logger, services), {
     channels,
     state,

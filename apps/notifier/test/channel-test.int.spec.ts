@@ -75,11 +75,12 @@ describe('SendTest', () => {
   });
 
   it.each([
-    ['', 'chan_1'],
-    ['ws_1', '../x'],
-    ['ws_1', 'x'.repeat(129)],
-  ])('refuses the ids %j and %j', async (tenantId, id) => {
-    await expect(sendTest({ tenantId, id })).rejects.toMatchObject({ code: 'invalid_request' });
+    ['', 'chan_1', 'tenant_id'],
+    ['ws_1', '../x', 'channel_id'],
+    ['ws_1', 'x'.repeat(129), 'channel_id'],
+  ])('refuses the ids %j and %j by the name of the field', async (tenantId, id, path) => {
+    const asked = sendTest({ tenantId, id });
+    await expect(asked).rejects.toMatchObject({ code: 'invalid_request', details: [{ path }] });
   });
 
   it('lets a workspace have a few under way at a time', async () => {

@@ -5,6 +5,7 @@ export * from './event-record.ts';
 export { eventType } from './event-schemas.ts';
 export * from './events.ts';
 export * from './log-records.ts';
+export * from './service-requests.ts';
 export * from './services.ts';
 export * from './validation.ts';
 export * from './workspace-key.ts';

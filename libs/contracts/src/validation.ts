@@ -1,8 +1,8 @@
-import type { ErrorDetail } from '@tollkeeper/kernel';
+import { AppError, type ErrorDetail } from '@tollkeeper/kernel';
 import type { z } from 'zod';
 
 /** Answers stay small however much is wrong with a request. */
-const MAX_DETAILS = 100;
+export const MAX_DETAILS = 100;
 const MAX_KEY_LENGTH = 128;
 /** Unknown names that a problem tells of; how many more there are is told by their number. */
 const MAX_UNKNOWN_NAMES = 5;
@@ -57,6 +57,17 @@ export function toErrorDetails(
     const [first = '', ...others] = issue.keys;
     return { path: formatPath([...path, first]), message: `is not a known field${norAre(others)}` };
   });
+}
+
+/** The error of a request with `count` problems, of which `details` lists the first 100. */
+export function invalidRequest(details: ErrorDetail[], count: number): AppError {
+  return new AppError('invalid_request', sentence(details, count), { details });
+}
+
+function sentence([first]: readonly ErrorDetail[], count: number): string {
+  if (count > MAX_DETAILS) return `The request has ${count} problems; details lists ${MAX_DETAILS} of them.`;
+  if (count > 1 || first === undefined) return `The request has ${count} problems; see details.`;
+  return `The request is not valid: ${first.path === '' ? '' : `${first.path} `}${first.message}.`;
 }
 
 /** Says in a problem with one unknown name which others share it: `, nor are b, c and 736 more`. */

@@ -11,24 +11,39 @@ import {
 import { AppError, type ExplainError, newId } from '@tollkeeper/kernel';
 import { type Component, type GrpcServiceConfig, type ServiceDeps, withSpan } from '@tollkeeper/runtime';
 import { HealthImplementation } from 'grpc-health-check';
+import type { z } from 'zod';
 import { createServerTelemetry } from './call.telemetry.ts';
+import { checkRequest } from './request-check.ts';
 import { createServiceTokenCheck, SERVICE_TOKEN_METADATA } from './service-token.ts';
 import { toStatus } from './status.ts';
-import { serviceNameOf, REQUEST_ID_METADATA, toCallName, type RpcContext, type UnaryHandlers } from './unary.ts';
+import {
+  serviceNameOf,
+  REQUEST_ID_METADATA,
+  type RequestSchemas,
+  type RpcContext,
+  toCallName,
+  type UnaryHandlers,
+} from './unary.ts';
 
 // What grpc-js would print on the console also reaches the callbacks; as text it would only break up the JSON log.
 if (process.env['GRPC_VERBOSITY'] === undefined) setLogVerbosity(logVerbosity.NONE);
 
-/** A service and what it does; made by `grpcService`, which checks that the two fit. */
+/** A service, what it takes and what it does; made by `grpcService`, which checks that they fit. */
 export interface GrpcService {
   definition: ServiceDefinition;
+  requests: Record<string, z.ZodType>;
   handlers: Record<string, UnaryHandler>;
 }
 
 type UnaryHandler = (request: unknown, context: RpcContext) => Promise<unknown>;
 
-export function grpcService<D extends ServiceDefinition>(definition: D, handlers: UnaryHandlers<D>): GrpcService {
-  return { definition, handlers: handlers as unknown as Record<string, UnaryHandler> };
+/** Handlers are called with what the schema of their RPC makes of a request, and with nothing that it refuses. */
+export function grpcService<D extends ServiceDefinition, S extends RequestSchemas<D>>(
+  definition: D,
+  requests: S,
+  handlers: UnaryHandlers<D, { [Name in keyof S]: z.output<S[Name]> }>,
+): GrpcService {
+  return { definition, requests, handlers: handlers as unknown as Record<string, UnaryHandler> };
 }
 
 /** `metrics` takes the histogram `grpc_server_request_duration_seconds` by method and status. */
@@ -57,7 +72,8 @@ const WELL_FORMED_REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /**
  * The gRPC server of a service, for the calls between services. Each call must carry a token by the secret that they share, else it is
- * UNAUTHENTICATED; only health is open to all, for probes. Transport security is the platform's to give.
+ * UNAUTHENTICATED; only health is open to all, for probes. Transport security is the platform's to give. A request that the schema of
+ * its RPC refuses is INVALID_ARGUMENT with every problem, and its handler is not called.
  *
  * A handler that rejects with an `AppError` answers the status of its code, and the client's side restores the
  * error. So does one that `explain` makes an `AppError`. Any other rejection is logged with the request id and answered as INTERNAL, without what went wrong.
@@ -86,19 +102,21 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   health.addToServer(server);
   for (const service of services) server.addService(service.definition, implement(service));
 
-  function implement({ definition, handlers }: GrpcService): UntypedServiceImplementation {
+  function implement({ definition, requests, handlers }: GrpcService): UntypedServiceImplementation {
     const methods: UntypedServiceImplementation = {};
     const isForUs = createServiceTokenCheck(callerTokenSecret, serviceNameOf(definition));
     for (const [rpcName, { path }] of Object.entries(definition)) {
       const handler = handlers[toCallName(rpcName)];
-      if (handler === undefined) throw new Error(`${path} has no handler`);
-      methods[rpcName] = toUnaryCall(path, handler, isForUs);
+      const schema = requests[toCallName(rpcName)];
+      if (handler === undefined || schema === undefined) throw new Error(`${path} has no handler or no schema`);
+      methods[rpcName] = toUnaryCall(path, schema, handler, isForUs);
     }
     return methods;
   }
 
   function toUnaryCall(
     method: string,
+    schema: z.ZodType,
     handler: UnaryHandler,
     isForUs: (said: unknown) => Promise<boolean>,
   ): handleUnaryCall<unknown, unknown> {
@@ -118,7 +136,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
       };
       const answer = async (): Promise<void> => {
         if (!(await isForUs(call.metadata.get(SERVICE_TOKEN_METADATA)[0]))) return refuse(NOT_A_SERVICE);
-        const response = await handler(call.request, { requestId });
+        const response = await handler(checkRequest(schema, call.request), { requestId });
         end(status.OK);
         callback(null, response);
       };

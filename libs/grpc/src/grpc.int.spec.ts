@@ -4,7 +4,7 @@ import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, credentials, Metadata, type MethodDefinition, status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { identityService, type IdentityServiceDefinition } from '@tollkeeper/contracts';
+import { identityRequests, identityService, type IdentityServiceDefinition } from '@tollkeeper/contracts';
 import { AppError } from '@tollkeeper/kernel';
 import { freePort } from '@tollkeeper/managed-process';
 import { createLogger, createMetrics } from '@tollkeeper/runtime';
@@ -43,7 +43,7 @@ function handlersWith(overrides: Partial<Handlers>): Handlers {
 }
 
 function makeServer(overrides: Partial<Handlers> = {}, options: Partial<GrpcServerOptions> = {}): GrpcServer {
-  const services = [grpcService(identityService, handlersWith(overrides))];
+  const services = [grpcService(identityService, identityRequests, handlersWith(overrides))];
   const metrics = createMetrics('test');
   const server = createGrpcServer({
     config,
@@ -103,6 +103,7 @@ function callBare(client: Client, said: string | undefined): Promise<status> {
 
 describe('gRPC between services', () => {
   it('brings a request and its answer over, absent messages as null and bytes as bytes', async () => {
+    const digest = Buffer.alloc(32, Buffer.from([0, 255]));
     const seen: unknown[] = [];
     const server = makeServer({
       resolveSession: async (request) => {
@@ -113,8 +114,8 @@ describe('gRPC between services', () => {
     await server.start();
     const client = connect(server.address);
     expect(await client.getWorkspace({ tenantId: 'ws_1' })).toEqual({ workspace });
-    expect(await client.resolveSession({ sessionSha256: Buffer.from([0, 255]) })).toEqual({ session: null });
-    expect(seen).toEqual([Buffer.from([0, 255])]);
+    expect(await client.resolveSession({ sessionSha256: digest })).toEqual({ session: null });
+    expect(seen).toEqual([digest]);
   });
 
   it('answers nobody who has not the secret of the services, but says to all whether it is healthy', async () => {
@@ -164,6 +165,39 @@ describe('gRPC between services', () => {
       message: 'There is no such workspace – ümlaut.',
       details,
     });
+  });
+
+  it('refuses what the schema of an RPC refuses, with every problem under the name that its proto file gives', async () => {
+    const asked: unknown[] = [];
+    const server = makeServer({
+      getAgents: async (request) => {
+        asked.push(request);
+        return { agents: [] };
+      },
+    });
+    await server.start();
+    const client = connect(server.address);
+    const message = 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -';
+    await expect(client.getAgents({ tenantId: '', agentIds: ['a', '$'] })).rejects.toMatchObject({
+      code: 'invalid_request',
+      cause: { code: status.INVALID_ARGUMENT },
+      details: [
+        { path: 'tenant_id', message },
+        { path: 'agent_ids[1]', message },
+      ],
+    });
+    // Most of an error that there can be: it fits into what a client takes.
+    const worst = await client.getAgents({ tenantId: '', agentIds: Array<string>(1000).fill('$') }).catch(String);
+    expect(worst).toContain('The request has 1001 problems; details lists 100 of them.');
+    expect(asked).toEqual([]);
+  });
+
+  it('takes no service of which an RPC or a field of a request has no schema: that is an error of types', () => {
+    const { resolveSession, getWorkspace } = identityRequests;
+    // @ts-expect-error getAgents has no schema
+    grpcService(identityService, { resolveSession, getWorkspace }, handlersWith({}));
+    // @ts-expect-error the schema of getAgents leaves agentIds out
+    grpcService(identityService, { ...identityRequests, getAgents: getWorkspace }, handlersWith({}));
   });
 
   it('keeps an unexpected error to the log, where it stands with the request id of the caller', async () => {

@@ -1,7 +1,7 @@
 import { promises as dns } from 'node:dns';
 import { setImmediate as immediate } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { identityService, type IdentityServiceDefinition } from '@tollkeeper/contracts';
+import { identityRequests, identityService, type IdentityServiceDefinition } from '@tollkeeper/contracts';
 import { freePort } from '@tollkeeper/managed-process';
 import { createLogger, createMetrics } from '@tollkeeper/runtime';
 import { eventually } from '@tollkeeper/testing';
@@ -45,7 +45,7 @@ async function start(address: string): Promise<void> {
   const server = createGrpcServer({
     config: { HOST: address, GRPC_PORT: port, CALLER_TOKEN_SECRET: callerTokenSecret },
     services: [
-      grpcService(identityService, {
+      grpcService(identityService, identityRequests, {
         resolveSession: async () => ({}),
         getWorkspace: async () => ({ workspace: { id: address, slug: '', name: '', timezone: '' } }),
         getAgents: async () => ({ agents: [] }),

@@ -1,4 +1,5 @@
 import type { ServiceDefinition } from '@grpc/grpc-js';
+import type { z } from 'zod';
 
 /** The names of a service's RPCs, without the index signature that generated definitions carry. */
 type RpcName<D> = keyof { [K in keyof D as string extends K ? never : K extends string ? K : never]: true };
@@ -16,12 +17,19 @@ export interface RpcContext {
   requestId: string;
 }
 
-/** What a service does for each of its RPCs, under the RPC's name in camelCase. Rejections become a status. */
-export type UnaryHandlers<D extends ServiceDefinition> = {
-  [Name in RpcName<D> as Uncapitalize<Name & string>]: (
-    request: Received<D[Name]>,
-    context: RpcContext,
-  ) => Promise<Answered<D[Name]>>;
+/** What arrives for each RPC of a service, under the RPC's name in camelCase. */
+type Requests<D extends ServiceDefinition> = {
+  [Name in RpcName<D> as Uncapitalize<Name & string>]: Received<D[Name]>;
+};
+
+/** What each RPC of a service takes of what arrives. No RPC may be left out, and no field of a request. */
+export type RequestSchemas<D extends ServiceDefinition> = {
+  [Name in keyof Requests<D>]: z.ZodType<unknown, Requests<D>[Name]>;
+};
+
+/** What a service does for each of its RPCs, with the requests `R` that its schemas make. Rejections become a status. */
+export type UnaryHandlers<D extends ServiceDefinition, R = Requests<D>> = {
+  [Name in keyof R]: (request: R[Name], context: RpcContext) => Promise<Answered<D[Capitalize<Name & string>]>>;
 };
 
 export interface CallOptions {

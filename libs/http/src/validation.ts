@@ -1,4 +1,4 @@
-import { issueMessage, toErrorDetails } from '@tollkeeper/contracts';
+import { invalidRequest, issueMessage, MAX_DETAILS, toErrorDetails } from '@tollkeeper/contracts';
 import { AppError, mapInSlices } from '@tollkeeper/kernel';
 import type { ErrorDetail } from '@tollkeeper/kernel';
 import { z } from 'zod';
@@ -11,9 +11,6 @@ export interface ValidRequest {
   query: unknown;
   body: unknown;
 }
-
-/** Answers stay small however much is wrong with a request. */
-const MAX_DETAILS = 100;
 
 /** What is wrong with a request: the first problems, and how many there are. */
 class Problems {
@@ -56,7 +53,7 @@ export async function validate(route: Route, params: unknown, url: string, body:
     }
   }
   const { count, details } = problems;
-  if (count > 0) throw new AppError('invalid_request', sentence(details, count), { details });
+  if (count > 0) throw invalidRequest(details, count);
   return valid;
 }
 
@@ -109,10 +106,4 @@ function readQuery(url: string, problems: Problems): Record<string, string> {
   }
   for (const name of repeated) problems.add({ path: name.slice(0, 128), message: 'must be given only once' });
   return Object.fromEntries(query);
-}
-
-function sentence([first]: readonly ErrorDetail[], count: number): string {
-  if (count > MAX_DETAILS) return `The request has ${count} problems; details lists ${MAX_DETAILS} of them.`;
-  if (count > 1 || first === undefined) return `The request has ${count} problems; see details.`;
-  return `The request is not valid: ${first.path === '' ? '' : `${first.path} `}${first.message}.`;
 }

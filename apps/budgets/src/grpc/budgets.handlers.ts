@@ -1,19 +1,14 @@
-import { budgetsService, type BudgetsServiceDefinition } from '@tollkeeper/contracts';
-import { type GrpcService, grpcService, type UnaryHandlers } from '@tollkeeper/grpc';
-import { AppError, IDENTIFIER, provenTenantId, type TenantId } from '@tollkeeper/kernel';
+import { budgetsRequests, budgetsService } from '@tollkeeper/contracts';
+import { type GrpcService, grpcService } from '@tollkeeper/grpc';
 import type { BudgetUseCases } from '../domain/budget.use-cases.ts';
-
-const MAX_AGENT_IDS = 1000;
 
 /** The gRPC contract of budgets.proto. */
 export function createBudgetsHandlers(budgets: BudgetUseCases): GrpcService {
-  const handlers: UnaryHandlers<BudgetsServiceDefinition> = {
+  return grpcService(budgetsService, budgetsRequests, {
     async getBudgets({ tenantId, agentIds }) {
-      const tenant = toTenantId(tenantId);
-      if (agentIds.length > MAX_AGENT_IDS) throw invalid('agent_ids', `must be at most ${MAX_AGENT_IDS}`);
       const [daily, agents] = await Promise.all([
-        budgets.ofWorkspace(tenant),
-        agentIds.length === 0 ? [] : budgets.ofAgents(tenant, agentIds),
+        budgets.ofWorkspace(tenantId),
+        agentIds.length === 0 ? [] : budgets.ofAgents(tenantId, agentIds),
       ]);
       return {
         ...(daily !== null && { dailyBudgetUsdMicros: daily }),
@@ -22,18 +17,5 @@ export function createBudgetsHandlers(budgets: BudgetUseCases): GrpcService {
         ),
       };
     },
-  };
-  return grpcService(budgetsService, handlers);
-}
-
-/** Peers name a tenant that they have proven themselves. */
-function toTenantId(text: string): TenantId {
-  if (!IDENTIFIER.test(text)) throw invalid('tenant_id', 'must be the id of a workspace');
-  return provenTenantId(text);
-}
-
-function invalid(path: string, message: string): AppError {
-  return new AppError('invalid_request', `The request is not valid: ${path} ${message}.`, {
-    details: [{ path, message }],
   });
 }
