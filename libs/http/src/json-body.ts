@@ -5,6 +5,8 @@ import { parse } from 'secure-json-parse';
 const WHOLE_BYTES = 64 * 1024;
 /** Most fields, elements, objects and lists in what must be parsed at once: a whole body, or an element of a list. */
 export const MAX_JSON_PARTS = 20_000;
+/** Most objects and lists within each other: what goes down a value by calling itself, as JSON.stringify does, can go this far. */
+export const MAX_JSON_DEPTH = 100;
 /** Most elements of a list that is a large body; what a route takes is less. */
 const MAX_LIST_LENGTH = 10_000;
 /** Elements of a list are parsed together up to these bounds. */
@@ -16,11 +18,15 @@ const LOOK_BYTES = 64 * 1024;
 /**
  * The JSON value in a body. A large one is parsed in slices, a list by its elements; other requests have their turns between them.
  *
- * Throws `malformed_json` for what is not JSON in UTF-8 or has a key that could reach a prototype, and `invalid_request` for a
- * large body of more parts than `MAX_JSON_PARTS`, or of as many in one element of its list: they would hold everything else up.
+ * Throws `malformed_json` for what is not JSON in UTF-8 or has a key that could reach a prototype, and `invalid_request` for one
+ * deeper than `MAX_JSON_DEPTH`, and for a large body of more parts than `MAX_JSON_PARTS`, or of as many in one element of its list:
+ * they would hold everything else up.
  */
 export async function parseJsonBody(bytes: Buffer): Promise<unknown> {
-  if (bytes.length <= WHOLE_BYTES) return parsePart(bytes);
+  if (bytes.length <= WHOLE_BYTES) {
+    if (mayBeDeep(bytes)) for (const seen = look(bytes, 0, 0); !seen.next().done;);
+    return parsePart(bytes);
+  }
   const start = firstOf(bytes);
   return bytes[start] === BRACKET ? parseList(bytes, start + 1) : parseValue(bytes);
 }
@@ -91,7 +97,10 @@ interface Seen {
   parts: number;
 }
 
-/** Goes through JSON text from `start`, where `open` lists and objects have begun. What is not JSON shows when it is parsed. */
+/**
+ * Goes through JSON text from `start`, where `open` lists and objects have begun. Throws `invalid_request` below `MAX_JSON_DEPTH`; what
+ * is not JSON shows when it is parsed.
+ */
 function* look(bytes: Buffer, start: number, open: number): Generator<Seen> {
   let depth = open;
   let parts = 0;
@@ -110,6 +119,7 @@ function* look(bytes: Buffer, start: number, open: number): Generator<Seen> {
     } else if (byte === BRACKET || byte === BRACE) {
       parts += 1;
       depth += 1;
+      if (depth > MAX_JSON_DEPTH) throw tooMany('', `${MAX_JSON_DEPTH} levels of objects and lists`);
     } else if (byte === CLOSING_BRACKET || byte === CLOSING_BRACE) {
       depth -= 1;
       if (depth === 0) yield { what: 'end', at, parts };
@@ -120,6 +130,18 @@ function* look(bytes: Buffer, start: number, open: number): Generator<Seen> {
     }
   }
   yield { what: 'rest', at: bytes.length, parts };
+}
+
+/** Whether there are enough opening brackets for it, be they in texts or side by side: in most bodies there are not. */
+function mayBeDeep(bytes: Buffer): boolean {
+  let brackets = 0;
+  for (const bracket of [BRACKET, BRACE]) {
+    for (let at = bytes.indexOf(bracket); at !== -1; at = bytes.indexOf(bracket, at + 1)) {
+      brackets += 1;
+      if (brackets > MAX_JSON_DEPTH) return true;
+    }
+  }
+  return false;
 }
 
 const isBlank = (byte: number | undefined) => byte === 0x20 || byte === 0x09 || byte === 0x0a || byte === 0x0d;
