@@ -6,6 +6,7 @@ import type { CountableEvent } from '../src/domain/event.ts';
 import type { Decision } from '../src/domain/evaluator.ts';
 import { createPartitionEvaluator, type SavedWindow } from '../src/domain/partition.evaluator.ts';
 import { createRuleBook } from '../src/domain/rule-book.ts';
+import { conditionOf } from '../src/domain/rule-kinds.ts';
 import type { Rule } from '../src/domain/rule.ts';
 import { decideByBruteForce, type ReferenceDecision } from './reference.ts';
 
@@ -106,9 +107,8 @@ function toRule(generated: Generated<typeof ruleArbitrary>, index: number): Rule
     severity: 'high',
     scopeType: generated.agent === null ? 'workspace' : 'agent',
     scopeId: generated.agent ?? tenantId,
-    kind: generated.kind,
+    condition: conditionOf(generated.kind, generated),
     windowSeconds: generated.windowSeconds,
-    threshold: generated.kind === 'first_occurrence' ? 0 : generated.threshold,
     eventTypes: generated.types,
     cooldownSeconds: generated.cooldownSeconds,
     channelIds: [],
@@ -149,10 +149,10 @@ function historyOf({ rules, edits, arrivals }: Scenario): (arrival: number) => R
 }
 
 function edited(rule: Rule, edit: Scenario['edits'][number], before: CountableEvent): Rule {
-  const threshold = rule.kind === 'first_occurrence' ? 0 : edit.threshold;
   // A millisecond on, so that what was received before the edit is told from what came after it.
   const effectiveAt = new Date(before.receivedAt + 1);
-  return { ...rule, threshold, enabled: edit.enabled, revision: rule.revision + 1, effectiveAt };
+  const condition = conditionOf(rule.condition.kind, edit);
+  return { ...rule, condition, enabled: edit.enabled, revision: rule.revision + 1, effectiveAt };
 }
 
 /** The evaluator as the service runs it: batches, commits now and then and after every decision, and crashes. */

@@ -43,7 +43,7 @@ async function largestWorkspace(): Promise<TenantId> {
 function alertIdOf({ _id: id, ...rule }: StoredRule, tenantId: TenantId, gatewayEvent: GatewayEvent): string {
   const receivedAt = gatewayEvent.time;
   const alert = toAlert({
-    rule: { id, ...rule },
+    rule: { ...rule, id, condition: { kind: 'event_count_gte', threshold: 1 } },
     event: toCountableEvent({ tenantId, event: gatewayEvent, receivedAt }),
     evidence: { windowStart: 0, windowEnd: 0, eventCount: 1, sampleEventIds: [], firstEventAt: 0, lastEventAt: 0 },
     ...{ outcome: 'fired', reason: 'condition_became_true', number: 1, count: 1, metUntil: 0, cooldownUntil: null },

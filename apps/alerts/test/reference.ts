@@ -1,5 +1,6 @@
 import { MAX_LATENESS_MS, type CountableEvent } from '../src/domain/event.ts';
 import type { Reason } from '../src/domain/evaluator.ts';
+import type { RuleCondition } from '../src/domain/rule-kinds.ts';
 import type { Rule } from '../src/domain/rule.ts';
 
 /** A decision of the reference, in the words of the evaluator's; `cooldown` and `rate_limited` are reasons not to fire. */
@@ -47,7 +48,7 @@ export function decideByBruteForce(
       countedBy.set(key, all);
 
       const became = becomesTrue(rule, others, event);
-      const still = rule.kind === 'event_count_gte' && counts(rule, others, all) && counts(rule, all, all);
+      const still = rule.condition.kind !== 'first_occurrence' && counts(rule, others, all) && counts(rule, all, all);
       const lastFire = lastFires.get(rule.id);
       const inCooldown =
         rule.cooldownSeconds > 0 && lastFire !== undefined && event.time < lastFire + rule.cooldownSeconds * 1000;
@@ -86,7 +87,7 @@ function matches(rule: Rule, event: CountableEvent): boolean {
 
 function becomesTrue(rule: Rule, others: CountableEvent[], event: CountableEvent): boolean {
   const all = [...others, event];
-  if (rule.kind === 'event_count_gte') return counts(rule, all, all) && !counts(rule, others, all);
+  if (rule.condition.kind !== 'first_occurrence') return counts(rule, all, all) && !counts(rule, others, all);
   const windowMs = rule.windowSeconds * 1000;
   return !others.some(({ time }) => time > event.time - windowMs && time <= event.time);
 }
@@ -94,14 +95,23 @@ function becomesTrue(rule: Rule, others: CountableEvent[], event: CountableEvent
 /** Whether `events` are enough in the window that ends with the newest of `all`. */
 function counts(rule: Rule, events: CountableEvent[], all: CountableEvent[]): boolean {
   const newest = Math.max(...all.map(({ time }) => time));
-  return events.filter(({ time }) => time > newest - rule.windowSeconds * 1000).length >= rule.threshold;
+  const inWindow = events.filter(({ time }) => time > newest - rule.windowSeconds * 1000);
+  return newestThatReach(rule.condition, inWindow) !== null;
+}
+
+/** The newest of the events that are enough for the condition, newest first; null where all of them are not. */
+function newestThatReach(condition: RuleCondition, events: CountableEvent[]): CountableEvent[] | null {
+  const newestFirst = events.toSorted((a, b) => b.time - a.time || b.identity - a.identity);
+  switch (condition.kind) {
+    case 'event_count_gte':
+      return events.length < condition.threshold ? null : newestFirst.slice(0, condition.threshold);
+    case 'first_occurrence':
+      return newestFirst.slice(0, 1);
+  }
 }
 
 function decision(rule: Rule, event: CountableEvent, all: CountableEvent[], reason: Reason): ReferenceDecision {
-  const counted =
-    rule.kind === 'first_occurrence'
-      ? [event]
-      : all.toSorted((a, b) => b.time - a.time || b.identity - a.identity).slice(0, rule.threshold);
+  const counted = newestThatReach(rule.condition, rule.condition.kind === 'first_occurrence' ? [event] : all)!;
   return {
     rule: rule.id,
     revision: rule.revision,

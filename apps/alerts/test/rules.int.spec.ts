@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { useMongo } from '@tollkeeper/testing';
-import { MAX_REMEMBERED_EVENTS, MAX_RULE_CHANNELS, MAX_RULES, MAX_TOLD_CHANNELS } from '../src/domain/rule.ts';
+import { MAX_RULE_CHANNELS, MAX_RULES, MAX_TOLD_CHANNELS, MAX_WINDOW_BYTES } from '../src/domain/rule.ts';
 import { type Body, newTenant, ruleBody, useAlerts } from './alerts.stack.ts';
 
 const mongo = useMongo();
@@ -144,7 +144,7 @@ describe('creating a rule', () => {
     await expecting(201, 'post', tenantId, '/rules', { body });
   });
 
-  it('refuses thresholds beyond what the evaluator remembers for a workspace, until one is given back', async () => {
+  it('refuses windows beyond what the evaluator keeps in memory for a workspace, until one is given back', async () => {
     const tenantId = newTenant();
     const threshold = 100_000;
     const large = { rule_config: { window_seconds: 60, threshold } };
@@ -152,13 +152,17 @@ describe('creating a rule', () => {
     const collection = mongo.connection.useDb(stack.database).collection('rules');
     const stored = (await collection.findOne({ _id: id as never }))!;
     await collection.insertMany(
-      Array.from({ length: MAX_REMEMBERED_EVENTS / threshold - 1 }, (_, index) => ({
+      Array.from({ length: MAX_WINDOW_BYTES / (16 * threshold) - 1 }, (_, index) => ({
         ...stored,
         _id: `${id}${index}` as never,
       })),
     );
     const body = ruleBody(tenantId, { name: rule['name'] });
-    expect((await call('post', tenantId, '/rules', { body })).status).toBe(409);
+    const refused = await call('post', tenantId, '/rules', { body });
+    expect([refused.status, JSON.stringify(refused.body)]).toEqual([
+      409,
+      expect.stringMatching(/rule_config\.threshold/),
+    ]);
     const disabled = await createRule(tenantId, { enabled: false });
     const enable = { body: { enabled: true } };
     expect((await call('patch', tenantId, `/rules/${disabled.id}`, enable)).status).toBe(409);

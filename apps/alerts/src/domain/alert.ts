@@ -3,9 +3,10 @@ import type { AlertStatus, ChannelType, NotificationType, RuleKind, ScopeType, S
 import type { TenantId } from '@tollkeeper/kernel';
 import type { Evidence } from './condition.ts';
 import type { Decision } from './evaluator.ts';
+import { type Thresholds, thresholdsOf } from './rule-kinds.ts';
 
 /** A fire of a rule (decisions §6), with the rule as it was then. */
-export interface Alert extends Evidence {
+export interface Alert extends Evidence, Thresholds {
   id: string;
   tenantId: TenantId;
   ruleId: string;
@@ -16,7 +17,6 @@ export interface Alert extends Evidence {
   scopeType: ScopeType;
   scopeId: string;
   eventTypes: string[];
-  threshold: number;
   /** The channels that are told of it. */
   channelIds: string[];
   status: AlertStatus;
@@ -55,12 +55,12 @@ export function toAlert({ rule, event, evidence, metUntil }: Decision): Alert {
     ruleId: rule.id,
     ruleRevision: rule.revision,
     ruleName: rule.name,
-    ruleKind: rule.kind,
+    ruleKind: rule.condition.kind,
     severity: rule.severity,
     scopeType: rule.scopeType,
     scopeId: rule.scopeId,
     eventTypes: rule.eventTypes,
-    threshold: rule.threshold,
+    ...thresholdsOf(rule.condition),
     channelIds: rule.channelIds,
     status: 'firing',
     triggeredAt: event.time,

@@ -1,3 +1,4 @@
+import type { RuleKind } from '@tollkeeper/contracts';
 import type { CountableEvent } from './event.ts';
 import type { SavedEvents } from './newest-events.ts';
 import type { Span } from './coverage.ts';
@@ -34,8 +35,10 @@ export interface Evidence {
   lastEventAt: number;
 }
 
-/** A condition as a store keeps it: one of the two, by the kind of the rule. */
-export interface SavedCondition {
-  events?: SavedEvents;
-  spans?: Span[];
+interface SavedFields {
+  event_count_gte: { events: SavedEvents };
+  first_occurrence: { spans: Span[] };
 }
+
+/** A condition as a store keeps it, by the kind of the rule. */
+export type SavedCondition<K extends RuleKind = RuleKind> = { [P in K]: { kind: P } & SavedFields[P] }[K];

@@ -1,8 +1,9 @@
 import type { TenantId } from '@tollkeeper/kernel';
 import type { Outcome, Reason } from './evaluator.ts';
+import type { Thresholds } from './rule-kinds.ts';
 
 /** A decision of a rule as it is kept for people to see. Times are epoch milliseconds. */
-export interface Evaluation {
+export interface Evaluation extends Thresholds {
   /** See `DecisionPlace`. */
   number: number;
   count: number;
@@ -15,7 +16,6 @@ export interface Evaluation {
   windowStart: number;
   windowEnd: number;
   eventCount: number;
-  threshold: number;
   cooldownUntil: number | null;
   /** When it was decided, by the clock. */
   evaluatedAt: number;

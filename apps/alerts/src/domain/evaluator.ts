@@ -1,10 +1,9 @@
 import type { TenantId } from '@tollkeeper/kernel';
 import type { Condition, Evidence, SavedCondition } from './condition.ts';
 import type { CountableEvent } from './event.ts';
-import { EventCountCondition } from './event-count.condition.ts';
-import { FirstOccurrenceCondition } from './first-occurrence.condition.ts';
 import type { DecisionPlace, RuleHistory, SuppressionReason } from './rule.history.ts';
 import type { Rule } from './rule.ts';
+import { openCondition } from './rule-kinds.ts';
 
 /** What the evaluator remembers of one revision of a rule. */
 export interface RuleWindow {
@@ -36,16 +35,12 @@ export interface Decision extends DecisionPlace {
 
 /** The window of a rule: empty, or with the condition as it was saved for the same revision. */
 export function openWindow(rule: Rule, history: RuleHistory, saved?: SavedCondition): RuleWindow {
-  const windowMs = rule.windowSeconds * 1000;
   return {
     tenantId: rule.tenantId,
     ruleId: rule.id,
     revision: rule.revision,
     history,
-    condition:
-      rule.kind === 'event_count_gte'
-        ? new EventCountCondition(windowMs, rule.threshold, saved?.events)
-        : new FirstOccurrenceCondition(windowMs, saved?.spans),
+    condition: openCondition(rule, saved),
   };
 }
 

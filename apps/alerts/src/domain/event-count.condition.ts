@@ -52,7 +52,7 @@ export class EventCountCondition implements Condition {
   }
 
   save(): SavedCondition {
-    return { events: this.#newest.save() };
+    return { kind: 'event_count_gte', events: this.#newest.save() };
   }
 
   #holdsAt(t: number): boolean {

@@ -2,8 +2,8 @@ import type { Condition, Evidence, SavedCondition, Verdict } from './condition.t
 import { type Coverage, createCoverage, type Span } from './coverage.ts';
 import { type CountableEvent, MAX_LATENESS_MS, MAX_RECEIPT_DISORDER_MS } from './event.ts';
 
-/** About what a store takes for a span. */
-const SPAN_BYTES = 40;
+/** About what a span takes, in a store and in memory. */
+export const SPAN_BYTES = 40;
 
 /**
  * `first_occurrence` (decisions §6): no other matching event lies in `(time - windowMs, time]` of the event. It is true of an
@@ -46,6 +46,6 @@ export class FirstOccurrenceCondition implements Condition {
   }
 
   save(): SavedCondition {
-    return { spans: this.#covered.spans() };
+    return { kind: 'first_occurrence', spans: this.#covered.spans() };
   }
 }

@@ -19,7 +19,7 @@ export const MAX_SAMPLES = 10;
 const FIRST_CAPACITY = 16;
 /** Time and identity. */
 const FIELDS = 2;
-const BYTES_PER_EVENT = FIELDS * Float64Array.BYTES_PER_ELEMENT;
+export const BYTES_PER_EVENT = FIELDS * Float64Array.BYTES_PER_ELEMENT;
 /** The longest id, and what frames it. */
 const BYTES_PER_SAMPLE = 140;
 

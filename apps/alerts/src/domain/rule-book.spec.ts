@@ -22,7 +22,12 @@ function ruleOf(
       enabled,
       eventTypes,
     },
-    ...{ scopeType: 'workspace', scopeId: tenantId, kind: 'event_count_gte', windowSeconds: 60, threshold: 1 },
+    ...{
+      scopeType: 'workspace',
+      scopeId: tenantId,
+      condition: { kind: 'event_count_gte', threshold: 1 },
+      windowSeconds: 60,
+    },
     ...{ cooldownSeconds: 0, channelIds: [], lastFiredAt: null, revision: 1 },
     ...{ createdAt: new Date(0), updatedAt: new Date(0), effectiveAt: new Date(0) },
   };

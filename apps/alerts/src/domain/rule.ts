@@ -1,5 +1,7 @@
-import type { RuleKind, ScopeType, Severity } from '@tollkeeper/contracts';
+import { isDeepStrictEqual } from 'node:util';
+import type { ScopeType, Severity } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
+import type { RuleCondition, Watch } from './rule-kinds.ts';
 
 /** An alert rule (spec §2.5, decisions §6). */
 export interface Rule {
@@ -12,10 +14,8 @@ export interface Rule {
   scopeType: ScopeType;
   /** Id of the workspace, or of the agent when `scopeType` is `agent`. */
   scopeId: string;
-  kind: RuleKind;
+  condition: RuleCondition;
   windowSeconds: number;
-  /** 0 for `first_occurrence`. */
-  threshold: number;
   /** Types that it counts; empty counts every type. */
   eventTypes: string[];
   cooldownSeconds: number;
@@ -39,9 +39,8 @@ export type RuleDraft = Pick<
   | 'severity'
   | 'scopeType'
   | 'scopeId'
-  | 'kind'
+  | 'condition'
   | 'windowSeconds'
-  | 'threshold'
   | 'eventTypes'
   | 'cooldownSeconds'
   | 'channelIds'
@@ -50,15 +49,16 @@ export type RuleDraft = Pick<
 /** Whether an edit makes the rule start with an empty window (decisions §6): re-enabled, or counting something else. */
 export function startsEmpty(before: RuleDraft, after: RuleDraft): boolean {
   if (after.enabled && !before.enabled) return true;
-  const counted = (rule: RuleDraft): string =>
-    JSON.stringify([rule.kind, rule.windowSeconds, rule.threshold, rule.scopeType, rule.scopeId, rule.eventTypes]);
-  return counted(before) !== counted(after);
+  const counted = ({ condition, windowSeconds, scopeType, scopeId, eventTypes }: RuleDraft): unknown[] => [
+    ...[condition, windowSeconds, scopeType, scopeId, eventTypes],
+  ];
+  return !isDeepStrictEqual(counted(before), counted(after));
 }
 
 /** Most rules in a workspace. */
 export const MAX_RULES = 1000;
-/** Most events that the enabled rules of a workspace remember together: 16 bytes each in the evaluator's memory. */
-export const MAX_REMEMBERED_EVENTS = 5_000_000;
+/** Most bytes that the windows of a workspace's enabled rules may take together in the evaluator's memory: see `costOf`. */
+export const MAX_WINDOW_BYTES = 80_000_000;
 /** Most channels that one rule tells. */
 export const MAX_RULE_CHANNELS = 20;
 /**
@@ -73,11 +73,14 @@ export interface RuleFacts {
   current: Rule | null;
   /** Rules of the workspace. */
   ruleCount: number;
-  /** What the workspace's other enabled rules add up to. */
-  others: { thresholds: number; channels: number };
+  /** The workspace's other enabled rules. */
+  others: readonly RuleInForce[];
   /** Ids of the channels of the workspace. */
   channelIds: ReadonlySet<string>;
 }
+
+/** What an enabled rule takes of its workspace's limits. */
+export type RuleInForce = Watch & Pick<Rule, 'channelIds'>;
 
 /** Where rules are kept. Another workspace's rule does not exist for any method. */
 export interface RuleStore {

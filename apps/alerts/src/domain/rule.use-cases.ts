@@ -1,15 +1,16 @@
 import { AppError, type Clock, type ErrorDetail, newId, type TenantId } from '@tollkeeper/kernel';
 import type { Evaluation, EvaluationStore } from './evaluation.ts';
 import {
-  MAX_REMEMBERED_EVENTS,
   MAX_RULES,
   MAX_TOLD_CHANNELS,
+  MAX_WINDOW_BYTES,
   type Rule,
   type RuleDraft,
   type RuleFacts,
   type RuleStore,
   startsEmpty,
 } from './rule.ts';
+import { costOf, wayToLowerCost } from './rule-kinds.ts';
 
 /** What can be done with rules (spec §4.3, decisions §6). Every method rejects with `not_found` for a rule of another workspace. */
 export interface RuleUseCases {
@@ -17,7 +18,7 @@ export interface RuleUseCases {
   get(tenantId: TenantId, ruleId: string): Promise<Rule>;
   /**
    * Rejects with `invalid_request` for a scope or a channel that is not the workspace's, `conflict` with {@link MAX_RULES} rules and
-   * beyond {@link MAX_REMEMBERED_EVENTS} or {@link MAX_TOLD_CHANNELS}.
+   * beyond {@link MAX_WINDOW_BYTES} or {@link MAX_TOLD_CHANNELS}.
    */
   create(tenantId: TenantId, draft: RuleDraft): Promise<Rule>;
   /** `edit` makes the new rule of the present one and may be run again on a newer one. Rejects as `create` does. */
@@ -121,17 +122,18 @@ function requireNone(details: ErrorDetail[]): void {
   throw new AppError('invalid_request', `The rule names what this workspace does not have: ${problems}.`, { details });
 }
 
-function requireRoom({ enabled, threshold, channelIds }: RuleDraft, { others }: RuleFacts): void {
-  if (!enabled) return;
-  const remembered = others.thresholds + threshold;
-  if (remembered > MAX_REMEMBERED_EVENTS) {
+function requireRoom(draft: RuleDraft, { others }: RuleFacts): void {
+  if (!draft.enabled) return;
+  const rules = [...others, draft];
+  const bytes = rules.reduce((sum, rule) => sum + costOf(rule), 0);
+  if (bytes > MAX_WINDOW_BYTES) {
     throw new AppError(
       'conflict',
-      `The thresholds of the workspace's enabled rules would add up to ${remembered}, and may to ${MAX_REMEMBERED_EVENTS}. ` +
-        'Lower rule_config.threshold, or disable a rule that is not needed.',
+      `The windows of the workspace's enabled rules could take ${bytes} bytes of memory, and may take ${MAX_WINDOW_BYTES}; ` +
+        `this rule's takes ${costOf(draft)}. ${wayToLowerCost(draft)}, or disable a rule that is not needed.`,
     );
   }
-  const told = others.channels + channelIds.length;
+  const told = rules.reduce((sum, { channelIds }) => sum + channelIds.length, 0);
   if (told > MAX_TOLD_CHANNELS) {
     throw new AppError(
       'conflict',

@@ -59,8 +59,8 @@ export function createRuleRoutes(rules: RuleUseCases): Route[] {
       tag: TAG,
       summary: 'Create a rule',
       description:
-        'It counts the events that are accepted from now on. At most 1000 rules in a workspace; the thresholds ' +
-        'of those that are enabled add up to 5000000 at most, and their channels to 5000. A rule makes at most 60 alerts in ' +
+        'It counts the events that are accepted from now on. At most 1000 rules in a workspace; the windows ' +
+        'of those that are enabled take 80 MB at most (16 bytes for each event of a threshold), and their channels add up to 5000. A rule makes at most 60 alerts in ' +
         'a minute of event time; the rest of the minute is one suppressed decision, `rate_limited`, with its count.',
       access: 'admin',
       body: ruleBody,

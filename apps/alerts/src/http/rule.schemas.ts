@@ -1,6 +1,15 @@
-import { displayName, eventType, identifier, RULE_KINDS, SCOPE_TYPES, SEVERITIES } from '@tollkeeper/contracts';
+import {
+  displayName,
+  eventType,
+  identifier,
+  RULE_KINDS,
+  type RuleKind,
+  SCOPE_TYPES,
+  SEVERITIES,
+} from '@tollkeeper/contracts';
 import { z } from 'zod';
 import { MAX_RULE_CHANNELS, type Rule, type RuleDraft } from '../domain/rule.ts';
+import { conditionOf, thresholdsOf } from '../domain/rule-kinds.ts';
 import { moment, patchShape } from './schemas.ts';
 
 /** Thirty days. */
@@ -48,6 +57,9 @@ const optional = {
   channel_config_ids: channelIds,
 };
 
+/** Kinds with a `threshold`. */
+const COUNTS_EVENTS: Record<RuleKind, boolean> = { event_count_gte: true, first_occurrence: false };
+
 const kindAndThreshold = z.object({ rule_kind: required.rule_kind, rule_config: z.object({ threshold }) });
 
 /** A whole rule as a person sends it (spec §2.5). */
@@ -66,11 +78,10 @@ export const ruleBody = z
   })
   .superRefine(
     ({ rule_kind: kind, rule_config: config }, { issues }) => {
-      const counts = kind === 'event_count_gte';
-      if (counts === config.threshold > 0) return;
-      const message = counts
-        ? `is required for event_count_gte: a whole number from 1 to ${MAX_THRESHOLD}`
-        : 'must be left out or 0 for first_occurrence, which counts nothing';
+      if (COUNTS_EVENTS[kind] === config.threshold > 0) return;
+      const message = COUNTS_EVENTS[kind]
+        ? `is required for ${kind}: a whole number from 1 to ${MAX_THRESHOLD}`
+        : `must be left out or 0 for ${kind}, which counts nothing`;
       issues.push({ code: 'custom', input: config.threshold, path: ['rule_config', 'threshold'], message });
     },
     // Also where other fields are wrong, so that one answer lists all problems.
@@ -126,9 +137,8 @@ export function toDraft(body: z.output<typeof ruleBody>): RuleDraft {
     severity: body.severity,
     scopeType: body.scope_type,
     scopeId: body.scope_id,
-    kind: body.rule_kind,
+    condition: conditionOf(body.rule_kind, body.rule_config),
     windowSeconds: body.rule_config.window_seconds,
-    threshold: body.rule_config.threshold,
     eventTypes: body.rule_config.filters.event_types,
     cooldownSeconds: body.cooldown_seconds,
     channelIds: body.channel_config_ids,
@@ -144,10 +154,10 @@ export function fromDraft(rule: RuleDraft): z.output<typeof ruleBody> {
     severity: rule.severity,
     scope_type: rule.scopeType,
     scope_id: rule.scopeId,
-    rule_kind: rule.kind,
+    rule_kind: rule.condition.kind,
     rule_config: {
       window_seconds: rule.windowSeconds,
-      threshold: rule.threshold,
+      ...thresholdsOf(rule.condition),
       filters: { event_types: rule.eventTypes },
     },
     cooldown_seconds: rule.cooldownSeconds,

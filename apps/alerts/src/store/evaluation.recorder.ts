@@ -6,6 +6,7 @@ import { type Alert, toAlert } from '../domain/alert.ts';
 import type { Evaluation } from '../domain/evaluation.ts';
 import type { Decision } from '../domain/evaluator.ts';
 import type { SavedWindow } from '../domain/partition.evaluator.ts';
+import { thresholdsOf } from '../domain/rule-kinds.ts';
 import type { AlertFanOut } from './alert.fan-out.ts';
 import type { MongoAlertStore } from './alert.store.ts';
 import type { MongoEvaluationStore } from './evaluation.store.ts';
@@ -179,7 +180,7 @@ function toEvaluation(decision: Decision, evaluatedAt: number): Evaluation {
     windowStart: evidence.windowStart,
     windowEnd: evidence.windowEnd,
     eventCount: evidence.eventCount,
-    threshold: rule.threshold,
+    ...thresholdsOf(rule.condition),
     cooldownUntil,
     evaluatedAt,
   };

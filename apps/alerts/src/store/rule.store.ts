@@ -1,14 +1,16 @@
-import { RULE_KINDS, SCOPE_TYPES, SEVERITIES } from '@tollkeeper/contracts';
+import { RULE_KINDS, type RuleKind, SCOPE_TYPES, SEVERITIES } from '@tollkeeper/contracts';
 import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { withTransaction } from '@tollkeeper/mongo';
 import { type ClientSession, type Connection, type Model, Schema, trusted } from 'mongoose';
-import type { Rule, RuleFacts, RuleStore } from '../domain/rule.ts';
+import type { Rule, RuleInForce, RuleStore } from '../domain/rule.ts';
+import { conditionOf, type Thresholds, thresholdsOf } from '../domain/rule-kinds.ts';
 import type { RuleChanges } from './rule.changes.ts';
 
 /** Without its last fire, which is kept with its window: what people write is never written by the evaluation. */
-interface StoredRule extends Omit<Rule, 'id' | 'tenantId' | 'lastFiredAt'> {
+interface StoredRule extends Omit<Rule, 'id' | 'tenantId' | 'lastFiredAt' | 'condition'>, Thresholds {
   _id: string;
   tenantId: string;
+  kind: RuleKind;
 }
 
 const text = { type: String, required: true } as const;
@@ -71,18 +73,13 @@ export function createRuleStore(deps: RuleStoreDeps): MongoRuleStore {
   const { connection, changes, channelIds, lastFires, forget } = deps;
   const rules: Model<StoredRule> = connection.model<StoredRule>('Rule', ruleSchema);
 
-  async function sumsOfEnabled(
-    session: ClientSession,
-    tenantId: TenantId,
-    exceptId: string,
-  ): Promise<RuleFacts['others']> {
-    const [sums] = await rules
-      .aggregate<RuleFacts['others']>([
-        { $match: { tenantId, enabled: true, _id: trusted({ $ne: exceptId }) } },
-        { $group: { _id: null, thresholds: { $sum: '$threshold' }, channels: { $sum: { $size: '$channelIds' } } } },
-      ])
-      .session(session);
-    return sums ?? { thresholds: 0, channels: 0 };
+  async function enabledBeside(session: ClientSession, tenantId: TenantId, exceptId: string): Promise<RuleInForce[]> {
+    const filter = { tenantId, enabled: true, _id: trusted({ $ne: exceptId }) };
+    const projection = { kind: 1, windowSeconds: 1, threshold: 1, channelIds: 1 };
+    const found = await rules.find(filter, projection, { session }).lean();
+    return found.map(({ kind, windowSeconds, channelIds, ...thresholds }) => {
+      return { condition: conditionOf(kind, thresholds), windowSeconds, channelIds };
+    });
   }
 
   async function withLastFires(stored: readonly StoredRule[], session?: ClientSession): Promise<Rule[]> {
@@ -90,9 +87,7 @@ export function createRuleStore(deps: RuleStoreDeps): MongoRuleStore {
       stored.map(({ _id }) => _id),
       session,
     );
-    return stored.map(({ _id, tenantId, ...fields }) => {
-      return { id: _id, tenantId: provenTenantId(tenantId), ...fields, lastFiredAt: fires.get(_id) ?? null };
-    });
+    return stored.map((each) => ({ ...toRule(each), lastFiredAt: fires.get(each._id) ?? null }));
   }
 
   /** Null where there is none. */
@@ -113,7 +108,7 @@ export function createRuleStore(deps: RuleStoreDeps): MongoRuleStore {
         const rule = decide({
           current: await find(tenantId, ruleId, session),
           ruleCount: await rules.countDocuments({ tenantId }, { session }),
-          others: await sumsOfEnabled(session, tenantId, ruleId),
+          others: await enabledBeside(session, tenantId, ruleId),
           channelIds: new Set(await channelIds(session, tenantId)),
         });
         await rules.replaceOne({ _id: rule.id, tenantId }, toStored(rule), { session, upsert: true });
@@ -145,6 +140,11 @@ export function createRuleStore(deps: RuleStoreDeps): MongoRuleStore {
   };
 }
 
-function toStored({ id: _id, lastFiredAt: _lastFiredAt, ...fields }: Rule): Omit<StoredRule, '_id'> {
-  return fields;
+function toRule({ _id, tenantId, kind, threshold, ...fields }: StoredRule): Rule {
+  const condition = conditionOf(kind, { threshold });
+  return { ...fields, id: _id, tenantId: provenTenantId(tenantId), condition, lastFiredAt: null };
+}
+
+function toStored({ id: _id, lastFiredAt: _lastFiredAt, condition, ...fields }: Rule): Omit<StoredRule, '_id'> {
+  return { ...fields, kind: condition.kind, ...thresholdsOf(condition) };
 }

@@ -1,6 +1,8 @@
+import type { RuleKind } from '@tollkeeper/contracts';
 import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { driverCollection } from '@tollkeeper/mongo';
 import { type ClientSession, type Connection, mongo, Schema } from 'mongoose';
+import type { SavedCondition } from '../domain/condition.ts';
 import type { Span } from '../domain/coverage.ts';
 import type { SavedWindow } from '../domain/partition.evaluator.ts';
 import type { SavedHistory } from '../domain/rule.history.ts';
@@ -13,6 +15,7 @@ interface StoredWindow {
   revision: number;
   lastFiredAt: Date | null;
   metUntil: Date | null;
+  kind?: RuleKind;
   /** Float64 in little endian, as every platform that Node runs on has them. */
   occurrences: mongo.Binary | null;
   sampleIds: string[];
@@ -94,7 +97,6 @@ export function createWindowStore(connection: Connection): WindowStore {
 function fromWindow(window: SavedWindow, partition: number): StoredWindow {
   const { tenantId, ruleId, revision, metUntil, condition, history } = window;
   const { lastFiredAt, decisions, minutes } = history;
-  const { events, spans = [] } = condition;
   return {
     _id: ruleId,
     tenantId,
@@ -102,23 +104,43 @@ function fromWindow(window: SavedWindow, partition: number): StoredWindow {
     revision,
     lastFiredAt: lastFiredAt === null ? null : new Date(lastFiredAt),
     metUntil: metUntil === null ? null : new Date(metUntil),
-    occurrences: events === undefined ? null : toBinary(events.occurrences),
-    sampleIds: events?.sampleIds ?? [],
-    spans,
+    ...fromCondition(condition),
     decisions,
     minutes,
   };
 }
 
-function toWindow({ _id, tenantId, revision, metUntil, ...saved }: StoredWindow): SavedWindow {
-  const { occurrences, sampleIds, spans, lastFiredAt, decisions = 0, minutes = [] } = saved;
+function fromCondition(condition: SavedCondition): Pick<StoredWindow, 'kind' | 'occurrences' | 'sampleIds' | 'spans'> {
+  const { kind } = condition;
+  switch (kind) {
+    case 'event_count_gte': {
+      const { occurrences, sampleIds } = condition.events;
+      return { kind, occurrences: toBinary(occurrences), sampleIds, spans: [] };
+    }
+    case 'first_occurrence':
+      return { kind, occurrences: null, sampleIds: [], spans: condition.spans };
+  }
+}
+
+/** Windows from before they had a kind hold what `event_count_gte` counts, or else are of a `first_occurrence`. */
+function toCondition({ kind, occurrences, sampleIds, spans }: StoredWindow): SavedCondition {
+  switch (kind ?? (occurrences === null ? 'first_occurrence' : 'event_count_gte')) {
+    case 'event_count_gte':
+      return { kind: 'event_count_gte', events: { occurrences: fromBinary(occurrences!), sampleIds } };
+    case 'first_occurrence':
+      return { kind: 'first_occurrence', spans };
+  }
+}
+
+function toWindow(stored: StoredWindow): SavedWindow {
+  const { tenantId, revision, metUntil, lastFiredAt, decisions = 0, minutes = [] } = stored;
   return {
     tenantId: provenTenantId(tenantId),
-    ruleId: _id,
+    ruleId: stored._id,
     revision,
     metUntil: metUntil?.getTime() ?? null,
     history: { lastFiredAt: lastFiredAt?.getTime() ?? null, decisions, minutes },
-    condition: occurrences ? { events: { occurrences: fromBinary(occurrences), sampleIds } } : { spans },
+    condition: toCondition(stored),
   };
 }
 

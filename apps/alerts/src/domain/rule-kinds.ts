@@ -1,0 +1,106 @@
+import type { RuleKind } from '@tollkeeper/contracts';
+import type { Condition, SavedCondition } from './condition.ts';
+import { MAX_LATENESS_MS, MAX_RECEIPT_DISORDER_MS } from './event.ts';
+import { EventCountCondition } from './event-count.condition.ts';
+import { FirstOccurrenceCondition, SPAN_BYTES } from './first-occurrence.condition.ts';
+import { BYTES_PER_EVENT } from './newest-events.ts';
+
+/** What a rule says about its condition beside the kind, in the form of the API and of the store. */
+export interface Thresholds {
+  /** Events; 0 for the kinds that count none. */
+  threshold: number;
+}
+
+interface ConditionFields {
+  event_count_gte: { threshold: number };
+  first_occurrence: unknown;
+}
+
+/** What must hold for a rule to fire; a {@link Condition} says whether it does. */
+export type RuleCondition<K extends RuleKind = RuleKind> = { [P in K]: { kind: P } & ConditionFields[P] }[K];
+
+/** All that differs from one kind of rules to another. */
+interface Kind<K extends RuleKind> {
+  of(thresholds: Thresholds): RuleCondition<K>;
+  /** The inverse of `of`: 0 for what the kind has not. */
+  describe(condition: RuleCondition<K>): Thresholds;
+  /** Begins with an empty window. */
+  open(condition: RuleCondition<K>, windowMs: number): Condition;
+  /** Goes on from a window that was saved for the same condition. */
+  restore(condition: RuleCondition<K>, windowMs: number, saved: SavedCondition<K>): Condition;
+  /** Most bytes that the window takes in the evaluator's memory, about. */
+  cost(condition: RuleCondition<K>, windowMs: number): number;
+  /** What makes the window smaller, for people. */
+  cheaper: string;
+}
+
+/** How far behind and ahead of the clock the events of `first_occurrence` are whose spans are kept. */
+const COVERED_MS = 2 * MAX_LATENESS_MS + MAX_RECEIPT_DISORDER_MS;
+
+const KINDS: { [K in RuleKind]: Kind<K> } = {
+  event_count_gte: {
+    of: ({ threshold }) => ({ kind: 'event_count_gte', threshold }),
+    describe: ({ threshold }) => ({ threshold }),
+    open: ({ threshold }, windowMs) => new EventCountCondition(windowMs, threshold),
+    restore: ({ threshold }, windowMs, { events }) => new EventCountCondition(windowMs, threshold, events),
+    cost: ({ threshold }) => BYTES_PER_EVENT * threshold,
+    cheaper: 'Lower rule_config.threshold',
+  },
+  first_occurrence: {
+    of: () => ({ kind: 'first_occurrence' }),
+    describe: () => ({ threshold: 0 }),
+    open: (_condition, windowMs) => new FirstOccurrenceCondition(windowMs),
+    restore: (_condition, windowMs, { spans }) => new FirstOccurrenceCondition(windowMs, spans),
+    cost: (_condition, windowMs) => SPAN_BYTES * (1 + Math.ceil(COVERED_MS / windowMs)),
+    cheaper: 'Raise rule_config.window_seconds',
+  },
+};
+
+function kindOf<K extends RuleKind>({ kind }: RuleCondition<K>): Kind<K> {
+  return KINDS[kind];
+}
+
+/** The condition of that kind with these thresholds; what the kind has not is left out. */
+export function conditionOf(kind: RuleKind, thresholds: Thresholds): RuleCondition {
+  return KINDS[kind].of(thresholds);
+}
+
+export function thresholdsOf<K extends RuleKind>(condition: RuleCondition<K>): Thresholds {
+  return kindOf(condition).describe(condition);
+}
+
+/** What a rule watches for: its condition, over a window of event time. */
+export interface Watch {
+  condition: RuleCondition;
+  windowSeconds: number;
+}
+
+/** The condition over an empty window or, where one was saved for the same condition, over that. */
+export function openCondition({ condition, windowSeconds }: Watch, saved?: SavedCondition): Condition {
+  return open(condition, windowSeconds * 1000, saved);
+}
+
+function open<K extends RuleKind>(condition: RuleCondition<K>, windowMs: number, saved?: SavedCondition): Condition {
+  const kind = kindOf(condition);
+  return saved !== undefined && isOf(condition.kind, saved)
+    ? kind.restore(condition, windowMs, saved)
+    : kind.open(condition, windowMs);
+}
+
+function isOf<K extends RuleKind>(kind: K, saved: SavedCondition): saved is SavedCondition & SavedCondition<K> {
+  return saved.kind === kind;
+}
+
+/** Most bytes that the rule's window takes in the evaluator's memory, about. */
+export function costOf({ condition, windowSeconds }: Watch): number {
+  return cost(condition, windowSeconds * 1000);
+}
+
+function cost<K extends RuleKind>(condition: RuleCondition<K>, windowMs: number): number {
+  return kindOf(condition).cost(condition, windowMs);
+}
+
+/** What makes a rule's window smaller: a field, and which way. */
+export function wayToLowerCost({ condition }: Watch): string {
+  return KINDS[condition.kind].cheaper;
+}
