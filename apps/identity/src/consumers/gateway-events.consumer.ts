@@ -1,7 +1,7 @@
 import { decodeGatewayEvent, GATEWAY_EVENTS_TOPIC_OPTIONS } from '@tollkeeper/contracts';
 import type { ConsumerGroup, LogConsumer } from '@tollkeeper/event-log';
+import { LRUCache } from 'lru-cache';
 import type { MongoAgentStore, SeenAgent } from '../store/agent.store.ts';
-import { createRecentKeys } from './recent-keys.ts';
 
 /** The group that the replicas read as, and under which they keep their offsets. */
 export const CONSUMER_GROUP = 'identity';
@@ -10,20 +10,20 @@ const MAX_KNOWN_AGENTS = 50_000;
 /** Registers the agents that events tell about. */
 export function createGatewayEventsConsumer(deps: { group: ConsumerGroup; agents: MongoAgentStore }): LogConsumer {
   // Nearly every event is of an agent that was seen before; these cost no write.
-  const known = createRecentKeys(MAX_KNOWN_AGENTS);
+  const known = new LRUCache<string, true>({ max: MAX_KNOWN_AGENTS });
 
   return deps.group.consumer({
     topic: GATEWAY_EVENTS_TOPIC_OPTIONS,
     decode({ value }): SeenAgent | undefined {
       const { tenantId, receivedAt, event } = decodeGatewayEvent(value);
       const agentId = event.data.agent_id;
-      if (agentId === undefined || known.has(keyOf({ tenantId, agentId }))) return undefined;
+      if (agentId === undefined || known.get(keyOf({ tenantId, agentId })) !== undefined) return undefined;
       return { tenantId, agentId, seenAt: new Date(receivedAt) };
     },
     apply: (session, seen) =>
       deps.agents.registerSeen(session, [...new Map(seen.map((agent) => [keyOf(agent), agent])).values()]),
     applied(_effect, seen) {
-      for (const agent of seen) known.add(keyOf(agent));
+      for (const agent of seen) known.set(keyOf(agent), true);
     },
   });
 }
