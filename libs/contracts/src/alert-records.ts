@@ -10,6 +10,7 @@ import {
   NOTIFICATION_TYPES,
   type NotificationType,
 } from './api/alert.ts';
+import { moment } from './api/primitives.ts';
 import { formatPath } from './validation.ts';
 
 /**
@@ -124,7 +125,6 @@ export function encodeDelivery(delivery: DeliveryRecord): { key: string; value: 
 }
 
 const id = z.string().regex(IDENTIFIER);
-const moment = z.iso.datetime({ precision: 3 });
 const count = z.int().min(0);
 
 // A producer that is newer than its readers may add fields; they are let by.

@@ -4,6 +4,7 @@ import {
   CHANNEL_TYPES,
   DELIVERY_STATUSES,
   identifier,
+  moment,
   NOTIFICATION_TYPES,
   SEVERITIES,
   timestamp,
@@ -13,7 +14,7 @@ import { z } from 'zod';
 import { toAlertRecord, toTimestampOrNull } from '../domain/alert.record.ts';
 import type { Delivery } from '../domain/alert.ts';
 import type { AlertUseCases, AlertWithDeliveries } from '../domain/alert.use-cases.ts';
-import { alertParams, ALERTS_PATH, moment } from './schemas.ts';
+import { alertParams, ALERTS_PATH } from './schemas.ts';
 
 const TAG = 'Alerts';
 

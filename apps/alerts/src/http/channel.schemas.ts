@@ -1,8 +1,8 @@
-import { CHANNEL_TYPES, displayName } from '@tollkeeper/contracts';
+import { CHANNEL_TYPES, displayName, moment } from '@tollkeeper/contracts';
 import { z } from 'zod';
 import type { Channel, ChannelDraft, Destination } from '../domain/channel.ts';
 import { type AddressPolicy, findUrlProblem, maskUrl, MAX_URL_LENGTH } from '../domain/destination.ts';
-import { moment, patchShape } from './schemas.ts';
+import { patchShape } from './schemas.ts';
 
 const MAX_SECRET_LENGTH = 512;
 /** Less could be found by trying, from one delivery and its signature. */

@@ -1,3 +1,4 @@
+import { moment } from '@tollkeeper/contracts';
 import { defineRoute, type Route } from '@tollkeeper/http';
 import { z } from 'zod';
 import { toTimestamp, toTimestampOrNull } from '../domain/alert.record.ts';
@@ -5,7 +6,7 @@ import type { Evaluation } from '../domain/evaluation.ts';
 import type { RuleUseCases } from '../domain/rule.use-cases.ts';
 import { mergePatch } from './merge-patch.ts';
 import { fromDraft, ruleBody, rulePatch, ruleRecord, toDraft, toRuleRecord } from './rule.schemas.ts';
-import { ALERTS_PATH, mergePatchBodies, moment, parseMerged, ruleParams } from './schemas.ts';
+import { ALERTS_PATH, mergePatchBodies, parseMerged, ruleParams } from './schemas.ts';
 
 const PATH = `${ALERTS_PATH}/rules`;
 const TAG = 'Alert rules';

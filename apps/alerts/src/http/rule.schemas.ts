@@ -2,6 +2,7 @@ import {
   displayName,
   eventType,
   identifier,
+  moment,
   RULE_KINDS,
   type RuleKind,
   SCOPE_TYPES,
@@ -10,7 +11,7 @@ import {
 import { z } from 'zod';
 import { MAX_RULE_CHANNELS, type Rule, type RuleDraft } from '../domain/rule.ts';
 import { conditionOf, thresholdsOf } from '../domain/rule-kinds.ts';
-import { moment, patchShape } from './schemas.ts';
+import { patchShape } from './schemas.ts';
 
 /** Thirty days. */
 const MAX_SECONDS = 2_592_000;

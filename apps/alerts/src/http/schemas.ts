@@ -4,9 +4,6 @@ import { z } from 'zod';
 
 export const ALERTS_PATH = '/api/v1/alerts';
 
-/** A point in time in an answer. */
-export const moment = z.iso.datetime({ precision: 3 });
-
 /** Both names of a JSON Merge Patch: RFC 7396's own, and plain JSON, which is what most clients send. */
 export function mergePatchBodies<S extends z.ZodType>(schema: S): Record<string, S> {
   return { 'application/json': schema, 'application/merge-patch+json': schema };

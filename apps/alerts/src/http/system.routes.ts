@@ -1,9 +1,10 @@
+import { moment } from '@tollkeeper/contracts';
 import { defineRoute, type Route } from '@tollkeeper/http';
 import type { TenantId } from '@tollkeeper/kernel';
 import type { LoopStatus } from '@tollkeeper/runtime';
 import { z } from 'zod';
 import { toTimestamp } from '../domain/alert.record.ts';
-import { ALERTS_PATH, moment } from './schemas.ts';
+import { ALERTS_PATH } from './schemas.ts';
 
 export interface SystemDeps {
   evaluator: LoopStatus;

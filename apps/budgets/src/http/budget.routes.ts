@@ -1,4 +1,4 @@
-import { identifier, micros } from '@tollkeeper/contracts';
+import { identifier, micros, moment } from '@tollkeeper/contracts';
 import { defineRoute, type Route } from '@tollkeeper/http';
 import { z } from 'zod';
 import type { AgentWithBudget, BudgetUseCases } from '../domain/budget.use-cases.ts';
@@ -20,7 +20,7 @@ const agentItem = z
     agent_id: identifier,
     display_name: z.string(),
     daily_budget_usd_micros: dailyBudget,
-    updated_at: z.iso.datetime({ precision: 3 }).nullable().meta({ description: 'Null when it was never set' }),
+    updated_at: moment.nullable().meta({ description: 'Null when it was never set' }),
   })
   .meta({ id: 'AgentBudgetItem' });
 

@@ -1,4 +1,4 @@
-import { displayName, micros, planKey } from '@tollkeeper/contracts';
+import { displayName, micros, moment, planKey } from '@tollkeeper/contracts';
 import { defineRoute, type Route } from '@tollkeeper/http';
 import { z } from 'zod';
 import { MAX_PLANS, type Plan } from '../domain/plan.ts';
@@ -11,7 +11,6 @@ const description = z
   .regex(/^[\t\r\n -~\u00a0-\uffff]*$/, 'must not contain control characters other than tabs and line breaks')
   .meta({ description: 'What the plan is for', example: 'Interactive work of the research team' });
 const isActive = z.boolean().meta({ description: 'Whether calls may be made under the plan' });
-const moment = z.iso.datetime({ precision: 3 });
 
 const newPlan = z.strictObject({
   plan_key: planKey,

@@ -1,9 +1,8 @@
-import { displayName, identifier } from '@tollkeeper/contracts';
+import { displayName, identifier, moment } from '@tollkeeper/contracts';
 import { defineRoute, integerQuery, type Route } from '@tollkeeper/http';
 import { z } from 'zod';
 import type { Agent } from '../domain/agent.ts';
 import type { AgentUseCases } from '../domain/agent.use-cases.ts';
-import { moment } from './schemas.ts';
 
 const PATH = '/api/v1/agents';
 const TAG = 'Agents';

@@ -1,9 +1,9 @@
-import { displayName, identifier, workspaceRole } from '@tollkeeper/contracts';
+import { displayName, identifier, moment, workspaceRole } from '@tollkeeper/contracts';
 import { defineRoute, type Route } from '@tollkeeper/http';
 import { z } from 'zod';
 import type { Member } from '../domain/member.ts';
 import type { MemberUseCases } from '../domain/member.use-cases.ts';
-import { email, moment } from './schemas.ts';
+import { email } from './schemas.ts';
 
 const PATH = '/api/v1/members';
 const TAG = 'Members';

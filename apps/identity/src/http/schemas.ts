@@ -26,8 +26,6 @@ export const slug = z
   .regex(/^[a-z0-9](?:-?[a-z0-9]){1,39}$/, 'must be 2 to 40 of a-z and 0-9, with single hyphens between them')
   .meta({ description: 'Names the workspace in URLs; never changes', example: 'research' });
 
-export const moment = z.iso.datetime({ precision: 3 });
-
 export const workspaceSchema = z
   .object({ id: z.string(), slug: z.string(), name: z.string(), role: workspaceRole, timezone: z.string() })
   .meta({ id: 'Workspace', description: 'A workspace, with the role that the caller has in it' });

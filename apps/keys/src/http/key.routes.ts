@@ -1,4 +1,4 @@
-import { identifier, KEY_ROLES } from '@tollkeeper/contracts';
+import { identifier, KEY_ROLES, moment } from '@tollkeeper/contracts';
 import { defineRoute, type Route } from '@tollkeeper/http';
 import { z } from 'zod';
 import type { KeyUseCases } from '../domain/key.use-cases.ts';
@@ -18,14 +18,13 @@ const keyRole = z.enum(KEY_ROLES).meta({
   id: 'WorkspaceKeyRole',
   description: '`developer` and `admin` keys may post events, `read_only` keys may not',
 });
-const timestamp = z.iso.datetime({ precision: 3 });
-const keyFields = { id: z.string(), name: z.string(), role: keyRole, created_at: timestamp };
+const keyFields = { id: z.string(), name: z.string(), role: keyRole, created_at: moment };
 
 const keyRecord = z
   .object({
     ...keyFields,
-    last_used_at: timestamp.nullable().meta({ description: 'At most a minute behind; null until the first use' }),
-    revoked_at: timestamp.nullable().meta({ description: 'Null while the key is good' }),
+    last_used_at: moment.nullable().meta({ description: 'At most a minute behind; null until the first use' }),
+    revoked_at: moment.nullable().meta({ description: 'Null while the key is good' }),
   })
   .meta({ id: 'WorkspaceKey' });
 const createdKey = z

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { moment } from './primitives.ts';
 
 /** How grave an alert is, least first (spec §2.5). */
 export const SEVERITIES = ['info', 'low', 'medium', 'high', 'critical'] as const;
@@ -26,8 +27,6 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 /** What a notification tells. A channel test is none: it is sent at once and leaves no trace in the log. */
 export const NOTIFICATION_TYPES = ['alert.fired', 'alert.resolved'] as const;
 export type NotificationType = (typeof NOTIFICATION_TYPES)[number];
-
-const moment = z.iso.datetime({ precision: 3 });
 
 /**
  * An alert as history, notifications and deliveries show it (decisions §6), without `deliveries`. All of it but the

@@ -48,6 +48,9 @@ export const timestamp = z
   })
   .meta({ description: 'RFC 3339 timestamp', format: 'date-time', example: '2026-11-21T18:00:00.000Z' });
 
+/** A point in time as answers and records write it: RFC 3339 UTC with milliseconds. */
+export const moment = z.iso.datetime({ precision: 3 });
+
 /** The name of a time zone in the IANA database, in any case; parsed to the spelling of IANA (`canonicalTimezone`). */
 export const timezone = z
   .string()
