@@ -90,7 +90,7 @@ describe('/spend', () => {
       const { status, body } = await dashboard.get(JST_TENANT, `/spend?range=${range}`);
       expect([status, body.window.timezone]).toEqual([200, 'UTC']);
     }
-    const warning = { tenantId: JST_TENANT, timezone: 'JST', msg: expect.stringContaining('unknown time zone') };
+    const warning = { tenant_id: JST_TENANT, timezone: 'JST', msg: expect.stringContaining('unknown time zone') };
     expect(dashboard.logs.lines()).toContainEqual(expect.objectContaining(warning));
   });
 

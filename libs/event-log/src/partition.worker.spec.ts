@@ -47,9 +47,9 @@ describe('the work on a partition', () => {
   }
 
   it.each([
-    ['at the position', 2, [[5, 6]], 3, { from: 2, first: 5, nextOffset: 7, skipped: 3 }],
-    ['behind a batch', 0, [[0, 1], [3]], 1, { from: 2, first: 3, nextOffset: 4, skipped: 1 }],
-    ['inside a batch', 0, [[0, 4, 5]], 3, { from: 0, first: 0, nextOffset: 6, skipped: 3 }],
+    ['at the position', 2, [[5, 6]], 3, { from_offset: 2, first_offset: 5, next_offset: 7, skipped: 3 }],
+    ['behind a batch', 0, [[0, 1], [3]], 1, { from_offset: 2, first_offset: 3, next_offset: 4, skipped: 1 }],
+    ['inside a batch', 0, [[0, 4, 5]], 3, { from_offset: 0, first_offset: 0, next_offset: 6, skipped: 3 }],
   ])(
     'tells of records that were gone before the group read them, %s',
     async (_where, position, offsets, gone, line) => {
@@ -170,7 +170,7 @@ describe('a partition in which something is to be done and nothing is', () => {
         ...PARTITION,
         offset,
         seconds: 75,
-        cause,
+        reason: cause,
       }),
     );
     const where = `partition 3 of payments stands still at offset ${offset ?? 'unknown'} for 75 s`;

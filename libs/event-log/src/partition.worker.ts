@@ -85,7 +85,8 @@ export function startPartitionWork(deps: {
       reached = position;
       if (skipped <= 0) return;
       metrics.skipped.inc({ group, topic }, skipped);
-      logger.error({ from: batch.from, first, nextOffset, skipped }, 'records were gone before the group read them');
+      const gap = { from_offset: batch.from, first_offset: first, next_offset: nextOffset, skipped };
+      logger.error(gap, 'records were gone before the group read them');
     };
 
     progress.hands(first);
@@ -106,7 +107,10 @@ export function startPartitionWork(deps: {
         metrics.redeliveries.inc({ group, topic, partition });
         const longestMs = Math.min(MAX_RETRY_MS, MIN_RETRY_MS * 2 ** (failures - 1));
         const retryMs = randomInt(longestMs / 2, longestMs + 1);
-        logger.warn({ err, failures, retryMs }, 'work on the partition failed; starting again from its position');
+        logger.warn(
+          { err, failures, retry_ms: retryMs },
+          'work on the partition failed; starting again from its position',
+        );
         await delay(retryMs, undefined, { signal }).catch(() => undefined);
       }
     }
@@ -130,6 +134,9 @@ export function startPartitionWork(deps: {
 /** A position beyond the end belongs to a log that was lost: the one that is there is read from its beginning. */
 export function startOffset(position: number | null, end: number, logger: Logger): number {
   if (position === null || position <= end) return position ?? 0;
-  logger.error({ position, end }, 'position is beyond the end of the log; reading the log from its beginning');
+  logger.error(
+    { offset: position, end_offset: end },
+    'position is beyond the end of the log; reading the log from its beginning',
+  );
   return 0;
 }

@@ -66,7 +66,7 @@ export function createStandstills(deps: {
       if (forMs < toldMs + STANDSTILL_MS) continue;
       progress.told(forMs);
       const seconds = Math.round(forMs / 1_000);
-      logger.error({ group, topic, partition, offset, seconds, cause }, 'the partition stands still');
+      logger.error({ group, topic, partition, offset, seconds, reason: cause }, 'the partition stands still');
     }
   }
 

@@ -2,6 +2,7 @@ export * from './background.ts';
 export * from './config.ts';
 export * from './config-fields.ts';
 export * from './lifecycle.ts';
+export type { LogFields } from './log.fields.ts';
 export * from './logger.ts';
 export * from './loop.ts';
 export * from './metrics.ts';

@@ -1,8 +1,22 @@
 import pino from 'pino';
 import { PinoPretty } from 'pino-pretty';
+import type { LogFields } from './log.fields.ts';
 import { activeTraceFields } from './tracing/span.ts';
 
-export type Logger = pino.Logger;
+/** Fields of which each has a name that {@link LogFields} knows; a variable with another one does not type-check either. */
+type Known<F> = F & { [Name in Exclude<keyof F, keyof LogFields>]: never };
+
+interface WriteLine {
+  (message: string): void;
+  <F extends LogFields>(fields: Known<F>, message: string): void;
+}
+
+export interface Logger extends Readonly<Record<pino.Level, WriteLine>> {
+  /** A logger whose lines all have these fields. */
+  child<F extends LogFields>(fields: Known<F>): Logger;
+  /** The fields that all lines have, `service` among them. */
+  bindings(): Record<string, unknown>;
+}
 
 export interface LoggerOptions {
   /** Name of the service; on every line as `service`. */

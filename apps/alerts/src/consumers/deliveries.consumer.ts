@@ -33,7 +33,10 @@ export function createDeliveriesConsumer(deps: {
     apply: takeOver,
     applied(disabled) {
       for (const { tenantId, channelId } of disabled) {
-        logger.warn({ tenantId, channelId }, 'a channel was disabled, since its destination answered 410 Gone');
+        logger.warn(
+          { tenant_id: tenantId, channel_id: channelId },
+          'a channel was disabled, since its destination answered 410 Gone',
+        );
       }
     },
   });

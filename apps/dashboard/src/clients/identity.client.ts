@@ -21,7 +21,7 @@ export function createDirectory(identity: GrpcClient<IdentityServiceDefinition>,
       const canonical = canonicalTimezone(timezone);
       if (canonical !== null) return canonical;
       // A workspace may have been given a name that only ICU knows: it is read in UTC rather than not at all.
-      logger.warn({ tenantId, timezone }, 'unknown time zone of a workspace; its days are those of UTC');
+      logger.warn({ tenant_id: tenantId, timezone }, 'unknown time zone of a workspace; its days are those of UTC');
       return 'UTC';
     },
   });

@@ -147,7 +147,7 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): Loop {
 
   async function settle(delivery: Delivery, result: AttemptResult): Promise<void> {
     const { notificationId, tenantId, channelId } = delivery.notification;
-    const log = logger.child({ notification_id: notificationId, tenant: tenantId, channel_id: channelId });
+    const log = logger.child({ notification_id: notificationId, tenant_id: tenantId, channel_id: channelId });
     if (result.kind === 'postponed') {
       log.warn({ err: result.cause }, 'alerts could not be asked for the channel; the delivery waits');
       await store.postpone(delivery, owner, result.until);
@@ -159,7 +159,10 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): Loop {
         log.warn('the lease on a delivery was lost; its attempt does not count');
         return;
       }
-      log.info({ status, attempts, response_status: responseStatus, reason: error }, 'attempt at a delivery');
+      log.info(
+        { delivery_status: status, attempts, response_status: responseStatus, reason: error },
+        'attempt at a delivery',
+      );
     }
     onSettled(delivery, result);
   }

@@ -72,7 +72,7 @@ export function createKafkaConsumer(deps: {
       const watched = delay(WATCH_INTERVAL_MS, 'watched' as const, { signal: stopping.signal }).catch(() => undefined);
       if ((await Promise.race([ended, watched])) !== 'watched') return;
       if (current.silenceMs() > STUCK_AFTER_TIMEOUTS * sessionTimeoutMs) {
-        logger.warn({ silenceMs: current.silenceMs() }, 'the consumer group does not answer; joining it again');
+        logger.warn({ silence_ms: current.silenceMs() }, 'the consumer group does not answer; joining it again');
         return;
       }
       offsets.reportNowAndThen(current.consumer, assignment.partitions());

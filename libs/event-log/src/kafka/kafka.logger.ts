@@ -1,10 +1,20 @@
-import type { Logger } from '@tollkeeper/runtime';
+import type { LogFields, Logger } from '@tollkeeper/runtime';
 import kafkajs, { type LogEntry } from 'kafkajs';
 
 /** What kafkajs tells of: its errors too, but not its requests. */
 export const KAFKAJS_LOG_LEVEL = kafkajs.logLevel.INFO;
 
-const SHOWN_FIELDS = ['broker', 'groupId', 'memberId', 'topic', 'partition', 'error', 'retryCount', 'retryTime'];
+/** What is shown of a line of kafkajs, by the names that all lines have. */
+const FIELDS: Record<string, keyof LogFields> = {
+  broker: 'broker',
+  groupId: 'group',
+  memberId: 'member',
+  topic: 'topic',
+  partition: 'partition',
+  error: 'reason',
+  retryCount: 'failures',
+  retryTime: 'retry_ms',
+};
 
 /**
  * Sends the lines of kafkajs to `logger`, until `isClosed`. All of them at level debug: what it calls an error it
@@ -15,7 +25,8 @@ export function createLogCreator(logger: Logger, isClosed: () => boolean) {
   return () =>
     ({ label, namespace, log }: LogEntry): void => {
       if (isClosed()) return;
-      const fields = SHOWN_FIELDS.filter((field) => log[field] !== undefined).map((field) => [field, log[field]]);
-      own.debug({ namespace, label, ...Object.fromEntries(fields) }, log.message);
+      const shown = Object.entries(FIELDS).filter(([field]) => log[field] !== undefined);
+      const fields: LogFields = Object.fromEntries(shown.map(([field, name]) => [name, log[field]]));
+      own.debug({ ...fields, component: namespace }, `${label}: ${log.message}`);
     };
 }

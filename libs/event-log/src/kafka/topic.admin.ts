@@ -144,7 +144,7 @@ export function createTopicAdmin(deps: {
         .map(({ configName, configValue }) => ({ name: configName, value: configValue }));
       const configEntries = [...kept, { name: 'retention.ms', value: String(retentionMs) }];
       await admin.alterConfigs({ validateOnly: false, resources: [{ ...resource, configEntries }] });
-      logger.info({ topic, retentionMs }, 'retention of the topic changed');
+      logger.info({ topic, retention_ms: retentionMs }, 'retention of the topic changed');
     });
   }
 
