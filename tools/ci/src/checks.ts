@@ -1,15 +1,18 @@
 import { affectedSince } from './affected.ts';
-import { runCommand, type CommandResult } from './command.ts';
+import { type CommandResult, NX_ALONE, runCommand } from './command.ts';
 import { printReport, type TestReport } from './test-results.ts';
 import { runIntegrationTests, runTests } from './test-run.ts';
 
-/** What `.ci/run` runs between the suites and those on Apache Kafka, each to its end. */
-const CHECKS: { name: string; run: () => Promise<CommandResult> }[] = [
-  { name: 'lint', run: () => runCommand('npm', ['run', '--silent', 'lint']) },
-  { name: 'types', run: () => runCommand('npm', ['run', '--silent', 'typecheck']) },
-  { name: 'build', run: build },
-  { name: 'format', run: () => runCommand('prettier', ['--check', '.']) },
-  { name: 'audit', run: audit },
+type Check = [name: string, run: () => Promise<CommandResult>];
+
+const CAPTURED = { output: 'capture' } as const;
+/** Before everything else: fleets run what it makes. */
+const BUILD: Check = ['build', build];
+const CHECKS: Check[] = [
+  ['lint', () => runCommand('npm', ['run', '--silent', 'lint'], CAPTURED)],
+  ['types', () => runCommand('npm', ['run', '--silent', 'typecheck'], CAPTURED)],
+  ['format', () => runCommand('prettier', ['--check', '.'], CAPTURED)],
+  ['audit', audit],
 ];
 
 /** With a base (`NX_BASE`, a commit) the projects that the changes since then reach; without one all of them. */
@@ -30,41 +33,46 @@ async function chooseProjects(): Promise<string[] | undefined> {
 async function build(): Promise<CommandResult> {
   if (projects?.length === 0) return { exitCode: 0, output: '' };
   const chosen = projects === undefined ? [] : [`--projects=${projects.join(',')}`];
-  return runCommand('nx', ['run-many', '-t', 'build', ...chosen, '--output-style=static']);
+  const env = { ...process.env, ...NX_ALONE };
+  return runCommand('nx', ['run-many', '-t', 'build', ...chosen, '--output-style=static'], { env, ...CAPTURED });
 }
 
 /** Known vulnerabilities of what ships. A registry that has no audit endpoint is said, not failed. */
 async function audit(): Promise<CommandResult> {
-  const result = await runCommand('npm', ['audit', '--omit=dev', '--audit-level=high'], { output: 'capture' });
-  if (/\bnpm (error|warn) audit\b|audit endpoint returned an error/.test(result.output)) {
-    console.log('Not checked: this registry answers no audit requests.');
-    return { exitCode: 0, output: '' };
+  const result = await runCommand('npm', ['audit', '--omit=dev', '--audit-level=high'], CAPTURED);
+  if (!/\bnpm (error|warn) audit\b|audit endpoint returned an error/.test(result.output)) return result;
+  return { exitCode: 0, output: 'Not checked: this registry answers no audit requests.' };
+}
+
+/** Runs the checks one after another, and shows what each has said once it is through. */
+async function runChecks(...checks: Check[]): Promise<TestReport> {
+  const report: TestReport = { passed: 0, failures: [] };
+  for (const [name, run] of checks) {
+    const { exitCode, output } = await run();
+    console.log(`\n=== ${name}\n${output.trim()}`);
+    if (exitCode !== 0) report.failures.push(`the check ${name}; its output above says why`);
   }
-  console.log(result.output.trim());
-  return result;
+  return report;
 }
 
 /** What the edge and the standalone cost after this change: to be read, never judged, since machines and their load differ. */
 async function reportCosts(): Promise<void> {
   if (projects?.includes('@tollkeeper/bench') === false) return;
   console.log('\n=== bench:gateway, a report and no check');
-  const short = ['--rounds', '5', '--seconds', '2'];
+  const short = ['--rounds', '3', '--seconds', '2'];
   const { exitCode } = await runCommand('npm', ['run', '--silent', 'bench:gateway', '--', ...short]);
   if (exitCode !== 0) console.log('The benchmark failed; its output above says why. Nothing else depends on it.');
 }
 
 const projects = await chooseProjects();
-const standard = await runTests(projects);
-const checks: TestReport = { passed: 0, failures: [] };
-for (const { name, run } of CHECKS) {
-  console.log(`\n=== ${name}`);
-  const { exitCode } = await run();
-  if (exitCode !== 0) checks.failures.push(`the check ${name}; its output above says why`);
-}
-
-console.log('\n=== integration');
-const reports = [standard, checks, await runIntegrationTests(projects)];
+const built = await runChecks(BUILD);
+// Side by side: the suites of the integration run wait, most of the time, for what comes after a fault.
+const [standard, integration] = await Promise.all([
+  runTests(projects).then(async (tests) => [tests, await runChecks(...CHECKS)]),
+  runIntegrationTests(projects),
+]);
 await reportCosts();
+const reports = [built, ...standard, integration];
 const report: TestReport = {
   passed: reports.reduce((sum, { passed }) => sum + passed, 0),
   failures: reports.flatMap(({ failures }) => failures),

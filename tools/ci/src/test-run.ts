@@ -28,8 +28,8 @@ export async function runIntegrationTests(projects?: string[]): Promise<TestRepo
   if (exitCode !== 0) return { passed: 0, failures: ['Apache Kafka could not be prepared; its output above says why'] };
   // Told while it goes on: the first time it takes minutes. A suite that needs what could not be built fails, and says why.
   if (projects?.includes('@tollkeeper/cluster') ?? true) await runCommand('node', ['tools/cluster/src/prepare.ts']);
-  // One project at a time: its suites start brokers and whole fleets, and would make each other slow.
-  return runTarget(INTEGRATION_RUN, ['test:integration', '--parallel=1'], projects);
+  // All projects at once: their suites wait more than they compute, and those of e2e take as long as all others together.
+  return runTarget(INTEGRATION_RUN, ['test:integration', '--parallel=6'], projects);
 }
 
 async function runTarget(kind: RunKind, target: string[], projects?: string[]): Promise<TestReport> {
