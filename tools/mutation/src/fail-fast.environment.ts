@@ -22,6 +22,14 @@ export default class FailFastEnvironment extends TestEnvironment {
     } else if (event.name === 'test_fn_failure' || event.name === 'hook_failure') {
       found = mutant;
       state.testTimeout = END_TIMEOUT_MS;
+    } else if (event.name === 'run_finish') {
+      // Jest has the failure of an `afterAll` apart from its tests, where Stryker would not take it for one.
+      const ran = testsOf(state.rootDescribeBlock).find(({ status }) => status === 'done');
+      ran?.errors.push(...state.unhandledErrors.splice(0));
     }
   }
+}
+
+function testsOf({ children }: Circus.DescribeBlock): Circus.TestEntry[] {
+  return children.flatMap((child) => (child.type === 'test' ? [child] : testsOf(child)));
 }

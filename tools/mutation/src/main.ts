@@ -1,4 +1,5 @@
 import { join, resolve } from 'node:path';
+import { parseArgs } from 'node:util';
 import { Stryker } from '@stryker-mutator/core';
 
 const ROOT = resolve(import.meta.dirname, '../../..');
@@ -9,7 +10,8 @@ interface JestConfig {
   globalTeardown?: string;
 }
 
-const targets = process.argv.slice(2).map((target) => target.replace(/\/$/, ''));
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { tests: { type: 'string' } } });
+const targets = positionals.map((target) => target.replace(/\/$/, ''));
 const [project, ...others] = new Set(targets.map((target) => target.split('/').slice(0, 2).join('/')));
 if (project === undefined || others.length > 0) {
   console.error('Name files or folders of one project: npm run mutation -- libs/http/src/json-body.ts');
@@ -31,6 +33,7 @@ await new Stryker({
     config: {
       globalSetup: null,
       globalTeardown: null,
+      ...(values.tests !== undefined && { testMatch: [`<rootDir>/${values.tests}`] }),
       testEnvironment: '<rootDir>/../../tools/mutation/src/fail-fast.environment.ts',
     },
   },
