@@ -13,14 +13,23 @@ const memberships: MembershipMessage[] = [
 ];
 
 function setUp({ cacheMs = 5_000 } = {}) {
-  const state = { nowMs: 1_000, asked: [] as Buffer[], valid: true, hold: Promise.resolve(), down: false, memberships };
+  const state = {
+    nowMs: 1_000,
+    asked: [] as Buffer[],
+    requests: [] as unknown[],
+    valid: true,
+    hold: Promise.resolve(),
+    down: false,
+    memberships,
+  };
   const directory = createSessionDirectory({
     tokenKey: tokenKey(secret),
     cacheMs,
     now: () => state.nowMs,
     identity: {
-      async resolveSession({ sessionSha256 }) {
+      async resolveSession({ sessionSha256 }, call) {
         state.asked.push(sessionSha256 as Buffer);
+        state.requests.push(call);
         await state.hold;
         if (state.down) throw new AppError('upstream_timeout', 'too slow');
         return { session: state.valid ? { userId: 'user_1', memberships: state.memberships } : null };
@@ -49,6 +58,7 @@ describe('createSessionDirectory', () => {
     });
     expect(state.asked[0]?.toString('hex')).toMatch(/^[0-9a-f]{64}$/);
     expect(state.asked[0]?.toString()).not.toContain('ccc');
+    expect(state.requests).toEqual([{ requestId: 'request-1' }]);
   });
 
   it('leaves out a membership whose role it does not know, and knows the others', async () => {
@@ -113,7 +123,11 @@ describe('createSessionDirectory', () => {
   it('throws service_unavailable while identity cannot be asked, and does not keep that', async () => {
     const { state, resolve } = setUp();
     state.down = true;
-    await expect(resolve()).rejects.toMatchObject({ code: 'service_unavailable', retryAfterSeconds: 2 });
+    await expect(resolve()).rejects.toMatchObject({
+      code: 'service_unavailable',
+      message: 'Sessions cannot be checked just now. Try again shortly.',
+      retryAfterSeconds: 2,
+    });
     state.down = false;
     expect(await resolve()).not.toBeNull();
   });
@@ -179,7 +193,7 @@ describe('createSessionDirectory', () => {
     const session = await resolve();
     const [one, two] = session?.memberships ?? [];
     if (session === null || one === undefined || two === undefined) throw new Error('no session');
-    expect(await session.callerToken('keys', one)).toBe(await session.callerToken('keys', one));
+    expect(session.callerToken('keys', one)).toBe(session.callerToken('keys', one));
     expect(await verifyCallerToken(secret, 'keys', await session.callerToken('keys', two))).toEqual({
       userId: 'user_1',
       tenantId: 'ws_2',

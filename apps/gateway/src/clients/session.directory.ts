@@ -48,7 +48,7 @@ export function createSessionDirectory(options: SessionDirectoryOptions): Sessio
   async function ask(sha256: string, requestId: string): Promise<Session | null> {
     try {
       const { session } = await identity.resolveSession({ sessionSha256: Buffer.from(sha256, 'hex') }, { requestId });
-      return session === null || session === undefined ? null : toSession(session, tokenKey);
+      return session === null ? null : toSession(session, tokenKey);
     } catch (cause) {
       throw new AppError('service_unavailable', 'Sessions cannot be checked just now. Try again shortly.', {
         cause,

@@ -1,0 +1,76 @@
+import { describe, expect, it } from '@jest/globals';
+import { AREAS, actsInWorkspace, findArea } from './area.ts';
+
+const found = (path: string) => {
+  const hit = findArea(path);
+  return hit && [hit.area.name, hit.tenantId];
+};
+
+describe('the areas', () => {
+  it('give each its service, access, credentials and bound, and a client address to identity alone', () => {
+    const MIB = 1024 * 1024;
+    const row = ({
+      name,
+      upstream,
+      access,
+      credentials,
+      bodyLimitBytes,
+      tellsClientAddress,
+    }: (typeof AREAS)[number]) => [
+      name,
+      upstream,
+      typeof access === 'object' ? `${access.read}/${access.write}` : access,
+      credentials,
+      bodyLimitBytes,
+      tellsClientAddress,
+    ];
+    expect(AREAS.map(row)).toEqual([
+      ['login', 'identity', 'public', ['cookie'], MIB, true],
+      ['auth', 'identity', 'session', ['cookie'], MIB, true],
+      ['budgets', 'budgets', 'owner/owner', [], MIB, false],
+      ['workspaces', 'identity', 'session', [], MIB, false],
+      ['workspace', 'identity', 'owner/owner', [], MIB, false],
+      ['members', 'identity', 'owner/owner', [], MIB, false],
+      ['agents', 'identity', 'member/owner', [], MIB, false],
+      ['dashboard', 'dashboard', 'member/member', [], MIB, false],
+      ['alerts', 'alerts', 'admin/admin', [], MIB, false],
+      ['keys', 'keys', 'owner/owner', [], MIB, false],
+      ['events', 'ingest', 'key', ['authorization'], 5 * MIB, false],
+    ]);
+    expect(AREAS.filter(actsInWorkspace).map(({ name }) => name)).toEqual([
+      'budgets',
+      'workspace',
+      'members',
+      'agents',
+      'dashboard',
+      'alerts',
+      'keys',
+    ]);
+  });
+
+  it.each([
+    ['/api/v1/auth/login', ['login', undefined]],
+    ['/api/v1/auth/login/x', ['login', undefined]],
+    ['/api/v1/auth/logins', ['auth', undefined]],
+    ['/api/v1/auth', ['auth', undefined]],
+    ['/api/v1/workspaces', ['workspaces', undefined]],
+    ['/api/v1/workspaces/ws_1', ['workspaces', undefined]],
+    ['/api/v1/workspaces/ws_1/budgets', ['budgets', 'ws_1']],
+    ['/api/v1/workspaces/ws_1/budgets/agents/a', ['budgets', 'ws_1']],
+    ['/api/v1/workspaces/ws_1/budgetsx', ['workspaces', undefined]],
+    ['/api/v1/workspaces/ws_1/x/budgets', ['workspaces', undefined]],
+    ['/api/v1/workspaces//budgets', ['workspaces', undefined]],
+    ['/api/v1/workspace', ['workspace', undefined]],
+    ['/api/v1/management/workspace-keys/k', ['keys', undefined]],
+    ['/api/v1/events', ['events', undefined]],
+  ])('have the path %s in one of them', (path, expected) => {
+    expect(found(path)).toEqual(expected);
+  });
+
+  it.each(['/', '', '/api/v1', '/api/v1/eventsx', '/api/v1/management', '/x/api/v1/events', '/API/v1/events'])(
+    'have nothing at %s',
+    (path) => {
+      expect(found(path)).toBeNull();
+    },
+  );
+});
