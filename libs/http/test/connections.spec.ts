@@ -1,9 +1,10 @@
 import { once } from 'node:events';
 import type { RequestListener } from 'node:http';
-import { connect, type Socket } from 'node:net';
+import { Socket, connect } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createMetrics } from '@tollkeeper/runtime';
 import { eventually } from '@tollkeeper/testing';
+import { MAX_SENT_AHEAD, createConnections } from '../src/connections.ts';
 import { createHttpListener } from '../src/index.ts';
 import type { HttpListener, Refusal } from '../src/index.ts';
 
@@ -63,8 +64,68 @@ describe('when as many connections are open as may be', () => {
     const asked = [fetch(url), fetch(url)];
     await eventually(() => expect(answers).toHaveLength(2));
     await expect(fetch(url)).rejects.toThrow();
+    expect(refused).toEqual(['connection_limit']);
     for (const answer of answers) answer();
     expect(await Promise.all(asked.map(async (each) => (await each).text()))).toEqual(['done', 'done']);
+  });
+});
+
+describe('a place among the connections', () => {
+  const setUp = () => {
+    const refusals: Refusal[] = [];
+    const connections = createConnections({ maxConnections: 2, countRefusal: (reason) => refusals.push(reason) });
+    const open = () => {
+      const socket = new Socket();
+      connections.open(socket);
+      return socket;
+    };
+    return { connections, open, refusals };
+  };
+
+  it('is free at once when its connection gives way: as many that come together each get one', () => {
+    const { connections, open, refusals } = setUp();
+    const sockets = [open(), open(), open(), open()];
+    expect(sockets.map(({ destroyed }) => destroyed)).toEqual([true, true, false, false]);
+    expect([connections.count, refusals]).toEqual([2, ['connection_limit', 'connection_limit']]);
+  });
+
+  it('is free when its connection has closed', async () => {
+    const { connections, open, refusals } = setUp();
+    const sockets = [open(), open()];
+    await Promise.all(sockets.map((socket) => once(socket.destroy(), 'close')));
+    expect(connections.count).toBe(0);
+    open();
+    open();
+    expect([connections.count, refusals]).toEqual([2, []]);
+  });
+
+  it('is free when a client goes away before it is answered', async () => {
+    let begun = 0;
+    let over = 0;
+    const url = await start((_req, res) => {
+      begun += 1;
+      res.once('close', () => (over += 1));
+    }, 2);
+    for (let client = 1; client <= 4; client += 1) {
+      const socket = await open(url, GET);
+      await eventually(() => expect(begun).toBe(client));
+      socket.destroy();
+      await eventually(() => expect(over).toBe(client));
+    }
+    expect(refused).toEqual([]);
+  });
+
+  it('is kept longest by the connection that was answered last, not by the one that began last', async () => {
+    const url = await start((req, res) => void req.resume().on('end', () => res.end('done')), 2);
+    const first = await open(url);
+    const second = await open(url);
+    const answered = once(first, 'data');
+    first.write(GET);
+    await answered;
+    const closed = once(second, 'close');
+    await open(url);
+    await closed;
+    expect(first.closed).toBe(false);
   });
 });
 
@@ -96,9 +157,21 @@ describe('requests sent ahead on one connection', () => {
     expect(handled).toBe(1);
   });
 
-  it('cut their connection off when they are too many', async () => {
+  it('are all answered when they are as many as may be, again and again', async () => {
+    const url = await start((_req, res) => void setImmediate(() => res.end('done')));
+    const socket = await open(url);
+    let text = '';
+    socket.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    for (let round = 1; round <= 2; round += 1) {
+      socket.write(GET.repeat(1 + MAX_SENT_AHEAD));
+      await eventually(() => expect(text.match(/done/g)).toHaveLength(round * (1 + MAX_SENT_AHEAD)));
+    }
+    expect(refused).toEqual([]);
+  });
+
+  it('cut their connection off when they are one more', async () => {
     const url = await start(() => undefined);
-    const socket = await open(url, GET.repeat(1000));
+    const socket = await open(url, GET.repeat(1 + MAX_SENT_AHEAD + 1));
     await once(socket, 'close');
     expect(refused).toEqual(['pipeline_limit']);
   });
