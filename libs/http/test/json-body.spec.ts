@@ -88,6 +88,26 @@ describe('a large body', () => {
     expect(await refusal(`[${'{},'.repeat(1_000_000)}1]`)).toEqual(['invalid_request', '']);
   });
 
+  it('has as many parts and elements as may be, and is told the bound with one more', async () => {
+    const object = (parts: number) => `{"b":"${LONG}","a":[${'1,'.repeat(parts - 3)}1]}`;
+    const elements = (count: number) => `["${LONG}",${'1,'.repeat(count - 2)}1]`;
+    expect(await refusal(object(MAX_JSON_PARTS))).toBe('taken');
+    expect(await refusal(elements(10_000))).toBe('taken');
+    const message = 'must have at most 20000 fields, elements, objects and lists';
+    for (const [text, problem] of [
+      [object(MAX_JSON_PARTS + 1), { path: '', message }],
+      [list(`[${'1,'.repeat(MAX_JSON_PARTS)}1]`), { path: '[1]', message }],
+      [elements(10_001), { path: '', message: 'must have at most 10000 elements' }],
+    ] as const) {
+      await expect(read(text)).rejects.toMatchObject({
+        code: 'invalid_request',
+        message: `${problem.path || 'The body'} ${problem.message}.`,
+        details: [problem],
+      });
+    }
+    await expect(read('{')).rejects.toMatchObject({ message: 'The request body is not valid JSON.' });
+  });
+
   it.each([
     ['a list', 5, `[${`{"a":[${'{},'.repeat(1_000)}1]},`.repeat(1_000)}1]`],
     ['a text', 3, `"${'\\n'.repeat(2_500_000)}"`],
