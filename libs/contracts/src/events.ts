@@ -35,19 +35,10 @@ export type BudgetBlockedEvent = EventOf<'budget.blocked', z.infer<typeof budget
 export type GuardBlockedEvent = EventOf<'guard.blocked', z.infer<typeof guardBlockedData>>;
 /** An event of a type that only alert rules count. */
 export type OtherEvent = EventOf<string, { run_id?: string | undefined; agent_id?: string | undefined }>;
-/** Narrow it with `isSpendSettled`, `isBudgetBlocked` and `isGuardBlocked`. */
 export type GatewayEvent = SpendSettledEvent | BudgetBlockedEvent | GuardBlockedEvent | OtherEvent;
 
 export function isSpendSettled(event: GatewayEvent): event is SpendSettledEvent {
   return event.type === 'spend.settled';
-}
-
-export function isBudgetBlocked(event: GatewayEvent): event is BudgetBlockedEvent {
-  return event.type === 'budget.blocked';
-}
-
-export function isGuardBlocked(event: GatewayEvent): event is GuardBlockedEvent {
-  return event.type === 'guard.blocked';
 }
 
 const ATTRIBUTES = new Set(Object.keys(otherEventSchema.shape));

@@ -35,22 +35,17 @@ export function tokenKey(secret: string): TokenKey {
 }
 
 /**
- * A compact JWS (HS256) that says to `service` (`keys`) who a request acts for; `ttlSeconds` 1 to 60. It may be reused until it
- * expires.
+ * A compact JWS (HS256) that says to `service` (`keys`) who a request acts for. It may be reused until it expires, a minute after
+ * it was signed.
  */
-export async function signCallerToken(
-  secret: string | TokenKey,
-  service: string,
-  caller: Caller,
-  { ttlSeconds = MAX_TTL_SECONDS }: { ttlSeconds?: number } = {},
-): Promise<string> {
+export async function signCallerToken(secret: string | TokenKey, service: string, caller: Caller): Promise<string> {
   const claims = caller.tenantId === null ? {} : { tenant: caller.tenantId, role: caller.role };
   return new SignJWT(claims)
     .setProtectedHeader({ alg: ALGORITHM })
     .setSubject(caller.userId)
     .setAudience(audiences(CALLER_AUDIENCE, service))
     .setIssuedAt()
-    .setExpirationTime(`${Math.min(ttlSeconds, MAX_TTL_SECONDS)}s`)
+    .setExpirationTime(`${MAX_TTL_SECONDS}s`)
     .sign(toKey(secret));
 }
 

@@ -25,13 +25,14 @@ export interface HttpListenerOptions {
    * here: of an answer that is larger than its buffers, a client has to read about a megabyte in that time.
    */
   unreadTimeoutMs?: number;
-  /** Milliseconds an idle connection is kept: longer than the peer in front keeps it, or it sends into a closed one. */
-  keepAliveTimeoutMs?: number;
   /** Milliseconds that requests under way get to finish at stop, before their connections are cut. */
   stopTimeoutMs?: number;
 }
 
 const MAX_HEADER_BYTES = 16 * 1024;
+
+/** An idle connection is kept longer than the peer in front keeps it, or that one sends into a closed one. */
+const KEEP_ALIVE_TIMEOUT_MS = 75_000;
 
 /** Time to read the answer for a client whose connection is given up. */
 const LINGER_MS = 1_000;
@@ -56,7 +57,6 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
     maxConnections = 4096,
     requestTimeoutMs = 30_000,
     unreadTimeoutMs = 60_000,
-    keepAliveTimeoutMs = 75_000,
     stopTimeoutMs = 15_000,
   } = options;
   const connections = createConnections({ maxConnections, countRefusal });
@@ -69,7 +69,7 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
       headersTimeout: Math.min(15_000, requestTimeoutMs),
       requestTimeout: requestTimeoutMs,
       connectionsCheckingInterval: Math.min(1_000, requestTimeoutMs),
-      keepAliveTimeout: keepAliveTimeoutMs,
+      keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
       noDelay: true,
       // Node's own answer has neither body nor id.
       requireHostHeader: false,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isBudgetBlocked, isGuardBlocked, isSpendSettled, gatewayEventSchema } from '@tollkeeper/contracts';
+import { type BudgetBlockedEvent, gatewayEventSchema, isSpendSettled } from '@tollkeeper/contracts';
 import { sampleHistory } from './sample-history.ts';
 
 const UNTIL = Date.parse('2026-11-21T18:20:00.000Z');
@@ -30,15 +30,16 @@ describe('the sample history', () => {
   });
 
   it('shows spend, blocked budgets and blocked guards, and more of them on working days than on weekends', () => {
-    for (const isType of [isSpendSettled, isBudgetBlocked, isGuardBlocked]) {
-      expect(events.filter(isType).length).toBeGreaterThan(50);
+    for (const shown of ['spend.settled', 'budget.blocked', 'guard.blocked']) {
+      expect(events.filter(({ type }) => type === shown).length).toBeGreaterThan(50);
     }
     const weekend = events.filter(({ time }) => [0, 6].includes(new Date(time).getUTCDay()));
     expect(weekend.length / events.length).toBeLessThan(0.25);
   });
 
   it('blocks an agent at its daily budget, never before', () => {
-    for (const { data } of events.filter(isBudgetBlocked)) {
+    const blocked = events.filter((event): event is BudgetBlockedEvent => event.type === 'budget.blocked');
+    for (const { data } of blocked) {
       expect(data.spent_micros).toBeLessThanOrEqual(data.daily_budget_usd_micros);
       expect(data.spent_micros + data.requested_micros).toBeGreaterThan(data.daily_budget_usd_micros);
     }
