@@ -1,4 +1,4 @@
-import { type Column, formatTable, seconds } from './markdown.table.ts';
+import { type Column, formatTable, seconds } from './table.columns.ts';
 import type { MemoryPeaks } from './memory.watch.ts';
 
 /** What others noticed while one sender did its worst. */

@@ -1,4 +1,4 @@
-import { type Column, formatTable, seconds } from './markdown.table.ts';
+import { type Column, formatTable, seconds } from './table.columns.ts';
 
 /** What came of one fault. Seconds are counted from the moment at which the process was gone. */
 export interface FaultRow {

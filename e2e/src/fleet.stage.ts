@@ -1,7 +1,7 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { type Fleet, type FleetOptions, startFleet } from '@tollkeeper/fleet';
+import { OWNER, newDataDirectory, removeDataDirectory } from '@tollkeeper/testing/standalone-process';
 import type { Deployment, Stage } from './deployment.ts';
-import { OWNER, newDataDirectory, removeDataDirectory } from './standalone.process.ts';
 import { type WebhookReceiver, startWebhookReceiver } from './webhook.receiver.ts';
 
 /** A fleet of processes on real Kafka and MongoDB. */

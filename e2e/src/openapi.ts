@@ -1,7 +1,7 @@
 // Writes docs/openapi.json: the document of the whole public API, as the running product serves it.
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { newDataDirectory, removeDataDirectory, startStandalone } from './standalone.process.ts';
+import { newDataDirectory, removeDataDirectory, startStandalone } from '@tollkeeper/testing/standalone-process';
 
 const FILE = join(import.meta.dirname, '../../docs/openapi.json');
 

@@ -6,7 +6,7 @@ import {
   newDataDirectory,
   removeDataDirectory,
   startStandalone,
-} from './standalone.process.ts';
+} from '@tollkeeper/testing/standalone-process';
 import { type WebhookReceiver, startWebhookReceiver } from './webhook.receiver.ts';
 
 /** A standalone for the suites of this file. */

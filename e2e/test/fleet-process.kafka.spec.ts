@@ -9,7 +9,7 @@ import { SERVICES } from '@tollkeeper/topology';
 import { eventually } from '@tollkeeper/testing';
 import { logIn } from '../src/api.client.ts';
 import { spendSettled } from '../src/events.ts';
-import { isRunning, newDataDirectory, removeDataDirectory } from '../src/standalone.process.ts';
+import { isRunning, newDataDirectory, removeDataDirectory } from '@tollkeeper/testing/standalone-process';
 import { postEvents } from '../src/workspace.ts';
 
 const ROOT = join(import.meta.dirname, '..', '..');

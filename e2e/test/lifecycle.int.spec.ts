@@ -15,7 +15,7 @@ import {
   newDataDirectory,
   removeDataDirectory,
   startStandalone,
-} from '../src/standalone.process.ts';
+} from '@tollkeeper/testing/standalone-process';
 import { postEvents } from '../src/workspace.ts';
 
 interface Spend {

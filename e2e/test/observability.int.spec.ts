@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { freePort } from '@tollkeeper/managed-process';
 import { eventually, startOtlpReceiver } from '@tollkeeper/testing';
 import { logIn } from '../src/api.client.ts';
-import { newDataDirectory, removeDataDirectory, startStandalone } from '../src/standalone.process.ts';
+import { newDataDirectory, removeDataDirectory, startStandalone } from '@tollkeeper/testing/standalone-process';
 import { describeObservability } from '../src/suites/observability.suite.ts';
 import { postBlocked, watchBlocked } from '../src/watched.calls.ts';
 import { startWebhookReceiver } from '../src/webhook.receiver.ts';

@@ -8,7 +8,7 @@ import { SERVICES, TOPOLOGY, usesLog } from '@tollkeeper/topology';
 import { createClient, logIn } from '../src/api.client.ts';
 import { spendSettled } from '../src/events.ts';
 import { type FleetDeployment, deployFleet } from '../src/fleet.stage.ts';
-import { newDataDirectory, removeDataDirectory } from '../src/standalone.process.ts';
+import { newDataDirectory, removeDataDirectory } from '@tollkeeper/testing/standalone-process';
 import { newWorkspace, postEvents } from '../src/workspace.ts';
 
 describe('the order of a start does not matter', () => {

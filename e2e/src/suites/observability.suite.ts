@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { eventually, type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '@tollkeeper/testing';
+import { newDataDirectory, removeDataDirectory } from '@tollkeeper/testing/standalone-process';
 import { logIn } from '../api.client.ts';
 import { documentedMetrics, servedMetrics } from '../metrics.page.ts';
-import { newDataDirectory, removeDataDirectory } from '../standalone.process.ts';
 import type { Target } from '../target.ts';
 import { type WebhookReceiver, startWebhookReceiver } from '../webhook.receiver.ts';
 import { postBlocked, SIGNING_SECRET, watchBlocked } from '../watched.calls.ts';

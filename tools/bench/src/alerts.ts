@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { markdownTable } from '@tollkeeper/testing/markdown-table';
 import { type AlertsStack, type RuleSettings, startAlertsStack } from './alerts.stack.ts';
 import { runBareConsumer, runService } from './consumer.runs.ts';
 import { rateOfCountQueries } from './count-queries.ts';
@@ -16,8 +17,7 @@ import {
   WORKSPACES,
 } from './evaluator.traffic.ts';
 import { describeMachine } from './machine.ts';
-import { markdownTable, whole } from './markdown.table.ts';
-import { median, percentile } from './statistics.ts';
+import { median, percentile, whole } from './statistics.ts';
 import type { Run } from './stopwatch.ts';
 
 const { values } = parseArgs({

@@ -1,11 +1,11 @@
 import { parseArgs } from 'node:util';
 import type { DashboardService } from '@tollkeeper/dashboard';
+import { markdownTable } from '@tollkeeper/testing/markdown-table';
 import { loadInBulk } from './bulk.loader.ts';
 import { measureConsumer } from './consumer.rate.ts';
 import { startDashboardStack, type DashboardStack } from './dashboard.stack.ts';
 import { describeMachine } from './machine.ts';
-import { markdownTable, whole } from './markdown.table.ts';
-import { percentile } from './statistics.ts';
+import { percentile, whole } from './statistics.ts';
 
 const { values } = parseArgs({
   options: {

@@ -4,8 +4,9 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { newDataDirectory, OWNER, removeDataDirectory, startStandalone } from '@tollkeeper/testing/standalone-process';
 import { generate } from 'selfsigned';
-import { eventNow, OWNER, postEvents, settledNow, startStandalone } from './standalone.process.ts';
+import { eventNow, postEvents, settledNow, UNLIMITED_EVENTS } from './posted.events.ts';
 
 /** Milliseconds from the 202 of the event that fires an alert to its webhook, one for each alert. */
 export interface DeliveryLatencies {
@@ -27,9 +28,10 @@ const LAST_MS = 10_000;
 /** Fires alerts one by one on a standalone while other events flow, and times their webhooks to a receiver on loopback. */
 export async function measureDeliveries(): Promise<DeliveryLatencies> {
   const receiver = await startReceiver();
+  const dataDirectory = await newDataDirectory();
   const allowed = { TOLLKEEPER_ALLOW_CIDRS: '127.0.0.0/8', NODE_EXTRA_CA_CERTS: receiver.certificateFile };
-  const standalone = await startStandalone({ ...allowed, TOLLKEEPER_DEMO: 'false' });
-  const { url, key } = standalone;
+  const standalone = await startStandalone({ dataDirectory, env: { ...UNLIMITED_EVENTS, ...allowed } });
+  const { baseUrl: url, apiKey: key } = standalone;
   const background = setInterval(() => {
     const count = (BACKGROUND_PER_SECOND * BACKGROUND_EVERY_MS) / 1_000;
     postEvents(
@@ -56,7 +58,8 @@ export async function measureDeliveries(): Promise<DeliveryLatencies> {
     return { milliseconds, missing: ALERTS - milliseconds.length, backgroundPerSecond: BACKGROUND_PER_SECOND };
   } finally {
     clearInterval(background);
-    await standalone.stop();
+    await standalone.end('SIGTERM');
+    await removeDataDirectory(dataDirectory);
     await receiver.stop();
   }
 }

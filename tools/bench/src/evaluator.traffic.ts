@@ -7,7 +7,7 @@ import {
 import type { EventLog } from '@tollkeeper/event-log';
 import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import type { AlertsStack, RuleSettings } from './alerts.stack.ts';
-import { whole } from './markdown.table.ts';
+import { whole } from './statistics.ts';
 
 export const WORKSPACES = 50;
 export const RULES_PER_WORKSPACE = 20;

@@ -9,8 +9,8 @@ import { type AlertsStack, type RuleSettings, startAlertsStack } from './alerts.
 import { runService } from './consumer.runs.ts';
 import { fillLog, generateEvents, makeRules, MATCHING_TYPE } from './evaluator.traffic.ts';
 import { runBareEachBatch } from './kafka.baseline.ts';
-import { whole } from './markdown.table.ts';
 import { generateSpend } from './spend.traffic.ts';
+import { whole } from './statistics.ts';
 import type { Run } from './stopwatch.ts';
 
 /** A consumer of a service and two bare ones, each over the same topic in every round. */

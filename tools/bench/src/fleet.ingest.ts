@@ -3,11 +3,11 @@ import { encodeGatewayEvent, type GatewayEvent } from '@tollkeeper/contracts';
 import type { Fleet } from '@tollkeeper/fleet';
 import { provenTenantId } from '@tollkeeper/kernel';
 import { generateBatches } from './event.generator.ts';
-import { whole } from './markdown.table.ts';
 import { cpuSeconds } from './processor.time.ts';
 import { startServer } from './server.process.ts';
 import type { LoadRequest, LoadResult } from './servers/load.worker.ts';
 import type { ProduceRequest, ProduceResult } from './servers/producer.worker.ts';
+import { whole } from './statistics.ts';
 
 export interface IngestRounds {
   /** Events a second through the edge, by round, and the milliseconds that half of the requests took at most. */

@@ -5,6 +5,7 @@ import { parseArgs } from 'node:util';
 import { createConfiguredEventLog, type EventLog } from '@tollkeeper/event-log';
 import { type Fleet, startFleet } from '@tollkeeper/fleet';
 import { createLogger, createMetrics } from '@tollkeeper/runtime';
+import { markdownTable } from '@tollkeeper/testing/markdown-table';
 import type { ServiceName } from '@tollkeeper/topology';
 import { generateEvents, RULES_PER_WORKSPACE, WORKSPACES } from './evaluator.traffic.ts';
 import { compareAlerts, type Compared, compareDashboard, RULE } from './fleet.consumers.ts';
@@ -12,9 +13,8 @@ import { BATCH, type IngestRounds, measureIngest } from './fleet.ingest.ts';
 import { type Drained, measureReplicas } from './fleet.replicas.ts';
 import { makeWorkspaces } from './fleet.workspaces.ts';
 import { describeMachine } from './machine.ts';
-import { markdownTable, whole } from './markdown.table.ts';
 import { generateSpend } from './spend.traffic.ts';
-import { median } from './statistics.ts';
+import { median, whole } from './statistics.ts';
 import type { Run } from './stopwatch.ts';
 
 const { values } = parseArgs({

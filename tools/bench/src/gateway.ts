@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { parseArgs } from 'node:util';
 import { NODE_FLAGS } from '@tollkeeper/fleet';
+import { markdownTable } from '@tollkeeper/testing/markdown-table';
 import { describeMachine } from './machine.ts';
-import { markdownTable, whole } from './markdown.table.ts';
 import { startNginx } from './nginx.process.ts';
 import { cpuSeconds } from './processor.time.ts';
 import { startServer } from './server.process.ts';
 import type { IdentityAddress } from './servers/identity.server.ts';
 import type { LoadRequest, LoadResult } from './servers/load.worker.ts';
 import { measureStandalone } from './standalone.footprint.ts';
-import { median } from './statistics.ts';
+import { median, whole } from './statistics.ts';
 
 /** A proxy under load, with the results of its rounds. */
 interface Contender {

@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { postEvents, settledNow, startStandalone } from './standalone.process.ts';
+import { newDataDirectory, removeDataDirectory, startStandalone } from '@tollkeeper/testing/standalone-process';
+import { postEvents, settledNow, UNLIMITED_EVENTS } from './posted.events.ts';
 
 /** Resident memory in MB. */
 export interface Footprint {
@@ -12,19 +13,22 @@ const BATCHES = 20;
 
 /** Starts the standalone as `npm start` does and takes its memory when it is ready and after events were posted. */
 export async function measureStandalone(): Promise<Footprint[]> {
-  const { child, url, key, stop } = await startStandalone();
+  const dataDirectory = await newDataDirectory();
+  const env = { ...UNLIMITED_EVENTS, TOLLKEEPER_DEMO: 'true' };
+  const { pid, baseUrl, apiKey, end } = await startStandalone({ dataDirectory, env });
   try {
-    const ready = takeFootprint('ready, sample month loaded', child.pid ?? 0);
+    const ready = takeFootprint('ready, sample month loaded', pid);
     for (let batch = 0; batch < BATCHES; batch += 1) {
       await postEvents(
-        url,
-        key,
+        baseUrl,
+        apiKey,
         Array.from({ length: 1_000 }, (_, index) => settledNow(index)),
       );
     }
-    return [ready, takeFootprint(`after ${BATCHES * 1_000} posted events`, child.pid ?? 0)];
+    return [ready, takeFootprint(`after ${BATCHES * 1_000} posted events`, pid)];
   } finally {
-    await stop();
+    await end('SIGTERM');
+    await removeDataDirectory(dataDirectory);
   }
 }
 

@@ -7,3 +7,8 @@ export function percentile(values: readonly number[], percent: number): number {
 export function median(values: readonly number[]): number {
   return percentile(values, 50);
 }
+
+/** `12345.6` as `12,346`. */
+export function whole(value: number): string {
+  return Math.round(value).toLocaleString('en-US');
+}

@@ -6,8 +6,3 @@ export function markdownTable(head: readonly string[], rows: readonly (readonly 
   const rule = widths.map((width, column) => (column === 0 ? '-'.repeat(width) : `${'-'.repeat(width - 1)}:`));
   return [line(head), line(rule), ...rows.map(line)].join('\n');
 }
-
-/** `12345.6` as `12,346`. */
-export function whole(value: number): string {
-  return Math.round(value).toLocaleString('en-US');
-}

@@ -6,21 +6,29 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import type { Target } from './target.ts';
 
 const run = promisify(execFile);
-const ROOT = join(import.meta.dirname, '..', '..');
+const ROOT = join(import.meta.dirname, '../../..');
 /** What `npm start` runs, without npm between the signals of the suites and the process. */
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { start: string } };
 const START_ARGUMENTS = scripts.start.split(' ').slice(1);
 const READY = /Tollkeeper is ready at (http:\/\/\S+)/;
 const START_TIMEOUT_MS = 120_000;
 
-/** The owner of every standalone that the suites start. */
+/** The owner of every standalone that suites and benchmarks start. */
 export const OWNER = { email: 'owner@e2e.example.com', password: 'e2e-Passw0rd-c0rrect' };
 
 /** A standalone in a process of its own, as `npm start` runs it. */
-export interface StandaloneProcess extends Target {
+export interface StandaloneProcess {
+  /** Where its gateway answers, such as `http://127.0.0.1:8080`. */
+  readonly baseUrl: string;
+  readonly owner: { email: string; password: string };
+  /** Slug of the workspace that the owner owns. */
+  readonly workspace: string;
+  /** A `developer` key of that workspace. */
+  readonly apiKey: string;
+  /** Every log line so far. */
+  logs(): string;
   readonly pid: number;
   /** What the person at the terminal has been shown. */
   terminal(): string;
@@ -32,6 +40,7 @@ export interface StandaloneProcess extends Target {
 
 export interface StandaloneOptions {
   dataDirectory: string;
+  /** On top of what every standalone is started with: any free ports, no demo. */
   env?: NodeJS.ProcessEnv;
 }
 
