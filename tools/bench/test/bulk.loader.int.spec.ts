@@ -1,4 +1,4 @@
-import { encodeGatewayEvent, GATEWAY_EVENTS_TOPIC } from '@tollkeeper/contracts';
+import { encodeGatewayEvent, GATEWAY_EVENTS_TOPIC, GATEWAY_EVENTS_TOPIC_OPTIONS } from '@tollkeeper/contracts';
 import { createDashboard, dashboardConfig } from '@tollkeeper/dashboard';
 import { createConfiguredEventLog } from '@tollkeeper/event-log';
 import { provenTenantId } from '@tollkeeper/kernel';
@@ -29,6 +29,8 @@ describe('the bulk path of the benchmark', () => {
     });
     const dashboard = createDashboard({ config, eventLog, logger, metrics });
     await eventLog.start();
+    // The dashboard makes it in the background.
+    await eventLog.ensureTopic(GATEWAY_EVENTS_TOPIC_OPTIONS);
     await dashboard.start();
     const receivedAt = new Date().toISOString();
     for (const events of generateBatches(traffic, 1_000)) {
