@@ -85,6 +85,7 @@ function moduleBoundaries({ extra = [], allow = [] } = {}) {
     'bench',
     'cluster',
     'deployment',
+    'generators',
     'monitoring',
     'receiver',
     'release',

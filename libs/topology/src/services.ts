@@ -16,7 +16,7 @@ export type ServiceName = (typeof SERVICES)[number];
 
 /**
  * How the services fit together. The standalone and the fleet are made from this table; docker-compose.yml, the manifests,
- * the network policies and the documentation are compared with it.
+ * the network policies and the documentation are compared with it. docs/new-service.md says how a service is added.
  */
 export const TOPOLOGY: Readonly<Record<ServiceName, ServiceEntry<ServiceName>>> = {
   /** Users, sessions, workspaces, members and agents. */

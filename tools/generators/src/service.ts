@@ -1,0 +1,21 @@
+/** What the generator is asked for. */
+export interface NewService {
+  name: string;
+  /** A sentence without its full stop. */
+  purpose: string;
+  http: boolean;
+  grpc: boolean;
+  mongodb: boolean;
+  /** Services that it calls over gRPC. */
+  calls: readonly string[];
+}
+
+/** `enforcement` as it is in names of types and functions: `Enforcement`. */
+export function typeName(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1);
+}
+
+/** Lines that are there when their condition holds. */
+export function lines(...all: (string | false)[]): string {
+  return all.filter((line) => line !== false).join('\n');
+}
