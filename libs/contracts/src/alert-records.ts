@@ -31,7 +31,10 @@ export const DELIVERIES_TOPIC = 'alerts.deliveries';
 
 export const DELIVERIES_TOPIC_OPTIONS = { name: DELIVERIES_TOPIC, partitions: 6, retentionMs: 7 * 86_400_000 };
 
-/** Something to tell a channel. Where and with what secret is asked of alerts (`GetChannel`): neither is ever in the log. */
+/**
+ * Something to tell a channel. Where and with what secret is asked of alerts (`GetChannel`): neither is ever in the
+ * log.
+ */
 export interface NotificationRecord {
   /** Derived from alert, channel and type, so the same at every append; becomes the `webhook-id`. */
   notificationId: string;

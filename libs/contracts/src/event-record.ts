@@ -32,7 +32,9 @@ export interface GatewayEventRecord {
   event: GatewayEvent;
 }
 
-/** A record for the topic, as a log's `append` takes it. Its value begins with the event's type, for `peekEventType`. */
+/**
+ * A record for the topic, as a log's `append` takes it. Its value begins with the event's type, for `peekEventType`.
+ */
 export function encodeGatewayEvent({ tenantId, receivedAt, event }: GatewayEventRecord): {
   key: string;
   value: Buffer;
@@ -45,8 +47,9 @@ export function encodeGatewayEvent({ tenantId, receivedAt, event }: GatewayEvent
 const utcTimestamp = z.string().regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/);
 
 /**
- * What ingestion takes for a source, since readers make keys of it: a lone surrogate comes back from a database as another character,
- * so such a key is never found again. A refinement, for the released contract of the record says no more than that it is a string.
+ * What ingestion takes for a source, since readers make keys of it: a lone surrogate comes back from a database as
+ * another character, so such a key is never found again. A refinement, for the released contract of the record says no
+ * more than that it is a string.
  */
 const source = z
   .string()
@@ -100,8 +103,9 @@ const BEGINNING = Buffer.from('{"v":1,"event":{"type":"');
 const QUOTE = 0x22;
 
 /**
- * The type of a record's event, read without any check and at a small part of the cost of parsing the record: enough to pass
- * over the events that a reader does not care for. Null for what `encodeGatewayEvent` did not write: that takes `decodeGatewayEvent`.
+ * The type of a record's event, read without any check and at a small part of the cost of parsing the record: enough to
+ * pass over the events that a reader does not care for. Null for what `encodeGatewayEvent` did not write: that takes
+ * `decodeGatewayEvent`.
  */
 export function peekEventType(value: Buffer): string | null {
   for (let index = 0; index < BEGINNING.length; index += 1) if (value[index] !== BEGINNING[index]) return null;

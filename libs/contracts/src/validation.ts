@@ -44,8 +44,9 @@ export function formatPath(path: readonly PropertyKey[]): string {
 }
 
 /**
- * The problems that zod found, as an error answer lists them: one for each issue, of the first 100. `prefix` stands before every path.
- * Of the fields of an object that are not known, the first is named itself, not the object that it is in, and tells of the others.
+ * The problems that zod found, as an error answer lists them: one for each issue, of the first 100. `prefix` stands
+ * before every path. Of the fields of an object that are not known, the first is named itself, not the object that it
+ * is in, and tells of the others.
  */
 export function toErrorDetails(
   issues: readonly z.core.$ZodIssue[],

@@ -9,7 +9,9 @@ import { findMongod } from './mongod.binary.ts';
 import { findPrimary, mongodUri, prepareReplicaSet } from './replica-set.ts';
 
 export interface EmbeddedMongoOptions {
-  /** Holds the lock, the password and, in `mongo/` (`mongo-2/`, `mongo-3/`), the database files. Created when missing. */
+  /**
+   * Holds the lock, the password and, in `mongo/` (`mongo-2/`, `mongo-3/`), the database files. Created when missing.
+   */
   dataDirectory: string;
   /** 1 unless given; with 3, the set goes on when one of them is lost. The same at each start on the data directory. */
   members?: 1 | 3;

@@ -25,8 +25,8 @@ export function mongodUri(ports: readonly number[], password: string): string {
 }
 
 /**
- * Brings fresh or used `mongod`s to where they take transactions from the one user that they have: a replica set of all of
- * them, on the ports of this start. Repeats what an interrupted first start did not finish.
+ * Brings fresh or used `mongod`s to where they take transactions from the one user that they have: a replica set of all
+ * of them, on the ports of this start. Repeats what an interrupted first start did not finish.
  */
 export async function prepareReplicaSet(ports: readonly [number, ...number[]], password: string): Promise<void> {
   const members = ports.map((port, _id) => ({ _id, host: hostOf(port) }));
@@ -78,7 +78,10 @@ async function adopt(admin: Db, members: Member[]): Promise<true> {
   return true;
 }
 
-/** A member that finds itself in its configuration is elected by itself, writes its term there, and refuses another change meanwhile. */
+/**
+ * A member that finds itself in its configuration is elected by itself, writes its term there, and refuses another
+ * change meanwhile.
+ */
 async function reconfigure(admin: Db, config: object): Promise<void> {
   const deadline = Date.now() + PRIMARY_TIMEOUT_MS;
   for (;;) {
@@ -105,7 +108,10 @@ async function waitForMembers(ports: readonly number[]): Promise<number> {
   }
 }
 
-/** The port of the member that takes writes, or undefined while there is none. Members that do not answer are passed over. */
+/**
+ * The port of the member that takes writes, or undefined while there is none. Members that do not answer are passed
+ * over.
+ */
 export async function findPrimary(ports: readonly number[]): Promise<number | undefined> {
   for (const port of ports) {
     const state = await withoutUser(port, (admin) => admin.command({ hello: 1 })).catch(() => undefined);
@@ -118,7 +124,10 @@ function hostOf(port: number): string {
   return `127.0.0.1:${port}`;
 }
 
-/** As a client of loopback that has not logged in: it may ask how a member is, and set up one without a user ("localhost exception"). */
+/**
+ * As a client of loopback that has not logged in: it may ask how a member is, and set up one without a user ("localhost
+ * exception").
+ */
 function withoutUser<T>(port: number, use: (admin: Db) => Promise<T>): Promise<T> {
   return withAdmin(`mongodb://${hostOf(port)}/?directConnection=true`, use);
 }

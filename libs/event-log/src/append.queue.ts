@@ -25,8 +25,8 @@ export interface AppendQueue {
 }
 
 /**
- * Group commit for one topic: what arrives while a write is under way goes into the next one together, so many small appends
- * cost little more than one. A single write at a time also keeps the order per key.
+ * Group commit for one topic: what arrives while a write is under way goes into the next one together, so many small
+ * appends cost little more than one. A single write at a time also keeps the order per key.
  */
 export function createAppendQueue(deps: {
   topic: string;

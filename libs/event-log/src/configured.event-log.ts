@@ -10,7 +10,8 @@ const DEFAULT_DATABASE = 'tollkeeper_log';
 const DEFAULT_REPLICATION_FACTOR = 3;
 
 /**
- * Environment that says where the event log is: in MongoDB or in Kafka. Every service that reads or writes it has the same.
+ * Environment that says where the event log is: in MongoDB or in Kafka. Every service that reads or writes it has the
+ * same.
  */
 export const eventLogConfig = {
   EVENT_LOG_MONGODB_URI: secret(

@@ -4,8 +4,8 @@ import type { RecordBatch } from './event-log.ts';
 /** Tells a record that can never be applied from one that only conflicts, be it by load or by somebody's lock. */
 export interface ConflictPatience {
   /**
-   * Of a record that MongoDB refused alone with `error`: whether it may be taken for the cause. At once for any error but
-   * a {@link ContendedTransaction}, of which the record must have had `patienceMs`.
+   * Of a record that MongoDB refused alone with `error`: whether it may be taken for the cause. At once for any error
+   * but a {@link ContendedTransaction}, of which the record must have had `patienceMs`.
    */
   hasRunOut(error: unknown, place: Pick<RecordBatch, 'topic' | 'partition'>, offset: number): boolean;
 }

@@ -5,9 +5,10 @@ import { sizeOf } from './log.records.ts';
 /** Where records go that can never be applied, so that those behind them can be. */
 export interface DeadLetters {
   /**
-   * Appends the record to `<topic>.dead` with the headers `dead-reason`, `dead-group` (who could not apply it), `dead-topic`,
-   * `dead-partition` and `dead-offset`. It is kept as it is, unless no log could keep it: then its value is cut to
-   * {@link MAX_RECORD_BYTES}, `dead-value-bytes` says how long it was, and a missing key or too many headers are replaced.
+   * Appends the record to `<topic>.dead` with the headers `dead-reason`, `dead-group` (who could not apply it),
+   * `dead-topic`, `dead-partition` and `dead-offset`. It is kept as it is, unless no log could keep it: then its value
+   * is cut to {@link MAX_RECORD_BYTES}, `dead-value-bytes` says how long it was, and a missing key or too many headers
+   * are replaced.
    *
    * Call it before the batch's position is stored: a crash in between sets the record aside twice, never not at all.
    */
@@ -17,12 +18,15 @@ export interface DeadLetters {
 const DAY_MS = 86_400_000;
 const MAX_REASON_LENGTH = 500;
 const MAX_KEY_LENGTH = 256;
-/** Of the record's own headers; what Kafka takes beyond {@link MAX_RECORD_BYTES} has room for them and the ones added here. */
+/**
+ * Of the record's own headers; what Kafka takes beyond {@link MAX_RECORD_BYTES} has room for them and the ones added
+ * here.
+ */
 const MAX_HEADERS_BYTES = 16 * 1024;
 
 /**
- * Counts what it sets aside in `event_log_dead_letters_total`, by source topic. Make one per service: each group sets its own
- * copy aside, since what one version of a service can't read another may.
+ * Counts what it sets aside in `event_log_dead_letters_total`, by source topic. Make one per service: each group sets
+ * its own copy aside, since what one version of a service can't read another may.
  */
 export function createDeadLetters(deps: {
   eventLog: EventLog;
@@ -61,7 +65,10 @@ export function createDeadLetters(deps: {
   };
 }
 
-/** Others than this log's own appenders write what they like: a dead letter that no log takes would hold up its partition for ever. */
+/**
+ * Others than this log's own appenders write what they like: a dead letter that no log takes would hold up its
+ * partition for ever.
+ */
 function toDeadLetter({ key, value, headers = {} }: ReadRecord, origin: Record<string, string>): LogRecord {
   const tooLong = value.length > MAX_RECORD_BYTES;
   const kept = sizeOf({ key: '', value: Buffer.alloc(0), headers }) <= MAX_HEADERS_BYTES ? headers : {};

@@ -2,7 +2,9 @@ import type { Component } from '@tollkeeper/runtime';
 
 /** A record to append. */
 export interface LogRecord {
-  /** Decides the partition: records with equal keys are read in the order in which they were appended. 1–256 characters. */
+  /**
+   * Decides the partition: records with equal keys are read in the order in which they were appended. 1–256 characters.
+   */
   key: string;
   /** At most {@link MAX_RECORD_BYTES}. The log never looks inside. */
   value: Buffer;
@@ -44,7 +46,8 @@ export interface ConsumerHandler {
   position(topic: string, partition: number): Promise<number | null>;
   /**
    * Applies the batch and stores `nextOffset`, in one transaction where the effects must happen exactly once: then
-   * a crash, a redelivery or a second owner of the partition changes nothing (see `createOffsetStore` of the mongo library).
+   * a crash, a redelivery or a second owner of the partition changes nothing (see `createOffsetStore` of the mongo
+   * library).
    *
    * A handler that stores positions in mid-batch too says so with `stored`, each time with the position that it stored.
    *
@@ -55,8 +58,8 @@ export interface ConsumerHandler {
   handle(batch: RecordBatch, stored: (position: number) => void): Promise<void>;
   /**
    * For handlers that put off storing what they have applied. Called when the work on a partition ends, after its last
-   * {@link handle}. Unless it was `lost`, nobody works on it before this has resolved, so it can be stored now. What was lost
-   * somebody else may work on already, and reads it again. A rejection is logged.
+   * {@link handle}. Unless it was `lost`, nobody works on it before this has resolved, so it can be stored now. What
+   * was lost somebody else may work on already, and reads it again. A rejection is logged.
    */
   released?(partition: ReleasedPartition): Promise<void>;
 }
@@ -103,8 +106,8 @@ export interface EventLog extends Component {
   ensureTopic(options: TopicOptions): Promise<void>;
   /**
    * Resolves once the records survive the loss of this process and of a minority of the storage's nodes. Not atomic
-   * across partitions, and after a rejection some records may have been appended all the same: readers remove duplicates by
-   * an id in the value.
+   * across partitions, and after a rejection some records may have been appended all the same: readers remove
+   * duplicates by an id in the value.
    *
    * Rejects with an AppError: `payload_too_large` for a record over {@link MAX_RECORD_BYTES}, and
    * `service_unavailable` with `retryAfterSeconds` when too much is waiting already or the storage does not answer.
@@ -121,7 +124,10 @@ export interface EventLog extends Component {
 export interface LogConsumer extends Component {
   /** Records of the whole topic that the group has not read yet. Expired records do not count. */
   lag(): Promise<number>;
-  /** The offset that the next record of each partition gets, by its number: appends that resolved before the call are below it. */
+  /**
+   * The offset that the next record of each partition gets, by its number: appends that resolved before the call are
+   * below it.
+   */
   endOffsets(): Promise<readonly number[]>;
 }
 

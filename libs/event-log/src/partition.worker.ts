@@ -12,7 +12,9 @@ const MAX_RETRY_MS = 10_000;
 export interface PartitionSource {
   /** Goes to `position`, or to the earliest record that is left. Called at the start and again after each failure. */
   open(position: number | null): Promise<void>;
-  /** What follows, once there is something. Rejects when `signal` aborts, and when reading must start again with `open`. */
+  /**
+   * What follows, once there is something. Rejects when `signal` aborts, and when reading must start again with `open`.
+   */
   next(signal: AbortSignal): Promise<FetchedRecords>;
 }
 
@@ -25,7 +27,10 @@ export interface FetchedRecords {
 
 /** Work on one assigned partition. */
 export interface PartitionWork {
-  /** Resolves when nothing of it runs any more. Idempotent. `lost` says that another consumer may have the partition already. */
+  /**
+   * Resolves when nothing of it runs any more. Idempotent. `lost` says that another consumer may have the partition
+   * already.
+   */
   stop(options: { lost: boolean }): Promise<void>;
 }
 

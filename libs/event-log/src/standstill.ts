@@ -42,8 +42,8 @@ export interface Standstills {
 }
 
 /**
- * Watches the partitions of one consumer in this process: whether they fail or hang, at their position, at the log or in the handler.
- * It shows in the metrics and, after a minute, once a minute, in the log.
+ * Watches the partitions of one consumer in this process: whether they fail or hang, at their position, at the log or
+ * in the handler. It shows in the metrics and, after a minute, once a minute, in the log.
  */
 export function createStandstills(deps: {
   consumer: Pick<ConsumerOptions, 'group' | 'topic'>;

@@ -14,8 +14,9 @@ import type { ConsumerHandler, EventLog, LogRecord, RecordBatch } from './event-
 const MAX_LINKS = 32;
 
 /**
- * Appends records, each with the context of a producer span in the headers `traceparent` and `tracestate`. A record that carries
- * these already goes on with its own trace, as one does that waited in an outbox; the others belong to the active span.
+ * Appends records, each with the context of a producer span in the headers `traceparent` and `tracestate`. A record
+ * that carries these already goes on with its own trace, as one does that waited in an outbox; the others belong to the
+ * active span.
  */
 export async function appendTraced(
   tracer: Tracer,
@@ -51,8 +52,8 @@ export async function appendTraced(
 }
 
 /**
- * `handle` in a consumer span for each batch. The span continues the trace of its records when they all have the same one; else
- * it begins its own and links to theirs.
+ * `handle` in a consumer span for each batch. The span continues the trace of its records when they all have the same
+ * one; else it begins its own and links to theirs.
  */
 export function handleTraced(
   tracer: Tracer,

@@ -29,15 +29,17 @@ export interface TransactionalHandlerOptions<Item, Effect> extends RecordEffects
 }
 
 /**
- * What one transaction may write, about. The small cache of the standalone, which six partitions share, has room for several
- * of this size; a batch of live events fits, one that is spread over a month does not.
+ * What one transaction may write, about. The small cache of the standalone, which six partitions share, has room for
+ * several of this size; a batch of live events fits, one that is spread over a month does not.
  */
 const LIMITS = {
   documents: 3_000,
   bytes: 4 * 1024 * 1024,
   /** Milliseconds of conflicts after which less is tried at once. What a killed process holds is free before that. */
   retryForMs: 10_000,
-  /** Milliseconds that a single record conflicts before it is taken for the cause, and not the load or somebody's lock. */
+  /**
+   * Milliseconds that a single record conflicts before it is taken for the cause, and not the load or somebody's lock.
+   */
   patienceMs: PATIENCE_MS,
 };
 
@@ -54,11 +56,12 @@ interface Place {
 }
 
 /**
- * A handler whose effects and position are one transaction, as large as a transaction may be and no larger: a batch that
- * writes more is committed in several, each with the position behind its records.
+ * A handler whose effects and position are one transaction, as large as a transaction may be and no larger: a batch
+ * that writes more is committed in several, each with the position behind its records.
  *
- * What MongoDB refuses is halved, down to one record. One that is refused alone, while the database takes the position before it, is set
- * aside with the reason, as is what can't be read; the records behind it go on. An outage sets nothing aside.
+ * What MongoDB refuses is halved, down to one record. One that is refused alone, while the database takes the position
+ * before it, is set aside with the reason, as is what can't be read; the records behind it go on. An outage sets
+ * nothing aside.
  */
 export function createTransactionalHandler<Item, Effect>(
   options: TransactionalHandlerOptions<Item, Effect>,

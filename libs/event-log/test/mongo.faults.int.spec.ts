@@ -255,7 +255,9 @@ async function expireTransactionsSoon({ connection }: MongoConnection): Promise<
   await connection.getClient().db('admin').command({ setParameter: 1, transactionLifetimeLimitSeconds: 1 });
 }
 
-/** Everything that was appended, as the server's TTL monitor removes it in time by the index that the log made for it. */
+/**
+ * Everything that was appended, as the server's TTL monitor removes it in time by the index that the log made for it.
+ */
 async function removeAsExpired({ connection }: MongoConnection): Promise<void> {
   const batches = connection.collection('log_batches');
   expect(await batches.indexes()).toContainEqual(

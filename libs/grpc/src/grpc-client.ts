@@ -26,22 +26,24 @@ export interface GrpcClientOptions {
   config: CallerTokenConfig;
   /** Longest a call may take with all its attempts, unless the call says otherwise. */
   deadlineMs?: number;
-  /** Takes the histogram `grpc_client_request_duration_seconds` by method and status, one for all clients of a service. */
+  /**
+   * Takes the histogram `grpc_client_request_duration_seconds` by method and status, one for all clients of a service.
+   */
   metrics?: Metrics;
   tracer?: Tracer | undefined;
 }
 
 /**
- * The calls of a service, and the connection under them: it opens at the first call and `stop` closes it. It is no part of its
- * owner's readiness: one service's outage must not take those that ask it out of rotation.
+ * The calls of a service, and the connection under them: it opens at the first call and `stop` closes it. It is no part
+ * of its owner's readiness: one service's outage must not take those that ask it out of rotation.
  */
 export type GrpcClient<D extends ServiceDefinition> = UnaryCalls<D> & Component;
 
 const DEFAULT_DEADLINE_MS = 2000;
 
 /**
- * Milliseconds between two look-ups of a server's name at the least; it is looked up when a connection ends or can't be made. A
- * replica that leaves has to stay longer than the names are cached, by more than this: `DRAIN_DELAY_MS`.
+ * Milliseconds between two look-ups of a server's name at the least; it is looked up when a connection ends or can't be
+ * made. A replica that leaves has to stay longer than the names are cached, by more than this: `DRAIN_DELAY_MS`.
  */
 export const LOOKUP_INTERVAL_MS = 1000;
 

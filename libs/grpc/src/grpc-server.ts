@@ -76,9 +76,10 @@ const WELL_FORMED_REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
  * its RPC refuses is INVALID_ARGUMENT with every problem, and its handler is not called.
  *
  * A handler that rejects with an `AppError` answers the status of its code, and the client's side restores the
- * error. So does one that `explain` makes an `AppError`. Any other rejection is logged with the request id and answered as INTERNAL, without what went wrong.
- * Speaks the gRPC health protocol for the whole server (`""`) and for each service by its full name: NOT_SERVING from
- * `drain` on, though calls are answered until `stop`, which lets those under way finish.
+ * error. So does one that `explain` makes an `AppError`. Any other rejection is logged with the request id and answered
+ * as INTERNAL, without what went wrong. Speaks the gRPC health protocol for the whole server (`""`) and for each
+ * service by its full name: NOT_SERVING from `drain` on, though calls are answered until `stop`, which lets those under
+ * way finish.
  */
 export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
   const {

@@ -14,9 +14,10 @@ const RENEW_AFTER_MS = 30_000;
 const CLOCK_TOLERANCE_SECONDS = 5;
 
 /**
- * Makes what a client says to `service` (`tollkeeper.keys.v1.KeysService`) to prove that it is one of ours: a JWS (HS256) of a
- * minute, by the secret that they all share. It is for that service alone, so that none can use what it was sent to ask
- * another. Callers' tokens of the HTTP servers have other audiences and are never taken for it, nor the other way round.
+ * Makes what a client says to `service` (`tollkeeper.keys.v1.KeysService`) to prove that it is one of ours: a JWS
+ * (HS256) of a minute, by the secret that they all share. It is for that service alone, so that none can use what it
+ * was sent to ask another. Callers' tokens of the HTTP servers have other audiences and are never taken for it, nor the
+ * other way round.
  */
 export function createServiceTokens(secret: string, service: string): () => Promise<string> {
   const key = toKey(secret);
@@ -40,7 +41,10 @@ export function createServiceTokens(secret: string, service: string): () => Prom
   };
 }
 
-/** Makes the check of what {@link createServiceTokens} makes: resolves to whether one of ours said it to `service` just now. */
+/**
+ * Makes the check of what {@link createServiceTokens} makes: resolves to whether one of ours said it to `service` just
+ * now.
+ */
 export function createServiceTokenCheck(secret: string, service: string): (said: unknown) => Promise<boolean> {
   const key = toKey(secret);
   const options = {

@@ -63,7 +63,9 @@ async function leave(address: string): Promise<void> {
   running.delete(address);
 }
 
-/** Calls one after the other, as fast as they are answered; `seen` has who answered, or what was said in place of it. */
+/**
+ * Calls one after the other, as fast as they are answered; `seen` has who answered, or what was said in place of it.
+ */
 function keepCalling() {
   const seen: string[] = [];
   let stopped = false;

@@ -31,7 +31,9 @@ interface WireError {
   retryAfterSeconds?: number | undefined;
 }
 
-/** The status that a failed handler answers with. Anything but an `AppError` becomes INTERNAL with a generic sentence. */
+/**
+ * The status that a failed handler answers with. Anything but an `AppError` becomes INTERNAL with a generic sentence.
+ */
 export function toStatus(error: unknown): Partial<StatusObject> & { code: status } {
   if (!(error instanceof AppError)) return { code: status.INTERNAL, details: 'Something went wrong in the service.' };
   const { code, details, retryAfterSeconds } = error;

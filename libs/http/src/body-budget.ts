@@ -6,9 +6,9 @@ import type { CountRefusal } from './refusals.ts';
 export interface BodyBudget {
   readonly takenBytes: number;
   /**
-   * Opens the account of one request, with nothing on it. `giveWay` is called at most once, with the error to answer, when
-   * the body has stalled and another needs its room, which is taken from it at the same time. Once half of the budget is taken, the
-   * bodies of one `sender` get no more than a quarter of it together.
+   * Opens the account of one request, with nothing on it. `giveWay` is called at most once, with the error to answer,
+   * when the body has stalled and another needs its room, which is taken from it at the same time. Once half of the
+   * budget is taken, the bodies of one `sender` get no more than a quarter of it together.
    */
   open(giveWay: (reason: AppError) => void, sender?: string): BodyShare;
 }
@@ -39,7 +39,10 @@ export const PIECE_OVERHEAD_BYTES = 512;
 const PROGRESS_BYTES = 16 * 1024;
 export const STALLED_MS = 1_000;
 
-/** Of each body, this much may use all of the budget, the rest only three quarters: large ones leave room for small ones. */
+/**
+ * Of each body, this much may use all of the budget, the rest only three quarters: large ones leave room for small
+ * ones.
+ */
 export const SMALL_BODY_BYTES = 64 * 1024;
 const LARGE_BODIES_SHARE = 0.75;
 const SENDER_SHARE = 0.25;
@@ -59,9 +62,9 @@ interface Account {
 }
 
 /**
- * Only what has arrived counts: were the announced size taken ahead, a few senders of one byte each would keep everybody
- * else out. When the budget is used up, the body that has stalled longest gives way; if none has, the newcomer is refused,
- * so that under honest load those that have come furthest get through.
+ * Only what has arrived counts: were the announced size taken ahead, a few senders of one byte each would keep
+ * everybody else out. When the budget is used up, the body that has stalled longest gives way; if none has, the
+ * newcomer is refused, so that under honest load those that have come furthest get through.
  */
 export function createBodyBudget(options: BodyBudgetOptions): BodyBudget {
   const { budgetBytes, countRefusal, now = () => performance.now() } = options;

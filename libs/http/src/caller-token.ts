@@ -15,8 +15,8 @@ const CALLER_AUDIENCE = 'tollkeeper';
 const CLIENT_AUDIENCE = 'tollkeeper-client';
 
 /**
- * A token is for one service, so that no service can use what it was sent to speak as the gateway to another. The audience
- * of all comes first for services of 0.1, which look for nothing else.
+ * A token is for one service, so that no service can use what it was sent to speak as the gateway to another. The
+ * audience of all comes first for services of 0.1, which look for nothing else.
  */
 const audiences = (kind: string, service: string): string[] => [kind, audienceOf(kind, service)];
 const audienceOf = (kind: string, service: string): string => `${kind}:${service}`;
@@ -50,8 +50,8 @@ export async function signCallerToken(secret: string | TokenKey, service: string
 }
 
 /**
- * Who `token` speaks for, as `service` may know. Throws `unauthenticated` for one that is forged, altered, expired or meant for
- * something else, such as another service.
+ * Who `token` speaks for, as `service` may know. Throws `unauthenticated` for one that is forged, altered, expired or
+ * meant for something else, such as another service.
  */
 export async function verifyCallerToken(secret: string | TokenKey, service: string, token: string): Promise<Caller> {
   const { sub, tenant, role } = await verify(secret, token, audienceOf(CALLER_AUDIENCE, service));

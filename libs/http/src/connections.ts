@@ -11,13 +11,13 @@ export interface ConnectionsOptions {
 export interface Connections {
   readonly count: number;
   /**
-   * Takes in a new connection. When as many are open as may be, the one that has waited longest for a request, or for the
-   * rest of one, is closed for it; while all are being answered, the new one is.
+   * Takes in a new connection. When as many are open as may be, the one that has waited longest for a request, or for
+   * the rest of one, is closed for it; while all are being answered, the new one is.
    */
   open(socket: Socket): void;
   /**
-   * Calls `handle` when it is the request's turn: those of one connection are answered one after the other, so that who sends
-   * many ahead has one under way. Who sends more ahead than {@link MAX_SENT_AHEAD} is cut off.
+   * Calls `handle` when it is the request's turn: those of one connection are answered one after the other, so that who
+   * sends many ahead has one under way. Who sends more ahead than {@link MAX_SENT_AHEAD} is cut off.
    */
   take(req: IncomingMessage, res: ServerResponse, handle: () => void): void;
   /** Whether an answer has begun on the connection and is not over. */
@@ -26,7 +26,9 @@ export interface Connections {
   answers(): ServerResponse[];
 }
 
-/** Requests that may wait behind another on one connection: each takes a hundred times the memory of its shortest text. */
+/**
+ * Requests that may wait behind another on one connection: each takes a hundred times the memory of its shortest text.
+ */
 export const MAX_SENT_AHEAD = 32;
 
 interface Connection {

@@ -30,7 +30,9 @@ export interface ErrorBody {
   request_id: string;
 }
 
-/** Everything of an error answer but its `X-Request-Id`: `Retry-After` and `Allow` stand in `headers` where they apply. */
+/**
+ * Everything of an error answer but its `X-Request-Id`: `Retry-After` and `Allow` stand in `headers` where they apply.
+ */
 export interface ErrorAnswer {
   status: number;
   headers: Record<string, string>;
@@ -44,7 +46,10 @@ const DEFAULT_RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, number>> = {
   upstream_timeout: 5,
 };
 
-/** The body that tells a caller about `error`. What is not an {@link AppError} is told as `internal`, without its message. */
+/**
+ * The body that tells a caller about `error`. What is not an {@link AppError} is told as `internal`, without its
+ * message.
+ */
 export function errorBody(error: unknown, requestId: string): ErrorBody {
   const { code, message, details } = toAppError(error);
   return { error: message, code, ...(details !== undefined && { details }), request_id: requestId };

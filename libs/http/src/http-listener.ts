@@ -16,9 +16,14 @@ export interface HttpListenerOptions {
   /** Takes the gauge `http_server_connections`. */
   metrics: Metrics;
   countRefusal: CountRefusal;
-  /** Connections open at a time: beyond it, the one that has waited longest without a whole request is closed for the next. */
+  /**
+   * Connections open at a time: beyond it, the one that has waited longest without a whole request is closed for the
+   * next.
+   */
   maxConnections?: number;
-  /** Milliseconds a client has for sending a whole request, its body included: what it has sent takes memory meanwhile. */
+  /**
+   * Milliseconds a client has for sending a whole request, its body included: what it has sent takes memory meanwhile.
+   */
   requestTimeoutMs?: number;
   /**
    * Milliseconds an answer waits for a client that reads none of it. Reading shows only once the system takes more from
@@ -191,7 +196,8 @@ function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
     `HTTP/1.1 ${status}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\n` +
       `X-Request-Id: ${requestId}\r\nConnection: close\r\n\r\n${body}`,
   );
-  // That ends our half only: a client that keeps its own open would hold the connection, and what it has sent, for good.
+  // That ends our half only: a client that keeps its own open would hold the connection, and what it has sent, for
+  // good.
   const cut = setTimeout(() => socket.destroy(), LINGER_MS);
   socket.once('close', () => clearTimeout(cut));
 }

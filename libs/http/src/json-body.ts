@@ -16,7 +16,8 @@ const RUN_BYTES = 64 * 1024;
 const LOOK_BYTES = 64 * 1024;
 
 /**
- * The JSON value in a body. A large one is parsed in slices, a list by its elements; other requests have their turns between them.
+ * The JSON value in a body. A large one is parsed in slices, a list by its elements; other requests have their turns
+ * between them.
  *
  * Throws `malformed_json` for what is not JSON in UTF-8 or has a key that could reach a prototype, and `invalid_request` for one
  * deeper than `MAX_JSON_DEPTH`, and for a large body of more parts than `MAX_JSON_PARTS`, or of as many in one element of its list:
@@ -45,8 +46,8 @@ async function parseValue(bytes: Buffer): Promise<unknown> {
 }
 
 /**
- * `start` is behind the opening bracket. The text is cut at commas between elements and each run parsed as a list of its own, so only
- * what is valid as a whole passes, wherever the cuts are.
+ * `start` is behind the opening bracket. The text is cut at commas between elements and each run parsed as a list of
+ * its own, so only what is valid as a whole passes, wherever the cuts are.
  */
 async function parseList(bytes: Buffer, start: number): Promise<unknown[]> {
   const slices = startSlices();

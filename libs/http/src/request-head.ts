@@ -4,8 +4,9 @@ import { errorAnswer } from './error-body.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
 
 /**
- * Answers a request whose head leaves open what it is for, in the decided body (decisions §3), and closes its connection;
- * false for any other. Proxies and servers that read such a head differently can be played off against each other.
+ * Answers a request whose head leaves open what it is for, in the decided body (decisions §3), and closes its
+ * connection; false for any other. Proxies and servers that read such a head differently can be played off against each
+ * other.
  */
 export function refuseAmbiguous(req: IncomingMessage, res: ServerResponse): boolean {
   const flaw = findFlaw(req);

@@ -85,8 +85,8 @@ export interface RouteDefinition<
   /** Largest body in bytes, after decompression; the server's limit unless given. */
   bodyLimitBytes?: number;
   /**
-   * Charges the caller for what it asks, valid or not: called with the JSON value of the body before it is validated. What it
-   * throws is the answer.
+   * Charges the caller for what it asks, valid or not: called with the JSON value of the body before it is validated.
+   * What it throws is the answer.
    */
   charge?: (caller: CallerFor<A>, body: unknown) => void;
   /** Every answer but errors, which all share the body of decisions §3. */

@@ -2,7 +2,9 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { endSpan, failSpan, type Span, startSpan, type Tracer } from '@tollkeeper/runtime';
 import { answerStatus } from './answer-status.ts';
 
-/** Begins the span of a request that a server has received; it continues the trace that the request came with, if any. */
+/**
+ * Begins the span of a request that a server has received; it continues the trace that the request came with, if any.
+ */
 export function startServerSpan(tracer: Tracer, { method = '', headers }: IncomingMessage, requestId: string): Span {
   const { traceparent, tracestate } = headers;
   const attributes = { 'http.request.method': method, 'tollkeeper.request_id': requestId };

@@ -33,7 +33,8 @@ type Body = Pick<RequestBody, 'contentType' | 'value'>;
 
 /**
  * Checks all parts of a request and throws one `invalid_request` that lists every problem found, the first 100 of them
- * (decisions §3). The elements of a body that is a list are checked in slices: other requests have their turns meanwhile.
+ * (decisions §3). The elements of a body that is a list are checked in slices: other requests have their turns
+ * meanwhile.
  */
 export async function validate(route: Route, params: unknown, url: string, body: Body): Promise<ValidRequest> {
   const problems = new Problems();
@@ -88,7 +89,9 @@ async function checkList(schema: z.ZodArray, list: readonly unknown[], problems:
   });
 }
 
-/** The query as an object of strings. A parameter given twice is a problem: which of the two counts is anyone's guess. */
+/**
+ * The query as an object of strings. A parameter given twice is a problem: which of the two counts is anyone's guess.
+ */
 function readQuery(url: string, problems: Problems): Record<string, string> {
   const start = url.indexOf('?');
   if (start === -1) return {};

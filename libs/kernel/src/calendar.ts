@@ -46,9 +46,9 @@ const ROLLING_MS: Partial<Record<RangeKind, number>> = {
 };
 
 /**
- * An IANA time zone name in the spelling of IANA: `Europe/Berlin` for `europe/berlin`. A link such as `US/Pacific` stays itself.
- * Null for what the calendar can't work with; offsets such as `+05:30` are not names. Temporal is asked itself, because Intl
- * also knows names of ICU that Temporal refuses, such as `JST`.
+ * An IANA time zone name in the spelling of IANA: `Europe/Berlin` for `europe/berlin`. A link such as `US/Pacific`
+ * stays itself. Null for what the calendar can't work with; offsets such as `+05:30` are not names. Temporal is asked
+ * itself, because Intl also knows names of ICU that Temporal refuses, such as `JST`.
  */
 export function canonicalTimezone(name: string): string | null {
   if (!/^[A-Za-z]/.test(name)) return null;
@@ -62,7 +62,8 @@ export function canonicalTimezone(name: string): string | null {
 /**
  * The window that `range` names at the moment `now` (decisions §4). Rolling ranges end now; `today`, `yesterday` and
  * `current_month` are calendar spans of `timezone`; `1m` and `3m` reach back to the same wall-clock time one and three
- * calendar months ago, or to the last day of that month when it is shorter. An unknown or absent range is `current_month`.
+ * calendar months ago, or to the last day of that month when it is shorter. An unknown or absent range is
+ * `current_month`.
  *
  * @throws RangeError when `timezone` is not a time zone; check it with {@link canonicalTimezone} first.
  */

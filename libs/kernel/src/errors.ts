@@ -24,7 +24,10 @@ export interface ErrorDetail {
   message: string;
 }
 
-/** What a caller may be told about an error of a library; undefined where that is no more than that something went wrong. */
+/**
+ * What a caller may be told about an error of a library; undefined where that is no more than that something went
+ * wrong.
+ */
 export type ExplainError = (error: unknown) => AppError | undefined;
 
 export interface AppErrorOptions {

@@ -1,7 +1,10 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** Where downloads are kept for every data directory of this user: `$XDG_CACHE_HOME/tollkeeper`, or `~/.cache/tollkeeper`. */
+/**
+ * Where downloads are kept for every data directory of this user: `$XDG_CACHE_HOME/tollkeeper`, or
+ * `~/.cache/tollkeeper`.
+ */
 export function defaultCacheDirectory(env: NodeJS.ProcessEnv = process.env): string {
   return join(env['XDG_CACHE_HOME'] || join(homedir(), '.cache'), 'tollkeeper');
 }

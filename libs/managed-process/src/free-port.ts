@@ -2,20 +2,22 @@ import { randomInt } from 'node:crypto';
 import { createServer, type Server } from 'node:net';
 
 /**
- * Below the ports that systems give to outgoing connections: a server that is started again on its port finds it free, however
- * many connections the machine has opened meanwhile.
+ * Below the ports that systems give to outgoing connections: a server that is started again on its port finds it free,
+ * however many connections the machine has opened meanwhile.
  */
 const FIRST = 20_000;
 const LAST = 32_000;
-/** Each process takes its ports from blocks of its own. It listens on the first port of a block to tell the others so. */
+/**
+ * Each process takes its ports from blocks of its own. It listens on the first port of a block to tell the others so.
+ */
 const BLOCK = 100;
 const BLOCKS = (LAST - FIRST) / BLOCK;
 
 const ports = freePorts();
 
 /**
- * A port of loopback that nobody listens on. It is given once, here and in all processes that ask this function: from the
- * asking to the listening seconds may pass.
+ * A port of loopback that nobody listens on. It is given once, here and in all processes that ask this function: from
+ * the asking to the listening seconds may pass.
  */
 export async function freePort(): Promise<number> {
   const { value: port } = await ports.next();

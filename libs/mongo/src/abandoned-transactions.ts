@@ -1,13 +1,16 @@
 import type { Connection, mongo } from 'mongoose';
 import { APP_NAME } from './connection.ts';
 
-/** Statements of a transaction follow on each other; one that has waited this long for the next has lost its process. */
+/**
+ * Statements of a transaction follow on each other; one that has waited this long for the next has lost its process.
+ */
 const ABANDONED_AFTER_MICROS = 3_000_000;
 
 /**
- * Ends the transactions that killed processes have left open on the server, where they would hold what they have written for
- * `transactionLifetimeLimitSeconds`, a minute unless the operator says otherwise. A process that was only paused finds its
- * transaction aborted and begins it anew. Needs no privilege: a user sees and ends sessions of its own.
+ * Ends the transactions that killed processes have left open on the server, where they would hold what they have
+ * written for `transactionLifetimeLimitSeconds`, a minute unless the operator says otherwise. A process that was only
+ * paused finds its transaction aborted and begins it anew. Needs no privilege: a user sees and ends sessions of its
+ * own.
  */
 export async function endAbandonedTransactions(connection: Connection): Promise<void> {
   const admin = connection.getClient().db('admin');

@@ -35,15 +35,15 @@ const PING_TIMEOUT_MS = 2_000;
  * A connection with its own bounded pool. Writes are acknowledged once a majority has them in the journal, so an
  * acknowledged write survives `kill -9` of the server.
  *
- * Filters are cast by the schema, a field that the schema does not know rejects, and an object with operators is compared
- * as a value: where a query needs `$gte` and the like, the store wraps it in mongoose's `trusted()`.
+ * Filters are cast by the schema, a field that the schema does not know rejects, and an object with operators is
+ * compared as a value: where a query needs `$gte` and the like, the store wraps it in mongoose's `trusted()`.
  *
- * While no primary answers, operations reject within about 12 s, and most within 5, with errors that `explainOutage` knows;
- * they succeed again by themselves once one does.
+ * While no primary answers, operations reject within about 12 s, and most within 5, with errors that `explainOutage`
+ * knows; they succeed again by themselves once one does.
  *
- * `start` waits until the server can be reached and has a primary, with a line in the log for each attempt, and makes the
- * collections and indexes of the models registered on the connection. It rejects with a sentence that says what to do when the
- * server refuses the user, and when it is no replica set (transactions need one).
+ * `start` waits until the server can be reached and has a primary, with a line in the log for each attempt, and makes
+ * the collections and indexes of the models registered on the connection. It rejects with a sentence that says what to
+ * do when the server refuses the user, and when it is no replica set (transactions need one).
  */
 export function connectMongo({
   uri,

@@ -1,8 +1,8 @@
 import type { Connection, mongo, Schema } from 'mongoose';
 
 /**
- * The driver's collection of a model, whose collection and indexes the connection makes at its start. For hot paths: nothing
- * is cast, copied or checked on the way, so every value in a filter must be typed or validated before.
+ * The driver's collection of a model, whose collection and indexes the connection makes at its start. For hot paths:
+ * nothing is cast, copied or checked on the way, so every value in a filter must be typed or validated before.
  */
 export function driverCollection<Document extends mongo.Document>(
   connection: Connection,

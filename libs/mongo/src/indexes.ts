@@ -11,9 +11,9 @@ interface IndexedModel {
 const INDEX_OPTIONS_CONFLICT = 85;
 
 /**
- * Makes the collections and indexes that the models declare. Idempotent and safe beside other processes that do the same.
- * A TTL index that exists with another age takes the new age; any other difference rejects, because dropping an index of a
- * large collection is the operator's decision.
+ * Makes the collections and indexes that the models declare. Idempotent and safe beside other processes that do the
+ * same. A TTL index that exists with another age takes the new age; any other difference rejects, because dropping an
+ * index of a large collection is the operator's decision.
  *
  * The collections are made here, empty, because transactions that create a collection conflict with each other.
  */

@@ -6,13 +6,13 @@ export interface OffsetStore {
   /** The next offset to read, or null when the group has read nothing of the partition. */
   position(topic: string, partition: number): Promise<number | null>;
   /**
-   * Moves the position from `from` to `to` within the transaction of `session`. Rejects with {@link OffsetConflict}, which aborts
-   * the transaction, when the stored position is not `from`: somebody else has applied these records.
+   * Moves the position from `from` to `to` within the transaction of `session`. Rejects with {@link OffsetConflict},
+   * which aborts the transaction, when the stored position is not `from`: somebody else has applied these records.
    */
   advance(session: ClientSession, step: OffsetStep): Promise<void>;
   /**
-   * As `advance`, without moving: the transaction is one of whoever stands at `from`, and conflicts with every other one that
-   * advances or holds.
+   * As `advance`, without moving: the transaction is one of whoever stands at `from`, and conflicts with every other
+   * one that advances or holds.
    */
   hold(session: ClientSession, place: OffsetPlace): Promise<void>;
 }

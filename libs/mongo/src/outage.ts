@@ -14,7 +14,9 @@ const UNREACHED = new Set([
   'MongoWaitQueueTimeoutError',
 ]);
 
-/** Codes of servers that are going, coming, or not the primary (any more), and of writes that no majority took in time. */
+/**
+ * Codes of servers that are going, coming, or not the primary (any more), and of writes that no majority took in time.
+ */
 const NOT_NOW = new Set([
   6, // HostUnreachable
   7, // HostNotFound
@@ -39,9 +41,9 @@ const NOT_NOW = new Set([
 const PASSING = ['RetryableWriteError', 'TransientTransactionError', 'UnknownTransactionCommitResult'];
 
 /**
- * `service_unavailable` for an error that says that MongoDB can't be reached or has no primary just now; undefined for any
- * other. For the servers of a service with a database (`explain`): what it does in a request fails with such an error within
- * seconds while MongoDB is away.
+ * `service_unavailable` for an error that says that MongoDB can't be reached or has no primary just now; undefined for
+ * any other. For the servers of a service with a database (`explain`): what it does in a request fails with such an
+ * error within seconds while MongoDB is away.
  */
 export function explainOutage(error: unknown): AppError | undefined {
   if (!isOutage(error)) return undefined;

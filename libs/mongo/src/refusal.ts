@@ -24,11 +24,12 @@ const TRANSACTION_TOO_LARGE = /transaction is too large/;
 const DOCUMENT_TOO_LARGE = /^Document is larger than the maximum size/;
 
 /**
- * Whether MongoDB refuses a write because of what is written: too much for one transaction, a document that it can't store, or
- * a transaction that did not get through within the time that it had ({@link ContendedTransaction}). Less at once may get through.
+ * Whether MongoDB refuses a write because of what is written: too much for one transaction, a document that it can't
+ * store, or a transaction that did not get through within the time that it had ({@link ContendedTransaction}). Less at
+ * once may get through.
  *
- * It is the opposite of an outage (`explainOutage`): the server is there and takes other writes. False for a lost position
- * (`OffsetConflict`), for a full disk, for a missing right, and for errors that are none of MongoDB's.
+ * It is the opposite of an outage (`explainOutage`): the server is there and takes other writes. False for a lost
+ * position (`OffsetConflict`), for a full disk, for a missing right, and for errors that are none of MongoDB's.
  */
 export function isRefusal(error: unknown): boolean {
   if (error instanceof ContendedTransaction) return true;

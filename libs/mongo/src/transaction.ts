@@ -6,8 +6,8 @@ const SUSPICIOUS_MS = 1_000;
 
 export interface TransactionOptions {
   /**
-   * Milliseconds after which no further attempt begins, for work that others wait behind. Conflicts with what a killed process has
-   * left open need about 5 seconds. Default: the driver's 2 minutes.
+   * Milliseconds after which no further attempt begins, for work that others wait behind. Conflicts with what a killed
+   * process has left open need about 5 seconds. Default: the driver's 2 minutes.
    */
   retryForMs?: number;
 }
@@ -34,14 +34,14 @@ export class ContendedTransaction extends Error {
 }
 
 /**
- * Runs `work` in a transaction on one snapshot and commits it to a majority's journal. Every operation in `work` must be
- * given the session, one after the other. Bulk writes are ordered: behind a write that is refused, an unordered one goes on and
- * reports only that the transaction is gone.
+ * Runs `work` in a transaction on one snapshot and commits it to a majority's journal. Every operation in `work` must
+ * be given the session, one after the other. Bulk writes are ordered: behind a write that is refused, an unordered one
+ * goes on and reports only that the transaction is gone.
  *
- * A transient failure (a write conflict, a new primary) runs `work` again, for up to `retryForMs`, so `work` must have no
- * effect outside the session. Any other rejection aborts the transaction and is passed on, a duplicate key included.
- * With `retryForMs`, rejects with {@link ContendedTransaction} when that time was not enough and the server answers.
- * A conflict with a transaction that a killed process has left open ends after a few seconds.
+ * A transient failure (a write conflict, a new primary) runs `work` again, for up to `retryForMs`, so `work` must have
+ * no effect outside the session. Any other rejection aborts the transaction and is passed on, a duplicate key included.
+ * With `retryForMs`, rejects with {@link ContendedTransaction} when that time was not enough and the server answers. A
+ * conflict with a transaction that a killed process has left open ends after a few seconds.
  */
 export function withTransaction<T>(
   connection: Connection,

@@ -13,8 +13,8 @@ export type Cidr = ReturnType<typeof ipaddr.parseCIDR>;
 const GLOBAL_UNICAST = ipaddr.parseCIDR('2000::/3');
 
 /**
- * Where clouds tell a machine its own credentials. Most are special addresses already, but a network that an operator opens
- * for a neighbour must not open them too; Azure's is a public address.
+ * Where clouds tell a machine its own credentials. Most are special addresses already, but a network that an operator
+ * opens for a neighbour must not open them too; Azure's is a public address.
  */
 const CLOUD_METADATA = [
   '169.254.169.254/32', // AWS, GCP, Azure, Oracle and most others
@@ -33,17 +33,19 @@ const CLOUD_METADATA = [
   'fe80::a9fe:a9fe/128', // OpenStack
 ].map((text) => ipaddr.parseCIDR(text));
 
-/** A network in CIDR notation, such as `10.1.0.0/16` or `fd00::/8`, with its address in full. Null for any other text. */
+/**
+ * A network in CIDR notation, such as `10.1.0.0/16` or `fd00::/8`, with its address in full. Null for any other text.
+ */
 export function parseCidr(text: string): Cidr | null {
   const [address = ''] = text.split('/');
   return isIP(address) !== 0 && ipaddr.isValidCIDR(text) ? ipaddr.parseCIDR(text) : null;
 }
 
 /**
- * Allows public unicast addresses and, on top, those in `allowed`. Metadata addresses of clouds are open to a network of that
- * one address alone. Every special range is refused: private, loopback,
- * link-local, shared (CGNAT), multicast, documentation, benchmarking, reserved, and the IPv6 ranges that carry an IPv4
- * address inside (mapped ones are judged by it, translated and tunnelled ones are refused).
+ * Allows public unicast addresses and, on top, those in `allowed`. Metadata addresses of clouds are open to a network
+ * of that one address alone. Every special range is refused: private, loopback, link-local, shared (CGNAT), multicast,
+ * documentation, benchmarking, reserved, and the IPv6 ranges that carry an IPv4 address inside (mapped ones are judged
+ * by it, translated and tunnelled ones are refused).
  */
 export function createAddressGuard(allowed: readonly Cidr[]): AddressGuard {
   return {

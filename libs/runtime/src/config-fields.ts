@@ -79,7 +79,10 @@ export const grpcServiceFields = {
   GRPC_PORT: portField().prefault('9090').describe('port of the gRPC server; default 9090'),
 };
 
-/** The settings of a service with a database of its own, which is named `database` unless its environment says otherwise. */
+/**
+ * The settings of a service with a database of its own, which is named `database` unless its environment says
+ * otherwise.
+ */
 export function mongodbFields(database: string) {
   return {
     MONGODB_URI: secret(

@@ -7,7 +7,9 @@ export interface ConfigProblem {
   message: string;
 }
 
-/** The environment cannot be used. The message lists every problem, one line each, and says what each variable takes. */
+/**
+ * The environment cannot be used. The message lists every problem, one line each, and says what each variable takes.
+ */
 export class ConfigError extends Error {
   readonly problems: ConfigProblem[];
 
@@ -21,7 +23,10 @@ export class ConfigError extends Error {
 
 const secretFields = new WeakSet<z.ZodType>();
 
-/** Marks a setting as secret, which may then come from the file that `<name>_FILE` names. Call it last, on the field of the schema. */
+/**
+ * Marks a setting as secret, which may then come from the file that `<name>_FILE` names. Call it last, on the field of
+ * the schema.
+ */
 export function secret<F extends z.ZodType>(field: F): F {
   secretFields.add(field);
   return field;
@@ -36,9 +41,9 @@ export function secretSettings(schema: z.ZodObject): string[] {
  * Reads a service's settings from `env`.
  *
  * The keys of `schema` are the names of the variables and each field's description says what it takes. A variable
- * set to the empty string counts as not set, as deployment templates produce it. A {@link secret} may be in a file in place of
- * its variable: `<name>_FILE` names it, and a line break at its end does not count. Throws a {@link ConfigError} that
- * holds all problems at once; no value is ever part of it, since any of them may be a secret.
+ * set to the empty string counts as not set, as deployment templates produce it. A {@link secret} may be in a file in
+ * place of its variable: `<name>_FILE` names it, and a line break at its end does not count. Throws a {@link
+ * ConfigError} that holds all problems at once; no value is ever part of it, since any of them may be a secret.
  */
 export function loadConfig<S extends z.ZodObject>(schema: S, env: NodeJS.ProcessEnv): z.infer<S> {
   const { given, problems } = readVariables(schema, env);

@@ -4,13 +4,13 @@ import type { Logger } from './logger.ts';
 export interface Component {
   readonly name: string;
   /**
-   * Resolves when the part does its work, and waits for a server that it can do nothing without, however late that comes up.
-   * Rejects, with a message that says what to do, for what waiting does not cure.
+   * Resolves when the part does its work, and waits for a server that it can do nothing without, however late that
+   * comes up. Rejects, with a message that says what to do, for what waiting does not cure.
    */
   start(): Promise<void>;
   /**
-   * Says that `stop` comes soon: the part goes on with its work and asks those in front of it to turn elsewhere; a start that
-   * waits gives up and rejects. Idempotent.
+   * Says that `stop` comes soon: the part goes on with its work and asks those in front of it to turn elsewhere; a
+   * start that waits gives up and rejects. Idempotent.
    */
   drain?(): void;
   /** Finishes what is under way and lets go of everything. Idempotent; also safe on a part that never started. */
@@ -18,25 +18,27 @@ export interface Component {
   /** Rejects with the reason while the part cannot do its work. Absent: ready once started. */
   ready?(): Promise<void>;
   /**
-   * Rejects with what the part can't do just now although it is ready: for the operator, and no reason to stop asking it. What one of
-   * many has brought about must not take the part away from all others.
+   * Rejects with what the part can't do just now although it is ready: for the operator, and no reason to stop asking
+   * it. What one of many has brought about must not take the part away from all others.
    */
   impaired?(): Promise<void>;
 }
 
 export interface LifecycleOptions {
   name?: string;
-  /** Milliseconds between draining, which makes it not ready, and stopping the first part, for load balancers to notice. */
+  /**
+   * Milliseconds between draining, which makes it not ready, and stopping the first part, for load balancers to notice.
+   */
   drainDelayMs?: number;
 }
 
 /**
  * Parts as one: started in order, stopped in reverse.
  *
- * When a part fails to start, those already started are stopped and the failure is thrown. `stop` drains, and then tries
- * every part though one fails, and throws what failed; called while starting, it lets the part under way finish or
- * give up, starts no other, and stops. `ready` rejects before the start is complete, from the moment of `drain` or `stop`, and while a
- * part does.
+ * When a part fails to start, those already started are stopped and the failure is thrown. `stop` drains, and then
+ * tries every part though one fails, and throws what failed; called while starting, it lets the part under way finish
+ * or give up, starts no other, and stops. `ready` rejects before the start is complete, from the moment of `drain` or
+ * `stop`, and while a part does.
  */
 export function createLifecycle(
   components: readonly Component[],

@@ -100,8 +100,8 @@ function standardOutput(): pino.DestinationStream {
 }
 
 /**
- * With the reader gone, sonic-boom's flush tries for ever, and the process would never end. An ordinary write before it finds out
- * in time: pino then turns the stream off.
+ * With the reader gone, sonic-boom's flush tries for ever, and the process would never end. An ordinary write before it
+ * finds out in time: pino then turns the stream off.
  */
 function endFlushAtBrokenPipe(stream: ReturnType<typeof pino.destination>): void {
   const flushSync = stream.flushSync.bind(stream);

@@ -11,13 +11,17 @@ export interface Loop extends Component {
 export interface LoopStatus {
   /** Whether it was started and not stopped since. */
   readonly running: boolean;
-  /** When the work last ended without a failure, epoch milliseconds; before the first time, when the loop was started. */
+  /**
+   * When the work last ended without a failure, epoch milliseconds; before the first time, when the loop was started.
+   */
   readonly lastPassAt: number;
 }
 
 export interface LoopOptions {
   name: string;
-  /** Done once, before the first work. A rejection is logged, and it is tried again after the interval, before any work. */
+  /**
+   * Done once, before the first work. A rejection is logged, and it is tried again after the interval, before any work.
+   */
   prepare?: (() => Promise<void>) | undefined;
   /** Done one at a time. A rejection is logged, and the work done again after the interval. */
   work: () => Promise<void>;

@@ -53,8 +53,8 @@ export interface LookedUpGaugeOptions extends MetricOptions<never> {
 }
 
 /**
- * A gauge whose value is somewhere else, such as in a database. While it can't be looked up, the gauge shows no value, with a
- * warning in the log: an old one would mislead, and all other metrics are worth reading just then.
+ * A gauge whose value is somewhere else, such as in a database. While it can't be looked up, the gauge shows no value,
+ * with a warning in the log: an old one would mislead, and all other metrics are worth reading just then.
  */
 export function lookedUpGauge(metrics: Metrics, { lookUp, logger, ...options }: LookedUpGaugeOptions): void {
   metrics.gauge({
@@ -72,8 +72,8 @@ export function lookedUpGauge(metrics: Metrics, { lookUp, logger, ...options }: 
 
 /**
  * The text exposition of several registries together. A name that several services use becomes one family whose
- * series differ by the label `service`; the format forbids a family to appear twice. What is looked up is looked up at the
- * same time, so that a server which does not answer is waited for once.
+ * series differ by the label `service`; the format forbids a family to appear twice. What is looked up is looked up at
+ * the same time, so that a server which does not answer is waited for once.
  */
 export async function renderMetrics(registries: prom.Registry[]): Promise<string> {
   const rendered = registries.flatMap((registry) =>

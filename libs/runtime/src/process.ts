@@ -63,7 +63,10 @@ export async function runProcess({ name, build, logger, stopTimeoutMs }: Process
   logger.info(`${name} is ready`);
 }
 
-/** Milliseconds that a service has to drain, `DRAIN_DELAY_MS` not counted. Whoever ends it waits longer before killing it. */
+/**
+ * Milliseconds that a service has to drain, `DRAIN_DELAY_MS` not counted. Whoever ends it waits longer before killing
+ * it.
+ */
 export const STOP_TIMEOUT_MS = 25_000;
 
 export interface ServiceOptions<S extends z.ZodObject> {

@@ -26,7 +26,10 @@ export interface BreakableMongo extends TestMongo {
 /** Longest start of a `mongod` on a busy machine. */
 const START_TIMEOUT_MS = 60_000;
 
-/** As `useMongo`, on a `mongod` of the suite's own that can hang, die and come back, and has as little cache as the suite asks for. */
+/**
+ * As `useMongo`, on a `mongod` of the suite's own that can hang, die and come back, and has as little cache as the
+ * suite asks for.
+ */
 export function useBreakableMongo({ cacheSizeMb = 64 } = {}): BreakableMongo {
   const connection = mongoose.createConnection();
   const newDatabase = () => `test_${randomBytes(8).toString('hex')}`;

@@ -9,7 +9,10 @@ declare global {
   var stopTestKafka: (() => Promise<void>) | undefined;
 }
 
-/** Starts the one Apache Kafka of this jest run and its `mongod`, before any suite, and tells the workers where they are. */
+/**
+ * Starts the one Apache Kafka of this jest run and its `mongod`, before any suite, and tells the workers where they
+ * are.
+ */
 export default async function setup(): Promise<void> {
   await startMongo();
   const dataDirectory = await mkdtemp(join(tmpdir(), 'tollkeeper-test-kafka-'));

@@ -10,8 +10,9 @@ export interface TestKafka {
 }
 
 /**
- * A real Apache Kafka for the suite that calls this at its top level, and a `mongod` for `useMongo()`. All suites of a jest run
- * share them. The project's jest.integration.config.js must spread `jest-kafka.preset.js`, and the suite be named `*.kafka.spec.ts`.
+ * A real Apache Kafka for the suite that calls this at its top level, and a `mongod` for `useMongo()`. All suites of a
+ * jest run share them. The project's jest.integration.config.js must spread `jest-kafka.preset.js`, and the suite be
+ * named `*.kafka.spec.ts`.
  */
 export function useKafka(): TestKafka {
   const brokers = process.env[KAFKA_BROKERS_VARIABLE];

@@ -14,8 +14,8 @@ export interface Peers {
 }
 
 /**
- * Serves the contracts of a service's peers over real gRPC. A service may not import another one, so its suites give handlers
- * that answer from a table; e2e runs the service with the real peers.
+ * Serves the contracts of a service's peers over real gRPC. A service may not import another one, so its suites give
+ * handlers that answer from a table; e2e runs the service with the real peers.
  */
 export function createPeers(logger: Logger, services: GrpcService[]): Peers {
   let server: GrpcServer | undefined;

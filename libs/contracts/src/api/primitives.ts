@@ -28,7 +28,9 @@ export const identifier = z
   .regex(IDENTIFIER, 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -')
   .meta({ description: '1–128 characters of `A-Z a-z 0-9 . _ : -`', example: 'agent-7' });
 
-/** An amount of money in integer USD micros, 0 … 9 007 199 254 740 991: `z.int` takes what JSON numbers carry exactly. */
+/**
+ * An amount of money in integer USD micros, 0 … 9 007 199 254 740 991: `z.int` takes what JSON numbers carry exactly.
+ */
 export const micros = z
   .int()
   .min(0, 'must not be negative')

@@ -14,7 +14,9 @@ export interface GroupSessionOptions {
   groupId: string;
   topic: string;
   partitions: number;
-  /** Milliseconds after which the group takes a member for dead that gives no sign of life. It beats ten times as often. */
+  /**
+   * Milliseconds after which the group takes a member for dead that gives no sign of life. It beats ten times as often.
+   */
   sessionTimeoutMs: number;
   logger: Logger;
   /** Called before anything is fetched of the partitions, each time that the group has shared them out. */

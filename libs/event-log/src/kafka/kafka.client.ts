@@ -19,8 +19,8 @@ export interface KafkaSettings {
 export interface KafkaClient {
   kafka: Kafka;
   /**
-   * Cuts its connections and refuses new ones. Whatever kafkajs still retries comes to an end then; without it a client that
-   * was given up would go on, and send, behind everybody's back.
+   * Cuts its connections and refuses new ones. Whatever kafkajs still retries comes to an end then; without it a client
+   * that was given up would go on, and send, behind everybody's back.
    */
   close(): void;
 }

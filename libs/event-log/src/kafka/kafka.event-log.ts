@@ -10,7 +10,10 @@ import { createRecordWriter, type RecordWriter } from './record.writer.ts';
 import { createTopicAdmin } from './topic.admin.ts';
 
 export interface KafkaEventLogOptions extends KafkaSettings {
-  /** Brokers that keep each topic that is made here. From 3 on, two of them must have a record before it counts as appended. */
+  /**
+   * Brokers that keep each topic that is made here. From 3 on, two of them must have a record before it counts as
+   * appended.
+   */
   replicationFactor: number;
   logger: Logger;
   metrics: Metrics;
@@ -18,7 +21,10 @@ export interface KafkaEventLogOptions extends KafkaSettings {
   sessionTimeoutMs?: number;
 }
 
-/** As little as brokers take by default. Who is taken for dead too early costs a redelivery, who is too late a standstill. */
+/**
+ * As little as brokers take by default. Who is taken for dead too early costs a redelivery, who is too late a
+ * standstill.
+ */
 const DEFAULT_SESSION_TIMEOUT_MS = 6_000;
 /** Milliseconds that a probe of readiness waits for an answer. */
 const PING_TIMEOUT_MS = 2_000;

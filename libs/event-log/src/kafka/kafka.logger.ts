@@ -18,7 +18,8 @@ const FIELDS: Record<string, keyof LogFields> = {
 
 /**
  * Sends the lines of kafkajs to `logger`, until `isClosed`. All of them at level debug: what it calls an error it
- * retries, several times a second while a broker is away, and what it gives up on is logged where that has consequences.
+ * retries, several times a second while a broker is away, and what it gives up on is logged where that has
+ * consequences.
  */
 export function createLogCreator(logger: Logger, isClosed: () => boolean) {
   const own = logger.child({ library: 'kafkajs' });

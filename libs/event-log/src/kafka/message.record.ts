@@ -4,8 +4,8 @@ import type { ReadRecord } from '../event-log.ts';
 const NOTHING = Buffer.alloc(0);
 
 /**
- * A message of Kafka as a record of the log. Its parts are made when they are asked for: most readers pass over most records
- * without a look at more than the key.
+ * A message of Kafka as a record of the log. Its parts are made when they are asked for: most readers pass over most
+ * records without a look at more than the key.
  */
 export class MessageRecord implements ReadRecord {
   readonly #message: KafkaMessage;

@@ -17,8 +17,8 @@ export interface OffsetReporter {
 }
 
 /**
- * Commits applied offsets to Kafka for those who look there: lag exporters, autoscalers, operators. Nothing reads them back;
- * what holds is the position that the handler keeps with its effects.
+ * Commits applied offsets to Kafka for those who look there: lag exporters, autoscalers, operators. Nothing reads them
+ * back; what holds is the position that the handler keeps with its effects.
  */
 export function createOffsetReporter(deps: {
   topic: string;

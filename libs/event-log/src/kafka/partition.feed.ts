@@ -9,7 +9,10 @@ import type { PartitionBounds } from './topic.admin.ts';
 /** Fetched bytes that may wait for the handler before no more are fetched, and at which fetching goes on. */
 const FULL_BYTES = 4 * 1024 * 1024;
 const LOW_BYTES = 1024 * 1024;
-/** Milliseconds that a full feed holds up its fetcher, which serves other partitions too, before it lets itself be left out. */
+/**
+ * Milliseconds that a full feed holds up its fetcher, which serves other partitions too, before it lets itself be left
+ * out.
+ */
 const PATIENCE_MS = 100;
 /** What a record without a value takes. */
 const RECORD_BYTES = 100;
@@ -33,8 +36,8 @@ export interface PartitionFeed extends PartitionSource {
 /**
  * Passes what is fetched of one partition to the worker that asks for it, from the position that the worker gives.
  *
- * A fetch that was under way during a seek or a change of owner brings records from elsewhere. So only what follows the last
- * record is taken; else `next` rejects and the worker opens the feed again. Where the same comes again, the
+ * A fetch that was under way during a seek or a change of owner brings records from elsewhere. So only what follows the
+ * last record is taken; else `next` rejects and the worker opens the feed again. Where the same comes again, the
  * records between are gone for good.
  */
 export function createPartitionFeed(deps: {

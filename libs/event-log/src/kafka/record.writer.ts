@@ -6,8 +6,8 @@ import { partitionOf } from './key.partitioner.ts';
 import { isOfType, type TopicAdmin } from './topic.admin.ts';
 
 /**
- * A produced batch, which Kafka counts as one message: with what it adds to each record it stays below 1 MiB. More records would cost
- * kafkajs more for each, since it copies the batch for every one that it adds.
+ * A produced batch, which Kafka counts as one message: with what it adds to each record it stays below 1 MiB. More
+ * records would cost kafkajs more for each, since it copies the batch for every one that it adds.
  */
 const BATCH_LIMITS = { maxBytes: 850_000, maxRecords: 1_000 };
 /** Milliseconds that brokers wait for the replicas. */
@@ -27,11 +27,12 @@ interface Session {
 }
 
 /**
- * An idempotent producer of kafkajs, which numbers what it sends per partition so that brokers know a retry for what it is.
+ * An idempotent producer of kafkajs, which numbers what it sends per partition so that brokers know a retry for what it
+ * is.
  *
  * A producer that gave up is never used again: it takes back the numbers of what it could not confirm, and would give
- * them to other records. Had the first ones arrived after all, brokers would take the others for their retry, acknowledge and
- * drop them.
+ * them to other records. Had the first ones arrived after all, brokers would take the others for their retry,
+ * acknowledge and drop them.
  */
 export function createRecordWriter(deps: {
   topic: string;

@@ -42,7 +42,9 @@ export function createTopicAdmin(deps: {
   let session: Promise<Session> | undefined;
   let lastCall: Promise<unknown> = Promise.resolve();
   let closed = false;
-  /** The one that is under way, for all who ask meanwhile: probes would pile up in front of other calls in an outage. */
+  /**
+   * The one that is under way, for all who ask meanwhile: probes would pile up in front of other calls in an outage.
+   */
   let ping: Promise<unknown> | undefined;
 
   async function open(): Promise<Session> {
@@ -63,8 +65,8 @@ export function createTopicAdmin(deps: {
   }
 
   /**
-   * One call at a time: kafkajs keeps what it knows of topics in one place for all calls of a client, and a call that fails
-   * takes the connection with it.
+   * One call at a time: kafkajs keeps what it knows of topics in one place for all calls of a client, and a call that
+   * fails takes the connection with it.
    */
   function withAdmin<T>(use: (admin: Admin) => Promise<T>): Promise<T> {
     const answer = lastCall.then(() => call(use));

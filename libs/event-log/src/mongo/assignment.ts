@@ -12,9 +12,9 @@ export interface Assignment {
 }
 
 /**
- * What `member` has to change so that every living member ends up with an equal share: the shares differ by at most one and
- * add up to all partitions, and a partition moves only when it must. Each member plans for itself; nobody takes what a
- * living member has not surrendered.
+ * What `member` has to change so that every living member ends up with an equal share: the shares differ by at most one
+ * and add up to all partitions, and a partition moves only when it must. Each member plans for itself; nobody takes
+ * what a living member has not surrendered.
  */
 export function planAssignment({ members, owners }: GroupView, member: string): Assignment {
   const living = members.toSorted();

@@ -6,7 +6,10 @@ import type { Chunk } from './log.store.ts';
 /** A stored batch: small enough that a reader can bound what it fetches, by documents. */
 const CHUNK_LIMITS = { maxBytes: 256 * 1024, maxRecords: 1_000 };
 
-/** The records by partition, in chunks that keep their order. CRC-32 spreads short ids evenly, and every process computes the same. */
+/**
+ * The records by partition, in chunks that keep their order. CRC-32 spreads short ids evenly, and every process
+ * computes the same.
+ */
 export function toChunks(records: readonly LogRecord[], partitions: number): Chunk[] {
   const byPartition = Map.groupBy(records, ({ key }) => crc32(key) % partitions);
   return [...byPartition].flatMap(([partition, own]) =>

@@ -15,8 +15,8 @@ export interface EndOffsets {
 }
 
 /**
- * One poller per process and topic, however many consumers and partitions wait: an append in this process wakes them at once,
- * one elsewhere after at most `pollIntervalMs`.
+ * One poller per process and topic, however many consumers and partitions wait: an append in this process wakes them at
+ * once, one elsewhere after at most `pollIntervalMs`.
  */
 export function createEndOffsets(store: LogStore, topic: string, pollIntervalMs: number): EndOffsets {
   const ends: number[] = [];

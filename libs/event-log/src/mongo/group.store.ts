@@ -17,8 +17,8 @@ export interface VersionedGroupView extends GroupView {
 export type GroupStore = ReturnType<typeof createGroupStore>;
 
 /**
- * Membership and ownership of partitions. Time is the server's, so the members' clocks need not agree. Nothing here has to
- * be exact for exactly-once effects: positions fence off an owner that does not know yet that it is one no more.
+ * Membership and ownership of partitions. Time is the server's, so the members' clocks need not agree. Nothing here has
+ * to be exact for exactly-once effects: positions fence off an owner that does not know yet that it is one no more.
  */
 export function createGroupStore(connection: Connection, { group, topic }: { group: string; topic: string }) {
   const groups = connection.collection<StoredGroup>('log_groups');

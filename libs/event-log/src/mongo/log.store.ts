@@ -46,8 +46,9 @@ interface StoredBatch {
 
 const DUPLICATE_KEY = 11_000;
 /**
- * Milliseconds that a chunk stays at least, whatever the retention. Only while a chunk is there does an appender with an older
- * idea of the end find its place taken, so this is far above {@link KNOWN_FOR_MS}, clocks that disagree and pauses of a process.
+ * Milliseconds that a chunk stays at least, whatever the retention. Only while a chunk is there does an appender with
+ * an older idea of the end find its place taken, so this is far above {@link KNOWN_FOR_MS}, clocks that disagree and
+ * pauses of a process.
  */
 const MIN_STAY_MS = 3_600_000;
 /** Milliseconds after which an appender has to settle the topic again before it appends. */
@@ -59,8 +60,8 @@ export type LogStore = ReturnType<typeof createLogStore>;
 /**
  * Topics and records in MongoDB.
  *
- * Records go through the driver's collections, not through models: mongoose would cast and copy every value. They are read
- * with majority concern, so no consumer acts on a record that a fail-over takes back.
+ * Records go through the driver's collections, not through models: mongoose would cast and copy every value. They are
+ * read with majority concern, so no consumer acts on a record that a fail-over takes back.
  */
 export function createLogStore(connection: Connection) {
   const topics = connection.collection<StoredTopic>('log_topics');
@@ -130,12 +131,13 @@ export function createLogStore(connection: Connection) {
     settleTopic,
 
     /**
-     * Appends the chunks in order and resolves to the topic as it is then. `known` is the topic as the appender saw it last,
-     * settled at most {@link KNOWN_FOR_MS} ago.
+     * Appends the chunks in order and resolves to the topic as it is then. `known` is the topic as the appender saw it
+     * last, settled at most {@link KNOWN_FOR_MS} ago.
      *
-     * A chunk is inserted where its partition is known to end; when another process was there first, it is tried again behind
-     * that. So offsets have no gaps, and a chunk is only ever visible together with all before it. There is no transaction
-     * on purpose: one that a killed process leaves open would block every appender until the server gives it up.
+     * A chunk is inserted where its partition is known to end; when another process was there first, it is tried again
+     * behind that. So offsets have no gaps, and a chunk is only ever visible together with all before it. There is no
+     * transaction on purpose: one that a killed process leaves open would block every appender until the server gives
+     * it up.
      */
     async append(known: Topic, chunks: readonly Chunk[], now: number): Promise<Topic> {
       let topic = known;

@@ -18,7 +18,9 @@ export interface MongoEventLogOptions {
   clock?: Clock;
   /** Milliseconds from any origin, which never go back. */
   monotonicClock?: Clock;
-  /** Milliseconds after which a consumer that gives no sign of life loses its partitions. It beats four times as often. */
+  /**
+   * Milliseconds after which a consumer that gives no sign of life loses its partitions. It beats four times as often.
+   */
   leaseMs?: number;
   /** Milliseconds between looks for records that other processes appended. Those of this process are seen at once. */
   pollIntervalMs?: number;

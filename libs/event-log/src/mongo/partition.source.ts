@@ -9,8 +9,8 @@ const FETCH_DOCUMENTS = 4;
 const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 
 /**
- * Reads one partition forward; keeps what a fetch brought beyond `maxRecords`, and fetches what comes behind while the caller works
- * on a batch.
+ * Reads one partition forward; keeps what a fetch brought beyond `maxRecords`, and fetches what comes behind while the
+ * caller works on a batch.
  */
 export function createPartitionSource(deps: {
   consumer: ConsumerOptions;
@@ -39,8 +39,8 @@ export function createPartitionSource(deps: {
   /**
    * Records at `offset` and after; they start later where retention removed some. Empty when there are none.
    *
-   * Those from `end` on stay for later: no end that is stored tells of them, so once they had expired, their offsets could be given
-   * to others that this reader would not look for.
+   * Those from `end` on stay for later: no end that is stored tells of them, so once they had expired, their offsets
+   * could be given to others that this reader would not look for.
    */
   async function read(end: number): Promise<ReadRecord[]> {
     if (fetched[0]?.offset !== offset) fetched = [];
@@ -69,7 +69,8 @@ export function createPartitionSource(deps: {
         const endOffset = await ends.beyond(partition, offset, signal);
         let records = await read(endOffset);
         if (records.length === 0) {
-          // After a fail-over the new primary may show less than was acknowledged, until it has a majority behind a write of its own.
+          // After a fail-over the new primary may show less than was acknowledged, until it has a majority behind a
+          // write of its own.
           await ends.settle();
           records = await read(endOffset);
         }

@@ -35,7 +35,10 @@ export interface SpanOptions {
   parent?: TraceCarrier | undefined;
   /** Other messages that this is about. */
   links?: readonly TraceCarrier[];
-  /** Never a secret, a query, or an id of a key; keys are those of OpenTelemetry's conventions, or begin with `tollkeeper.`. */
+  /**
+   * Never a secret, a query, or an id of a key; keys are those of OpenTelemetry's conventions, or begin with
+   * `tollkeeper.`.
+   */
   attributes?: Attributes;
 }
 
@@ -49,7 +52,10 @@ export function startSpan(tracer: Tracer, { name, kind, parent, links = [], attr
   );
 }
 
-/** Ends the span. With an error it counts as failed; of the error only its code or name is told, since messages can hold anything. */
+/**
+ * Ends the span. With an error it counts as failed; of the error only its code or name is told, since messages can hold
+ * anything.
+ */
 export function endSpan(span: Span, error?: unknown): void {
   if (error !== undefined) failSpan(span, errorType(error));
   span.end();

@@ -8,7 +8,9 @@ import {
 } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 
-/** A trace context as it travels in HTTP headers, gRPC metadata, records of the log and documents (W3C Trace Context). */
+/**
+ * A trace context as it travels in HTTP headers, gRPC metadata, records of the log and documents (W3C Trace Context).
+ */
 export interface TraceHeaders {
   traceparent: string;
   tracestate?: string;
