@@ -125,7 +125,10 @@ export function createAlerts(given: AlertsDeps): AlertsService {
   });
 }
 
-/** The evaluation of events as they come, and a loop for what the clock does: storing what was read, resolving what is over. */
+/**
+ * The evaluation of events as they come, and a loop for what the clock does: storing what was read, resolving what is
+ * over.
+ */
 function createEvaluation(
   deps: AlertsDeps & {
     clock: Clock;

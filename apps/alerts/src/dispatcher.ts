@@ -9,8 +9,9 @@ const MAX_RECORDS_PER_APPEND = 500;
 /**
  * Moves notifications from the outbox to the log.
  *
- * Every replica runs one, and each appends what it finds, oldest first, before it removes it: a notification is in the log at least
- * once, and those of a channel in their order. Two replicas that look at the same moment append the same ones twice.
+ * Every replica runs one, and each appends what it finds, oldest first, before it removes it: a notification is in the
+ * log at least once, and those of a channel in their order. Two replicas that look at the same moment append the same
+ * ones twice.
  */
 export function createDispatcher(deps: {
   eventLog: EventLog;

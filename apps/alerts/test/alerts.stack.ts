@@ -49,8 +49,8 @@ export interface CallOptions {
 }
 
 /**
- * The alerts service on a real mongod and event log, with identity and notifier behind real gRPC. Every answer is checked against
- * its OpenAPI document.
+ * The alerts service on a real mongod and event log, with identity and notifier behind real gRPC. Every answer is
+ * checked against its OpenAPI document.
  */
 export function useAlerts(
   mongo: TestMongo,

@@ -3,7 +3,9 @@ import type { Reason } from '../src/domain/evaluator.ts';
 import type { RuleCondition } from '../src/domain/rule-kinds.ts';
 import type { Rule } from '../src/domain/rule.ts';
 
-/** A decision of the reference, in the words of the evaluator's; `cooldown` and `rate_limited` are reasons not to fire. */
+/**
+ * A decision of the reference, in the words of the evaluator's; `cooldown` and `rate_limited` are reasons not to fire.
+ */
 export interface ReferenceDecision {
   rule: string;
   revision: number;
@@ -18,8 +20,8 @@ export interface ReferenceDecision {
 }
 
 /**
- * The slow and obvious evaluator: it keeps every event and counts every window by looking at all of them. `rulesAt` says
- * which rules are in force when an event arrives.
+ * The slow and obvious evaluator: it keeps every event and counts every window by looking at all of them. `rulesAt`
+ * says which rules are in force when an event arrives.
  */
 export function decideByBruteForce(
   arrivals: readonly CountableEvent[],

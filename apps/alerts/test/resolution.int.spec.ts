@@ -7,7 +7,9 @@ import { event, newTenant, useAlerts } from './alerts.stack.ts';
 
 const MINUTE = 60_000;
 
-/** A log whose partitions of `gateway.events` can be held: what is read of them is not evaluated until they are let go. */
+/**
+ * A log whose partitions of `gateway.events` can be held: what is read of them is not evaluated until they are let go.
+ */
 function holdablePartitions() {
   const partitions = new Map<string, number>();
   const held = new Map<number, PromiseWithResolvers<void>>();

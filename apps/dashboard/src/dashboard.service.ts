@@ -63,7 +63,8 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
     explain: explainOutage,
   });
 
-  // Events are counted without the peers, and who needs one of them for an answer is told so. Without the log what was counted is answered.
+  // Events are counted without the peers, and who needs one of them for an answer is told so. Without the log what was
+  // counted is answered.
   const peers = [identity, budgetsPeer];
   const counting = inBackground(consumer, logger);
   const parts = [mongo, ...peers, counting];

@@ -35,7 +35,10 @@ const TIMEZONES = new Map<string, string>([
   [JST_TENANT, 'JST'],
 ]);
 
-/** The dashboard on a real mongod and event log, asking an identity and a budgets over real gRPC. Every answer is checked against its OpenAPI document. */
+/**
+ * The dashboard on a real mongod and event log, asking an identity and a budgets over real gRPC. Every answer is
+ * checked against its OpenAPI document.
+ */
 export function useDashboard(mongo: TestMongo) {
   const logs = testLogger();
   const clock = { now: Date.parse('2026-11-21T18:34:56.789Z') };
@@ -168,7 +171,9 @@ export function encode(tenantId: TenantId, event: GatewayEvent): { key: string; 
   return encodeGatewayEvent({ tenantId, receivedAt: '2026-11-21T18:34:56.789Z', event });
 }
 
-/** The contract of identity: workspaces in {@link TIMEZONES}, all others in UTC, and two agents with names of their own. */
+/**
+ * The contract of identity: workspaces in {@link TIMEZONES}, all others in UTC, and two agents with names of their own.
+ */
 function identityStandIn() {
   const agents = [
     { agentId: 'planner', displayName: 'The Planner' },

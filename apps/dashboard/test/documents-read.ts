@@ -1,6 +1,9 @@
 import type { Connection } from 'mongoose';
 
-/** How many documents of `events` in the database of `connection` the server reads for the finds of `work`, by its profiler. */
+/**
+ * How many documents of `events` in the database of `connection` the server reads for the finds of `work`, by its
+ * profiler.
+ */
 export async function documentsRead({ db }: Connection, work: () => Promise<unknown>): Promise<number> {
   await db!.command({ profile: 2 });
   try {

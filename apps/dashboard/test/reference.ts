@@ -12,7 +12,9 @@ export interface ReferenceAnswer {
   runsStarted: number;
 }
 
-/** The slow and obvious truth: keeps every event that counts, in order of arrival, and sums by looking at all of them. */
+/**
+ * The slow and obvious truth: keeps every event that counts, in order of arrival, and sums by looking at all of them.
+ */
 export function referenceOf(arrivals: DashboardEvent[]): (tenantId: TenantId, span: TimeSpan) => ReferenceAnswer {
   const counted: DashboardEvent[] = [];
   const ids = new Set<string>();

@@ -22,7 +22,10 @@ const MODELS = [undefined, 'gpt', 'opus|x'];
 const from = Date.parse('2026-08-01T00:00:00Z');
 const to = Date.parse('2027-01-20T00:00:00Z');
 
-/** Event times sit on and around bucket boundaries as often as anywhere, and crowd before the moments that are asked about. */
+/**
+ * Event times sit on and around bucket boundaries as often as anywhere, and crowd before the moments that are asked
+ * about.
+ */
 const NOWS = [
   ...['2026-11-21T18:34:56.789Z', '2026-10-05T00:00:00.000Z', '2026-10-25T22:45:00.000Z', '2026-11-02T05:15:00.001Z'],
   ...['2026-09-27T14:00:00.000Z', '2026-10-03T15:29:59.999Z', '2027-01-01T00:00:00.000Z', '2026-12-31T18:15:00.000Z'],

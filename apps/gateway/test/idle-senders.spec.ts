@@ -45,7 +45,10 @@ function begin({ path, head, localAddress = '127.0.0.1', body = '{' }: Begun): S
   return socket;
 }
 
-/** Begins many requests, a few at a time: a listener that has much to accept drops connections, which come again after seconds. */
+/**
+ * Begins many requests, a few at a time: a listener that has much to accept drops connections, which come again after
+ * seconds.
+ */
 async function beginMany(count: number, toBegin: (n: number) => Begun): Promise<void> {
   for (let i = 0; i < count; i += 1) {
     begin({ localAddress: addressOf(i), ...toBegin(i) });

@@ -137,7 +137,9 @@ export function memberOfAcme(userId: string): { userId: string; memberships: Ses
   return { userId, memberships: [{ tenantId: 'ws_acme', slug: 'acme', role: 'member' }] };
 }
 
-/** A gateway before real services on loopback. People: ada owns `acme`, mia is a member, adam an admin, and bob has two. */
+/**
+ * A gateway before real services on loopback. People: ada owns `acme`, mia is a member, adam an admin, and bob has two.
+ */
 export async function startStack(env: Record<string, string> = {}) {
   const identity = await startIdentity();
   const acme = { tenantId: 'ws_acme', slug: 'acme' };

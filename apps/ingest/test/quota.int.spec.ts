@@ -27,7 +27,8 @@ describe('the events of one workspace', () => {
     clock.now += 1_000;
     expect((await send(apiKey, 500)).status).toBe(202);
 
-    // What the last batch took beyond the quota is made up for first: 400 events, and the one that the next request begins with.
+    // What the last batch took beyond the quota is made up for first: 400 events, and the one that the next request
+    // begins with.
     expect(limitOf(await send(apiKey, 1))).toEqual([429, '5']);
     clock.now += 4_000;
     expect(limitOf(await send(apiKey, 1))).toEqual([429, '1']);

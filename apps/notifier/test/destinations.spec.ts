@@ -98,7 +98,8 @@ describe('a destination with several addresses', () => {
     const worker = new Worker(code, { eval: true, workerData: { key, cert, gate } });
     clean.push(() => worker.terminate());
     const [port] = (await once(worker, 'message')) as [number];
-    // Linux queues one more than it is asked to, and drops what asks for a connection after that; it asks again after a second.
+    // Linux queues one more than it is asked to, and drops what asks for a connection after that; it asks again after a
+    // second.
     const fillers = [connect(port, '127.0.0.9'), connect(port, '127.0.0.9')];
     clean.push(...fillers.map((filler) => () => filler.destroy()));
     await Promise.all(fillers.map((filler) => once(filler, 'connect')));

@@ -27,7 +27,10 @@ export const PUBLIC_URL = 'https://tollkeeper.example.com';
 export interface StackOptions {
   environment?: NodeJS.ProcessEnv;
   timeoutMs?: number;
-  /** Stands still unless the test moves it. MongoDB's own clock ends holds too, so what is about them begins at its time. */
+  /**
+   * Stands still unless the test moves it. MongoDB's own clock ends holds too, so what is about them begins at its
+   * time.
+   */
   clock?: { now: number };
   wrapLog?: (log: EventLog) => EventLog;
 }

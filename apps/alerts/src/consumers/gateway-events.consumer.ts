@@ -45,9 +45,9 @@ export interface GatewayEventsConsumer extends LogConsumer, EvaluatedLog {
 }
 
 /**
- * Decisions are made in memory, and each is stored, with its alert and its notifications, in the transaction that moves the offset
- * behind the event it was made with. What decides nothing is stored about once a second, and less often while there is much to read: a crash in between reads it again from
- * the windows as they were, and comes to the same.
+ * Decisions are made in memory, and each is stored, with its alert and its notifications, in the transaction that moves
+ * the offset behind the event it was made with. What decides nothing is stored about once a second, and less often
+ * while there is much to read: a crash in between reads it again from the windows as they were, and comes to the same.
  */
 export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): GatewayEventsConsumer {
   const { eventLog, group, recorder, book, watcher, metrics, traces } = deps;
@@ -94,8 +94,8 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
   }
 
   /**
-   * Sees to it that no event of the batch is evaluated by rules from before its acceptance. One look at the rules serves all
-   * that the partition held before it, for as long as a change of rules may take to be seen.
+   * Sees to it that no event of the batch is evaluated by rules from before its acceptance. One look at the rules
+   * serves all that the partition held before it, for as long as a change of rules may take to be seen.
    */
   async function knowRules({ partition, nextOffset, endOffset }: RecordBatch): Promise<void> {
     const last = looks.get(partition);
@@ -164,7 +164,10 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
     return events;
   }
 
-  /** What somebody else may have by now is forgotten: to store it would take the ground from under what they have read since. */
+  /**
+   * What somebody else may have by now is forgotten: to store it would take the ground from under what they have read
+   * since.
+   */
   function released({ partition, lost }: ReleasedPartition): Promise<void> {
     return inTurn(partition, async () => {
       const session = sessions.get(partition);

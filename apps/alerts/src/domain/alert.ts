@@ -46,7 +46,10 @@ export interface Delivery {
   nextAttemptAt: number | null;
 }
 
-/** The alert of a decision to fire. Its id follows from rule, revision and event, so that deciding again makes no second one. */
+/**
+ * The alert of a decision to fire. Its id follows from rule, revision and event, so that deciding again makes no second
+ * one.
+ */
 export function toAlert({ rule, event, evidence, metUntil }: Decision): Alert {
   return {
     ...evidence,
@@ -98,7 +101,9 @@ export interface AlertStore {
   find(tenantId: TenantId, alertId: string): Promise<Alert | null>;
   /** Acknowledges the alert if it is firing. Null when it is not, or does not exist. */
   acknowledge(tenantId: TenantId, alertId: string, by: string, at: number): Promise<Alert | null>;
-  /** Resolves the alert unless it is resolved, and queues the notifications of that. Null when it is, or does not exist. */
+  /**
+   * Resolves the alert unless it is resolved, and queues the notifications of that. Null when it is, or does not exist.
+   */
   resolve(tenantId: TenantId, alertId: string, at: number): Promise<Alert | null>;
   /** Deliveries by alert id: of the fire first, then of the resolution. */
   deliveries(tenantId: TenantId, alertIds: string[]): Promise<Map<string, Delivery[]>>;

@@ -6,14 +6,17 @@ export interface AlertWithDeliveries {
   deliveries: Delivery[];
 }
 
-/** What can be done with alerts (spec §4.3, decisions §6). Every method rejects with `not_found` for an alert of another workspace. */
+/**
+ * What can be done with alerts (spec §4.3, decisions §6). Every method rejects with `not_found` for an alert of another
+ * workspace.
+ */
 export interface AlertUseCases {
   /** Newest first. */
   list(tenantId: TenantId, query: AlertQuery): Promise<{ items: AlertWithDeliveries[]; total: number }>;
   get(tenantId: TenantId, alertId: string): Promise<AlertWithDeliveries>;
   /**
-   * `firing → acknowledged`, by the user with this id. Acknowledging again changes nothing and keeps the first; rejects with `conflict`
-   * when the alert is resolved.
+   * `firing → acknowledged`, by the user with this id. Acknowledging again changes nothing and keeps the first; rejects
+   * with `conflict` when the alert is resolved.
    */
   acknowledge(tenantId: TenantId, alertId: string, userId: string): Promise<AlertWithDeliveries>;
   /** `firing` or `acknowledged → resolved`, which the alert's channels are told. Resolving again changes nothing. */

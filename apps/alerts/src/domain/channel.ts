@@ -29,7 +29,9 @@ export interface ChannelStore {
   find(tenantId: TenantId, channelId: string): Promise<Channel | null>;
   count(tenantId: TenantId): Promise<number>;
   insert(channel: Channel): Promise<void>;
-  /** Stores what `decide` makes of the channel; it may be run again on a newer one. Null when there is no such channel. */
+  /**
+   * Stores what `decide` makes of the channel; it may be run again on a newer one. Null when there is no such channel.
+   */
   update(tenantId: TenantId, channelId: string, decide: (current: Channel) => Channel): Promise<Channel | null>;
   /** Deletes the channel and takes it out of the rules that named it. False when there is no such channel. */
   delete(tenantId: TenantId, channelId: string): Promise<boolean>;

@@ -11,13 +11,16 @@ export interface TestResult {
 /** Sends `channel.test` notifications. */
 export interface TestSender {
   /**
-   * Rejects with `destination_unreachable`, `destination_blocked` or `not_found`, and `service_unavailable` when nothing could be
-   * tried. It may take 15 s.
+   * Rejects with `destination_unreachable`, `destination_blocked` or `not_found`, and `service_unavailable` when
+   * nothing could be tried. It may take 15 s.
    */
   sendTest(tenantId: TenantId, channelId: string): Promise<TestResult>;
 }
 
-/** What can be done with channels (spec §4.3, decisions §6). Every method rejects with `not_found` for a channel of another workspace. */
+/**
+ * What can be done with channels (spec §4.3, decisions §6). Every method rejects with `not_found` for a channel of
+ * another workspace.
+ */
 export interface ChannelUseCases {
   list(tenantId: TenantId): Promise<Channel[]>;
   get(tenantId: TenantId, channelId: string): Promise<Channel>;

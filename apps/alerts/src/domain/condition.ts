@@ -10,7 +10,8 @@ import type { Span } from './coverage.ts';
 export interface Condition {
   /**
    * Takes the event into account. `unchanged`: it was counted before, or is too old to matter. `became_true`: the
-   * condition holds with the event and would not without it. `still_true`: it holds either way. `not_met`: it does not hold.
+   * condition holds with the event and would not without it. `still_true`: it holds either way. `not_met`: it does not
+   * hold.
    */
   take(event: CountableEvent): Verdict;
   /** What the condition was met by, with `event` the one that it was met with. */

@@ -12,8 +12,8 @@ export function maskUrl(url: string): string {
 }
 
 /**
- * What keeps a URL from being a destination, for a person; null when nothing does. An address in it is judged here, what its name
- * leads to only when something is sent, since names change.
+ * What keeps a URL from being a destination, for a person; null when nothing does. An address in it is judged here,
+ * what its name leads to only when something is sent, since names change.
  */
 export function findUrlProblem(text: string, allowsAddress: AddressPolicy): string | null {
   if (text.length > MAX_URL_LENGTH) return `must be at most ${MAX_URL_LENGTH} characters`;
@@ -29,7 +29,10 @@ export function findUrlProblem(text: string, allowsAddress: AddressPolicy): stri
   return null;
 }
 
-/** The address that a host name of a URL is; null for a name. The URL parser has written any form of IPv4 with four numbers. */
+/**
+ * The address that a host name of a URL is; null for a name. The URL parser has written any form of IPv4 with four
+ * numbers.
+ */
 function addressOf(hostname: string): string | null {
   if (hostname.startsWith('[')) return hostname.slice(1, -1);
   return /^[\d.]+$/.test(hostname) ? hostname : null;

@@ -45,13 +45,14 @@ export function openWindow(rule: Rule, history: RuleHistory, saved?: SavedCondit
 }
 
 /**
- * Takes a matching event that is not late into account and decides (decisions §6). Changes `window`; depends on nothing but its arguments,
- * so the same events in the same order decide the same, whenever and however often they are read.
+ * Takes a matching event that is not late into account and decides (decisions §6). Changes `window`; depends on nothing
+ * but its arguments, so the same events in the same order decide the same, whenever and however often they are read.
  *
  * - The rule fires when its condition becomes true with the event.
- * - In its cooldown, `event.time < lastFiredAt + cooldown`, it is suppressed instead. Events before the last fire are in the cooldown too.
- * - With a cooldown it also fires with an event from `lastFiredAt + cooldown` on while the condition is still true. A `first_occurrence`
- *   is true of one event only and has nothing that could still be true.
+ * - In its cooldown, `event.time < lastFiredAt + cooldown`, it is suppressed instead. Events before the last fire are
+ *   in the cooldown too.
+ * - With a cooldown it also fires with an event from `lastFiredAt + cooldown` on while the condition is still true. A
+ *   `first_occurrence` is true of one event only and has nothing that could still be true.
  * - What would be its 61st alert in the minute of the event's time is suppressed.
  * - All that is suppressed in a minute of event time for one reason is one decision, told again with each event, which
  *   it then is about.

@@ -4,11 +4,11 @@ import { NewestEvents, type SavedEvents } from './newest-events.ts';
 
 /**
  * `event_count_gte` (decisions §6): with t the newest matching time, `(t - windowMs, t]` has at least `threshold`
- * matching events. That is so exactly when the threshold-th newest of them lies in it, so no older one is kept. A duplicate
- * of an older one comes out as too old to matter, which is what its being a duplicate would mean.
+ * matching events. That is so exactly when the threshold-th newest of them lies in it, so no older one is kept. A
+ * duplicate of an older one comes out as too old to matter, which is what its being a duplicate would mean.
  *
- * "Would not without it" is about the same window, up to the t that the event has made: so a condition that time has ended in
- * between becomes true again, as it must where the alert has resolved by itself.
+ * "Would not without it" is about the same window, up to the t that the event has made: so a condition that time has
+ * ended in between becomes true again, as it must where the alert has resolved by itself.
  */
 export class EventCountCondition implements Condition {
   readonly #windowMs: number;

@@ -11,8 +11,8 @@ export interface CountableEvent {
   time: number;
   receivedAt: number;
   /**
-   * 48 bits that stand for what makes the event itself: two events with the same time and the same identity are one event
-   * that arrived twice.
+   * 48 bits that stand for what makes the event itself: two events with the same time and the same identity are one
+   * event that arrived twice.
    */
   identity: number;
 }
@@ -27,8 +27,9 @@ export function isLate({ time, receivedAt }: CountableEvent): boolean {
 }
 
 /**
- * A settlement counts once (decisions §7), so an event of settled spend is known by its settlement; any other by its source and id.
- * A settlement that is reported again at another time counts as another event: windows hold no ids to tell.
+ * A settlement counts once (decisions §7), so an event of settled spend is known by its settlement; any other by its
+ * source and id. A settlement that is reported again at another time counts as another event: windows hold no ids to
+ * tell.
  */
 export function toCountableEvent({ tenantId, receivedAt, event }: GatewayEventRecord): CountableEvent {
   return {

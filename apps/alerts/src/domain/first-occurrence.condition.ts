@@ -6,8 +6,9 @@ import { type CountableEvent, MAX_LATENESS_MS, MAX_RECEIPT_DISORDER_MS } from '.
 export const SPAN_BYTES = 40;
 
 /**
- * `first_occurrence` (decisions §6): no other matching event lies in `(time - windowMs, time]` of the event. It is true of an
- * event and does not last, so it is never `still_true`; it counts as met for `windowMs` after the newest matching event.
+ * `first_occurrence` (decisions §6): no other matching event lies in `(time - windowMs, time]` of the event. It is true
+ * of an event and does not last, so it is never `still_true`; it counts as met for `windowMs` after the newest matching
+ * event.
  *
  * What a late event can no longer reach is forgotten, so that at most the lateness over `windowMs` spans are kept.
  */

@@ -24,11 +24,12 @@ export const BYTES_PER_EVENT = FIELDS * Float64Array.BYTES_PER_ELEMENT;
 const BYTES_PER_SAMPLE = 140;
 
 /**
- * The newest `limit` events of a rule, ordered by time and, where times are equal, by identity. It keeps them in a ring that
- * grows as they come: 16 bytes for each. Events that arrive in their order cost O(1), one that is k places late the moving
- * of k, and one that is older than all of them or a duplicate O(log limit).
+ * The newest `limit` events of a rule, ordered by time and, where times are equal, by identity. It keeps them in a ring
+ * that grows as they come: 16 bytes for each. Events that arrive in their order cost O(1), one that is k places late
+ * the moving of k, and one that is older than all of them or a duplicate O(log limit).
  *
- * There is one for each of thousands of rules and they are all visited in turn, so what an event needs lies close together.
+ * There is one for each of thousands of rules and they are all visited in turn, so what an event needs lies close
+ * together.
  */
 export class NewestEvents {
   readonly #limit: number;

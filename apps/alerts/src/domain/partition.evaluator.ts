@@ -18,7 +18,9 @@ export interface SavedWindow {
 
 /** The windows that one partition of the log fills: a workspace's events are all in one partition. */
 export interface PartitionEvaluator {
-  /** Evaluates the rules that count the event; the next event must be the next of the log. Late events decide nothing. */
+  /**
+   * Evaluates the rules that count the event; the next event must be the next of the log. Late events decide nothing.
+   */
   evaluate(event: CountableEvent): Decision[];
   /** How much `changed` would answer, about. */
   readonly changedSize: { windows: number; bytes: number };

@@ -10,9 +10,15 @@ export interface RuleBook {
   readonly version: number;
   /** Puts these in place of all rules of the workspace. */
   replace(tenantId: TenantId, rules: readonly Rule[]): void;
-  /** The rule with this id, enabled or not, whatever its workspace: for windows, which belong to rules that were found before. */
+  /**
+   * The rule with this id, enabled or not, whatever its workspace: for windows, which belong to rules that were found
+   * before.
+   */
   get(ruleId: string): Rule | undefined;
-  /** Whether an enabled rule of any workspace counts events of the type: for most events of a log this is all that is asked. */
+  /**
+   * Whether an enabled rule of any workspace counts events of the type: for most events of a log this is all that is
+   * asked.
+   */
   countsType(type: string): boolean;
   /** Whether an enabled rule of the workspace counts events of the type, of whatever agent. */
   counts(tenantId: string, type: string): boolean;
@@ -23,8 +29,8 @@ export interface RuleBook {
 interface TenantRules {
   all: readonly Rule[];
   /**
-   * Of the enabled rules: by the types that a rule counts and the agent that it is about, each {@link ANY} where it names none, so that an event
-   * finds those that count it and no other.
+   * Of the enabled rules: by the types that a rule counts and the agent that it is about, each {@link ANY} where it
+   * names none, so that an event finds those that count it and no other.
    */
   byType: Map<string, Map<string, Rule[]>>;
 }

@@ -62,8 +62,8 @@ export const MAX_WINDOW_BYTES = 80_000_000;
 /** Most channels that one rule tells. */
 export const MAX_RULE_CHANNELS = 20;
 /**
- * Most channels that the enabled rules of a workspace tell, each counted with each of its rules: what one event fires is stored, with
- * all notifications, while the events behind it wait.
+ * Most channels that the enabled rules of a workspace tell, each counted with each of its rules: what one event fires
+ * is stored, with all notifications, while the events behind it wait.
  */
 export const MAX_TOLD_CHANNELS = 5000;
 
@@ -88,8 +88,8 @@ export interface RuleStore {
   list(tenantId: TenantId): Promise<Rule[]>;
   find(tenantId: TenantId, ruleId: string): Promise<Rule | null>;
   /**
-   * Stores the rule that `decide` makes of the facts, or nothing when it throws, which is passed on. Changes of rules come one
-   * after the other, so `decide` may be run again on newer facts: it must have no effect of its own.
+   * Stores the rule that `decide` makes of the facts, or nothing when it throws, which is passed on. Changes of rules
+   * come one after the other, so `decide` may be run again on newer facts: it must have no effect of its own.
    */
   change(tenantId: TenantId, ruleId: string, decide: (facts: RuleFacts) => Rule): Promise<Rule>;
   /** Deletes the rule with its window and its evaluations; its alerts stay. False when there is no such rule. */

@@ -12,7 +12,10 @@ import {
 } from './rule.ts';
 import { costOf, wayToLowerCost } from './rule-kinds.ts';
 
-/** What can be done with rules (spec §4.3, decisions §6). Every method rejects with `not_found` for a rule of another workspace. */
+/**
+ * What can be done with rules (spec §4.3, decisions §6). Every method rejects with `not_found` for a rule of another
+ * workspace.
+ */
 export interface RuleUseCases {
   list(tenantId: TenantId): Promise<Rule[]>;
   get(tenantId: TenantId, ruleId: string): Promise<Rule>;

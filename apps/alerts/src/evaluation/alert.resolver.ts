@@ -43,8 +43,8 @@ export function createAlertResolver(deps: AlertResolverDeps): AlertResolver {
   const waiting = new Map<number, Look>();
 
   /**
-   * Settles the alerts that lapsed before `at`: whatever was accepted until then is known. An alert knows how long its condition is
-   * met as of some earlier time; the window of its rule may know better by now.
+   * Settles the alerts that lapsed before `at`: whatever was accepted until then is known. An alert knows how long its
+   * condition is met as of some earlier time; the window of its rule may know better by now.
    */
   async function settle(partition: number, at: number): Promise<void> {
     const lapsed = await alerts.lapsed(partition, at, MAX_ALERTS_PER_LOOK);

@@ -12,8 +12,8 @@ const MAX_PENDING_BYTES = 4 * 1024 * 1024;
 /** At the end of the partition. What comes with no further batch behind it is for the loop to save. */
 const SAVE_INTERVAL_MS = 1000;
 /**
- * While there is more to read, which goes first: saving takes about a tenth of the time at most. A crash costs reading again
- * what was read in that time.
+ * While there is more to read, which goes first: saving takes about a tenth of the time at most. A crash costs reading
+ * again what was read in that time.
  */
 const MIN_BUSY_SAVE_INTERVAL_MS = 5000;
 const BUSY_SAVE_INTERVAL_BY_DURATION = 10;
@@ -34,7 +34,9 @@ export interface PartitionSession {
   evaluate(event: CountableEvent, offset: number): void;
   /** Says that what rules count of the batch was evaluated. */
   finish(batch: RecordBatch): void;
-  /** Stores position, windows and decisions. After a rejection the session is of no use: nobody knows what is stored. */
+  /**
+   * Stores position, windows and decisions. After a rejection the session is of no use: nobody knows what is stored.
+   */
   save(traces: AlertTraces): Promise<void>;
 }
 

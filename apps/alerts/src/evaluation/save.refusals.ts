@@ -47,8 +47,8 @@ export interface SaveRefusals {
   /** After a save; the next one may be of twice as many events. */
   saved(partition: number): void;
   /**
-   * Sets the event of the batch aside once it was refused alone, several times and not only by conflicts, while MongoDB takes other
-   * writes.
+   * Sets the event of the batch aside once it was refused alone, several times and not only by conflicts, while MongoDB
+   * takes other writes.
    */
   giveUp(batch: RecordBatch, refusal: RefusedSave): Promise<void>;
 }

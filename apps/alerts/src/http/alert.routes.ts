@@ -50,7 +50,10 @@ const historyQuery = z.object({
   to: timestamp.optional().meta({ description: 'Alerts triggered before this time' }),
 });
 
-/** Alert history and what people do with alerts (spec §4.3), for admins. Its paths end in any word: put it behind the others. */
+/**
+ * Alert history and what people do with alerts (spec §4.3), for admins. Its paths end in any word: put it behind the
+ * others.
+ */
 export function createAlertRoutes(alerts: AlertUseCases): Route[] {
   return [
     defineRoute({

@@ -18,7 +18,9 @@ const url = z.string().meta({
   maxLength: MAX_URL_LENGTH,
   example: 'https://hooks.example.com/tollkeeper',
 });
-/** Of any length: a secret that was taken when fewer bytes were enough goes on working, whatever else a patch changes. */
+/**
+ * Of any length: a secret that was taken when fewer bytes were enough goes on working, whatever else a patch changes.
+ */
 const storedSecret = z
   .string()
   .min(1, { error: 'must not be empty', abort: true })
@@ -51,7 +53,10 @@ function byteLength(secret: string): number {
 /** A whole channel as a person sends it (spec §2.6). */
 export type ChannelBody = ReturnType<typeof channelBodyOf>['sent'];
 
-/** `sent` is a channel as a person sends it, `patched` one that a patch has made. `allowsAddress` judges addresses that stand in a URL. */
+/**
+ * `sent` is a channel as a person sends it, `patched` one that a patch has made. `allowsAddress` judges addresses that
+ * stand in a URL.
+ */
 export function channelBodyOf(allowsAddress: AddressPolicy) {
   return {
     sent: channelOf(allowsAddress, signingSecret).meta({ id: 'AlertChannelInput' }),

@@ -1,8 +1,8 @@
 type Json = Record<string, unknown>;
 
 /**
- * `target` changed by a JSON Merge Patch (RFC 7396): members that are null go, objects are merged, anything else takes the
- * place of what was there. Neither argument is changed.
+ * `target` changed by a JSON Merge Patch (RFC 7396): members that are null go, objects are merged, anything else takes
+ * the place of what was there. Neither argument is changed.
  */
 export function mergePatch(target: unknown, patch: unknown): unknown {
   if (!isObject(patch)) return patch;

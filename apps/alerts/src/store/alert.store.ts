@@ -63,15 +63,22 @@ function alertSchema(retentionSeconds: number): Schema<StoredAlert> {
   return schema;
 }
 
-/** Alerts in the database of `connection`, with what the evaluation does to them. Make it before the connection starts. */
+/**
+ * Alerts in the database of `connection`, with what the evaluation does to them. Make it before the connection starts.
+ */
 export interface MongoAlertStore extends AlertStore {
   /** Adds those of the alerts that are not known, and answers them. */
   insertNew(session: ClientSession, partition: number, alerts: readonly Alert[]): Promise<Alert[]>;
-  /** Alerts of the partition that are not resolved and whose condition is not known to be met at `now`, at most `limit`. */
+  /**
+   * Alerts of the partition that are not resolved and whose condition is not known to be met at `now`, at most `limit`.
+   */
   lapsed(partition: number, now: number, limit: number): Promise<Alert[]>;
   /** Partitions that have such alerts. */
   lapsedPartitions(now: number): Promise<number[]>;
-  /** Resolves these alerts, those that are not resolved yet, and queues the notifications of that. Answers which they were. */
+  /**
+   * Resolves these alerts, those that are not resolved yet, and queues the notifications of that. Answers which they
+   * were.
+   */
   resolveLapsed(lapsed: readonly Alert[], at: number): Promise<Alert[]>;
   /** Notes that the conditions of alerts are met for longer than was known. */
   extend(lasting: readonly LastingAlert[]): Promise<void>;

@@ -45,12 +45,18 @@ channelSchema.index({ keyId: 1 });
 /** What a notification must know of a channel. */
 export type ChannelSummary = Pick<Channel, 'id'> & { type: ChannelType };
 
-/** Channels in the database of `connection`, with what the other stores ask of them. Make it before the connection starts. */
+/**
+ * Channels in the database of `connection`, with what the other stores ask of them. Make it before the connection
+ * starts.
+ */
 export interface MongoChannelStore extends ChannelStore {
   ids(session: ClientSession, tenantId: TenantId): Promise<string[]>;
   /** Those of the channels that exist and are enabled. */
   enabled(session: ClientSession, tenantId: TenantId, channelIds: string[]): Promise<ChannelSummary[]>;
-  /** Disables the channel unless it was changed after `goneAt`: its destination can be another one since. Says whether it did. */
+  /**
+   * Disables the channel unless it was changed after `goneAt`: its destination can be another one since. Says whether
+   * it did.
+   */
   disable(session: ClientSession, tenantId: TenantId, channelId: string, goneAt: Date): Promise<boolean>;
   /** Rejects, saying what to do, when a channel is sealed with a key that is not configured. */
   requireKeys(): Promise<void>;

@@ -36,8 +36,8 @@ export interface Standing {
 export interface EvaluationRecorder {
   standing(topic: string, partition: number): Promise<Standing>;
   /**
-   * Stores position, windows, alerts, their notifications and the decisions. Rejects with `OffsetConflict` when another owner came first,
-   * and with an error that `isRefusal` knows when it may be too much at once.
+   * Stores position, windows, alerts, their notifications and the decisions. Rejects with `OffsetConflict` when another
+   * owner came first, and with an error that `isRefusal` knows when it may be too much at once.
    *
    * Alerts that are too much for one transaction are stored in several ahead of the position, with their notifications.
    * After a rejection or a crash some of them may be there: recording what reading the same events again comes to adds

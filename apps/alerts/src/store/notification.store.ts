@@ -100,7 +100,10 @@ export interface QueuedNotification {
 
 /** Notifications: those on their way to the log (the outbox), and what became of each. */
 export interface NotificationStore {
-  /** Queues these notifications, in this order, each of an alert as it is now. To be called once for an alert, a type and a channel. */
+  /**
+   * Queues these notifications, in this order, each of an alert as it is now. To be called once for an alert, a type
+   * and a channel.
+   */
   queue(session: ClientSession, notifications: readonly NewNotification[], at: number): Promise<void>;
   /** Oldest first. */
   outbox(limit: number): Promise<QueuedNotification[]>;
@@ -110,13 +113,16 @@ export interface NotificationStore {
   report(session: ClientSession, delivery: ReadDelivery): Promise<boolean>;
   deliveries(tenantId: TenantId, alertIds: string[]): Promise<Map<string, Delivery[]>>;
   countUndelivered(tenantId: TenantId): Promise<number>;
-  /** When the oldest notification that is neither delivered nor given up was queued, of all workspaces; null without one. */
+  /**
+   * When the oldest notification that is neither delivered nor given up was queued, of all workspaces; null without
+   * one.
+   */
   oldestUndelivered(): Promise<Date | null>;
 }
 
 /**
- * Notifications in the database of `connection`; what became of them is kept for `retentionSeconds` after they were queued. Make it
- * before the connection starts.
+ * Notifications in the database of `connection`; what became of them is kept for `retentionSeconds` after they were
+ * queued. Make it before the connection starts.
  */
 export function createNotificationStore(connection: Connection, retentionSeconds: number): NotificationStore {
   const deliveries = connection.model<StoredDelivery>('Delivery', deliverySchema(retentionSeconds));

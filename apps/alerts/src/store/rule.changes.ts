@@ -19,7 +19,10 @@ ruleChangeSchema.index({ sequence: 1 });
 export interface RuleChanges {
   /** Makes what `record` counts on; call it once the connection is open. */
   prepare(): Promise<void>;
-  /** Belongs first in every transaction that changes rules or their channels: such transactions then come one after the other. */
+  /**
+   * Belongs first in every transaction that changes rules or their channels: such transactions then come one after the
+   * other.
+   */
   record(session: ClientSession, tenantId: TenantId): Promise<void>;
   /** The workspaces whose rules changed after `sequence`, and the sequence of the last change. */
   since(sequence: number): Promise<{ sequence: number; tenantIds: string[] }>;

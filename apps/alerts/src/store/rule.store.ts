@@ -42,14 +42,16 @@ const ruleSchema = new Schema<StoredRule>(
 );
 ruleSchema.index({ tenantId: 1, createdAt: 1 });
 
-/** Rules in the database of `connection`, with what the other stores do to them. Make it before the connection starts. */
+/**
+ * Rules in the database of `connection`, with what the other stores do to them. Make it before the connection starts.
+ */
 export interface MongoRuleStore extends RuleStore {
   countEnabled(tenantId: TenantId): Promise<number>;
   /** Takes the channel out of all rules. Part of a transaction that has recorded the change. */
   removeChannel(session: ClientSession, tenantId: TenantId, channelId: string): Promise<void>;
   /**
-   * Deletes what belongs to those of the rules that are gone, and answers their ids: what was evaluated of a rule can be stored
-   * right after its deletion.
+   * Deletes what belongs to those of the rules that are gone, and answers their ids: what was evaluated of a rule can
+   * be stored right after its deletion.
    */
   forgetMissing(session: ClientSession, rules: readonly RuleReference[]): Promise<string[]>;
 }

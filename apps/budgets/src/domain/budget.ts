@@ -26,7 +26,9 @@ export interface Agent {
   displayName: string;
 }
 
-/** Who the agents of a workspace are. Rejects with `service_unavailable` or `upstream_timeout` while it can't be asked. */
+/**
+ * Who the agents of a workspace are. Rejects with `service_unavailable` or `upstream_timeout` while it can't be asked.
+ */
 export interface AgentDirectory {
   /** Every agent of the workspace, by `agentId`. */
   list(tenantId: TenantId): Promise<Agent[]>;

@@ -1,6 +1,8 @@
 import type { TenantId } from '@tollkeeper/kernel';
 
-/** A named daily budget that calls can be made under (spec §2.4). `key` is unique in the workspace and never changes. */
+/**
+ * A named daily budget that calls can be made under (spec §2.4). `key` is unique in the workspace and never changes.
+ */
 export interface Plan {
   id: string;
   key: string;
@@ -26,7 +28,10 @@ export interface PlanStore {
   count(tenantId: TenantId): Promise<number>;
   /** False, and nothing kept, when the workspace has a plan with the key. */
   insert(tenantId: TenantId, plan: Plan): Promise<boolean>;
-  /** The plan as it is then; null when the workspace has none with the key. Concurrent updates of other fields all count. */
+  /**
+   * The plan as it is then; null when the workspace has none with the key. Concurrent updates of other fields all
+   * count.
+   */
   update(tenantId: TenantId, key: string, changes: PlanChanges & { updatedAt: Date }): Promise<Plan | null>;
   /** False when the workspace has no plan with the key. */
   delete(tenantId: TenantId, key: string): Promise<boolean>;

@@ -7,7 +7,9 @@ export type NewPlan = Pick<Plan, 'key' | 'displayName' | 'description' | 'dailyB
 export interface PlanUseCases {
   /** By key. */
   list(tenantId: TenantId): Promise<Plan[]>;
-  /** Makes an active plan. Rejects with `conflict` when the key is taken or the workspace has {@link MAX_PLANS} plans. */
+  /**
+   * Makes an active plan. Rejects with `conflict` when the key is taken or the workspace has {@link MAX_PLANS} plans.
+   */
   create(tenantId: TenantId, plan: NewPlan): Promise<Plan>;
   /** Changes the fields given and no other. Rejects with `not_found`. */
   update(tenantId: TenantId, key: string, changes: PlanChanges): Promise<Plan>;

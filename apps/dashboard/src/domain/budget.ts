@@ -8,7 +8,10 @@ export function windowBudget(daily: DailyBudget, window: TimeWindow): DailyBudge
   return daily === null ? null : Math.min(daily * localDays(window, window.timezone).length, MAX_MICROS);
 }
 
-/** Spend as a percentage of the window's budget, 2 decimals; 0 when no budget is set or it allows nothing (decisions §4). */
+/**
+ * Spend as a percentage of the window's budget, 2 decimals; 0 when no budget is set or it allows nothing (decisions
+ * §4).
+ */
 export function budgetUsedPct(totalMicros: number, daily: DailyBudget, window: TimeWindow): number {
   const allowed = windowBudget(daily, window);
   return allowed === null || allowed === 0 ? 0 : roundTo2((totalMicros / allowed) * 100);

@@ -1,7 +1,9 @@
 import type { TimeSpan } from '@tollkeeper/kernel';
 import { GRAIN_MS, type Grain } from './bucket.ts';
 
-/** A stretch of raw events to read: `spans` equal parts of `stepMs` (the last may be cut short), from `start` to `end`. */
+/**
+ * A stretch of raw events to read: `spans` equal parts of `stepMs` (the last may be cut short), from `start` to `end`.
+ */
 export interface RawRead extends TimeSpan {
   stepMs: number;
   /** Index of the span that the first part belongs to; the following parts belong to the following spans. */
@@ -15,7 +17,10 @@ export interface ReadPlan {
   raw: RawRead[];
 }
 
-/** Windows shorter than this many of the smallest buckets are read from raw events alone: they would be mostly ragged ends. */
+/**
+ * Windows shorter than this many of the smallest buckets are read from raw events alone: they would be mostly ragged
+ * ends.
+ */
 const RAW_ONLY_BUCKETS = 4;
 
 /**

@@ -25,14 +25,14 @@ export interface BucketStore extends TallyStore, RunStartStore {
 }
 
 /**
- * An overview compares a range with the span of equal length before it: the longest, of 92 days, reaches back 184. Roll-ups outlast
- * that whatever the retention of raw events is, which are many more.
+ * An overview compares a range with the span of equal length before it: the longest, of 92 days, reaches back 184.
+ * Roll-ups outlast that whatever the retention of raw events is, which are many more.
  */
 const MIN_RETENTION_SECONDS = 190 * 86_400;
 
 /**
- * Roll-ups by minute (of the workspace alone), 15 minutes, hour and day, kept for `retentionSeconds` after their start, and for
- * {@link MIN_RETENTION_SECONDS} at least.
+ * Roll-ups by minute (of the workspace alone), 15 minutes, hour and day, kept for `retentionSeconds` after their start,
+ * and for {@link MIN_RETENTION_SECONDS} at least.
  */
 export function createBucketStore(connection: Connection, retentionSeconds: number): BucketStore {
   const schema = new Schema<BucketDocument>(

@@ -8,7 +8,10 @@ export interface Membership {
   role: Role;
 }
 
-/** How a request names its workspace: by slug (path prefix or header), by the id in a budgets path, by both, or not at all. */
+/**
+ * How a request names its workspace: by slug (path prefix or header), by the id in a budgets path, by both, or not at
+ * all.
+ */
 export interface WorkspaceNaming {
   slug: string | undefined;
   tenantId: string | undefined;

@@ -40,7 +40,10 @@ export function readUrl(url: string): RequestUrl {
   return { slug: pathname.slice(3, slugEnd), path: pathname.slice(slugEnd), query };
 }
 
-/** Finds what a request is for; throws `not_found` for a path of no area, also for a workspace prefix where none belongs. */
+/**
+ * Finds what a request is for; throws `not_found` for a path of no area, also for a workspace prefix where none
+ * belongs.
+ */
 export function findTarget({ slug, path, query }: RequestUrl, headers: IncomingHttpHeaders): Target {
   const found = findArea(path);
   if (found === null || (slug !== undefined && !actsInWorkspace(found.area))) throw notFound();
@@ -55,8 +58,8 @@ export function notFound(): AppError {
 }
 
 /**
- * The client's address: the socket's, or what the trusted proxies say. They pass on what clients write, so anything that
- * is no address is not believed.
+ * The client's address: the socket's, or what the trusted proxies say. They pass on what clients write, so anything
+ * that is no address is not believed.
  */
 export function clientAddress({ ip, socket }: EdgeRequest): string {
   return ip !== undefined && isIP(ip) !== 0 ? ip : (socket.remoteAddress ?? '');

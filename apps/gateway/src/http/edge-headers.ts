@@ -34,15 +34,15 @@ export interface EdgeHeaders {
   /** For a page. */
   setForPage(res: EdgeResponse): void;
   /**
-   * All headers of a service's answer, names and values in turn as `writeHead` takes them. `given` are the service's, by
-   * their names in lower case; where both have one, the edge's counts.
+   * All headers of a service's answer, names and values in turn as `writeHead` takes them. `given` are the service's,
+   * by their names in lower case; where both have one, the edge's counts.
    */
   ofAnswer(requestId: string, given: IncomingHttpHeaders): string[];
 }
 
 /**
- * Helmet's headers, HSTS only where the public URL is https. Answers of the API may in addition be stored nowhere, since
- * they hold a workspace's data. All are the same for every request, so helmet computes them once.
+ * Helmet's headers, HSTS only where the public URL is https. Answers of the API may in addition be stored nowhere,
+ * since they hold a workspace's data. All are the same for every request, so helmet computes them once.
  */
 export function createEdgeHeaders(publicUrl: string): EdgeHeaders {
   const computed = computeHeaders(publicUrl);

@@ -138,7 +138,8 @@ function createApi(options: EdgeOptions): (req: EdgeRequest, res: EdgeResponse) 
       body = await bodies.wait(area, req, res);
       if (body === null) return;
     }
-    // With nothing left to wait for: what a write leaves, a key above all, would outlast a role that was taken away meanwhile.
+    // With nothing left to wait for: what a write leaves, a key above all, would outlast a role that was taken away
+    // meanwhile.
     if (isWrite) membership = await authorizeAnew();
     return forward(req, res, { target, cookie, session, membership, body });
   };

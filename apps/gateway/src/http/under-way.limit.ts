@@ -4,8 +4,8 @@ import type { EdgeResponse } from './exchange.ts';
 
 export interface UnderWayLimit {
   /**
-   * Counts a request of `sender` until its answer is over. Throws `rate_limited` when the sender has as many under way as
-   * one may.
+   * Counts a request of `sender` until its answer is over. Throws `rate_limited` when the sender has as many under way
+   * as one may.
    */
   enter(sender: string, res: EdgeResponse): void;
 }

@@ -12,7 +12,9 @@ export interface UpstreamOptions {
   /** Of the service, for those who are told that it failed. */
   name: string;
   origin: string;
-  /** Longest silence of the service, in milliseconds: until it is connected, until it answers, and within its answer. */
+  /**
+   * Longest silence of the service, in milliseconds: until it is connected, until it answers, and within its answer.
+   */
   timeoutMs: number;
   edgeHeaders: EdgeHeaders;
   /** Answers a request whose service failed. */
@@ -36,16 +38,20 @@ export interface UpstreamRequest {
 /** One service, behind connections that are kept. */
 export interface UpstreamService {
   /**
-   * Sends a request and passes the answer to the client. Each ends with the other: a client that goes away breaks off the
-   * request, a service that breaks off its answer the client's connection. Throws `service_unavailable` when the service has
-   * too many under way already; any failure after that is answered, as 503 or, when the service stays silent, 504.
+   * Sends a request and passes the answer to the client. Each ends with the other: a client that goes away breaks off
+   * the request, a service that breaks off its answer the client's connection. Throws `service_unavailable` when the
+   * service has too many under way already; any failure after that is answered, as 503 or, when the service stays
+   * silent, 504.
    */
   send(request: UpstreamRequest, req: EdgeRequest, res: EdgeResponse): void;
   /** Drops the connections. */
   close(): Promise<void>;
 }
 
-/** Requests to one service at a time, each on a connection of its own: those of a service that hangs must not pile up here. */
+/**
+ * Requests to one service at a time, each on a connection of its own: those of a service that hangs must not pile up
+ * here.
+ */
 const MAX_UNDER_WAY = 1024;
 
 const GONE = new Error('the client went away');

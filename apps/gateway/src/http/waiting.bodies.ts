@@ -7,8 +7,8 @@ import type { EdgeRequest, EdgeResponse } from './exchange.ts';
 export interface WaitingBodies {
   /**
    * The body of a request once it is worth a place at its service: all of it, or `stream` when more than
-   * {@link SMALL_BODY_BYTES} of events have come, which `req` then gives first. Null when the request is over before: its client
-   * went away, or the body found no room, stalled or was too large, which is answered here.
+   * {@link SMALL_BODY_BYTES} of events have come, which `req` then gives first. Null when the request is over before:
+   * its client went away, or the body found no room, stalled or was too large, which is answered here.
    *
    * With a session a body is always there as a whole, so that who may write is asked when nothing is left to wait for.
    */

@@ -9,8 +9,8 @@ export interface ServiceDocument {
 type Schemas = NonNullable<NonNullable<OpenApiDocument['components']>['schemas']>;
 
 /**
- * One document of the services' documents and then `own`: their paths, and their schemas under their own names. Where two
- * services mean different things by one name, the later one's schema gets its service's name in front. Throws when
+ * One document of the services' documents and then `own`: their paths, and their schemas under their own names. Where
+ * two services mean different things by one name, the later one's schema gets its service's name in front. Throws when
  * two of them define one path.
  */
 export function mergeDocuments(own: OpenApiDocument, services: readonly ServiceDocument[]): OpenApiDocument {

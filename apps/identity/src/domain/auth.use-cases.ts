@@ -25,7 +25,9 @@ export interface Account {
 }
 
 export interface AuthUseCases {
-  /** Opens a new session. Throws `unauthenticated` alike for an unknown e-mail and a wrong password, and `rate_limited`. */
+  /**
+   * Opens a new session. Throws `unauthenticated` alike for an unknown e-mail and a wrong password, and `rate_limited`.
+   */
   login(attempt: PasswordAttempt, password: string): Promise<Account & { cookie: string }>;
   logout(sessionSha256: string): Promise<void>;
   account(userId: string): Promise<Account>;

@@ -13,8 +13,8 @@ export interface Member {
 export type AddedMember = { status: 'added'; member: Member; userCreated: boolean } | { status: 'already_member' };
 
 /**
- * Changes reject with `forbidden` when `ownerId`, who asks for them, is no owner as of this very change: a gateway knows roles of some
- * seconds ago, and who has just lost theirs must not give it back to themselves.
+ * Changes reject with `forbidden` when `ownerId`, who asks for them, is no owner as of this very change: a gateway
+ * knows roles of some seconds ago, and who has just lost theirs must not give it back to themselves.
  */
 export interface MemberStore {
   /** The members by e-mail. */
@@ -22,8 +22,8 @@ export interface MemberStore {
   /** Makes the user of `newUser.email` a member; keeps `newUser` first when there is none with that e-mail. */
   add(tenantId: TenantId, ownerId: string, newUser: User, role: Role, joinedAt: Date): Promise<AddedMember>;
   /**
-   * Sets the role that `decide` answers, or ends the membership where it answers null. `otherOwners` is their number as of
-   * this very change: changes in one workspace happen one after the other. Null when the user is no member; a throw
+   * Sets the role that `decide` answers, or ends the membership where it answers null. `otherOwners` is their number as
+   * of this very change: changes in one workspace happen one after the other. Null when the user is no member; a throw
    * of `decide` changes nothing and is passed on.
    */
   change(

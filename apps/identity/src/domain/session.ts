@@ -17,8 +17,8 @@ export interface Session {
 
 export interface SessionStore {
   /**
-   * Keeps the session if the user's password is still `passwordHash`, so that a login that overlaps with a change of the
-   * password leaves no session behind. False, and nothing kept, otherwise.
+   * Keeps the session if the user's password is still `passwordHash`, so that a login that overlaps with a change of
+   * the password leaves no session behind. False, and nothing kept, otherwise.
    */
   open(session: Session, passwordHash: string): Promise<boolean>;
   find(sha256: string): Promise<Session | null>;

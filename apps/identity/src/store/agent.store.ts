@@ -12,7 +12,9 @@ export interface SeenAgent {
 }
 
 export interface MongoAgentStore extends AgentStore {
-  /** Keeps those of the agents that are not known yet, under their ids as names, within the transaction of `session`. */
+  /**
+   * Keeps those of the agents that are not known yet, under their ids as names, within the transaction of `session`.
+   */
   registerSeen(session: ClientSession, seen: readonly SeenAgent[]): Promise<void>;
 }
 

@@ -9,8 +9,8 @@ const KEEP_MS = 5_000;
 const MAX_KEPT_KEYS = 10_000;
 
 /**
- * Asks the keys service, and keeps its answers for 5 seconds from the question on. Requests with the same key that arrive while it
- * is asked share the answer. Failures are not kept. `now` answers monotonic milliseconds.
+ * Asks the keys service, and keeps its answers for 5 seconds from the question on. Requests with the same key that
+ * arrive while it is asked share the answer. Failures are not kept. `now` answers monotonic milliseconds.
  */
 export function createKeyVerifier(client: GrpcClient<KeysServiceDefinition>, now: () => number): KeyVerifier {
   const answers = new LRUCache<string, Promise<VerifiedKey | null>>({

@@ -4,8 +4,8 @@ import { type Clock, mapInSlices, type TenantId } from '@tollkeeper/kernel';
 export interface EventIntake {
   /**
    * Appends the events to the log, in their order. Resolves once they are durable, and not before: from then on they
-   * are counted whatever happens to this process. After a rejection some of them may be in the log all the same; sending
-   * them again is safe, because an event counts once.
+   * are counted whatever happens to this process. After a rejection some of them may be in the log all the same;
+   * sending them again is safe, because an event counts once.
    */
   accept(tenantId: TenantId, events: readonly GatewayEvent[]): Promise<void>;
 }

@@ -2,13 +2,20 @@ import { MAX_EVENTS_PER_BATCH } from '@tollkeeper/contracts';
 import { AppError, type TenantId } from '@tollkeeper/kernel';
 
 /**
- * What each workspace may send, as a token bucket: an event costs one. A request is let in while anything is left, and what it takes
- * beyond that is made up for before the next one: so every batch can pass, and never more than one batch goes over the bound.
+ * What each workspace may send, as a token bucket: an event costs one. A request is let in while anything is left, and
+ * what it takes beyond that is made up for before the next one: so every batch can pass, and never more than one batch
+ * goes over the bound.
  */
 export interface EventQuota {
-  /** At the door, before the body is read: charges one. Throws `rate_limited`, which costs nothing, when nothing is left. */
+  /**
+   * At the door, before the body is read: charges one. Throws `rate_limited`, which costs nothing, when nothing is
+   * left.
+   */
   admit(tenantId: TenantId): void;
-  /** For a request that was let in, whatever comes of it: charges its further events. Throws `rate_limited` when others took all. */
+  /**
+   * For a request that was let in, whatever comes of it: charges its further events. Throws `rate_limited` when others
+   * took all.
+   */
   charge(tenantId: TenantId, events: number): void;
 }
 

@@ -10,7 +10,8 @@ const MAY_POST_EVENTS: Record<KeyRole, boolean> = { read_only: false, developer:
 
 /**
  * The key middleware: who calls, by `Authorization: Bearer ws_live_…` (decisions §7). A key that can't be one, by its
- * shape or its checksum, is refused without asking anybody; one whose workspace has used up its quota, before its body is read.
+ * shape or its checksum, is refused without asking anybody; one whose workspace has used up its quota, before its body
+ * is read.
  */
 export function createKeyAuthenticator(verify: KeyVerifier, quota: EventQuota): Authenticator<VerifiedKey> {
   return {

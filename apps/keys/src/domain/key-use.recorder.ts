@@ -4,8 +4,8 @@ import type { KeyUse } from './workspace-key.ts';
 export interface KeyUseRecorder {
   record(use: KeyUse): void;
   /**
-   * Writes what was gathered. What fails to be written is kept for the next flush, and the failure passed on. Its size is
-   * bounded by the number of good keys, since only verified keys are recorded.
+   * Writes what was gathered. What fails to be written is kept for the next flush, and the failure passed on. Its size
+   * is bounded by the number of good keys, since only verified keys are recorded.
    */
   flush(): Promise<void>;
 }

@@ -40,12 +40,13 @@ interface Place {
 }
 
 /**
- * Works on what is due. Each channel has one attempt at a time, in the order of its notifications; a delivery that waits
- * for its retry lets those behind it pass, except those of the same alert. Channels that wait for a place get it in
- * turn, the one that had none for longest first.
+ * Works on what is due. Each channel has one attempt at a time, in the order of its notifications; a delivery that
+ * waits for its retry lets those behind it pass, except those of the same alert. Channels that wait for a place get it
+ * in turn, the one that had none for longest first.
  *
- * There are places for quick attempts and as many for slow ones. An attempt that turns out to be slow gives its quick place
- * back while it runs, so that none is held for longer than {@link SLOW_MS} at a time, however many destinations hang.
+ * There are places for quick attempts and as many for slow ones. An attempt that turns out to be slow gives its quick
+ * place back while it runs, so that none is held for longer than {@link SLOW_MS} at a time, however many destinations
+ * hang.
  */
 export function createDeliveryWorker(deps: DeliveryWorkerDeps): Loop {
   const { store, attempt, inTrace, onSettled, concurrency, clock, logger } = deps;

@@ -12,8 +12,8 @@ import { describeFailure } from './send.failure.ts';
 /** Milliseconds for everything up to the answer's headers (decisions §6). */
 const TIMEOUT_MS = 15_000;
 /**
- * Of several addresses, each but the last has this share of the time to take the connection. In Node's own quarter of a second
- * a far destination does not, and one that has an address which can't be reached as well would never be.
+ * Of several addresses, each but the last has this share of the time to take the connection. In Node's own quarter of a
+ * second a far destination does not, and one that has an address which can't be reached as well would never be.
  */
 const SHARE_OF_ADDRESS = 1 / 3;
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -50,7 +50,8 @@ export function createHttpsSender({ guard, resolve, timeoutMs = TIMEOUT_MS }: Ht
       request.on('socket', (socket) => {
         socket.once('connect', () => {
           const { remoteAddress } = socket;
-          // Without one the connection is over already: that is a destination that fails, and not one that is forbidden.
+          // Without one the connection is over already: that is a destination that fails, and not one that is
+          // forbidden.
           if (remoteAddress === undefined) request.destroy(new Error('closed as soon as it was open'));
           else if (!guard.allows(remoteAddress)) request.destroy(new BlockedAddress());
         });

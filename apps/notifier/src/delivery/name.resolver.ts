@@ -6,7 +6,10 @@ export type ResolveName = (hostname: string) => Promise<string[]>;
 
 const QUERY_TIMEOUT_MS = 2000;
 const QUERY_TRIES = 2;
-/** There are networks that swallow one kind of question: once one family is answered, the other has so many milliseconds more. */
+/**
+ * There are networks that swallow one kind of question: once one family is answered, the other has so many milliseconds
+ * more.
+ */
 const SECOND_FAMILY_MS = 500;
 const LOCALHOST = /(^|\.)localhost\.?$/i;
 /** The name is not in the DNS, or this machine has none. */

@@ -6,8 +6,9 @@ export const MAX_SNIPPET_BYTES = 1024;
 const SNIPPET_TIMEOUT_MS = 2000;
 
 /**
- * The start of a body as text, at most {@link MAX_SNIPPET_BYTES} in UTF-8, without control characters. Reads no more than
- * that and drops the connection; a body that breaks off or takes too long is what came of it by then. Never rejects.
+ * The start of a body as text, at most {@link MAX_SNIPPET_BYTES} in UTF-8, without control characters. Reads no more
+ * than that and drops the connection; a body that breaks off or takes too long is what came of it by then. Never
+ * rejects.
  */
 export async function readSnippet(body: Readable): Promise<string> {
   const chunks: Buffer[] = [];

@@ -1,7 +1,9 @@
 import type { ChannelType } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 
-/** Where notifications go. `url` and `signingSecret` are secrets: they are held for an attempt and never kept or logged. */
+/**
+ * Where notifications go. `url` and `signingSecret` are secrets: they are held for an attempt and never kept or logged.
+ */
 export interface Channel {
   id: string;
   type: ChannelType;

@@ -11,7 +11,10 @@ const HEADLINES = new Map([
   ['channel.test', 'Test'],
 ]);
 
-/** The JSON body for a `chat` channel: `text` for notifications, `blocks` for the chat, as Slack's incoming webhooks take them. */
+/**
+ * The JSON body for a `chat` channel: `text` for notifications, `blocks` for the chat, as Slack's incoming webhooks
+ * take them.
+ */
 export function chatBody({ type, alert, url }: Message): string {
   const what = HEADLINES.get(type) ?? shown(type, MAX_TEXT_LENGTH);
   const severity = shown(alert.severity, MAX_TEXT_LENGTH);
@@ -49,7 +52,10 @@ function describeTypes({ event_types: types }: ShownAlert): string {
   return rest > 0 ? `${named.join(', ')} and ${rest} more` : named.join(', ');
 }
 
-/** What somebody has typed, on one line, cut to `maxLength` characters and escaped: it can mention nobody and hold no link. */
+/**
+ * What somebody has typed, on one line, cut to `maxLength` characters and escaped: it can mention nobody and hold no
+ * link.
+ */
 function shown(text: string, maxLength: number): string {
   const line = text.replace(/\s+/gu, ' ').trim();
   return escapeText(line.length > maxLength ? `${line.slice(0, maxLength - 1)}…` : line);

@@ -22,9 +22,9 @@ const PASSING_CLIENT_ERRORS = new Set([408, 425, 429]);
 const GONE = 410;
 
 /**
- * The state after an attempt that ended at `at` (epoch milliseconds): delivered by a 2xx; failed by a blocked destination,
- * by a client error that will not pass, and by the last attempt of the schedule; otherwise due again, not before
- * the pause of the schedule and the `Retry-After` of the answer are over.
+ * The state after an attempt that ended at `at` (epoch milliseconds): delivered by a 2xx; failed by a blocked
+ * destination, by a client error that will not pass, and by the last attempt of the schedule; otherwise due again, not
+ * before the pause of the schedule and the `Retry-After` of the answer are over.
  */
 export function settleAttempt(
   before: DeliveryState,

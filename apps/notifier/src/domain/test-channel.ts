@@ -12,9 +12,9 @@ export interface TestResult {
 }
 
 /**
- * Sends a `channel.test` message to the channel, enabled or not, and answers what the destination said, whatever its status.
- * Rejects with `not_found`, `destination_unreachable`, `destination_blocked`, and `rate_limited` while
- * {@link MAX_TESTS_UNDER_WAY} tests of the workspace are under way.
+ * Sends a `channel.test` message to the channel, enabled or not, and answers what the destination said, whatever its
+ * status. Rejects with `not_found`, `destination_unreachable`, `destination_blocked`, and `rate_limited` while {@link
+ * MAX_TESTS_UNDER_WAY} tests of the workspace are under way.
  */
 export type TestChannel = (tenantId: TenantId, channelId: string) => Promise<TestResult>;
 

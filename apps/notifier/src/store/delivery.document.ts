@@ -27,7 +27,10 @@ export interface DeliveryDocument {
   responseSnippet: string | null;
   error: string | null;
   lastAttemptAt: Date | null;
-  /** Its place among the deliveries of its channel. Only in those that are not over: what is indexed by it stays as small as the queue. */
+  /**
+   * Its place among the deliveries of its channel. Only in those that are not over: what is indexed by it stays as
+   * small as the queue.
+   */
   nextAttemptAt?: Date;
   /** When it is attempted next in truth, while it keeps its place in a channel that it brought to a hold. */
   heldUntil?: Date;

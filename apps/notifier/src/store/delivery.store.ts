@@ -15,22 +15,27 @@ import {
 /**
  * The queue of deliveries, and what became of them. Times are epoch milliseconds.
  *
- * The workers that use it serve all workspaces alike, and nothing that a caller sends reaches it: the tenant of a delivery is
- * the one of its notification.
+ * The workers that use it serve all workspaces alike, and nothing that a caller sends reaches it: the tenant of a
+ * delivery is the one of its notification.
  */
 export interface DeliveryStore {
-  /** Queues what is new of a batch, within the transaction of `session`; a notification that is known is left as it is. */
+  /**
+   * Queues what is new of a batch, within the transaction of `session`; a notification that is known is left as it is.
+   */
   add(session: ClientSession, batch: readonly StoredNotification[], at: number): Promise<number>;
   /** Channels that have something due and are not on hold, the longest due first. Some can be leased. */
   dueChannels(at: number): Promise<string[]>;
-  /** Leases what is due first of a channel. Null when nothing is, on hold, and while somebody works on a delivery of the channel. */
+  /**
+   * Leases what is due first of a channel. Null when nothing is, on hold, and while somebody works on a delivery of the
+   * channel.
+   */
   claim(channelId: string, owner: string, at: number, until: number): Promise<Delivery | null>;
   /** When an earlier delivery of the same alert to the same channel is due that is not over; null without one. */
   predecessorDueAt(delivery: Delivery): Promise<number | null>;
   /**
    * Stores the state after an attempt, to be published, and ends the lease. False when the lease was lost. With
-   * `holdChannelUntil` the channel is on hold until then, lease or not; a delivery that waits for no more than that keeps its
-   * place before those behind it.
+   * `holdChannelUntil` the channel is on hold until then, lease or not; a delivery that waits for no more than that
+   * keeps its place before those behind it.
    */
   settle(delivery: Delivery, owner: string, state: DeliveryState, holdChannelUntil: number | null): Promise<boolean>;
   /** Ends the lease without an attempt; due again at `until`. */
@@ -51,12 +56,16 @@ export interface DeliveryStore {
   oldestStoredAt(): Promise<number | null>;
 }
 
-/** A lease that is lost with a server costs a second attempt, which is cheaper than to wait for the journal at every first one. */
+/**
+ * A lease that is lost with a server costs a second attempt, which is cheaper than to wait for the journal at every
+ * first one.
+ */
 const UNJOURNALED = { writeConcern: { w: 1 } };
 
 /** Deliveries in the database of `connection`. Make it before the connection starts. */
 export function createDeliveryStore(connection: Connection): DeliveryStore {
-  // The driver's collection: every value below is typed or made here, and mongoose would cast the alerts field by field.
+  // The driver's collection: every value below is typed or made here, and mongoose would cast the alerts field by
+  // field.
   const deliveries = driverCollection<DeliveryDocument>(connection, 'Delivery', deliverySchema);
   const holds = driverCollection<ChannelHoldDocument>(connection, 'ChannelHold', channelHoldSchema);
   const leased = ({ notification, sequence }: Delivery, owner: string) => ({

@@ -5,7 +5,9 @@ export interface Random {
   /** A whole number from `min` to `max`, both included. */
   integer(min: number, max: number): number;
   pick<T>(items: readonly [T, ...T[]]): T;
-  /** A whole number whose mean is `mean`, as counts of independent arrivals are (Knuth's method; for means under 50). */
+  /**
+   * A whole number whose mean is `mean`, as counts of independent arrivals are (Knuth's method; for means under 50).
+   */
   poisson(mean: number): number;
 }
 

@@ -19,7 +19,9 @@ export interface SampleRunOptions {
   spentMicros: number;
 }
 
-/** The events of one run of an agent, oldest first, and what they cost: a few settled calls, or a call that was blocked. */
+/**
+ * The events of one run of an agent, oldest first, and what they cost: a few settled calls, or a call that was blocked.
+ */
 export function sampleRun(options: SampleRunOptions): { events: GatewayEvent[]; costMicros: number } {
   const { random, agent, runId, startedAt, spentMicros } = options;
   const events: GatewayEvent[] = [];
