@@ -28,7 +28,10 @@ export function atRate(perSecond: number, work: () => Promise<unknown>): { stop(
   };
 }
 
-/** Replicas of the gateway behind what stands in front of them in a cluster: it sends to those that say that they are ready. */
+/**
+ * Replicas of the gateway behind what stands in front of them in a cluster: it sends to those that say that they are
+ * ready.
+ */
 export interface Balancer {
   /** Sends to one of the ready replicas in turn; the answer, or null when the connection failed. */
   call(request: ApiRequest): Promise<ApiAnswer | null>;

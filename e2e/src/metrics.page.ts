@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** A metric by its name, its type and its labels in alphabetical order; `service` and what Prometheus adds are left out. */
+/**
+ * A metric by its name, its type and its labels in alphabetical order; `service` and what Prometheus adds are left out.
+ */
 export interface Metric {
   name: string;
   type: string;

@@ -15,7 +15,9 @@ const POLL_MS = 500;
 /** Workspaces of others that report one event each, which one of their rules fires with. */
 export interface Neighbours {
   readonly count: number;
-  /** Reports the events; resolves once all are counted and their alerts have arrived, to when the last was, in seconds. */
+  /**
+   * Reports the events; resolves once all are counted and their alerts have arrived, to when the last was, in seconds.
+   */
   report(): Promise<{ countedAfterS: number; notifiedAfterS: number }>;
 }
 

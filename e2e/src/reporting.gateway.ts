@@ -9,8 +9,8 @@ const RETRY_PAUSE_MS = 200;
 const SENDERS = 4;
 
 /**
- * Reports events as an agent gateway does: batches wait in order, a few are under way at a time, and each is sent again with
- * the same ids until it is accepted.
+ * Reports events as an agent gateway does: batches wait in order, a few are under way at a time, and each is sent again
+ * with the same ids until it is accepted.
  */
 export interface ReportingGateway {
   /** Events that were handed over to be sent. */

@@ -8,7 +8,10 @@ export interface SteadyTraffic {
   stop(): Promise<void>;
 }
 
-/** Fifty events a second for each of the workspaces, whatever becomes of them: what is not accepted yet waits at its gateway. */
+/**
+ * Fifty events a second for each of the workspaces, whatever becomes of them: what is not accepted yet waits at its
+ * gateway.
+ */
 export function startSteadyTraffic(workspaces: readonly WatchedWorkspace[]): SteadyTraffic {
   const failures: unknown[] = [];
   const timer = setInterval(() => {

@@ -31,8 +31,8 @@ export interface Arrivals {
 }
 
 /**
- * A workspace with a gateway that reports to it, and rules whose alerts follow from the accepted events alone: each counts a
- * type of its own, and fires once however its events are ordered, delayed or repeated.
+ * A workspace with a gateway that reports to it, and rules whose alerts follow from the accepted events alone: each
+ * counts a type of its own, and fires once however its events are ordered, delayed or repeated.
  */
 export interface WatchedWorkspace {
   readonly workspace: TestWorkspace;
@@ -51,7 +51,9 @@ export interface WatchedWorkspace {
   /** Rules of the alerts that the accepted events must have fired, once each; sorted. */
   expectedAlerts(): string[];
   arrivals(): Arrivals;
-  /** Every expected thing is there, exactly once, and each alert was delivered. Throws where that does not hold (yet). */
+  /**
+   * Every expected thing is there, exactly once, and each alert was delivered. Throws where that does not hold (yet).
+   */
   expectExact(): Promise<void>;
 }
 
@@ -164,8 +166,8 @@ export async function newWatchedWorkspace(options: WatchedWorkspaceOptions): Pro
 }
 
 /**
- * The mark's rule fires at its only event. Of the alarms' half count to one and half to three: unlike a first occurrence, which an
- * earlier event that comes later is too, that is the same in any order.
+ * The mark's rule fires at its only event. Of the alarms' half count to one and half to three: unlike a first
+ * occurrence, which an earlier event that comes later is too, that is the same in any order.
  */
 async function createRules(owner: ApiClient, workspace: TestWorkspace, url: string, rules: string[]): Promise<void> {
   const create = (path: string, body: object) =>

@@ -4,7 +4,9 @@ import { useFleet } from '../src/fleet.stage.ts';
 import { describeOneSender } from '../src/suites/one-sender.suite.ts';
 
 const MIB = 1024 * 1024;
-/** What V8 takes at most in the smallest pod, which is half of its memory; without such a bound it leaves garbage lying. */
+/**
+ * What V8 takes at most in the smallest pod, which is half of its memory; without such a bound it leaves garbage lying.
+ */
 const HEAP_MIB = 192;
 const POD_BYTES = Object.fromEntries(SERVICES.map((service) => [service, TOPOLOGY[service].memoryMib * MIB]));
 
