@@ -14,7 +14,9 @@ import { toRuleBody } from './fleet.workspaces.ts';
 export interface AlertsStack {
   readonly mongodbUri: string;
   readonly eventLog: EventLog;
-  /** A service, not started, with the database of that name; over the stack's log unless another view of it is given. */
+  /**
+   * A service, not started, with the database of that name; over the stack's log unless another view of it is given.
+   */
   createAlerts(database: string, eventLog?: EventLog): AlertsService;
   /** Creates a rule over HTTP that counts events of the type in the whole workspace. */
   createRule(alerts: AlertsService, tenantId: TenantId, rule: RuleSettings): Promise<void>;

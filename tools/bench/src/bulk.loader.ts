@@ -20,9 +20,9 @@ export interface BulkTarget {
 const BATCH = 10_000;
 
 /**
- * Writes the traffic of one workspace straight into a dashboard's database: the documents that the consumer of the log would
- * write, made by the same functions, but without the log, without transactions, in batches of {@link BATCH}, without
- * asking which events are known (each is generated once), and with the indexes made at the end.
+ * Writes the traffic of one workspace straight into a dashboard's database: the documents that the consumer of the log
+ * would write, made by the same functions, but without the log, without transactions, in batches of {@link BATCH},
+ * without asking which events are known (each is generated once), and with the indexes made at the end.
  */
 export async function loadInBulk(
   target: BulkTarget,

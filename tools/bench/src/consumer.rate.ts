@@ -3,7 +3,9 @@ import type { DashboardStack } from './dashboard.stack.ts';
 import { fillLog } from './evaluator.traffic.ts';
 import { generateSpend } from './spend.traffic.ts';
 
-/** Events a second of the dashboard's consumer, and of one that parses and does no more: both over the same full log. */
+/**
+ * Events a second of the dashboard's consumer, and of one that parses and does no more: both over the same full log.
+ */
 export async function measureConsumer(
   stack: DashboardStack,
   count: number,

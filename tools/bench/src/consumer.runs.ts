@@ -11,8 +11,8 @@ export interface ConsumingService extends Component {
 }
 
 /**
- * From the first events that the service is handed until all are applied and that is stored. The service is left running, and
- * is asked nothing before it was handed everything.
+ * From the first events that the service is handed until all are applied and that is stored. The service is left
+ * running, and is asked nothing before it was handed everything.
  */
 export async function runService<T extends ConsumingService>(
   eventLog: EventLog,

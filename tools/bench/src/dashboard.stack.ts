@@ -11,7 +11,9 @@ import { createIdentity, identityConfig } from '@tollkeeper/identity';
 import type { Clock, TenantId } from '@tollkeeper/kernel';
 import { createLogger, createMetrics, loadConfig, type Component, type Logger } from '@tollkeeper/runtime';
 
-/** A managed `mongod` of its own, the real identity and budgets services, and as many dashboards on it as are asked for. */
+/**
+ * A managed `mongod` of its own, the real identity and budgets services, and as many dashboards on it as are asked for.
+ */
 export interface DashboardStack {
   readonly uri: string;
   readonly logger: Logger;

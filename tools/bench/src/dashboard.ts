@@ -41,7 +41,8 @@ try {
 }
 
 async function reportQueries(stack: DashboardStack): Promise<void> {
-  // The last second of a quarter of an hour is the worst moment to ask: both ends of the window are read from raw events.
+  // The last second of a quarter of an hour is the worst moment to ask: both ends of the window are read from raw
+  // events.
   const now = Math.floor(Date.now() / QUARTER_MS) * QUARTER_MS - 1_000;
   const sized: Sized[] = [];
   for (const count of sizes) sized.push(await openSized(stack, count, now));

@@ -25,7 +25,9 @@ const BACKGROUND_PER_SECOND = 200;
 const BACKGROUND_EVERY_MS = 100;
 const LAST_MS = 10_000;
 
-/** Fires alerts one by one on a standalone while other events flow, and times their webhooks to a receiver on loopback. */
+/**
+ * Fires alerts one by one on a standalone while other events flow, and times their webhooks to a receiver on loopback.
+ */
 export async function measureDeliveries(): Promise<DeliveryLatencies> {
   const receiver = await startReceiver();
   const dataDirectory = await newDataDirectory();

@@ -28,7 +28,10 @@ function tenants(): TenantId[] {
   return Array.from({ length: WORKSPACES }, (_, index) => provenTenantId(`ws_bench${index}`));
 }
 
-/** Events number `first` to `first + count - 1`, of the workspaces in turn. The times follow one another from `start` on. */
+/**
+ * Events number `first` to `first + count - 1`, of the workspaces in turn. The times follow one another from `start`
+ * on.
+ */
 export function* generateEvents(
   count: number,
   start: number,

@@ -96,7 +96,9 @@ async function logIn(gatewayUrl: string, { email, password }: IdentityAddress): 
   return cookie.split(';', 1)[0] ?? '';
 }
 
-/** Rounds interleave the contenders, each round beginning with another, so that noise of the machine meets all alike. */
+/**
+ * Rounds interleave the contenders, each round beginning with another, so that noise of the machine meets all alike.
+ */
 async function measure(contenders: Contender[]): Promise<void> {
   const load = await startServer('load.worker.ts');
   stops.push(load.stop);

@@ -7,7 +7,10 @@ function connect(brokers: string): kafkajs.Kafka {
   return new kafkajs.Kafka({ clientId: 'bench', brokers: brokers.split(','), logLevel: kafkajs.logLevel.ERROR });
 }
 
-/** A kafkajs consumer whose `eachBatch` counts the messages, and does no more than `work` with them. Times from the first batch to the last message. */
+/**
+ * A kafkajs consumer whose `eachBatch` counts the messages, and does no more than `work` with them. Times from the
+ * first batch to the last message.
+ */
 export async function runBareEachBatch(
   brokers: string,
   eventCount: number,
@@ -34,7 +37,9 @@ export async function runBareEachBatch(
   return run;
 }
 
-/** Sends with a kafkajs producer that is set up as the event log's: idempotent, acknowledged by all in-sync replicas. */
+/**
+ * Sends with a kafkajs producer that is set up as the event log's: idempotent, acknowledged by all in-sync replicas.
+ */
 export async function openBareProducer(
   brokers: string,
 ): Promise<{ send(messages: kafkajs.Message[]): Promise<void>; close(): Promise<void> }> {

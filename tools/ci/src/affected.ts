@@ -1,6 +1,8 @@
 import { NX_ALONE, runCommand } from './command.ts';
 
-/** The projects that the changes since `base` reach, by the names in their package.json. Rejects without such a commit. */
+/**
+ * The projects that the changes since `base` reach, by the names in their package.json. Rejects without such a commit.
+ */
 export async function affectedSince(base: string): Promise<string[]> {
   const commit = await runCommand('git', ['rev-parse', '--verify', '--quiet', `${base}^{commit}`], {
     output: 'capture',

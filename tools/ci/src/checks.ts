@@ -55,7 +55,10 @@ async function runChecks(...checks: Check[]): Promise<TestReport> {
   return report;
 }
 
-/** What the edge and the standalone cost after this change: to be read, never judged, since machines and their load differ. */
+/**
+ * What the edge and the standalone cost after this change: to be read, never judged, since machines and their load
+ * differ.
+ */
 async function reportCosts(): Promise<void> {
   if (projects?.includes('@tollkeeper/bench') === false) return;
   console.log('\n=== bench:gateway, a report and no check');

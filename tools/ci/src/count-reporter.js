@@ -2,7 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join, relative, sep } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 
-/** Jest reporter that leaves a project's `ProjectResult` in its folder, in `resultsFile`, where the run adds them up. */
+/**
+ * Jest reporter that leaves a project's `ProjectResult` in its folder, in `resultsFile`, where the run adds them up.
+ */
 export default class CountReporter {
   constructor({ rootDir }, { resultsFile = '.test-results.json' } = {}) {
     this.rootDir = rootDir;

@@ -19,14 +19,15 @@ export function runTests(projects?: string[]): Promise<TestReport> {
 }
 
 /**
- * The same for the suites on Apache Kafka, of all projects or of those named (`@tollkeeper/event-log`). What they need must be
- * there: without Java or Maven the run is one failure.
+ * The same for the suites on Apache Kafka, of all projects or of those named (`@tollkeeper/event-log`). What they need
+ * must be there: without Java or Maven the run is one failure.
  */
 export async function runIntegrationTests(projects?: string[]): Promise<TestReport> {
   if (projects?.length === 0) return { passed: 0, failures: [] };
   const { exitCode } = await runCommand('node', ['tools/kafka/src/prepare.ts']);
   if (exitCode !== 0) return { passed: 0, failures: ['Apache Kafka could not be prepared; its output above says why'] };
-  // Told while it goes on: the first time it takes minutes. A suite that needs what could not be built fails, and says why.
+  // Told while it goes on: the first time it takes minutes. A suite that needs what could not be built fails, and says
+  // why.
   if (projects?.includes('@tollkeeper/cluster') ?? true) await runCommand('node', ['tools/cluster/src/prepare.ts']);
   // All projects at once: their suites wait more than they compute, and those of e2e take as long as all others together.
   return runTarget(INTEGRATION_RUN, ['test:integration', '--parallel=6'], projects);

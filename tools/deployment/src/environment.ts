@@ -1,9 +1,10 @@
 import { type Labels, type Manifest, ofKind, type PodSpec } from './manifest.ts';
 
 /**
- * What the kubelet would give to the one container of a pod: variables of its own over those of whole ConfigMaps. `<name>_FILE`
- * that leads to a mounted key of a Secret is there as `<name>`, with what is in the file. `secrets` stands in for Secrets that
- * are made apart from the manifests. Throws on a reference that leads nowhere and is not optional.
+ * What the kubelet would give to the one container of a pod: variables of its own over those of whole ConfigMaps.
+ * `<name>_FILE` that leads to a mounted key of a Secret is there as `<name>`, with what is in the file. `secrets`
+ * stands in for Secrets that are made apart from the manifests. Throws on a reference that leads nowhere and is not
+ * optional.
  */
 export function environmentOf(pod: PodSpec, manifests: Manifest[], secrets: Record<string, Labels>): Labels {
   const [container] = pod.containers;

@@ -1,4 +1,7 @@
-/** The parts of Kubernetes objects that are looked at here; `kubernetes-validate` has checked that they are what they say. */
+/**
+ * The parts of Kubernetes objects that are looked at here; `kubernetes-validate` has checked that they are what they
+ * say.
+ */
 export interface Manifest {
   apiVersion: string;
   kind: string;

@@ -41,7 +41,10 @@ export const fleetConfig = z.object({
 });
 export type FleetConfig = z.infer<typeof fleetConfig>;
 
-/** What the services read without the fleet's help: private certificate authorities, where traces go, and how much a workspace may send. */
+/**
+ * What the services read without the fleet's help: private certificate authorities, where traces go, and how much a
+ * workspace may send.
+ */
 const PASSED_ON = /^(NODE_EXTRA_CA_CERTS|OTEL_.+|WORKSPACE_EVENTS_PER_SECOND|WORKSPACE_BURST_EVENTS)$/;
 
 /** The part of the environment that the services get as it is. */

@@ -12,7 +12,9 @@ export interface KeyOptions {
   dataDirectory: string;
 }
 
-/** The key of the data directory where the workspace has it, or else a new one, made as any client of the API makes it. */
+/**
+ * The key of the data directory where the workspace has it, or else a new one, made as any client of the API makes it.
+ */
 export async function findOrCreateKey(options: KeyOptions): Promise<{ apiKey: string; created: boolean }> {
   const { baseUrl, owner, workspace, dataDirectory } = options;
   const cookie = await logIn(baseUrl, owner);

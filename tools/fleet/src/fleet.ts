@@ -53,8 +53,8 @@ export interface Fleet {
   /** Whether this start has made the key. */
   readonly firstStart: boolean;
   /**
-   * The replicas of each service. The first one has the address that the others know; those that were added take their share
-   * of the log's partitions, but neither HTTP nor gRPC calls.
+   * The replicas of each service. The first one has the address that the others know; those that were added take their
+   * share of the log's partitions, but neither HTTP nor gRPC calls.
    */
   readonly services: Readonly<Record<ServiceName, readonly Replica[]>>;
   /** Null where the fleet uses a Kafka of one's own. */
@@ -68,8 +68,9 @@ export interface Fleet {
 }
 
 /**
- * Starts every service from its bundle as a process of its own, and resolves once all are ready and the first workspace has
- * an owner and a key. When something fails, what has been started is stopped and the promise rejects with what to do.
+ * Starts every service from its bundle as a process of its own, and resolves once all are ready and the first workspace
+ * has an owner and a key. When something fails, what has been started is stopped and the promise rejects with what to
+ * do.
  *
  * No process outlives the one that calls this, even one that is ended with SIGKILL.
  */

@@ -44,7 +44,10 @@ try {
   end(error);
 }
 
-/** A second signal gives up waiting; the services are told to stop all the same, as they are after any end of this process. */
+/**
+ * A second signal gives up waiting; the services are told to stop all the same, as they are after any end of this
+ * process.
+ */
 function stop(starting: Promise<Fleet>): void {
   if (stopping) process.exit(1);
   stopping = true;

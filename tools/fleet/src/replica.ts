@@ -24,7 +24,9 @@ export interface Replica {
   readonly opsUrl: string;
   /** Starts the process unless it runs; whether it gets on is for `ready` to say. */
   launch(): void;
-  /** Resolves once `/readyz` says so. Rejects with the reason when the process ends, or is not ready within two minutes. */
+  /**
+   * Resolves once `/readyz` says so. Rejects with the reason when the process ends, or is not ready within two minutes.
+   */
   ready(): Promise<void>;
   /** Resolves, once the process is gone, to its exit code (null when a signal ended it, or it did not run). */
   kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<number | null>;

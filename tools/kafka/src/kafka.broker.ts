@@ -23,7 +23,9 @@ export interface KafkaOptions {
   port?: number;
   /** What clients have to do to be let in; nothing unless given. */
   security?: KafkaSecurity;
-  /** Takes `JAVA_HOME`, `PATH`, `XDG_CACHE_HOME` and what Maven reads from here; by default the process's environment. */
+  /**
+   * Takes `JAVA_HOME`, `PATH`, `XDG_CACHE_HOME` and what Maven reads from here; by default the process's environment.
+   */
   env?: NodeJS.ProcessEnv;
   /** One line for a person, each time something takes long. */
   onProgress?: (line: string) => void;
@@ -37,7 +39,9 @@ export interface KafkaBroker {
   readonly pid: number;
   /** SIGKILL; resolves once the process is gone. */
   kill(): Promise<void>;
-  /** Starts it again on the same port and data, after a clean stop where it still runs; resolves once it takes requests. */
+  /**
+   * Starts it again on the same port and data, after a clean stop where it still runs; resolves once it takes requests.
+   */
   restart(): Promise<void>;
   /** SIGSTOP: it keeps its connections and answers nothing, until `resume`. */
   pause(): void;
@@ -47,9 +51,9 @@ export interface KafkaBroker {
 }
 
 /**
- * Starts an Apache Kafka (KRaft, broker and controller in one) on `dataDirectory`. What it acknowledged outlives `kill -9` of
- * it and of this process; an orphan of an earlier run is killed first. Rejects, with what to install, when Java 17 or later
- * is missing, or Maven where the jars are not in the cache yet.
+ * Starts an Apache Kafka (KRaft, broker and controller in one) on `dataDirectory`. What it acknowledged outlives `kill
+ * -9` of it and of this process; an orphan of an earlier run is killed first. Rejects, with what to install, when Java
+ * 17 or later is missing, or Maven where the jars are not in the cache yet.
  */
 export async function startKafka(options: KafkaOptions): Promise<KafkaBroker> {
   const { env = process.env, onProgress = () => undefined } = options;

@@ -18,8 +18,8 @@ export interface KafkaJarsOptions {
 }
 
 /**
- * The directory that holds the jars of pom.xml, and nothing else. Maven fetches them on the first call; they stay in the
- * cache until pom.xml changes. Of several processes one fetches and the others wait.
+ * The directory that holds the jars of pom.xml, and nothing else. Maven fetches them on the first call; they stay in
+ * the cache until pom.xml changes. Of several processes one fetches and the others wait.
  */
 export async function findKafkaJars({ cacheDirectory, env, onProgress }: KafkaJarsOptions): Promise<string> {
   const pom = await readFile(POM);

@@ -18,7 +18,10 @@ export interface KafkaSecurity {
 /** The mechanisms whose credentials the cluster keeps: they are given to it when its storage is formatted. */
 export const SCRAM_MECHANISMS = ['SCRAM-SHA-256', 'SCRAM-SHA-512'] as const;
 
-/** One node that is broker and controller, for a small machine that it shares: few threads, and back soon after `kill -9`. */
+/**
+ * One node that is broker and controller, for a small machine that it shares: few threads, and back soon after `kill
+ * -9`.
+ */
 export function serverProperties({ controllerPort, logDirectory, ...clients }: ServerAddresses): string {
   const listener = clientListeners(clients);
   const properties = {

@@ -18,8 +18,8 @@ interface Notification {
 }
 
 /**
- * Takes webhooks on loopback: 204 for one whose signature is right by Standard Webhooks, 401 for any other. `say` is given a line about
- * each.
+ * Takes webhooks on loopback: 204 for one whose signature is right by Standard Webhooks, 401 for any other. `say` is
+ * given a line about each.
  */
 export async function startReceiver(
   { key, certificate, secret }: Identity,

@@ -7,8 +7,8 @@ export type Refusals = ReadonlyMap<number, string>;
 
 export interface EventPoster {
   /**
-   * Posts the events in one request and resolves once they are durably accepted, all of them or none: with refusals, none
-   * was. Rejects with {@link PostError} when it gives up.
+   * Posts the events in one request and resolves once they are durably accepted, all of them or none: with refusals,
+   * none was. Rejects with {@link PostError} when it gives up.
    */
   post(events: readonly GatewayEvent[]): Promise<Refusals>;
 }

@@ -24,8 +24,8 @@ const MAX_BATCH = 1_000;
 const PACE_STEP_MS = 200;
 
 /**
- * Posts every row of the file in order. Rejects when the poster gives up; `totals` then say how far it came, and a second
- * replay of the file goes over what was posted without counting it twice.
+ * Posts every row of the file in order. Rejects when the poster gives up; `totals` then say how far it came, and a
+ * second replay of the file goes over what was posted without counting it twice.
  */
 export async function replay(
   options: { file: string; agents: number; speed: number | null },

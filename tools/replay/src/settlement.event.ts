@@ -12,8 +12,9 @@ export interface Settlement {
 const CALLS_PER_RUN = 10;
 
 /**
- * Makes the events of one trace. Their ids come from the file's hash and the row's line alone, so the same file gives the
- * same ids every time, whatever the times, the speed or the number of agents: what was counted is not counted again.
+ * Makes the events of one trace. Their ids come from the file's hash and the row's line alone, so the same file gives
+ * the same ids every time, whatever the times, the speed or the number of agents: what was counted is not counted
+ * again.
  */
 export function createSettlements(sha256: string, agents: number) {
   const trace = sha256.slice(0, 16);
