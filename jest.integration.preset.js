@@ -1,6 +1,7 @@
 import preset from './jest.preset.js';
 
-// For jest.integration.config.js: the suites that need Apache Kafka or tools that npm does not bring, for `npm run test:integration`.
+// For jest.integration.config.js: the suites that need Apache Kafka or tools that npm does not bring, for `npm run
+// test:integration`.
 export default {
   ...preset,
   testMatch: ['<rootDir>/{src,test}/**/*.{kafka,tools}.spec.ts'],
