@@ -1,0 +1,43 @@
+import { extname } from 'node:path';
+
+/** Columns of a line of a document or of a comment. Code is prettier's to wrap. */
+export const MAX_COLUMNS = 120;
+
+const CODE = new Set(['.ts', '.js', '.mjs', '.proto']);
+const SCRIPTS = new Set(['.yaml', '.yml', '.sh', '.properties']);
+const COMMENT_OF_CODE = /^\s*(\/\/|\/?\*)/;
+const COMMENT_OF_SCRIPT = /^\s*#/;
+/** Opens or closes a block of code in Markdown. */
+const FENCE = /^\s*(```|~~~)/;
+const TABLE_ROW = /^\s*\|/;
+
+/**
+ * Numbers, from 1, of the lines of a file that are longer than {@link MAX_COLUMNS}: prose of Markdown, and whole lines
+ * of comment in code and scripts. Tables, blocks of code, and lines that end in something without a space, such as a
+ * link, may be longer. Other kinds of files have none.
+ */
+export function longLines(path: string, text: string): number[] {
+  const isProse = proseOf(path);
+  return text
+    .split('\n')
+    .flatMap((line, index) => (isProse(line) && line.length > MAX_COLUMNS && canBeWrapped(line) ? [index + 1] : []));
+}
+
+/** Whether lines are prose, asked in the order of the file. */
+function proseOf(path: string): (line: string) => boolean {
+  const kind = extname(path);
+  if (CODE.has(kind)) return (line) => COMMENT_OF_CODE.test(line);
+  if (SCRIPTS.has(kind)) return (line) => COMMENT_OF_SCRIPT.test(line);
+  if (kind !== '.md') return () => false;
+  let inCode = false;
+  return (line) => {
+    if (FENCE.test(line)) inCode = !inCode;
+    return !inCode && !TABLE_ROW.test(line);
+  };
+}
+
+/** Whether what is beyond the last column could stand on a line of its own. */
+function canBeWrapped(line: string): boolean {
+  const start = line.search(/[^\s/*#>-]/);
+  return line.lastIndexOf(' ', MAX_COLUMNS) > start;
+}
