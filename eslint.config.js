@@ -21,8 +21,8 @@ const LAYERS = {
 };
 
 /**
- * Which folders of its service each folder of `apps/<service>/src` may import beside itself; one that is not listed imports
- * none. What a transport needs of a store or a client, the domain names as a port.
+ * Which folders of its service each folder of `apps/<service>/src` may import beside itself; one that is not listed
+ * imports none. What a transport needs of a store or a client, the domain names as a port.
  */
 const SERVICE_LAYERS = {
   store: ['domain'],

@@ -25,7 +25,9 @@ export interface DashboardDeps extends ServiceDeps<DashboardConfig> {
   clock?: Clock;
 }
 
-/** What was spent and blocked: counts the events of the log and answers the drilldowns. `httpUrl` is valid once started. */
+/**
+ * What was spent and blocked: counts the events of the log and answers the drilldowns. `httpUrl` is valid once started.
+ */
 export interface DashboardService extends Component, ServesHttp {
   /** Records of the log that are not counted yet, for a process that waits for what it has written itself. */
   lag(): Promise<number>;

@@ -27,7 +27,9 @@ export interface IngestDeps extends ServiceDeps<IngestConfig> {
   now?: () => number;
 }
 
-/** Event ingestion: from a workspace key and CloudEvents to durable records of the log. `httpUrl` is valid once started. */
+/**
+ * Event ingestion: from a workspace key and CloudEvents to durable records of the log. `httpUrl` is valid once started.
+ */
 export type IngestService = Component & ServesHttp;
 
 export function createIngest(deps: IngestDeps): IngestService {

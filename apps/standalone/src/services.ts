@@ -37,8 +37,8 @@ export type LateParts = { readonly [S in ServiceName]: LateComponent<Parts[S]> }
 export type Services = ReturnType<typeof createServices>;
 
 /**
- * Every service of the table as it runs in a process of its own, in the table's order: real HTTP and gRPC between them on
- * free ports of loopback, and the gateway alone on the port that is meant for users.
+ * Every service of the table as it runs in a process of its own, in the table's order: real HTTP and gRPC between them
+ * on free ports of loopback, and the gateway alone on the port that is meant for users.
  */
 export function createServices(options: ServicesOptions) {
   const { config, port, publicUrl, mongodbUri, loggerOf, tracing } = options;

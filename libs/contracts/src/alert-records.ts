@@ -143,8 +143,8 @@ export const notificationSchema = z.object({
 });
 
 /**
- * What a reader takes: a newer producer may write a kind, a severity or a channel type that its readers have never heard of. They
- * only show or keep it, so it is any text to them, and nothing is set aside for it.
+ * What a reader takes: a newer producer may write a kind, a severity or a channel type that its readers have never
+ * heard of. They only show or keep it, so it is any text to them, and nothing is set aside for it.
  */
 const shownAlertSchema = alertSchema.extend({
   rule_kind: z.string(),

@@ -9,7 +9,9 @@ import {
 } from './alert-records.ts';
 import { GATEWAY_EVENTS_TOPIC, gatewayEventRecords, readEventRecords } from './event-record.ts';
 
-/** Both sides of a kind of record. Readers take more: what they only show is any text, and what no writer writes yet. */
+/**
+ * Both sides of a kind of record. Readers take more: what they only show is any text, and what no writer writes yet.
+ */
 export interface RecordContract {
   writes: z.ZodType;
   reads: z.ZodType;

@@ -11,8 +11,8 @@ export interface ConsumerGroup {
   readonly offsets: OffsetStore;
   readonly deadLetters: DeadLetters;
   /**
-   * A consumer that applies each record of the topic exactly once: its effects and the position behind it are one transaction
-   * (`createTransactionalHandler`). Its start makes the topic where it is missing, and may be repeated.
+   * A consumer that applies each record of the topic exactly once: its effects and the position behind it are one
+   * transaction (`createTransactionalHandler`). Its start makes the topic where it is missing, and may be repeated.
    */
   consumer<Item, Effect>(options: GroupConsumerOptions<Item, Effect>): LogConsumer;
 }

@@ -51,9 +51,9 @@ export interface ConsumerHandler {
    *
    * A handler that stores positions in mid-batch too says so with `stored`, each time with the position that it stored.
    *
-   * Batches of one partition come one after the other, batches of several partitions at the same time. After a rejection
-   * and a back-off what follows {@link position} comes again, for ever. A record that can never be applied is therefore the
-   * handler's to set aside. `createConsumerGroup` makes consumers that do all of this.
+   * Batches of one partition come one after the other, batches of several partitions at the same time. After a
+   * rejection and a back-off what follows {@link position} comes again, for ever. A record that can never be applied is
+   * therefore the handler's to set aside. `createConsumerGroup` makes consumers that do all of this.
    */
   handle(batch: RecordBatch, stored: (position: number) => void): Promise<void>;
   /**

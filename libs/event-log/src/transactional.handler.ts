@@ -7,7 +7,9 @@ import type { ConsumerHandler, ReadRecord, RecordBatch } from './event-log.ts';
 
 /** What a service does with the records that it reads, all of it in MongoDB. */
 export interface RecordEffects<Item, Effect> {
-  /** What there is to apply of a record, undefined for nothing. Throws, with a reason for people, when it can't be read. */
+  /**
+   * What there is to apply of a record, undefined for nothing. Throws, with a reason for people, when it can't be read.
+   */
   decode(record: ReadRecord): Item | undefined;
   /**
    * About how many documents an item writes beside those that the items before it write anyway. Called once for each

@@ -65,10 +65,10 @@ const SERVICE_CONFIG = {
 };
 
 /**
- * A client of the service at `address` (`host:port`; a name with several addresses is used in turn); a service passes what it is made
- * from itself. Every call has
- * a deadline, and is tried again while the service can't be reached, up to five times within it. A replica that leaves
- * makes it look the name up anew. Rejections are `AppError`s (see `fromStatus`).
+ * A client of the service at `address` (`host:port`; a name with several addresses is used in turn); a service passes
+ * what it is made from itself. Every call has a deadline, and is tried again while the service can't be reached, up to
+ * five times within it. A replica that leaves makes it look the name up anew. Rejections are `AppError`s (see
+ * `fromStatus`).
  */
 export function createGrpcClient<D extends ServiceDefinition>(
   definition: D,

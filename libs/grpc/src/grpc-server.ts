@@ -71,9 +71,10 @@ const NOT_A_SERVICE = {
 const WELL_FORMED_REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /**
- * The gRPC server of a service, for the calls between services. Each call must carry a token by the secret that they share, else it is
- * UNAUTHENTICATED; only health is open to all, for probes. Transport security is the platform's to give. A request that the schema of
- * its RPC refuses is INVALID_ARGUMENT with every problem, and its handler is not called.
+ * The gRPC server of a service, for the calls between services. Each call must carry a token by the secret that they
+ * share, else it is UNAUTHENTICATED; only health is open to all, for probes. Transport security is the platform's to
+ * give. A request that the schema of its RPC refuses is INVALID_ARGUMENT with every problem, and its handler is not
+ * called.
  *
  * A handler that rejects with an `AppError` answers the status of its code, and the client's side restores the
  * error. So does one that `explain` makes an `AppError`. Any other rejection is logged with the request id and answered

@@ -27,7 +27,9 @@ export type RequestSchemas<D extends ServiceDefinition> = {
   [Name in keyof Requests<D>]: z.ZodType<unknown, Requests<D>[Name]>;
 };
 
-/** What a service does for each of its RPCs, with the requests `R` that its schemas make. Rejections become a status. */
+/**
+ * What a service does for each of its RPCs, with the requests `R` that its schemas make. Rejections become a status.
+ */
 export type UnaryHandlers<D extends ServiceDefinition, R = Requests<D>> = {
   [Name in keyof R]: (request: R[Name], context: RpcContext) => Promise<Answered<D[Capitalize<Name & string>]>>;
 };

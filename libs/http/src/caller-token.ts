@@ -35,8 +35,8 @@ export function tokenKey(secret: string): TokenKey {
 }
 
 /**
- * A compact JWS (HS256) that says to `service` (`keys`) who a request acts for. It may be reused until it expires, a minute after
- * it was signed.
+ * A compact JWS (HS256) that says to `service` (`keys`) who a request acts for. It may be reused until it expires, a
+ * minute after it was signed.
  */
 export async function signCallerToken(secret: string | TokenKey, service: string, caller: Caller): Promise<string> {
   const claims = caller.tenantId === null ? {} : { tenant: caller.tenantId, role: caller.role };

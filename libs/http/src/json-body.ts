@@ -5,7 +5,10 @@ import { parse } from 'secure-json-parse';
 const WHOLE_BYTES = 64 * 1024;
 /** Most fields, elements, objects and lists in what must be parsed at once: a whole body, or an element of a list. */
 export const MAX_JSON_PARTS = 20_000;
-/** Most objects and lists within each other: what goes down a value by calling itself, as JSON.stringify does, can go this far. */
+/**
+ * Most objects and lists within each other: what goes down a value by calling itself, as JSON.stringify does, can go
+ * this far.
+ */
 export const MAX_JSON_DEPTH = 100;
 /** Most elements of a list that is a large body; what a route takes is less. */
 const MAX_LIST_LENGTH = 10_000;
@@ -19,9 +22,9 @@ const LOOK_BYTES = 64 * 1024;
  * The JSON value in a body. A large one is parsed in slices, a list by its elements; other requests have their turns
  * between them.
  *
- * Throws `malformed_json` for what is not JSON in UTF-8 or has a key that could reach a prototype, and `invalid_request` for one
- * deeper than `MAX_JSON_DEPTH`, and for a large body of more parts than `MAX_JSON_PARTS`, or of as many in one element of its list:
- * they would hold everything else up.
+ * Throws `malformed_json` for what is not JSON in UTF-8 or has a key that could reach a prototype, and
+ * `invalid_request` for one deeper than `MAX_JSON_DEPTH`, and for a large body of more parts than `MAX_JSON_PARTS`, or
+ * of as many in one element of its list: they would hold everything else up.
  */
 export async function parseJsonBody(bytes: Buffer): Promise<unknown> {
   if (bytes.length <= WHOLE_BYTES) {
@@ -99,8 +102,8 @@ interface Seen {
 }
 
 /**
- * Goes through JSON text from `start`, where `open` lists and objects have begun. Throws `invalid_request` below `MAX_JSON_DEPTH`; what
- * is not JSON shows when it is parsed.
+ * Goes through JSON text from `start`, where `open` lists and objects have begun. Throws `invalid_request` below
+ * `MAX_JSON_DEPTH`; what is not JSON shows when it is parsed.
  */
 function* look(bytes: Buffer, start: number, open: number): Generator<Seen> {
   let depth = open;

@@ -7,8 +7,8 @@ declare const tenantBrand: unique symbol;
 export type TenantId = string & { readonly [tenantBrand]: true };
 
 /**
- * Marks `id` as proven. Only the places that prove it call this: verification of a caller token or a workspace key, the schemas of
- * what services ask each other, decoding of an event that the log carries, and the creation of a workspace.
+ * Marks `id` as proven. Only the places that prove it call this: verification of a caller token or a workspace key, the
+ * schemas of what services ask each other, decoding of an event that the log carries, and the creation of a workspace.
  */
 export function provenTenantId(id: string): TenantId {
   return id as TenantId;

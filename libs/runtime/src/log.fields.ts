@@ -1,6 +1,7 @@
 /**
- * All that a line of the log can be about: each thing has one name, in every service. Times and durations are named by their unit. Beside
- * these a line has `time`, `level`, `service` and `msg`, and `trace_id` and `span_id` while a span is active.
+ * All that a line of the log can be about: each thing has one name, in every service. Times and durations are named by
+ * their unit. Beside these a line has `time`, `level`, `service` and `msg`, and `trace_id` and `span_id` while a span
+ * is active.
  */
 export interface LogFields {
   /** What was thrown; written as type, message, code, stack and cause. */

@@ -3,7 +3,9 @@ import { PinoPretty } from 'pino-pretty';
 import type { LogFields } from './log.fields.ts';
 import { activeTraceFields } from './tracing/span.ts';
 
-/** Fields of which each has a name that {@link LogFields} knows; a variable with another one does not type-check either. */
+/**
+ * Fields of which each has a name that {@link LogFields} knows; a variable with another one does not type-check either.
+ */
 type Known<F> = F & { [Name in Exclude<keyof F, keyof LogFields>]: never };
 
 interface WriteLine {

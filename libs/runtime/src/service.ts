@@ -32,8 +32,8 @@ type HttpServerPart = Component & { readonly url: string };
 type GrpcServerPart = Component & { readonly address: string };
 
 /**
- * A service as one component with the addresses of its servers. The servers start last, gRPC before HTTP, and stop first, so that what
- * they answer from is there as long as they answer.
+ * A service as one component with the addresses of its servers. The servers start last, gRPC before HTTP, and stop
+ * first, so that what they answer from is there as long as they answer.
  */
 export function assembleService(
   service: ServiceParts & { grpc: GrpcServerPart; http: HttpServerPart },

@@ -1,13 +1,16 @@
 const POLL_MS = 20;
 
 /**
- * Far longer than anything takes, also on a machine that is ten times as busy as it should be: a wait that passes ends at once,
- * so that only a failure costs it. Below the time-out of a test in every project, so that the failure is the check's own.
+ * Far longer than anything takes, also on a machine that is ten times as busy as it should be: a wait that passes ends
+ * at once, so that only a failure costs it. Below the time-out of a test in every project, so that the failure is the
+ * check's own.
  */
 const PATIENCE_MS = 240_000;
 
 export interface EventuallyOptions {
-  /** How long the condition may take to hold; 4 minutes by default. Shorter only where the time itself is guaranteed. */
+  /**
+   * How long the condition may take to hold; 4 minutes by default. Shorter only where the time itself is guaranteed.
+   */
   timeoutMs?: number;
 }
 

@@ -5,8 +5,8 @@ export type Port = 'http' | 'grpc';
 export const PORTS: Record<Port, number> = { http: 8080, grpc: 9090 };
 
 /**
- * A secret of the installation, which docs/deployment.md tells how to make. `MONGODB_URI` and the log-in to Kafka are none
- * of them: they follow from what a service stores and reads.
+ * A secret of the installation, which docs/deployment.md tells how to make. `MONGODB_URI` and the log-in to Kafka are
+ * none of them: they follow from what a service stores and reads.
  */
 export type Secret = 'CALLER_TOKEN_SECRET' | 'CHANNEL_ENCRYPTION_KEYS' | 'FIRST_OWNER_EMAIL' | 'FIRST_OWNER_PASSWORD';
 

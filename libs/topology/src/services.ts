@@ -1,7 +1,9 @@
 import { DELIVERIES_TOPIC, GATEWAY_EVENTS_TOPIC, NOTIFICATIONS_TOPIC } from '@tollkeeper/contracts';
 import type { ServiceEntry } from './entry.ts';
 
-/** Every service of Tollkeeper, in the order of a start: those that are called come first where they can, the edge last. */
+/**
+ * Every service of Tollkeeper, in the order of a start: those that are called come first where they can, the edge last.
+ */
 export const SERVICES = [
   'identity',
   'keys',
@@ -15,8 +17,9 @@ export const SERVICES = [
 export type ServiceName = (typeof SERVICES)[number];
 
 /**
- * How the services fit together. The standalone and the fleet are made from this table; docker-compose.yml, the manifests,
- * the network policies and the documentation are compared with it. docs/new-service.md says how a service is added.
+ * How the services fit together. The standalone and the fleet are made from this table; docker-compose.yml, the
+ * manifests, the network policies and the documentation are compared with it. docs/new-service.md says how a service is
+ * added.
  */
 export const TOPOLOGY: Readonly<Record<ServiceName, ServiceEntry<ServiceName>>> = {
   /** Users, sessions, workspaces, members and agents. */

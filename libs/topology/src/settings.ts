@@ -16,8 +16,8 @@ export interface Installation {
 }
 
 /**
- * All that a service is told of the installation: what it stores in, the log, secrets, and where those are that it calls. Where
- * it listens itself is no part of it.
+ * All that a service is told of the installation: what it stores in, the log, secrets, and where those are that it
+ * calls. Where it listens itself is no part of it.
  */
 export function settingsOf(service: ServiceName, installation: Installation): Settings {
   const { mongodb, secrets, settings } = TOPOLOGY[service];

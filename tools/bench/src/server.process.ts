@@ -8,7 +8,9 @@ export interface ServerProcess<Address> {
   stop(): Promise<void>;
 }
 
-/** Starts a script of `servers/` as a process of its own, with flags of Node; resolves once it says where it listens. */
+/**
+ * Starts a script of `servers/` as a process of its own, with flags of Node; resolves once it says where it listens.
+ */
 export async function startServer<Address>(
   script: string,
   env: Record<string, string> = {},

@@ -15,8 +15,9 @@ export function bundleOf(service: ServiceName, directory: string): string {
 }
 
 /**
- * Builds what has changed since it was built last, and copies all of it to `directory`, in place of what is there: what runs
- * from there is not touched by a later build, and several processes may do this at once. Rejects with what the build has printed.
+ * Builds what has changed since it was built last, and copies all of it to `directory`, in place of what is there: what
+ * runs from there is not touched by a later build, and several processes may do this at once. Rejects with what the
+ * build has printed.
  */
 export async function buildBundles(directory: string): Promise<void> {
   await mkdir(LOCK_DIRECTORY, { recursive: true });

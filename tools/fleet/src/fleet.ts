@@ -13,7 +13,10 @@ const LOOPBACK = '127.0.0.1';
 const WORKSPACE = 'demo';
 
 export interface FleetOptions {
-  /** Holds secrets, the bundles that run, and what the managed `mongod` and Kafka store. Created when missing; one fleet at a time works on it. */
+  /**
+   * Holds secrets, the bundles that run, and what the managed `mongod` and Kafka store. Created when missing; one fleet
+   * at a time works on it.
+   */
   dataDirectory: string;
   /** Port of the gateway on loopback; a free one unless given. */
   port?: number;

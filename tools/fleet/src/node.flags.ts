@@ -1,11 +1,11 @@
 /**
  * Flags of Node for every service, as its image has them.
  *
- * - `--disable-warning=TimeoutNegativeWarning`: the timers of kafkajs cause it. It means nothing, and it would be the only
- *   line of the log that is not JSON.
- * - `--no-allocation-site-pretenuring`: V8 looks at what survives while a process starts, and may decide to make the like of
- *   it among the old objects for good. Each of those keeps what it refers to alive until the next full collection, even when
- *   nobody needs it any more. The edge then copies a quarter of all that its requests allocate, in pauses of 10 to 20 ms
- *   (ADR 13).
+ * - `--disable-warning=TimeoutNegativeWarning`: the timers of kafkajs cause it. It means nothing, and it would be the
+ *   only line of the log that is not JSON.
+ * - `--no-allocation-site-pretenuring`: V8 looks at what survives while a process starts, and may decide to make the
+ *   like of it among the old objects for good. Each of those keeps what it refers to alive until the next full
+ *   collection, even when nobody needs it any more. The edge then copies a quarter of all that its requests allocate,
+ *   in pauses of 10 to 20 ms (ADR 13).
  */
 export const NODE_FLAGS = ['--disable-warning=TimeoutNegativeWarning', '--no-allocation-site-pretenuring'];

@@ -20,7 +20,10 @@ export interface ServiceOptions {
   calls?: string;
 }
 
-/** Makes a service's skeleton and puts it at every place that names all services. Throws, before it writes, where it can't. */
+/**
+ * Makes a service's skeleton and puts it at every place that names all services. Throws, before it writes, where it
+ * can't.
+ */
 export default async function generateService(tree: Tree, options: ServiceOptions): Promise<() => void> {
   const service = toService(tree, options);
   const texts = new Map<string, string>();

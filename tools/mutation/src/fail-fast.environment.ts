@@ -9,7 +9,9 @@ const END_TIMEOUT_MS = 1_000;
 /** The mutant that a test has found; the suites of a run come one after the other and share it. */
 let found: string | undefined;
 
-/** Lets the run of a mutant end with the first test that fails, over all of its suites: it needs to be found only once. */
+/**
+ * Lets the run of a mutant end with the first test that fails, over all of its suites: it needs to be found only once.
+ */
 export default class FailFastEnvironment extends TestEnvironment {
   handleTestEvent(event: Circus.AsyncEvent | Circus.SyncEvent, state: Circus.State): void {
     const mutant = process.env['__STRYKER_ACTIVE_MUTANT__'];

@@ -40,7 +40,10 @@ export interface GatewayEventsConsumerDeps {
 
 /** Evaluates the events of the log. */
 export interface GatewayEventsConsumer extends LogConsumer, EvaluatedLog {
-  /** Stores what was read and is not stored yet; where there is more to read, only what is due. What fails is read again later. */
+  /**
+   * Stores what was read and is not stored yet; where there is more to read, only what is due. What fails is read again
+   * later.
+   */
   save(): Promise<void>;
 }
 

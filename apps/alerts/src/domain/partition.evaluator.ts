@@ -34,9 +34,9 @@ export interface PartitionEvaluator {
 const WINDOW_BYTES = 1000;
 
 /**
- * Goes on from `saved`, windows as they stood at a position of the log: whoever reads on from that position decides what was
- * decided before. Windows of rules that are gone are dropped, and those of rules that are disabled or have a new revision emptied,
- * whenever that happens. Memory is bounded by the sum of `costOf` the enabled rules.
+ * Goes on from `saved`, windows as they stood at a position of the log: whoever reads on from that position decides
+ * what was decided before. Windows of rules that are gone are dropped, and those of rules that are disabled or have a
+ * new revision emptied, whenever that happens. Memory is bounded by the sum of `costOf` the enabled rules.
  */
 export function createPartitionEvaluator(book: RuleBook, saved: readonly SavedWindow[]): PartitionEvaluator {
   const windows = new Map<string, KeptWindow>();

@@ -57,7 +57,9 @@ export function startsEmpty(before: RuleDraft, after: RuleDraft): boolean {
 
 /** Most rules in a workspace. */
 export const MAX_RULES = 1000;
-/** Most bytes that the windows of a workspace's enabled rules may take together in the evaluator's memory: see `costOf`. */
+/**
+ * Most bytes that the windows of a workspace's enabled rules may take together in the evaluator's memory: see `costOf`.
+ */
 export const MAX_WINDOW_BYTES = 80_000_000;
 /** Most channels that one rule tells. */
 export const MAX_RULE_CHANNELS = 20;

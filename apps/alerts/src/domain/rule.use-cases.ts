@@ -20,8 +20,8 @@ export interface RuleUseCases {
   list(tenantId: TenantId): Promise<Rule[]>;
   get(tenantId: TenantId, ruleId: string): Promise<Rule>;
   /**
-   * Rejects with `invalid_request` for a scope or a channel that is not the workspace's, `conflict` with {@link MAX_RULES} rules and
-   * beyond {@link MAX_WINDOW_BYTES} or {@link MAX_TOLD_CHANNELS}.
+   * Rejects with `invalid_request` for a scope or a channel that is not the workspace's, `conflict` with {@link
+   * MAX_RULES} rules and beyond {@link MAX_WINDOW_BYTES} or {@link MAX_TOLD_CHANNELS}.
    */
   create(tenantId: TenantId, draft: RuleDraft): Promise<Rule>;
   /** `edit` makes the new rule of the present one and may be run again on a newer one. Rejects as `create` does. */

@@ -17,7 +17,10 @@ export interface AlertNews {
 
 /** Has the channels of alerts told, within the transaction that changes the alerts. */
 export interface AlertFanOut {
-  /** Queues a notification for each enabled channel of each alert, in the order of the alerts. Once for an alert and a type. */
+  /**
+   * Queues a notification for each enabled channel of each alert, in the order of the alerts. Once for an alert and a
+   * type.
+   */
   tell(session: ClientSession, news: AlertNews): Promise<void>;
 }
 

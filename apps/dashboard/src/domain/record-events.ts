@@ -43,8 +43,9 @@ export async function recordEvents<Session>(
 const CLOCK_SKEW_MS = 5 * 60_000;
 
 /**
- * Says of each event, one after the other, how many documents {@link recordEvents} writes for it at most beside those of
- * the events before: itself, the start of its run, and its buckets, ten where it is alone in them and none among its like.
+ * Says of each event, one after the other, how many documents {@link recordEvents} writes for it at most beside those
+ * of the events before: itself, the start of its run, and its buckets, ten where it is alone in them and none among its
+ * like.
  */
 export function createWriteCounter(now = systemClock()): (event: DashboardEvent) => number {
   const ofBuckets = createBucketCounter();

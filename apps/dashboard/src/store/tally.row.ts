@@ -3,7 +3,9 @@ import { emptyTally, MEASURES, type Measure, type Tally } from '../domain/tally.
 type Measures = typeof MEASURES;
 type Column = Measures[keyof Measures]['column'];
 
-/** A tally as buckets store it and as aggregations answer it. A bucket that is older than a measure lacks its column. */
+/**
+ * A tally as buckets store it and as aggregations answer it. A bucket that is older than a measure lacks its column.
+ */
 export type TallyRow = {
   [Name in keyof Measures as Measures[Name]['column']]?: Measures[Name]['combine'] extends 'max' ? Date : number;
 };

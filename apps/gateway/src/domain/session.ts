@@ -10,7 +10,10 @@ export interface Session {
 }
 
 export interface SessionDirectory {
-  /** Who `cookie` stands for; null when it is no valid session. Throws `service_unavailable` while identity can't be asked. */
+  /**
+   * Who `cookie` stands for; null when it is no valid session. Throws `service_unavailable` while identity can't be
+   * asked.
+   */
   resolve(cookie: string, requestId: string): Promise<Session | null>;
   /** As `resolve`, by a question that begins after the call: as of now, whatever is known from before. */
   resolveAnew(cookie: string, requestId: string): Promise<Session | null>;
