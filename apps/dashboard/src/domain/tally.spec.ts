@@ -1,0 +1,77 @@
+import { describe, expect, it } from '@jest/globals';
+import { provenTenantId } from '@tollkeeper/kernel';
+import { BUDGET_BLOCKED, GUARD_BLOCKED, SPEND_SETTLED, type DashboardEvent } from './event.ts';
+import { addTally, addTallyTo, emptyTally, MEASURES, tallyOf, type Tally } from './tally.ts';
+
+const NOTHING = {
+  totalMicros: 0,
+  settlements: 0,
+  inputTokens: 0,
+  outputTokens: 0,
+  budgetBlocked: 0,
+  guardBlocked: 0,
+  lastAt: 0,
+};
+
+function event(type: string, data: DashboardEvent['data'] = {}): DashboardEvent {
+  return { tenantId: provenTenantId('ws_1'), source: 'gw', eventId: 'e1', type, time: 1000, data };
+}
+
+describe('the measures', () => {
+  it('are stored in columns of their own', () => {
+    const columns = Object.values(MEASURES).map(({ column }) => column);
+    expect(new Set(columns).size).toBe(columns.length);
+  });
+});
+
+describe('the tally of an event', () => {
+  const amounts = { amount_micros: 7, input_tokens: 5, output_tokens: 3 };
+
+  it.each([
+    ['of settled spend', SPEND_SETTLED, { totalMicros: 7, settlements: 1, inputTokens: 5, outputTokens: 3 }],
+    ['of a budget that blocked', BUDGET_BLOCKED, { budgetBlocked: 1 }],
+    ['of a guard that blocked', GUARD_BLOCKED, { guardBlocked: 1 }],
+    ['of another type', 'tool.called', {}],
+  ])('%s counts what its type counts, and its time', (_what, type, counted) => {
+    expect(tallyOf(event(type, amounts))).toEqual({ ...NOTHING, ...counted, lastAt: 1000 });
+  });
+
+  it('of settled spend counts 0 of an amount that it does not report', () => {
+    expect(tallyOf(event(SPEND_SETTLED))).toEqual({ ...NOTHING, settlements: 1, lastAt: 1000 });
+  });
+});
+
+describe('tallies', () => {
+  const small: Tally = { ...NOTHING, totalMicros: 1, inputTokens: 2, lastAt: 5 };
+  const large: Tally = { ...NOTHING, totalMicros: 10, settlements: 3, outputTokens: 4, lastAt: 9 };
+  const both = { ...NOTHING, totalMicros: 11, settlements: 3, inputTokens: 2, outputTokens: 4, lastAt: 9 };
+
+  it.each([
+    [small, large],
+    [large, small],
+  ])('add up to the sums and the newest time, in any order (%#)', (first, second) => {
+    const sum = { ...first };
+    addTally(sum, second);
+    expect(sum).toEqual(both);
+  });
+
+  it('begin with nothing, each with its own', () => {
+    addTally(emptyTally(), large);
+    expect(emptyTally()).toEqual(NOTHING);
+  });
+
+  it('add up by their key in a map, and stay what they are themselves', () => {
+    const map = new Map<string, Tally>();
+    const first = { ...small };
+    addTallyTo(map, 'a', first);
+    addTallyTo(map, 'a', large);
+    addTallyTo(map, 'b', large);
+    expect(map).toEqual(
+      new Map([
+        ['a', both],
+        ['b', large],
+      ]),
+    );
+    expect(first).toEqual(small);
+  });
+});
