@@ -25,7 +25,10 @@ const delivery = z
     channel_type: z.enum(CHANNEL_TYPES),
     status: z.string().meta({ description: 'As the notifier reports it', examples: [...DELIVERY_STATUSES] }),
     attempts: z.int(),
-    response_status: z.int().nullable().meta({ description: 'Of the last attempt; null when there was no answer' }),
+    response_status: z
+      .int()
+      .nullable()
+      .meta({ description: 'Status of the last attempt; null if there was no answer' }),
     response_snippet: z.string().nullable(),
     error: z.string().nullable().meta({ description: 'Why the last attempt did not succeed' }),
     last_attempt_at: moment.nullable(),
@@ -92,7 +95,7 @@ export function createAlertRoutes(alerts: AlertUseCases): Route[] {
       operationId: 'acknowledgeAlert',
       tag: TAG,
       summary: 'Say that somebody looks after an alert',
-      description: 'Acknowledging again changes nothing. 409 when the alert is resolved.',
+      description: 'To acknowledge again changes nothing. 409 if the alert is resolved.',
       access: 'admin',
       params: alertParams,
       responses: { 200: { description: 'The alert as it is now', schema: alertRecord } },
@@ -108,7 +111,7 @@ export function createAlertRoutes(alerts: AlertUseCases): Route[] {
       tag: TAG,
       summary: 'Say that an alert is over',
       description:
-        'Its channels are told. Resolving again changes nothing. An alert also resolves by itself once its condition is no longer met.',
+        'Its channels are notified. To resolve again changes nothing. An alert also resolves by itself when its condition is no longer met.',
       access: 'admin',
       params: alertParams,
       responses: { 200: { description: 'The alert as it is now', schema: alertRecord } },

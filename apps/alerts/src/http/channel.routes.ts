@@ -71,7 +71,7 @@ export function createChannelRoutes(channels: ChannelUseCases, allowsAddress: Ad
       operationId: 'editAlertChannel',
       tag: TAG,
       summary: 'Change a channel',
-      description: 'Counts for what is sent from now on, attempts again included.',
+      description: 'Applies to everything that is sent from now on, retries included.',
       access: 'admin',
       params: channelParams,
       body: mergePatchBodies(channelPatch),

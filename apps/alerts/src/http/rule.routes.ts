@@ -16,21 +16,19 @@ const evaluation = z
     outcome: z.enum(['fired', 'suppressed']),
     reason: z.enum(['condition_became_true', 'condition_still_true_after_cooldown', 'cooldown', 'rate_limited']).meta({
       description:
-        'Why it fired or was suppressed: in its `cooldown`, or `rate_limited`, for its 60 alerts in the minute of `event_time`',
+        'Why it fired or was suppressed: during its `cooldown`, or `rate_limited` after 60 alerts in the minute of `event_time`',
     }),
     count: z.int().meta({
       description:
-        'How many events it stands for: all that is suppressed in a minute of event time for one reason is one decision. 1 when fired',
+        'Number of events. Everything that is suppressed in one minute of event time for one reason is one decision. 1 if fired',
     }),
     alert_id: z.string().nullable().meta({ description: 'The alert that it made; null when suppressed' }),
-    event_id: z
-      .string()
-      .meta({ description: 'The event that it was decided with, the last one where there are several' }),
+    event_id: z.string().meta({ description: 'The event of the decision; the last one if there are several' }),
     event_time: moment,
     window: z.object({ start: moment, end: moment }),
     event_count: z.int(),
     threshold: z.int(),
-    cooldown_until: moment.nullable().meta({ description: 'End, on event time, of the cooldown that suppressed it' }),
+    cooldown_until: moment.nullable().meta({ description: 'End of the cooldown that suppressed it, in event time' }),
     evaluated_at: moment,
   })
   .meta({ id: 'AlertRuleEvaluation' });

@@ -37,7 +37,7 @@ const cooldownSeconds = z
   .int()
   .min(0, 'must not be negative')
   .max(MAX_SECONDS)
-  .meta({ description: 'After a fire, seconds on event time in which the rule does not fire again' });
+  .meta({ description: 'Seconds of event time after a fire in which the rule does not fire again' });
 const channelIds = z
   .array(identifier)
   .max(MAX_RULE_CHANNELS, `must have at most ${MAX_RULE_CHANNELS} channels`)

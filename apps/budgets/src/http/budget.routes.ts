@@ -53,7 +53,7 @@ function workspaceRoutes(budgets: BudgetUseCases): Route[] {
       operationId: 'setWorkspaceBudget',
       tag: TAG,
       summary: 'Set or unset the daily budget of the workspace',
-      description: 'Null unsets it. The dashboard follows within seconds.',
+      description: 'Null removes the budget. The dashboard shows the change within seconds.',
       access: 'owner',
       params: ofWorkspace,
       body: change,
@@ -91,7 +91,7 @@ function agentRoutes(budgets: BudgetUseCases): Route[] {
       tag: TAG,
       summary: 'Set or unset the daily budget of an agent',
       description:
-        'Null unsets it. An agent that the workspace does not have is 404; events and `POST /agents` make agents.',
+        'Null removes the budget. 404 if the workspace does not have the agent. Events and `POST /agents` create agents.',
       access: 'owner',
       params: ofAgent,
       body: change,

@@ -71,7 +71,7 @@ function collectionRoutes(plans: PlanUseCases): Route[] {
       operationId: 'createPlanBudget',
       tag: TAG,
       summary: 'Create a plan',
-      description: 'The plan is active. A `plan_key` that is taken is 409; the key of a plan never changes.',
+      description: 'The plan is active. 409 if the `plan_key` is taken. The key of a plan never changes.',
       access: 'owner',
       params: ofWorkspace,
       body: newPlan,

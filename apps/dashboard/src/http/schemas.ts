@@ -43,7 +43,7 @@ export const budgetSchema = z
 const budgetMark = {
   budget_stale: z.literal(true).optional().meta({
     description:
-      'There only while budgets can not be asked for: what the answer says of the budget is the last that is known, and as if none were set where nothing is',
+      'True while the budgets service is down: the answer uses the last known budget, or none. Absent otherwise.',
   }),
 };
 
@@ -55,7 +55,7 @@ export const overviewSchema = z
     ...budgetMark,
     blocked: z.object({ budget: count, guard: count }),
     active_agents: count.meta({ description: 'Agents with an event of any type' }),
-    runs: count.meta({ description: 'Runs that began: their first event lies in the window' }),
+    runs: count.meta({ description: 'Runs whose first event is in the window' }),
     previous: z
       .object({ total_micros: micros, budget: count, guard: count })
       .meta({ description: 'The span of equal length just before: its spend and its blocked calls' }),
@@ -178,7 +178,7 @@ export function blockedSchemas<F extends z.ZodObject>(name: string, fields: F) {
           run_id: identifier,
           events: z.array(z.union([event, settlementEvent])).meta({
             description:
-              "The run's blocked calls of this kind and its settlements, oldest first: the 1000 oldest of each at most",
+              'At most the 1000 oldest blocked calls of this kind and the 1000 oldest settlements of the run, oldest first',
           }),
         })
         .meta({ description: 'By `run_id`' }),

@@ -24,7 +24,7 @@ export const executeRoute = defineRoute({
   operationId: 'execute',
   tag: 'Disabled',
   summary: 'Disabled endpoint',
-  description: 'Always answers 410. The body has no other field than `error`.',
+  description: 'Always answers 410. The body has only the field `error`.',
   access: 'public',
   responses: { 410: { description: 'The endpoint is disabled', schema: z.object({ error: z.string() }) } },
   handler: async () => ({ status: 410, body: GONE }),

@@ -38,7 +38,7 @@ export function createAuthRoutes(auth: AuthUseCases, cookies: SessionCookies): R
       operationId: 'logout',
       tag: TAG,
       summary: 'Log out',
-      description: 'Revokes the session that the request is made with; everywhere within 5 seconds.',
+      description: 'Revokes the session of the request. It ends everywhere within 5 seconds.',
       access: 'session',
       responses: { 204: { description: 'Logged out' } },
       handler: async ({ headers }) => {

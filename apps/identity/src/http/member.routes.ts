@@ -20,7 +20,7 @@ const addedMember = z
   .object({
     ...memberFields,
     initial_password: z.string().optional().meta({
-      description: 'Only where the e-mail had no user yet: the password to hand over. Shown this once and never again.',
+      description: 'The password to hand over. Only in this answer, and only if the e-mail had no user before.',
     }),
   })
   .meta({ id: 'AddedMember' });
@@ -49,7 +49,7 @@ export function createMemberRoutes(members: MemberUseCases): Route[] {
       tag: TAG,
       summary: 'Add a member by e-mail',
       description:
-        'An e-mail without a user gets one, and the answer then holds its `initial_password`. Who is a member already is 409.',
+        'An e-mail without a user gets a new user, and the answer has the `initial_password`. 409 if the user is a member already.',
       access: 'owner',
       body: z.strictObject({ email, role: workspaceRole, name: displayName.optional() }),
       responses: { 201: { description: 'The new member', schema: addedMember } },
@@ -81,7 +81,7 @@ export function createMemberRoutes(members: MemberUseCases): Route[] {
       operationId: 'removeMember',
       tag: TAG,
       summary: 'Remove a member from the workspace',
-      description: 'The last owner stays: 409. The user and their other workspaces are not touched.',
+      description: '409 for the last owner. The user and their other workspaces do not change.',
       access: 'owner',
       params,
       responses: { 204: { description: 'No longer a member' } },

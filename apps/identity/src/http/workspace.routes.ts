@@ -34,7 +34,7 @@ export function createWorkspaceRoutes(workspaces: WorkspaceUseCases): Route[] {
       operationId: 'createWorkspace',
       tag: TAG,
       summary: 'Create a workspace',
-      description: 'The caller becomes its owner. A slug that is taken is 409.',
+      description: 'The caller becomes the owner. 409 if the slug is taken.',
       access: 'session',
       body: z.strictObject({ slug, name: workspaceFields.name, timezone: workspaceFields.timezone.default('UTC') }),
       responses: { 201: { description: 'The new workspace', schema: workspaceSchema } },
