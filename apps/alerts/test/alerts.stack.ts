@@ -32,7 +32,7 @@ import supertest, { type Response } from 'supertest';
 import { alertsConfig, type AlertsService, createAlerts } from '../src/index.ts';
 import { createPeersStandIn } from './peers.stand-in.ts';
 
-export const ALERTS_PATH = '/api/v1/alerts';
+const ALERTS_PATH = '/api/v1/alerts';
 export const KEY_A = `a:${Buffer.alloc(32, 1).toString('base64')}`;
 export const KEY_B = `b:${Buffer.alloc(32, 2).toString('base64')}`;
 
@@ -262,6 +262,6 @@ export function event(time: number, type = 'budget.blocked', data: Record<string
   };
 }
 
-export function encode(tenantId: TenantId, gatewayEvent: GatewayEvent, receivedAt: number) {
+function encode(tenantId: TenantId, gatewayEvent: GatewayEvent, receivedAt: number) {
   return encodeGatewayEvent({ tenantId, event: gatewayEvent, receivedAt: new Date(receivedAt).toISOString() });
 }

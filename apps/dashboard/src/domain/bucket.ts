@@ -43,7 +43,7 @@ export interface RunStart {
   to: number;
 }
 
-export function bucketStart(grain: Grain, time: number): number {
+function bucketStart(grain: Grain, time: number): number {
   return Math.floor(time / GRAIN_MS[grain]) * GRAIN_MS[grain];
 }
 

@@ -21,11 +21,11 @@ export const rangeQuery = {
   timezone: timezone.optional().meta({ description: 'IANA time zone; that of the workspace unless given' }),
 };
 
-export const windowSchema = z
+const windowSchema = z
   .object({ kind: z.enum(RANGE_KINDS), start: timestamp, end: timestamp, timezone })
   .meta({ id: 'Window', description: 'The span `[start, end)` that the answer covers' });
 
-export const metricsSchema = z
+const metricsSchema = z
   .object({
     total_micros: micros,
     unique_settlements: count,
@@ -35,7 +35,7 @@ export const metricsSchema = z
   })
   .meta({ id: 'SpendMetrics' });
 
-export const budgetSchema = z
+const budgetSchema = z
   .object({ daily_budget_usd_micros: micros.nullable(), window_budget_usd_micros: micros.nullable() })
   .meta({ id: 'WindowBudget', description: 'The daily budget, and what it allows over the window; null when unset' });
 

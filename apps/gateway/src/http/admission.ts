@@ -11,7 +11,7 @@ import type { Session, SessionDirectory } from '../domain/session.ts';
 import { isSafeMethod, requireJsonBody } from '../domain/write-protection.ts';
 import type { EdgeRequest } from './exchange.ts';
 
-export const SESSION_COOKIE = 'gw_session';
+const SESSION_COOKIE = 'gw_session';
 
 /** What a request is for. */
 export interface Target {

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 
 /** Most bytes of an answer that are read and kept (decisions §6). */
-export const MAX_SNIPPET_BYTES = 1024;
+const MAX_SNIPPET_BYTES = 1024;
 /** The status is what counts; a body that comes in drips is not worth more than this. */
 const SNIPPET_TIMEOUT_MS = 2000;
 

@@ -3,7 +3,7 @@ import type { Random } from './random.ts';
 import { SAMPLE_GUARDS, type SampleAgent } from './sample-agents.ts';
 
 /** CloudEvents source of all sample traffic, so that it can be told from real events. */
-export const SAMPLE_SOURCE = '/tollkeeper/sample';
+const SAMPLE_SOURCE = '/tollkeeper/sample';
 
 const GUARD_SHARE = 0.02;
 const SECONDS_BETWEEN_CALLS = { min: 2, max: 25 };

@@ -31,7 +31,7 @@ const CONNECTION_TIMEOUT_MS = 5_000;
 const KEEP_ALIVE_MS = 60_000;
 
 /** Milliseconds that a request waits for its answer. A broker that holds on is taken for lost then. */
-export const REQUEST_TIMEOUT_MS = 10_000;
+const REQUEST_TIMEOUT_MS = 10_000;
 
 /** About 6 s in all: a broker that restarts is waited for, and whoever waits for an outage to end learns of it. */
 const RETRY = { initialRetryTime: 100, multiplier: 2, factor: 0.2, maxRetryTime: 1_000, retries: 8 };

@@ -135,6 +135,6 @@ export function createKafkaConsumer(deps: {
 /**
  * Kafka's groups hold members that read the same topics, so one that reads several is a group for each of them there.
  */
-export function groupIdOf(group: string, topic: string): string {
+function groupIdOf(group: string, topic: string): string {
   return `${group}.${topic}`;
 }
