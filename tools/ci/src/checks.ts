@@ -6,7 +6,7 @@ import { runIntegrationTests, runTests } from './test-run.ts';
 type Check = [name: string, run: () => Promise<CommandResult>];
 
 const CAPTURED = { output: 'capture' } as const;
-/** Before everything else: fleets run what it makes. */
+/** Before the integration run: fleets run what it makes. */
 const BUILD: Check = ['build', build];
 const CHECKS: Check[] = [
   ['lint', () => runCommand('npm', ['run', '--silent', 'lint'], CAPTURED)],
@@ -68,14 +68,12 @@ async function reportCosts(): Promise<void> {
 }
 
 const projects = await chooseProjects();
+const tests = await runTests(projects);
 const built = await runChecks(BUILD);
 // Side by side: the suites of the integration run wait, most of the time, for what comes after a fault.
-const [standard, integration] = await Promise.all([
-  runTests(projects).then(async (tests) => [tests, await runChecks(...CHECKS)]),
-  runIntegrationTests(projects),
-]);
+const [checked, integration] = await Promise.all([runChecks(...CHECKS), runIntegrationTests(projects)]);
 await reportCosts();
-const reports = [built, ...standard, integration];
+const reports = [tests, built, checked, integration];
 const report: TestReport = {
   passed: reports.reduce((sum, { passed }) => sum + passed, 0),
   failures: reports.flatMap(({ failures }) => failures),

@@ -29,9 +29,8 @@ export async function runIntegrationTests(projects?: string[]): Promise<TestRepo
   // Told while it goes on: the first time it takes minutes. A suite that needs what could not be built fails, and says
   // why.
   if (projects?.includes('@tollkeeper/cluster') ?? true) await runCommand('node', ['tools/cluster/src/prepare.ts']);
-  // All projects at once: their suites wait more than they compute, and those of e2e take as long as all others
-  // together.
-  return runTarget(INTEGRATION_RUN, ['test:integration', '--parallel=6'], projects);
+  // The suites of e2e take as long as all others together.
+  return runTarget(INTEGRATION_RUN, ['test:integration', '--parallel=2'], projects);
 }
 
 async function runTarget(kind: RunKind, target: string[], projects?: string[]): Promise<TestReport> {
