@@ -24,8 +24,8 @@ ENV NODE_ENV=production
 WORKDIR /app
 COPY LICENSE ./
 COPY --from=build /src/apps/${APP}/dist ./
-# No user of the machine, and as a number: a cluster that refuses root can tell only then. Nothing is written, so the root file
-# system may be read-only; no shell is needed; SIGTERM reaches node itself. tools/fleet/src/node.flags.ts says what the flags are
-# for.
+# No user of the machine, and as a number: a cluster that refuses root can tell only then. Nothing is written, so the
+# root file system may be read-only; no shell is needed; SIGTERM reaches node itself. What the flags are for:
+# tools/fleet/src/node.flags.ts.
 USER 10001:10001
 ENTRYPOINT ["node", "--disable-warning=TimeoutNegativeWarning", "--no-allocation-site-pretenuring", "main.js"]

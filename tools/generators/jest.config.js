@@ -1,3 +1,1 @@
-import preset from '../../jest.preset.js';
-
-export default { ...preset, testTimeout: 120_000 };
+export { default } from '../../jest.preset.js';

@@ -45,6 +45,7 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
     group: createConsumerGroup({ name: CONSUMER_GROUP, eventLog, connection, metrics, logger }),
     recorder: createEventRecorder({ events, runs, buckets }),
     metrics,
+    clock,
   });
 
   const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, deps);

@@ -57,8 +57,11 @@ export function createConnections({ maxConnections, countRefusal }: ConnectionsO
     connection.underWay = req;
     connection.answer = res;
     res.once('close', () => {
-      connection.underWay = null;
-      connection.answer = null;
+      // A request that was sent ahead has its turn before this one is closed.
+      if (connection.answer === res) {
+        connection.underWay = null;
+        connection.answer = null;
+      }
       if (connections.delete(socket)) connections.set(socket, connection);
     });
     handle();

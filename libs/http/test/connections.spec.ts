@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { RequestListener } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { Socket, connect } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createMetrics } from '@tollkeeper/runtime';
@@ -167,6 +167,44 @@ describe('requests sent ahead on one connection', () => {
       await eventually(() => expect(text.match(/done/g)).toHaveLength(round * (1 + MAX_SENT_AHEAD)));
     }
     expect(refused).toEqual([]);
+  });
+
+  /**
+   * Two requests sent ahead of which the first is answered and the second has its turn, and what the client gets from
+   * then on.
+   */
+  async function secondTurn() {
+    const turns: ServerResponse[] = [];
+    let closed = false;
+    const url = await start((_req, res) => {
+      if (turns.length === 0) res.once('close', () => (closed = true));
+      turns.push(res);
+    });
+    const socket = await open(url, GET.repeat(2));
+    await eventually(() => expect(turns).toHaveLength(1));
+    turns[0]?.end();
+    await eventually(() => expect([turns.length, closed]).toEqual([2, true]));
+    const got = { text: '' };
+    socket.on('data', (chunk: Buffer) => (got.text += chunk.toString()));
+    return { socket, got, answer: turns[1]! };
+  }
+
+  it('are told that their connection ends when the server drains during their turn', async () => {
+    const { got, answer } = await secondTurn();
+    server?.drain?.();
+    answer.end('second');
+    await eventually(() => expect(got.text).toMatch(/second$/));
+    expect(got.text.toLowerCase()).toContain('connection: close\r\n');
+  });
+
+  it('get no other answer in the midst of their own', async () => {
+    const { socket, got, answer } = await secondTurn();
+    answer.write('second');
+    await eventually(() => expect(got.text).toContain('second'));
+    const closed = once(socket, 'close');
+    socket.write('this is not HTTP\r\n\r\n');
+    await closed;
+    expect(got.text).not.toContain('HTTP/1.1 400');
   });
 
   it.each([1, 30])('cut their connection off, once, when they are %d more', async (more) => {

@@ -6,13 +6,12 @@ import { runIntegrationTests, runTests } from './test-run.ts';
 type Check = [name: string, run: () => Promise<CommandResult>];
 
 const CAPTURED = { output: 'capture' } as const;
-/** Before the integration run: fleets run what it makes. */
-const BUILD: Check = ['build', build];
 const CHECKS: Check[] = [
   ['lint', () => runCommand('npm', ['run', '--silent', 'lint'], CAPTURED)],
   ['types', () => runCommand('npm', ['run', '--silent', 'typecheck'], CAPTURED)],
   ['format', () => runCommand('prettier', ['--check', '.'], CAPTURED)],
   ['audit', audit],
+  ['build', build],
 ];
 
 /** With a base (`NX_BASE`, a commit) the projects that the changes since then reach; without one all of them. */
@@ -45,7 +44,7 @@ async function audit(): Promise<CommandResult> {
 }
 
 /** Runs the checks one after another, and shows what each has said once it is through. */
-async function runChecks(...checks: Check[]): Promise<TestReport> {
+async function runChecks(checks: Check[]): Promise<TestReport> {
   const report: TestReport = { passed: 0, failures: [] };
   for (const [name, run] of checks) {
     const { exitCode, output } = await run();
@@ -69,11 +68,10 @@ async function reportCosts(): Promise<void> {
 
 const projects = await chooseProjects();
 const tests = await runTests(projects);
-const built = await runChecks(BUILD);
-// Side by side: the suites of the integration run wait, most of the time, for what comes after a fault.
-const [checked, integration] = await Promise.all([runChecks(...CHECKS), runIntegrationTests(projects)]);
+const checked = await runChecks(CHECKS);
+const integration = await runIntegrationTests(projects);
 await reportCosts();
-const reports = [tests, built, checked, integration];
+const reports = [tests, checked, integration];
 const report: TestReport = {
   passed: reports.reduce((sum, { passed }) => sum + passed, 0),
   failures: reports.flatMap(({ failures }) => failures),

@@ -1,4 +1,4 @@
-import { extname } from 'node:path';
+import { basename, extname } from 'node:path';
 
 /** Columns of a line of a document or of a comment. Code is prettier's to wrap. */
 export const MAX_COLUMNS = 120;
@@ -26,8 +26,8 @@ export function longLines(path: string, text: string): number[] {
 /** Whether lines are prose, asked in the order of the file. */
 function proseOf(path: string): (line: string) => boolean {
   const kind = extname(path);
+  if (SCRIPTS.has(kind) || basename(path) === 'Dockerfile') return (line) => COMMENT_OF_SCRIPT.test(line);
   if (CODE.has(kind)) return (line) => COMMENT_OF_CODE.test(line);
-  if (SCRIPTS.has(kind)) return (line) => COMMENT_OF_SCRIPT.test(line);
   if (kind !== '.md') return () => false;
   let inCode = false;
   return (line) => {

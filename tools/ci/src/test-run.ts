@@ -29,8 +29,8 @@ export async function runIntegrationTests(projects?: string[]): Promise<TestRepo
   // Told while it goes on: the first time it takes minutes. A suite that needs what could not be built fails, and says
   // why.
   if (projects?.includes('@tollkeeper/cluster') ?? true) await runCommand('node', ['tools/cluster/src/prepare.ts']);
-  // The suites of e2e take as long as all others together.
-  return runTarget(INTEGRATION_RUN, ['test:integration', '--parallel=2'], projects);
+  // One after another: several suites overload what they run, and the others must be answered all the same.
+  return runTarget(INTEGRATION_RUN, ['test:integration', '--parallel=1'], projects);
 }
 
 async function runTarget(kind: RunKind, target: string[], projects?: string[]): Promise<TestReport> {

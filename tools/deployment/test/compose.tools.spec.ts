@@ -11,7 +11,7 @@ let compose: Record<string, ComposeService>;
 
 beforeAll(async () => {
   compose = await renderCompose(SAMPLE_SECRETS);
-}, 600_000);
+});
 
 function service(name: string): ComposeService {
   const found = compose[name];

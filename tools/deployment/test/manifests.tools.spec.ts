@@ -39,7 +39,7 @@ beforeAll(async () => {
   local = await renderOverlay('local');
   production = await renderOverlay('production');
   complete = await renderOverlay('production', COMPONENTS_BESIDE_PRODUCTION);
-}, 600_000);
+});
 
 function overlays(): { name: string; manifests: Manifest[]; secrets: Record<string, Labels> }[] {
   return [

@@ -31,7 +31,7 @@ let production: Manifest[];
 beforeAll(async () => {
   local = (await renderOverlay('local')).manifests;
   production = (await renderOverlay('production')).manifests;
-}, 600_000);
+});
 
 function environment(workload: Workload, manifests: Manifest[]): Labels {
   const generated = Object.fromEntries(

@@ -46,12 +46,12 @@ function toService(tree: Tree, options: ServiceOptions): NewService {
   if (!/^[a-z]{2,20}$/.test(name)) throw new Error(`${name} is no name of a service: 2 to 20 lower-case letters`);
   if (tree.exists(`apps/${name}/package.json`)) throw new Error(`There is an app ${name} already`);
   if (!http && !grpc) throw new Error('A service has an HTTP server, a gRPC server, or both');
-  if (!/^[^\n|*]{1,100}$/.test(purpose)) throw new Error('The purpose is a sentence of at most 100 characters');
+  if (!/^[^\n|*]{1,60}$/.test(purpose)) throw new Error('The purpose is a sentence of at most 60 characters');
   const peers = calls.split(',').map((peer) => peer.trim());
   return { name, purpose: purpose.replace(/\.$/, ''), http, grpc, mongodb, calls: peers.filter((peer) => peer !== '') };
 }
 
 async function formatted(path: string, text: string): Promise<string> {
-  const style = await resolveConfig('package.json');
+  const style = await resolveConfig(path);
   return format(text, { ...style, filepath: path });
 }

@@ -3,15 +3,23 @@ import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { check } from 'prettier';
+import { check, resolveConfig } from 'prettier';
 import generateService, { type ServiceOptions, type Tree } from '../src/service.generator.ts';
 import { type Copy, copyWorkspace } from './copy.ts';
 
 const run = promisify(execFile);
 
-/** One with everything that can be asked for, and one with the least. */
+const ROOT = join(import.meta.dirname, '..', '..', '..');
+
+/** One with everything that can be asked for, its purpose as long as it may be, and one with the least. */
 const SERVICES: ServiceOptions[] = [
-  { name: 'enforcement', purpose: 'What may be spent', grpc: true, mongodb: true, calls: 'identity,budgets' },
+  {
+    name: 'enforcement',
+    purpose: 'W'.repeat(60),
+    grpc: true,
+    mongodb: true,
+    calls: 'identity,budgets,alerts,notifier',
+  },
   { name: 'console', purpose: 'Pages for people' },
 ];
 
@@ -54,10 +62,8 @@ describe('a new service', () => {
     expect(written.size).toBeGreaterThan(20);
     for (const filepath of written) {
       const source = readFileSync(join(copy.root, filepath), 'utf8');
-      expect([filepath, await check(source, { singleQuote: true, printWidth: 120, filepath })]).toEqual([
-        filepath,
-        true,
-      ]);
+      const style = await resolveConfig(join(ROOT, filepath));
+      expect([filepath, await check(source, { ...style, filepath })]).toEqual([filepath, true]);
     }
   });
 

@@ -23,32 +23,35 @@ process.env['NODE_OPTIONS'] = '--experimental-vm-modules --disable-warning=Exper
 const jest = (await import(join(ROOT, project, 'jest.config.js'))) as { default: JestConfig };
 // What a run of the suites starts for itself, a mongod, serves the runs of all mutants.
 await runHook(jest.default.globalSetup);
-await new Stryker({
-  mutate: [...targets.map((target) => (/\.ts(:|$)/.test(target) ? target : `${target}/**/*.ts`)), '!**/*.spec.ts'],
-  testRunner: 'jest',
-  plugins: ['@stryker-mutator/jest-runner'],
-  jest: {
-    projectType: 'custom',
-    configFile: `${project}/jest.config.js`,
-    config: {
-      globalSetup: null,
-      globalTeardown: null,
-      ...(values.tests !== undefined && { testMatch: [`<rootDir>/${values.tests}`] }),
-      testEnvironment: '<rootDir>/../../tools/mutation/src/fail-fast.environment.ts',
+try {
+  await new Stryker({
+    mutate: [...targets.map((target) => (/\.ts(:|$)/.test(target) ? target : `${target}/**/*.ts`)), '!**/*.spec.ts'],
+    testRunner: 'jest',
+    plugins: ['@stryker-mutator/jest-runner'],
+    jest: {
+      projectType: 'custom',
+      configFile: `${project}/jest.config.js`,
+      config: {
+        globalSetup: null,
+        globalTeardown: null,
+        ...(values.tests !== undefined && { testMatch: [`<rootDir>/${values.tests}`] }),
+        testEnvironment: '<rootDir>/../../tools/mutation/src/fail-fast.environment.ts',
+      },
     },
-  },
-  coverageAnalysis: 'perTest',
-  // The mutated copy is a workspace of its own: what its projects import from each other is the copy's.
-  tempDirName: `${CACHE}/copies`,
-  symlinkNodeModules: false,
-  buildCommand: 'node tools/mutation/src/link-workspaces.ts',
-  concurrency: 1,
-  reporters: ['clear-text'],
-  clearTextReporter: { allowColor: false, allowEmojis: false, logTests: false, reportTests: false, skipFull: true },
-  incremental: true,
-  incrementalFile: `${CACHE}/${project.replace('/', '-')}.json`,
-}).runMutationTest();
-await runHook(jest.default.globalTeardown);
+    coverageAnalysis: 'perTest',
+    // The mutated copy is a workspace of its own: what its projects import from each other is the copy's.
+    tempDirName: `${CACHE}/copies`,
+    symlinkNodeModules: false,
+    buildCommand: 'node tools/mutation/src/link-workspaces.ts',
+    concurrency: 1,
+    reporters: ['clear-text'],
+    clearTextReporter: { allowColor: false, allowEmojis: false, logTests: false, reportTests: false, skipFull: true },
+    incremental: true,
+    incrementalFile: `${CACHE}/${project.replace('/', '-')}.json`,
+  }).runMutationTest();
+} finally {
+  await runHook(jest.default.globalTeardown);
+}
 
 async function runHook(path: string | undefined): Promise<void> {
   if (path === undefined) return;

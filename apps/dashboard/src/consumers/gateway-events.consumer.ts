@@ -1,5 +1,6 @@
 import { decodeGatewayEvent, GATEWAY_EVENTS_TOPIC_OPTIONS, type GatewayEventRecord } from '@tollkeeper/contracts';
 import type { ConsumerGroup, LogConsumer } from '@tollkeeper/event-log';
+import type { Clock } from '@tollkeeper/kernel';
 import type { Metrics } from '@tollkeeper/runtime';
 import type { ClientSession } from 'mongoose';
 import { BUDGET_BLOCKED, GUARD_BLOCKED, SPEND_SETTLED, type DashboardEvent } from '../domain/event.ts';
@@ -13,6 +14,7 @@ export function createGatewayEventsConsumer(deps: {
   group: ConsumerGroup;
   recorder: EventRecorder<ClientSession>;
   metrics: Metrics;
+  clock: Clock;
 }): LogConsumer {
   const eventsTotal = deps.metrics.counter({
     name: 'dashboard_events_total',
@@ -23,7 +25,7 @@ export function createGatewayEventsConsumer(deps: {
   return deps.group.consumer({
     topic: GATEWAY_EVENTS_TOPIC_OPTIONS,
     decode: ({ value }) => toDashboardEvent(decodeGatewayEvent(value)),
-    documents: createWriteCounter,
+    documents: () => createWriteCounter(deps.clock()),
     apply: (session, events) => recordEvents(deps.recorder, session, events),
     applied(counted, events) {
       eventsTotal.inc({ outcome: 'counted' }, counted);

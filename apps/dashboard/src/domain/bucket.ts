@@ -126,7 +126,7 @@ function bucketsBetween(from: number, to: number): number {
 /**
  * Says of each event, one after the other, how many documents its run costs at most that the runs of the events before
  * do not: the run itself, and the buckets that its start may leave. A start only moves back, so those lie between the
- * event and `newest`, the latest time of any event so far.
+ * event and `newest`, the latest time that any event can have.
  */
 export function createRunCounter(newest: number): (event: DashboardEvent) => number {
   const byTenant = new Map<TenantId, { runs: Set<string>; oldest: number; left: number }>();

@@ -1,5 +1,5 @@
 import { MAX_EVENT_TIME_AHEAD_MS } from '@tollkeeper/contracts';
-import { systemClock, type TenantId } from '@tollkeeper/kernel';
+import type { TenantId } from '@tollkeeper/kernel';
 import {
   bucketDeltas,
   createBucketCounter,
@@ -44,10 +44,10 @@ const CLOCK_SKEW_MS = 5 * 60_000;
 
 /**
  * Says of each event, one after the other, how many documents {@link recordEvents} writes for it at most beside those
- * of the events before: itself, the start of its run, and its buckets, ten where it is alone in them and none among its
- * like.
+ * of the events before: itself, its buckets (ten where it is alone in them, none among its like), the start of its run,
+ * and the buckets that this start leaves when it moves back. `now` is the time in Unix milliseconds.
  */
-export function createWriteCounter(now = systemClock()): (event: DashboardEvent) => number {
+export function createWriteCounter(now: number): (event: DashboardEvent) => number {
   const ofBuckets = createBucketCounter();
   const ofRuns = createRunCounter(now + MAX_EVENT_TIME_AHEAD_MS + CLOCK_SKEW_MS);
   return (event) => 1 + ofRuns(event) + ofBuckets(event);
