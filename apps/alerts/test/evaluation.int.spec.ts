@@ -189,6 +189,7 @@ describe('a rule', () => {
         window: { start: new Date(clock.now - 110 * SECOND).toISOString(), end: events[1]!.time },
         event_count: 1,
         threshold: 1,
+        spend: null,
         cooldown_until: new Date(clock.now - 60 * SECOND).toISOString(),
         evaluated_at: new Date(clock.now).toISOString(),
       },

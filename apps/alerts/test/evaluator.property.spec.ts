@@ -20,7 +20,7 @@ interface Scenario {
   rules: Rule[];
   arrivals: CountableEvent[];
   /** After so many arrivals: the rule takes what the edit says, under its next revision. */
-  edits: { after: number; rule: number; threshold: number; enabled: boolean }[];
+  edits: { after: number; rule: number; threshold: number; thresholdMicros: number; enabled: boolean }[];
   /** After so many reads, in mid-batch or not: memory is lost. */
   crashes: number[];
   batchSizes: number[];
@@ -29,9 +29,10 @@ interface Scenario {
 
 const ruleArbitrary = fc.record({
   tenant: fc.integer({ min: 0, max: 1 }),
-  kind: fc.constantFrom('event_count_gte' as const, 'first_occurrence' as const),
+  kind: fc.constantFrom('event_count_gte' as const, 'first_occurrence' as const, 'spend_gte' as const),
   windowSeconds: fc.constantFrom(1, 2, 5, 30, 120, 400, 900),
   threshold: fc.constantFrom(1, 2, 3, 5, 13, 20),
+  thresholdMicros: fc.constantFrom(1, 3, 10, 25, 60),
   cooldownSeconds: fc.constantFrom(0, 0, 1, 10, 60, 600),
   agent: fc.constantFrom(null, null, 'agent-1'),
   types: fc.constantFrom<string[]>([], ['budget.blocked'], ['budget.blocked', 'tool.failed']),
@@ -41,6 +42,7 @@ const eventArbitrary = fc.record({
   tenant: fc.constantFrom(0, 0, 0, 1),
   type: fc.constantFrom(...TYPES),
   agent: fc.constantFrom(...AGENTS),
+  settledMicros: fc.constantFrom(0, 1, 2, 5, 5, 11, 70),
   /** The clock between two arrivals; coarse, so that times are equal and lie on the edges of windows. */
   passedMs: fc.constantFrom(0, 0, 500, 1000, 1000, 5000, 60_000),
   /** How far the event's time is behind its arrival; negative when ahead, beyond 5 min it is late. */
@@ -58,7 +60,14 @@ const burstArbitrary = fc
   })
   .map(({ size, stepMs, ageMs }) =>
     Array.from({ length: size }, (_, index) => ({
-      ...{ tenant: 0, type: TYPES[0]!, agent: AGENTS[0], passedMs: 0, behindMs: ageMs + index * stepMs },
+      ...{
+        tenant: 0,
+        type: TYPES[0]!,
+        agent: AGENTS[0],
+        settledMicros: 1 + (index % 3),
+        passedMs: 0,
+        behindMs: ageMs + index * stepMs,
+      },
       duplicateOf: index % 20 === 19 ? 2 : null,
     })),
   );
@@ -73,6 +82,7 @@ const scenarioArbitrary = fc
         after: fc.nat(90),
         rule: fc.nat(3),
         threshold: fc.constantFrom(1, 2, 4),
+        thresholdMicros: fc.constantFrom(1, 7, 20),
         enabled: fc.boolean(),
       }),
       { maxLength: 2 },
@@ -88,8 +98,12 @@ const scenarioArbitrary = fc
   });
 
 /** As generated, or of a burst, with other times. */
-interface GeneratedEvent extends Omit<Generated<typeof eventArbitrary>, 'passedMs' | 'behindMs' | 'tenant'> {
+interface GeneratedEvent extends Omit<
+  Generated<typeof eventArbitrary>,
+  'passedMs' | 'behindMs' | 'tenant' | 'settledMicros'
+> {
   tenant: number;
+  settledMicros: number;
   passedMs: number;
   behindMs: number;
 }
@@ -123,10 +137,17 @@ function toRule(generated: Generated<typeof ruleArbitrary>, index: number): Rule
 function toArrivals(events: GeneratedEvent[]): CountableEvent[] {
   const arrivals: CountableEvent[] = [];
   let now = START;
-  for (const [index, { tenant, type, agent, passedMs, behindMs, duplicateOf }] of events.entries()) {
+  for (const [index, { tenant, type, agent, settledMicros, passedMs, behindMs, duplicateOf }] of events.entries()) {
     now += passedMs;
     const original = duplicateOf === null ? undefined : arrivals[index - duplicateOf];
-    const fresh = { tenantId: TENANTS[tenant]!, id: `e${index}`, type, agentId: agent, time: now - behindMs };
+    const fresh = {
+      tenantId: TENANTS[tenant]!,
+      id: `e${index}`,
+      type,
+      agentId: agent,
+      settledMicros,
+      time: now - behindMs,
+    };
     // Identities in another order than arrivals, so that ties are broken by something else than arrival.
     const identity = (index * 7919) % 1009;
     arrivals.push(original ? { ...original, receivedAt: now } : { ...fresh, identity, receivedAt: now });
@@ -235,8 +256,8 @@ function byRule(decisions: ReferenceDecision[]): ReferenceDecision[] {
 }
 
 function toReferenceDecision({ rule, event, reason, count, evidence }: Decision): ReferenceDecision {
-  const { eventCount, firstEventAt, lastEventAt, sampleEventIds: samples } = evidence;
-  const facts = { eventCount, firstEventAt, lastEventAt, samples };
+  const { eventCount, settledMicros, firstEventAt, lastEventAt, sampleEventIds: samples } = evidence;
+  const facts = { eventCount, settledMicros, firstEventAt, lastEventAt, samples };
   return { rule: rule.id, revision: rule.revision, event: event.id, time: event.time, reason, count, ...facts };
 }
 

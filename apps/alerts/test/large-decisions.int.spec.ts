@@ -45,7 +45,15 @@ function alertIdOf({ _id: id, ...rule }: StoredRule, tenantId: TenantId, gateway
   const alert = toAlert({
     rule: { ...rule, id, condition: { kind: 'event_count_gte', threshold: 1 } },
     event: toCountableEvent({ tenantId, event: gatewayEvent, receivedAt }),
-    evidence: { windowStart: 0, windowEnd: 0, eventCount: 1, sampleEventIds: [], firstEventAt: 0, lastEventAt: 0 },
+    evidence: {
+      windowStart: 0,
+      windowEnd: 0,
+      eventCount: 1,
+      settledMicros: null,
+      sampleEventIds: [],
+      firstEventAt: 0,
+      lastEventAt: 0,
+    },
     ...{ outcome: 'fired', reason: 'condition_became_true', number: 1, count: 1, metUntil: 0, cooldownUntil: null },
   });
   return alert.id;

@@ -14,6 +14,7 @@ export interface ReferenceDecision {
   reason: Reason;
   count: number;
   eventCount: number;
+  settledMicros: number | null;
   firstEventAt: number;
   lastEventAt: number;
   samples: string[];
@@ -84,6 +85,7 @@ function minuteOf({ time }: { time: number }): number {
 
 function matches(rule: Rule, event: CountableEvent): boolean {
   if (rule.scopeType === 'agent' && rule.scopeId !== event.agentId) return false;
+  if (rule.condition.kind === 'spend_gte' && event.settledMicros === 0) return false;
   return rule.eventTypes.length === 0 || rule.eventTypes.includes(event.type);
 }
 
@@ -109,7 +111,16 @@ function newestThatReach(condition: RuleCondition, events: CountableEvent[]): Co
       return events.length < condition.threshold ? null : newestFirst.slice(0, condition.threshold);
     case 'first_occurrence':
       return newestFirst.slice(0, 1);
+    case 'spend_gte':
+      for (let count = 1; count <= newestFirst.length; count += 1) {
+        if (settled(newestFirst.slice(0, count)) >= condition.thresholdMicros) return newestFirst.slice(0, count);
+      }
+      return null;
   }
+}
+
+function settled(events: CountableEvent[]): number {
+  return events.reduce((sum, { settledMicros }) => sum + settledMicros, 0);
 }
 
 function decision(rule: Rule, event: CountableEvent, all: CountableEvent[], reason: Reason): ReferenceDecision {
@@ -122,6 +133,7 @@ function decision(rule: Rule, event: CountableEvent, all: CountableEvent[], reas
     reason,
     count: 1,
     eventCount: counted.length,
+    settledMicros: rule.condition.kind === 'spend_gte' ? settled(counted) : null,
     firstEventAt: Math.min(...counted.map(({ time }) => time)),
     lastEventAt: Math.max(...counted.map(({ time }) => time)),
     samples: counted.slice(0, 10).map(({ id }) => id),

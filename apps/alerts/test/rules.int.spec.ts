@@ -21,6 +21,12 @@ describe('creating a rule', () => {
       id: expect.stringMatching(/^rule_[0-9A-Za-z]{20}$/),
       tenant_id: tenantId,
       ...ruleBody(tenantId),
+      rule_config: {
+        window_seconds: 60,
+        threshold: 3,
+        threshold_micros: 0,
+        filters: { event_types: ['budget.blocked'] },
+      },
       description: '',
       enabled: true,
       cooldown_seconds: 0,
@@ -37,7 +43,12 @@ describe('creating a rule', () => {
     const tenantId = newTenant();
     for (const config of [{ window_seconds: 1 }, { window_seconds: 1, threshold: 0, filters: {} }]) {
       const rule = await createRule(tenantId, { rule_kind: 'first_occurrence', rule_config: config });
-      expect(rule['rule_config']).toEqual({ window_seconds: 1, threshold: 0, filters: { event_types: [] } });
+      expect(rule['rule_config']).toEqual({
+        window_seconds: 1,
+        threshold: 0,
+        threshold_micros: 0,
+        filters: { event_types: [] },
+      });
     }
   });
 
@@ -82,7 +93,35 @@ describe('creating a rule', () => {
     ['a threshold of 0', config({ threshold: 0 }), ['rule_config.threshold']],
     ['a negative threshold', config({ threshold: -1 }), ['rule_config.threshold']],
     ['a threshold over 100 000', config({ threshold: 100_001 }), ['rule_config.threshold']],
+    [
+      'a spend without a threshold',
+      { rule_kind: 'spend_gte', rule_config: { window_seconds: 60 } },
+      ['rule_config.threshold_micros'],
+    ],
+    [
+      'a spend with a threshold of events',
+      { rule_kind: 'spend_gte', rule_config: { window_seconds: 60, threshold: 1, threshold_micros: 1 } },
+      ['rule_config.threshold'],
+    ],
+    [
+      'a spend of another type',
+      {
+        rule_kind: 'spend_gte',
+        rule_config: { window_seconds: 60, threshold_micros: 1, filters: { event_types: ['budget.blocked'] } },
+      },
+      ['rule_config.filters.event_types'],
+    ],
+    [
+      'a spend of half a micro',
+      { rule_kind: 'spend_gte', rule_config: { window_seconds: 60, threshold_micros: 0.5 } },
+      ['rule_config.threshold_micros'],
+    ],
     ['a first_occurrence with a threshold', { rule_kind: 'first_occurrence' }, ['rule_config.threshold']],
+    [
+      'a type that is none and no threshold',
+      { rule_config: { window_seconds: 60, filters: { event_types: ['Budget'] } } },
+      ['rule_config.filters.event_types[0]', 'rule_config.threshold'],
+    ],
     ['a type that is none', config({ filters: { event_types: ['Budget'] } }), ['rule_config.filters.event_types[0]']],
     [
       'an operator for a type',
@@ -144,6 +183,22 @@ describe('creating a rule', () => {
     await expecting(201, 'post', tenantId, '/rules', { body });
   });
 
+  it('refuses rules about spend beyond what the evaluator keeps in memory for a workspace, and says what takes less', async () => {
+    const tenantId = newTenant();
+    const spend = { rule_kind: 'spend_gte', rule_config: { window_seconds: 60, threshold_micros: 1_000_000 } };
+    const { id } = await createRule(tenantId, spend);
+    const collection = mongo.connection.useDb(stack.database).collection('rules');
+    const stored = (await collection.findOne({ _id: id as never }))!;
+    await collection.insertMany(
+      Array.from({ length: MAX_WINDOW_BYTES / 128_000 - 1 }, (_, index) => ({
+        ...stored,
+        _id: `${id}${index}` as never,
+      })),
+    );
+    const refused = await call('post', tenantId, '/rules', { body: ruleBody(tenantId, spend) });
+    expect([refused.status, JSON.stringify(refused.body)]).toEqual([409, expect.stringMatching(/Set rule_kind to/)]);
+  });
+
   it('refuses windows beyond what the evaluator keeps in memory for a workspace, until one is given back', async () => {
     const tenantId = newTenant();
     const threshold = 100_000;
@@ -185,7 +240,7 @@ describe('changing a rule', () => {
       ...rule,
       description: '',
       severity: 'low',
-      rule_config: { window_seconds: 60, threshold: 5, filters: { event_types: [] } },
+      rule_config: { window_seconds: 60, threshold: 5, threshold_micros: 0, filters: { event_types: [] } },
       updated_at: new Date(stack.clock.now).toISOString(),
     });
     expect(await expecting(200, 'get', tenantId, `/rules/${rule.id}`)).toEqual(edited);

@@ -55,6 +55,11 @@ describe('the body for a chat', () => {
     expect(chatBody(message({ type: 'alert.resolved', alert: resolved }))).toContain('Resolved at');
     expect(parse(chatBody(testMessage(newTenant(), 'https://t', NOW))).text).toBe('Test (info): Test of this channel');
     expect(chatBody(message({ alert: alertRecord({ rule_kind: 'first_occurrence' }) }))).toContain('first occurrence');
+    const spend = { threshold_micros: 10_000_000, settled_micros: 12_345_670 };
+    const spent = alertRecord({ rule_kind: 'spend_gte', threshold: 0, event_count: 7, spend });
+    expect(chatBody(message({ alert: spent }))).toContain('$12.34567 in 7 settlements (threshold $10.00)');
+    const one = { ...spent, event_count: 1, spend: { threshold_micros: 1, settled_micros: 1_000_000_000_000_000 } };
+    expect(chatBody(message({ alert: one }))).toContain('$1000000000.00 in 1 settlement (threshold $0.000001)');
   });
 
   it('lets nobody mention, link or break out with text of their own', () => {

@@ -23,6 +23,7 @@ export function alertRecord(fields: Partial<AlertRecord> = {}): AlertRecord {
     window: { start: at, end: at },
     threshold: 3,
     event_count: 3,
+    spend: null,
     sample_event_ids: ['e3', 'e2', 'e1'],
     first_event_at: at,
     last_event_at: at,

@@ -25,6 +25,7 @@ const alert: AlertRecord = {
   window: { start: at, end: at },
   threshold: 3,
   event_count: 3,
+  spend: null,
   sample_event_ids: ['e3', 'e2', 'e1'],
   first_event_at: at,
   last_event_at: at,
@@ -65,6 +66,20 @@ describe('a notification', () => {
     const { key, value } = encodeNotification(notification);
     expect(key).toBe('chan_1');
     expect(decodeNotification(value)).toEqual(notification);
+  });
+
+  it('about spend reads back as it was written, and has no kind that the first release does not read', () => {
+    const spend = { threshold_micros: 10, settled_micros: 12 };
+    const aboutSpend = { ...notification, alert: { ...alert, rule_kind: 'spend_gte' as const, threshold: 0, spend } };
+    const { value } = encodeNotification(aboutSpend);
+    expect(decodeNotification(value)).toEqual(aboutSpend);
+    expect(JSON.parse(value.toString())).toMatchObject({ alert: { rule_kind: 'event_count_gte' } });
+  });
+
+  it('is readable from a release that wrote nothing of spend', () => {
+    const written = JSON.parse(encodeNotification(notification).value.toString()) as { alert: { spend?: unknown } };
+    delete written.alert.spend;
+    expect(decodeNotification(Buffer.from(JSON.stringify(written)))).toEqual(notification);
   });
 
   it('is readable when a newer producer adds fields', () => {

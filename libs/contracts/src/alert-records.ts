@@ -98,7 +98,7 @@ export function encodeNotification(notification: NotificationRecord): { key: str
     tenant_id: tenantId,
     channel_id: channelId,
     channel_type: channelType,
-    alert,
+    alert: toAlertInLog(alert),
     occurred_at: occurredAt,
   };
   return { key: channelId, value: Buffer.from(JSON.stringify(body)) };
@@ -130,6 +130,22 @@ export function encodeDelivery(delivery: DeliveryRecord): { key: string; value: 
 const id = z.string().regex(IDENTIFIER);
 const count = z.int().min(0);
 
+/**
+ * An alert as it stands in a notification. Readers of 0.1 refuse an unknown kind and ignore unknown fields. So an alert
+ * of a `spend_gte` is written as an `event_count_gte` with a `spend`.
+ */
+const alertInLog = alertSchema.extend({ rule_kind: z.enum(['event_count_gte', 'first_occurrence']) });
+
+function toAlertInLog(alert: AlertRecord): z.input<typeof alertInLog> {
+  const { rule_kind: kind } = alert;
+  return { ...alert, rule_kind: kind === 'spend_gte' ? 'event_count_gte' : kind };
+}
+
+function fromAlertInLog(alert: ShownAlert): ShownAlert {
+  const isSpend = alert.spend !== null && alert.rule_kind === 'event_count_gte';
+  return isSpend ? { ...alert, rule_kind: 'spend_gte' } : alert;
+}
+
 // A producer that is newer than its readers may add fields; they are let by.
 export const notificationSchema = z.object({
   v: z.literal(1),
@@ -138,7 +154,7 @@ export const notificationSchema = z.object({
   tenant_id: id,
   channel_id: id,
   channel_type: z.enum(CHANNEL_TYPES),
-  alert: alertSchema,
+  alert: alertInLog,
   occurred_at: moment,
 });
 
@@ -151,6 +167,7 @@ const shownAlertSchema = alertSchema.extend({
   severity: z.string(),
   status: z.string(),
   scope_type: z.string(),
+  spend: alertSchema.shape.spend.default(null),
 });
 
 /** An {@link AlertRecord} as other services read it. */
@@ -199,7 +216,7 @@ export function decodeNotification(value: Buffer): ReadNotification {
     tenantId: provenTenantId(record.tenant_id),
     channelId: record.channel_id,
     channelType: record.channel_type,
-    alert: record.alert,
+    alert: fromAlertInLog(record.alert),
     occurredAt: record.occurred_at,
   };
 }

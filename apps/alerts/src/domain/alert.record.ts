@@ -1,6 +1,8 @@
 import type { AlertRecord } from '@tollkeeper/contracts';
 import type { Alert } from './alert.ts';
 
+type SpendFacts = Pick<Alert, 'thresholdMicros' | 'settledMicros'>;
+
 /** The alert in its wire form, without deliveries. */
 export function toAlertRecord(alert: Alert): AlertRecord {
   return {
@@ -17,6 +19,7 @@ export function toAlertRecord(alert: Alert): AlertRecord {
     window: { start: toTimestamp(alert.windowStart), end: toTimestamp(alert.windowEnd) },
     threshold: alert.threshold,
     event_count: alert.eventCount,
+    spend: toSpend(alert),
     sample_event_ids: alert.sampleEventIds,
     first_event_at: toTimestamp(alert.firstEventAt),
     last_event_at: toTimestamp(alert.lastEventAt),
@@ -25,6 +28,11 @@ export function toAlertRecord(alert: Alert): AlertRecord {
     acknowledged_by: alert.acknowledgedBy,
     resolved_at: toTimestampOrNull(alert.resolvedAt),
   };
+}
+
+/** What a `spend_gte` has come to; null for other kinds. */
+export function toSpend({ thresholdMicros, settledMicros }: SpendFacts): AlertRecord['spend'] {
+  return settledMicros === null ? null : { threshold_micros: thresholdMicros, settled_micros: settledMicros };
 }
 
 /** RFC 3339 UTC with milliseconds. */

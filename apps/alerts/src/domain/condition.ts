@@ -2,6 +2,7 @@ import type { RuleKind } from '@tollkeeper/contracts';
 import type { CountableEvent } from './event.ts';
 import type { SavedEvents } from './newest-events.ts';
 import type { Span } from './coverage.ts';
+import type { SavedSpend } from './newest-spend.ts';
 
 /**
  * The condition of one rule over its matching events. It is fed with each of them in the order of the log, which is not
@@ -31,6 +32,8 @@ export interface Evidence {
   windowStart: number;
   windowEnd: number;
   eventCount: number;
+  /** What the events counted have settled, in USD micros; null where the condition is not about spend. */
+  settledMicros: number | null;
   sampleEventIds: string[];
   firstEventAt: number;
   lastEventAt: number;
@@ -39,6 +42,7 @@ export interface Evidence {
 interface SavedFields {
   event_count_gte: { events: SavedEvents };
   first_occurrence: { spans: Span[] };
+  spend_gte: { spend: SavedSpend };
 }
 
 /** A condition as a store keeps it, by the kind of the rule. */

@@ -16,6 +16,8 @@ export interface Evaluation extends Thresholds {
   windowStart: number;
   windowEnd: number;
   eventCount: number;
+  /** Null where the condition is not about spend. */
+  settledMicros: number | null;
   cooldownUntil: number | null;
   /** When it was decided, by the clock. */
   evaluatedAt: number;

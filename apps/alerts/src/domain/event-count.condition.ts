@@ -37,6 +37,7 @@ export class EventCountCondition implements Condition {
       windowStart: lastEventAt - this.#windowMs,
       windowEnd: lastEventAt,
       eventCount: newest.size,
+      settledMicros: null,
       sampleEventIds: newest.sampleIds(),
       firstEventAt: newest.timeAt(0),
       lastEventAt,

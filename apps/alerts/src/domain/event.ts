@@ -10,6 +10,8 @@ export interface CountableEvent {
   agentId: string | undefined;
   time: number;
   receivedAt: number;
+  /** What a settlement settles, in USD micros; 0 for any other event. */
+  settledMicros: number;
   /**
    * 48 bits that stand for what makes the event itself: two events with the same time and the same identity are one
    * event that arrived twice.
@@ -32,6 +34,7 @@ export function isLate({ time, receivedAt }: CountableEvent): boolean {
  * tell.
  */
 export function toCountableEvent({ tenantId, receivedAt, event }: GatewayEventRecord): CountableEvent {
+  const settlement = isSpendSettled(event) ? event.data : undefined;
   return {
     tenantId,
     id: event.id,
@@ -39,7 +42,8 @@ export function toCountableEvent({ tenantId, receivedAt, event }: GatewayEventRe
     agentId: event.data.agent_id,
     time: Date.parse(event.time),
     receivedAt: Date.parse(receivedAt),
-    identity: identityOf(isSpendSettled(event) ? settlementKey(event.data.settlement_id) : eventKey(event)),
+    settledMicros: settlement?.amount_micros ?? 0,
+    identity: identityOf(settlement === undefined ? eventKey(event) : settlementKey(settlement.settlement_id)),
   };
 }
 

@@ -32,6 +32,7 @@ export class FirstOccurrenceCondition implements Condition {
       windowStart: time - this.#windowMs,
       windowEnd: time,
       eventCount: 1,
+      settledMicros: null,
       sampleEventIds: [id],
       firstEventAt: time,
       lastEventAt: time,

@@ -21,7 +21,7 @@ const FIRST_CAPACITY = 16;
 const FIELDS = 2;
 export const BYTES_PER_EVENT = FIELDS * Float64Array.BYTES_PER_ELEMENT;
 /** The longest id, and what frames it. */
-const BYTES_PER_SAMPLE = 140;
+export const BYTES_PER_SAMPLE = 140;
 
 /**
  * The newest `limit` events of a rule, ordered by time and, where times are equal, by identity. It keeps them in a ring

@@ -4,16 +4,21 @@ import { MAX_LATENESS_MS, MAX_RECEIPT_DISORDER_MS } from './event.ts';
 import { EventCountCondition } from './event-count.condition.ts';
 import { FirstOccurrenceCondition, SPAN_BYTES } from './first-occurrence.condition.ts';
 import { BYTES_PER_EVENT } from './newest-events.ts';
+import { BYTES_PER_ENTRY, MAX_SPEND_ENTRIES } from './newest-spend.ts';
+import { SpendCondition } from './spend.condition.ts';
 
 /** What a rule says about its condition beside the kind, in the form of the API and of the store. */
 export interface Thresholds {
   /** Events; 0 for the kinds that count none. */
   threshold: number;
+  /** USD micros; 0 for the kinds that are not about spend. */
+  thresholdMicros: number;
 }
 
 interface ConditionFields {
   event_count_gte: { threshold: number };
   first_occurrence: unknown;
+  spend_gte: { thresholdMicros: number };
 }
 
 /** What must hold for a rule to fire; a {@link Condition} says whether it does. */
@@ -40,7 +45,7 @@ const COVERED_MS = 2 * MAX_LATENESS_MS + MAX_RECEIPT_DISORDER_MS;
 const KINDS: { [K in RuleKind]: Kind<K> } = {
   event_count_gte: {
     of: ({ threshold }) => ({ kind: 'event_count_gte', threshold }),
-    describe: ({ threshold }) => ({ threshold }),
+    describe: ({ threshold }) => ({ threshold, thresholdMicros: 0 }),
     open: ({ threshold }, windowMs) => new EventCountCondition(windowMs, threshold),
     restore: ({ threshold }, windowMs, { events }) => new EventCountCondition(windowMs, threshold, events),
     cost: ({ threshold }) => BYTES_PER_EVENT * threshold,
@@ -48,11 +53,19 @@ const KINDS: { [K in RuleKind]: Kind<K> } = {
   },
   first_occurrence: {
     of: () => ({ kind: 'first_occurrence' }),
-    describe: () => ({ threshold: 0 }),
+    describe: () => ({ threshold: 0, thresholdMicros: 0 }),
     open: (_condition, windowMs) => new FirstOccurrenceCondition(windowMs),
     restore: (_condition, windowMs, { spans }) => new FirstOccurrenceCondition(windowMs, spans),
     cost: (_condition, windowMs) => SPAN_BYTES * (1 + Math.ceil(COVERED_MS / windowMs)),
     cheaper: 'Raise rule_config.window_seconds',
+  },
+  spend_gte: {
+    of: ({ thresholdMicros }) => ({ kind: 'spend_gte', thresholdMicros }),
+    describe: ({ thresholdMicros }) => ({ threshold: 0, thresholdMicros }),
+    open: ({ thresholdMicros }, windowMs) => new SpendCondition(windowMs, thresholdMicros),
+    restore: ({ thresholdMicros }, windowMs, { spend }) => new SpendCondition(windowMs, thresholdMicros, spend),
+    cost: ({ thresholdMicros }) => BYTES_PER_ENTRY * Math.min(thresholdMicros, MAX_SPEND_ENTRIES),
+    cheaper: 'Set rule_kind to event_count_gte with a low rule_config.threshold',
   },
 };
 

@@ -1,7 +1,7 @@
-import { moment } from '@tollkeeper/contracts';
+import { alertSchema, moment } from '@tollkeeper/contracts';
 import { defineRoute, type Route } from '@tollkeeper/http';
 import { z } from 'zod';
-import { toTimestamp, toTimestampOrNull } from '../domain/alert.record.ts';
+import { toSpend, toTimestamp, toTimestampOrNull } from '../domain/alert.record.ts';
 import type { Evaluation } from '../domain/evaluation.ts';
 import type { RuleUseCases } from '../domain/rule.use-cases.ts';
 import { mergePatch } from './merge-patch.ts';
@@ -28,6 +28,7 @@ const evaluation = z
     window: z.object({ start: moment, end: moment }),
     event_count: z.int(),
     threshold: z.int(),
+    spend: alertSchema.shape.spend,
     cooldown_until: moment.nullable().meta({ description: 'End of the cooldown that suppressed it, in event time' }),
     evaluated_at: moment,
   })
@@ -59,8 +60,9 @@ export function createRuleRoutes(rules: RuleUseCases): Route[] {
       summary: 'Create a rule',
       description:
         'It counts the events that are accepted from now on. At most 1000 rules in a workspace; the windows ' +
-        'of those that are enabled take 80 MB at most (16 bytes for each event of a threshold), and their channels add up to 5000. A rule makes at most 60 alerts in ' +
-        'a minute of event time; the rest of the minute is one suppressed decision, `rate_limited`, with its count.',
+        'of those that are enabled take 80 MB at most (16 bytes for each event of a threshold, at most 128000 for a ' +
+        '`spend_gte`), and their channels add up to 5000. A rule makes at most 60 alerts in a minute of event time; ' +
+        'the rest of the minute is one suppressed decision, `rate_limited`, with its count.',
       access: 'admin',
       body: ruleBody,
       responses: { 201: { description: 'The new rule', schema: ruleRecord } },
@@ -148,6 +150,7 @@ function toEvaluationBody(decision: Evaluation): z.output<typeof evaluation> {
     window: { start: toTimestamp(decision.windowStart), end: toTimestamp(decision.windowEnd) },
     event_count: decision.eventCount,
     threshold: decision.threshold,
+    spend: toSpend(decision),
     cooldown_until: toTimestampOrNull(decision.cooldownUntil),
     evaluated_at: toTimestamp(decision.evaluatedAt),
   };

@@ -2,6 +2,7 @@ import {
   displayName,
   eventType,
   identifier,
+  micros,
   moment,
   RULE_KINDS,
   type RuleKind,
@@ -10,6 +11,7 @@ import {
 } from '@tollkeeper/contracts';
 import { z } from 'zod';
 import { MAX_RULE_CHANNELS, type Rule, type RuleDraft } from '../domain/rule.ts';
+import { MAX_COUNTED_MICROS } from '../domain/newest-spend.ts';
 import { conditionOf, thresholdsOf } from '../domain/rule-kinds.ts';
 import { patchShape } from './schemas.ts';
 
@@ -28,11 +30,15 @@ const threshold = z
   .int()
   .min(0, { error: 'must not be negative', abort: true })
   .max(MAX_THRESHOLD)
-  .meta({ description: 'Events that fire an `event_count_gte`; omitted or 0 for `first_occurrence`', example: 10 });
+  .meta({ description: 'Events that fire an `event_count_gte`; omitted or 0 for other kinds', example: 10 });
+const thresholdMicros = micros.max(MAX_COUNTED_MICROS).meta({
+  description: 'Settled USD micros that fire a `spend_gte`; omitted or 0 for other kinds',
+  example: 50_000_000,
+});
 const eventTypes = z
   .array(eventType)
   .max(MAX_EVENT_TYPES, `must have at most ${MAX_EVENT_TYPES} types`)
-  .meta({ description: 'Types to count; empty or absent counts every type' });
+  .meta({ description: 'Types to count; empty or absent counts every type. Of a `spend_gte` only `spend.settled`' });
 const cooldownSeconds = z
   .int()
   .min(0, 'must not be negative')
@@ -58,10 +64,57 @@ const optional = {
   channel_config_ids: channelIds,
 };
 
-/** Kinds with a `threshold`. */
-const COUNTS_EVENTS: Record<RuleKind, boolean> = { event_count_gte: true, first_occurrence: false };
+type ThresholdField = 'threshold' | 'threshold_micros';
 
-const kindAndThreshold = z.object({ rule_kind: required.rule_kind, rule_config: z.object({ threshold }) });
+interface KindConfig {
+  /** What must be above 0; every other one must be 0. */
+  threshold: ThresholdField | null;
+  /** The only type that the kind counts; null for any types. */
+  eventType: string | null;
+}
+
+const CONFIGS: Record<RuleKind, KindConfig> = {
+  event_count_gte: { threshold: 'threshold', eventType: null },
+  first_occurrence: { threshold: null, eventType: null },
+  spend_gte: { threshold: 'threshold_micros', eventType: 'spend.settled' },
+};
+const THRESHOLDS: Record<ThresholdField, { max: number; what: string }> = {
+  threshold: { max: MAX_THRESHOLD, what: 'events' },
+  threshold_micros: { max: MAX_COUNTED_MICROS, what: 'spend' },
+};
+
+type KindAndConfig = z.output<typeof kindAndThresholds> & z.output<typeof kindAndTypes>;
+
+function checkThresholds({ rule_kind: kind, rule_config: config }: KindAndConfig, { issues }: z.RefinementCtx): void {
+  const { threshold: needed } = CONFIGS[kind];
+  for (const field of ['threshold', 'threshold_micros'] as const) {
+    if ((field === needed) === config[field] > 0) continue;
+    const { max, what } = THRESHOLDS[field];
+    const message =
+      field === needed
+        ? `is required for ${kind}: a whole number from 1 to ${max}`
+        : `must be left out or 0 for ${kind}, which has no threshold of ${what}`;
+    issues.push({ code: 'custom', input: config[field], path: ['rule_config', field], message });
+  }
+}
+
+function checkTypes({ rule_kind: kind, rule_config: config }: KindAndConfig, { issues }: z.RefinementCtx): void {
+  const { eventType: only } = CONFIGS[kind];
+  const { event_types: types } = config.filters;
+  if (only === null || types.every((type) => type === only)) return;
+  const message = `must be left out or hold only ${only} for ${kind}`;
+  issues.push({ code: 'custom', input: types, path: ['rule_config', 'filters', 'event_types'], message });
+}
+
+// What each check reads: it runs also where other fields are wrong, so that one answer lists all problems.
+const kindAndThresholds = z.object({
+  rule_kind: required.rule_kind,
+  rule_config: z.object({ threshold, threshold_micros: thresholdMicros }),
+});
+const kindAndTypes = z.object({
+  rule_kind: required.rule_kind,
+  rule_config: z.object({ filters: z.object({ event_types: eventTypes }) }),
+});
 
 /** A whole rule as a person sends it (spec §2.5). */
 export const ruleBody = z
@@ -72,22 +125,14 @@ export const ruleBody = z
     rule_config: z.strictObject({
       window_seconds: windowSeconds,
       threshold: threshold.default(0),
+      threshold_micros: thresholdMicros.default(0),
       filters: z.strictObject({ event_types: eventTypes.default([]) }).default({ event_types: [] }),
     }),
     cooldown_seconds: cooldownSeconds.default(0),
     channel_config_ids: channelIds.default([]),
   })
-  .superRefine(
-    ({ rule_kind: kind, rule_config: config }, { issues }) => {
-      if (COUNTS_EVENTS[kind] === config.threshold > 0) return;
-      const message = COUNTS_EVENTS[kind]
-        ? `is required for ${kind}: a whole number from 1 to ${MAX_THRESHOLD}`
-        : `must be left out or 0 for ${kind}, which counts nothing`;
-      issues.push({ code: 'custom', input: config.threshold, path: ['rule_config', 'threshold'], message });
-    },
-    // Also where other fields are wrong, so that one answer lists all problems.
-    { when: ({ value }) => kindAndThreshold.safeParse(value).success },
-  )
+  .superRefine(checkThresholds, { when: ({ value }) => kindAndThresholds.safeParse(value).success })
+  .superRefine(checkTypes, { when: ({ value }) => kindAndTypes.safeParse(value).success })
   .meta({ id: 'AlertRuleInput' });
 
 export const rulePatch = z
@@ -99,6 +144,7 @@ export const rulePatch = z
         patchShape({
           window_seconds: windowSeconds,
           threshold,
+          threshold_micros: thresholdMicros,
           filters: z.strictObject(patchShape({ event_types: eventTypes })),
         }),
       ),
@@ -119,7 +165,8 @@ export const ruleRecord = z
     rule_kind: required.rule_kind,
     rule_config: z.object({
       window_seconds: z.int(),
-      threshold: z.int().meta({ description: '0 for `first_occurrence`' }),
+      threshold: z.int().meta({ description: 'Events; 0 for kinds other than `event_count_gte`' }),
+      threshold_micros: micros.meta({ description: '0 for kinds other than `spend_gte`' }),
       filters: z.object({ event_types: z.array(z.string()) }),
     }),
     cooldown_seconds: z.int(),
@@ -131,6 +178,7 @@ export const ruleRecord = z
   .meta({ id: 'AlertRule' });
 
 export function toDraft(body: z.output<typeof ruleBody>): RuleDraft {
+  const { eventType } = CONFIGS[body.rule_kind];
   return {
     name: body.name,
     description: body.description,
@@ -138,9 +186,12 @@ export function toDraft(body: z.output<typeof ruleBody>): RuleDraft {
     severity: body.severity,
     scopeType: body.scope_type,
     scopeId: body.scope_id,
-    condition: conditionOf(body.rule_kind, body.rule_config),
+    condition: conditionOf(body.rule_kind, {
+      threshold: body.rule_config.threshold,
+      thresholdMicros: body.rule_config.threshold_micros,
+    }),
     windowSeconds: body.rule_config.window_seconds,
-    eventTypes: body.rule_config.filters.event_types,
+    eventTypes: eventType === null ? body.rule_config.filters.event_types : [eventType],
     cooldownSeconds: body.cooldown_seconds,
     channelIds: body.channel_config_ids,
   };
@@ -148,6 +199,7 @@ export function toDraft(body: z.output<typeof ruleBody>): RuleDraft {
 
 /** The part of a rule that a person writes, and a patch changes. */
 export function fromDraft(rule: RuleDraft): z.output<typeof ruleBody> {
+  const { threshold, thresholdMicros } = thresholdsOf(rule.condition);
   return {
     name: rule.name,
     description: rule.description,
@@ -158,7 +210,8 @@ export function fromDraft(rule: RuleDraft): z.output<typeof ruleBody> {
     rule_kind: rule.condition.kind,
     rule_config: {
       window_seconds: rule.windowSeconds,
-      ...thresholdsOf(rule.condition),
+      threshold,
+      threshold_micros: thresholdMicros,
       filters: { event_types: rule.eventTypes },
     },
     cooldown_seconds: rule.cooldownSeconds,

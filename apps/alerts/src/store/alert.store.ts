@@ -7,10 +7,13 @@ import type { Alert, AlertQuery, AlertStore } from '../domain/alert.ts';
 import type { AlertFanOut } from './alert.fan-out.ts';
 import type { NotificationStore } from './notification.store.ts';
 
-interface StoredAlert extends Omit<Alert, 'id' | 'tenantId' | 'resolvedAt'> {
+interface StoredAlert extends Omit<Alert, 'id' | 'tenantId' | 'resolvedAt' | 'thresholdMicros' | 'settledMicros'> {
   _id: string;
   tenantId: string;
   resolvedAt: Date | null;
+  /** This and `settledMicros` are absent in alerts that 0.1 stored. */
+  thresholdMicros?: number;
+  settledMicros?: number | null;
   /** Partition of the log that the alert's rule is evaluated with. */
   partition: number;
 }
@@ -36,6 +39,8 @@ function alertSchema(retentionSeconds: number): Schema<StoredAlert> {
       scopeId: text,
       eventTypes: texts,
       threshold: number,
+      thresholdMicros: { type: Number, default: 0 },
+      settledMicros: { type: Number, default: null },
       channelIds: texts,
       windowStart: number,
       windowEnd: number,
@@ -188,5 +193,7 @@ function toFilter({ ruleId, severity, status, triggeredFrom, triggeredTo }: Aler
 }
 
 function toAlert({ _id, tenantId, partition: _partition, resolvedAt, ...fields }: StoredAlert): Alert {
-  return { ...fields, id: _id, tenantId: provenTenantId(tenantId), resolvedAt: resolvedAt?.getTime() ?? null };
+  const { thresholdMicros = 0, settledMicros = null } = fields;
+  const times = { resolvedAt: resolvedAt?.getTime() ?? null };
+  return { ...fields, id: _id, tenantId: provenTenantId(tenantId), thresholdMicros, settledMicros, ...times };
 }

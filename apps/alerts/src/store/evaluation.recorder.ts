@@ -180,6 +180,7 @@ function toEvaluation(decision: Decision, evaluatedAt: number): Evaluation {
     windowStart: evidence.windowStart,
     windowEnd: evidence.windowEnd,
     eventCount: evidence.eventCount,
+    settledMicros: evidence.settledMicros,
     ...thresholdsOf(rule.condition),
     cooldownUntil,
     evaluatedAt,

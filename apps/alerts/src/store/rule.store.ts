@@ -3,14 +3,17 @@ import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { withTransaction } from '@tollkeeper/mongo';
 import { type ClientSession, type Connection, type Model, Schema, trusted } from 'mongoose';
 import type { Rule, RuleInForce, RuleStore } from '../domain/rule.ts';
-import { conditionOf, type Thresholds, thresholdsOf } from '../domain/rule-kinds.ts';
+import { conditionOf, thresholdsOf } from '../domain/rule-kinds.ts';
 import type { RuleChanges } from './rule.changes.ts';
 
 /** Without its last fire, which is kept with its window: what people write is never written by the evaluation. */
-interface StoredRule extends Omit<Rule, 'id' | 'tenantId' | 'lastFiredAt' | 'condition'>, Thresholds {
+interface StoredRule extends Omit<Rule, 'id' | 'tenantId' | 'lastFiredAt' | 'condition'> {
   _id: string;
   tenantId: string;
   kind: RuleKind;
+  threshold: number;
+  /** Absent in rules that 0.1 stored. */
+  thresholdMicros?: number;
 }
 
 const text = { type: String, required: true } as const;
@@ -30,6 +33,7 @@ const ruleSchema = new Schema<StoredRule>(
     kind: { ...text, enum: RULE_KINDS },
     windowSeconds: number,
     threshold: number,
+    thresholdMicros: { type: Number, default: 0 },
     eventTypes: { type: [String], required: true },
     cooldownSeconds: number,
     channelIds: { type: [String], required: true },
@@ -77,10 +81,10 @@ export function createRuleStore(deps: RuleStoreDeps): MongoRuleStore {
 
   async function enabledBeside(session: ClientSession, tenantId: TenantId, exceptId: string): Promise<RuleInForce[]> {
     const filter = { tenantId, enabled: true, _id: trusted({ $ne: exceptId }) };
-    const projection = { kind: 1, windowSeconds: 1, threshold: 1, channelIds: 1 };
+    const projection = { kind: 1, windowSeconds: 1, threshold: 1, thresholdMicros: 1, channelIds: 1 };
     const found = await rules.find(filter, projection, { session }).lean();
-    return found.map(({ kind, windowSeconds, channelIds, ...thresholds }) => {
-      return { condition: conditionOf(kind, thresholds), windowSeconds, channelIds };
+    return found.map(({ kind, threshold, thresholdMicros = 0, windowSeconds, channelIds }) => {
+      return { condition: conditionOf(kind, { threshold, thresholdMicros }), windowSeconds, channelIds };
     });
   }
 
@@ -142,8 +146,8 @@ export function createRuleStore(deps: RuleStoreDeps): MongoRuleStore {
   };
 }
 
-function toRule({ _id, tenantId, kind, threshold, ...fields }: StoredRule): Rule {
-  const condition = conditionOf(kind, { threshold });
+function toRule({ _id, tenantId, kind, threshold, thresholdMicros = 0, ...fields }: StoredRule): Rule {
+  const condition = conditionOf(kind, { threshold, thresholdMicros });
   return { ...fields, id: _id, tenantId: provenTenantId(tenantId), condition, lastFiredAt: null };
 }
 

@@ -18,6 +18,8 @@ interface StoredWindow {
   kind?: RuleKind;
   /** Float64 in little endian, as every platform that Node runs on has them. */
   occurrences: mongo.Binary | null;
+  /** In the same form, of a `spend_gte`; absent in windows of other kinds. */
+  entries?: mongo.Binary;
   sampleIds: string[];
   spans: Span[];
   decisions?: SavedHistory['decisions'];
@@ -110,7 +112,9 @@ function fromWindow(window: SavedWindow, partition: number): StoredWindow {
   };
 }
 
-function fromCondition(condition: SavedCondition): Pick<StoredWindow, 'kind' | 'occurrences' | 'sampleIds' | 'spans'> {
+function fromCondition(
+  condition: SavedCondition,
+): Pick<StoredWindow, 'kind' | 'occurrences' | 'entries' | 'sampleIds' | 'spans'> {
   const { kind } = condition;
   switch (kind) {
     case 'event_count_gte': {
@@ -119,16 +123,22 @@ function fromCondition(condition: SavedCondition): Pick<StoredWindow, 'kind' | '
     }
     case 'first_occurrence':
       return { kind, occurrences: null, sampleIds: [], spans: condition.spans };
+    case 'spend_gte': {
+      const { entries, sampleIds } = condition.spend;
+      return { kind, occurrences: null, entries: toBinary(entries), sampleIds, spans: [] };
+    }
   }
 }
 
 /** Windows from before they had a kind hold what `event_count_gte` counts, or else are of a `first_occurrence`. */
-function toCondition({ kind, occurrences, sampleIds, spans }: StoredWindow): SavedCondition {
+function toCondition({ kind, occurrences, entries, sampleIds, spans }: StoredWindow): SavedCondition {
   switch (kind ?? (occurrences === null ? 'first_occurrence' : 'event_count_gte')) {
     case 'event_count_gte':
       return { kind: 'event_count_gte', events: { occurrences: fromBinary(occurrences!), sampleIds } };
     case 'first_occurrence':
       return { kind: 'first_occurrence', spans };
+    case 'spend_gte':
+      return { kind: 'spend_gte', spend: { entries: fromBinary(entries!), sampleIds } };
   }
 }
 

@@ -4,6 +4,7 @@ import type { Message } from './message.ts';
 const MAX_NAME_LENGTH = 150;
 const MAX_TYPES_SHOWN = 5;
 const MAX_TEXT_LENGTH = 60;
+const MICROS_PER_USD = 1_000_000;
 
 const HEADLINES = new Map([
   ['alert.fired', 'Alert'],
@@ -20,7 +21,7 @@ export function chatBody({ type, alert, url }: Message): string {
   const severity = shown(alert.severity, MAX_TEXT_LENGTH);
   const headline = `${what} (${severity}): ${shown(alert.rule_name, MAX_NAME_LENGTH)}`;
   const fields = [
-    ['Count', describeCount(alert)],
+    [alert.spend ? 'Spend' : 'Count', describeCount(alert)],
     ['Scope', `${shown(alert.scope_type, MAX_TEXT_LENGTH)} ${shown(alert.scope_id, MAX_TEXT_LENGTH)}`],
     ['Events', describeTypes(alert)],
     ['Fired at', shown(alert.triggered_at, MAX_TEXT_LENGTH)],
@@ -41,8 +42,18 @@ function mrkdwn(text: string) {
   return { type: 'mrkdwn', text, verbatim: true };
 }
 
-function describeCount({ rule_kind, event_count, threshold }: ShownAlert): string {
+function describeCount({ rule_kind, event_count, threshold, spend }: ShownAlert): string {
+  if (spend) {
+    const settlements = event_count === 1 ? '1 settlement' : `${event_count} settlements`;
+    return `${usd(spend.settled_micros)} in ${settlements} (threshold ${usd(spend.threshold_micros)})`;
+  }
   return rule_kind === 'first_occurrence' ? 'first occurrence' : `${event_count} (threshold ${threshold})`;
+}
+
+/** US dollars with all digits of the micros: at least two behind the point, at most six. */
+function usd(micros: number): string {
+  const fraction = String(micros % MICROS_PER_USD).padStart(6, '0');
+  return `$${Math.floor(micros / MICROS_PER_USD)}.${fraction.replace(/0{1,4}$/, '')}`;
 }
 
 function describeTypes({ event_types: types }: ShownAlert): string {

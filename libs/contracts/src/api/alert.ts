@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { moment } from './primitives.ts';
+import { micros, moment } from './primitives.ts';
 
 /** How grave an alert is, least first (spec §2.5). */
 export const SEVERITIES = ['info', 'low', 'medium', 'high', 'critical'] as const;
@@ -9,7 +9,7 @@ export type Severity = (typeof SEVERITIES)[number];
 export const SCOPE_TYPES = ['tenant', 'workspace', 'agent'] as const;
 export type ScopeType = (typeof SCOPE_TYPES)[number];
 
-export const RULE_KINDS = ['event_count_gte', 'first_occurrence'] as const;
+export const RULE_KINDS = ['event_count_gte', 'first_occurrence', 'spend_gte'] as const;
 export type RuleKind = (typeof RULE_KINDS)[number];
 
 /** `firing → acknowledged → resolved`, or `firing → resolved` (decisions §6). */
@@ -46,8 +46,15 @@ export const alertSchema = z.object({
   window: z
     .object({ start: moment, end: moment })
     .meta({ description: '`(start, end]` on event time, up to the newest matching event' }),
-  threshold: z.int().meta({ description: '0 for `first_occurrence`' }),
+  threshold: z.int().meta({ description: 'Events; 0 for kinds other than `event_count_gte`' }),
   event_count: z.int().meta({ description: 'Matching events in the window, counted up to the threshold' }),
+  spend: z
+    .object({
+      threshold_micros: micros,
+      settled_micros: micros.meta({ description: 'What the events counted have settled' }),
+    })
+    .nullable()
+    .meta({ description: 'Of a `spend_gte`; null for other kinds' }),
   sample_event_ids: z.array(z.string()).max(10).meta({ description: 'The newest of them, newest first' }),
   first_event_at: moment.meta({ description: 'Time of the oldest event counted' }),
   last_event_at: moment.meta({ description: 'Time of the newest event counted' }),
