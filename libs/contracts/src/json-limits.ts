@@ -16,7 +16,10 @@ function find(value: unknown, path: PropertyKey[]): { path: PropertyKey[]; messa
   const isArray = Array.isArray(value);
   for (const [key, child] of Object.entries(value)) {
     if (!isArray && (key === '__proto__' || key.includes('\0') || key.length > MAX_KEY_LENGTH)) {
-      return { path: [...path, key], message: 'is not a usable name for a field' };
+      return {
+        path: [...path, key],
+        message: `must not be used as a name; names are not __proto__, have no NUL and at most ${MAX_KEY_LENGTH} characters`,
+      };
     }
     path.push(isArray ? Number(key) : key);
     const problem = find(child, path);

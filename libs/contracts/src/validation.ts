@@ -29,7 +29,9 @@ export const issueMessage: z.core.$ZodErrorMap = (issue) => {
   }
   // zod would list all the names, and `toErrorDetails` lists the first.
   if (issue.code === 'unrecognized_keys') return 'has unknown fields';
+  if (issue.code === 'too_big' && issue.origin === 'string') return `must be at most ${issue.maximum} characters`;
   if (issue.code === 'too_big' && typeof issue.input === 'number') return `must be at most ${issue.maximum}`;
+  if (issue.code === 'too_small' && issue.origin === 'string' && issue.minimum === 1) return 'must not be empty';
   return undefined;
 };
 

@@ -59,7 +59,7 @@ export function createAppendQueue(deps: {
       } catch (err) {
         metrics.appendFailures.inc({ topic }, records.length);
         logger.error({ err, topic, records: records.length }, 'append to the event log failed');
-        const error = toAppendError(err, 'The event log cannot store records at the moment');
+        const error = toAppendError(err, 'The event log cannot store records at the moment. Try again shortly.');
         for (const append of taken) append.reject(error);
       }
     }
@@ -70,14 +70,14 @@ export function createAppendQueue(deps: {
   function giveUp(append: WaitingAppend): void {
     const place = waiting.indexOf(append);
     if (place !== -1) waitingBytes -= bytesOf(waiting.splice(place, 1));
-    append.reject(unavailable('The event log does not answer in time', 5));
+    append.reject(unavailable('The event log does not answer in time. Try again shortly.', 5));
   }
 
   return {
     async append(records) {
       const bytes = records.reduce((total, record) => total + sizeOf(record), 0);
       if (waiting.length > 0 && waitingBytes + bytes > MAX_WAITING_BYTES) {
-        throw unavailable('More records are waiting for the event log than it can take', 1);
+        throw unavailable('Too many records are waiting for the event log. Try again shortly.', 1);
       }
       const { promise, resolve, reject } = Promise.withResolvers<void>();
       const append = { records, bytes, resolve, reject };

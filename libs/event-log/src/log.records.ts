@@ -6,7 +6,10 @@ export function requireValidRecords(records: readonly LogRecord[]): void {
   for (const { key, value } of records) {
     if (key.length === 0 || key.length > 256) throw new RangeError('A record key has 1 to 256 characters');
     if (value.length > MAX_RECORD_BYTES) {
-      throw new AppError('payload_too_large', `One record holds at most ${MAX_RECORD_BYTES} bytes`);
+      throw new AppError(
+        'payload_too_large',
+        `A record of the event log has at most ${MAX_RECORD_BYTES} bytes. Send less data in each event.`,
+      );
     }
   }
 }

@@ -90,7 +90,7 @@ describe('a body that has stalled', () => {
     expect(filling.map(({ gaveWay }) => gaveWay.length)).toEqual([1, ...Array<number>(15).fill(0)]);
     expect(filling[0]?.gaveWay[0]).toMatchObject({
       code: 'service_unavailable',
-      message: 'The request body came too slowly at a moment when others needed its room. Try again.',
+      message: 'The request body arrived too slowly while memory was short. Send it again.',
       retryAfterSeconds: 1,
     });
     expect(budget.takenBytes).toBe(BUDGET_BYTES);

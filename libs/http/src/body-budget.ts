@@ -167,7 +167,7 @@ function full(): AppError {
 }
 
 function stalled(): AppError {
-  const message = 'The request body came too slowly at a moment when others needed its room. Try again.';
+  const message = 'The request body arrived too slowly while memory was short. Send it again.';
   return new AppError('service_unavailable', message, { retryAfterSeconds: 1 });
 }
 

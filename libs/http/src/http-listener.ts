@@ -174,7 +174,7 @@ const UNREADABLE: Record<string, Unreadable> = {
   },
   ERR_HTTP_REQUEST_TIMEOUT: {
     status: '408 Request Timeout',
-    error: 'The request took too long to arrive.',
+    error: 'The request took too long to arrive. Send it again.',
     code: 'invalid_request',
   },
 };

@@ -202,7 +202,7 @@ async function authenticate(access: Access, facts: RequestFacts, service: string
 
 function requireRole({ tenantId, role }: Caller, needed: Role): void {
   if (tenantId === null || role === null)
-    throw new AppError('workspace_required', 'Name the workspace: /w/{slug}/api/v1/…');
+    throw new AppError('workspace_required', 'Name a workspace: /w/{slug}/api/v1/… or the X-Workspace header.');
   if (!roleAtLeast(role, needed)) throw new AppError('forbidden', `This needs the role ${needed} in the workspace.`);
 }
 
@@ -229,5 +229,5 @@ function refuseMethod(methods: readonly Method[]): RequestHandler {
 }
 
 const refuseUnrouted: RequestHandler = () => {
-  throw new AppError('not_found', 'There is nothing at this path.');
+  throw new AppError('not_found', 'There is nothing at this path. GET /openapi.json lists all paths.');
 };

@@ -152,7 +152,11 @@ function decoderOf(encoding = 'identity'): Transform | undefined {
 }
 
 function unreadable(cause: unknown): AppError {
-  return new AppError('invalid_request', 'The request body cannot be read.', { cause });
+  return new AppError(
+    'invalid_request',
+    'The request body cannot be read. Check that it is complete and that Content-Encoding names its compression.',
+    { cause },
+  );
 }
 
 function tooLarge(): AppError {

@@ -33,7 +33,7 @@ export interface AlertUseCaseDeps {
 export function createAlertUseCases({ store, clock, onResolved }: AlertUseCaseDeps): AlertUseCases {
   async function find(tenantId: TenantId, alertId: string): Promise<Alert> {
     const alert = await store.find(tenantId, alertId);
-    if (alert === null) throw new AppError('not_found', 'There is no such alert in this workspace.');
+    if (alert === null) throw new AppError('not_found', 'This workspace has no alert with that alert_id.');
     return alert;
   }
 
@@ -59,7 +59,7 @@ export function createAlertUseCases({ store, clock, onResolved }: AlertUseCaseDe
       if (acknowledged !== null) return withDeliveries(acknowledged);
       const alert = await find(tenantId, alertId);
       if (alert.status === 'resolved') {
-        throw new AppError('conflict', 'The alert is resolved, so there is nothing left to acknowledge.');
+        throw new AppError('conflict', 'The alert is resolved, so it cannot be acknowledged.');
       }
       return withDeliveries(alert);
     },

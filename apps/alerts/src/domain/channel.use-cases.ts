@@ -83,5 +83,5 @@ export function createChannelUseCases({ store, sender, clock }: ChannelUseCaseDe
 }
 
 function noSuchChannel(): AppError {
-  return new AppError('not_found', 'There is no such channel in this workspace.');
+  return new AppError('not_found', 'This workspace has no channel with that channel_id.');
 }

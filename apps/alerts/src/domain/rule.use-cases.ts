@@ -147,5 +147,5 @@ function requireRoom(draft: RuleDraft, { others }: RuleFacts): void {
 }
 
 function noSuchRule(): AppError {
-  return new AppError('not_found', 'There is no such rule in this workspace.');
+  return new AppError('not_found', 'This workspace has no rule with that rule_id.');
 }

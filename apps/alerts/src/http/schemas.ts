@@ -24,7 +24,7 @@ export function parseMerged<S extends z.ZodType>(schema: S, merged: unknown): z.
   const details = toErrorDetails(result.error.issues);
   const [first] = details;
   const what = details.length === 1 && first ? `${first.path} ${first.message}.` : 'see details.';
-  throw new AppError('invalid_request', `The patch makes a record that is not valid: ${what}`, { details });
+  throw new AppError('invalid_request', `With this patch the record would not be valid: ${what}`, { details });
 }
 
 export const ruleParams = z.object({ rule_id: identifier.meta({ description: 'Id of the rule' }) });

@@ -40,7 +40,10 @@ export function createBudgetUseCases({ store, agents, clock }: BudgetDeps): Budg
 
     async setAgent(tenantId, agentId, dailyBudgetMicros) {
       if (!(await agents.has(tenantId, agentId))) {
-        throw new AppError('not_found', 'This workspace has no agent with that agent_id.');
+        throw new AppError(
+          'not_found',
+          'This workspace has no agent with that agent_id. Create it with POST /api/v1/agents.',
+        );
       }
       await store.setAgent(tenantId, { agentId, dailyBudgetMicros, updatedAt: new Date(clock()) });
     },

@@ -29,7 +29,11 @@ export function createPlanUseCases({ store, clock }: { store: PlanStore; clock: 
       const plan = { id: newId('plan'), ...fields, isActive: true, createdAt: now, updatedAt: now };
       if (await store.insert(tenantId, plan)) return plan;
       const details = [{ path: 'plan_key', message: 'is taken; choose another, or PUT the plan to change it' }];
-      throw new AppError('conflict', `The workspace has a plan with the key ${fields.key} already.`, { details });
+      throw new AppError(
+        'conflict',
+        `The workspace has a plan with the plan_key ${fields.key} already. Choose another one.`,
+        { details },
+      );
     },
 
     async update(tenantId, key, changes) {

@@ -100,7 +100,7 @@ function routesOf<F extends z.ZodObject>(
         .object({ ...rangeQuery, event_id: identifier.optional(), run_id: identifier.optional() })
         .refine((query) => query.event_id !== undefined || query.run_id !== undefined, {
           path: ['event_id'],
-          message: 'event_id or run_id is required',
+          message: 'is required, unless run_id is given',
         }),
       responses: { 200: { description: 'The event, or the run', schema: schemas.details } },
       async handler({ caller: { tenantId }, query }) {

@@ -54,7 +54,7 @@ export function findTarget({ slug, path, query }: RequestUrl, headers: IncomingH
 
 /** The answer to a path that nothing has. */
 export function notFound(): AppError {
-  return new AppError('not_found', 'There is nothing at this path.');
+  return new AppError('not_found', 'There is nothing at this path. GET /openapi.json lists all paths.');
 }
 
 /**

@@ -25,7 +25,7 @@ describe('requests under way', () => {
       expect.objectContaining({
         code: 'rate_limited',
         retryAfterSeconds: 1,
-        message: 'You have 2 requests under way at once, which is as many as one may have. Wait for one of them.',
+        message: 'You have 2 requests under way, the most at once. Wait until one of them is answered.',
       }),
     );
     expect(refusals).toEqual(['sender_limit']);

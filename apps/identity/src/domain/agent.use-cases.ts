@@ -25,12 +25,14 @@ export function createAgentUseCases({ agents, clock }: { agents: AgentStore; clo
       const agent = { agentId, displayName, createdAt: new Date(clock()) };
       if (await agents.insert(tenantId, agent)) return agent;
       const details = [{ path: 'agent_id', message: 'is taken; PATCH the agent to rename it' }];
-      throw new AppError('conflict', 'The workspace has this agent already.', { details });
+      throw new AppError('conflict', 'This workspace has an agent with that agent_id already. Rename it with PATCH.', {
+        details,
+      });
     },
 
     async rename(tenantId, agentId, displayName) {
       const agent = await agents.rename(tenantId, agentId, displayName);
-      if (agent === null) throw new AppError('not_found', 'The workspace has no such agent.');
+      if (agent === null) throw new AppError('not_found', 'This workspace has no agent with that agent_id.');
       return agent;
     },
   };

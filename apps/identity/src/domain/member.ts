@@ -36,7 +36,7 @@ export interface MemberStore {
 
 /** What somebody gets who is no owner any more. */
 export function noOwner(): AppError {
-  return new AppError('forbidden', 'You are no owner of this workspace any more.');
+  return new AppError('forbidden', 'You are no longer an owner of this workspace. Ask an owner to make this change.');
 }
 
 /** A workspace always has an owner (decisions §2). */

@@ -61,7 +61,11 @@ export function createMemberUseCases({ members, users, hasher, clock }: MemberDe
       const added = await members.add(tenantId, ownerId, user, role, new Date(clock()));
       if (added.status === 'already_member') {
         const details = [{ path: 'email', message: 'is a member already; change the role instead' }];
-        throw new AppError('conflict', 'This user is a member of the workspace already.', { details });
+        throw new AppError(
+          'conflict',
+          'The user with that email is a member of the workspace already. Change the role with PATCH.',
+          { details },
+        );
       }
       return { member: added.member, initialPassword: added.userCreated ? initialPassword : null };
     },
@@ -85,5 +89,5 @@ export function createMemberUseCases({ members, users, hasher, clock }: MemberDe
 }
 
 function notFound(): never {
-  throw new AppError('not_found', 'The workspace has no such member.');
+  throw new AppError('not_found', 'This workspace has no member with that user_id.');
 }

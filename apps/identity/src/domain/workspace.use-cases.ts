@@ -31,12 +31,17 @@ export function createWorkspaceUseCases(deps: { workspaces: WorkspaceStore; cloc
 
     async create(userId, { slug, name, timezone }) {
       if ((await workspaces.listOf(userId)).length >= MAX_WORKSPACES_OF_USER) {
-        throw new AppError('conflict', `You are in ${MAX_WORKSPACES_OF_USER} workspaces already; leave one first.`);
+        throw new AppError(
+          'conflict',
+          `You are a member of ${MAX_WORKSPACES_OF_USER} workspaces, the most for one user. Leave one first.`,
+        );
       }
       const workspace = { id: provenTenantId(newId('ws')), slug, name, timezone, createdAt: new Date(clock()) };
       if (await workspaces.create(workspace, userId)) return workspace;
       const details = [{ path: 'slug', message: 'is taken; choose another' }];
-      throw new AppError('conflict', `There is a workspace with the slug ${slug} already.`, { details });
+      throw new AppError('conflict', `There is a workspace with the slug ${slug} already. Choose another slug.`, {
+        details,
+      });
     },
 
     async update(tenantId, change) {

@@ -43,7 +43,7 @@ export function createKeyUseCases({ store, recordUse, clock }: KeyDeps): KeyUseC
       if ((await store.countActive(tenantId)) >= MAX_ACTIVE_KEYS) {
         throw new AppError(
           'conflict',
-          `The workspace has ${MAX_ACTIVE_KEYS} keys in use. Revoke one that is not needed.`,
+          `The workspace has ${MAX_ACTIVE_KEYS} valid keys. Revoke one that is not needed.`,
         );
       }
       const { id, apiKey, sha256 } = mintWorkspaceKey();
@@ -54,7 +54,7 @@ export function createKeyUseCases({ store, recordUse, clock }: KeyDeps): KeyUseC
 
     async revoke(tenantId, keyId) {
       if (await store.revoke(tenantId, keyId, new Date(clock()))) return;
-      throw new AppError('not_found', 'There is no such key in this workspace.');
+      throw new AppError('not_found', 'This workspace has no key with that id.');
     },
 
     async verify(keyId, sha256) {

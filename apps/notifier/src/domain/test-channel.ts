@@ -33,7 +33,7 @@ export function createTestChannel({ channels, alertUrl, send, clock }: TestChann
 
   async function test(tenantId: TenantId, channelId: string): Promise<TestResult> {
     const channel = await channels.find(tenantId, channelId);
-    if (channel === null) throw new AppError('not_found', 'There is no such channel in this workspace.');
+    if (channel === null) throw new AppError('not_found', 'This workspace has no channel with that channel_id.');
     const message = testMessage(tenantId, await alertUrl(tenantId), clock());
     const outcome = await send(toDestinationRequest(channel, message, clock()), new AbortController().signal);
     if (outcome.kind === 'blocked') throw new AppError('destination_blocked', outcome.reason);

@@ -80,7 +80,7 @@ export function createMongoEventLog({
       });
     } catch (error) {
       queues.delete(topic);
-      throw toAppendError(error, 'The event log does not answer');
+      throw toAppendError(error, 'The event log does not answer. Try again shortly.');
     }
   }
 
