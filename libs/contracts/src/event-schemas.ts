@@ -46,7 +46,9 @@ export const eventType = text(128)
 function cloudEvent<T extends z.ZodType<string>, D extends z.ZodType>(type: T, data: D) {
   return z.object({
     specversion: z.literal('1.0'),
-    id: identifier.meta({ description: 'With `source`, unique in the workspace: such an event counts once' }),
+    id: identifier.meta({
+      description: 'Unique in the workspace together with `source`. An event that is sent again counts once',
+    }),
     source: z
       .string()
       .regex(/^[\x21-\x7e]{1,256}$/, 'must be a URI reference of 1 to 256 printable ASCII characters')

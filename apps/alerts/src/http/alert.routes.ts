@@ -23,14 +23,16 @@ const delivery = z
     type: z.enum(NOTIFICATION_TYPES),
     channel_id: z.string(),
     channel_type: z.enum(CHANNEL_TYPES),
-    status: z.string().meta({ description: 'As the notifier reports it', examples: [...DELIVERY_STATUSES] }),
+    status: z
+      .string()
+      .meta({ description: 'Status that the notifier reported last', examples: [...DELIVERY_STATUSES] }),
     attempts: z.int(),
     response_status: z
       .int()
       .nullable()
-      .meta({ description: 'Status of the last attempt; null if there was no answer' }),
+      .meta({ description: 'HTTP status that the last attempt got; null if there was no answer' }),
     response_snippet: z.string().nullable(),
-    error: z.string().nullable().meta({ description: 'Why the last attempt did not succeed' }),
+    error: z.string().nullable().meta({ description: 'Why the last attempt failed; null if it did not fail' }),
     last_attempt_at: moment.nullable(),
     next_attempt_at: moment.nullable(),
   })
@@ -38,14 +40,14 @@ const delivery = z
 const alertRecord = alertSchema.extend({ deliveries: z.array(delivery) }).meta({ id: 'Alert' });
 const alertPage = z.object({
   items: z.array(alertRecord),
-  total: z.int().meta({ description: 'All that match, on whatever page' }),
+  total: z.int().meta({ description: 'Number of alerts that match, on all pages' }),
   limit: z.int(),
   offset: z.int(),
 });
 
 const historyQuery = z.object({
-  limit: integerQuery({ min: 1, max: 200, default: 50, description: 'Most alerts in the answer' }),
-  offset: integerQuery({ min: 0, max: 10_000, default: 0, description: 'Alerts to skip' }),
+  limit: integerQuery({ min: 1, max: 200, default: 50, description: 'Largest number of alerts in the answer' }),
+  offset: integerQuery({ min: 0, max: 10_000, default: 0, description: 'Number of alerts to skip' }),
   rule_id: identifier.optional(),
   severity: z.enum(SEVERITIES).optional(),
   status: z.enum(ALERT_STATUSES).optional(),

@@ -11,8 +11,8 @@ const TAG = 'Alert channels';
 
 const testResult = z
   .object({
-    ResponseStatus: z.int().meta({ description: 'HTTP status that the destination answered' }),
-    ResponseSnippet: z.string().meta({ description: 'Start of the body, at most 1 KiB' }),
+    ResponseStatus: z.int().meta({ description: 'HTTP status of the answer' }),
+    ResponseSnippet: z.string().meta({ description: 'Beginning of the body of the answer, at most 1 KiB' }),
   })
   .meta({ id: 'AlertChannelTestResult' });
 
@@ -71,7 +71,7 @@ export function createChannelRoutes(channels: ChannelUseCases, allowsAddress: Ad
       operationId: 'editAlertChannel',
       tag: TAG,
       summary: 'Change a channel',
-      description: 'Applies to everything that is sent from now on, retries included.',
+      description: 'The change applies to everything that is sent afterwards, retries included.',
       access: 'admin',
       params: channelParams,
       body: mergePatchBodies(channelPatch),
@@ -89,7 +89,7 @@ export function createChannelRoutes(channels: ChannelUseCases, allowsAddress: Ad
       operationId: 'deleteAlertChannel',
       tag: TAG,
       summary: 'Delete a channel',
-      description: 'The rules that named it work on without it.',
+      description: 'The channel is removed from the rules that name it. The rules stay.',
       access: 'admin',
       params: channelParams,
       responses: { 204: { description: 'The channel is gone' } },
@@ -105,11 +105,12 @@ export function createChannelRoutes(channels: ChannelUseCases, allowsAddress: Ad
       tag: TAG,
       summary: 'Send a test notification to a channel',
       description:
-        'Sent once, now, also to a disabled channel; takes up to 15 seconds. 502 `destination_unreachable` or ' +
-        '`destination_blocked` when the destination gave no answer.',
+        'Sends one example notification while the call waits, for up to 15 seconds, also to a disabled channel. It is ' +
+        'not retried. 502 `destination_unreachable` if the destination gives no answer, 502 `destination_blocked` if ' +
+        'its address is not allowed.',
       access: 'admin',
       params: channelParams,
-      responses: { 200: { description: 'What the destination answered, whatever its status', schema: testResult } },
+      responses: { 200: { description: 'The answer of the destination, with any status', schema: testResult } },
       handler: async ({ caller, params }) => {
         const { responseStatus, responseSnippet } = await channels.test(caller.tenantId, params.channel_id);
         return { status: 200, body: { ResponseStatus: responseStatus, ResponseSnippet: responseSnippet } };

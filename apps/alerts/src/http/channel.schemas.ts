@@ -13,7 +13,7 @@ const channelType = z.enum(CHANNEL_TYPES).meta({
   description: '`chat`: incoming webhook of a chat service; `webhook`: Standard Webhooks',
 });
 const url = z.string().meta({
-  description: 'https URL; not one of a private or special address',
+  description: 'https URL. Private and other special addresses are refused.',
   format: 'uri',
   maxLength: MAX_URL_LENGTH,
   example: 'https://hooks.example.com/tollkeeper',
@@ -33,8 +33,8 @@ const signingSecret = storedSecret
   )
   .meta({
     description:
-      `Key of the signatures: \`whsec_<base64>\`, or any other text, used as UTF-8; at least ${MIN_SECRET_BYTES} bytes. ` +
-      'Written, never read.',
+      `Key that signs notifications: \`whsec_<base64>\`, or any other text, which is used as UTF-8; at least ${MIN_SECRET_BYTES} bytes. ` +
+      'No answer shows it.',
     example: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD',
   });
 
@@ -103,7 +103,9 @@ const recordFields = {
   id: z.string(),
   tenant_id: z.string(),
   name: z.string().nullable(),
-  enabled: z.boolean().meta({ description: 'False: nothing is sent. A destination that answers 410 disables it.' }),
+  enabled: z
+    .boolean()
+    .meta({ description: 'Whether notifications are sent. A destination that answers 410 sets it to false.' }),
   created_at: moment,
   updated_at: moment,
 };
@@ -112,7 +114,9 @@ export const channelRecord = z
     z.object({
       ...recordFields,
       channel_type: z.literal('chat'),
-      config: z.object({ webhook_url: z.string().meta({ description: 'With its path masked' }) }),
+      config: z.object({
+        webhook_url: z.string().meta({ description: 'The URL with its path masked, because the path is secret' }),
+      }),
     }),
     z.object({
       ...recordFields,

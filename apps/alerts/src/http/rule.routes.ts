@@ -16,14 +16,14 @@ const evaluation = z
     outcome: z.enum(['fired', 'suppressed']),
     reason: z.enum(['condition_became_true', 'condition_still_true_after_cooldown', 'cooldown', 'rate_limited']).meta({
       description:
-        'Why it fired or was suppressed: during its `cooldown`, or `rate_limited` after 60 alerts in the minute of `event_time`',
+        'Why the rule fired or was suppressed. `cooldown`: its last alert is too recent. `rate_limited`: it made 60 alerts in the minute of `event_time`',
     }),
     count: z.int().meta({
       description:
-        'Number of events. Everything that is suppressed in one minute of event time for one reason is one decision. 1 if fired',
+        'Number of events. All events that are suppressed in one minute of event time for one reason are one decision. 1 if the rule fired',
     }),
     alert_id: z.string().nullable().meta({ description: 'The alert that it made; null when suppressed' }),
-    event_id: z.string().meta({ description: 'The event of the decision; the last one if there are several' }),
+    event_id: z.string().meta({ description: 'Id of the event of the decision; of the last one if there are several' }),
     event_time: moment,
     window: z.object({ start: moment, end: moment }),
     event_count: z.int(),
@@ -59,10 +59,11 @@ export function createRuleRoutes(rules: RuleUseCases): Route[] {
       tag: TAG,
       summary: 'Create a rule',
       description:
-        'It counts the events that are accepted from now on. At most 1000 rules in a workspace; the windows ' +
-        'of those that are enabled take 80 MB at most (16 bytes for each event of a threshold, at most 128000 for a ' +
-        '`spend_gte`), and their channels add up to 5000. A rule makes at most 60 alerts in a minute of event time; ' +
-        'the rest of the minute is one suppressed decision, `rate_limited`, with its count.',
+        'The rule counts events that are accepted after it was created. A workspace has at most 1000 rules. The ' +
+        'windows of its enabled rules take at most 80 MB of memory (16 bytes for each event of a threshold, at most ' +
+        '128000 for a `spend_gte`), and their channels add up to at most 5000. A rule makes at most 60 alerts in a ' +
+        'minute of event time. The other events of that minute are one suppressed decision, `rate_limited`, with ' +
+        'their number.',
       access: 'admin',
       body: ruleBody,
       responses: { 201: { description: 'The new rule', schema: ruleRecord } },

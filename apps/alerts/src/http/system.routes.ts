@@ -19,8 +19,12 @@ const systemStatus = z
     EvaluatorEnabled: z.boolean(),
     DispatcherEnabled: z.boolean(),
     QueueSize: z.int().meta({ description: 'Notifications of the workspace that are neither delivered nor given up' }),
-    LastEvaluationTime: moment.meta({ description: 'Last pass of the evaluation, whatever it found' }),
-    LastDispatchTime: moment.meta({ description: 'Last pass of the dispatcher, whatever it found' }),
+    LastEvaluationTime: moment.meta({
+      description: 'When the evaluator of the answering replica last completed a pass; it makes one each second',
+    }),
+    LastDispatchTime: moment.meta({
+      description: 'When the dispatcher of the answering replica last completed a pass; it makes one each second',
+    }),
     EnabledRules: z.int(),
     ConfiguredChannels: z.int(),
   })

@@ -122,7 +122,7 @@ function planRoutes(plans: PlanUseCases): Route[] {
       operationId: 'deletePlanBudget',
       tag: TAG,
       summary: 'Delete a plan',
-      description: 'Its key is free again at once.',
+      description: 'Its `plan_key` can be used again at once.',
       access: 'owner',
       params: ofPlan,
       responses: { 204: { description: 'The plan is gone' } },

@@ -45,7 +45,7 @@ export function createAgentsRoutes(deps: {
       access: 'member',
       query: z.object({
         ...rangeQuery,
-        limit: integerQuery({ min: 1, max: 100, default: 10, description: 'Most agents to list' }),
+        limit: integerQuery({ min: 1, max: 100, default: 10, description: 'Largest number of agents in the answer' }),
       }),
       responses: { 200: { description: 'The agents', schema: topAgentsSchema } },
       async handler({ caller: { tenantId }, query }) {

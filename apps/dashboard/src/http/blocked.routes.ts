@@ -63,7 +63,7 @@ function routesOf<F extends z.ZodObject>(
       access: 'member',
       query: z.object({
         ...rangeQuery,
-        limit: integerQuery({ min: 1, max: 100, default: 50, description: 'Most items on a page' }),
+        limit: integerQuery({ min: 1, max: 100, default: 50, description: 'Largest number of items on a page' }),
         cursor: z.string().max(1024).optional().meta({ description: 'The `next_cursor` of the page before' }),
       }),
       responses: { 200: { description: 'A page', schema: schemas.list } },
@@ -94,7 +94,7 @@ function routesOf<F extends z.ZodObject>(
       tag: 'Dashboard',
       summary: `One of the ${what}, or those of one run with its settlements`,
       description:
-        'Give `event_id` or `run_id`; `event_id` decides when both are given. The window does not narrow the look-up.',
+        'Give `event_id` or `run_id`. If both are given, `event_id` counts. The event or the run may be outside of the window.',
       access: 'member',
       query: z
         .object({ ...rangeQuery, event_id: identifier.optional(), run_id: identifier.optional() })

@@ -18,7 +18,7 @@ export const rangeQuery = {
       description: `One of ${RANGE_KINDS.join(', ')}; anything else counts as current_month`,
       example: 'today',
     }),
-  timezone: timezone.optional().meta({ description: 'IANA time zone; that of the workspace unless given' }),
+  timezone: timezone.optional().meta({ description: 'IANA time zone name. Default: the time zone of the workspace' }),
 };
 
 const windowSchema = z
@@ -58,7 +58,7 @@ export const overviewSchema = z
     runs: count.meta({ description: 'Runs whose first event is in the window' }),
     previous: z
       .object({ total_micros: micros, budget: count, guard: count })
-      .meta({ description: 'The span of equal length just before: its spend and its blocked calls' }),
+      .meta({ description: 'Spend and blocked calls of the span of equal length just before the window' }),
   })
   .meta({ id: 'Overview' });
 
@@ -147,7 +147,7 @@ export const budgetBlockedFields = z.object({
   ...blockedFields,
   plan_key: planKey.optional(),
   scope: z.string().meta({
-    description: 'Whose daily budget stood in the way',
+    description: 'Whose daily budget blocked the call',
     examples: ['workspace', 'agent', 'plan'],
   }),
   requested_micros: micros,
@@ -166,7 +166,7 @@ export function blockedSchemas<F extends z.ZodObject>(name: string, fields: F) {
   return {
     list: z.object({
       window: windowSchema,
-      total: count.meta({ description: 'All in the window, not only this page' }),
+      total: count.meta({ description: 'Number of items in the window, on all pages' }),
       items: z.array(item).meta({ description: 'Newest first' }),
       next_cursor: z.string().nullable().meta({ description: 'The `cursor` of the next page; null on the last one' }),
     }),

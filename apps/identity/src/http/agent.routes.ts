@@ -19,7 +19,7 @@ const agentPage = z.object({
   next_cursor: z.string().nullable().meta({ description: '`cursor` of the next page; null on the last' }),
 });
 const pageQuery = z.object({
-  limit: integerQuery({ min: 1, max: 1000, default: 1000, description: 'Most agents in the answer' }),
+  limit: integerQuery({ min: 1, max: 1000, default: 1000, description: 'Largest number of agents in the answer' }),
   cursor: identifier.optional().meta({ description: '`next_cursor` of the page before' }),
 });
 
@@ -32,7 +32,7 @@ export function createAgentRoutes(agents: AgentUseCases): Route[] {
       operationId: 'listAgents',
       tag: TAG,
       summary: 'List the agents of the workspace',
-      description: 'An agent that an event names is added by itself, shortly after the event.',
+      description: 'An agent that an event names is added automatically, shortly after the event.',
       access: 'member',
       query: pageQuery,
       responses: { 200: { description: 'The agents, by id', schema: agentPage } },

@@ -23,7 +23,7 @@ export function createAuthRoutes(auth: AuthUseCases, cookies: SessionCookies): R
       tag: TAG,
       summary: 'Log in',
       description:
-        'Sets the cookie `gw_session`, always a new one. After ten failures for an e-mail or from an address within 15 minutes the answer is 429 until they are over.',
+        'Sets the cookie `gw_session`, always a new one. After ten failures for an e-mail or from an address within 15 minutes the answer is 429 until the 15 minutes are over.',
       access: 'public',
       body: z.strictObject({ email, password }),
       responses: { 200: { description: 'Logged in', schema: accountSchema } },

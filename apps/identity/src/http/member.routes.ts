@@ -65,7 +65,7 @@ export function createMemberRoutes(members: MemberUseCases): Route[] {
       operationId: 'setMemberRole',
       tag: TAG,
       summary: 'Change the role of a member',
-      description: 'The last owner keeps the role: 409.',
+      description: '409 for the last owner, who has to keep the role.',
       access: 'owner',
       params,
       body: z.strictObject({ role: workspaceRole }),

@@ -49,7 +49,7 @@ export function createWorkspaceRoutes(workspaces: WorkspaceUseCases): Route[] {
       operationId: 'updateWorkspace',
       tag: TAG,
       summary: 'Change the name or the time zone of the workspace',
-      description: 'Budgets reset, and days of the dashboard begin, by the new time zone from then on.',
+      description: 'From then on, daily budgets and the days of the dashboard follow the new time zone.',
       access: 'owner',
       body: changes,
       responses: { 200: { description: 'The workspace as it is now', schema: workspaceSchema } },

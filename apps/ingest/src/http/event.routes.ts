@@ -11,10 +11,12 @@ const MAX_BODY_BYTES = 5 * 1024 * 1024;
 const DESCRIPTION = `Takes one CloudEvents 1.0 event (\`application/cloudevents+json\`) or 1 to 1000 of them
 (\`application/cloudevents-batch+json\`), at most 5 MiB. The workspace is the one of the key.
 
-202 means that the log has the events durably. One bad event refuses the whole batch; \`details\` begin with its index.
+202 means that the events are stored durably. If one event is not valid, none of the batch is taken; the paths in
+\`details\` begin with its index.
 An event is unique by \`source\` and \`id\` and counts once, so after any other answer, or none, sending again is safe.
 
-A workspace may send a number of events a second, and more after a pause. Beyond that the answer is 429 with \`Retry-After\`.`;
+Each workspace has a quota of events a second, and may send more at once after a pause. Above its quota the answer is
+429 with \`Retry-After\`.`;
 
 export interface EventRouteDeps {
   intake: EventIntake;
@@ -53,8 +55,11 @@ export function createEventRoutes({ intake, authenticator, quota, clock }: Event
       charge: ({ tenantId }, body) => quota.charge(tenantId, Array.isArray(body) ? body.length : 1),
       responses: {
         202: {
-          description: 'The log has the events durably',
-          schema: z.object({ accepted: z.int().meta({ description: 'Number of events' }), request_id: z.string() }),
+          description: 'The events are stored durably',
+          schema: z.object({
+            accepted: z.int().meta({ description: 'Number of events that were accepted' }),
+            request_id: z.string(),
+          }),
         },
       },
       handler: async ({ caller, body, requestId }) => {

@@ -24,7 +24,7 @@ const keyRecord = z
   .object({
     ...keyFields,
     last_used_at: moment.nullable().meta({ description: 'At most a minute behind; null until the first use' }),
-    revoked_at: moment.nullable().meta({ description: 'Null while the key is good' }),
+    revoked_at: moment.nullable().meta({ description: 'Null while the key is valid' }),
   })
   .meta({ id: 'WorkspaceKey' });
 const createdKey = z

@@ -43,19 +43,25 @@ export const alertSchema = z.object({
   scope_type: z.enum(SCOPE_TYPES),
   scope_id: z.string(),
   event_types: z.array(z.string()).meta({ description: 'Types that the rule counts; empty counts every type' }),
-  window: z
-    .object({ start: moment, end: moment })
-    .meta({ description: '`(start, end]` on event time, up to the newest matching event' }),
+  window: z.object({ start: moment, end: moment }).meta({
+    description:
+      'The window in event time when the rule fired: after `start`, up to and including the newest matching event at `end`',
+  }),
   threshold: z.int().meta({ description: 'Events; 0 for kinds other than `event_count_gte`' }),
-  event_count: z.int().meta({ description: 'Matching events in the window, counted up to the threshold' }),
+  event_count: z
+    .int()
+    .meta({ description: 'Number of matching events in the window; counting stops at the threshold' }),
   spend: z
     .object({
       threshold_micros: micros,
-      settled_micros: micros.meta({ description: 'What the events counted have settled' }),
+      settled_micros: micros.meta({ description: 'What the counted events settled, in USD micros' }),
     })
     .nullable()
-    .meta({ description: 'Of a `spend_gte`; null for other kinds' }),
-  sample_event_ids: z.array(z.string()).max(10).meta({ description: 'The newest of them, newest first' }),
+    .meta({ description: 'For `spend_gte`; null for other kinds' }),
+  sample_event_ids: z
+    .array(z.string())
+    .max(10)
+    .meta({ description: 'Ids of the newest matching events, newest first' }),
   first_event_at: moment.meta({ description: 'Time of the oldest event counted' }),
   last_event_at: moment.meta({ description: 'Time of the newest event counted' }),
   triggered_at: moment.meta({ description: 'Time of the event that fired the rule' }),

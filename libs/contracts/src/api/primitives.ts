@@ -93,8 +93,8 @@ export const workspaceRole = z.enum(ROLES).meta({ id: 'WorkspaceRole', descripti
 /** The body of every error (decisions §3), except the one of `POST /api/v1/execute`. */
 export const errorBodySchema = z
   .object({
-    error: z.string().meta({ description: 'A sentence for a person' }),
-    code: z.string().meta({ description: 'Stable, for programs', example: 'invalid_request' }),
+    error: z.string().meta({ description: 'What is wrong and what to do, for people' }),
+    code: z.string().meta({ description: 'Stable code for programs', example: 'invalid_request' }),
     details: z
       .array(
         z.object({
