@@ -44,7 +44,7 @@ export const alertsConfig = serviceConfig.extend({
   CHANNEL_ENCRYPTION_KEYS: secret(
     encryptionKeysField().describe(
       'keys of the channel secrets, <id>:<base64 of 32 random bytes>, separated by commas: the first one encrypts, all of them ' +
-        'decrypt. To rotate, put a new key in front and keep the old ones',
+        'decrypt. docs/runbook.md says how to change them',
     ),
   ),
   DESTINATION_ALLOW_CIDRS: cidrListField().describe(

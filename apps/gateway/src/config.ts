@@ -32,7 +32,7 @@ export const gatewayConfig = serviceConfig.extend({
   ALERTS_HTTP: httpOriginField().describe('origin of alerts, such as http://alerts:8080'),
   SESSION_CACHE_MS: integerField({ min: 0, max: 5_000 })
     .prefault('5000')
-    .describe('milliseconds that an answer about a session is used again, at most 5000 (decisions §1); default 5000'),
+    .describe('milliseconds that an answer about a session is used again, at most 5000; default 5000'),
   UPSTREAM_TIMEOUT_MS: integerField({ min: 100, max: 300_000 })
     .prefault('30000')
     .describe('milliseconds that a service may stay silent before the answer is 504; default 30000'),
