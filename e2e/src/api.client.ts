@@ -118,7 +118,7 @@ async function checkAnswer(target: Target, request: ApiRequest, answer: ApiAnswe
   }
 }
 
-/** Unknown paths and methods are in no document, so the error body of decisions §3 is checked here. */
+/** Unknown paths and methods are in no document, so the common error body is checked here. */
 function checkErrorBody(where: string, { body, headers }: ApiAnswer): void {
   const { error, code, request_id, details, ...rest } = (body ?? {}) as Record<string, unknown>;
   const wellFormed =

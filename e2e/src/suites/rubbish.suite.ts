@@ -42,7 +42,7 @@ const BAD_BODIES: [string, string][] = [
   ['empty', '{}'],
 ];
 
-/** An answer that lists every problem with its place (decisions §3). */
+/** An answer that lists every problem with its place. */
 const INVALID = {
   status: 400,
   body: {

@@ -37,7 +37,7 @@ export const guardBlockedData = z.strictObject({
 /** The data of any other event type: an object, whose `run_id` and `agent_id` are read where present. */
 export const otherData = z.looseObject({ run_id: identifier.optional(), agent_id: identifier.optional() });
 
-/** The name of an event type (decisions §7), a known one or not. */
+/** The name of an event type, a known one or not. */
 export const eventType = text(128)
   .regex(/^[a-z0-9_]+(\.[a-z0-9_]+)*$/, 'must be words of a-z 0-9 _ joined by dots, such as tool.called')
   .meta({ description: 'Type of an event', example: 'budget.blocked' });
@@ -65,7 +65,7 @@ function cloudEvent<T extends z.ZodType<string>, D extends z.ZodType>(type: T, d
   });
 }
 
-/** The types of decisions §7 that Tollkeeper gives a meaning. */
+/** The types of events that Tollkeeper gives a meaning. */
 export const knownEventSchemas = {
   'spend.settled': cloudEvent(z.literal('spend.settled'), spendSettledData),
   'budget.blocked': cloudEvent(z.literal('budget.blocked'), budgetBlockedData),

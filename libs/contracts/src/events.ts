@@ -10,9 +10,9 @@ import {
 import { findJsonProblem } from './json-limits.ts';
 import { issueMessage, norAre } from './validation.ts';
 
-/** Most events in one batch (decisions §7). */
+/** Most events in one batch. */
 export const MAX_EVENTS_PER_BATCH = 1000;
-/** How far ahead of the clock the `time` of an event may be (decisions §7). Whoever takes events in checks it. */
+/** How far ahead of the clock the `time` of an event may be. Whoever takes events in checks it. */
 export const MAX_EVENT_TIME_AHEAD_MS = 5 * 60 * 1000;
 /** Most characters of JSON in `data`, so that every event fits in a record of the log. */
 export const MAX_EVENT_DATA_LENGTH = 256 * 1024;
@@ -47,7 +47,7 @@ const EXTENSION_NAME = /^[a-z0-9]{1,64}$/;
 type Issues = z.core.$ZodRawIssue[];
 
 /**
- * Reads one CloudEvents 1.0 event in JSON (decisions §7), as `application/cloudevents+json` carries it.
+ * Reads one CloudEvents 1.0 event in JSON, as `application/cloudevents+json` carries it.
  *
  * Extension attributes, which CloudEvents names with lowercase letters and digits, are taken and dropped, as are
  * `subject`, `dataschema` and `datacontenttype`: Tollkeeper gives none of them a meaning. Any other unknown name, and

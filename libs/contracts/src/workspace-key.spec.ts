@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { mintWorkspaceKey, parseWorkspaceKey } from './workspace-key.ts';
 
 describe('workspace key', () => {
-  it('has the shape of decisions §7', () => {
+  it('has an id of 16 characters, and a secret with its checksum of 42', () => {
     expect(mintWorkspaceKey().apiKey).toMatch(/^ws_live_[0-9A-Za-z]{16}\.[0-9A-Za-z]{42}$/);
   });
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { randomBase62, toBase62 } from '@tollkeeper/kernel';
 
-/** What a workspace key may do, weakest first (spec §2.10). */
+/** What a workspace key may do, weakest first. */
 export const KEY_ROLES = ['read_only', 'developer', 'admin'] as const;
 export type KeyRole = (typeof KEY_ROLES)[number];
 
@@ -20,7 +20,7 @@ function checksum(text: string): string {
 }
 
 /**
- * A new workspace key (decisions §7). `apiKey` is what the owner is shown once; only `id` and `sha256` (of the
+ * A new workspace key. `apiKey` is what the owner is shown once; only `id` and `sha256` (of the
  * whole `apiKey`) are for keeping. The secret carries 214 random bits, so a plain digest of it is enough.
  */
 export function mintWorkspaceKey(): { id: string; apiKey: string; sha256: Buffer } {

@@ -8,7 +8,7 @@ import { errorAnswer } from './error-body.ts';
 export type ErrorAnswerer = (error: unknown, req: Request, res: Response) => void;
 
 /**
- * Answers errors with the body of decisions §3 and logs those that are ours: a failure that the caller is told about
+ * Answers errors with the common error body and logs those that are ours: a failure that the caller is told about
  * as a warning, any other as an error. An answer that has begun is cut off, the only sign left that it is not whole.
  */
 export function createErrorAnswerer(logger: Logger, explain: ExplainError = () => undefined): ErrorAnswerer {

@@ -1,7 +1,7 @@
 import { AppError } from '@tollkeeper/kernel';
 import type { ErrorCode, ErrorDetail } from '@tollkeeper/kernel';
 
-/** The HTTP status of every error code (decisions §3). */
+/** The HTTP status of every error code. */
 export const HTTP_STATUS: Record<ErrorCode, number> = {
   invalid_request: 400,
   malformed_json: 400,
@@ -22,7 +22,7 @@ export const HTTP_STATUS: Record<ErrorCode, number> = {
   upstream_timeout: 504,
 };
 
-/** The body of every error answer (decisions §3); `errorBodySchema` of the contracts describes it. */
+/** The body of every error answer; `errorBodySchema` of the contracts describes it. */
 export interface ErrorBody {
   error: string;
   code: ErrorCode;
@@ -39,7 +39,7 @@ export interface ErrorAnswer {
   body: ErrorBody;
 }
 
-/** Unavailable and too slow services are worth another try; the answer says when (decisions §3). */
+/** Unavailable and too slow services are worth another try; the answer says when. */
 const DEFAULT_RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, number>> = {
   rate_limited: 60,
   service_unavailable: 5,

@@ -179,7 +179,7 @@ const UNREADABLE: Record<string, Unreadable> = {
   },
 };
 
-/** Answers what is not HTTP, or too much of it, in the decided body (decisions §3); no handler ever sees it. */
+/** Answers what is not HTTP, or too much of it, in the common error body; no handler ever sees it. */
 function answerUnreadable(error: NodeJS.ErrnoException, socket: Socket): void {
   if (!socket.writable || error.code === 'ECONNRESET') {
     socket.destroy();

@@ -55,7 +55,7 @@ export interface HttpServerOptions extends ServiceDeps<HttpServiceConfig> {
  *
  * Checks, in this order: caller 401, role 403, content type 415, size 413, JSON 400, then parameters, query and body
  * together (400 with every problem). A known path with another method is 405 with `Allow`, an unknown one 404. Every
- * response carries `X-Request-Id`; every error the body of decisions §3. The service's own OpenAPI document is at
+ * response carries `X-Request-Id`; every error has the common error body. The service's own OpenAPI document is at
  * `GET /openapi.json`.
  */
 export function createHttpServer(options: HttpServerOptions): HttpListener {

@@ -28,7 +28,7 @@ export const SECURITY_SCHEMES = {
   },
 } as const satisfies Record<SecurityScheme, object>;
 
-/** Where a workspace's operations are reached (decisions §2): by the slug in the path, or without it. */
+/** Where a workspace's operations are reached: by the slug in the path, or without it. */
 const WORKSPACE_SERVERS = [
   {
     url: '/w/{slug}',
@@ -38,7 +38,7 @@ const WORKSPACE_SERVERS = [
   { url: '/', description: 'The workspace named by the X-Workspace header, or the only one of the caller' },
 ];
 
-/** The OpenAPI 3.1 document of `routes`. Every operation's `default` answer is the error body of decisions §3. */
+/** The OpenAPI 3.1 document of `routes`. Every operation's `default` answer is the common error body. */
 export function openApiDocument(routes: readonly Route[], info: ApiInfo): OpenApiDocument {
   const paths: ZodOpenApiPathsObject = {};
   for (const route of routes) {

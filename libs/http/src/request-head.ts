@@ -4,7 +4,7 @@ import { errorAnswer } from './error-body.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
 
 /**
- * Answers a request whose head leaves open what it is for, in the decided body (decisions §3), and closes its
+ * Answers a request whose head leaves open what it is for, in the common error body, and closes its
  * connection; false for any other. Proxies and servers that read such a head differently can be played off against each
  * other.
  */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** On every response, and from the gateway to the services (decisions §3). */
+/** On every response, and from the gateway to the services. */
 export const REQUEST_ID_HEADER = 'x-request-id';
 
 /** Long enough for a UUID or a trace id, short enough for a log line, and without characters that could break one. */

@@ -80,7 +80,7 @@ export interface RouteDefinition<
   params?: P;
   /** Unknown parameters are ignored, repeated ones refused. */
   query?: Q;
-  /** Objects in it must be strict: an unknown field is an error, never ignored (decisions §3). */
+  /** Objects in it must be strict: an unknown field is an error, never ignored. */
   body?: B;
   /** Largest body in bytes, after decompression; the server's limit unless given. */
   bodyLimitBytes?: number;
@@ -89,7 +89,7 @@ export interface RouteDefinition<
    * What it throws is the answer.
    */
   charge?: (caller: CallerFor<A>, body: unknown) => void;
-  /** Every answer but errors, which all share the body of decisions §3. */
+  /** Every answer but errors, which all share one body. */
   responses: R;
   handler: (context: RouteContext<A, P, Q, B>) => Promise<ResultOf<NoInfer<R>>>;
 }
@@ -154,7 +154,7 @@ export function defineRoute<
   };
 }
 
-/** An optional whole number in the query, such as `limit`; out of bounds is an error (decisions §6). */
+/** An optional whole number in the query, such as `limit`; out of bounds is an error. */
 export function integerQuery(bounds: { min: number; max: number; default: number; description: string }) {
   const { min, max, description } = bounds;
   const message = `must be a whole number from ${min} to ${max}`;

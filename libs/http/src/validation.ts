@@ -32,9 +32,8 @@ class Problems {
 type Body = Pick<RequestBody, 'contentType' | 'value'>;
 
 /**
- * Checks all parts of a request and throws one `invalid_request` that lists every problem found, the first 100 of them
- * (decisions §3). The elements of a body that is a list are checked in slices: other requests have their turns
- * meanwhile.
+ * Checks all parts of a request and throws one `invalid_request` with all problems, of which it lists the first 100.
+ * The elements of a body that is a list are checked in slices, so that other requests have their turns meanwhile.
  */
 export async function validate(route: Route, params: unknown, url: string, body: Body): Promise<ValidRequest> {
   const problems = new Problems();

@@ -95,7 +95,7 @@ describe('createHttpListener', () => {
     await expect(hanging).rejects.toThrow();
   });
 
-  it('answers headers that are too large with 431 and what is not HTTP with 400, in the decided body', async () => {
+  it('answers headers that are too large with 431 and what is not HTTP with 400, in the common error body', async () => {
     const { url } = await start({ listener: (_req, res) => void res.end() });
     const large = await raw(url, `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`);
     expect(large).toMatch(/^HTTP\/1.1 431 .*"code":"invalid_request","request_id":"req_/s);
@@ -107,7 +107,7 @@ describe('createHttpListener', () => {
     ['two Hosts', 'GET / HTTP/1.1\r\nHost: a\r\nhost: b\r\n', 'several Host headers'],
     ['a whole URL in place of its path', 'GET http://a/api HTTP/1.1\r\nHost: a\r\n', 'must be a path'],
     ['no path', 'OPTIONS * HTTP/1.1\r\nHost: a\r\n', 'must be a path'],
-  ])('answers 400 to a request with %s, in the decided body and with its id', async (_what, head, error) => {
+  ])('answers 400 to a request with %s, in the common error body and with its id', async (_what, head, error) => {
     let handled = 0;
     const { url } = await start({ listener: (_req, res) => void (handled++, res.end()) });
     const answer = await raw(url, `${head}X-Request-Id: kept-by-us\r\n\r\n`);

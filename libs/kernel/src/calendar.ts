@@ -1,6 +1,6 @@
 import { Temporal } from 'temporal-polyfill';
 
-/** The ranges that a dashboard query can name (spec §4.1). */
+/** The ranges that a dashboard query can name. */
 export const RANGE_KINDS = [
   '15s',
   '30s',
@@ -60,7 +60,7 @@ export function canonicalTimezone(name: string): string | null {
 }
 
 /**
- * The window that `range` names at the moment `now` (decisions §4). Rolling ranges end now; `today`, `yesterday` and
+ * The window that `range` names at the moment `now`. Rolling ranges end now; `today`, `yesterday` and
  * `current_month` are calendar spans of `timezone`; `1m` and `3m` reach back to the same wall-clock time one and three
  * calendar months ago, or to the last day of that month when it is shorter. An unknown or absent range is
  * `current_month`.

@@ -29,5 +29,5 @@ export function newId(prefix: IdPrefix): string {
   return `${prefix}_${randomBase62(20)}`;
 }
 
-/** Ids that callers choose: `agent_id`, `run_id`, `event_id`, `settlement_id` (decisions §2). */
+/** Ids that callers choose: `agent_id`, `run_id`, `event_id`, `settlement_id`. */
 export const IDENTIFIER = /^[A-Za-z0-9._:-]{1,128}$/;

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Says which addresses deliveries may go to (decisions §6). */
+/** Says which addresses deliveries may go to. */
 export interface AddressGuard {
   /** `address` is an IPv4 or IPv6 address in text; anything else is not allowed. */
   allows(address: string): boolean;

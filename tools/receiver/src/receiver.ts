@@ -11,7 +11,7 @@ export interface Receiver {
   stop(): Promise<void>;
 }
 
-/** The body of a notification, as far as a line about it needs it (decisions §6). */
+/** The body of a notification, as far as a line about it needs it. */
 interface Notification {
   type: string;
   data: { rule_name: string; severity: string; event_count: number; url: string };

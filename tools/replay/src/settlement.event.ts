@@ -2,7 +2,7 @@ import type { GatewayEvent } from '@tollkeeper/contracts';
 import { MODEL_PRICES, priceOf } from './pricing.ts';
 import type { TraceRow } from './trace.reader.ts';
 
-/** A CloudEvents 1.0 event of type `spend.settled` (decisions §7), and what the replay reports about it. */
+/** A CloudEvents 1.0 event of type `spend.settled`, and what the replay reports about it. */
 export interface Settlement {
   event: Extract<GatewayEvent, { type: 'spend.settled' }>;
   line: number;

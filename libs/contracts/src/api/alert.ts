@@ -1,26 +1,26 @@
 import { z } from 'zod';
 import { micros, moment } from './primitives.ts';
 
-/** How grave an alert is, least first (spec §2.5). */
+/** How grave an alert is, least first. */
 export const SEVERITIES = ['info', 'low', 'medium', 'high', 'critical'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
-/** What a rule looks at (spec §2.5); `tenant` and `workspace` mean the same, the whole workspace (decisions §6). */
+/** What a rule looks at; `tenant` and `workspace` mean the same, the whole workspace. */
 export const SCOPE_TYPES = ['tenant', 'workspace', 'agent'] as const;
 export type ScopeType = (typeof SCOPE_TYPES)[number];
 
 export const RULE_KINDS = ['event_count_gte', 'first_occurrence', 'spend_gte'] as const;
 export type RuleKind = (typeof RULE_KINDS)[number];
 
-/** `firing → acknowledged → resolved`, or `firing → resolved` (decisions §6). */
+/** `firing → acknowledged → resolved`, or `firing → resolved`. */
 export const ALERT_STATUSES = ['firing', 'acknowledged', 'resolved'] as const;
 export type AlertStatus = (typeof ALERT_STATUSES)[number];
 
-/** `chat`: an incoming webhook of a chat service; `webhook`: Standard Webhooks (spec §2.6). */
+/** `chat`: an incoming webhook of a chat service; `webhook`: Standard Webhooks. */
 export const CHANNEL_TYPES = ['chat', 'webhook'] as const;
 export type ChannelType = (typeof CHANNEL_TYPES)[number];
 
-/** `queued` and `retrying` are under way, `delivered` and `failed` are for good (decisions §6). */
+/** `queued` and `retrying` are under way, `delivered` and `failed` are for good. */
 export const DELIVERY_STATUSES = ['queued', 'retrying', 'delivered', 'failed'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
@@ -29,7 +29,7 @@ export const NOTIFICATION_TYPES = ['alert.fired', 'alert.resolved'] as const;
 export type NotificationType = (typeof NOTIFICATION_TYPES)[number];
 
 /**
- * An alert as history, notifications and deliveries show it (decisions §6), without `deliveries`. All of it but the
+ * An alert as history, notifications and deliveries show it, without `deliveries`. All of it but the
  * status and what belongs to the status is as it was when the rule fired; later edits of the rule change nothing.
  */
 export const alertSchema = z.object({

@@ -22,7 +22,7 @@ export function toUtcTimestamp(text: string): string | null {
   return utc.length === local.length ? utc : null;
 }
 
-/** `agent_id`, `run_id`, `event_id`, `settlement_id`: ids that callers choose (decisions §2). */
+/** `agent_id`, `run_id`, `event_id`, `settlement_id`: ids that callers choose. */
 export const identifier = z
   .string()
   .regex(IDENTIFIER, 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -')
@@ -68,7 +68,7 @@ export const timezone = z
   })
   .meta({ description: 'IANA time zone name', example: 'Europe/Zurich' });
 
-/** `plan_key` (spec §2.4, decisions §5). */
+/** `plan_key`: the key of a plan, which its owner chooses. */
 export const planKey = z
   .string()
   .max(64, 'must be at most 64 characters')
@@ -87,10 +87,10 @@ export const displayName = z
   .regex(/^[ -~\u00a0-\uffff]*$/, 'must not contain control characters')
   .meta({ example: 'Research agent' });
 
-/** A role in a workspace (decisions §2). */
+/** A role in a workspace. */
 export const workspaceRole = z.enum(ROLES).meta({ id: 'WorkspaceRole', description: 'member < admin < owner' });
 
-/** The body of every error (decisions §3), except the one of `POST /api/v1/execute`. */
+/** The body of every error, except the one of `POST /api/v1/execute`. */
 export const errorBodySchema = z
   .object({
     error: z.string().meta({ description: 'What is wrong and what to do, for people' }),
