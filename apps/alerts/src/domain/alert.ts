@@ -5,7 +5,7 @@ import type { Evidence } from './condition.ts';
 import type { Decision } from './evaluator.ts';
 import { type Thresholds, thresholdsOf } from './rule-kinds.ts';
 
-/** A fire of a rule (decisions §6), with the rule as it was then. */
+/** A fire of a rule, with the rule as it was then. */
 export interface Alert extends Evidence, Thresholds {
   id: string;
   tenantId: TenantId;

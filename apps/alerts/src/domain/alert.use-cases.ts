@@ -7,7 +7,7 @@ export interface AlertWithDeliveries {
 }
 
 /**
- * What can be done with alerts (spec §4.3, decisions §6). Every method rejects with `not_found` for an alert of another
+ * What can be done with alerts. Every method rejects with `not_found` for an alert of another
  * workspace.
  */
 export interface AlertUseCases {

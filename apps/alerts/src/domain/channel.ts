@@ -5,7 +5,7 @@ export type Destination =
   | { type: 'chat'; webhookUrl: string }
   | { type: 'webhook'; url: string; /** Null: deliveries are not signed. */ signingSecret: string | null };
 
-/** A destination of notifications (spec §2.6, decisions §6). */
+/** A destination of notifications. */
 export interface Channel {
   id: string;
   tenantId: TenantId;

@@ -18,7 +18,7 @@ export interface TestSender {
 }
 
 /**
- * What can be done with channels (spec §4.3, decisions §6). Every method rejects with `not_found` for a channel of
+ * What can be done with channels. Every method rejects with `not_found` for a channel of
  * another workspace.
  */
 export interface ChannelUseCases {

@@ -1,4 +1,4 @@
-/** Says which addresses notifications may go to (decisions §6); `address` is an IPv4 or IPv6 address in text. */
+/** Says which addresses notifications may go to; `address` is an IPv4 or IPv6 address in text. */
 export type AddressPolicy = (address: string) => boolean;
 
 export const MAX_URL_LENGTH = 2048;

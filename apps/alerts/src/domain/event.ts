@@ -19,7 +19,7 @@ export interface CountableEvent {
   identity: number;
 }
 
-/** An event that is received later than this after its time is not counted for alerts (decisions §6). */
+/** An event that is received later than this after its time is not counted for alerts. */
 export const MAX_LATENESS_MS = 5 * 60_000;
 /** How far behind the newest one the `receivedAt` of a record may be: the clocks of several writers differ. */
 export const MAX_RECEIPT_DISORDER_MS = 5 * 60_000;
@@ -29,7 +29,7 @@ export function isLate({ time, receivedAt }: CountableEvent): boolean {
 }
 
 /**
- * A settlement counts once (decisions §7), so an event of settled spend is known by its settlement; any other by its
+ * A settlement counts once, so an event of settled spend is known by its settlement; any other by its
  * source and id. A settlement that is reported again at another time counts as another event: windows hold no ids to
  * tell.
  */

@@ -13,7 +13,7 @@ import {
 import { costOf, wayToLowerCost } from './rule-kinds.ts';
 
 /**
- * What can be done with rules (spec §4.3, decisions §6). Every method rejects with `not_found` for a rule of another
+ * What can be done with rules. Every method rejects with `not_found` for a rule of another
  * workspace.
  */
 export interface RuleUseCases {

@@ -4,7 +4,7 @@ import type { MongoAlertStore } from '../store/alert.store.ts';
 import type { WindowProgress, WindowStore } from '../store/window.store.ts';
 import type { EvaluationMetrics } from './evaluation.metrics.ts';
 
-/** Resolves alerts whose condition is, by the clock, no longer met (decisions §6). */
+/** Resolves alerts whose condition is, by the clock, no longer met. */
 export interface AlertResolver {
   /** One look. Alerts wait for a later one where events from before this one are not evaluated yet. */
   resolveLapsed(): Promise<void>;

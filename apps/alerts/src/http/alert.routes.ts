@@ -56,7 +56,7 @@ const historyQuery = z.object({
 });
 
 /**
- * Alert history and what people do with alerts (spec §4.3), for admins. Its paths end in any word: put it behind the
+ * Alert history and what people do with alerts, for admins. Its paths end in any word: put it behind the
  * others.
  */
 export function createAlertRoutes(alerts: AlertUseCases): Route[] {

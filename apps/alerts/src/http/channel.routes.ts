@@ -16,7 +16,7 @@ const testResult = z
   })
   .meta({ id: 'AlertChannelTestResult' });
 
-/** Alert channels (spec §4.3), for admins. */
+/** Alert channels, for admins. */
 export function createChannelRoutes(channels: ChannelUseCases, allowsAddress: AddressPolicy): Route[] {
   const channelBody = channelBodyOf(allowsAddress);
 

@@ -50,7 +50,7 @@ function byteLength(secret: string): number {
   return Buffer.byteLength(secret.slice('whsec_'.length), 'base64');
 }
 
-/** A whole channel as a person sends it (spec §2.6). */
+/** A whole channel as a person sends it. */
 export type ChannelBody = ReturnType<typeof channelBodyOf>['sent'];
 
 /**

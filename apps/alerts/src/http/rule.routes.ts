@@ -34,7 +34,7 @@ const evaluation = z
   })
   .meta({ id: 'AlertRuleEvaluation' });
 
-/** Alert rules (spec §4.3), for admins. */
+/** Alert rules, for admins. */
 export function createRuleRoutes(rules: RuleUseCases): Route[] {
   return [
     defineRoute({

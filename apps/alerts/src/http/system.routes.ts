@@ -30,7 +30,7 @@ const systemStatus = z
   })
   .meta({ id: 'AlertSystemStatus' });
 
-/** How alerting is doing for a workspace (spec §2.7). */
+/** How alerting is doing for a workspace. */
 export function createSystemRoutes(deps: SystemDeps): Route[] {
   const { evaluator, dispatcher, countUndelivered, countEnabledRules, countChannels } = deps;
   return [
