@@ -353,7 +353,7 @@ describe.each([
 });
 
 describe('every drilldown', () => {
-  it('is a 4xx with the decided body for rubbish, never a 5xx', async () => {
+  it('is a 4xx with the common error body for rubbish, never a 5xx', async () => {
     const rubbish = ['range=today&range=1m', 'timezone[$gt]=', 'timezone=UTC&timezone=UTC', 'range=%ff', 'range=%'];
     const paths = ['/overview', '/spend', '/spend/series', '/top-agents', '/budget-blocked', '/guard-blocked'];
     for (const path of paths) {

@@ -27,7 +27,7 @@ export interface NotifierDeps extends ServiceDeps<NotifierConfig> {
   clock?: Clock;
   /** How host names of destinations become addresses; the DNS unless given. */
   resolveName?: ResolveName;
-  /** Milliseconds that a destination may take to answer; 15 s (decisions §6) unless given. */
+  /** Milliseconds that a destination may take to answer; 15 s unless given. */
   timeoutMs?: number;
 }
 

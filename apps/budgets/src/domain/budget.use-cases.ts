@@ -4,7 +4,7 @@ import type { Agent, AgentBudget, AgentDirectory, BudgetStore, DailyBudget } fro
 /** An agent of the workspace with its budget; `updatedAt` is null when nobody ever set one. */
 export type AgentWithBudget = Agent & { dailyBudgetMicros: DailyBudget; updatedAt: Date | null };
 
-/** What can be done with the budgets of workspaces and agents (spec §4.2). */
+/** What can be done with the budgets of workspaces and agents. */
 export interface BudgetUseCases {
   ofWorkspace(tenantId: TenantId): Promise<DailyBudget>;
   /** Null unsets it. */

@@ -1,7 +1,7 @@
 import type { TenantId } from '@tollkeeper/kernel';
 
 /**
- * A named daily budget that calls can be made under (spec §2.4). `key` is unique in the workspace and never changes.
+ * A named daily budget that calls can be made under. `key` is unique in the workspace and never changes.
  */
 export interface Plan {
   id: string;

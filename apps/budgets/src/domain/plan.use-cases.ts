@@ -3,7 +3,7 @@ import { MAX_PLANS, type Plan, type PlanChanges, type PlanStore } from './plan.t
 
 export type NewPlan = Pick<Plan, 'key' | 'displayName' | 'description' | 'dailyBudgetMicros'>;
 
-/** What can be done with plans (spec §4.2, decisions §5). */
+/** What can be done with plans. */
 export interface PlanUseCases {
   /** By key. */
   list(tenantId: TenantId): Promise<Plan[]>;

@@ -24,7 +24,7 @@ const agentItem = z
   })
   .meta({ id: 'AgentBudgetItem' });
 
-/** The daily budgets of the workspace and of its agents (spec §4.2), for owners. */
+/** The daily budgets of the workspace and of its agents, for owners. */
 export function createBudgetRoutes(budgets: BudgetUseCases): Route[] {
   return [...workspaceRoutes(budgets), ...agentRoutes(budgets)];
 }

@@ -13,8 +13,8 @@ export const segments = {
 };
 
 /**
- * The workspace that a request is about. The gateway lets a caller in only where path and membership name the same one;
- * a caller token that says another is refused as it refuses a workspace of others (decisions §2).
+ * The workspace that a request is about. Throws `forbidden` unless the path names the workspace of the caller token, as
+ * the gateway does before.
  */
 export function workspaceOf(caller: TenantCaller, params: { tenant_id: string }): TenantId {
   if (params.tenant_id === caller.tenantId) return caller.tenantId;

@@ -41,7 +41,7 @@ const planSchema = z
 const ofWorkspace = z.object({ tenant_id: segments.tenant_id });
 const ofPlan = z.object({ tenant_id: segments.tenant_id, plan_key: segments.plan_key });
 
-/** The plans of the workspace (spec §4.2, decisions §5), for owners. */
+/** The plans of the workspace, for owners. */
 export function createPlanRoutes(plans: PlanUseCases): Route[] {
   return [...collectionRoutes(plans), ...planRoutes(plans)];
 }

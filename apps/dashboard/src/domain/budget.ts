@@ -9,8 +9,7 @@ export function windowBudget(daily: DailyBudget, window: TimeWindow): DailyBudge
 }
 
 /**
- * Spend as a percentage of the window's budget, 2 decimals; 0 when no budget is set or it allows nothing (decisions
- * §4).
+ * Spend as a percentage of the window's budget, 2 decimals; 0 when no budget is set or it allows nothing.
  */
 export function budgetUsedPct(totalMicros: number, daily: DailyBudget, window: TimeWindow): number {
   const allowed = windowBudget(daily, window);

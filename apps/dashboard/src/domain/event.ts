@@ -1,6 +1,6 @@
 import type { TenantId } from '@tollkeeper/kernel';
 
-/** A gateway event as the dashboard keeps it. `data` holds what the drilldowns show, in wire names (decisions §7). */
+/** A gateway event as the dashboard keeps it. `data` holds what the drilldowns show, in wire names. */
 export interface DashboardEvent {
   tenantId: TenantId;
   source: string;
@@ -32,7 +32,7 @@ export type BlockedType = typeof BUDGET_BLOCKED | typeof GUARD_BLOCKED;
 
 /**
  * Leaves out every event that was counted before: one whose identity (source and id within its tenant) or whose
- * settlement is in `known`, or came earlier in `events`. The first one to arrive counts (decisions §7).
+ * settlement is in `known`, or came earlier in `events`. The first one to arrive counts.
  */
 export function withoutDuplicates(events: DashboardEvent[], known: ReadonlySet<string>): DashboardEvent[] {
   const seen = new Set(known);

@@ -1,6 +1,6 @@
 import { localDays, type TimeSpan, type TimeWindow } from '@tollkeeper/kernel';
 
-/** Lengths of a series' points (decisions §4), shortest first; `1d` is a local day. */
+/** Lengths of a series' points, shortest first; `1d` is a local day. */
 const INTERVALS = ['1s', '5s', '15s', '1min', '1h', '1d'] as const;
 export type Interval = (typeof INTERVALS)[number];
 

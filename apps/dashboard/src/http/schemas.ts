@@ -9,7 +9,7 @@ const tokens = {
 };
 const percent = z.number().min(0).meta({ description: 'Percent, 2 decimals' });
 
-/** The query parameters of every drilldown (spec §4.1). */
+/** The query parameters of every drilldown. */
 export const rangeQuery = {
   range: z
     .string()

@@ -13,7 +13,7 @@ export type IdentityClient = GrpcClient<typeof identityService>;
 export interface SessionDirectoryOptions {
   identity: Pick<IdentityClient, 'resolveSession'>;
   tokenKey: TokenKey;
-  /** Longest use of an answer, in milliseconds from the question; at most 5000 (decisions §1). */
+  /** Longest use of an answer, in milliseconds from the question; at most 5000. */
   cacheMs: number;
   /** Monotonic milliseconds. */
   now?: () => number;

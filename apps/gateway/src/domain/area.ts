@@ -19,7 +19,7 @@ export interface Area {
   access: AreaAccess;
   /** Headers from outside that this area's service gets beside the harmless ones. */
   credentials: readonly ('cookie' | 'authorization')[];
-  /** Largest request body in bytes (decisions §3). */
+  /** Largest request body in bytes. */
   bodyLimitBytes: number;
   /** True where the service counts failures by the client's address. */
   tellsClientAddress: boolean;
@@ -32,7 +32,7 @@ const anyMember = { read: 'member', write: 'member' } as const;
 const admins = { read: 'admin', write: 'admin' } as const;
 const owners = { read: 'owner', write: 'owner' } as const;
 
-/** All of the API but `execute`; the first area that matches a path has it (spec §4, §5; decisions §1, §2, §7). */
+/** All of the API but `execute`; the first area that matches a path has it. */
 export const AREAS: readonly Area[] = [
   {
     ...DEFAULTS,

@@ -18,9 +18,9 @@ export interface WorkspaceNaming {
 }
 
 /**
- * The caller's membership in the workspace that a request names (decisions §2); without a name, in the caller's only
- * one. Throws `forbidden` for a workspace that does not exist and one of others alike, so that neither can be probed,
- * and when slug and id name two; `workspace_required` when nothing names one of several.
+ * The caller's membership in the workspace that a request names, or in the caller's only workspace. Throws `forbidden`
+ * for an unknown workspace and for one of others alike, so that nobody can probe which exist, and if slug and id name
+ * two workspaces. Throws `workspace_required` if the caller has several and the request names none.
  */
 export function chooseMembership(memberships: readonly Membership[], { slug, tenantId }: WorkspaceNaming): Membership {
   if (slug === undefined && tenantId === undefined) {

@@ -18,7 +18,7 @@ export function isSafeMethod(method: string): boolean {
 }
 
 /**
- * Makes the check against writes that another site's page has a browser send with its user's cookie (decisions §1).
+ * Makes the check against writes that another site's page has a browser send with its user's cookie.
  *
  * `Sec-Fetch-Site` must be `same-origin`. `Origin` must be the public URL's, or name the host that the request was
  * sent to with the public URL's scheme: a page can choose neither its `Origin` nor the `Host`, so one gateway can be

@@ -21,7 +21,7 @@ export interface Target {
   workspace: WorkspaceNaming;
 }
 
-/** A request's URL taken apart: `/w/{slug}{path}{query}` (decisions §2). */
+/** A request's URL taken apart: `/w/{slug}{path}{query}`. */
 export interface RequestUrl {
   /** Undefined without the workspace prefix. */
   slug: string | undefined;
@@ -82,7 +82,7 @@ export function sessionCookie({ cookie }: IncomingHttpHeaders): string | undefin
 
 /**
  * The session behind the cookie; null where the area needs none. Throws `unauthenticated` where it does and there is
- * none that is valid. A workspace key is no session (spec §5). `resolve` is the directory's.
+ * none that is valid. A workspace key is no session. `resolve` is the directory's.
  */
 export async function authenticate(
   { access }: Area,
@@ -98,7 +98,7 @@ export async function authenticate(
 
 /**
  * The caller's membership in the workspace that the request acts in; null for areas without one. Throws `forbidden`
- * outside the caller's workspaces, then for a role that is too low (decisions §2).
+ * outside the caller's workspaces, then for a role that is too low.
  */
 export function authorize({ area, workspace }: Target, session: Session | null, method: string): Membership | null {
   if (session === null || !actsInWorkspace(area)) return null;

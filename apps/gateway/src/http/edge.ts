@@ -83,7 +83,7 @@ const refuseUnknown: RequestHandler = () => {
   throw notFound();
 };
 
-/** The way of a request of the API, in the decided order of checks (decisions §2). */
+/** The way of a request of the API: the checks in the order of the table in the README. */
 function createApi(options: EdgeOptions): (req: EdgeRequest, res: EdgeResponse) => Promise<void> {
   const { sessions, forward, edgeHeaders, bodies, countRefusal } = options;
   const addresses = createUnderWayLimit(options.underWayPerAddress, countRefusal);

@@ -11,7 +11,7 @@ export function isExecute(path: string): boolean {
   return path === EXECUTE_PATH || path === `${EXECUTE_PATH}/`;
 }
 
-/** `POST /api/v1/execute`: always 410, with a session or without (spec §4.5); other methods are 405. */
+/** `POST /api/v1/execute`: always 410, with a session or without; other methods are 405. */
 export function answerExecute(req: EdgeRequest, res: EdgeResponse): void {
   if (req.method !== 'POST') throw new AppError('method_not_allowed', 'This path takes POST.', { allow: ['POST'] });
   res.status(410).json(GONE);

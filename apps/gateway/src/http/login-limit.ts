@@ -7,9 +7,8 @@ const WINDOW_MS = 60_000;
 const MAX_ADDRESSES = 50_000;
 
 /**
- * Throws `rate_limited` for the address that tries to log in too often in a minute. Each login costs identity a
- * deliberately slow password hash; how many of them failed is identity's to count (decisions §1), which alone sees the
- * outcome.
+ * Throws `rate_limited` for an address that tries to log in too often in a minute, because each login costs identity a
+ * deliberately slow password hash. Identity counts the failed ones, because it alone knows which failed.
  */
 export function createLoginLimit(attemptsPerMinute: number, clock: Clock = systemClock): (address: string) => void {
   const windows = new LRUCache<string, { startedAt: number; attempts: number }>({ max: MAX_ADDRESSES });

@@ -10,7 +10,7 @@ export interface PasswordAttempt {
   address: string;
 }
 
-/** Counts failed passwords for an e-mail and for an address, over all replicas (decisions §1). */
+/** Counts failed passwords for an e-mail and for an address, over all replicas. */
 export interface LoginLimiter {
   /** Throws `rate_limited` when the e-mail or the address has had its failures. */
   requireAllowed(attempt: PasswordAttempt): Promise<void>;

@@ -39,7 +39,7 @@ export function noOwner(): AppError {
   return new AppError('forbidden', 'You are no longer an owner of this workspace. Ask an owner to make this change.');
 }
 
-/** A workspace always has an owner (decisions §2). */
+/** A workspace always has an owner. */
 export function requireOwnerLeft(member: Member, otherOwners: number): void {
   if (member.role !== 'owner' || otherOwners > 0) return;
   const message = 'This is the last owner of the workspace. Make another member owner first.';

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 
-/** A session ends 12 h after its last use and 7 d after login, whichever comes first (decisions §1). */
+/** A session ends 12 h after its last use and 7 d after login, whichever comes first. */
 export const SESSION_IDLE_MS = 12 * 3_600_000;
 export const SESSION_ABSOLUTE_MS = 7 * 86_400_000;
 /** Uses closer together than this are not written down. */

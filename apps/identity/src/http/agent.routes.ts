@@ -23,7 +23,7 @@ const pageQuery = z.object({
   cursor: identifier.optional().meta({ description: '`next_cursor` of the page before' }),
 });
 
-/** Agents of a workspace (decisions §2). */
+/** Agents of a workspace. */
 export function createAgentRoutes(agents: AgentUseCases): Route[] {
   return [
     defineRoute({

@@ -13,7 +13,7 @@ const accountSchema = z
   })
   .meta({ id: 'Account', description: 'A user and the workspaces that they are a member of, by slug' });
 
-/** Login, logout and the caller's own account (decisions §1). */
+/** Login, logout and the caller's own account. */
 export function createAuthRoutes(auth: AuthUseCases, cookies: SessionCookies): Route[] {
   return [
     defineRoute({

@@ -26,7 +26,7 @@ const addedMember = z
   .meta({ id: 'AddedMember' });
 const params = z.object({ user_id: identifier.meta({ description: 'Id of the user' }) });
 
-/** Members of a workspace (decisions §2), for its owners. Changes count at the gateways within 5 seconds. */
+/** Members of a workspace, for its owners. Changes count at the gateways within 5 seconds. */
 export function createMemberRoutes(members: MemberUseCases): Route[] {
   return [
     defineRoute({

@@ -11,7 +11,7 @@ export interface SessionCookies {
   clear(): string;
 }
 
-/** Session cookies as decisions §1 has them: `Secure` unless browsers reach Tollkeeper by plain http on loopback. */
+/** Session cookies: `Secure` unless browsers reach Tollkeeper by plain http on loopback. */
 export function createSessionCookies(publicUrl: string): SessionCookies {
   const attributes = { httpOnly: true, sameSite: 'lax', path: '/', secure: !isPlainLoopback(publicUrl) } as const;
   return {

@@ -10,7 +10,7 @@ const changes = z
   .partial()
   .refine((body) => Object.values(body).some((value) => value !== undefined), 'must hold name, timezone or both');
 
-/** Workspaces (decisions §2). */
+/** Workspaces. */
 export function createWorkspaceRoutes(workspaces: WorkspaceUseCases): Route[] {
   return [
     defineRoute({

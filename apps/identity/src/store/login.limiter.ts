@@ -6,7 +6,7 @@ import type { Connection } from 'mongoose';
 import { RateLimiterMongo, type RateLimiterRes } from 'rate-limiter-flexible';
 import type { LoginLimiter, PasswordAttempt } from '../domain/auth.use-cases.ts';
 
-/** Ten failures for an e-mail or an address within 15 minutes (decisions §1). */
+/** Ten failures for an e-mail or an address within 15 minutes. */
 const MAX_FAILURES = 10;
 const WINDOW_SECONDS = 15 * 60;
 

@@ -26,7 +26,7 @@ export interface EventRouteDeps {
   clock: Clock;
 }
 
-/** Event ingestion (decisions §7), the only route that takes workspace keys. */
+/** Event ingestion, the only route that takes workspace keys. */
 export function createEventRoutes({ intake, authenticator, quota, clock }: EventRouteDeps): Route[] {
   const event = gatewayEventSchema.check(({ value, issues }) => {
     if (Date.parse(value.time) <= clock() + MAX_EVENT_TIME_AHEAD_MS) return;

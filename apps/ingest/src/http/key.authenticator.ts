@@ -9,7 +9,7 @@ const BEARER = /^Bearer +(\S{1,128})$/i;
 const MAY_POST_EVENTS: Record<KeyRole, boolean> = { read_only: false, developer: true, admin: true };
 
 /**
- * The key middleware: who calls, by `Authorization: Bearer ws_live_…` (decisions §7). A key that can't be one, by its
+ * The key middleware: who calls, by `Authorization: Bearer ws_live_…`. A key that can't be one, by its
  * shape or its checksum, is refused without asking anybody; one whose workspace has used up its quota, before its body
  * is read.
  */

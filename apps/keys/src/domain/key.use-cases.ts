@@ -12,7 +12,7 @@ export interface NewKey {
 /** A key right after its creation, the only moment at which its text is known. */
 export type CreatedKey = Pick<WorkspaceKey, 'id' | 'name' | 'role' | 'createdAt'> & { apiKey: string };
 
-/** What can be done with workspace keys (spec §4.4, decisions §7). */
+/** What can be done with workspace keys. */
 export interface KeyUseCases {
   list(tenantId: TenantId): Promise<WorkspaceKey[]>;
   /** Rejects with `conflict` when the workspace has {@link MAX_ACTIVE_KEYS} good keys. */

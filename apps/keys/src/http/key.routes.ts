@@ -34,7 +34,7 @@ const createdKey = z
   })
   .meta({ id: 'CreatedWorkspaceKey' });
 
-/** The management of workspace keys (spec §4.4), for owners. */
+/** The management of workspace keys, for owners. */
 export function createKeyRoutes(useCases: KeyUseCases): Route[] {
   return [
     defineRoute({

@@ -9,7 +9,7 @@ import type { ResolveName } from './name.resolver.ts';
 import { readSnippet } from './response.snippet.ts';
 import { describeFailure } from './send.failure.ts';
 
-/** Milliseconds for everything up to the answer's headers (decisions §6). */
+/** Milliseconds for everything up to the answer's headers. */
 const TIMEOUT_MS = 15_000;
 /**
  * Of several addresses, each but the last has this share of the time to take the connection. In Node's own quarter of a

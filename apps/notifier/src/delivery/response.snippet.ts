@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-/** Most bytes of an answer that are read and kept (decisions §6). */
+/** Most bytes of an answer that are read and kept. */
 const MAX_SNIPPET_BYTES = 1024;
 /** The status is what counts; a body that comes in drips is not worth more than this. */
 const SNIPPET_TIMEOUT_MS = 2000;

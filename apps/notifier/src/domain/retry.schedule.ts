@@ -7,7 +7,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const CHAT_PAUSES_MS = [5 * SECOND_MS, 30 * SECOND_MS, 2 * MINUTE_MS, 10 * MINUTE_MS, 30 * MINUTE_MS];
 
 /**
- * Milliseconds after each failed attempt (decisions §6). A message in a chat is of no use hours later, so chat gives up
+ * Milliseconds after each failed attempt. A message in a chat is of no use hours later, so chat gives up
  * after the pause of 30 minutes.
  */
 export const RETRY_PAUSES_MS: Record<ChannelType, readonly number[]> = {

@@ -17,7 +17,7 @@ export interface Settlement {
   holdChannelUntil: number | null;
 }
 
-/** Client errors that may go away by themselves; all others stop at once (decisions §6). */
+/** Client errors that may go away by themselves; all others stop at once. */
 const PASSING_CLIENT_ERRORS = new Set([408, 425, 429]);
 const GONE = 410;
 

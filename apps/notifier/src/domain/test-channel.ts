@@ -4,7 +4,7 @@ import type { ChannelDirectory } from './channel.ts';
 import { type SendRequest, toDestinationRequest } from './destination.request.ts';
 import { testMessage } from './message.ts';
 
-/** What the destination of a test said (spec §2.8). */
+/** What the destination of a test said. */
 export interface TestResult {
   responseStatus: number;
   /** At most 1 KiB of text. */

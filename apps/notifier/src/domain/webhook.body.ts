@@ -6,7 +6,7 @@ export const MAX_BODY_BYTES = 20_000;
 const MAX_RULE_NAME_LENGTH = 200;
 
 /**
- * The JSON body for a `webhook` channel (decisions §6), always under {@link MAX_BODY_BYTES}: of an alert that would be
+ * The JSON body for a `webhook` channel, always under {@link MAX_BODY_BYTES}: of an alert that would be
  * larger, the lists are cut until it fits. History has it whole.
  */
 export function webhookBody({ type, timestamp, alert, url }: Message): string {
