@@ -66,7 +66,7 @@ export function createAppendQueue(deps: {
     writing = undefined;
   }
 
-  /** What still waits is dropped; what is under way stays, so that no later append can overtake it. */
+  /** Drops an append that still waits. One that is under way stays, so that no later append can overtake it. */
   function giveUp(append: WaitingAppend): void {
     const place = waiting.indexOf(append);
     if (place !== -1) waitingBytes -= bytesOf(waiting.splice(place, 1));

@@ -10,7 +10,8 @@ export interface DeadLetters {
    * is cut to {@link MAX_RECORD_BYTES}, `dead-value-bytes` says how long it was, and a missing key or too many headers
    * are replaced.
    *
-   * Call it before the batch's position is stored: a crash in between sets the record aside twice, never not at all.
+   * Call it before the batch's position is stored: after a crash in between, the record is set aside twice and never
+   * lost.
    */
   setAside(source: Pick<RecordBatch, 'topic' | 'partition'>, record: ReadRecord, reason: string): Promise<void>;
 }
@@ -66,8 +67,8 @@ export function createDeadLetters(deps: {
 }
 
 /**
- * Others than this log's own appenders write what they like: a dead letter that no log takes would hold up its
- * partition for ever.
+ * Other programs can write any record to the topic. A dead letter that the log refuses would stop the partition for
+ * ever.
  */
 function toDeadLetter({ key, value, headers = {} }: ReadRecord, origin: Record<string, string>): LogRecord {
   const tooLong = value.length > MAX_RECORD_BYTES;

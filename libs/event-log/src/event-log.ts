@@ -52,14 +52,15 @@ export interface ConsumerHandler {
    * A handler that stores positions in mid-batch too says so with `stored`, each time with the position that it stored.
    *
    * Batches of one partition come one after the other, batches of several partitions at the same time. After a
-   * rejection and a back-off what follows {@link position} comes again, for ever. A record that can never be applied is
-   * therefore the handler's to set aside. `createConsumerGroup` makes consumers that do all of this.
+   * rejection and a back-off what follows {@link position} comes again, for ever. So the handler has to set aside a
+   * record that can never be applied. `createConsumerGroup` makes consumers that do all of this.
    */
   handle(batch: RecordBatch, stored: (position: number) => void): Promise<void>;
   /**
    * For handlers that put off storing what they have applied. Called when the work on a partition ends, after its last
-   * {@link handle}. Unless it was `lost`, nobody works on it before this has resolved, so it can be stored now. What
-   * was lost somebody else may work on already, and reads it again. A rejection is logged.
+   * {@link handle}. Unless it was `lost`, no consumer gets the partition before this resolves, so the effects can be
+   * stored now. If it was lost, another consumer may have it already, and reads those records again. A rejection is
+   * logged.
    */
   released?(partition: ReleasedPartition): Promise<void>;
 }
@@ -67,7 +68,7 @@ export interface ConsumerHandler {
 export interface ReleasedPartition {
   topic: string;
   partition: number;
-  /** Whether somebody else may have it already. */
+  /** Whether another consumer may have the partition already. */
   lost: boolean;
 }
 

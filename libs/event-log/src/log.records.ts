@@ -1,7 +1,7 @@
 import { AppError } from '@tollkeeper/kernel';
 import { type LogRecord, MAX_RECORD_BYTES } from './event-log.ts';
 
-/** Rejects what no adapter could store. */
+/** Throws for a record that no adapter can store. */
 export function requireValidRecords(records: readonly LogRecord[]): void {
   for (const { key, value } of records) {
     if (key.length === 0 || key.length > 256) throw new RangeError('A record key has 1 to 256 characters');

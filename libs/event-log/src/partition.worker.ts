@@ -85,7 +85,7 @@ export function startPartitionWork(deps: {
       progress.got(position);
       metrics.consumed.inc({ group, topic, partition }, applied - before);
       setLag();
-      // Not before the position is behind them, since until then they may still be found.
+      // They count as skipped only after the position has moved past them, because until then they may be found again.
       const skipped = position - reached - (applied - before);
       reached = position;
       if (skipped <= 0) return;

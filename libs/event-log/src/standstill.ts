@@ -3,13 +3,13 @@ import type { Logger } from '@tollkeeper/runtime';
 import type { ConsumerOptions } from './event-log.ts';
 import type { LogMetrics } from './log.metrics.ts';
 
-/** Whoever has not got on for this long says so, and again each time as much has passed. */
+/** A partition that has not moved for this long is reported, and again each time this long has passed. */
 const STANDSTILL_MS = 60_000;
 /** Reading that takes this long has found nothing to read. */
 const IDLE_MS = 10_000;
 const LOOK_INTERVAL_MS = 1_000;
 
-/** What a worker is at, in the words of a line in the log. */
+/** The steps of a worker, in the words of a line in the log. */
 const STEPS = {
   position: 'its position was not told yet',
   open: 'the log was not opened yet',
@@ -18,7 +18,7 @@ const STEPS = {
   wait: 'it waits to try again',
 };
 
-/** What the work on one partition tells of itself. */
+/** The worker of a partition reports its steps here. */
 export interface PartitionProgress {
   /** It begins to ask for its position, or to open the log there. */
   begins(step: 'position' | 'open'): void;
@@ -32,7 +32,7 @@ export interface PartitionProgress {
   ends(): void;
 }
 
-/** Who of a consumer's partitions stands still, though there is something to do. */
+/** The partitions of a consumer that stand still although there is something to do. */
 export interface Standstills {
   watch(partition: number): PartitionProgress;
   /** A sentence for each partition that has stood still for a minute: where, for how long, and why. */
@@ -55,7 +55,7 @@ export function createStandstills(deps: {
   const { metrics, logger, monotonicClock = () => performance.now() } = deps;
   const { group, topic } = deps.consumer;
   const watched = new Map<number, Watched>();
-  /** Of work that ended: a rebalance starts all of it anew, and makes nothing of what stood still better. */
+  /** State of workers that ended: after a rebalance a partition that stood still has still not moved. */
   const left = new Map<number, Unfinished>();
   let looking: NodeJS.Timeout | undefined;
 
@@ -109,7 +109,7 @@ export function createStandstills(deps: {
 
 type Watched = ReturnType<typeof createProgress>;
 
-/** What work leaves to the work after it. */
+/** What a worker leaves to the next one of its partition. */
 interface Unfinished {
   since: number;
   cause: string | undefined;
@@ -120,10 +120,10 @@ interface Unfinished {
 function createProgress(now: Clock, before?: Unfinished) {
   let step: keyof typeof STEPS = 'position';
   let offset: number | null = null;
-  // Longer ago than that somebody else had it meanwhile, and may have got on.
+  // If it is longer ago, another consumer had the partition meanwhile and may have moved it.
   const goesOn = before !== undefined && now() - before.endedAt < STANDSTILL_MS;
   let cause = goesOn ? before.cause : undefined;
-  /** Since when there has been something to do, and it was not done. */
+  /** Since when there has been something to do that is not done. */
   let since = goesOn ? before.since : now();
   let readingSince = now();
   let toldMs = goesOn ? before.toldMs : 0;
@@ -157,7 +157,8 @@ function createProgress(now: Clock, before?: Unfinished) {
         offset = position;
       },
       failed(error: unknown) {
-        // Reading that fails again and again finds nothing either, but a minute of it was silence.
+        // A read that fails quickly found nothing; one that waited for a minute before was idle, so the time starts
+        // anew.
         if (step === 'read' && (cause === undefined || now() - readingSince >= STANDSTILL_MS)) startAnew();
         step = 'wait';
         cause = error instanceof Error ? error.message : String(error);

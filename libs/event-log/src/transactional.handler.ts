@@ -99,11 +99,11 @@ export function createTransactionalHandler<Item, Effect>(
     }
   }
 
-  /** Of an entry that was refused. */
+  /** Applies an entry that was refused with others; sets it aside if it is refused alone. */
   async function applyAlone(place: Place, entry: Entry<Item>, to: number): Promise<void> {
     const { batch } = place;
     const { offset } = entry.record;
-    // A database that does not take this either is in trouble, and it is not the record's fault.
+    // If the database refuses even this, the database is in trouble, and the record is not the cause.
     await commit(place, [], offset);
     try {
       await commit(place, [entry], to);

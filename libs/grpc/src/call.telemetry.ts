@@ -42,7 +42,7 @@ export function createClientTelemetry({ metrics, tracer }: TelemetryDeps): CallT
   };
 }
 
-/** What of a status says that the server, and not its caller, is at fault. */
+/** The statuses that mean that the server is at fault, and not its caller. */
 const SERVER_FAULTS = new Set([
   status.UNKNOWN,
   status.DEADLINE_EXCEEDED,

@@ -80,7 +80,7 @@ export function createGrpcClient<D extends ServiceDefinition>(
   const serviceToken = createServiceTokens(config.CALLER_TOKEN_SECRET, serviceName);
   const client = new Client(address, credentials.createInsecure(), {
     'grpc.service_config': JSON.stringify(SERVICE_CONFIG),
-    // The settings are those above, and nobody's who can write into the DNS.
+    // Only the settings above count. A service config from DNS is ignored, because others may write there.
     'grpc.service_config_disable_resolution': 1,
     'grpc.dns_min_time_between_resolutions_ms': LOOKUP_INTERVAL_MS,
     'grpc.initial_reconnect_backoff_ms': 50,
@@ -130,7 +130,7 @@ function isConnected(client: Client): boolean {
   return client.getChannel().getConnectivityState(false) === connectivityState.READY;
 }
 
-/** A call that has waited for a connection until its deadline was never with the peer: that is away, and not slow. */
+/** A call that waited for a connection until its deadline never reached the peer: the peer is unavailable, not slow. */
 function unreached(error: ServiceError): ServiceError {
   return error.code === status.DEADLINE_EXCEEDED ? Object.assign(error, { code: status.UNAVAILABLE }) : error;
 }

@@ -22,7 +22,7 @@ type Requests<D extends ServiceDefinition> = {
   [Name in RpcName<D> as Uncapitalize<Name & string>]: Received<D[Name]>;
 };
 
-/** What each RPC of a service takes of what arrives. No RPC may be left out, and no field of a request. */
+/** A schema for the request of each RPC of a service. Every RPC and every field of its request must have one. */
 export type RequestSchemas<D extends ServiceDefinition> = {
   [Name in keyof Requests<D>]: z.ZodType<unknown, Requests<D>[Name]>;
 };

@@ -32,7 +32,7 @@ export interface BodyBudgetOptions {
   now?: () => number;
 }
 
-/** What a piece takes beside its bytes: a body of one byte a piece would take a hundred times its length. */
+/** Memory that a piece takes beside its bytes: a body in pieces of one byte takes a hundred times its length. */
 export const PIECE_OVERHEAD_BYTES = 512;
 
 /** A body stalls when less than this has come of it for {@link STALLED_MS}. */
@@ -46,7 +46,7 @@ export const STALLED_MS = 1_000;
 export const SMALL_BODY_BYTES = 64 * 1024;
 const LARGE_BODIES_SHARE = 0.75;
 const SENDER_SHARE = 0.25;
-/** Of the budget, above which senders are held to their share. */
+/** Part of the budget above which each sender gets at most its share. */
 const FREE_FOR_ALL_SHARE = 0.5;
 
 interface Account {
@@ -100,8 +100,8 @@ export function createBodyBudget(options: BodyBudgetOptions): BodyBudget {
   }
 
   function hasRoom(account: Account, bytes: number): boolean {
-    // A body that is alone is always let in, so that a budget under a route's limit slows requests down and stops
-    // none for good.
+    // The only body is always accepted. So a budget below a route's limit delays requests and never blocks one for
+    // good.
     if (takenBytes === account.bytes) return true;
     const share = account.arrivedBytes > SMALL_BODY_BYTES ? LARGE_BODIES_SHARE : 1;
     return takenBytes + bytes <= budgetBytes * share;

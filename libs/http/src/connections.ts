@@ -11,13 +11,14 @@ export interface ConnectionsOptions {
 export interface Connections {
   readonly count: number;
   /**
-   * Takes in a new connection. When as many are open as may be, the one that has waited longest for a request, or for
-   * the rest of one, is closed for it; while all are being answered, the new one is.
+   * Adds a new connection. If the most connections are open already, it closes the one that has waited longest for a
+   * request or for the rest of one. If all are being answered, it closes the new one.
    */
   open(socket: Socket): void;
   /**
-   * Calls `handle` when it is the request's turn: those of one connection are answered one after the other, so that who
-   * sends many ahead has one under way. Who sends more ahead than {@link MAX_SENT_AHEAD} is cut off.
+   * Calls `handle` when it is the request's turn. The requests of one connection are answered one after the other, so
+   * that pipelining has one request under way. A connection with more than {@link MAX_SENT_AHEAD} waiting requests is
+   * closed.
    */
   take(req: IncomingMessage, res: ServerResponse, handle: () => void): void;
   /** Whether an answer has begun on the connection and is not over. */

@@ -8,8 +8,9 @@ import { errorAnswer } from './error-body.ts';
 export type ErrorAnswerer = (error: unknown, req: Request, res: Response) => void;
 
 /**
- * Answers errors with the common error body and logs those that are ours: a failure that the caller is told about
- * as a warning, any other as an error. An answer that has begun is cut off, the only sign left that it is not whole.
+ * Answers errors with the common error body. Logs those that the caller did not cause: as a warning if the answer names
+ * the failure, else as an error. If an answer has begun, its connection is closed, so that the client sees that it is
+ * incomplete.
  */
 export function createErrorAnswerer(logger: Logger, explain: ExplainError = () => undefined): ErrorAnswerer {
   return (thrown, req, res) => {

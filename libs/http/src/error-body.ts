@@ -76,7 +76,7 @@ export function toAppError(error: unknown): AppError {
     if (error instanceof URIError) {
       return new AppError('invalid_request', 'The path holds a percent-encoding that is not UTF-8 text.');
     }
-    // Parts of express blame the client by a status alone.
+    // Parts of express tell only by a status that the client is at fault.
     if ('status' in error && error.status === 400)
       return new AppError('invalid_request', 'The request cannot be read.');
   }

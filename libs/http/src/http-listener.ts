@@ -81,13 +81,13 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
     },
     take,
   );
-  // An expectation that Node does not know is not looked at either.
+  // An `Expect` header that Node does not know is ignored too.
   server.on('checkExpectation', take);
   server.on('connection', connections.open);
   server.setTimeout(unreadTimeoutMs);
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') countRefusal('request_timeout');
-    // Behind the head of an answer it would be read as a part of that.
+    // After the head of an answer, the client would read it as a part of that answer.
     if (connections.isAnswering(socket)) socket.destroy();
     else answerUnreadable(error, socket);
   });

@@ -27,7 +27,7 @@ import type { Access, Method, RequestFacts, Route, RouteResult } from './route.t
 import { endServerSpan, startServerSpan } from './server-span.ts';
 import { validate } from './validation.ts';
 
-/** Of the public API, which the gateway merges from those of the services. */
+/** Version of the public API, whose document the gateway merges from those of the services. */
 const API_VERSION = '1';
 
 export const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024;

@@ -6,8 +6,7 @@ const WHOLE_BYTES = 64 * 1024;
 /** Most fields, elements, objects and lists in what must be parsed at once: a whole body, or an element of a list. */
 export const MAX_JSON_PARTS = 20_000;
 /**
- * Most objects and lists within each other: what goes down a value by calling itself, as JSON.stringify does, can go
- * this far.
+ * Most levels of objects and lists in each other. Recursive code such as JSON.stringify can go this deep.
  */
 export const MAX_JSON_DEPTH = 100;
 /** Most elements of a list that is a large body; what a route takes is less. */
@@ -64,7 +63,7 @@ async function parseList(bytes: Buffer, start: number): Promise<unknown[]> {
     for (const each of elements) list.push(each);
   };
   for (const { at, parts, what } of look(bytes, start, 1)) {
-    // The comma behind an element is none of its parts.
+    // The comma behind an element is not counted.
     const own = parts - element.parts - (what === 'comma' ? 1 : 0);
     if (own > MAX_JSON_PARTS) throw tooMany(`[${element.index}]`, PARTS);
     if (what === 'end') {

@@ -1,14 +1,14 @@
 import type { Metrics } from '@tollkeeper/runtime';
 
-/** Why a server turned work away that somebody could have sent in good faith. */
+/** Why a server refused a request or a connection to keep room for others. */
 export type Refusal =
   /** No room for another body. */
   | 'body_budget'
   /** A body that came too slowly gave way to another. */
   | 'body_stalled'
-  /** The session, the key or the address has as much under way as one may. */
+  /** The session, the key or the address has too many requests under way. */
   | 'sender_limit'
-  /** A request was not there in time. */
+  /** A request did not arrive in time. */
   | 'request_timeout'
   /** A connection gave way to another, or found no room. */
   | 'connection_limit'

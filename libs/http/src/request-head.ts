@@ -4,9 +4,8 @@ import { errorAnswer } from './error-body.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
 
 /**
- * Answers a request whose head leaves open what it is for, in the common error body, and closes its
- * connection; false for any other. Proxies and servers that read such a head differently can be played off against each
- * other.
+ * Answers a request with an ambiguous head in the common error body, and closes its connection; false for any other. If
+ * a proxy and a server read such a head differently, an attacker can smuggle a request past the proxy.
  */
 export function refuseAmbiguous(req: IncomingMessage, res: ServerResponse): boolean {
   const flaw = findFlaw(req);

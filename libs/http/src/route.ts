@@ -89,12 +89,12 @@ export interface RouteDefinition<
    * What it throws is the answer.
    */
   charge?: (caller: CallerFor<A>, body: unknown) => void;
-  /** Every answer but errors, which all share one body. */
+  /** The answers that are no errors; all errors have the common error body. */
   responses: R;
   handler: (context: RouteContext<A, P, Q, B>) => Promise<ResultOf<NoInfer<R>>>;
 }
 
-/** A defined route; its types have done their work. */
+/** A defined route, without the types of its schemas. */
 export interface Route {
   method: Method;
   path: string;

@@ -65,7 +65,7 @@ function check(schema: z.ZodType | undefined, value: unknown, problems: Problems
 
 const lists = new WeakMap<z.ZodArray, z.ZodArray>();
 
-/** What the schema says of the list itself. Kept, as making it costs more than it does. */
+/** The schema of the list without its elements. Cached, because making it costs more than using it. */
 function withoutElements(schema: z.ZodArray): z.ZodArray {
   const known = lists.get(schema);
   if (known !== undefined) return known;

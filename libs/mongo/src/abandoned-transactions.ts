@@ -2,7 +2,8 @@ import type { Connection, mongo } from 'mongoose';
 import { APP_NAME } from './connection.ts';
 
 /**
- * Statements of a transaction follow on each other; one that has waited this long for the next has lost its process.
+ * The statements of a transaction follow each other at once. If the next one does not come for this long, the process
+ * has died.
  */
 const ABANDONED_AFTER_MICROS = 3_000_000;
 

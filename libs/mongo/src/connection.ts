@@ -25,7 +25,7 @@ export interface MongoConnection extends Component {
 /** Milliseconds from one attempt to reach the server at the start to the next. */
 const RETRY_INTERVAL_MS = 1_000;
 
-/** By which the server shows the connections of all services. */
+/** The name under which the server shows the connections of all services. */
 export const APP_NAME = 'tollkeeper';
 
 /** Probes of readiness give up after a few seconds; this answer comes before that. */
@@ -80,7 +80,7 @@ export function connectMongo({
       heartbeatFrequencyMS: 2_000,
       connectTimeoutMS: 5_000,
       maxPoolSize,
-      // Nor does one wait for ever for its turn when all connections are in use.
+      // An operation also waits only so long for a connection when all are in use.
       waitQueueTimeoutMS: serverSelectionTimeoutMs,
       writeConcern: { w: 'majority', journal: true },
     });
@@ -136,7 +136,7 @@ async function requireReplicaSet(connection: Connection, address: string): Promi
   );
 }
 
-/** Whether the same again can succeed without anybody changing a setting. */
+/** Whether a retry can succeed although nobody changes a setting. */
 function isPassing(err: unknown): boolean {
   return (
     err instanceof NotInitiated ||

@@ -17,7 +17,7 @@ export interface OffsetStore {
   hold(session: ClientSession, place: OffsetPlace): Promise<void>;
 }
 
-/** Where a group stands. */
+/** The position of a group in a partition. */
 export interface OffsetPlace {
   topic: string;
   partition: number;
@@ -63,7 +63,7 @@ export function createOffsetStore(connection: Connection, group: string): Offset
     const { topic, partition, from } = place;
     const filter = { _id: idOf(topic, partition), nextOffset: from };
     const stored = { nextOffset: to, updatedAt: new Date() };
-    // Where there is a document that does not stand at null, the upsert comes upon its key.
+    // If there is a document with another position, the upsert fails with a duplicate key.
     const options = { session, upsert: from === null };
     const result = await offsets.updateOne(filter, { $set: stored }, options).catch((error: unknown) => {
       throw isDuplicateKey(error) ? new OffsetConflict(group, place) : error;

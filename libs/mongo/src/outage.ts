@@ -37,7 +37,7 @@ const NOT_NOW = new Set([
   13436, // NotPrimaryOrSecondary
 ]);
 
-/** Labels by which server and driver say that the same again may well succeed. */
+/** Labels by which server and driver say that a retry may succeed. */
 const PASSING = ['RetryableWriteError', 'TransientTransactionError', 'UnknownTransactionCommitResult'];
 
 /**
@@ -53,7 +53,7 @@ export function explainOutage(error: unknown): AppError | undefined {
 
 function isOutage(error: unknown): boolean {
   if (!(error instanceof mongo.MongoError)) return false;
-  // A bulk write that got nowhere has in it why.
+  // The error of a bulk write that wrote nothing holds its cause.
   if (error instanceof mongo.MongoBulkWriteError && isOutage(error.errorResponse)) return true;
   if (error instanceof mongo.MongoNetworkError || error instanceof mongo.MongoServerSelectionError) return true;
   return (

@@ -18,9 +18,9 @@ const REFUSED = new Set([
   17420, // of an insert: the document is too large
 ]);
 
-/** Of servers that have no code of their own for it. */
+/** Message of servers that have no code of their own for this. */
 const TRANSACTION_TOO_LARGE = /transaction is too large/;
-/** Of the driver, which sends nothing then. */
+/** Message of the driver, which then sends nothing to the server. */
 const DOCUMENT_TOO_LARGE = /^Document is larger than the maximum size/;
 
 /**

@@ -1,7 +1,7 @@
 import { type ClientSession, type Connection, mongo } from 'mongoose';
 import { endAbandonedTransactions } from './abandoned-transactions.ts';
 
-/** A conflict that lasts this long is hardly one with a transaction that is making progress. */
+/** A conflict that lasts this long is probably with a transaction whose process has died. */
 const SUSPICIOUS_MS = 1_000;
 
 export interface TransactionOptions {
@@ -50,7 +50,7 @@ export function withTransaction<T>(
 ): Promise<T> {
   const startedAt = performance.now();
   let lookAt = startedAt + SUSPICIOUS_MS;
-  /** Of the attempt before; undefined where that one failed at its commit. */
+  /** The error of the attempt before; undefined if that one failed at its commit. */
   let failure: unknown;
 
   const attempt = async (session: ClientSession): Promise<T> => {
@@ -58,7 +58,7 @@ export function withTransaction<T>(
     if (now - startedAt > retryForMs && isAborted(failure)) throw new ContendedTransaction(now - startedAt, failure);
     failure = undefined;
     if (now > lookAt) {
-      // Where it fails, the server ends those transactions by itself in the end.
+      // If this fails, the server ends those transactions after `transactionLifetimeLimitSeconds`.
       await endAbandonedTransactions(connection).catch(() => undefined);
       lookAt = performance.now() + SUSPICIOUS_MS;
     }

@@ -30,7 +30,7 @@ export function inBackground(
       }
       await delay(retryIntervalMs, undefined, { signal: givenUp.signal }).catch(() => undefined);
     }
-    // The stop did not wait for this start, and may have found nothing to stop.
+    // `stop` did not wait for this start, so it may have stopped nothing.
     if (stopped) await part.stop().catch((err: unknown) => logger.error({ err }, `${part.name} could not be stopped`));
   }
 

@@ -18,8 +18,8 @@ export interface Component {
   /** Rejects with the reason while the part cannot do its work. Absent: ready once started. */
   ready?(): Promise<void>;
   /**
-   * Rejects with what the part can't do just now although it is ready: for the operator, and no reason to stop asking
-   * it. What one of many has brought about must not take the part away from all others.
+   * Rejects with what the part cannot do at the moment although it is ready. This informs the operator; requests still
+   * go to the part. So one workspace that causes a failure does not take the part away from all others.
    */
   impaired?(): Promise<void>;
 }

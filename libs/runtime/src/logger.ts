@@ -114,7 +114,7 @@ function endFlushAtBrokenPipe(stream: ReturnType<typeof pino.destination>): void
   stream.flushSync = flushWhileRead;
 }
 
-/** ISO 8601 with milliseconds; lines of the same millisecond share the text, since making it is dear. */
+/** ISO 8601 with milliseconds. Lines of the same millisecond share the text, because formatting is expensive. */
 function createTimestamp(): () => string {
   let madeAt = 0;
   let text = '';

@@ -72,8 +72,8 @@ export function lookedUpGauge(metrics: Metrics, { lookUp, logger, ...options }: 
 
 /**
  * The text exposition of several registries together. A name that several services use becomes one family whose
- * series differ by the label `service`; the format forbids a family to appear twice. What is looked up is looked up at
- * the same time, so that a server which does not answer is waited for once.
+ * series differ by the label `service`; the format forbids a family to appear twice. All look-ups run at the same time,
+ * so that a server that does not answer delays them only once.
  */
 export async function renderMetrics(registries: prom.Registry[]): Promise<string> {
   const rendered = registries.flatMap((registry) =>
