@@ -89,7 +89,7 @@ export function createGateway(deps: GatewayDeps): GatewayService {
     start: async () => {},
     stop: async () => forwarder.close(),
   };
-  // Without identity what needs no session goes on, events above all, and the rest is told to come back.
+  // Without identity, requests that need no session (events above all) go on; the others get 503.
   return assembleService({ name: 'gateway', logger, parts: [identity, connections], http: listener });
 }
 

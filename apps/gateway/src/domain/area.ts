@@ -77,7 +77,7 @@ export const AREAS: readonly Area[] = [
   },
 ];
 
-/** What stands before and after the workspace id in an area's path. */
+/** The parts of an area's path before and after the workspace id. */
 const matchers = AREAS.map((area) => {
   const [before = '', after] = area.path.split('{tenant_id}');
   return { area, before, after };

@@ -14,7 +14,7 @@ const DOCS_POLICY =
 /** Those of helmet's headers that matter to data, not only to documents: each is paid for with every answer. */
 const DATA_HEADERS = ['strict-transport-security', 'x-content-type-options', 'x-frame-options'];
 
-/** What is between two neighbours on the way of an answer (RFC 9110 §7.6.1), or for the edge alone to say. */
+/** Hop-by-hop headers (RFC 9110 §7.6.1), and headers that only the edge sets. */
 const NOT_PASSED = [
   'connection',
   'date',

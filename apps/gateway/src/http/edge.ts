@@ -60,7 +60,7 @@ export function createEdge(options: EdgeOptions): Express {
   const answerApi = createApi(options);
   const answerPages = createDocumentationRouter(options.published, options.edgeHeaders);
 
-  // One step in place of several: what every request passes is what its throughput hangs on.
+  // One step instead of several, because every request passes here and each step costs throughput.
   const answer = (req: EdgeRequest, res: EdgeResponse, next: NextFunction): void | Promise<void> => {
     observe(req, res);
     if (isApi(req.url)) {
@@ -87,7 +87,7 @@ const refuseUnknown: RequestHandler = () => {
 function createApi(options: EdgeOptions): (req: EdgeRequest, res: EdgeResponse) => Promise<void> {
   const { sessions, forward, edgeHeaders, bodies, countRefusal } = options;
   const addresses = createUnderWayLimit(options.underWayPerAddress, countRefusal);
-  // Each kind by itself: a key is any text that somebody sends, a user's id too.
+  // Users and keys are counted apart, because a key is any text that somebody sends and could equal the id of a user.
   const users = createUnderWayLimit(options.underWayPerSender, countRefusal);
   const keys = createUnderWayLimit(options.underWayPerSender, countRefusal);
   const limitLogins = createLoginLimit(options.loginAttemptsPerMinute);
@@ -130,7 +130,7 @@ function createApi(options: EdgeOptions): (req: EdgeRequest, res: EdgeResponse) 
     }
     if (membership !== null) exchange.membership = membership;
     checkBody(area, method, headers);
-    // Last, so that what identity never sees, such as what another site has a browser send, keeps nobody out.
+    // Last, so that requests that identity never sees, such as those of another site, do not use up the log-ins.
     if (area.name === 'login' && method === 'POST') limitLogins(exchange.clientAddress);
 
     let body: Admitted['body'] = null;
@@ -138,8 +138,7 @@ function createApi(options: EdgeOptions): (req: EdgeRequest, res: EdgeResponse) 
       body = await bodies.wait(area, req, res);
       if (body === null) return;
     }
-    // With nothing left to wait for: what a write leaves, a key above all, would outlast a role that was taken away
-    // meanwhile.
+    // Asked when nothing is left to wait for. Otherwise a write, such as a new key, could follow the loss of the role.
     if (isWrite) membership = await authorizeAnew();
     return forward(req, res, { target, cookie, session, membership, body });
   };

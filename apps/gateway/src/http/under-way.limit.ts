@@ -22,7 +22,7 @@ export function createUnderWayLimit(max: number, countRefusal: CountRefusal): Un
 
   return {
     enter(sender, res) {
-      // The client is gone, and nothing more will come of its request.
+      // The client is gone, so its answer will emit no other `close`.
       if (res.closed) return;
       const count = counts.get(sender) ?? 0;
       if (count >= max) {

@@ -68,7 +68,7 @@ export function createUpstream(options: UpstreamOptions): UpstreamService {
   let underWay = 0;
 
   function send(request: UpstreamRequest, req: EdgeRequest, res: EdgeResponse): void {
-    // The client is gone since before there was anything to break off.
+    // The client went away before there was a request to abort.
     if (res.closed) return;
     if (underWay >= MAX_UNDER_WAY) throw tooBusy(name);
     underWay += 1;
@@ -116,7 +116,7 @@ export function createUpstream(options: UpstreamOptions): UpstreamService {
           sentAgain = true;
           return dispatch();
         }
-        // Not before: what waits for a connection holds its body, though its client is gone.
+        // Not before, because a request that waits for a connection holds its body even if its client is gone.
         underWay -= 1;
         if (!res.closed) answerError(toAppError(name, error), req, res);
       },
@@ -142,7 +142,7 @@ async function* limited(req: EdgeRequest, limitBytes: number): AsyncGenerator<Bu
       yield chunk;
     }
   } finally {
-    // What is left of the body would stand before the next request on this connection.
+    // The rest of the body would come before the next request on this connection.
     req.resume();
   }
 }

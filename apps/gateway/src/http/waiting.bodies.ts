@@ -10,20 +10,20 @@ export interface WaitingBodies {
    * {@link SMALL_BODY_BYTES} of events have come, which `req` then gives first. Null when the request is over before:
    * its client went away, or the body found no room, stalled or was too large, which is answered here.
    *
-   * With a session a body is always there as a whole, so that who may write is asked when nothing is left to wait for.
+   * With a session, a body is always complete, so that the access to write is checked when nothing is left to wait for.
    */
   wait(area: Area, req: EdgeRequest, res: EdgeResponse): Promise<Buffer | 'stream' | null>;
 }
 
 export interface WaitingBodiesDeps {
-  /** One for each service: those of a service that hangs leave the others theirs. */
+  /** A budget for each service, so that the bodies for a service that hangs take no room from the others. */
   budgets: Record<Upstream, BodyBudget>;
   answerError: ErrorAnswerer;
 }
 
 /**
- * Holds bodies in memory, within a budget, so that who sends slowly takes no place at a service from those who
- * don't. How long a body may take is for the listener to say.
+ * Holds bodies in memory, within a budget, so that slow senders take no places at a service from others. The listener
+ * limits how long a body may take.
  */
 export function createWaitingBodies({ budgets, answerError }: WaitingBodiesDeps): WaitingBodies {
   /** Answers a request whose body does not go on; its connection ends, as more of the body may come. */
@@ -66,7 +66,7 @@ export function createWaitingBodies({ budgets, answerError }: WaitingBodiesDeps)
       // Its room is kept while it passes, for what is between the two connections.
       req.on('data', (piece: Buffer) => share.pass(piece.length));
       req.once('end', share.giveBack);
-      // What its service leaves unread would stand before the next request on this connection.
+      // The part that the service leaves unread would come before the next request on this connection.
       res.once('finish', () => req.resume());
       resolve('stream');
     };
