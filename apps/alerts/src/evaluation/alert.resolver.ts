@@ -77,7 +77,7 @@ export function createAlertResolver(deps: AlertResolverDeps): AlertResolver {
   };
 }
 
-/** A rule that was edited since, or is gone, says no more about the alert. */
+/** The window of a rule that was edited or deleted since tells nothing about the alert. */
 function metUntil({ ruleRevision }: Alert, window: WindowProgress | undefined): number {
   return window?.revision === ruleRevision ? (window.metUntil ?? 0) : 0;
 }

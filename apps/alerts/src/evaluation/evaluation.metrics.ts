@@ -12,7 +12,7 @@ export interface EvaluationMetrics {
    * null that none does. The lag grows with the clock until the next word, whatever the work does meanwhile.
    */
   waiting(partition: number, since: number | null): void;
-  /** The partition is somebody else's. */
+  /** Another consumer has the partition. */
   released(partition: number): void;
   resolved(count: number): void;
 }

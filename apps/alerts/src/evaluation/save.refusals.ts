@@ -20,13 +20,13 @@ export class RefusedSave extends Error {
   }
 }
 
-/** A refusal can be of the moment: a server with too much to do. */
+/** A refusal can pass: the server may have too much to do at the moment. */
 const MAX_REFUSALS_OF_ONE_EVENT = 3;
-/** Beyond it the size of what is to be stored bounds saves, as ever. */
+/** Above this, only the size of what is stored bounds a save. */
 const MAX_LIMIT = 4096;
 
 interface Refusals {
-  /** Events that a save may be about. */
+  /** Largest number of events of a save. */
   limit: number;
   /** Refusals of the same single event in a row. */
   ofOne: number;
@@ -82,7 +82,7 @@ export function createSaveRefusals(deps: {
       if (refusals === undefined || refusals.ofOne === 0 || record === undefined) return;
       const patient = !patience.hasRunOut(cause, batch, offset);
       if (patient || refusals.ofOne < MAX_REFUSALS_OF_ONE_EVENT) return;
-      // A database that does not take this either is in trouble, and it is not the event's fault.
+      // If the database refuses even this, the database is in trouble, and the event is not the cause.
       await recorder.touch(batch.topic, batch.partition);
       await deadLetters.setAside(batch, record, message);
       refusals.setAside.add(offset);

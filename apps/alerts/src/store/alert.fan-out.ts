@@ -5,7 +5,7 @@ import type { Alert } from '../domain/alert.ts';
 import type { MongoChannelStore } from './channel.store.ts';
 import type { NewNotification, NotificationStore } from './notification.store.ts';
 
-/** News of alerts, as they are now. */
+/** Alerts that have changed, as they are after the change. */
 export interface AlertNews {
   type: NotificationType;
   alerts: readonly Alert[];
@@ -15,7 +15,7 @@ export interface AlertNews {
   traceOf: (alert: Alert) => TraceHeaders | undefined;
 }
 
-/** Has the channels of alerts told, within the transaction that changes the alerts. */
+/** Queues the notifications of alerts, within the transaction that changes the alerts. */
 export interface AlertFanOut {
   /**
    * Queues a notification for each enabled channel of each alert, in the order of the alerts. Once for an alert and a

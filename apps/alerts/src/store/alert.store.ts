@@ -108,7 +108,7 @@ export function createAlertStore(deps: AlertStoreDeps): MongoAlertStore {
   const alerts = connection.model<StoredAlert>('Alert', alertSchema(retentionSeconds));
   const open = () => ({ status: trusted({ $in: OPEN }) });
 
-  /** Resolves those of the alerts that are not resolved, and has their channels told. */
+  /** Resolves those of the alerts that are not resolved, and queues notifications for their channels. */
   const resolveAll = (which: object, resolvedAt: number, trace: TraceHeaders | undefined): Promise<Alert[]> =>
     withTransaction(connection, async (session) => {
       const filter = { ...which, ...open() };

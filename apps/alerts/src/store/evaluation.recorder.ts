@@ -57,7 +57,7 @@ interface Size {
 /** What is recorded in one transaction: it has to fit into the store's cache and time. */
 const MAX_TRANSACTION: Size = { documents: 3000, bytes: 6 * 1024 * 1024 };
 
-/** Others of the partition wait meanwhile. */
+/** Milliseconds to retry a transaction. The other workspaces of the partition wait meanwhile. */
 const RETRY_FOR_MS = 15_000;
 const EVALUATION_BYTES = 500;
 /** Without the ids of events and the types, and with what its indexes take. */
@@ -117,7 +117,7 @@ export function createEvaluationRecorder(deps: EvaluationRecorderDeps): Evaluati
     async record(progress) {
       const { step, windows: changed, decisions } = progress;
       const pieces = inPieces(decisions.filter(({ outcome }) => outcome === 'fired'));
-      // What does not go ahead goes with the position.
+      // The rest is stored with the position.
       const last = pieces.length === 1 ? pieces.pop()! : [];
       for (const fired of pieces) {
         await inTransaction(async (session) => {
@@ -139,7 +139,7 @@ export function createEvaluationRecorder(deps: EvaluationRecorderDeps): Evaluati
   };
 }
 
-/** In their order, as few as fit into a transaction each. */
+/** The decisions in their order, in pieces that fit into one transaction each. */
 function inPieces(decisions: readonly Decision[]): Decision[][] {
   const pieces: Decision[][] = [];
   let size: Size = { documents: Infinity, bytes: Infinity };

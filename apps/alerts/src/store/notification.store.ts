@@ -83,12 +83,12 @@ const outboxSchema = new Schema<OutboxEntry>(
 );
 outboxSchema.index({ createdAt: 1, place: 1 });
 
-/** Something to tell a channel. */
+/** A notification for a channel. */
 export interface NewNotification {
   alert: Alert;
   type: NotificationType;
   channel: ChannelSummary;
-  /** What the notification is the end of: it goes along with it, through the log. */
+  /** The trace that the notification belongs to. It goes with the notification through the log. */
   trace: TraceHeaders | undefined;
 }
 
