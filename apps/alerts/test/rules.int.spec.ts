@@ -225,6 +225,36 @@ describe('creating a rule', () => {
     await expecting(201, 'post', tenantId, '/rules', { body });
     await expecting(200, 'patch', tenantId, `/rules/${disabled.id}`, enable);
   });
+
+  it('lets a rule be changed that takes no more memory, even where the stored rules take too much', async () => {
+    const tenantId = newTenant();
+    const { id } = await createRule(tenantId, { rule_config: { window_seconds: 60, threshold: 100_000 } });
+    const collection = mongo.connection.useDb(stack.database).collection('rules');
+    const stored = (await collection.findOne({ _id: id as never }))!;
+    await collection.insertMany(
+      Array.from({ length: MAX_WINDOW_BYTES / 1_600_000 }, (_, index) => ({
+        ...stored,
+        _id: `${id}${index}` as never,
+      })),
+    );
+    await expecting(200, 'patch', tenantId, `/rules/${id}`, { body: { name: 'Renamed' } });
+    await expecting(200, 'patch', tenantId, `/rules/${id}`, { body: { rule_config: { threshold: 99_999 } } });
+    const more = { body: { rule_config: { threshold: 100_000 } } };
+    expect((await call('patch', tenantId, `/rules/${id}`, more)).status).toBe(409);
+  });
+});
+
+describe('a rule of a kind that only a newer release knows', () => {
+  it('rests, and keeps no other rule from being read or changed', async () => {
+    const tenantId = newTenant();
+    const { id } = await createRule(tenantId);
+    const collection = mongo.connection.useDb(stack.database).collection('rules');
+    const stored = (await collection.findOne({ _id: id as never }))!;
+    await collection.insertOne({ ...stored, _id: `${id}newer` as never, kind: 'a_newer_kind' });
+    expect(await expecting(200, 'get', tenantId, '/rules')).toEqual({ items: [expect.objectContaining({ id })] });
+    expect((await call('get', tenantId, `/rules/${id}newer`)).status).toBe(404);
+    await expecting(200, 'patch', tenantId, `/rules/${id}`, { body: { name: 'Renamed' } });
+  });
 });
 
 describe('changing a rule', () => {

@@ -89,7 +89,7 @@ export function createRuleUseCases({ store, evaluations, agents, clock }: RuleUs
         const draft = edit(current);
         if (!sameScope(draft, checked)) throw new AppError('conflict', 'The rule was changed meanwhile. Try again.');
         requireNone([...problems, ...channelProblems(draft, facts)]);
-        requireRoom(draft, facts);
+        requireRoom(draft, facts, current);
         const now = new Date(clock());
         const restarted = startsEmpty(current, draft) && { revision: current.revision + 1, effectiveAt: now };
         return { ...current, ...draft, updatedAt: now, ...restarted };
@@ -125,11 +125,15 @@ function requireNone(details: ErrorDetail[]): void {
   throw new AppError('invalid_request', `The rule names what this workspace does not have: ${problems}.`, { details });
 }
 
-function requireRoom(draft: RuleDraft, { others }: RuleFacts): void {
+/**
+ * An edit that takes no more memory than before may pass, even where there is too little for the rules that are there.
+ */
+function requireRoom(draft: RuleDraft, { others }: RuleFacts, before?: Rule): void {
   if (!draft.enabled) return;
   const rules = [...others, draft];
   const bytes = rules.reduce((sum, rule) => sum + costOf(rule), 0);
-  if (bytes > MAX_WINDOW_BYTES) {
+  const bytesBefore = before?.enabled === true ? costOf(before) : 0;
+  if (bytes > MAX_WINDOW_BYTES && costOf(draft) > bytesBefore) {
     throw new AppError(
       'conflict',
       `The windows of the workspace's enabled rules could take ${bytes} bytes of memory, and may take ${MAX_WINDOW_BYTES}; ` +

@@ -80,7 +80,7 @@ export function createRuleStore(deps: RuleStoreDeps): MongoRuleStore {
   const rules: Model<StoredRule> = connection.model<StoredRule>('Rule', ruleSchema);
 
   async function enabledBeside(session: ClientSession, tenantId: TenantId, exceptId: string): Promise<RuleInForce[]> {
-    const filter = { tenantId, enabled: true, _id: trusted({ $ne: exceptId }) };
+    const filter = { tenantId, enabled: true, kind: ofKnownKinds(), _id: trusted({ $ne: exceptId }) };
     const projection = { kind: 1, windowSeconds: 1, threshold: 1, thresholdMicros: 1, channelIds: 1 };
     const found = await rules.find(filter, projection, { session }).lean();
     return found.map(({ kind, threshold, thresholdMicros = 0, windowSeconds, channelIds }) => {
@@ -98,13 +98,18 @@ export function createRuleStore(deps: RuleStoreDeps): MongoRuleStore {
 
   /** Null where there is none. */
   async function find(tenantId: TenantId, ruleId: string, session?: ClientSession): Promise<Rule | null> {
-    const stored = await rules.find({ _id: ruleId, tenantId }, null, session && { session }).lean();
+    const stored = await rules
+      .find({ _id: ruleId, tenantId, kind: ofKnownKinds() }, null, session && { session })
+      .lean();
     const [rule] = await withLastFires(stored, session);
     return rule ?? null;
   }
 
   return {
-    list: async (tenantId) => withLastFires(await rules.find({ tenantId }).sort({ createdAt: 1, _id: 1 }).lean()),
+    list: async (tenantId) => {
+      const ofTenant = rules.find({ tenantId, kind: ofKnownKinds() });
+      return withLastFires(await ofTenant.sort({ createdAt: 1, _id: 1 }).lean());
+    },
 
     find: (tenantId, ruleId) => find(tenantId, ruleId),
 
@@ -144,6 +149,11 @@ export function createRuleStore(deps: RuleStoreDeps): MongoRuleStore {
       return missing.map(({ ruleId }) => ruleId);
     },
   };
+}
+
+/** A newer release may have stored kinds that this one cannot evaluate. Until it is back, their rules rest. */
+function ofKnownKinds() {
+  return trusted({ $in: [...RULE_KINDS] });
 }
 
 function toRule({ _id, tenantId, kind, threshold, thresholdMicros = 0, ...fields }: StoredRule): Rule {
