@@ -224,3 +224,31 @@ describe('a service', () => {
     expect(text).not.toContain('"upgrade"');
   });
 });
+
+describe('a service that answers nothing', () => {
+  it('gets 1,024 requests at a time, the next is told to come again, and another service answers', async () => {
+    const wide = await startStack({ UNDER_WAY_PER_SENDER: '1024', UNDER_WAY_PER_ADDRESS: '4096' });
+    const agent = new Agent({ maxSockets: Infinity });
+    const to = (path: string, session: string) =>
+      send(path, {
+        agent,
+        host: '127.0.0.1',
+        port: new URL(wide.gateway.httpUrl).port,
+        headers: { cookie: cookieOf(session) },
+      }).end();
+    try {
+      let reached = 0;
+      wide.services.dashboard.answer = () => void (reached += 1);
+      for (let sent = 0; sent < 1024; sent += 1) to(SPEND, 'ada');
+      await eventually(() => expect(reached).toBe(1024));
+
+      const refused = await answerOf(to(SPEND, 'adam'));
+      expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '1']);
+      expect(reached).toBe(1024);
+      expect((await answerOf(to('/w/acme/api/v1/alerts/rules', 'adam'))).statusCode).toBe(200);
+    } finally {
+      agent.destroy();
+      await wide.stop();
+    }
+  });
+});
