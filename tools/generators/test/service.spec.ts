@@ -68,7 +68,9 @@ describe('a new service', () => {
   });
 
   it.each(SERVICES)('has a suite that passes: $name', async ({ name }) => {
-    const env = { ...process.env, NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning' };
+    const NODE_OPTIONS = '--experimental-vm-modules --disable-warning=ExperimentalWarning';
+    // Nx asks for colours, whose codes would stand between the words below.
+    const env = { ...process.env, NODE_OPTIONS, FORCE_COLOR: '0' };
     const jest = join(copy.root, 'node_modules/jest/bin/jest.js');
     const { stderr } = await run(process.execPath, [jest, '--silent'], { cwd: join(copy.root, 'apps', name), env });
     expect(stderr).toMatch(/Tests: +[23] passed, [23] total/);
