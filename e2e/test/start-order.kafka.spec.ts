@@ -5,7 +5,7 @@ import type { Replica } from '@tollkeeper/fleet';
 import { type KafkaBroker, startKafka } from '@tollkeeper/kafka';
 import { eventually } from '@tollkeeper/testing';
 import { SERVICES, TOPOLOGY, usesLog } from '@tollkeeper/topology';
-import { createClient, logIn } from '../src/api.client.ts';
+import { type ApiClient, createClient, logIn } from '../src/api.client.ts';
 import { spendSettled } from '../src/events.ts';
 import { type FleetDeployment, deployFleet } from '../src/fleet.stage.ts';
 import { newDataDirectory, removeDataDirectory } from '@tollkeeper/testing/standalone-process';
@@ -96,12 +96,17 @@ describe('the order of a start does not matter', () => {
     const { path, apiKey } = await newWorkspace(await logIn(deployment, deployment.owner));
     const spend = { path: path('/dashboard/spend?range=1m') };
     expect((await postEvents(deployment, apiKey, [spendSettled({ amountMicros: 5 })])).status).toBe(202);
-    const counted = async (micros: number) => {
-      const owner = await logIn(deployment, deployment.owner);
+    const reads = async (owner: ApiClient, micros: number) => {
       expect(await owner.expect(spend)).toMatchObject({ metrics: { total_micros: micros } });
       await owner.expect({ path: path('/alerts/rules') });
     };
-    await eventually(() => counted(5));
+    const counted = async (micros: number) => reads(await logIn(deployment, deployment.owner), micros);
+    // With one log-in: an address may not log in as often as this asks.
+    const soonCounted = async (micros: number) => {
+      const owner = await logIn(deployment, deployment.owner);
+      await eventually(() => reads(owner, micros));
+    };
+    await soonCounted(5);
 
     await deployment.end('SIGKILL');
     await kafka.kill();
@@ -118,7 +123,7 @@ describe('the order of a start does not matter', () => {
     await kafka.restart();
     await ingest?.ready();
     expect((await postEvents(deployment, apiKey, [spendSettled({ amountMicros: 6 })])).status).toBe(202);
-    await eventually(() => counted(11));
+    await soonCounted(11);
 
     // It goes away under services that are up: who asks them notices nothing.
     await kafka.kill();
