@@ -38,8 +38,11 @@ export interface FleetOptions {
   onProgress?: (line: string) => void;
   /** Each line that a service prints. */
   onLine?: (replica: string, line: string) => void;
-  /** Called with a sentence that says how when a replica ends that nobody has stopped. The others keep running. */
-  onUnexpectedExit?: (replica: Replica, reason: string) => void;
+  /**
+   * Called when a replica ends that nobody has stopped, with a sentence that says how and the last lines that it
+   * printed. The others keep running.
+   */
+  onUnexpectedExit?: (replica: Replica, reason: string, lastLines: readonly string[]) => void;
   /** Called with a sentence that says how when the managed MongoDB ends that nobody has stopped. */
   onMongoLost?: (reason: string) => void;
 }
@@ -207,7 +210,7 @@ async function createReplicas(
         OPS_PORT: String(ops),
       },
       onLine: (line) => onLine(name, line),
-      onUnexpectedExit: (reason) => onUnexpectedExit(replica, reason),
+      onUnexpectedExit: (reason, lastLines) => onUnexpectedExit(replica, reason, lastLines),
     });
     return replica;
   }

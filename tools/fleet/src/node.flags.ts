@@ -1,3 +1,5 @@
+import { type ServiceName, TOPOLOGY } from '@tollkeeper/topology';
+
 /**
  * Flags of Node for every service, as its image has them.
  *
@@ -9,3 +11,11 @@
  *   in pauses of 10 to 20 ms (ADR 13).
  */
 export const NODE_FLAGS = ['--disable-warning=TimeoutNegativeWarning', '--no-allocation-site-pretenuring'];
+
+/**
+ * Holds the heap of a service to what V8 takes in its pod: half of the memory. Without it V8 goes by the whole machine,
+ * and leaves more garbage lying than the pod has room for.
+ */
+export function heapFlag(service: ServiceName): string {
+  return `--max-old-space-size=${TOPOLOGY[service].memoryMib / 2}`;
+}

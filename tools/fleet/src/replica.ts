@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { killWithOwner } from '@tollkeeper/managed-process';
 import type { ServiceName } from '@tollkeeper/topology';
-import { NODE_FLAGS } from './node.flags.ts';
+import { heapFlag, NODE_FLAGS } from './node.flags.ts';
 
 const READY_TIMEOUT_MS = 120_000;
 const READY_POLL_MS = 100;
@@ -47,8 +47,8 @@ export interface ReplicaOptions {
   opsUrl: string;
   /** Each line that the process prints. */
   onLine: (line: string) => void;
-  /** Called when the process ends without having been asked to, with a sentence that says how. */
-  onUnexpectedExit: (reason: string) => void;
+  /** Called when the process ends without having been asked to, with a sentence that says how and its last lines. */
+  onUnexpectedExit: (reason: string, lastLines: readonly string[]) => void;
 }
 
 interface Running {
@@ -75,7 +75,7 @@ export function createReplica({
   function launch(): void {
     if (running !== undefined) return;
     // A process group of its own: Ctrl-C in the terminal must reach nobody but the fleet, which stops them in order.
-    const child = spawn(process.execPath, [...NODE_FLAGS, bundle], {
+    const child = spawn(process.execPath, [...NODE_FLAGS, heapFlag(service), bundle], {
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
       detached: true,
@@ -101,7 +101,7 @@ export function createReplica({
       unwatch();
       running = undefined;
       ended = [reason, ...lastLines].join('\n');
-      if (!own.asked) onUnexpectedExit(reason);
+      if (!own.asked) onUnexpectedExit(reason, lastLines);
     });
   }
 
