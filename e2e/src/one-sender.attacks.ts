@@ -70,10 +70,10 @@ export const ATTACKS: readonly Attack[] = [
       })),
   },
   {
-    name: '20 batches of 5 MB, 1,000 events with 500 unknown fields each, 4 at a time',
+    name: '24 batches of 5 MB, 1,000 events with 400 unknown fields each, 12 at a time',
     async strike(sender) {
-      const body = JSON.stringify(unknownFields(1000, 500));
-      return inTurns(20, 4, () => postText(sender, body));
+      const body = JSON.stringify(unknownFields(1000, 400));
+      return inTurns(24, 12, () => postText(sender, body));
     },
   },
   {
@@ -115,9 +115,13 @@ function settled(count: number): CloudEvent[] {
   return Array.from({ length: count }, (_, index) => spendSettled({ agentId: `agent-${index % 20}`, amountMicros: 1 }));
 }
 
+/** Each name is another one, so each takes memory of its own. */
 function unknownFields(count: number, fields: number): object[] {
-  const unknown = Object.fromEntries(Array.from({ length: fields }, (_, index) => [`f${index}`, 0]));
-  return settled(count).map((event) => ({ ...event, data: { ...unknown } }));
+  const names = Array.from({ length: fields }, (_, field) => field);
+  return settled(count).map((event, index) => ({
+    ...event,
+    data: Object.fromEntries(names.map((field) => [`${index}_${field}`, 0])),
+  }));
 }
 
 const post = ({ target, workspace }: Sender, events: CloudEvent[]) =>

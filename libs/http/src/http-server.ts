@@ -15,13 +15,14 @@ import { CALLER_HEADER, CLIENT_HEADER, tokenKey, verifyCallerToken, verifyClient
 import type { TokenKey } from './caller-token.ts';
 import { createErrorAnswerer, handleErrors } from './error-answerer.ts';
 import { createBodyBudget, observeBodies } from './body-budget.ts';
-import type { BodyBudget } from './body-budget.ts';
+import { createBodyTurns } from './body-turns.ts';
 import { createHttpListener } from './http-listener.ts';
 import type { HttpListener } from './http-listener.ts';
 import { openApiDocument } from './openapi.ts';
 import { createRefusalCounter } from './refusals.ts';
 import type { CountRefusal } from './refusals.ts';
 import { createBodyReader } from './request-body.ts';
+import type { BodyReaderOptions } from './request-body.ts';
 import { REQUEST_ID_HEADER, requestIdOf } from './request-id.ts';
 import type { Access, Method, RequestFacts, Route, RouteResult } from './route.ts';
 import { endServerSpan, startServerSpan } from './server-span.ts';
@@ -32,6 +33,8 @@ const API_VERSION = '1';
 
 export const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024;
 export const DEFAULT_BODY_BUDGET_BYTES = 32 * 1024 * 1024;
+/** Part of the budget that is made values of at a time: a value takes up to twenty times the bytes of its text. */
+const VALUES_SHARE = 1 / 8;
 
 /** `metrics` takes the histogram `http_server_request_duration_seconds` by method, route and status. */
 export interface HttpServerOptions extends ServiceDeps<HttpServiceConfig> {
@@ -77,6 +80,7 @@ function createApp(options: HttpServerOptions, countRefusal: CountRefusal): Expr
   const { bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES, bodyBudgetBytes = DEFAULT_BODY_BUDGET_BYTES } = options;
   const budget = createBodyBudget({ budgetBytes: bodyBudgetBytes, countRefusal });
   observeBodies(metrics, [budget]);
+  const turns = createBodyTurns(bodyBudgetBytes * VALUES_SHARE);
   const key = tokenKey(config.CALLER_TOKEN_SECRET);
   const document = JSON.stringify(openApiDocument(routes, { title, version: API_VERSION }));
   const app = express();
@@ -95,7 +99,7 @@ function createApp(options: HttpServerOptions, countRefusal: CountRefusal): Expr
     const expressRoute = app.route(toExpressPath(path));
     for (const route of ofPath) {
       const limitBytes = route.bodyLimitBytes ?? bodyLimitBytes;
-      expressRoute[route.method](createPipeline({ route, service, key, budget, limitBytes }));
+      expressRoute[route.method](createPipeline({ route, service, key, limitBytes, budget, turns }));
     }
     expressRoute.all(refuseMethod(ofPath.map(({ method }) => method)));
   }
@@ -161,16 +165,14 @@ function createRequestObserver(metrics: Metrics, logger: Logger, tracer: Tracer 
   };
 }
 
-interface PipelineDeps {
+interface PipelineDeps extends BodyReaderOptions {
   route: Route;
   service: string;
   key: TokenKey;
-  budget: BodyBudget;
-  limitBytes: number;
 }
 
-function createPipeline({ route, service, key, budget, limitBytes }: PipelineDeps): RequestHandler {
-  const readBody = createBodyReader(route, limitBytes, budget);
+function createPipeline({ route, service, key, ...bodyOptions }: PipelineDeps): RequestHandler {
+  const readBody = createBodyReader(route, bodyOptions);
   return async (req, res) => {
     res.locals['operationId'] = route.operationId;
     res.locals['routePath'] = route.path;
@@ -179,25 +181,40 @@ function createPipeline({ route, service, key, budget, limitBytes }: PipelineDep
       requestId: res.locals['requestId'] as string,
       clientAddress: await clientAddress(req, service, key),
     };
-    const caller = await authenticate(route.access, facts, service, key);
-    const body = await readBody(req, res);
-    try {
+    const { caller, sender } = await authenticate(route.access, facts, service, key);
+    const { read, release } = await readBody(req, res, sender, (body) => {
       route.charge?.(caller, body.value);
-      const valid = await validate(route, req.params, req.url, body);
-      send(res, await route.handler({ ...facts, ...valid, caller }));
+      return validate(route, req.params, req.url, body);
+    });
+    try {
+      send(res, await route.handler({ ...facts, ...read, caller }));
     } finally {
-      body.release();
+      release();
     }
   };
 }
 
-async function authenticate(access: Access, facts: RequestFacts, service: string, key: TokenKey): Promise<unknown> {
-  if (access === 'public') return null;
-  if (typeof access === 'object') return access.authenticate(facts);
+interface Authenticated {
+  caller: unknown;
+  /** Among whom large bodies take turns. */
+  sender: string;
+}
+
+async function authenticate(
+  access: Access,
+  facts: RequestFacts,
+  service: string,
+  key: TokenKey,
+): Promise<Authenticated> {
+  if (access === 'public') return { caller: null, sender: facts.clientAddress };
+  if (typeof access === 'object') {
+    const caller = await access.authenticate(facts);
+    return { caller, sender: access.senderOf(caller) };
+  }
   const token = facts.headers[CALLER_HEADER];
   const caller = await verifyCallerToken(key, service, typeof token === 'string' ? token : '');
   if (access !== 'session') requireRole(caller, access);
-  return caller;
+  return { caller, sender: caller.tenantId ?? caller.userId };
 }
 
 function requireRole({ tenantId, role }: Caller, needed: Role): void {

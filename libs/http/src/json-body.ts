@@ -11,11 +11,18 @@ export const MAX_JSON_PARTS = 20_000;
 export const MAX_JSON_DEPTH = 100;
 /** Most elements of a list that is a large body; what a route takes is less. */
 const MAX_LIST_LENGTH = 10_000;
+/** Most parts in all of such a list: a part can take 64 bytes of memory for 3 of text. */
+export const MAX_LIST_PARTS = 500_000;
 /** Elements of a list are parsed together up to these bounds. */
 const RUN_PARTS = 5_000;
 const RUN_BYTES = 64 * 1024;
 /** The text is looked at in pieces of this size. */
 const LOOK_BYTES = 64 * 1024;
+
+/** Whether the value of such a body takes long to make, and much memory. */
+export function isLarge(bytes: Buffer): boolean {
+  return bytes.length > WHOLE_BYTES;
+}
 
 /**
  * The JSON value in a body. A large one is parsed in slices, a list by its elements; other requests have their turns
@@ -23,10 +30,10 @@ const LOOK_BYTES = 64 * 1024;
  *
  * Throws `malformed_json` for what is not JSON in UTF-8 or has a key that could reach a prototype, and
  * `invalid_request` for one deeper than `MAX_JSON_DEPTH`, and for a large body of more parts than `MAX_JSON_PARTS`, or
- * of as many in one element of its list: they would hold everything else up.
+ * of as many in one element of its list: they would hold everything else up. A list has at most `MAX_LIST_PARTS`.
  */
 export async function parseJsonBody(bytes: Buffer): Promise<unknown> {
-  if (bytes.length <= WHOLE_BYTES) {
+  if (!isLarge(bytes)) {
     if (mayBeDeep(bytes)) for (const seen = look(bytes, 0, 0); !seen.next().done;);
     return parsePart(bytes);
   }
@@ -38,7 +45,7 @@ async function parseValue(bytes: Buffer): Promise<unknown> {
   const slices = startSlices();
   await slices.next();
   for (const { parts } of look(bytes, 0, 0)) {
-    if (parts > MAX_JSON_PARTS) throw tooMany('', PARTS);
+    if (parts > MAX_JSON_PARTS) throw tooMany('', partsOf(MAX_JSON_PARTS));
     if (slices.usedUp()) await slices.next();
   }
   await slices.next();
@@ -65,7 +72,8 @@ async function parseList(bytes: Buffer, start: number): Promise<unknown[]> {
   for (const { at, parts, what } of look(bytes, start, 1)) {
     // The comma behind an element is not counted.
     const own = parts - element.parts - (what === 'comma' ? 1 : 0);
-    if (own > MAX_JSON_PARTS) throw tooMany(`[${element.index}]`, PARTS);
+    if (own > MAX_JSON_PARTS) throw tooMany(`[${element.index}]`, partsOf(MAX_JSON_PARTS));
+    if (parts > MAX_LIST_PARTS) throw tooMany('', partsOf(MAX_LIST_PARTS));
     if (what === 'end') {
       if (bytes[at] !== CLOSING_BRACKET || !onlyBlanks(bytes, at + 1)) throw malformed();
       parseRun(at);
@@ -177,7 +185,7 @@ function malformed(cause?: unknown): AppError {
   return new AppError('malformed_json', 'The request body is not valid JSON.', { cause });
 }
 
-const PARTS = `${MAX_JSON_PARTS} fields, elements, objects and lists`;
+const partsOf = (most: number) => `${most} fields, elements, objects and lists`;
 
 function tooMany(path: string, most: string): AppError {
   const message = `must have at most ${most}`;

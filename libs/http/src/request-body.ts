@@ -4,33 +4,49 @@ import { AppError } from '@tollkeeper/kernel';
 import type { Request, Response } from 'express';
 import { parse as parseMediaType } from 'content-type';
 import type { BodyBudget, BodyShare } from './body-budget.ts';
-import { parseJsonBody } from './json-body.ts';
+import type { BodyTurns } from './body-turns.ts';
+import { isLarge, parseJsonBody } from './json-body.ts';
 import type { Route } from './route.ts';
 
-/** Content type of a body that was read, and the JSON value in it; both undefined when there is none. */
+/** Content type of a body, and the JSON value in it; both undefined when there is none. */
 export interface RequestBody {
   contentType: string | undefined;
   value: unknown;
+}
+
+/** What was made of a body. */
+export interface ReadBody<T> {
+  read: T;
   /** Gives back the room that the body takes, once nothing of it is needed any more. */
   release: () => void;
 }
 
-const NO_BODY: RequestBody = { contentType: undefined, value: undefined, release: () => undefined };
+export interface BodyReaderOptions {
+  limitBytes: number;
+  budget: BodyBudget;
+  turns: BodyTurns;
+}
 
 /**
  * Makes the reader of one route's body: 415 for another content type than the route's, 413 over `limitBytes` (also
  * counted after decompression), 503 when the budget has no more room or the body stalls while others need it, 400 for
  * what is not JSON. Keys that could reach a prototype are not JSON here.
+ *
+ * Resolves to what `use` makes of the body. The value must not outlive `use`: that bounds the memory of large ones, of
+ * which each `sender` has one at a time.
  */
-export function createBodyReader(
-  route: Route,
-  limitBytes: number,
-  budget: BodyBudget,
-): (req: Request, res: Response) => Promise<RequestBody> {
+export function createBodyReader(route: Route, { limitBytes, budget, turns }: BodyReaderOptions) {
   const types = Object.keys(route.bodies ?? {});
 
-  return async (req, res) => {
-    if (types.length === 0 || !hasBody(req)) return NO_BODY;
+  return async <T>(
+    req: Request,
+    res: Response,
+    sender: string,
+    use: (body: RequestBody) => Promise<T>,
+  ): Promise<ReadBody<T>> => {
+    if (types.length === 0 || !hasBody(req)) {
+      return { read: await use({ contentType: undefined, value: undefined }), release: () => undefined };
+    }
     const contentType = jsonContentType(req.headers['content-type'], types);
     if (Number(req.headers['content-length'] ?? 0) > limitBytes) throw tooLarge();
     const decoder = decoderOf(req.headers['content-encoding']);
@@ -41,24 +57,31 @@ export function createBodyReader(
       arrival.fail(reason);
     });
     try {
-      if (decoder !== undefined) decompress(req, decoder);
-      const bytes = await arrival.collect(share);
+      const bytes = await collect(req, decoder, arrival.collect(share));
       share.complete();
-      return {
-        contentType,
-        value: bytes.length === 0 ? undefined : await parseJsonBody(bytes),
-        release: share.giveBack,
-      };
-    } catch (cause) {
+      const useValue = async () =>
+        use({ contentType, value: bytes.length === 0 ? undefined : await parseJsonBody(bytes) });
+      const read = isLarge(bytes) ? turns.run(sender, bytes.length, useValue) : useValue();
+      return { read: await read, release: share.giveBack };
+    } catch (error) {
       share.giveBack();
-      throw cause instanceof AppError ? cause : unreadable(cause);
-    } finally {
-      if (decoder !== undefined) req.unpipe(decoder);
-      decoder?.destroy();
-      // What is left of the body would stand before the next request on this connection.
-      req.resume();
+      throw error;
     }
   };
+}
+
+async function collect(req: Request, decoder: Transform | undefined, collected: Promise<Buffer>): Promise<Buffer> {
+  try {
+    if (decoder !== undefined) decompress(req, decoder);
+    return await collected;
+  } catch (cause) {
+    throw cause instanceof AppError ? cause : unreadable(cause);
+  } finally {
+    if (decoder !== undefined) req.unpipe(decoder);
+    decoder?.destroy();
+    // What is left of the body would stand before the next request on this connection.
+    req.resume();
+  }
 }
 
 function hasBody(req: Request): boolean {

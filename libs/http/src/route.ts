@@ -21,6 +21,8 @@ export interface Authenticator<C> {
   readonly scheme: SecurityScheme;
   /** Who is calling; throws `unauthenticated` or `forbidden`. Runs before the body is read. */
   authenticate(request: RequestFacts): Promise<C>;
+  /** Among whom large bodies take turns: the workspace of a key, for example. */
+  senderOf(caller: C): string;
 }
 
 export type SecurityScheme = 'session' | 'workspaceKey';

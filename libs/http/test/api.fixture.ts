@@ -17,6 +17,7 @@ const doorman: Authenticator<{ guest: string }> = {
     if (headers.authorization === undefined) throw new AppError('unauthenticated', 'Name yourself.');
     return { guest: headers.authorization };
   },
+  senderOf: ({ guest }) => guest,
 };
 
 const about = { tag: 'Test', summary: 'Test' };

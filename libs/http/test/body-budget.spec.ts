@@ -42,6 +42,7 @@ describe('the bodies of all requests under way', () => {
         authenticated += 1;
         return null;
       },
+      senderOf: () => 'sender',
     };
     server = createHttpServer({
       routes: [

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { parse } from 'secure-json-parse';
 import { z } from 'zod';
 import { defineRoute } from '../src/index.ts';
-import { MAX_JSON_DEPTH, MAX_JSON_PARTS, parseJsonBody } from '../src/json-body.ts';
+import { MAX_JSON_DEPTH, MAX_JSON_PARTS, MAX_LIST_PARTS, parseJsonBody } from '../src/json-body.ts';
 import { validate } from '../src/validation.ts';
 
 /** Brings a body over the size up to which it is parsed at once. */
@@ -13,6 +13,10 @@ const list = (text: string) => `["${LONG}",${text}]`;
 const TRICKY = String.raw`"],[{\"\\", "\\", "{", "\u005d", "é😀"`;
 
 const read = (text: string) => parseJsonBody(Buffer.from(text));
+const objectsOfDifferentKeys = (objects: number, keys: number) =>
+  Array.from({ length: objects }, (_object, index) =>
+    Object.fromEntries(Array.from({ length: keys }, (_key, key) => [`${index}_${key}`, 0])),
+  );
 const refusal = (text: string | Buffer) =>
   parseJsonBody(Buffer.from(text)).then(
     () => 'taken',
@@ -93,11 +97,18 @@ describe('a large body', () => {
     const elements = (count: number) => `["${LONG}",${'1,'.repeat(count - 2)}1]`;
     expect(await refusal(object(MAX_JSON_PARTS))).toBe('taken');
     expect(await refusal(elements(10_000))).toBe('taken');
+    const tenThousandParts = `,[${'1,'.repeat(9_998)}1]`;
+    const parts = (tenThousands: number) => `["${LONG}"${tenThousandParts.repeat(tenThousands)}`;
+    expect(await refusal(`${parts(MAX_LIST_PARTS / 10_000)}]`)).toBe('taken');
     const message = 'must have at most 20000 fields, elements, objects and lists';
     for (const [text, problem] of [
       [object(MAX_JSON_PARTS + 1), { path: '', message }],
       [list(`[${'1,'.repeat(MAX_JSON_PARTS)}1]`), { path: '[1]', message }],
       [elements(10_001), { path: '', message: 'must have at most 10000 elements' }],
+      [
+        `${parts(MAX_LIST_PARTS / 10_000)},1]`,
+        { path: '', message: 'must have at most 500000 fields, elements, objects and lists' },
+      ],
     ] as const) {
       await expect(read(text)).rejects.toMatchObject({
         code: 'invalid_request',
@@ -109,7 +120,7 @@ describe('a large body', () => {
   });
 
   it.each([
-    ['a list', 5, `[${`{"a":[${'{},'.repeat(1_000)}1]},`.repeat(1_000)}1]`],
+    ['a list', 5, JSON.stringify(objectsOfDifferentKeys(480, 1_000))],
     ['a text', 3, `"${'\\n'.repeat(2_500_000)}"`],
     ['nothing but blanks in a list', 1, `[${' '.repeat(5_000_000)}1]`],
   ])('gives other requests their turns while it is read: %s', async (_case, least, text) => {

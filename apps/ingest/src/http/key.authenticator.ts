@@ -29,6 +29,7 @@ export function createKeyAuthenticator(verify: KeyVerifier, quota: EventQuota): 
       quota.admit(key.tenantId);
       return key;
     },
+    senderOf: ({ tenantId }) => tenantId,
   };
 }
 
