@@ -4,7 +4,7 @@ import { readFile, stat } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { SERVICES } from '@tollkeeper/topology';
 import { eventually } from '@tollkeeper/testing';
 import { logIn } from '../src/api.client.ts';
@@ -17,7 +17,9 @@ const READY = /Tollkeeper is ready at (http:\/\/\S+)/;
 
 describe('npm run fleet', () => {
   let dataDirectory: string;
-  let runners: ChildProcessByStdio<null, Readable, Readable>[];
+  const runners: ChildProcessByStdio<null, Readable, Readable>[] = [];
+  /** The one that the first test leaves running. */
+  let running: Awaited<ReturnType<typeof run>> | undefined;
 
   /** Runs it until it is ready or has ended. */
   async function run(env: NodeJS.ProcessEnv = {}) {
@@ -61,11 +63,10 @@ describe('npm run fleet', () => {
     });
   }
 
-  beforeEach(async () => {
-    runners = [];
+  beforeAll(async () => {
     dataDirectory = await newDataDirectory();
   });
-  afterEach(async () => {
+  afterAll(async () => {
     for (const child of runners) {
       const pids = child.exitCode === null ? await processes(child.pid ?? 0) : [];
       child.kill('SIGKILL');
@@ -104,14 +105,14 @@ describe('npm run fleet', () => {
     await eventually(() => expect(first.child.exitCode).toBe(0));
     await expectGone(pids);
 
-    const second = await run();
+    const second = (running = await run());
     expect(second.terminal()).not.toContain(apiKey);
     expect(second.terminal()).not.toContain(password);
     expect(await spent(second.baseUrl)).toMatchObject({ metrics: { total_micros: 9 } });
   });
 
   it('leaves no process behind when it is killed', async () => {
-    const { child } = await run();
+    const { child } = running ?? (await run());
     const pids = await processes(child.pid ?? 0);
     expect(pids.length).toBeGreaterThanOrEqual(SERVICES.length + 2);
     child.kill('SIGKILL');

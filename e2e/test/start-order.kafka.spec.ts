@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type EmbeddedMongo, startEmbeddedMongo } from '@tollkeeper/embedded-mongo';
 import type { Replica } from '@tollkeeper/fleet';
 import { type KafkaBroker, startKafka } from '@tollkeeper/kafka';
@@ -16,10 +16,21 @@ describe('the order of a start does not matter', () => {
   let mongo: EmbeddedMongo;
   let kafka: KafkaBroker;
   let starting: Promise<FleetDeployment> | undefined;
-  let lines: string[];
+  const lines: string[] = [];
 
   const takeAwayStorage = () => Promise.all([kafka.kill(), ...mongo.members.map((member) => member.kill())]);
   const bringStorageBack = () => Promise.all([kafka.restart(), ...mongo.members.map((member) => member.restart())]);
+
+  /** The one fleet of this file; the first test that asks for it starts it. */
+  function deploy(): Promise<FleetDeployment> {
+    starting ??= deployFleet({
+      dataDirectory,
+      mongodbUri: mongo.uri,
+      kafkaBrokers: kafka.brokers,
+      onLine: (replica, line) => lines.push(`${replica} ${line}`),
+    });
+    return starting;
+  }
 
   async function expectToWork(deployment: FleetDeployment): Promise<void> {
     const owner = await logIn(deployment, deployment.owner);
@@ -32,13 +43,12 @@ describe('the order of a start does not matter', () => {
     });
   }
 
-  beforeEach(async () => {
-    lines = [];
+  beforeAll(async () => {
     dataDirectory = await newDataDirectory();
     mongo = await startEmbeddedMongo({ dataDirectory: join(dataDirectory, 'own-mongo') });
     kafka = await startKafka({ dataDirectory: join(dataDirectory, 'own-kafka') });
   });
-  afterEach(async () => {
+  afterAll(async () => {
     await (await starting?.catch(() => undefined))?.fleet.stop();
     await kafka.stop();
     await mongo.stop();
@@ -47,13 +57,8 @@ describe('the order of a start does not matter', () => {
 
   it('at the first start: services without their storage stay, say why they are not ready, and get ready by themselves', async () => {
     await takeAwayStorage();
-    starting = deployFleet({
-      dataDirectory,
-      mongodbUri: mongo.uri,
-      kafkaBrokers: kafka.brokers,
-      onLine: (replica, line) => lines.push(`${replica} ${line}`),
-    });
-    starting.catch(() => undefined);
+    const first = deploy();
+    first.catch(() => undefined);
     const waiting = (service: string, text: string) =>
       eventually(() => expect(lines.find((line) => line.startsWith(service) && line.includes(text))).toBeDefined());
     for (const service of SERVICES) {
@@ -61,12 +66,11 @@ describe('the order of a start does not matter', () => {
       else if (TOPOLOGY[service].mongodb) await waiting(service, 'MONGODB_URI');
     }
     await bringStorageBack();
-    await expectToWork(await starting);
+    await expectToWork(await first);
   });
 
   it('at a later one: they come up in reverse order, and what they store in comes last', async () => {
-    starting = deployFleet({ dataDirectory, mongodbUri: mongo.uri, kafkaBrokers: kafka.brokers });
-    const deployment = await starting;
+    const deployment = await deploy();
     await deployment.end('SIGKILL');
     await takeAwayStorage();
     const launched: Replica[] = [];
@@ -91,8 +95,7 @@ describe('the order of a start does not matter', () => {
   });
 
   it('without the log, people log in and read what was counted; it is counted on as soon as the log is there', async () => {
-    starting = deployFleet({ dataDirectory, mongodbUri: mongo.uri, kafkaBrokers: kafka.brokers });
-    const deployment = await starting;
+    const deployment = await deploy();
     const { path, apiKey } = await newWorkspace(await logIn(deployment, deployment.owner));
     const spend = { path: path('/dashboard/spend?range=1m') };
     expect((await postEvents(deployment, apiKey, [spendSettled({ amountMicros: 5 })])).status).toBe(202);
