@@ -50,9 +50,12 @@ interface Member {
   host: string;
 }
 
-/** A start that was killed before it made the user has left a set on its own ports, which nobody else can be using. */
+/**
+ * A start that was killed before it made the user has left a set on its own ports, which nobody else can be using. One
+ * member elects itself at once; several that begin together wait 10 s for a primary before one of them stands.
+ */
 async function initiate(admin: Db, members: Member[]): Promise<void> {
-  const config = { _id: REPLICA_SET, version: 1, members };
+  const config = { _id: REPLICA_SET, version: 1, members: members.slice(0, 1) };
   try {
     await admin.command({ replSetInitiate: config });
   } catch (error) {
@@ -60,6 +63,9 @@ async function initiate(admin: Db, members: Member[]): Promise<void> {
     if (!hasCode(error, ALREADY_INITIALIZED)) throw error;
     await reconfigure(admin, config);
   }
+  if (members.length === 1) return;
+  await until(async () => (await admin.command({ hello: 1 }))['isWritablePrimary'] === true);
+  await reconfigure(admin, { ...config, members });
 }
 
 /** The ports of two starts differ, and a member that doesn't find itself in the configuration serves nobody. */
@@ -75,7 +81,20 @@ async function adopt(admin: Db, members: Member[]): Promise<true> {
   }
   const moved = config.members.map((member, index) => ({ ...member, host: members[index]?.host ?? member.host }));
   await reconfigure(admin, { ...config, version: config.version + 1, members: moved });
+  if (members.length > 1) await standForElection(admin);
   return true;
+}
+
+/** Each member would wait 10 s for a primary before it stands. One that must not be it yet is refused. */
+async function standForElection(admin: Db): Promise<void> {
+  await until(async () => {
+    const { isWritablePrimary, primary } = await admin.command({ hello: 1 });
+    if (isWritablePrimary === true || primary !== undefined) return true;
+    await admin.command({ replSetStepUp: 1 }).catch((error: unknown) => {
+      if (!(error instanceof MongoServerError)) throw error;
+    });
+    return false;
+  });
 }
 
 /**
@@ -97,12 +116,18 @@ async function reconfigure(admin: Db, config: object): Promise<void> {
 
 /** Resolves to the primary's port once there is one and every other member follows it. */
 async function waitForMembers(ports: readonly number[]): Promise<number> {
-  const deadline = Date.now() + PRIMARY_TIMEOUT_MS;
-  for (;;) {
+  let primary: number | undefined;
+  await until(async () => {
     const states = await Promise.all(ports.map((port) => withoutUser(port, (admin) => admin.command({ hello: 1 }))));
-    const primary = ports[states.findIndex(({ isWritablePrimary }) => isWritablePrimary)];
-    const following = states.filter(({ secondary }) => secondary).length;
-    if (primary !== undefined && following === ports.length - 1) return primary;
+    primary = ports[states.findIndex(({ isWritablePrimary }) => isWritablePrimary)];
+    return primary !== undefined && states.filter(({ secondary }) => secondary).length === ports.length - 1;
+  });
+  return primary!;
+}
+
+async function until(holds: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + PRIMARY_TIMEOUT_MS;
+  while (!(await holds())) {
     if (Date.now() > deadline) throw new Error(`no mongod became primary within ${PRIMARY_TIMEOUT_MS / 1000} s`);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
