@@ -174,21 +174,20 @@ async function createRules(owner: ApiClient, workspace: TestWorkspace, url: stri
     owner.expect<{ id: string }>({ method: 'POST', path: workspace.path(path), body, status: 201 });
   const config = { url, signing_secret: SIGNING_SECRET };
   const channel = await create('/alerts/channels', { channel_type: 'webhook', config });
-  for (const [index, name] of rules.entries()) {
-    await create('/alerts/rules', {
-      name,
-      severity: 'high',
-      scope_type: 'workspace',
-      scope_id: workspace.id,
-      rule_kind: name === MARK ? 'first_occurrence' : 'event_count_gte',
-      rule_config: {
-        window_seconds: WINDOW_SECONDS,
-        ...(name !== MARK && { threshold: thresholdOf(index) }),
-        filters: { event_types: [name] },
-      },
-      channel_config_ids: [channel.id],
-    });
-  }
+  const ofRule = (name: string, index: number) => ({
+    name,
+    severity: 'high',
+    scope_type: 'workspace',
+    scope_id: workspace.id,
+    rule_kind: name === MARK ? 'first_occurrence' : 'event_count_gte',
+    rule_config: {
+      window_seconds: WINDOW_SECONDS,
+      ...(name !== MARK && { threshold: thresholdOf(index) }),
+      filters: { event_types: [name] },
+    },
+    channel_config_ids: [channel.id],
+  });
+  await Promise.all(rules.map((name, index) => create('/alerts/rules', ofRule(name, index))));
 }
 
 /** The mark comes first, and fires at once. */

@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { encodeGatewayEvent, GATEWAY_EVENTS_TOPIC } from '@tollkeeper/contracts';
 import { eventually } from '@tollkeeper/testing';
 import { Kafka, type KafkaMessage, logLevel, type Message } from 'kafkajs';
-import { logIn } from '../src/api.client.ts';
-import { useFleet } from '../src/fleet.stage.ts';
-import { readMetric } from '../src/metrics.ts';
-import { newWatchedWorkspace, type WatchedWorkspace } from '../src/watched.workspace.ts';
+import { logIn } from '../api.client.ts';
+import type { FleetStage } from '../fleet.stage.ts';
+import { readMetric } from '../metrics.ts';
+import { newWatchedWorkspace, type WatchedWorkspace } from '../watched.workspace.ts';
 
 const DEAD_TOPIC = `${GATEWAY_EVENTS_TOPIC}.dead`;
 /** As much as a broker takes by its defaults, which is more than the log's own appenders write. */
@@ -20,59 +20,60 @@ const POISON: { what: string; message: Message; reason: RegExp }[] = [
   { what: 'no key', message: { key: null, ...NOT_JSON }, reason: /is not JSON/ },
 ];
 
-describe('records that nobody can read, in the midst of the events of a workspace', () => {
-  const stage = useFleet({ env: { LOG_LEVEL: 'info' } });
-  let kafka: Kafka;
-  let workspace: WatchedWorkspace;
-  /** Where they are in the log, in the order of POISON. */
-  let offsets: string[];
+export function describePoison(stage: FleetStage): void {
+  describe('records that nobody can read, in the midst of the events of a workspace', () => {
+    let kafka: Kafka;
+    let workspace: WatchedWorkspace;
+    /** Where they are in the log, in the order of POISON. */
+    let offsets: string[];
 
-  beforeAll(async () => {
-    const target = stage.deployment();
-    const owner = await logIn(target, target.owner);
-    workspace = await newWatchedWorkspace({ target, owner, receiver: stage.receiver(), alarms: 2 });
-    kafka = new Kafka({ brokers: [target.fleet.kafka!.brokers], logLevel: logLevel.NOTHING });
-    const { gateway, nextBatch, mark } = workspace;
-    for (let batch = 0; batch < 5; batch++) await gateway.report(nextBatch(10));
-    offsets = await appendPoison(kafka, workspace.workspace.id);
-    for (let batch = 0; batch < 5; batch++) await gateway.report(nextBatch(10));
-    await mark('agent-behind');
-  });
-  afterAll(() => workspace.gateway.close());
+    beforeAll(async () => {
+      const target = stage.deployment();
+      const owner = await logIn(target, target.owner);
+      workspace = await newWatchedWorkspace({ target, owner, receiver: stage.receiver(), alarms: 2 });
+      kafka = new Kafka({ brokers: [target.fleet.kafka!.brokers], logLevel: logLevel.NOTHING });
+      const { gateway, nextBatch, mark } = workspace;
+      for (let batch = 0; batch < 5; batch++) await gateway.report(nextBatch(10));
+      offsets = await appendPoison(kafka, workspace.workspace.id);
+      for (let batch = 0; batch < 5; batch++) await gateway.report(nextBatch(10));
+      await mark('agent-behind');
+    });
+    afterAll(() => workspace.gateway.close());
 
-  it('hold up nothing behind them: events are counted, agents registered, and alerts fire and arrive', async () => {
-    await eventually(async () => {
-      expect(await workspace.sees('agent-behind')).toEqual({ counted: true, registered: true, notified: true });
-      await workspace.expectExact();
+    it('hold up nothing behind them: events are counted, agents registered, and alerts fire and arrive', async () => {
+      await eventually(async () => {
+        expect(await workspace.sees('agent-behind')).toEqual({ counted: true, registered: true, notified: true });
+        await workspace.expectExact();
+      });
+    });
+
+    it('are dead letters, from each group that could not read them, with the reason and the place', async () => {
+      const letters = await readAll(kafka, DEAD_TOPIC, (found) =>
+        ['dashboard', 'identity'].every((group) => lettersOf(group, found).size === POISON.length),
+      );
+      for (const group of ['dashboard', 'identity']) {
+        const ofGroup = lettersOf(group, letters);
+        expect([...ofGroup.keys()]).toEqual(offsets);
+        for (const [index, { message, reason }] of POISON.entries()) {
+          const { value, headers } = ofGroup.get(offsets[index]!)!;
+          expect(String(headers?.['dead-reason'])).toMatch(reason);
+          expect(String(headers?.['dead-topic'])).toBe(GATEWAY_EVENTS_TOPIC);
+          const original = Buffer.from(message.value ?? '');
+          expect(original.subarray(0, value?.length).equals(value ?? Buffer.alloc(0))).toBe(true);
+          expect(Number(headers?.['dead-value-bytes'] ?? value?.length)).toBe(original.length);
+        }
+      }
+      // Alerts passes over what no rule counts before it is read; what has no type might have been counted.
+      expect(lettersOf('alerts', letters).has(offsets[0]!)).toBe(true);
+    });
+
+    it.each(['dashboard', 'identity'] as const)('are counted in a metric of %s', async (service) => {
+      const [replica] = stage.deployment().fleet.services[service];
+      const samples = await readMetric(replica!, 'event_log_dead_letters_total');
+      expect(samples).toMatchObject([{ labels: { topic: GATEWAY_EVENTS_TOPIC }, value: POISON.length }]);
     });
   });
-
-  it('are dead letters, from each group that could not read them, with the reason and the place', async () => {
-    const letters = await readAll(kafka, DEAD_TOPIC, (found) =>
-      ['dashboard', 'identity'].every((group) => lettersOf(group, found).size === POISON.length),
-    );
-    for (const group of ['dashboard', 'identity']) {
-      const ofGroup = lettersOf(group, letters);
-      expect([...ofGroup.keys()]).toEqual(offsets);
-      for (const [index, { message, reason }] of POISON.entries()) {
-        const { value, headers } = ofGroup.get(offsets[index]!)!;
-        expect(String(headers?.['dead-reason'])).toMatch(reason);
-        expect(String(headers?.['dead-topic'])).toBe(GATEWAY_EVENTS_TOPIC);
-        const original = Buffer.from(message.value ?? '');
-        expect(original.subarray(0, value?.length).equals(value ?? Buffer.alloc(0))).toBe(true);
-        expect(Number(headers?.['dead-value-bytes'] ?? value?.length)).toBe(original.length);
-      }
-    }
-    // Alerts passes over what no rule counts before it is read; what has no type might have been counted.
-    expect(lettersOf('alerts', letters).has(offsets[0]!)).toBe(true);
-  });
-
-  it.each(['dashboard', 'identity'] as const)('are counted in a metric of %s', async (service) => {
-    const [replica] = stage.deployment().fleet.services[service];
-    const samples = await readMetric(replica!, 'event_log_dead_letters_total');
-    expect(samples).toMatchObject([{ labels: { topic: GATEWAY_EVENTS_TOPIC }, value: POISON.length }]);
-  });
-});
+}
 
 /** An event that is whole, but for the version of its record. */
 function futureVersion(): string {
