@@ -121,8 +121,8 @@ describe('a large body', () => {
 
   it.each([
     ['a list', 5, JSON.stringify(objectsOfDifferentKeys(480, 1_000))],
-    ['a text', 3, `"${'\\n'.repeat(2_500_000)}"`],
-    ['nothing but blanks in a list', 1, `[${' '.repeat(5_000_000)}1]`],
+    ['a text', 4, `"${'\\n'.repeat(10_000_000)}"`],
+    ['nothing but blanks in a list', 2, `[${' '.repeat(20_000_000)}1]`],
   ])('gives other requests their turns while it is read: %s', async (_case, least, text) => {
     let turns = 0;
     let next = setImmediate(function count() {
