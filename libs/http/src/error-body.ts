@@ -23,7 +23,7 @@ export const HTTP_STATUS: Record<ErrorCode, number> = {
 };
 
 /** The body of every error answer; `errorBodySchema` of the contracts describes it. */
-export interface ErrorBody {
+interface ErrorBody {
   error: string;
   code: ErrorCode;
   details?: ErrorDetail[];
@@ -46,22 +46,14 @@ const DEFAULT_RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, number>> = {
   upstream_timeout: 5,
 };
 
-/**
- * The body that tells a caller about `error`. What is not an {@link AppError} is told as `internal`, without its
- * message.
- */
-export function errorBody(error: unknown, requestId: string): ErrorBody {
-  const { code, message, details } = toAppError(error);
-  return { error: message, code, ...(details !== undefined && { details }), request_id: requestId };
-}
-
-/** The whole answer to `error`. */
+/** The whole answer to `error`. What is not an {@link AppError} is told as `internal`, without its message. */
 export function errorAnswer(error: unknown, requestId: string): ErrorAnswer {
-  const { code, retryAfterSeconds = DEFAULT_RETRY_AFTER_SECONDS[code], allow } = toAppError(error);
+  const { code, message, details, retryAfterSeconds = DEFAULT_RETRY_AFTER_SECONDS[code], allow } = toAppError(error);
   const headers: Record<string, string> = {};
   if (retryAfterSeconds !== undefined) headers['retry-after'] = String(retryAfterSeconds);
   if (allow !== undefined) headers['allow'] = allow.join(', ');
-  return { status: HTTP_STATUS[code], headers, body: errorBody(error, requestId) };
+  const body = { error: message, code, ...(details !== undefined && { details }), request_id: requestId };
+  return { status: HTTP_STATUS[code], headers, body };
 }
 
 const INTERNAL = new AppError(
@@ -70,7 +62,7 @@ const INTERNAL = new AppError(
 );
 
 /** What a caller may be told about any thrown value. */
-export function toAppError(error: unknown): AppError {
+function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof Error) {
     if (error instanceof URIError) {

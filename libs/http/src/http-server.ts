@@ -31,8 +31,8 @@ import { validate } from './validation.ts';
 /** Version of the public API, whose document the gateway merges from those of the services. */
 const API_VERSION = '1';
 
-export const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024;
-export const DEFAULT_BODY_BUDGET_BYTES = 32 * 1024 * 1024;
+const DEFAULT_BODY_LIMIT_BYTES = 1024 * 1024;
+const DEFAULT_BODY_BUDGET_BYTES = 32 * 1024 * 1024;
 /** Part of the budget that is made values of at a time: a value takes up to twenty times the bytes of its text. */
 const VALUES_SHARE = 1 / 8;
 

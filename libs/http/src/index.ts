@@ -2,7 +2,6 @@ export * from './answer-status.ts';
 export * from './body-budget.ts';
 export * from './caller-token.ts';
 export * from './error-answerer.ts';
-export * from './error-body.ts';
 export * from './http-listener.ts';
 export * from './http-server.ts';
 export * from './openapi.ts';

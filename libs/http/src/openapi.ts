@@ -13,7 +13,7 @@ export interface ApiInfo {
 
 export type OpenApiDocument = ReturnType<typeof createDocument>;
 
-export const SECURITY_SCHEMES = {
+const SECURITY_SCHEMES = {
   session: {
     type: 'apiKey',
     in: 'cookie',
@@ -93,6 +93,6 @@ function security(access: Access): oas32.SecurityRequirementObject[] {
 }
 
 /** True for the access of routes that act in a workspace. */
-export function isRole(access: Access): access is Role {
+function isRole(access: Access): access is Role {
   return ROLES.includes(access as Role);
 }

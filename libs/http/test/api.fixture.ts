@@ -70,7 +70,7 @@ export const routes: Route[] = [
     access: 'public',
     params: z.object({ id }),
     body: {
-      'application/merge-patch+json': z.record(z.string(), z.unknown()),
+      'application/merge-patch+json': z.record(z.string(), z.null()),
       'application/json': z.record(z.string(), z.unknown()),
     },
     bodyLimitBytes: 64,
@@ -126,6 +126,18 @@ export const routes: Route[] = [
     responses: { 204: { description: 'Never' } },
     handler: async () => {
       throw new AppError('rate_limited', 'Too many.', { retryAfterSeconds: 7 });
+    },
+  }),
+  defineRoute({
+    ...about,
+    method: 'get',
+    path: '/api/v1/down',
+    operationId: 'getDown',
+    description: 'Never works.',
+    access: 'public',
+    responses: { 204: { description: 'Never' } },
+    handler: async () => {
+      throw new AppError('service_unavailable', 'The database is down.', { cause: new Error('connect to 10.0.0.1') });
     },
   }),
 ];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { defineRoute, HTTP_STATUS, openApiDocument } from '../src/index.ts';
+import { defineRoute, openApiDocument } from '../src/index.ts';
 import { routes } from './api.fixture.ts';
 
 const document = openApiDocument(routes, { title: 'Test', version: '1.0.0' });
@@ -19,6 +19,16 @@ describe('openApiDocument', () => {
     expect(ids.toSorted()).toEqual(routes.map(({ operationId }) => operationId).toSorted());
   });
 
+  it('describes an operation in the words of its route', () => {
+    expect(operation('/api/v1/down', 'get')).toMatchObject({ summary: 'Test', description: 'Never works.' });
+    expect(operation('/api/v1/busy', 'get')).not.toHaveProperty('description');
+  });
+
+  it('refuses two routes of one method and path', () => {
+    const twice = () => openApiDocument([...routes, ...routes], { title: 'Test', version: '1.0.0' });
+    expect(twice).toThrow('get /api/v1/public is defined twice');
+  });
+
   it('gives every operation the error body as its default answer', () => {
     expect(operation('/api/v1/public', 'get').responses?.default).toMatchObject({
       content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
@@ -30,7 +40,10 @@ describe('openApiDocument', () => {
     expect(operation('/api/v1/me', 'get')).toMatchObject({ security: [{ session: [] }] });
     expect(operation('/api/v1/me', 'get').servers).toBeUndefined();
     expect(operation('/api/v1/guests', 'post')).toMatchObject({ security: [{ workspaceKey: [] }] });
-    expect(operation('/api/v1/items/{id}', 'put').servers?.map(({ url }) => url)).toEqual(['/w/{slug}', '/']);
+    expect(operation('/api/v1/items/{id}', 'put').servers).toMatchObject([
+      { url: '/w/{slug}', variables: { slug: { default: expect.stringMatching(/./) } } },
+      { url: '/' },
+    ]);
   });
 
   it('publishes parameters and bodies as they are validated', () => {
@@ -65,11 +78,5 @@ describe('defineRoute', () => {
         handler: async () => ({ status: 204 }),
       });
     expect(define).toThrow('getItem: the path /api/v1/items/{id} and the params {item_id} do not agree');
-  });
-});
-
-describe('HTTP_STATUS', () => {
-  it('maps every code to a status of an error', () => {
-    for (const status of Object.values(HTTP_STATUS)) expect(status).toBeGreaterThanOrEqual(400);
   });
 });
