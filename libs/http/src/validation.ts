@@ -42,15 +42,14 @@ export async function validate(route: Route, params: unknown, url: string, body:
     query: check(route.query, readQuery(url, problems), problems) ?? {},
     body: undefined,
   };
-  if (route.bodies !== undefined) {
-    const schema = body.contentType === undefined ? Object.values(route.bodies)[0] : route.bodies[body.contentType];
-    if (body.value === undefined && schema?.safeParse(undefined).success !== true) {
-      problems.add({ path: '', message: 'a JSON body is required' });
-    } else if (schema instanceof z.ZodArray && Array.isArray(body.value)) {
-      valid.body = await checkList(schema, body.value, problems);
-    } else {
-      valid.body = check(schema, body.value, problems);
-    }
+  const { contentType = '', value } = body;
+  const schema = route.bodies?.[contentType];
+  if (route.bodies !== undefined && value === undefined) {
+    problems.add({ path: '', message: 'a JSON body is required' });
+  } else if (schema instanceof z.ZodArray && Array.isArray(value)) {
+    valid.body = await checkList(schema, value, problems);
+  } else {
+    valid.body = check(schema, value, problems);
   }
   const { count, details } = problems;
   if (count > 0) throw invalidRequest(details, count);
