@@ -12,10 +12,10 @@ import {
 
 const secret = 'a-secret-of-more-than-32-characters!';
 const caller: Caller = { userId: 'user_1', tenantId: provenTenantId('ws_1'), role: 'admin' };
-const refused = { code: 'unauthenticated' };
+const refused = { code: 'unauthenticated', message: 'You are not signed in. Log in and try again.' };
 
 function forge(claims: Record<string, unknown>, key = secret) {
-  return new SignJWT(claims).setProtectedHeader({ alg: 'HS256' }).setSubject('user_1').sign(tokenKey(key));
+  return new SignJWT({ sub: 'user_1', ...claims }).setProtectedHeader({ alg: 'HS256' }).sign(tokenKey(key));
 }
 
 const nowSeconds = () => Math.floor(Date.now() / 1000);
@@ -84,6 +84,15 @@ describe('caller token', () => {
     ).rejects.toMatchObject(refused);
   });
 
+  it('is refused when it names no user, or only one of workspace and role', async () => {
+    const claims = { aud: 'tollkeeper:keys', iat: nowSeconds(), exp: nowSeconds() + 30 };
+    for (const bad of [{ sub: 7 }, { tenant: 'ws_1' }, { role: 'owner' }, { tenant: 7, role: 'owner' }]) {
+      await expect(verifyCallerToken(secret, 'keys', await forge({ ...claims, ...bad }))).rejects.toMatchObject(
+        refused,
+      );
+    }
+  });
+
   it('is for one service: no other takes it, and none takes one that names no service', async () => {
     const token = await signCallerToken(secret, 'keys', caller);
     const [iat, exp] = [nowSeconds(), nowSeconds() + 30];
@@ -104,8 +113,10 @@ describe('caller token', () => {
     await expect(jwtVerify(address, key, { audience: 'tollkeeper-client' })).resolves.toBeDefined();
   });
 
-  it('needs a secret as long as its hash', () => {
-    expect(() => tokenKey('short')).toThrow('at least 32 bytes');
+  it('needs a secret with as many bytes as its hash', async () => {
+    expect(() => tokenKey('s'.repeat(31))).toThrow('at least 32 bytes');
+    const key = tokenKey('é'.repeat(16));
+    await expect(verifyCallerToken(key, 'keys', await signCallerToken(key, 'keys', caller))).resolves.toEqual(caller);
   });
 });
 
@@ -119,5 +130,10 @@ describe('client address', () => {
     ).rejects.toMatchObject(refused);
     const forKeys = await signClientAddress(secret, 'keys', '192.0.2.1');
     await expect(verifyClientAddress(secret, 'identity', forKeys)).rejects.toMatchObject(refused);
+  });
+
+  it('is a text', async () => {
+    const token = await forge({ sub: 7, aud: 'tollkeeper-client:keys', iat: nowSeconds(), exp: nowSeconds() + 30 });
+    await expect(verifyClientAddress(secret, 'keys', token)).rejects.toMatchObject(refused);
   });
 });

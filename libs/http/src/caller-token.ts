@@ -29,7 +29,7 @@ export type TokenKey = KeyObject;
 
 /** The key for the text of `CALLER_TOKEN_SECRET`. Throws when it is shorter than HS256 needs. */
 export function tokenKey(secret: string): TokenKey {
-  const bytes = Buffer.from(secret, 'utf8');
+  const bytes = Buffer.from(secret);
   if (bytes.length < 32) throw new Error('CALLER_TOKEN_SECRET must have at least 32 bytes');
   return createSecretKey(bytes);
 }

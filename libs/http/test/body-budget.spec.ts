@@ -102,6 +102,8 @@ describe('the bodies of all requests under way', () => {
       body: gzipSync(JSON.stringify({ text: 'x'.repeat(60_000) })),
     });
     expect(compressed.status).toBe(503);
+    const refusals = await metrics.registry.getSingleMetricAsString('http_server_refused_total');
+    expect(refusals).toMatch(/reason="body_budget",.*\} 2$/m);
     expect((await post(10_000)).status).toBe(204);
     released.resolve();
 
@@ -153,6 +155,7 @@ describe('the bodies of all requests under way', () => {
     await eventually(async () => expect((await post(60_000)).status).toBe(204));
     expect(await metric('http_server_body_bytes')).toBeLessThanOrEqual(BUDGET_BYTES);
     expect(answers).toMatch(/^HTTP\/1\.1 503 /);
+    expect(answers).toMatch(/^connection: close\r$/im);
   });
 
   it('keep nobody out when 1030 of them have sent one byte', async () => {

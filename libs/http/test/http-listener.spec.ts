@@ -6,7 +6,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { createMetrics } from '@tollkeeper/runtime';
 import { eventually } from '@tollkeeper/testing';
 import { createHttpListener } from '../src/index.ts';
-import type { HttpListener, HttpListenerOptions } from '../src/index.ts';
+import type { HttpListener, HttpListenerOptions, Refusal } from '../src/index.ts';
 
 let server: HttpListener | undefined;
 
@@ -53,11 +53,13 @@ describe('createHttpListener', () => {
     await fetchText('/fast');
     const slow = fetchText('/slow');
     await arrived.promise;
-    const stopped = stop();
+    let over = 0;
+    const stopped = [stop(), stop()].map((each) => each.then(() => (over += 1)));
     await expect(fetch(`${url}/fast`)).rejects.toThrow();
+    expect(over).toBe(0);
     release.resolve();
     await expect(slow).resolves.toBe('slow');
-    await stopped;
+    await Promise.all(stopped);
     agent.destroy();
   });
 
@@ -86,6 +88,20 @@ describe('createHttpListener', () => {
     agent.destroy();
   });
 
+  it('asked to drain, leaves the answers whole that have begun', async () => {
+    const release = Promise.withResolvers<void>();
+    const { url, drain } = await start({
+      listener: (_req, res) => {
+        res.write('be');
+        void release.promise.then(() => res.end('gun'));
+      },
+    });
+    const begun = await fetch(url);
+    drain?.();
+    release.resolve();
+    expect(await begun.text()).toBe('begun');
+  });
+
   it('cuts off what does not finish in time', async () => {
     const arrived = Promise.withResolvers<void>();
     const { url, stop } = await start({ stopTimeoutMs: 20, listener: () => arrived.resolve() });
@@ -95,15 +111,53 @@ describe('createHttpListener', () => {
     await expect(hanging).rejects.toThrow();
   });
 
-  it('answers headers that are too large with 431 and what is not HTTP with 400, in the common error body', async () => {
-    const { url } = await start({ listener: (_req, res) => void res.end() });
-    const large = await raw(url, `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`);
-    expect(large).toMatch(/^HTTP\/1.1 431 .*"code":"invalid_request","request_id":"req_/s);
-    expect(await raw(url, 'HELLO\r\n\r\n')).toMatch(/^HTTP\/1.1 400 .*"error":"The request is not valid HTTP\."/s);
+  it.each<[string, { sent: string; status: string; error: string; counted: Refusal[] }]>([
+    [
+      'headers that are too large',
+      {
+        sent: `GET / HTTP/1.1\r\nHost: a\r\nX: ${'x'.repeat(20_000)}\r\n\r\n`,
+        status: '431 Request Header Fields Too Large',
+        error: 'The request headers are larger than 16384 bytes.',
+        counted: [],
+      },
+    ],
+    [
+      'what is not HTTP',
+      { sent: 'HELLO\r\n\r\n', status: '400 Bad Request', error: 'The request is not valid HTTP.', counted: [] },
+    ],
+    [
+      'a request that does not arrive',
+      {
+        sent: 'GET / HTTP/1.1\r\nHost: a\r\n',
+        status: '408 Request Timeout',
+        error: 'The request took too long to arrive. Send it again.',
+        counted: ['request_timeout'],
+      },
+    ],
+  ])('answers %s in the common error body', async (_what, { sent, status, error, counted }) => {
+    const refused: Refusal[] = [];
+    const { url } = await start({
+      requestTimeoutMs: 100,
+      countRefusal: (reason) => refused.push(reason),
+      listener: (_req, res) => void res.end(),
+    });
+    const [head = '', body = ''] = (await raw(url, sent)).split('\r\n\r\n');
+    const [statusLine, ...headers] = head.split('\r\n');
+    expect(statusLine).toBe(`HTTP/1.1 ${status}`);
+    const { request_id, ...rest } = JSON.parse(body) as { request_id: string };
+    expect(rest).toEqual({ error, code: 'invalid_request' });
+    expect(request_id).toMatch(/^req_/);
+    expect(headers).toEqual([
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${body.length}`,
+      `X-Request-Id: ${request_id}`,
+      'Connection: close',
+    ]);
+    expect(refused).toEqual(counted);
   });
 
   it.each([
-    ['no Host', 'GET / HTTP/1.1\r\n', 'no Host header'],
+    ['no Host', 'GET / HTTP/1.1\r\nFrom: a\r\n', 'no Host header'],
     ['two Hosts', 'GET / HTTP/1.1\r\nHost: a\r\nhost: b\r\n', 'several Host headers'],
     ['a whole URL in place of its path', 'GET http://a/api HTTP/1.1\r\nHost: a\r\n', 'must be a path'],
     ['no path', 'OPTIONS * HTTP/1.1\r\nHost: a\r\n', 'must be a path'],
@@ -146,14 +200,15 @@ describe('createHttpListener', () => {
     );
   });
 
+  it('takes a request with one Host, whatever else it has', async () => {
+    const { url } = await start({ listener: (_req, res) => void res.end('taken') });
+    const head = 'GET / HTTP/1.1\r\nHOST: a\r\nFrom: a\r\nhosts: b\r\nX-Host: b\r\nConnection: close\r\n\r\n';
+    expect(await raw(url, head)).toMatch(/^HTTP\/1.1 200 .*taken$/s);
+  });
+
   it('takes a request of HTTP/1.0 without Host, which has none', async () => {
     const { url } = await start({ listener: (_req, res) => void res.end('taken') });
     expect(await raw(url, 'GET / HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1.1 200 .*taken$/s);
-  });
-
-  it('answers 408 to a request that does not arrive', async () => {
-    const { url } = await start({ requestTimeoutMs: 100, listener: (_req, res) => void res.end() });
-    expect(await raw(url, 'GET / HTTP/1.1\r\nHost: a\r\n')).toMatch(/^HTTP\/1.1 408 /);
   });
 
   it('lets go of a request that does not arrive, even if its client keeps the connection open', async () => {
@@ -214,6 +269,26 @@ describe('createHttpListener', () => {
       });
       expect(await (await fetch(url)).text()).toBe('half and rest');
     });
+  });
+
+  it.each([
+    ['127.0.0.1', 'http://127.0.0.1:8080'],
+    ['0.0.0.0', 'http://127.0.0.1:8080'],
+    ['::', 'http://127.0.0.1:8080'],
+    ['::1', 'http://[::1]:8080'],
+  ])('on %s is reached on this machine at %s', (host, url) => {
+    const listener = createHttpListener({ ...meters(), name: 'test', host, port: 8080, listener: () => undefined });
+    expect(listener.url).toBe(url);
+  });
+
+  it('shows how many connections are open', async () => {
+    const { metrics } = meters();
+    const { url } = await start({ metrics, listener: (_req, res) => void res.end() });
+    const shown = async () => (await metrics.registry.getSingleMetricAsString('http_server_connections')).trim();
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
+    await eventually(async () => expect(await shown()).toMatch(/ 1$/));
+    socket.destroy();
+    await eventually(async () => expect(await shown()).toMatch(/ 0$/));
   });
 
   it('says which address it cannot listen on', async () => {

@@ -1,4 +1,4 @@
-import { gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import request from 'supertest';
 import { CALLER_HEADER, CLIENT_HEADER, signClientAddress } from '../src/index.ts';
@@ -37,14 +37,15 @@ describe('checks come in the decided order', () => {
       .type('json')
       .send('{');
     expect(answer.status).toBe(403);
-    expect(answer.body.code).toBe('forbidden');
+    expect(answer.body).toMatchObject({ code: 'forbidden', error: 'This needs the role admin in the workspace.' });
   });
 
   it('400 workspace_required when the caller has no workspace', async () => {
     const answer = await put()
       .set(CALLER_HEADER, await as(null))
       .send({ items: [] });
-    expect(answer.body.code).toBe('workspace_required');
+    expect(answer.status).toBe(400);
+    expect(answer.body).toMatchObject({ code: 'workspace_required', error: expect.stringContaining('/w/{slug}') });
   });
 
   it('the authenticator of a route, before anything about the body', async () => {
@@ -69,12 +70,21 @@ describe('bodies', () => {
     ]) {
       expect((await put().set('content-type', type).send('{}')).status).toBe(415);
     }
+    const { body } = await http().patch('/api/v1/items/abc').type('text/plain').send('{}');
+    expect(body.error).toBe('The Content-Type must be application/merge-patch+json or application/json.');
+    const { body: ofCharset } = await put().set('content-type', 'application/json; charset=utf-16').send('{}');
+    expect(ofCharset.error).toBe('The charset of the Content-Type must be utf-8.');
+    expect((await put().set('content-type', 'application/json; charset=UTF-8').send('{"items":[]}')).status).toBe(200);
     expect((await put().unset('content-type').send(Buffer.from('{}').toString())).status).toBe(415);
   });
 
-  it('each route names the content types that it takes', async () => {
+  it('each route names the content types that it takes, and checks each by its own schema', async () => {
     const answer = await http().patch('/api/v1/items/abc').type('application/merge-patch+json').send('{"a":null}');
     expect(answer.body).toEqual({ value: { a: null } });
+    expect((await http().patch('/api/v1/items/abc').type('application/merge-patch+json').send('{"a":1}')).status).toBe(
+      400,
+    );
+    expect((await http().patch('/api/v1/items/abc').type('application/json').send('{"a":1}')).status).toBe(200);
     expect((await put().type('application/merge-patch+json').send('{}')).status).toBe(415);
   });
 
@@ -115,7 +125,10 @@ describe('bodies', () => {
   });
 
   it('413 over the limit, also when a small compressed body grows over it', async () => {
-    expect((await put().send({ items: [], note: 'x'.repeat(2000) })).body.code).toBe('payload_too_large');
+    expect((await put().send({ items: [], note: 'x'.repeat(2000) })).body).toMatchObject({
+      code: 'payload_too_large',
+      error: 'The request body is too large.',
+    });
     const bomb = gzipSync(JSON.stringify({ items: [], note: 'x'.repeat(100_000) }));
     const answer = await put()
       .type('json')
@@ -123,6 +136,34 @@ describe('bodies', () => {
       .serialize((value: unknown) => value as string)
       .send(bomb);
     expect(answer.status).toBe(413);
+  });
+
+  it('may have as many bytes as the limit, be their number said or not, and not one more', async () => {
+    const statusOf = async (bytes: number, whole: boolean) => {
+      const text = `{"items":[],"note":"${'x'.repeat(bytes - 22)}"}`;
+      const headers = { [CALLER_HEADER]: owner, 'content-type': 'application/json' };
+      const body = whole ? text : new Blob([text]).stream();
+      return (await fetch(`${server.url}/api/v1/items/abc`, { method: 'PUT', headers, body, duplex: 'half' })).status;
+    };
+    for (const whole of [true, false]) {
+      expect([await statusOf(1024, whole), await statusOf(1025, whole)]).toEqual([200, 413]);
+    }
+  });
+
+  it.each([
+    ['gzip', gzipSync],
+    ['GZIP', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+    ['zstd', zstdCompressSync],
+    ['identity', (text: Buffer) => text],
+  ])('are taken when they are compressed: %s', async (encoding, compress) => {
+    const answer = await fetch(`${server.url}/api/v1/items/abc`, {
+      method: 'PUT',
+      headers: { [CALLER_HEADER]: owner, 'content-type': 'application/json', 'content-encoding': encoding },
+      body: new Uint8Array(compress(Buffer.from('{"items":[]}'))),
+    });
+    expect(answer.status).toBe(200);
   });
 
   it('a route can have a limit of its own', async () => {
@@ -148,8 +189,13 @@ describe('bodies', () => {
         .set('content-encoding', encoding)
         .serialize((value: unknown) => value as string)
         .send(cut);
-    expect((await send('gzip')).status).toBe(400);
-    expect((await send('lzma')).status).toBe(415);
+    const broken = await send('gzip');
+    expect([broken.status, broken.body.error]).toEqual([400, expect.stringContaining('cannot be read')]);
+    for (const encoding of ['lzma', 'constructor', 'gzip, br']) {
+      const unknown = await send(encoding);
+      expect(unknown.status).toBe(415);
+      expect(unknown.body.error).toBe('The Content-Encoding must be one of gzip, deflate, br, zstd.');
+    }
   });
 
   it('never let a key reach a prototype', async () => {
@@ -193,6 +239,9 @@ describe('validation', () => {
     const repeated = await http().get('/api/v1/public?limit=1&limit=2');
     expect(repeated.body.details).toEqual([{ path: 'limit', message: 'must be given only once' }]);
     expect((await http().get('/api/v1/public?other=1')).body.limit).toBe(50);
+    const long = 'x'.repeat(129);
+    const { details } = (await http().get(`/api/v1/public?${long}=1&${long}=2`)).body;
+    expect(details).toEqual([{ path: 'x'.repeat(128), message: 'must be given only once' }]);
   });
 
   it.each(['0', '201', '-1', '1.5', '1e2', 'NaN', '', '99999999999999999999'])('refuses limit=%s', async (limit) => {
@@ -209,7 +258,8 @@ describe('validation', () => {
   });
 
   it('answers 400 to percent-encoded rubbish in the query', async () => {
-    expect((await http().get('/api/v1/public?status=%e0%a4%a')).status).toBe(400);
+    const answer = await http().get('/api/v1/public?status=%e0%a4%a');
+    expect([answer.status, answer.body.error]).toEqual([400, expect.stringContaining('The query holds')]);
     expect((await http().get('/api/v1/public?__proto__=1&constructor=2')).status).toBe(200);
   });
 });
@@ -218,9 +268,11 @@ describe('answers', () => {
   it('405 with Allow on a known path, 404 on an unknown one', async () => {
     const other = await http().delete('/api/v1/items/abc');
     expect([other.status, other.headers['allow'], other.body.code]).toEqual([405, 'PUT, PATCH', 'method_not_allowed']);
+    expect(other.body.error).toBe('This path takes PUT, PATCH.');
     expect((await http().get('/api/v1/items/abc:close')).status).toBe(405);
     const unknown = await http().get('/api/v2/items');
     expect([unknown.status, unknown.body.code]).toEqual([404, 'not_found']);
+    expect(unknown.body.error).toBe('There is nothing at this path. GET /openapi.json lists all paths.');
     expect((await http().get('/API/V1/public')).status).toBe(404);
   });
 
@@ -274,9 +326,20 @@ describe('answers', () => {
     expect(logs.some((line) => line.includes('broken-12345') && line.includes('mongodb'))).toBe(true);
   });
 
-  it('429 with Retry-After', async () => {
-    const answer = await http().get('/api/v1/busy');
+  it('429 with Retry-After, and the log has nothing: the caller can do better', async () => {
+    const answer = await http().get('/api/v1/busy').set('x-request-id', 'busy-12345');
     expect([answer.status, answer.headers['retry-after']]).toEqual([429, '7']);
+    expect(logs.some((line) => line.includes('busy-12345') && line.includes('request failed'))).toBe(false);
+  });
+
+  it('503 names the failure, and the log has its cause as a warning', async () => {
+    const answer = await http().get('/api/v1/down').set('x-request-id', 'down-12345');
+    expect([answer.status, answer.headers['retry-after'], answer.body.error]).toEqual([
+      ...[503, '5', 'The database is down.'],
+    ]);
+    expect(answer.text).not.toContain('10.0.0.1');
+    const line = logs.find((text) => text.includes('down-12345') && text.includes('request failed')) ?? '{}';
+    expect(JSON.parse(line)).toMatchObject({ level: 'warn', err: { cause: { message: 'connect to 10.0.0.1' } } });
   });
 
   it('carry neither ETag nor the name of the framework', async () => {

@@ -8,6 +8,7 @@ import {
   type Tracing,
 } from '@tollkeeper/runtime';
 import { eventually, type OtlpReceiver, startOtlpReceiver, type TestLogger, testLogger } from '@tollkeeper/testing';
+import { z } from 'zod';
 import { createHttpServer, defineRoute, type HttpListener } from '../src/index.ts';
 import { secret } from './api.fixture.ts';
 
@@ -27,22 +28,35 @@ beforeEach(async () => {
   released = Promise.withResolvers();
   const config = loadConfig(serviceConfig, { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
   tracing = await createTracing({ config, logger: log.logger, metrics });
-  const route = defineRoute({
+  const about = {
     method: 'get',
-    path: '/slow',
-    operationId: 'getSlow',
     tag: 'Test',
     summary: 'Test',
     access: 'public',
     responses: { 204: { description: 'Done' } },
+  } as const;
+  const slow = defineRoute({
+    ...about,
+    path: '/slow',
+    operationId: 'getSlow',
     handler: async () => {
       reached.resolve();
       await released.promise;
       return { status: 204 };
     },
   });
+  const item = defineRoute({
+    ...about,
+    path: '/items/{id}',
+    operationId: 'getItem',
+    params: z.object({ id: z.string() }),
+    handler: async ({ params }) => {
+      if (params.id === 'broken') throw new Error('broken');
+      return { status: 204 };
+    },
+  });
   server = createHttpServer({
-    routes: [route],
+    routes: [slow, item],
     title: 'Test',
     service: 'test',
     config: { HOST: '127.0.0.1', HTTP_PORT: 0, CALLER_TOKEN_SECRET: secret },
@@ -76,7 +90,31 @@ it('a request that its client gives up before it is answered is counted, logged 
   expect(counted).toContain('route="getSlow",status="499"');
   expect(counted).not.toContain('status="200"');
   await tracing.stop();
-  expect(receiver.spans.map(({ attributes, failed }) => [attributes['http.response.status_code'], failed])).toEqual([
-    [499, false],
+  expect(receiver.spans).toMatchObject([
+    { failed: false, attributes: { 'http.response.status_code': 499, 'tollkeeper.aborted': true } },
   ]);
+});
+
+it('a request is a span of the trace that it came with, by method and route and never by path', async () => {
+  const [traceId, parentSpanId] = ['1'.repeat(32), '2'.repeat(16)];
+  const headers = { traceparent: `00-${traceId}-${parentSpanId}-01`, 'x-request-id': 'traced-request' };
+  for (const path of ['/items/one', '/items/broken', '/nowhere']) await fetch(`${server.url}${path}`, { headers });
+  await server.stop();
+  await tracing.stop();
+
+  const common = { 'http.request.method': 'GET', 'tollkeeper.request_id': 'traced-request' };
+  const route = { 'http.route': '/items/{id}' };
+  const span = { kind: 'SERVER', traceId, parentSpanId, failed: false };
+  expect(receiver.spans).toMatchObject([
+    { ...span, name: 'GET /items/{id}', attributes: { ...common, ...route, 'http.response.status_code': 204 } },
+    {
+      ...span,
+      name: 'GET /items/{id}',
+      failed: true,
+      attributes: { ...common, ...route, 'http.response.status_code': 500 },
+    },
+    { ...span, name: 'GET', attributes: { ...common, 'http.response.status_code': 404 } },
+  ]);
+  for (const { attributes } of receiver.spans) expect(attributes).not.toHaveProperty('tollkeeper.aborted');
+  expect(receiver.spans[2]?.attributes).not.toHaveProperty('http.route');
 });
