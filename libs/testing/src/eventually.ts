@@ -1,4 +1,7 @@
 const POLL_MS = 20;
+/** A long wait looks less often: each look takes time from what it waits for. */
+const MAX_POLL_MS = 100;
+const POLL_PART_OF_WAIT = 1 / 20;
 
 /**
  * Far longer than anything takes, also on a machine that is ten times as busy as it should be: a wait that passes ends
@@ -19,13 +22,15 @@ export interface EventuallyOptions {
  * what another process or a background loop brings about, where a fixed wait would be too short or too long.
  */
 export async function eventually<T>(check: () => T | Promise<T>, options: EventuallyOptions = {}): Promise<T> {
-  const deadline = Date.now() + (options.timeoutMs ?? PATIENCE_MS);
+  const start = Date.now();
+  const deadline = start + (options.timeoutMs ?? PATIENCE_MS);
   for (;;) {
     try {
       return await check();
     } catch (error) {
       if (Date.now() >= deadline) throw error;
     }
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    const pollMs = Math.min(Math.max((Date.now() - start) * POLL_PART_OF_WAIT, POLL_MS), MAX_POLL_MS);
+    await new Promise((resolve) => setTimeout(resolve, pollMs));
   }
 }
