@@ -1,8 +1,7 @@
 import type { RuleKind } from '@tollkeeper/contracts';
 import type { CountableEvent } from './event.ts';
-import type { SavedEvents } from './newest-events.ts';
 import type { Span } from './coverage.ts';
-import type { SavedSpend } from './newest-spend.ts';
+import type { SavedSum } from './sliding-sum.ts';
 
 /**
  * The condition of one rule over its matching events. It is fed with each of them in the order of the log, which is not
@@ -40,9 +39,9 @@ export interface Evidence {
 }
 
 interface SavedFields {
-  event_count_gte: { events: SavedEvents };
+  event_count_gte: { sum: SavedSum };
   first_occurrence: { spans: Span[] };
-  spend_gte: { spend: SavedSpend };
+  spend_gte: { sum: SavedSum };
 }
 
 /** A condition as a store keeps it, by the kind of the rule. */

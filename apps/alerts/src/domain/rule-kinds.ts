@@ -1,11 +1,9 @@
 import type { RuleKind } from '@tollkeeper/contracts';
 import type { Condition, SavedCondition } from './condition.ts';
 import { MAX_LATENESS_MS, MAX_RECEIPT_DISORDER_MS } from './event.ts';
-import { EventCountCondition } from './event-count.condition.ts';
 import { FirstOccurrenceCondition, SPAN_BYTES } from './first-occurrence.condition.ts';
-import { BYTES_PER_EVENT } from './newest-events.ts';
-import { BYTES_PER_ENTRY, MAX_SPEND_ENTRIES } from './newest-spend.ts';
-import { SpendCondition } from './spend.condition.ts';
+import { BYTES_PER_ENTRY } from './sliding-sum.ts';
+import { MAX_SPEND_ENTRIES, SumCondition } from './sum.condition.ts';
 
 /** What a rule says about its condition beside the kind, in the form of the API and of the store. */
 export interface Thresholds {
@@ -29,10 +27,8 @@ interface Kind<K extends RuleKind> {
   of(thresholds: Thresholds): RuleCondition<K>;
   /** The inverse of `of`: 0 for what the kind has not. */
   describe(condition: RuleCondition<K>): Thresholds;
-  /** Begins with an empty window. */
-  open(condition: RuleCondition<K>, windowMs: number): Condition;
-  /** Goes on from a window that was saved for the same condition. */
-  restore(condition: RuleCondition<K>, windowMs: number, saved: SavedCondition<K>): Condition;
+  /** Begins with an empty window, or goes on from one that was saved for the same condition. */
+  open(condition: RuleCondition<K>, windowMs: number, saved?: SavedCondition<K>): Condition;
   /** Most bytes that the window takes in the evaluator's memory, about. */
   cost(condition: RuleCondition<K>, windowMs: number): number;
   /** What makes the window smaller, for people. */
@@ -46,25 +42,22 @@ const KINDS: { [K in RuleKind]: Kind<K> } = {
   event_count_gte: {
     of: ({ threshold }) => ({ kind: 'event_count_gte', threshold }),
     describe: ({ threshold }) => ({ threshold, thresholdMicros: 0 }),
-    open: ({ threshold }, windowMs) => new EventCountCondition(windowMs, threshold),
-    restore: ({ threshold }, windowMs, { events }) => new EventCountCondition(windowMs, threshold, events),
-    cost: ({ threshold }) => BYTES_PER_EVENT * threshold,
+    open: ({ kind, threshold }, windowMs, saved) => new SumCondition(kind, windowMs, threshold, saved?.sum),
+    cost: ({ threshold }) => BYTES_PER_ENTRY.unit * threshold,
     cheaper: 'Lower rule_config.threshold',
   },
   first_occurrence: {
     of: () => ({ kind: 'first_occurrence' }),
     describe: () => ({ threshold: 0, thresholdMicros: 0 }),
-    open: (_condition, windowMs) => new FirstOccurrenceCondition(windowMs),
-    restore: (_condition, windowMs, { spans }) => new FirstOccurrenceCondition(windowMs, spans),
+    open: (_condition, windowMs, saved) => new FirstOccurrenceCondition(windowMs, saved?.spans),
     cost: (_condition, windowMs) => SPAN_BYTES * (1 + Math.ceil(COVERED_MS / windowMs)),
     cheaper: 'Raise rule_config.window_seconds',
   },
   spend_gte: {
     of: ({ thresholdMicros }) => ({ kind: 'spend_gte', thresholdMicros }),
     describe: ({ thresholdMicros }) => ({ threshold: 0, thresholdMicros }),
-    open: ({ thresholdMicros }, windowMs) => new SpendCondition(windowMs, thresholdMicros),
-    restore: ({ thresholdMicros }, windowMs, { spend }) => new SpendCondition(windowMs, thresholdMicros, spend),
-    cost: ({ thresholdMicros }) => BYTES_PER_ENTRY * Math.min(thresholdMicros, MAX_SPEND_ENTRIES),
+    open: ({ kind, thresholdMicros }, windowMs, saved) => new SumCondition(kind, windowMs, thresholdMicros, saved?.sum),
+    cost: ({ thresholdMicros }) => BYTES_PER_ENTRY.amount * Math.min(thresholdMicros, MAX_SPEND_ENTRIES),
     cheaper: 'Set rule_kind to event_count_gte with a low rule_config.threshold',
   },
 };
@@ -94,10 +87,8 @@ export function openCondition({ condition, windowSeconds }: Watch, saved?: Saved
 }
 
 function open<K extends RuleKind>(condition: RuleCondition<K>, windowMs: number, saved?: SavedCondition): Condition {
-  const kind = kindOf(condition);
-  return saved !== undefined && isOf(condition.kind, saved)
-    ? kind.restore(condition, windowMs, saved)
-    : kind.open(condition, windowMs);
+  const ofKind = saved !== undefined && isOf(condition.kind, saved) ? saved : undefined;
+  return kindOf(condition).open(condition, windowMs, ofKind);
 }
 
 function isOf<K extends RuleKind>(kind: K, saved: SavedCondition): saved is SavedCondition & SavedCondition<K> {

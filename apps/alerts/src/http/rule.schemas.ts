@@ -11,7 +11,7 @@ import {
 } from '@tollkeeper/contracts';
 import { z } from 'zod';
 import { MAX_RULE_CHANNELS, type Rule, type RuleDraft } from '../domain/rule.ts';
-import { MAX_COUNTED_MICROS } from '../domain/newest-spend.ts';
+import { MAX_COUNTED_MICROS } from '../domain/sum.condition.ts';
 import { conditionOf, thresholdsOf } from '../domain/rule-kinds.ts';
 import { patchShape } from './schemas.ts';
 

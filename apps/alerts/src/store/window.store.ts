@@ -118,13 +118,13 @@ function fromCondition(
   const { kind } = condition;
   switch (kind) {
     case 'event_count_gte': {
-      const { occurrences, sampleIds } = condition.events;
-      return { kind, occurrences: toBinary(occurrences), sampleIds, spans: [] };
+      const { entries, sampleIds } = condition.sum;
+      return { kind, occurrences: toBinary(entries), sampleIds, spans: [] };
     }
     case 'first_occurrence':
       return { kind, occurrences: null, sampleIds: [], spans: condition.spans };
     case 'spend_gte': {
-      const { entries, sampleIds } = condition.spend;
+      const { entries, sampleIds } = condition.sum;
       return { kind, occurrences: null, entries: toBinary(entries), sampleIds, spans: [] };
     }
   }
@@ -134,11 +134,11 @@ function fromCondition(
 function toCondition({ kind, occurrences, entries, sampleIds, spans }: StoredWindow): SavedCondition {
   switch (kind ?? (occurrences === null ? 'first_occurrence' : 'event_count_gte')) {
     case 'event_count_gte':
-      return { kind: 'event_count_gte', events: { occurrences: fromBinary(occurrences!), sampleIds } };
+      return { kind: 'event_count_gte', sum: { entries: fromBinary(occurrences!), sampleIds } };
     case 'first_occurrence':
       return { kind: 'first_occurrence', spans };
     case 'spend_gte':
-      return { kind: 'spend_gte', spend: { entries: fromBinary(entries!), sampleIds } };
+      return { kind: 'spend_gte', sum: { entries: fromBinary(entries!), sampleIds } };
   }
 }
 

@@ -1,0 +1,167 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { type Occurrence, type SavedSum, SlidingSum } from './sliding-sum.ts';
+import { MAX_COUNTED_MICROS } from './sum.condition.ts';
+
+const WINDOW_MS = 1000;
+const MAX_ENTRIES = 8;
+/** How much longer than the window an event may count where events share entries. */
+const STRETCH_MS = WINDOW_MS / (MAX_ENTRIES / 2);
+const NEVER_REACHED = 1_000_000;
+const OPTIONS = { form: 'amount', windowMs: WINDOW_MS, threshold: NEVER_REACHED, maxEntries: MAX_ENTRIES } as const;
+
+interface Addend extends Occurrence {
+  amount: number;
+}
+
+/** Times rise and fall a bit, so that some come late. */
+const addends = fc
+  .array(
+    fc.record({
+      passedMs: fc.constantFrom(0, 1, 7, 30, 120),
+      behindMs: fc.nat(40),
+      amount: fc.integer({ min: 1, max: 9 }),
+    }),
+    { maxLength: 120, size: 'max' },
+  )
+  .map((made) => {
+    let now = 10_000;
+    return made.map(({ passedMs, behindMs, amount }, index): Addend => {
+      now += passedMs;
+      return { id: `e${index}`, time: now - behindMs, identity: index, amount };
+    });
+  });
+
+/** Fewer than a sum may have entries, with equal times and some that come again. */
+const exactAddends = fc
+  .array(fc.record({ time: fc.nat(60), identity: fc.nat(1), amount: fc.integer({ min: 1, max: 9 }) }), {
+    maxLength: 120,
+    size: 'max',
+  })
+  .map((made) =>
+    made.map(({ time, identity, amount }): Addend => ({
+      ...{ id: `e${time}.${identity}`, time: 50 * time, identity, amount },
+    })),
+  );
+
+const byAge = (a: Addend, b: Addend) => a.time - b.time || a.identity - b.identity;
+
+/** Of events in their order, those from the newest back to where they reach the threshold. */
+function newestThatReach(all: readonly Addend[], threshold: number): Addend[] {
+  const first = all.findLastIndex((_, index) => sumAfter(all.slice(index), -Infinity) >= threshold);
+  return all.slice(Math.max(first, 0));
+}
+
+function sumAfter(all: readonly Addend[], time: number): number {
+  return all.filter((each) => each.time > time).reduce((sum, { amount }) => sum + amount, 0);
+}
+
+describe('a sliding sum', () => {
+  it.each([
+    ['unit', 15],
+    ['amount', 60],
+  ] as const)('of the form %s is exactly that of the newest events of its window, each once', (form, threshold) => {
+    fc.assert(
+      fc.property(exactAddends, fc.nat(20), (made, restartEvery) => {
+        const open = (saved?: SavedSum) => new SlidingSum({ ...OPTIONS, form, threshold, maxEntries: 60, saved });
+        let sum = open();
+        let known: Addend[] = [];
+        let kept: Addend[] = [];
+        for (const [index, generated] of made.entries()) {
+          const addend = form === 'unit' ? { ...generated, amount: 1 } : generated;
+          const isKept = () => kept.some((each) => byAge(each, addend) === 0);
+          sum.moveTo(addend.time);
+          if (!known.some((each) => byAge(each, addend) === 0)) known = [...known, addend].toSorted(byAge);
+          const start = known.at(-1)!.time - WINDOW_MS;
+          const inWindow = known.filter(({ time }) => time > start);
+          const wasKept = isKept();
+          kept = newestThatReach(inWindow, threshold);
+          expect(sum.add(addend, addend.amount, -Infinity)).toBe(!wasKept && isKept());
+          const { size, count, total, firstTime, lastTime, sampleIds } = sum;
+          expect({ size, count, total, firstTime, lastTime, sampleIds }).toEqual({
+            ...{ size: kept.length, count: kept.length, total: sumAfter(kept, -Infinity) },
+            ...{ firstTime: kept[0]!.time, lastTime: kept.at(-1)!.time },
+            sampleIds: kept
+              .map(({ id }) => id)
+              .toReversed()
+              .slice(0, 10),
+          });
+          // A store gives back what it was given.
+          if (index % (restartEvery + 1) === restartEvery) sum = open(structuredClone(sum.save()));
+        }
+      }),
+      { numRuns: 150 },
+    );
+  });
+
+  it('never takes more entries than it may, never is too small, and too large only by one more stretch', () => {
+    let shared = 0;
+    fc.assert(
+      fc.property(addends, (made) => {
+        let sum = new SlidingSum(OPTIONS);
+        for (const [index, addend] of made.entries()) {
+          sum.moveTo(addend.time);
+          sum.add(addend, addend.amount, addend.time - 200);
+          const known = made.slice(0, index + 1);
+          const start = Math.max(...known.map(({ time }) => time)) - WINDOW_MS;
+          expect(sum.size).toBeLessThanOrEqual(MAX_ENTRIES);
+          expect(sum.total).toBeGreaterThanOrEqual(sumAfter(known, start));
+          expect(sum.total).toBeLessThanOrEqual(sumAfter(known, start - STRETCH_MS));
+          if (sum.count > sum.size) shared += 1;
+          // A store gives back what it was given.
+          sum = new SlidingSum({ ...OPTIONS, saved: structuredClone(sum.save()) });
+        }
+      }),
+      { numRuns: 500 },
+    );
+    expect(shared).toBeGreaterThan(1000);
+  });
+
+  it('knows events again that can come again, though others share entries', () => {
+    const sum = new SlidingSum(OPTIONS);
+    const made = Array.from({ length: MAX_ENTRIES + 1 }, (_, index) => ({
+      id: `e${index}`,
+      time: index,
+      identity: index,
+    }));
+    const finalUntil = 5;
+    for (const addend of made) sum.add(addend, 1, finalUntil);
+    // The oldest stays on its own, 1 to 5 share one entry.
+    expect([sum.size, sum.count]).toEqual([5, 9]);
+    for (const addend of made.slice(finalUntil)) expect(sum.add(addend, 1, finalUntil)).toBe(false);
+  });
+
+  it('lets events share entries though they can come again, where too little room is left else', () => {
+    const sum = new SlidingSum(OPTIONS);
+    for (let n = 0; n <= MAX_ENTRIES; n += 1) sum.add({ id: `e${n}`, time: n, identity: n }, 1, 2);
+    expect([sum.size, sum.count]).toEqual([3, 9]);
+  });
+
+  it.each(['unit', 'amount'] as const)('of the form %s says no less than what a store takes for it', (form) => {
+    const sum = new SlidingSum({ ...OPTIONS, form, maxEntries: 100 });
+    for (let n = 0; n < 100; n += 1) sum.add({ id: String(n).padStart(128, 'e'), time: n, identity: n }, 1, 0);
+    const { entries, sampleIds } = sum.save();
+    const stored = entries.byteLength + sampleIds.join('').length;
+    expect(sum.bytes).toBeGreaterThanOrEqual(stored);
+    expect(sum.bytes).toBeLessThan(stored + 500);
+  });
+
+  it('is a safe integer, however large the amounts are and however often they share entries', () => {
+    const sum = new SlidingSum({ ...OPTIONS, windowMs: 1_000_000, threshold: MAX_COUNTED_MICROS });
+    const amount = Math.floor(MAX_COUNTED_MICROS / (MAX_ENTRIES + 1));
+    for (let n = 1; n <= 100; n += 1) {
+      sum.add({ id: `e${n}`, time: n, identity: n }, amount, Infinity);
+      expect(sum.total).toBeLessThan(2 * MAX_COUNTED_MICROS);
+    }
+    expect(sum.count).toBeGreaterThan(MAX_ENTRIES);
+    sum.add({ id: 'large', time: 101, identity: 101 }, MAX_COUNTED_MICROS, Infinity);
+    expect([sum.count, sum.total]).toEqual([1, MAX_COUNTED_MICROS]);
+  });
+
+  it('that was saved with events from before its window holds without them', () => {
+    const entries = Float64Array.of(1000, 1, 5000, 2);
+    const options = { form: 'unit', windowMs: WINDOW_MS, threshold: 2, maxEntries: 2 } as const;
+    const sum = new SlidingSum({ ...options, saved: { entries, sampleIds: ['e2', 'e1'] } });
+    expect([sum.reachesThreshold, sum.sampleIds]).toEqual([false, ['e2']]);
+  });
+});

@@ -1,0 +1,267 @@
+import type { CountableEvent } from './event.ts';
+
+/** What tells one event from another. */
+export type Occurrence = Pick<CountableEvent, 'id' | 'time' | 'identity'>;
+
+/** What a store keeps of a {@link SlidingSum}. */
+export interface SavedSum {
+  /** The numbers of each entry, oldest first: see {@link EntryForm}. */
+  entries: Float64Array;
+  /** Newest first. */
+  sampleIds: string[];
+}
+
+/** Which numbers an entry has. `unit`: time and identity, its amount is 1. `amount`: also an amount and a count. */
+export type EntryForm = 'unit' | 'amount';
+
+export interface SlidingSumOptions {
+  form: EntryForm;
+  windowMs: number;
+  /** More is not added up. */
+  threshold: number;
+  /** Where more events than that do not reach the threshold, they share entries. */
+  maxEntries: number;
+  saved?: SavedSum | undefined;
+}
+
+const FIELDS = { unit: 2, amount: 4 };
+export const BYTES_PER_ENTRY = {
+  unit: FIELDS.unit * Float64Array.BYTES_PER_ELEMENT,
+  amount: FIELDS.amount * Float64Array.BYTES_PER_ELEMENT,
+};
+
+const MAX_SAMPLES = 10;
+/** The longest id, and what frames it. */
+const BYTES_PER_SAMPLE = 140;
+const FIRST_CAPACITY = 16;
+
+/**
+ * The sum of the newest events that reach a threshold, or else of all in a window that ends with the newest. No older
+ * event is kept: when one of these leaves the window, all older ones have left it.
+ *
+ * The events are ordered by time and, where times are equal, by identity, in a ring that grows as they come. Those that
+ * arrive in their order cost O(1), one that is k places late the moving of k, and one that is older than all of them or
+ * a duplicate O(log n). There is a ring for each of thousands of rules and they are all visited in turn, so what an
+ * event needs lies close together.
+ *
+ * An entry of the ring is one event, as long as no more than `maxEntries` are kept. Where there are more, events of the
+ * same `windowMs / (maxEntries / 2)` share an entry, which leaves the window with the newest of them. So they count for
+ * at most that much longer, and never too short. A duplicate of an event that shares an entry is not recognised, so
+ * those that can come again share entries last.
+ */
+export class SlidingSum {
+  readonly #fields: number;
+  readonly #windowMs: number;
+  readonly #threshold: number;
+  readonly #maxEntries: number;
+  /** Of the newest events, the oldest of them first. */
+  readonly #samples: string[];
+  #ring: Float64Array;
+  #capacity: number;
+  #start = 0;
+  #size: number;
+  #total = 0;
+  #count = 0;
+
+  constructor({ form, windowMs, threshold, maxEntries, saved }: SlidingSumOptions) {
+    this.#fields = FIELDS[form];
+    this.#windowMs = windowMs;
+    this.#threshold = threshold;
+    this.#maxEntries = maxEntries;
+    this.#samples = saved?.sampleIds.toReversed() ?? [];
+    this.#size = (saved?.entries.length ?? 0) / this.#fields;
+    this.#capacity = Math.min(maxEntries, Math.max(FIRST_CAPACITY, this.#size));
+    this.#ring = new Float64Array(this.#fields * this.#capacity);
+    if (saved !== undefined) this.#ring.set(saved.entries);
+    for (let index = 0; index < this.#size; index += 1) {
+      this.#total += this.#amountAt(this.#place(index));
+      this.#count += this.#countAt(this.#place(index));
+    }
+    // A release that kept the newest events whatever their times may have saved them.
+    this.moveTo(this.lastTime);
+  }
+
+  /** Events. */
+  get count(): number {
+    return this.#count;
+  }
+
+  get total(): number {
+    return this.#total;
+  }
+
+  get reachesThreshold(): boolean {
+    return this.#total >= this.#threshold;
+  }
+
+  /** Entries. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** About how many bytes a store takes for them. */
+  get bytes(): number {
+    return this.#fields * Float64Array.BYTES_PER_ELEMENT * this.#size + MAX_SAMPLES * BYTES_PER_SAMPLE;
+  }
+
+  /** Time of the oldest event; of those that share the oldest entry, the newest one. */
+  get firstTime(): number {
+    return this.#timeAt(0);
+  }
+
+  /** Time of the newest event. */
+  get lastTime(): number {
+    return this.#timeAt(this.#size - 1);
+  }
+
+  /** Ids of the newest events, at most 10, newest first. */
+  get sampleIds(): string[] {
+    return this.#samples.toReversed();
+  }
+
+  /** Lets the window end with `time`, if that is newer than what it ends with. */
+  moveTo(time: number): void {
+    while (this.#size > 0 && this.#timeAt(0) <= time - this.#windowMs) this.#dropOldest();
+  }
+
+  /**
+   * Adds an event, with a whole number above 0, after {@link moveTo} its time. False when it is kept already, or is
+   * older than the window or than all that reach the threshold: then nothing changes. Events from `finalUntil` or
+   * earlier do not come any more.
+   */
+  add({ time, identity, id }: Occurrence, amount: number, finalUntil: number): boolean {
+    let index = this.#countUpTo(time, identity);
+    if (index > 0) {
+      const before = this.#place(index - 1);
+      if (this.#ring[before] === time && this.#ring[before + 1] === identity) return false;
+    } else if (this.#size > 0 && (this.reachesThreshold || time <= this.lastTime - this.#windowMs)) {
+      return false;
+    }
+    for (; index > 0 && this.#isEnoughWithoutOldest(amount); index -= 1) this.#dropOldest();
+    if (this.#size === this.#maxEntries) {
+      this.#shareEntries(finalUntil);
+      if (this.#size > this.#maxEntries * 0.75) this.#shareEntries(Infinity);
+      index = this.#countUpTo(time, identity);
+    }
+    this.#insert(index, time, identity, amount);
+    this.#sample(id, this.#size - 1 - index);
+    return true;
+  }
+
+  save(): SavedSum {
+    return { entries: this.#inOrder(this.#size), sampleIds: this.sampleIds };
+  }
+
+  #timeAt(index: number): number {
+    return this.#ring[this.#place(index)]!;
+  }
+
+  #amountAt(place: number): number {
+    return this.#fields === FIELDS.unit ? 1 : this.#ring[place + 2]!;
+  }
+
+  #countAt(place: number): number {
+    return this.#fields === FIELDS.unit ? 1 : this.#ring[place + 3]!;
+  }
+
+  /** Whether the threshold is reached with `amount` more, and without the oldest entry. */
+  #isEnoughWithoutOldest(amount: number): boolean {
+    return this.#total + amount - this.#amountAt(this.#place(0)) >= this.#threshold;
+  }
+
+  /** How many of the entries are not newer than this event. */
+  #countUpTo(time: number, identity: number): number {
+    let low = 0;
+    let high = this.#size;
+    // Nearly every event is newer than all before it, so the search begins at the end.
+    for (let middle = high - 1; low < high; middle = (low + high) >>> 1) {
+      const place = this.#place(middle);
+      const notNewer = this.#ring[place]! < time || (this.#ring[place] === time && this.#ring[place + 1]! <= identity);
+      if (notNewer) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #insert(index: number, time: number, identity: number, amount: number): void {
+    if (this.#size === this.#capacity) this.#grow();
+    for (let newer = this.#size; newer > index; newer -= 1) this.#copy(newer - 1, newer);
+    const place = this.#place(index);
+    this.#ring[place] = time;
+    this.#ring[place + 1] = identity;
+    if (this.#fields === FIELDS.amount) {
+      this.#ring[place + 2] = amount;
+      this.#ring[place + 3] = 1;
+    }
+    this.#size += 1;
+    this.#total += amount;
+    this.#count += 1;
+  }
+
+  #dropOldest(): void {
+    const place = this.#place(0);
+    this.#total -= this.#amountAt(place);
+    this.#count -= this.#countAt(place);
+    this.#start = this.#start + 1 === this.#capacity ? 0 : this.#start + 1;
+    this.#size -= 1;
+    if (this.#samples.length > this.#count) this.#samples.splice(0, this.#samples.length - this.#count);
+  }
+
+  /**
+   * Makes one entry of those up to `until` that are of the same stretch of time. The oldest stays on its own. All
+   * others together do not reach the threshold, so no shared entry does, however often entries are shared.
+   */
+  #shareEntries(until: number): void {
+    const stretchMs = this.#windowMs / (this.#maxEntries / 2);
+    let last = 1;
+    for (let index = 2; index < this.#size; index += 1) {
+      const time = this.#timeAt(index);
+      if (time <= until && Math.floor(time / stretchMs) === Math.floor(this.#timeAt(last) / stretchMs)) {
+        const [from, to] = [this.#place(index), this.#place(last)];
+        this.#ring[to] = time;
+        this.#ring[to + 1] = this.#ring[from + 1]!;
+        this.#ring[to + 2]! += this.#ring[from + 2]!;
+        this.#ring[to + 3]! += this.#ring[from + 3]!;
+      } else {
+        last += 1;
+        this.#copy(index, last);
+      }
+    }
+    this.#size = last + 1;
+  }
+
+  /** Where in the ring the entry with this index begins. */
+  #place(index: number): number {
+    const at = this.#start + index;
+    return this.#fields * (at < this.#capacity ? at : at - this.#capacity);
+  }
+
+  #copy(from: number, to: number): void {
+    const [source, target] = [this.#place(from), this.#place(to)];
+    for (let field = 0; field < this.#fields; field += 1) this.#ring[target + field] = this.#ring[source + field]!;
+  }
+
+  #grow(): void {
+    const larger = Math.min(this.#maxEntries, this.#capacity * 2);
+    this.#ring = this.#inOrder(larger);
+    this.#capacity = larger;
+    this.#start = 0;
+  }
+
+  /** A copy that begins with the oldest entry and has room for `capacity` of them. */
+  #inOrder(capacity: number): Float64Array {
+    const fields = this.#fields;
+    const ordered = new Float64Array(fields * capacity);
+    const untilEnd = fields * Math.min(this.#size, this.#capacity - this.#start);
+    ordered.set(this.#ring.subarray(fields * this.#start, fields * this.#start + untilEnd));
+    ordered.set(this.#ring.subarray(0, fields * this.#size - untilEnd), untilEnd);
+    return ordered;
+  }
+
+  #sample(id: string, newerOnes: number): void {
+    if (newerOnes >= MAX_SAMPLES) return;
+    if (newerOnes === 0) this.#samples.push(id);
+    else this.#samples.splice(-newerOnes, 0, id);
+    if (this.#samples.length > MAX_SAMPLES) this.#samples.shift();
+  }
+}

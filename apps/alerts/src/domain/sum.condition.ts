@@ -1,0 +1,73 @@
+import type { Condition, Evidence, SavedCondition, Verdict } from './condition.ts';
+import { type CountableEvent, MAX_LATENESS_MS, MAX_RECEIPT_DISORDER_MS } from './event.ts';
+import { type SavedSum, SlidingSum } from './sliding-sum.ts';
+
+/** Most entries of a `spend_gte`; with more settlements than that they share entries. */
+export const MAX_SPEND_ENTRIES = 4000;
+/**
+ * Most that a settlement counts for, and the largest threshold: USD 1000 million. What is kept adds up to less than
+ * three times that, which is a safe integer.
+ */
+export const MAX_COUNTED_MICROS = 1_000_000_000_000_000;
+
+type SumKind = 'event_count_gte' | 'spend_gte';
+
+/**
+ * `event_count_gte` and `spend_gte`: with t the newest time of an event that counts, those in `(t - windowMs, t]` add
+ * up to at least `threshold`. Each event counts 1, or what it has settled.
+ *
+ * "Would not without it" is about the same window, up to the t that the event has made: so a condition that time has
+ * ended in between becomes true again, as it must where the alert has resolved by itself.
+ */
+export class SumCondition implements Condition {
+  readonly #kind: SumKind;
+  readonly #windowMs: number;
+  readonly #sum: SlidingSum;
+
+  constructor(kind: SumKind, windowMs: number, threshold: number, saved?: SavedSum) {
+    this.#kind = kind;
+    this.#windowMs = windowMs;
+    const entries =
+      kind === 'spend_gte'
+        ? ({ form: 'amount', maxEntries: MAX_SPEND_ENTRIES } as const)
+        : ({ form: 'unit', maxEntries: threshold } as const);
+    this.#sum = new SlidingSum({ ...entries, windowMs, threshold, saved });
+  }
+
+  take(event: CountableEvent): Verdict {
+    const amount = this.#kind === 'spend_gte' ? Math.min(event.settledMicros, MAX_COUNTED_MICROS) : 1;
+    if (amount === 0) return 'unchanged';
+    const sum = this.#sum;
+    sum.moveTo(event.time);
+    const wouldHold = sum.reachesThreshold;
+    const finalUntil = event.receivedAt - MAX_LATENESS_MS - MAX_RECEIPT_DISORDER_MS;
+    if (!sum.add(event, amount, finalUntil)) return 'unchanged';
+    if (!sum.reachesThreshold) return 'not_met';
+    return wouldHold ? 'still_true' : 'became_true';
+  }
+
+  evidence(): Evidence {
+    const { count, total, sampleIds, firstTime, lastTime } = this.#sum;
+    return {
+      windowStart: lastTime - this.#windowMs,
+      windowEnd: lastTime,
+      eventCount: count,
+      settledMicros: this.#kind === 'spend_gte' ? total : null,
+      sampleEventIds: sampleIds,
+      firstEventAt: firstTime,
+      lastEventAt: lastTime,
+    };
+  }
+
+  metUntil(): number | null {
+    return this.#sum.reachesThreshold ? this.#sum.firstTime + this.#windowMs : null;
+  }
+
+  get bytes(): number {
+    return this.#sum.bytes;
+  }
+
+  save(): SavedCondition {
+    return { kind: this.#kind, sum: this.#sum.save() };
+  }
+}
