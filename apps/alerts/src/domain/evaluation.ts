@@ -2,14 +2,14 @@ import type { TenantId } from '@tollkeeper/kernel';
 import type { Outcome, Reason } from './evaluator.ts';
 import type { Thresholds } from './rule-kinds.ts';
 
-/** A decision of a rule as it is kept for people to see. Times are epoch milliseconds. */
+/** A decision of a rule, as people see it. Times are epoch milliseconds. */
 export interface Evaluation extends Thresholds {
   /** See `DecisionPlace`. */
   number: number;
   count: number;
   outcome: Outcome;
   reason: Reason;
-  /** The alert that it made; null when it was suppressed. */
+  /** The alert that the decision made; null when it was suppressed. */
   alertId: string | null;
   eventId: string;
   eventTime: number;
@@ -23,7 +23,7 @@ export interface Evaluation extends Thresholds {
   evaluatedAt: number;
 }
 
-/** Decisions kept for each rule, the last ones (decisions §6). */
+/** How many decisions of a rule are kept: the last ones. */
 export const MAX_EVALUATIONS = 100;
 
 export interface EvaluationStore {

@@ -17,10 +17,10 @@ export interface RuleWindow {
 
 export type Outcome = 'fired' | 'suppressed';
 
-/** Why a rule did what it did. */
+/** Why a rule fired or was suppressed. */
 export type Reason = 'condition_became_true' | 'condition_still_true_after_cooldown' | SuppressionReason;
 
-/** What a rule decided with an event. Without a decision nothing about the rule is to be told. */
+/** What a rule decided with an event. */
 export interface Decision extends DecisionPlace {
   outcome: Outcome;
   reason: Reason;
@@ -45,18 +45,18 @@ export function openWindow(rule: Rule, history: RuleHistory, saved?: SavedCondit
 }
 
 /**
- * Takes a matching event that is not late into account and decides (decisions §6). Changes `window`; depends on nothing
- * but its arguments, so the same events in the same order decide the same, whenever and however often they are read.
+ * Adds a matching event that is not late to the window, and decides. The decision depends on the arguments alone: the
+ * same events in the same order lead to the same decisions, whenever and however often they are read.
  *
  * - The rule fires when its condition becomes true with the event.
- * - In its cooldown, `event.time < lastFiredAt + cooldown`, it is suppressed instead. Events before the last fire are
- *   in the cooldown too.
- * - With a cooldown it also fires with an event from `lastFiredAt + cooldown` on while the condition is still true. A
- *   `first_occurrence` is true of one event only and has nothing that could still be true.
- * - What would be its 61st alert in the minute of the event's time is suppressed.
- * - All that is suppressed in a minute of event time for one reason is one decision, told again with each event, which
- *   it then is about.
- * - An event that is counted already, or is older than all that count, decides nothing.
+ * - During the cooldown, `event.time < lastFiredAt + cooldown`, the rule is suppressed instead. Events before the last
+ *   fire are in the cooldown too.
+ * - A rule with a cooldown also fires when its condition is still true after the cooldown, with the next event. The
+ *   condition `first_occurrence` is true of one event only, so it is never still true.
+ * - A rule makes at most 60 alerts in a minute of event time. Further ones are suppressed.
+ * - Within a minute of event time, all suppressions for the same reason are one decision. Each further event repeats
+ *   the decision with a higher count, and the decision then names that event.
+ * - An event that was counted before, or is too old to count, decides nothing.
  */
 export function evaluate(rule: Rule, window: RuleWindow, event: CountableEvent): Decision | null {
   const verdict = window.condition.take(event);

@@ -2,15 +2,15 @@ import type { Condition, Evidence, SavedCondition, Verdict } from './condition.t
 import { type Coverage, createCoverage, type Span } from './coverage.ts';
 import { type CountableEvent, MAX_LATENESS_MS, MAX_RECEIPT_DISORDER_MS } from './event.ts';
 
-/** About what a span takes, in a store and in memory. */
+/** About how many bytes a span takes, in a store and in memory. */
 export const SPAN_BYTES = 40;
 
 /**
- * `first_occurrence` (decisions §6): no other matching event lies in `(time - windowMs, time]` of the event. It is true
- * of an event and does not last, so it is never `still_true`; it counts as met for `windowMs` after the newest matching
- * event.
+ * `first_occurrence`: no other matching event lies in `(time - windowMs, time]` of the event. The condition is true of
+ * single events and does not last, so it is never `still_true`. It counts as met until `windowMs` after the newest
+ * matching event.
  *
- * What a late event can no longer reach is forgotten, so that at most the lateness over `windowMs` spans are kept.
+ * Spans that no late event can reach any more are forgotten. So the number of spans is bounded.
  */
 export class FirstOccurrenceCondition implements Condition {
   readonly #windowMs: number;

@@ -3,7 +3,7 @@ import type { ScopeType, Severity } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import type { RuleCondition, Watch } from './rule-kinds.ts';
 
-/** An alert rule (spec §2.5, decisions §6). */
+/** An alert rule. */
 export interface Rule {
   id: string;
   tenantId: TenantId;
@@ -16,7 +16,7 @@ export interface Rule {
   scopeId: string;
   condition: RuleCondition;
   windowSeconds: number;
-  /** Types that it counts; empty counts every type. */
+  /** Types of events that the rule counts; when empty, all types. */
   eventTypes: string[];
   cooldownSeconds: number;
   channelIds: string[];
@@ -30,7 +30,7 @@ export interface Rule {
   effectiveAt: Date;
 }
 
-/** What a person says about a rule; the rest is Tollkeeper's. */
+/** The part of a rule that people write. */
 export type RuleDraft = Pick<
   Rule,
   | 'name'
@@ -46,7 +46,10 @@ export type RuleDraft = Pick<
   | 'channelIds'
 >;
 
-/** Whether an edit makes the rule start with an empty window (decisions §6): re-enabled, or counting something else. */
+/**
+ * Whether an edit makes the rule start with an empty window. It does when it enables the rule, or changes what the rule
+ * counts: events counted before would otherwise make an alert that the rule as it is now does not mean.
+ */
 export function startsEmpty(before: RuleDraft, after: RuleDraft): boolean {
   if (after.enabled && !before.enabled) return true;
   const counted = ({ condition, windowSeconds, scopeType, scopeId, eventTypes }: RuleDraft): unknown[] => [
@@ -57,21 +60,19 @@ export function startsEmpty(before: RuleDraft, after: RuleDraft): boolean {
 
 /** Most rules in a workspace. */
 export const MAX_RULES = 1000;
-/**
- * Most bytes that the windows of a workspace's enabled rules may take together in the evaluator's memory: see `costOf`.
- */
+/** Most bytes of the evaluator's memory for the windows of a workspace's enabled rules together: see `costOf`. */
 export const MAX_WINDOW_BYTES = 80_000_000;
-/** Most channels that one rule tells. */
+/** Most channels of one rule. */
 export const MAX_RULE_CHANNELS = 20;
 /**
- * Most channels that the enabled rules of a workspace tell, each counted with each of its rules: what one event fires
- * is stored, with all notifications, while the events behind it wait.
+ * Most channels of all enabled rules of a workspace. A channel counts once for each of its rules. One event may fire
+ * all of the rules, and later events wait until their alerts and notifications are stored.
  */
 export const MAX_TOLD_CHANNELS = 5000;
 
-/** What a change of a rule is decided on, all of one moment. */
+/** The state that a change of a rule is decided on, as of one moment. */
 export interface RuleFacts {
-  /** The rule as it is; null where there is none with the id. */
+  /** The rule as it is; null when the workspace has no rule with the id. */
   current: Rule | null;
   /** Rules of the workspace. */
   ruleCount: number;
@@ -81,7 +82,7 @@ export interface RuleFacts {
   channelIds: ReadonlySet<string>;
 }
 
-/** What an enabled rule takes of its workspace's limits. */
+/** The part of an enabled rule that counts towards its workspace's limits. */
 export type RuleInForce = Watch & Pick<Rule, 'channelIds'>;
 
 /** Where rules are kept. Another workspace's rule does not exist for any method. */

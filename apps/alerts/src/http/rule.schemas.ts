@@ -26,34 +26,33 @@ const windowSeconds = z
   .min(1, 'must be above 0')
   .max(MAX_SECONDS)
   .meta({ description: 'Length of the window in seconds', example: 300 });
-const threshold = z
-  .int()
-  .min(0, { error: 'must not be negative', abort: true })
-  .max(MAX_THRESHOLD)
-  .meta({ description: 'Events that fire an `event_count_gte`; omitted or 0 for other kinds', example: 10 });
+const threshold = z.int().min(0, { error: 'must not be negative', abort: true }).max(MAX_THRESHOLD).meta({
+  description: 'For `event_count_gte`: how many events fire the rule. For other kinds: 0 or absent',
+  example: 10,
+});
 const thresholdMicros = micros.max(MAX_COUNTED_MICROS).meta({
-  description: 'Settled USD micros that fire a `spend_gte`; omitted or 0 for other kinds',
+  description: 'For `spend_gte`: how many settled USD micros fire the rule. For other kinds: 0 or absent',
   example: 50_000_000,
 });
-const eventTypes = z
-  .array(eventType)
-  .max(MAX_EVENT_TYPES, `must have at most ${MAX_EVENT_TYPES} types`)
-  .meta({ description: 'Types to count; empty or absent counts every type. Of a `spend_gte` only `spend.settled`' });
+const eventTypes = z.array(eventType).max(MAX_EVENT_TYPES, `must have at most ${MAX_EVENT_TYPES} types`).meta({
+  description:
+    'Types of events that the rule counts; empty or absent means all types. For `spend_gte`: only `spend.settled`',
+});
 const cooldownSeconds = z
   .int()
   .min(0, 'must not be negative')
   .max(MAX_SECONDS)
-  .meta({ description: 'Seconds of event time after a fire in which the rule does not fire again' });
+  .meta({ description: 'Seconds after a fire, in event time, in which the rule does not fire again' });
 const channelIds = z
   .array(identifier)
   .max(MAX_RULE_CHANNELS, `must have at most ${MAX_RULE_CHANNELS} channels`)
   .refine((ids) => new Set(ids).size === ids.length, 'must not name a channel twice')
-  .meta({ description: 'Channels that are told when the rule fires' });
+  .meta({ description: 'Ids of the channels that are notified when the rule fires' });
 
 const required = {
   name: displayName.meta({ example: 'Many blocked calls' }),
   severity: z.enum(SEVERITIES),
-  scope_type: z.enum(SCOPE_TYPES).meta({ description: '`tenant` and `workspace` mean the same: all of the workspace' }),
+  scope_type: z.enum(SCOPE_TYPES).meta({ description: '`tenant` and `workspace` both mean the whole workspace' }),
   scope_id: identifier.meta({ description: 'Id of the workspace, or of the agent' }),
   rule_kind: z.enum(RULE_KINDS),
 };
@@ -67,9 +66,9 @@ const optional = {
 type ThresholdField = 'threshold' | 'threshold_micros';
 
 interface KindConfig {
-  /** What must be above 0; every other one must be 0. */
+  /** The threshold that must be above 0; all others must be 0. */
   threshold: ThresholdField | null;
-  /** The only type that the kind counts; null for any types. */
+  /** The only type of events that the kind counts; null when the rule names the types. */
   eventType: string | null;
 }
 
@@ -78,9 +77,9 @@ const CONFIGS: Record<RuleKind, KindConfig> = {
   first_occurrence: { threshold: null, eventType: null },
   spend_gte: { threshold: 'threshold_micros', eventType: 'spend.settled' },
 };
-const THRESHOLDS: Record<ThresholdField, { max: number; what: string }> = {
-  threshold: { max: MAX_THRESHOLD, what: 'events' },
-  threshold_micros: { max: MAX_COUNTED_MICROS, what: 'spend' },
+const THRESHOLDS: Record<ThresholdField, { max: number; of: string }> = {
+  threshold: { max: MAX_THRESHOLD, of: 'events' },
+  threshold_micros: { max: MAX_COUNTED_MICROS, of: 'spend' },
 };
 
 type KindAndConfig = z.output<typeof kindAndThresholds> & z.output<typeof kindAndTypes>;
@@ -89,11 +88,11 @@ function checkThresholds({ rule_kind: kind, rule_config: config }: KindAndConfig
   const { threshold: needed } = CONFIGS[kind];
   for (const field of ['threshold', 'threshold_micros'] as const) {
     if ((field === needed) === config[field] > 0) continue;
-    const { max, what } = THRESHOLDS[field];
+    const { max, of } = THRESHOLDS[field];
     const message =
       field === needed
         ? `is required for ${kind}: a whole number from 1 to ${max}`
-        : `must be left out or 0 for ${kind}, which has no threshold of ${what}`;
+        : `must be left out or 0 for ${kind}, which has no threshold of ${of}`;
     issues.push({ code: 'custom', input: config[field], path: ['rule_config', field], message });
   }
 }
@@ -106,7 +105,8 @@ function checkTypes({ rule_kind: kind, rule_config: config }: KindAndConfig, { i
   issues.push({ code: 'custom', input: types, path: ['rule_config', 'filters', 'event_types'], message });
 }
 
-// What each check reads: it runs also where other fields are wrong, so that one answer lists all problems.
+// The fields that each check reads. When these are valid the check runs, even if other fields are not: so one answer
+// lists all problems.
 const kindAndThresholds = z.object({
   rule_kind: required.rule_kind,
   rule_config: z.object({ threshold, threshold_micros: thresholdMicros }),
@@ -116,7 +116,7 @@ const kindAndTypes = z.object({
   rule_config: z.object({ filters: z.object({ event_types: eventTypes }) }),
 });
 
-/** A whole rule as a person sends it (spec §2.5). */
+/** A whole rule, as people send it. */
 export const ruleBody = z
   .strictObject({
     ...required,
@@ -165,8 +165,12 @@ export const ruleRecord = z
     rule_kind: required.rule_kind,
     rule_config: z.object({
       window_seconds: z.int(),
-      threshold: z.int().meta({ description: 'Events; 0 for kinds other than `event_count_gte`' }),
-      threshold_micros: micros.meta({ description: '0 for kinds other than `spend_gte`' }),
+      threshold: z
+        .int()
+        .meta({ description: 'For `event_count_gte`: how many events fire the rule. For other kinds: 0' }),
+      threshold_micros: micros.meta({
+        description: 'For `spend_gte`: how many settled USD micros fire the rule. For other kinds: 0',
+      }),
       filters: z.object({ event_types: z.array(z.string()) }),
     }),
     cooldown_seconds: z.int(),
@@ -197,7 +201,7 @@ export function toDraft(body: z.output<typeof ruleBody>): RuleDraft {
   };
 }
 
-/** The part of a rule that a person writes, and a patch changes. */
+/** The part of a rule that people write and patches change. */
 export function fromDraft(rule: RuleDraft): z.output<typeof ruleBody> {
   const { threshold, thresholdMicros } = thresholdsOf(rule.condition);
   return {
