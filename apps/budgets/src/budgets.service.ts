@@ -24,7 +24,7 @@ export interface BudgetsDeps extends ServiceDeps<BudgetsConfig> {
   clock?: Clock;
 }
 
-/** Daily budgets: their management over HTTP, their reading over gRPC. Addresses are valid once started. */
+/** Manages daily budgets over HTTP and answers them over gRPC. Addresses are valid once started. */
 export type BudgetsService = Component & ServesHttp & ServesGrpc;
 
 export function createBudgets(deps: BudgetsDeps): BudgetsService {
@@ -50,6 +50,6 @@ export function createBudgets(deps: BudgetsDeps): BudgetsService {
     explain: explainOutage,
     ready: () => mongo.ping(),
   });
-  // Without identity only the calls about agents fail, so the rest stays in service.
+  // Without identity, only the calls about agents fail. So the service stays ready.
   return assembleService({ name: 'budgets', logger, parts: [mongo, identity], grpc, http });
 }

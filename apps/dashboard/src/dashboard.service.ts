@@ -25,11 +25,9 @@ export interface DashboardDeps extends ServiceDeps<DashboardConfig> {
   clock?: Clock;
 }
 
-/**
- * What was spent and blocked: counts the events of the log and answers the drilldowns. `httpUrl` is valid once started.
- */
+/** Counts the events of the log and answers the drilldowns. `httpUrl` is valid once started. */
 export interface DashboardService extends Component, ServesHttp {
-  /** Records of the log that are not counted yet, for a process that waits for what it has written itself. */
+  /** Records of the log that are not counted yet, for a process that waits for its own events. */
   lag(): Promise<number>;
 }
 
@@ -66,8 +64,8 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
     explain: explainOutage,
   });
 
-  // Events are counted without the peers, and who needs one of them for an answer is told so. Without the log what was
-  // counted is answered.
+  // Events are counted without the peers, and requests that need a peer get its error. Without the log, answers contain
+  // the events counted so far. So the service stays ready.
   const peers = [identity, budgetsPeer];
   const counting = inBackground(consumer, logger);
   const parts = [mongo, ...peers, counting];

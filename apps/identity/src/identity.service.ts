@@ -43,7 +43,7 @@ export interface IdentityDeps extends ServiceDeps<IdentityConfig> {
 
 /** Users, sessions, workspaces, members and agents, over HTTP and gRPC. Addresses are valid once started. */
 export interface IdentityService extends Component, ServesHttp, ServesGrpc {
-  /** For a process that runs this service in itself, to make the first owner. Valid once started. */
+  /** Makes the first owner, for a process that includes this service. Valid once started. */
   readonly ensureOwner: EnsureOwner;
 }
 
@@ -89,13 +89,16 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
   });
   const bootstrap = { store: createBootstrapStore(models), hasher, clock };
   const firstOwner = createFirstOwnerStep(config, createFirstOwner(bootstrap), logger);
-  // Who logs in does not wait for the log.
+  // Log-ins do not wait for the log.
   const parts = [mongo, firstOwner, limiter, inBackground(consumer, logger)];
   const service = assembleService({ name: 'identity', logger, parts, grpc, http });
   return Object.assign(service, { ensureOwner: createEnsureOwner(bootstrap) });
 }
 
-/** Makes the owner of the settings where they name one. Before the servers start, so that a log-in finds it. */
+/**
+ * Makes the owner that the settings name, if they name one. This happens before the servers start, so that a log-in
+ * finds the owner.
+ */
 function createFirstOwnerStep(
   config: IdentityConfig,
   ensureFirstOwner: ReturnType<typeof createFirstOwner>,

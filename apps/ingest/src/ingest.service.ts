@@ -27,9 +27,7 @@ export interface IngestDeps extends ServiceDeps<IngestConfig> {
   now?: () => number;
 }
 
-/**
- * Event ingestion: from a workspace key and CloudEvents to durable records of the log. `httpUrl` is valid once started.
- */
+/** Takes events with a workspace key, as CloudEvents, and appends them to the log. `httpUrl` is valid once started. */
 export type IngestService = Component & ServesHttp;
 
 export function createIngest(deps: IngestDeps): IngestService {
@@ -58,13 +56,14 @@ export function createIngest(deps: IngestDeps): IngestService {
     start: () => eventLog.ensureTopic(GATEWAY_EVENTS_TOPIC_OPTIONS),
     async stop() {},
   };
-  // Without keys a request is refused unless its key was checked a moment ago; that is for the answer to say.
+  // Without the keys service, only keys that were checked a moment ago are accepted. The answer to each other request
+  // says so, so the service stays ready.
   return assembleService({ name: 'ingest', logger, parts: [topic, keys], http });
 }
 
-/** Workspaces whose quota is remembered at most; the one that sent nothing for longest is forgotten first. */
+/** Most workspaces whose quota is remembered. The one that has not sent for the longest time is forgotten first. */
 const MAX_BUCKETS = 10_000;
-/** A workspace over its quota is told of in the log, but not at each of its requests. */
+/** Milliseconds between two log lines about the same workspace over its quota. */
 const TELL_EVERY_MS = 60_000;
 
 function createQuota(

@@ -21,9 +21,9 @@ export interface KeysDeps extends ServiceDeps<KeysConfig> {
   clock?: Clock;
 }
 
-/** Workspace keys: their management over HTTP, their verification over gRPC. Addresses are valid once started. */
+/** Manages workspace keys over HTTP and verifies them over gRPC. Addresses are valid once started. */
 export interface KeysService extends Component, ServesHttp, ServesGrpc {
-  /** For a process that runs this service in itself, such as to create the first key. Valid once started. */
+  /** Operations on keys, for a process that includes this service. Valid once started. */
   readonly useCases: KeyUseCases;
 }
 
@@ -46,7 +46,7 @@ export function createKeys(deps: KeysDeps): KeysService {
     explain: explainOutage,
     ready: () => mongo.ping(),
   });
-  // The servers stop first and the connection last, so that the uses of the last calls are still written.
+  // The servers stop first and the connection last, so that the uses of the last calls are stored.
   const flusher = createUseFlusher(uses, config.LAST_USED_FLUSH_MS, logger);
   return Object.assign(assembleService({ name: 'keys', logger, parts: [mongo, flusher], grpc, http }), { useCases });
 }

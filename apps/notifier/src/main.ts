@@ -10,7 +10,7 @@ await runService({
   config: notifierConfig.extend(eventLogConfig),
   create(deps) {
     const eventLog = createConfiguredEventLog(deps);
-    // Requests are answered without the log; events wait in it.
+    // Requests are answered without the log. Events wait in the log.
     const log = inBackground(eventLog, deps.logger);
     return createLifecycle([log, createNotifier({ ...deps, eventLog })], deps.logger, { name: 'notifier' });
   },

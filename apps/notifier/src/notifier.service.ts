@@ -25,13 +25,13 @@ export interface NotifierDeps extends ServiceDeps<NotifierConfig> {
   /** Started before the service and stopped after it. */
   eventLog: EventLog;
   clock?: Clock;
-  /** How host names of destinations become addresses; the DNS unless given. */
+  /** Resolves the host names of destinations. Default: the DNS. */
   resolveName?: ResolveName;
-  /** Milliseconds that a destination may take to answer; 15 s unless given. */
+  /** Milliseconds that a destination may take to answer. Default: 15 s. */
   timeoutMs?: number;
 }
 
-/** Brings notifications to their channels. `grpcAddress` is valid once started. */
+/** Delivers notifications to their channels. `grpcAddress` is valid once started. */
 export type NotifierService = Component & ServesGrpc;
 
 const OUTCOME_POLL_INTERVAL_MS = 1000;
@@ -79,11 +79,12 @@ export function createNotifier(deps: NotifierDeps): NotifierService {
     ready: () => mongo.ping(),
   });
 
-  // Without alerts deliveries wait, and without identity links lack the workspace: neither makes the notifier unready.
+  // Without alerts, deliveries wait. Without identity, links lack the workspace. The notifier stays ready in both
+  // cases.
   const peers = [alerts, identity];
-  // What is queued already is delivered without the log.
+  // Queued deliveries are made without the log.
   const queueing = inBackground(consumer, logger);
-  // Stopped in reverse: nothing new comes in, then attempts finish, then the last outcomes are published.
+  // Parts stop in reverse order: first the intake ends, then attempts finish, then the last outcomes are published.
   const parts = [mongo, ...peers, publisher, worker, queueing];
   return assembleService({ name: 'notifier', logger, parts, grpc });
 }

@@ -2,7 +2,7 @@ import type { IdentityServiceDefinition } from '@tollkeeper/contracts';
 import type { GrpcClient } from '@tollkeeper/grpc';
 import type { AgentDirectory } from '../domain/budget.ts';
 
-/** The agents of a workspace as identity has them at this moment. */
+/** Reads the agents of a workspace from identity. */
 export function createAgentDirectory(identity: GrpcClient<IdentityServiceDefinition>): AgentDirectory {
   return {
     list: async (tenantId) => (await identity.getAgents({ tenantId })).agents,

@@ -3,31 +3,32 @@ import type { TenantId } from '@tollkeeper/kernel';
 /** A daily budget in USD micros, or null when none is set. */
 export type DailyBudget = number | null;
 
-/** The budget that somebody gave an agent, or took from it again. */
+/** The last budget that was set for an agent; null when it was removed. */
 export interface AgentBudget {
   agentId: string;
   dailyBudgetMicros: DailyBudget;
   updatedAt: Date;
 }
 
-/** Where the budgets of workspaces and agents are kept. Setting one again replaces it; the last write counts. */
+/** Stores the budgets of workspaces and agents. A new budget replaces the old one; the last write counts. */
 export interface BudgetStore {
   /** Null for a workspace that nobody has set a budget for. */
   ofWorkspace(tenantId: TenantId): Promise<DailyBudget>;
   setWorkspace(tenantId: TenantId, dailyBudgetMicros: DailyBudget): Promise<void>;
-  /** Budgets of agents that were ever set, by `agentId`: those of `agentIds`, or of all agents without it. */
+  /** The budgets that were ever set, by `agentId`: those of `agentIds`, or of all agents when that is absent. */
   ofAgents(tenantId: TenantId, agentIds?: readonly string[]): Promise<AgentBudget[]>;
   setAgent(tenantId: TenantId, budget: AgentBudget): Promise<void>;
 }
 
-/** An agent as the service that keeps agents knows it. */
+/** An agent, as identity knows it. */
 export interface Agent {
   agentId: string;
   displayName: string;
 }
 
 /**
- * Who the agents of a workspace are. Rejects with `service_unavailable` or `upstream_timeout` while it can't be asked.
+ * Knows the agents of a workspace. Rejects with `service_unavailable` or `upstream_timeout` when identity does not
+ * answer.
  */
 export interface AgentDirectory {
   /** Every agent of the workspace, by `agentId`. */

@@ -1,19 +1,19 @@
 import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
 import type { Agent, AgentBudget, AgentDirectory, BudgetStore, DailyBudget } from './budget.ts';
 
-/** An agent of the workspace with its budget; `updatedAt` is null when nobody ever set one. */
+/** An agent of the workspace with its budget. `updatedAt` is null when no budget was ever set. */
 export type AgentWithBudget = Agent & { dailyBudgetMicros: DailyBudget; updatedAt: Date | null };
 
-/** What can be done with the budgets of workspaces and agents. */
+/** Operations on the budgets of workspaces and agents. */
 export interface BudgetUseCases {
   ofWorkspace(tenantId: TenantId): Promise<DailyBudget>;
   /** Null unsets it. */
   setWorkspace(tenantId: TenantId, dailyBudgetMicros: DailyBudget): Promise<void>;
-  /** Every agent of the workspace, by `agentId`, set or not. */
+  /** Every agent of the workspace, by `agentId`, with or without a budget. */
   listAgents(tenantId: TenantId): Promise<AgentWithBudget[]>;
   /** Null unsets it. Rejects with `not_found` when the workspace has no such agent. */
   setAgent(tenantId: TenantId, agentId: string, dailyBudgetMicros: DailyBudget): Promise<void>;
-  /** The budgets of those agents that were ever set, by `agentId`; whether the agents exist is not asked. */
+  /** The budgets that were ever set for these agents, by `agentId`. Whether the agents exist is not checked. */
   ofAgents(tenantId: TenantId, agentIds: readonly string[]): Promise<AgentBudget[]>;
 }
 

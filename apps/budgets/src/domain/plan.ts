@@ -15,22 +15,22 @@ export interface Plan {
   updatedAt: Date;
 }
 
-/** What an update may change; a field that is absent or undefined stays as it is. */
+/** The changes of an update. A field that is absent or undefined stays as it is. */
 export type PlanChanges = Partial<Pick<Plan, 'displayName' | 'description' | 'dailyBudgetMicros' | 'isActive'>>;
 
 /** Most plans of a workspace. Deleting one makes room. */
 export const MAX_PLANS = 500;
 
-/** Where plans are kept. Another workspace's plan does not exist for any method. */
+/** Stores plans. Another workspace's plan does not exist for any method. */
 export interface PlanStore {
   /** By key. */
   list(tenantId: TenantId): Promise<Plan[]>;
   count(tenantId: TenantId): Promise<number>;
-  /** False, and nothing kept, when the workspace has a plan with the key. */
+  /** False, with nothing stored, when the workspace has a plan with the key. */
   insert(tenantId: TenantId, plan: Plan): Promise<boolean>;
   /**
-   * The plan as it is then; null when the workspace has none with the key. Concurrent updates of other fields all
-   * count.
+   * The changed plan; null when the workspace has no plan with the key. Concurrent updates of different fields all take
+   * effect.
    */
   update(tenantId: TenantId, key: string, changes: PlanChanges & { updatedAt: Date }): Promise<Plan | null>;
   /** False when the workspace has no plan with the key. */

@@ -3,7 +3,7 @@ import { MAX_PLANS, type Plan, type PlanChanges, type PlanStore } from './plan.t
 
 export type NewPlan = Pick<Plan, 'key' | 'displayName' | 'description' | 'dailyBudgetMicros'>;
 
-/** What can be done with plans. */
+/** Operations on plans. */
 export interface PlanUseCases {
   /** By key. */
   list(tenantId: TenantId): Promise<Plan[]>;
@@ -11,9 +11,9 @@ export interface PlanUseCases {
    * Makes an active plan. Rejects with `conflict` when the key is taken or the workspace has {@link MAX_PLANS} plans.
    */
   create(tenantId: TenantId, plan: NewPlan): Promise<Plan>;
-  /** Changes the fields given and no other. Rejects with `not_found`. */
+  /** Changes only the given fields. Rejects with `not_found`. */
   update(tenantId: TenantId, key: string, changes: PlanChanges): Promise<Plan>;
-  /** Rejects with `not_found`. The key is free again at once. */
+  /** Rejects with `not_found`. The key can be used again at once. */
   delete(tenantId: TenantId, key: string): Promise<void>;
 }
 

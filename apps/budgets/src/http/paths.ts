@@ -13,8 +13,8 @@ export const segments = {
 };
 
 /**
- * The workspace that a request is about. Throws `forbidden` unless the path names the workspace of the caller token, as
- * the gateway does before.
+ * The workspace of a request. Throws `forbidden` unless the path names the workspace of the caller token; the gateway
+ * checks the same.
  */
 export function workspaceOf(caller: TenantCaller, params: { tenant_id: string }): TenantId {
   if (params.tenant_id === caller.tenantId) return caller.tenantId;

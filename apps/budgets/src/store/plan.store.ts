@@ -18,7 +18,7 @@ const planSchema = new Schema<StoredPlan>(
   },
   { collection: 'plans', versionKey: false },
 );
-// Of two creations with one key at the same moment, this lets one through.
+// When two plans with one key are created at the same time, this lets one through.
 planSchema.index({ tenantId: 1, key: 1 }, { unique: true });
 
 /** Plans in the database of `connection`. Make it before the connection starts. */

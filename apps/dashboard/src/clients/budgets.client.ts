@@ -5,19 +5,19 @@ import type { Logger } from '@tollkeeper/runtime';
 import { LRUCache } from 'lru-cache';
 import type { Budgets, KnownBudget } from '../domain/budget.ts';
 
-/** Answers are used again for as long, so a budget that was changed shows within this time. */
+/** Milliseconds that answers are reused. A changed budget shows within this time. */
 const FRESH_MS = 2000;
-/** A page is shown without its budget rather than late. */
+/** Milliseconds to wait for a budget. After that a page is shown without it. */
 const DEADLINE_MS = 1000;
 const CACHED_BUDGETS = 20_000;
 
 interface Question {
   tenantId: TenantId;
-  /** The budget of the workspace without it. */
+  /** Without an agent: the budget of the workspace. */
   agentId?: string;
 }
 
-/** Budgets as the budgets service has them. An outage of it is logged once for each budget that is asked for. */
+/** Reads budgets from the budgets service. An outage is logged once per budget. */
 export function createBudgetsClient(budgets: GrpcClient<BudgetsServiceDefinition>, logger: Logger): Budgets {
   async function ask({ tenantId, agentId }: Question): Promise<KnownBudget> {
     const agentIds = agentId === undefined ? [] : [agentId];
@@ -26,11 +26,11 @@ export function createBudgetsClient(budgets: GrpcClient<BudgetsServiceDefinition
     return { daily: micros === undefined ? null : Number(micros), stale: false };
   }
 
-  // A failure is kept like an answer: while budgets is down, not every page waits for it.
+  // A failure is cached like an answer, so that not every page waits while budgets is down.
   const known = new LRUCache<string, KnownBudget, Question>({
     max: CACHED_BUDGETS,
     ttl: FRESH_MS,
-    // What is pushed out of the cache before it is answered is answered nevertheless.
+    // A request that is evicted from the cache still gets its answer.
     ignoreFetchAbort: true,
     fetchMethod: async (_key, last, { context }) => {
       try {
@@ -43,7 +43,7 @@ export function createBudgetsClient(budgets: GrpcClient<BudgetsServiceDefinition
   });
 
   return {
-    // No id holds a slash.
+    // No id contains a slash.
     ofWorkspace: (tenantId) => known.forceFetch(tenantId, { context: { tenantId } }),
     ofAgent: (tenantId, agentId) => known.forceFetch(`${tenantId}/${agentId}`, { context: { tenantId, agentId } }),
   };

@@ -6,7 +6,7 @@ import type { ClientSession } from 'mongoose';
 import { BUDGET_BLOCKED, GUARD_BLOCKED, SPEND_SETTLED, type DashboardEvent } from '../domain/event.ts';
 import { createWriteCounter, recordEvents, type EventRecorder } from '../domain/record-events.ts';
 
-/** The group that the dashboard's replicas read as, and under which they keep their offsets. */
+/** The consumer group of the replicas. Offsets are stored under this name. */
 export const CONSUMER_GROUP = 'dashboard';
 
 /** Counts the events of the log exactly once. */
@@ -36,7 +36,7 @@ export function createGatewayEventsConsumer(deps: {
 
 const KEPT_WHOLE: ReadonlySet<string> = new Set([SPEND_SETTLED, BUDGET_BLOCKED, GUARD_BLOCKED]);
 
-/** Of types that the dashboard does not show, only what it counts is kept. */
+/** Events of types that the dashboard does not show are stored with the counted fields only. */
 export function toDashboardEvent({ tenantId, event }: GatewayEventRecord): DashboardEvent {
   const { id, source, type, time, data } = event;
   const { run_id, agent_id } = data;

@@ -3,27 +3,27 @@ import { SPEND_SETTLED, type DashboardEvent } from './event.ts';
 import { addTally, emptyTally, tallyOf, type Tally } from './tally.ts';
 
 /**
- * Roll-up lengths, longest first. Buckets start at multiples of their length since the epoch, and every UTC offset in
- * use is a multiple of 15 minutes, so each local hour and day is made of whole buckets.
+ * Roll-up lengths, longest first. Buckets start at multiples of their length since the epoch. Every UTC offset in use
+ * is a multiple of 15 minutes, so each local hour and day consists of whole buckets.
  */
 export const GRAINS = ['1d', '1h', '15m', '1m'] as const;
 export type Grain = (typeof GRAINS)[number];
 
 /**
- * Minutes are kept for the workspace as a whole, so that the ends of a window cost the same in a busy workspace. For
- * each agent and model they would come to nearly as many buckets as events.
+ * Only the workspace as a whole has buckets of a minute. They keep the cost of a window's ends independent of the
+ * traffic. For each agent and model, there would be nearly as many such buckets as events.
  */
 export const AGENT_GRAINS: readonly Grain[] = ['1d', '1h', '15m'];
 
 export const GRAIN_MS: Record<Grain, number> = { '1d': 86_400_000, '1h': 3_600_000, '15m': 900_000, '1m': 60_000 };
 
-/** What a bucket counts: the whole workspace, one of its agents, or one model that an agent used (null: not named). */
+/** The scope of a bucket: the whole workspace, one of its agents, or one model of an agent (null: not named). */
 export type BucketScope =
   | { level: 'workspace' }
   | { level: 'agent'; agentId: string }
   | { level: 'model'; agentId: string; model: string | null };
 
-/** What a batch of events adds to one bucket. */
+/** The changes of one bucket by a batch of events. */
 export interface BucketDelta {
   tenantId: TenantId;
   scope: BucketScope;
@@ -31,11 +31,13 @@ export interface BucketDelta {
   /** Epoch milliseconds. */
   start: number;
   tally: Tally;
-  /** Runs whose first event lies in the bucket; negative when a late event moved a run's start elsewhere. */
+  /**
+   * Runs whose first event lies in the bucket. Negative when a late event moved the start of a run to another bucket.
+   */
   runsStarted: number;
 }
 
-/** That the first event of a run is known to lie at `to`; `from` is where it was known to lie before, if anywhere. */
+/** The first event of a run lies at `to`. `from` is its time as known before, if any. */
 export interface RunStart {
   tenantId: TenantId;
   runId: string;
@@ -47,7 +49,9 @@ function bucketStart(grain: Grain, time: number): number {
   return Math.floor(time / GRAIN_MS[grain]) * GRAIN_MS[grain];
 }
 
-/** The earliest event of each run in `events`, where it is earlier than the start known so far (see {@link runKey}). */
+/**
+ * The earliest event of each run in `events`, if it is earlier than the known start of the run (see {@link runKey}).
+ */
 export function runStarts(events: DashboardEvent[], known: ReadonlyMap<string, number>): RunStart[] {
   const starts = new Map<string, RunStart>();
   for (const { tenantId, time, data } of events) {
@@ -64,7 +68,7 @@ export function runKey(tenantId: TenantId, runId: string): string {
   return `${tenantId}|${runId}`;
 }
 
-/** What `events` and `starts` add to the buckets of every grain and scope that they touch, one delta a bucket. */
+/** The changes of the buckets of all grains and scopes by `events` and `starts`: one delta per bucket. */
 export function bucketDeltas(events: DashboardEvent[], starts: RunStart[]): BucketDelta[] {
   const deltas = new Map<string, BucketDelta>();
   const at = (tenantId: TenantId, scope: BucketScope, grain: Grain, time: number): BucketDelta => {
@@ -93,7 +97,10 @@ export function bucketDeltas(events: DashboardEvent[], starts: RunStart[]): Buck
   return [...deltas.values()];
 }
 
-/** Says of each event, one after the other, how many buckets it touches that none before it has touched. */
+/**
+ * Makes a function that counts, for one event after the other, the buckets that the event touches and no earlier one
+ * did.
+ */
 export function createBucketCounter(): (event: DashboardEvent) => number {
   const minutes = new Set<string>();
   const quarters = new Set<string>();
@@ -103,7 +110,7 @@ export function createBucketCounter(): (event: DashboardEvent) => number {
     let known = minutes.size;
     minutes.add(`${tenantId}|${bucketStart('1m', time)}`);
     const minute = minutes.size - known;
-    // Events of the same subject within 15 minutes share all other buckets: most end here.
+    // Events of the same subject within 15 minutes share all other buckets, so most events end here.
     known = quarters.size;
     quarters.add(`${tenantId}|${bucketStart('15m', time)}|${data.agent_id ?? ''}|${type}|${data.model ?? ''}`);
     if (quarters.size === known) return minute;
@@ -115,7 +122,7 @@ export function createBucketCounter(): (event: DashboardEvent) => number {
   };
 }
 
-/** How many buckets of a workspace hold the times from `from` to `to`, both included. */
+/** How many buckets of a workspace cover the times from `from` to `to`, both included. */
 function bucketsBetween(from: number, to: number): number {
   return GRAINS.reduce(
     (sum, grain) => sum + (bucketStart(grain, to) - bucketStart(grain, from)) / GRAIN_MS[grain] + 1,
@@ -124,9 +131,9 @@ function bucketsBetween(from: number, to: number): number {
 }
 
 /**
- * Says of each event, one after the other, how many documents its run costs at most that the runs of the events before
- * do not: the run itself, and the buckets that its start may leave. A start only moves back, so those lie between the
- * event and `newest`, the latest time that any event can have.
+ * Makes a function that counts, for one event after the other, how many further documents its run needs at most: the
+ * run itself, and the buckets that its start may leave. A start only moves back. So these buckets lie between the event
+ * and `newest`, the latest possible time of an event.
  */
 export function createRunCounter(newest: number): (event: DashboardEvent) => number {
   const byTenant = new Map<TenantId, { runs: Set<string>; oldest: number; left: number }>();
@@ -146,7 +153,7 @@ export function createRunCounter(newest: number): (event: DashboardEvent) => num
   };
 }
 
-/** Identity of a bucket. A model's name is free text, so it stands last. */
+/** Identity of a bucket. A model's name is free text, so it comes last. */
 export function bucketKey(tenantId: TenantId, scope: BucketScope, grain: Grain, start: number): string {
   const agent = scope.level === 'workspace' ? '' : scope.agentId;
   const model = scope.level === 'model' && scope.model !== null ? `|${scope.model}` : '';

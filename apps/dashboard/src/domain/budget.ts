@@ -3,27 +3,28 @@ import { localDays, MAX_MICROS, roundTo2, type TenantId, type TimeWindow } from 
 /** A daily budget in USD micros, or null when none is set. */
 export type DailyBudget = number | null;
 
-/** What a daily budget allows over a window: the budget times the local calendar days that the window touches. */
+/**
+ * The amount that a daily budget allows over a window: the budget times the number of local calendar days in the
+ * window.
+ */
 export function windowBudget(daily: DailyBudget, window: TimeWindow): DailyBudget {
   return daily === null ? null : Math.min(daily * localDays(window, window.timezone).length, MAX_MICROS);
 }
 
-/**
- * Spend as a percentage of the window's budget, 2 decimals; 0 when no budget is set or it allows nothing.
- */
+/** Spend as a percentage of the window's budget, with 2 decimals. 0 when there is no budget or it is 0. */
 export function budgetUsedPct(totalMicros: number, daily: DailyBudget, window: TimeWindow): number {
   const allowed = windowBudget(daily, window);
   return allowed === null || allowed === 0 ? 0 : roundTo2((totalMicros / allowed) * 100);
 }
 
-/** A daily budget as far as it is known. */
+/** The daily budget, or the last known one. */
 export interface KnownBudget {
   daily: DailyBudget;
-  /** True while the budget can't be asked for: `daily` is then the last one known, and null without any. */
+  /** True when the budgets service does not answer. Then `daily` is the last known budget, or null. */
   stale: boolean;
 }
 
-/** Where daily budgets are asked for. Never rejects: what is shown of a budget must not keep spend from being shown. */
+/** Reads daily budgets. It never rejects, so spend is shown even when the budget is unknown. */
 export interface Budgets {
   ofWorkspace(tenantId: TenantId): Promise<KnownBudget>;
   ofAgent(tenantId: TenantId, agentId: string): Promise<KnownBudget>;

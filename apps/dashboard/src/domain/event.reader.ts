@@ -1,7 +1,7 @@
 import type { TenantId, TimeSpan } from '@tollkeeper/kernel';
 import type { BlockedType, DashboardEvent } from './event.ts';
 
-/** A place in a list of blocked events: the last one that was answered. */
+/** A place in a list of blocked events: the last event of a page. */
 export interface EventCursor {
   /** Epoch milliseconds. */
   time: number;
@@ -10,7 +10,7 @@ export interface EventCursor {
 
 /** Reads single events of a workspace. Another workspace's events do not exist for any method. */
 export interface EventReader {
-  /** Newest first, at most `limit`, those behind `after`. */
+  /** At most `limit` events after `after`, newest first. */
   listBlocked(
     tenantId: TenantId,
     type: BlockedType,
@@ -24,6 +24,6 @@ export interface EventReader {
   listRun(tenantId: TenantId, type: string, runId: string, limit: number): Promise<DashboardEvent[]>;
   /** Settlements of an agent, newest first, at most `limit`. */
   listSettlements(tenantId: TenantId, agentId: string, span: TimeSpan, limit: number): Promise<DashboardEvent[]>;
-  /** Whether the agent was ever seen in an event that is still kept. */
+  /** Whether an event of the agent is still stored. */
   hasAgent(tenantId: TenantId, agentId: string): Promise<boolean>;
 }

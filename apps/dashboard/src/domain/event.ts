@@ -1,6 +1,8 @@
 import type { TenantId } from '@tollkeeper/kernel';
 
-/** A gateway event as the dashboard keeps it. `data` holds what the drilldowns show, in wire names. */
+/**
+ * A gateway event as the dashboard stores it. `data` has the fields that the drilldowns show, with their wire names.
+ */
 export interface DashboardEvent {
   tenantId: TenantId;
   source: string;
@@ -22,7 +24,7 @@ export interface EventData {
   [field: string]: string | number | undefined;
 }
 
-/** The fields of {@link EventData} that hold a whole number, 0 or more, and can be counted. */
+/** The fields of {@link EventData} that are whole numbers from 0, and can be added up. */
 export type EventAmount = 'amount_micros' | 'input_tokens' | 'output_tokens';
 
 export const SPEND_SETTLED = 'spend.settled';
@@ -31,8 +33,8 @@ export const GUARD_BLOCKED = 'guard.blocked';
 export type BlockedType = typeof BUDGET_BLOCKED | typeof GUARD_BLOCKED;
 
 /**
- * Leaves out every event that was counted before: one whose identity (source and id within its tenant) or whose
- * settlement is in `known`, or came earlier in `events`. The first one to arrive counts.
+ * Removes events that were counted before. An event was counted when its identity (source and id within its tenant) or
+ * its settlement is in `known`, or occurs earlier in `events`. So the first arrival counts.
  */
 export function withoutDuplicates(events: DashboardEvent[], known: ReadonlySet<string>): DashboardEvent[] {
   const seen = new Set(known);
@@ -44,14 +46,16 @@ export function withoutDuplicates(events: DashboardEvent[], known: ReadonlySet<s
   });
 }
 
-/** The keys that must be new for an event to count: its own identity, and its settlement's when it settles spend. */
+/**
+ * The keys that must be new for an event to count: its own identity, and the identity of its settlement if it has one.
+ */
 export function identitiesOf(event: DashboardEvent): string[] {
   const keys = [eventKey(event)];
   if (event.type === SPEND_SETTLED) keys.push(settlementKey(event.tenantId, event.data.settlement_id ?? ''));
   return keys;
 }
 
-/** Unique by (tenant, source, id). Only the source, which stands last, can hold `|`, so the parts can't be confused. */
+/** Unique by (tenant, source, id). Only the source can contain `|`. It comes last, so the parts are unambiguous. */
 export function eventKey(event: Pick<DashboardEvent, 'tenantId' | 'source' | 'eventId'>): string {
   return `${event.tenantId}|${event.eventId}|${event.source}`;
 }

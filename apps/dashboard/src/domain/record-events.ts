@@ -10,11 +10,11 @@ import {
 } from './bucket.ts';
 import { withoutDuplicates, type DashboardEvent } from './event.ts';
 
-/** The writes of {@link recordEvents}. All calls made with one `Session` take effect together or not at all. */
+/** The writes of {@link recordEvents}. All calls with one `Session` take effect together or not at all. */
 export interface EventRecorder<Session> {
-  /** Those of the events' `identitiesOf` that were counted before. */
+  /** The `identitiesOf` these events that were counted before. */
   knownIdentities(session: Session, events: DashboardEvent[]): Promise<Set<string>>;
-  /** The known time of the first event, by `runKey`, of those of the runs that are known. */
+  /** The known time of the first event of these runs, by `runKey`. Unknown runs are absent. */
   knownRunStarts(session: Session, runs: { tenantId: TenantId; runId: string }[]): Promise<Map<string, number>>;
   insertEvents(session: Session, events: DashboardEvent[]): Promise<void>;
   saveRunStarts(session: Session, starts: RunStart[]): Promise<void>;
@@ -22,8 +22,8 @@ export interface EventRecorder<Session> {
 }
 
 /**
- * Counts each event that was not counted before, in raw events and roll-ups alike, and answers how many those were.
- * Idempotent: the same events again, in any order and mixture, change nothing.
+ * Counts each event that was not counted before, in raw events and in roll-ups. Returns the number of these events.
+ * Idempotent: repeating events, in any order and mixture, changes nothing.
  */
 export async function recordEvents<Session>(
   recorder: EventRecorder<Session>,
@@ -39,13 +39,13 @@ export async function recordEvents<Session>(
   return fresh.length;
 }
 
-/** Clocks of those who take events in may go ahead of the one here by as much. */
+/** How far the clocks of the services that take events may be ahead of this one. */
 const CLOCK_SKEW_MS = 5 * 60_000;
 
 /**
- * Says of each event, one after the other, how many documents {@link recordEvents} writes for it at most beside those
- * of the events before: itself, its buckets (ten where it is alone in them, none among its like), the start of its run,
- * and the buckets that this start leaves when it moves back. `now` is the time in Unix milliseconds.
+ * Makes a function that counts, for one event after the other, how many further documents {@link recordEvents} writes
+ * at most. These are the event, its buckets (ten for the first event of a kind, none for similar ones), the start of
+ * its run, and the buckets that this start leaves when it moves back. `now` is the time in Unix milliseconds.
  */
 export function createWriteCounter(now: number): (event: DashboardEvent) => number {
   const ofBuckets = createBucketCounter();

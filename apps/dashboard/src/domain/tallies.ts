@@ -3,27 +3,27 @@ import { AGENT_GRAINS, GRAINS } from './bucket.ts';
 import { planReads, type ReadPlan } from './read-plan.ts';
 import { addTally, addTallyTo, emptyTally, type Tally } from './tally.ts';
 
-/** Whose events are tallied: all of a workspace, or those of one agent of it. */
+/** The events to tally: those of a whole workspace, or of one agent. */
 export type Subject = { agentId: string } | 'workspace';
 
-/** Reads its share of a plan: the bucket store the roll-ups, the event store the raw events between them. */
+/** Reads a part of a plan: the bucket store reads the roll-ups, the event store the raw events between them. */
 export interface TallyStore {
-  /** Tallies by the index of the plan's span; spans without events may be left out. */
+  /** Tallies by the index of the plan's span. Spans without events may be absent. */
   tallySpans(tenantId: TenantId, subject: Subject, plan: ReadPlan): Promise<Map<number, Tally>>;
-  /** Tallies by agent over all spans of the plan, of every agent with an event of any type. */
+  /** Tallies by agent over all spans of the plan. They include every agent with an event of any type. */
   tallyAgents(tenantId: TenantId, plan: ReadPlan): Promise<Map<string, Tally>>;
-  /** Tallies of an agent's settlements by model, null for those that name none. */
+  /** Tallies of an agent's settlements by model; null for settlements that name no model. */
   tallyModels(tenantId: TenantId, agentId: string, plan: ReadPlan): Promise<Map<string | null, Tally>>;
 }
 
-/** Reads its share of how many runs began (their first event lies) in the plan's spans. */
+/** Reads a part of the number of runs whose first event lies in the plan's spans. */
 export interface RunStartStore {
   countRunStarts(tenantId: TenantId, plan: ReadPlan): Promise<number>;
 }
 
-/** Exact tallies of any span, from roll-ups and raw events together. */
+/** Computes exact tallies of any span from roll-ups and raw events. */
 export interface Tallies {
-  /** One tally for each span; the spans follow one another without gap or overlap. */
+  /** One tally for each span. The spans follow one another without gap or overlap. */
   ofSpans(tenantId: TenantId, subject: Subject, spans: TimeSpan[]): Promise<Tally[]>;
   byAgent(tenantId: TenantId, span: TimeSpan): Promise<Map<string, Tally>>;
   byModel(tenantId: TenantId, agentId: string, span: TimeSpan): Promise<Map<string | null, Tally>>;

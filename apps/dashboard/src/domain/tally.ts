@@ -1,11 +1,11 @@
 import { BUDGET_BLOCKED, GUARD_BLOCKED, SPEND_SETTLED, type DashboardEvent, type EventAmount } from './event.ts';
 
-/** Something that is counted of every event, and kept in roll-ups. */
+/** A measure of events, kept in roll-ups. */
 export type Measure = Sum | Newest;
 
-/** A number that adds up: of the events of a type, how many there are, or what they have in a field of their data. */
+/** A sum: the number of events of a type, or the sum of a field of their data. */
 interface Sum {
-  /** Name of the measure where it is stored and aggregated. Roll-ups are kept, so it stays what it is. */
+  /** Name of the measure in the database. It never changes, because stored roll-ups have it. */
   column: string;
   of: { type: string; amount?: EventAmount };
   combine: 'sum';
@@ -19,14 +19,14 @@ interface Newest {
 }
 
 /**
- * All that is counted. The tallies in memory, the columns of the roll-ups, their updates and all queries follow from
- * this table. Roll-ups that were made before a measure was added hold 0 of it.
+ * All measures. The tallies in memory, the columns of the roll-ups, their updates and all queries are made from this
+ * table. Roll-ups from before a measure was added count 0 of it.
  */
 export const MEASURES = {
   /** USD micros of the settlements. */
   totalMicros: { column: 'total_micros', of: { type: SPEND_SETTLED, amount: 'amount_micros' }, combine: 'sum' },
   settlements: { column: 'settlements', of: { type: SPEND_SETTLED }, combine: 'sum' },
-  /** Tokens that the settlements say they took in; those that say nothing took in none. */
+  /** Input tokens of the settlements. A settlement without the field counts 0. */
   inputTokens: { column: 'input_tokens', of: { type: SPEND_SETTLED, amount: 'input_tokens' }, combine: 'sum' },
   outputTokens: { column: 'output_tokens', of: { type: SPEND_SETTLED, amount: 'output_tokens' }, combine: 'sum' },
   budgetBlocked: { column: 'budget_blocked', of: { type: BUDGET_BLOCKED }, combine: 'sum' },
@@ -34,10 +34,10 @@ export const MEASURES = {
   lastAt: { column: 'last_at', of: 'time', combine: 'max' },
 } as const satisfies Record<string, Measure>;
 
-/** What is counted over a span of time. Tallies of disjoint spans add up to the tally of their union. */
+/** The measures of a span of time. Tallies of disjoint spans add up to the tally of their union. */
 export type Tally = { -readonly [Name in keyof typeof MEASURES]: number };
 
-// Lists of names, because every event passes here several times.
+// Lists of names, because each event passes here several times.
 const NAMES = Object.keys(MEASURES) as (keyof Tally)[];
 const SUMS = NAMES.filter((name) => MEASURES[name].combine === 'sum');
 const NEWEST = NAMES.filter((name) => MEASURES[name].combine === 'max');

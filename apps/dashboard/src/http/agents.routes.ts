@@ -25,7 +25,7 @@ import type { WindowOf } from './window.ts';
 const TAG = 'Dashboard';
 const RECENT_SETTLEMENTS = 20;
 
-/** Who spent: the workspace's agents by spend, and one of them in detail. */
+/** Spend by agent: the list of agents, and one agent in detail. */
 export function createAgentsRoutes(deps: {
   tallies: Tallies;
   events: EventReader;
@@ -93,13 +93,14 @@ export function createAgentsRoutes(deps: {
           budgets.ofAgent(tenantId, agentId),
         ]);
         const total = sumTallies(values);
-        // An agent without an event in the window may still have had some before, or be registered without any.
+        // An agent without an event in the window may have earlier events, or be registered without any.
         const exists =
           total.lastAt > 0 ||
           (await events.hasAgent(tenantId, agentId)) ||
           (await directory.hasAgent(tenantId, agentId));
         if (!exists) throw new AppError('not_found', 'This workspace has no agent with that agent_id.');
-        // No more than there are: looking for one more would read all that the agent did in the window but settle.
+        // The limit is the number of settlements. Looking for one more would read all other events of the agent in the
+        // window.
         const wanted = Math.min(total.settlements, RECENT_SETTLEMENTS);
         const recent = wanted === 0 ? [] : await events.listSettlements(tenantId, agentId, window, wanted);
         return {

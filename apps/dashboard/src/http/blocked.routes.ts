@@ -10,7 +10,7 @@ import { fromCursorText, toCursorText } from './cursor.ts';
 import { blockedSchemas, budgetBlockedFields, guardBlockedFields, rangeQuery } from './schemas.ts';
 import type { WindowOf } from './window.ts';
 
-/** Of each kind: blocked calls, and settlements. */
+/** Most blocked calls, and most settlements, of a run. */
 const MAX_RUN_EVENTS = 1000;
 
 interface BlockedDeps {
@@ -112,7 +112,7 @@ function routesOf<F extends z.ZodObject>(
           return { status: 200, body: schemas.details.parse({ window, event: toFullEvent(event) }) };
         }
         const runId = query.run_id!;
-        // Apart, so that a run with many settlements before it was blocked is found all the same.
+        // Read separately, so that a run with many settlements before its blocked call is found.
         const [blocked, settlements] = await Promise.all([
           events.listRun(tenantId, type, runId, MAX_RUN_EVENTS),
           events.listRun(tenantId, SPEND_SETTLED, runId, MAX_RUN_EVENTS),

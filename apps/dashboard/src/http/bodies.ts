@@ -3,12 +3,12 @@ import { budgetUsedPct, windowBudget, type DailyBudget, type KnownBudget } from 
 import type { DashboardEvent } from '../domain/event.ts';
 import type { Tally } from '../domain/tally.ts';
 
-/** Epoch milliseconds as the API writes them. */
+/** Epoch milliseconds in the form of the API. */
 export function toTimestamp(epochMs: number): string {
   return new Date(epochMs).toISOString();
 }
 
-/** A sum as the API writes it: beyond the largest number that it takes, that number. */
+/** A sum in the form of the API, at most the largest number that the API allows. */
 export function toSum(sum: number): number {
   return Math.min(sum, MAX_MICROS);
 }
@@ -17,7 +17,7 @@ export function toWindow({ kind, start, end, timezone }: TimeWindow) {
   return { kind, start: toTimestamp(start), end: toTimestamp(end), timezone };
 }
 
-/** The tokens beside a sum of spend. */
+/** The tokens that belong to a sum of spend. */
 export function toTokens({ inputTokens, outputTokens }: Tally) {
   return { input_tokens: toSum(inputTokens), output_tokens: toSum(outputTokens) };
 }
@@ -37,7 +37,7 @@ export function toBudget(daily: DailyBudget, window: TimeWindow) {
   return { daily_budget_usd_micros: daily, window_budget_usd_micros: windowBudget(daily, window) };
 }
 
-/** What marks an answer whose budget can't be asked for just now. */
+/** The field that marks an answer whose budget is not up to date. */
 export function toBudgetMark({ stale }: KnownBudget) {
   return stale ? { budget_stale: true as const } : {};
 }

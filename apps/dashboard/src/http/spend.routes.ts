@@ -9,7 +9,7 @@ import type { WindowOf } from './window.ts';
 
 const TAG = 'Dashboard';
 
-/** What the workspace as a whole spent, and what was blocked in it. */
+/** Spend and blocked calls of the whole workspace. */
 export function createSpendRoutes(deps: { tallies: Tallies; budgets: Budgets; windowOf: WindowOf }): Route[] {
   const { tallies, budgets, windowOf } = deps;
   return [

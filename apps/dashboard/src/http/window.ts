@@ -1,7 +1,7 @@
 import { resolveRange, type Clock, type TenantId, type TimeWindow } from '@tollkeeper/kernel';
 import type { Directory } from '../domain/directory.ts';
 
-/** The window that a query asks for; its calendar is the workspace's unless it names a time zone. */
+/** The window of a query. Its calendar has the workspace's time zone, unless the query names another one. */
 export type WindowOf = (tenantId: TenantId, query: { range?: string; timezone?: string }) => Promise<TimeWindow>;
 
 export function createWindowOf(directory: Directory, clock: Clock): WindowOf {

@@ -20,19 +20,19 @@ interface BucketDocument extends TallyRow {
 }
 
 export interface BucketStore extends TallyStore, RunStartStore {
-  /** Adds the deltas to their buckets. Not idempotent: it belongs in the transaction that inserts the events. */
+  /** Adds the deltas to their buckets. Not idempotent: call it in the transaction that inserts the events. */
   add(session: ClientSession | undefined, deltas: BucketDelta[]): Promise<void>;
 }
 
 /**
- * An overview compares a range with the span of equal length before it: the longest, of 92 days, reaches back 184.
- * Roll-ups outlast that whatever the retention of raw events is, which are many more.
+ * An overview compares a range with the span of equal length before it. The longest range has 92 days, so it reaches
+ * 184 days back. Roll-ups are kept that long even if raw events, which are many more, have a shorter retention.
  */
 const MIN_RETENTION_SECONDS = 190 * 86_400;
 
 /**
- * Roll-ups by minute (of the workspace alone), 15 minutes, hour and day, kept for `retentionSeconds` after their start,
- * and for {@link MIN_RETENTION_SECONDS} at least.
+ * Roll-ups by minute (of the workspace alone), 15 minutes, hour and day. They are kept for `retentionSeconds` after
+ * their start, but at least {@link MIN_RETENTION_SECONDS}.
  */
 export function createBucketStore(connection: Connection, retentionSeconds: number): BucketStore {
   const schema = new Schema<BucketDocument>(
@@ -52,10 +52,10 @@ export function createBucketStore(connection: Connection, retentionSeconds: numb
   schema.index({ tenant_id: 1, level: 1, grain: 1, start: 1, agent_id: 1 });
   schema.index({ tenant_id: 1, level: 1, agent_id: 1, grain: 1, start: 1 });
   schema.index({ start: 1 }, { expireAfterSeconds: Math.max(retentionSeconds, MIN_RETENTION_SECONDS) });
-  // The driver's collection: these are the hot paths, and every value below is typed or made here.
+  // The driver's collection: this is a hot path, and every value below is typed or made here.
   const buckets = driverCollection<BucketDocument>(connection, 'Bucket', schema);
 
-  /** One query a grain, because each is one scan of an index. */
+  /** One query per grain, because each is one scan of an index. */
   async function perGrain<T>(
     plan: ReadPlan,
     read: (match: object, spans: Map<number, number>) => Promise<T>,

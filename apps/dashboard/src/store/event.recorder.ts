@@ -4,7 +4,7 @@ import type { BucketStore } from './bucket.store.ts';
 import type { EventStore } from './event.store.ts';
 import type { RunStore } from './run.store.ts';
 
-/** Writes with the MongoDB session given, so that all calls of one transaction take effect together. */
+/** Writes with the given MongoDB session, so that all calls of one transaction take effect together. */
 export function createEventRecorder(stores: {
   events: EventStore;
   runs: RunStore;

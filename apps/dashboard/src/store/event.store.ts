@@ -61,7 +61,7 @@ const eventSchema = (retentionSeconds: number): Schema<EventDocument> => {
 
 /** Raw events, kept for `retentionSeconds` after their time. */
 export function createEventStore(connection: Connection, retentionSeconds: number): EventStore {
-  // The driver's collection: these are the hot paths, and every value below is typed or made here.
+  // The driver's collection: this is a hot path, and every value below is typed or made here.
   const events = driverCollection<EventDocument>(connection, 'Event', eventSchema(retentionSeconds));
 
   const list = async (match: object, sort: mongo.Sort, limit: number): Promise<DashboardEvent[]> =>
@@ -121,7 +121,7 @@ export function createEventStore(connection: Connection, retentionSeconds: numbe
         plan,
       ),
     listBlocked: (tenantId, type, span, limit, after) => {
-      // The index bounds come from here alone: behind $or the server would read every event before the cursor.
+      // Only this field gives the index bounds. With $or, the server would read every event before the cursor.
       const end = after === undefined ? span.end : Math.min(span.end, after.time + 1);
       const within = { time: { $gte: new Date(span.start), $lt: new Date(end) } };
       const behind = after && {

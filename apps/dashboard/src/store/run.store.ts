@@ -19,7 +19,7 @@ export interface RunStore extends RunStartStore {
   saveStarts(session: ClientSession | undefined, starts: RunStart[]): Promise<void>;
 }
 
-/** When each run had its first event, kept for `retentionSeconds` after it. */
+/** The time of each run's first event, kept for `retentionSeconds` after it. */
 export function createRunStore(connection: Connection, retentionSeconds: number): RunStore {
   const schema = new Schema<RunDocument>(
     {

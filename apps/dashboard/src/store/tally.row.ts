@@ -4,7 +4,7 @@ type Measures = typeof MEASURES;
 type Column = Measures[keyof Measures]['column'];
 
 /**
- * A tally as buckets store it and as aggregations answer it. A bucket that is older than a measure lacks its column.
+ * A tally as buckets store it and aggregations return it. A bucket from before a measure was added lacks its column.
  */
 export type TallyRow = {
   [Name in keyof Measures as Measures[Name]['column']]?: Measures[Name]['combine'] extends 'max' ? Date : number;
@@ -34,12 +34,12 @@ function valueIn(of: Measure['of']): unknown {
 
 export function toTally(row: TallyRow): Tally {
   const tally = emptyTally();
-  // Of no date at all, $max is null.
+  // $max of no date is null.
   for (const [name, { column }] of ENTRIES) tally[name] = Number(row[column] ?? 0);
   return tally;
 }
 
-/** The update of a bucket that a tally is added to. */
+/** The update that adds a tally to a bucket. */
 export function toUpdate(tally: Tally): { $inc: Record<string, number>; $max: Record<string, Date> } {
   const $inc: Record<string, number> = {};
   const $max: Record<string, Date> = {};

@@ -3,13 +3,13 @@ import type { ConsumerGroup, LogConsumer } from '@tollkeeper/event-log';
 import { LRUCache } from 'lru-cache';
 import type { MongoAgentStore, SeenAgent } from '../store/agent.store.ts';
 
-/** The group that the replicas read as, and under which they keep their offsets. */
+/** The consumer group of the replicas. Offsets are stored under this name. */
 export const CONSUMER_GROUP = 'identity';
 const MAX_KNOWN_AGENTS = 50_000;
 
-/** Registers the agents that events tell about. */
+/** Registers the agents that events name. */
 export function createGatewayEventsConsumer(deps: { group: ConsumerGroup; agents: MongoAgentStore }): LogConsumer {
-  // Nearly every event is of an agent that was seen before; these cost no write.
+  // Nearly all events are of agents that were seen before. Those need no write.
   const known = new LRUCache<string, true>({ max: MAX_KNOWN_AGENTS });
 
   return deps.group.consumer({

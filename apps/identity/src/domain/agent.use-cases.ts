@@ -2,7 +2,7 @@ import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
 import type { Agent, AgentStore } from './agent.ts';
 
 export interface AgentUseCases {
-  /** A page of the agents by id; `next` is where the following page begins, null on the last. */
+  /** A page of agents, by id. `next` is where the following page begins; null on the last page. */
   list(
     tenantId: TenantId,
     page: { after?: string | undefined; limit: number },

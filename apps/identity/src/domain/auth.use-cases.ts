@@ -4,21 +4,21 @@ import { isAlive, mintSession, refreshedEnd, type SessionStore } from './session
 import type { User, UserStore } from './user.ts';
 import type { WorkspaceOfUser, WorkspaceStore } from './workspace.ts';
 
-/** Who tries a password: the account that is meant, and the network address that the attempt comes from. */
+/** A log-in attempt: the account that it names, and the network address that it comes from. */
 export interface PasswordAttempt {
   email: string;
   address: string;
 }
 
-/** Counts failed passwords for an e-mail and for an address, over all replicas. */
+/** Counts failed passwords by e-mail and by address, across all replicas. */
 export interface LoginLimiter {
-  /** Throws `rate_limited` when the e-mail or the address has had its failures. */
+  /** Throws `rate_limited` when the e-mail or the address has reached its limit of failures. */
   requireAllowed(attempt: PasswordAttempt): Promise<void>;
-  /** Counts a failure. Throws `rate_limited` when it is one too many, as happens with attempts at the same time. */
+  /** Counts a failure. Throws `rate_limited` when the limit is exceeded, as concurrent attempts can do. */
   recordFailure(attempt: PasswordAttempt): Promise<void>;
 }
 
-/** A user with all that they may act in. */
+/** A user with their workspaces. */
 export interface Account {
   user: User;
   workspaces: WorkspaceOfUser[];
@@ -26,12 +26,13 @@ export interface Account {
 
 export interface AuthUseCases {
   /**
-   * Opens a new session. Throws `unauthenticated` alike for an unknown e-mail and a wrong password, and `rate_limited`.
+   * Opens a new session. Throws `unauthenticated` for an unknown e-mail and for a wrong password alike, or
+   * `rate_limited`.
    */
   login(attempt: PasswordAttempt, password: string): Promise<Account & { cookie: string }>;
   logout(sessionSha256: string): Promise<void>;
   account(userId: string): Promise<Account>;
-  /** Who a session stands for, or null; counts as a use of it. */
+  /** The user of a session with their workspaces, or null. Counts as a use of the session. */
   resolveSession(sessionSha256: string): Promise<{ userId: string; workspaces: WorkspaceOfUser[] } | null>;
   /** Sets a new password and revokes the other sessions of the user. */
   changePassword(userId: string, change: PasswordChange): Promise<void>;
@@ -40,7 +41,7 @@ export interface AuthUseCases {
 export interface PasswordChange {
   currentPassword: string;
   newPassword: string;
-  /** The session that stays; null when none is known. */
+  /** The session that is kept; null when there is none. */
   sessionSha256: string | null;
   address: string;
 }
@@ -58,8 +59,8 @@ export function createAuthUseCases({ users, sessions, workspaces, hasher, limite
   async function isRight(who: PasswordAttempt, password: string, hash: string | null): Promise<boolean> {
     await limiter.requireAllowed(who);
     const right = await hasher.verify(password, hash);
-    // Asked again, because the failures of other attempts may have filled the count meanwhile: a guess that is
-    // right after ten wrong ones must not get through, however many are under way at once.
+    // Checked again, because other attempts may have reached the limit meanwhile. A right guess after ten wrong ones
+    // must not get through, however many attempts run at the same time.
     if (right) await limiter.requireAllowed(who);
     else await limiter.recordFailure(who);
     return right;

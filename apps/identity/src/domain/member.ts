@@ -13,18 +13,18 @@ export interface Member {
 export type AddedMember = { status: 'added'; member: Member; userCreated: boolean } | { status: 'already_member' };
 
 /**
- * Changes reject with `forbidden` when `ownerId`, who asks for them, is no owner as of this very change: a gateway
- * knows roles of some seconds ago, and who has just lost theirs must not give it back to themselves.
+ * Changes reject with `forbidden` unless `ownerId`, who makes the change, is an owner at the time of the change. The
+ * gateway knows roles that are some seconds old, and a user who has just lost a role must not restore it.
  */
 export interface MemberStore {
   /** The members by e-mail. */
   list(tenantId: TenantId): Promise<Member[]>;
-  /** Makes the user of `newUser.email` a member; keeps `newUser` first when there is none with that e-mail. */
+  /** Makes the user with `newUser.email` a member. Stores `newUser` first when no user has that e-mail. */
   add(tenantId: TenantId, ownerId: string, newUser: User, role: Role, joinedAt: Date): Promise<AddedMember>;
   /**
-   * Sets the role that `decide` answers, or ends the membership where it answers null. `otherOwners` is their number as
-   * of this very change: changes in one workspace happen one after the other. Null when the user is no member; a throw
-   * of `decide` changes nothing and is passed on.
+   * Sets the role that `decide` returns, or ends the membership when it returns null. `otherOwners` is the number of
+   * other owners at the time of the change: changes in one workspace happen one after the other. Null when the user is
+   * no member. When `decide` throws, nothing changes and the error is passed on.
    */
   change(
     tenantId: TenantId,
@@ -34,7 +34,7 @@ export interface MemberStore {
   ): Promise<Member | null>;
 }
 
-/** What somebody gets who is no owner any more. */
+/** The error for a user who is no owner any more. */
 export function noOwner(): AppError {
   return new AppError('forbidden', 'You are no longer an owner of this workspace. Ask an owner to make this change.');
 }

@@ -6,16 +6,16 @@ import type { User, UserStore } from './user.ts';
 export interface NewMember {
   email: string;
   role: Role;
-  /** Name of the user, where the e-mail has none yet; the part before the @ unless given. */
+  /** Name of a new user. Default: the part of the e-mail before the @. */
   name?: string | undefined;
 }
 
-/** Changes throw `forbidden` for an `ownerId` that is none any more. */
+/** Changes throw `forbidden` when `ownerId` is no owner any more. */
 export interface MemberUseCases {
   list(tenantId: TenantId): Promise<Member[]>;
   /**
-   * Adds a user by e-mail. An e-mail without a user gets one, with a generated password that is in this result and
-   * nowhere else. Throws `conflict` for a member.
+   * Adds a user by e-mail. When no user has the e-mail, makes one with a generated password, which only this result
+   * contains. Throws `conflict` when the user is a member already.
    */
   add(
     tenantId: TenantId,
@@ -38,7 +38,7 @@ export interface MemberDeps {
 /** 119 random bits. */
 const INITIAL_PASSWORD_LENGTH = 20;
 
-/** A user that does not exist yet, with a password that only the result knows. */
+/** A new user whose password only the result contains. */
 export async function draftUser(
   { hasher, clock }: Pick<MemberDeps, 'hasher' | 'clock'>,
   { email, name, password }: { email: string; name?: string | undefined; password: string },
@@ -54,7 +54,7 @@ export function createMemberUseCases({ members, users, hasher, clock }: MemberDe
 
     async add(tenantId, ownerId, { email, role, name }) {
       const initialPassword = randomBase62(INITIAL_PASSWORD_LENGTH);
-      // A user that exists spares the hash; one that comes into being meanwhile is found by the store.
+      // For an existing user no hash is needed. The store handles a user that is made meanwhile.
       const user =
         (await users.findByEmail(email)) ??
         (await draftUser({ hasher, clock }, { email, name, password: initialPassword }));

@@ -6,10 +6,10 @@ import type { Workspace } from './workspace.ts';
 
 export interface FirstOwner {
   email: string;
-  /** The part of the e-mail before the @ unless given. */
+  /** Default: the part of the e-mail before the @. */
   name?: string;
   password: string;
-  /** `timezone` is UTC unless given. */
+  /** Default of `timezone`: UTC. */
   workspace: { slug: string; name: string; timezone?: string };
 }
 
@@ -20,18 +20,18 @@ export interface EnsuredOwner {
 
 export interface BootstrapStore {
   /**
-   * Makes what is missing of the user, the workspace and the user's ownership of it, all at once or not at all. A
-   * user with that e-mail gets the new password and loses all sessions; a workspace with that slug stays as it is.
+   * Makes the user, the workspace and the ownership, as far as they are missing, in one step. An existing user with
+   * that e-mail gets the new password and loses all sessions. An existing workspace with that slug stays as it is.
    */
   ensure(user: User, workspace: Workspace): Promise<EnsuredOwner>;
   hasUsers(): Promise<boolean>;
-  /** The same while there is no user at all; otherwise null, and nothing is made. */
+  /** Does the same when there is no user at all. Otherwise null, with nothing made. */
   ensureFirst(user: User, workspace: Workspace): Promise<EnsuredOwner | null>;
 }
 
 /**
- * Sees to it that a workspace and its owner exist and that the owner has this password. For a first start, which can
- * be cut off at any moment, even before it could show a password that it generated: repeat it until it is through.
+ * Ensures that a workspace and its owner exist and that the owner has this password. A first start can be cut off at
+ * any moment, even before it has shown a generated password. So repeat this until it succeeds.
  */
 export type EnsureOwner = (owner: FirstOwner) => Promise<EnsuredOwner>;
 
@@ -49,12 +49,12 @@ export function createEnsureOwner(deps: BootstrapDeps): EnsureOwner {
 }
 
 /**
- * Makes the workspace and its owner while there is no user at all, and null afterwards, whatever has become of that
- * owner. For a start of any of several replicas: one of them makes it.
+ * Makes the workspace and its owner when there is no user at all. Null otherwise, whatever has become of that owner.
+ * Several replicas may call it at the same time: one of them makes the owner.
  */
 export function createFirstOwner(deps: BootstrapDeps): (owner: FirstOwner) => Promise<EnsuredOwner | null> {
   return async (owner) => {
-    // Asked first because a password takes long to hash, and every start comes along here.
+    // Checked first, because hashing a password takes long and every start calls this.
     if (await deps.store.hasUsers()) return null;
     const { user, workspace } = await draft(deps, owner);
     return deps.store.ensureFirst(user, workspace);

@@ -3,10 +3,10 @@ import { createHash, randomBytes } from 'node:crypto';
 /** A session ends 12 h after its last use and 7 d after login, whichever comes first. */
 export const SESSION_IDLE_MS = 12 * 3_600_000;
 export const SESSION_ABSOLUTE_MS = 7 * 86_400_000;
-/** Uses closer together than this are not written down. */
+/** Uses within this time of the last one are not stored. */
 const REFRESH_MS = 60_000;
 
-/** A session as it is kept: by a digest, so that a copy of the database logs nobody in. */
+/** A stored session. It has only a digest of the cookie, so a copy of the database logs nobody in. */
 export interface Session {
   /** SHA-256 of the cookie's text, in hex. */
   sha256: string;
@@ -17,17 +17,17 @@ export interface Session {
 
 export interface SessionStore {
   /**
-   * Keeps the session if the user's password is still `passwordHash`, so that a login that overlaps with a change of
-   * the password leaves no session behind. False, and nothing kept, otherwise.
+   * Stores the session if the password of the user is still `passwordHash`. So a log-in during a change of the password
+   * leaves no session. False, with nothing stored, otherwise.
    */
   open(session: Session, passwordHash: string): Promise<boolean>;
   find(sha256: string): Promise<Session | null>;
-  /** Moves the end of the session later; does nothing when it is revoked. */
+  /** Extends the session. Does nothing when it is revoked. */
   extend(sha256: string, expiresAt: Date): Promise<void>;
   revoke(sha256: string): Promise<void>;
 }
 
-/** The digest that a cookie's text is known by. */
+/** The digest under which the session of a cookie is stored. */
 export function sessionDigest(cookie: string): string {
   return createHash('sha256').update(cookie).digest('hex');
 }
@@ -43,7 +43,7 @@ export function isAlive(session: Session, now: number): boolean {
   return now < session.expiresAt.getTime();
 }
 
-/** The end of the session after a use at `now`; null when it is not worth writing down. */
+/** The end of the session after a use at `now`; null when the change is too small to store. */
 export function refreshedEnd(session: Session, now: number): Date | null {
   const end = endOf(session.createdAt, now);
   return end.getTime() - session.expiresAt.getTime() >= REFRESH_MS ? end : null;

@@ -12,8 +12,8 @@ export interface UserStore {
   findById(userId: string): Promise<User | null>;
   findByEmail(email: string): Promise<User | null>;
   /**
-   * Replaces the password and revokes all sessions of the user but the one named, at once or not at all. False, and
-   * nothing done, when the password is no longer `from`.
+   * Replaces the password and revokes all sessions of the user except the named one, in one step. False, with nothing
+   * changed, when the password is no longer `from`.
    */
   changePassword(userId: string, change: { from: string; to: string; keepSession: string | null }): Promise<boolean>;
 }

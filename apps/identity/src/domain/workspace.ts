@@ -5,7 +5,7 @@ export interface Workspace {
   id: TenantId;
   slug: string;
   name: string;
-  /** IANA name; the days of the workspace begin in it. */
+  /** IANA name of the time zone. The days of the workspace begin in it. */
   timezone: string;
   createdAt: Date;
 }
@@ -20,8 +20,10 @@ export interface WorkspaceStore {
   /** The workspaces of a user by slug. */
   listOf(userId: string): Promise<WorkspaceOfUser[]>;
   find(tenantId: TenantId): Promise<Workspace | null>;
-  /** Keeps the workspace with its first owner, both or neither. False, and nothing kept, when the slug is taken. */
+  /**
+   * Stores the workspace with its first owner, both or neither. False, with nothing stored, when the slug is taken.
+   */
   create(workspace: Workspace, ownerId: string): Promise<boolean>;
-  /** Changes what is given. Null when there is no such workspace. */
+  /** Changes the given fields. Null when there is no such workspace. */
   update(tenantId: TenantId, change: { name?: string; timezone?: string }): Promise<Workspace | null>;
 }

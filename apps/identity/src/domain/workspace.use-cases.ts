@@ -11,13 +11,16 @@ export interface WorkspaceUseCases {
   listOf(userId: string): Promise<WorkspaceOfUser[]>;
   /** Throws `not_found`. */
   get(tenantId: TenantId): Promise<Workspace>;
-  /** Makes a workspace that `userId` owns. Throws `conflict` when the slug is taken, or the user is in too many. */
+  /**
+   * Makes a workspace with `userId` as its owner. Throws `conflict` when the slug is taken, or the user has too many
+   * workspaces.
+   */
   create(userId: string, workspace: NewWorkspace): Promise<Workspace>;
   /** Throws `not_found`. */
   update(tenantId: TenantId, change: { name?: string; timezone?: string }): Promise<Workspace>;
 }
 
-/** Bounds what one user can fill the database with. */
+/** Limits how much one user can store in the database. */
 const MAX_WORKSPACES_OF_USER = 100;
 
 export function createWorkspaceUseCases(deps: { workspaces: WorkspaceStore; clock: Clock }): WorkspaceUseCases {

@@ -4,7 +4,7 @@ import type { AgentStore } from '../domain/agent.ts';
 import type { AuthUseCases } from '../domain/auth.use-cases.ts';
 import type { WorkspaceUseCases } from '../domain/workspace.use-cases.ts';
 
-/** Keeps the answer well under the 4 MiB that a gRPC message may have. */
+/** Keeps an answer well below the 4 MiB of a gRPC message. */
 const MAX_AGENTS = 10_000;
 
 export interface IdentityHandlersDeps {

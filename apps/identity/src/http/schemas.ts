@@ -12,7 +12,7 @@ export const email = z
   .toLowerCase()
   .meta({ description: 'E-mail address; upper and lower case are the same', example: 'owner@example.com' });
 
-/** A password as people type it in; what it was chosen by is not asked here. */
+/** A password as people type it. Rules for new passwords are checked elsewhere. */
 export const password = z
   .string()
   .min(1, 'must not be empty')

@@ -5,13 +5,13 @@ import { sessionDigest } from '../domain/session.ts';
 const SESSION_COOKIE = 'gw_session';
 
 export interface SessionCookies {
-  /** `Set-Cookie` that hands a new session to the browser, which forgets it when it is closed. */
+  /** `Set-Cookie` with a new session. The browser forgets it when it is closed. */
   set(cookie: string): string;
   /** `Set-Cookie` that makes the browser forget its session. */
   clear(): string;
 }
 
-/** Session cookies: `Secure` unless browsers reach Tollkeeper by plain http on loopback. */
+/** Session cookies are `Secure`, unless browsers reach Tollkeeper by plain http on loopback. */
 export function createSessionCookies(publicUrl: string): SessionCookies {
   const attributes = { httpOnly: true, sameSite: 'lax', path: '/', secure: !isPlainLoopback(publicUrl) } as const;
   return {
@@ -20,7 +20,7 @@ export function createSessionCookies(publicUrl: string): SessionCookies {
   };
 }
 
-/** The digest of the session that a request carries, or null when it carries none. */
+/** The digest of a request's session; null when the request has none. */
 export function sessionOf(headers: IncomingHttpHeaders): string | null {
   const cookie = parseCookie(headers.cookie ?? '')[SESSION_COOKIE];
   return cookie === undefined || cookie === '' ? null : sessionDigest(cookie);

@@ -4,7 +4,7 @@ import { type ClientSession, trusted } from 'mongoose';
 import type { Agent, AgentStore } from '../domain/agent.ts';
 import type { IdentityModels, StoredAgent } from './models.ts';
 
-/** An agent that an event told about. */
+/** An agent that an event names. */
 export interface SeenAgent {
   tenantId: TenantId;
   agentId: string;
@@ -12,9 +12,7 @@ export interface SeenAgent {
 }
 
 export interface MongoAgentStore extends AgentStore {
-  /**
-   * Keeps those of the agents that are not known yet, under their ids as names, within the transaction of `session`.
-   */
+  /** Stores the agents that are not known yet, within the transaction of `session`. Their ids become their names. */
   registerSeen(session: ClientSession, seen: readonly SeenAgent[]): Promise<void>;
 }
 

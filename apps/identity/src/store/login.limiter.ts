@@ -6,13 +6,13 @@ import type { Connection } from 'mongoose';
 import { RateLimiterMongo, type RateLimiterRes } from 'rate-limiter-flexible';
 import type { LoginLimiter, PasswordAttempt } from '../domain/auth.use-cases.ts';
 
-/** Ten failures for an e-mail or an address within 15 minutes. */
+/** At most ten failures per e-mail or address within 15 minutes. */
 const MAX_FAILURES = 10;
 const WINDOW_SECONDS = 15 * 60;
 
 /**
- * Counts in MongoDB, so that replicas agree; the 15 minutes begin with the first failure and are those of the clock
- * on the wall. Start it after the connection: it makes its indexes then, one of which removes what is over.
+ * Counts in MongoDB, so that all replicas share the counts. The 15 minutes begin with the first failure, by the system
+ * clock. Start it after the connection: it then makes its indexes, and a TTL index removes old counts.
  */
 export function createLoginLimiter(connection: Connection): LoginLimiter & Component {
   const limiter = new RateLimiterMongo({
@@ -41,7 +41,7 @@ export function createLoginLimiter(connection: Connection): LoginLimiter & Compo
   };
 }
 
-/** The e-mail as a digest: what people mistype there may be a password. */
+/** A digest of the e-mail: people may type their password into that field by mistake. */
 function keysOf({ email, address }: PasswordAttempt): string[] {
   return [`address:${toClientNetwork(address)}`, `email:${createHash('sha256').update(email).digest('base64url')}`];
 }

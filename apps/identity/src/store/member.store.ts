@@ -7,12 +7,12 @@ import type { IdentityModels, StoredMember, StoredUser } from './models.ts';
 export function createMemberStore(models: IdentityModels): MemberStore {
   const { connection, users, workspaces, members } = models;
 
-  /** Changes of memberships in one workspace conflict from here on, and so happen one after the other. */
+  /** Makes changes of memberships in one workspace conflict, so that they happen one after the other. */
   async function serialize(tenantId: TenantId, session: ClientSession): Promise<void> {
     await workspaces.updateOne({ _id: tenantId }, { $inc: { memberRevision: 1 } }, { session });
   }
 
-  /** Within the changes that come one after the other, so that nobody's role changes meanwhile. */
+  /** Read within the serialised changes, so that no role changes meanwhile. */
   async function requireOwner(tenantId: TenantId, ownerId: string, session: ClientSession): Promise<void> {
     if (!(await members.exists({ tenantId, userId: ownerId, role: 'owner' }).session(session))) throw noOwner();
   }

@@ -8,8 +8,8 @@ export interface StoredUser {
   passwordHash: string;
   createdAt: Date;
   /**
-   * Counted up with every new session, so that opening one and changing the password conflict. A counter, because
-   * MongoDB takes setting a field to what it is already for no write at all, and then nothing conflicts.
+   * Rises with every new session, so that a new session and a change of the password conflict. It is a counter, because
+   * setting a field to its present value is no write for MongoDB and conflicts with nothing.
    */
   sessionRevision: number;
 }
@@ -27,7 +27,7 @@ export interface StoredWorkspace {
   name: string;
   timezone: string;
   createdAt: Date;
-  /** Counted up with every change of a membership, so that two of them conflict though they touch other members. */
+  /** Rises with every change of a membership, so that two changes conflict even if they concern different members. */
   memberRevision: number;
 }
 
@@ -90,7 +90,7 @@ agentSchema.index({ tenantId: 1, agentId: 1 }, { unique: true });
 /** The collections that identity owns. */
 export type IdentityModels = ReturnType<typeof createModels>;
 
-/** Registers the models on `connection`; do so before it starts, which makes their indexes. */
+/** Registers the models on `connection`. Call it before the connection starts, which makes their indexes. */
 export function createModels(connection: Connection) {
   return {
     connection,

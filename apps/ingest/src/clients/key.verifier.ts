@@ -4,13 +4,13 @@ import { AppError, provenTenantId } from '@tollkeeper/kernel';
 import { LRUCache } from 'lru-cache';
 import type { KeyToVerify, KeyVerifier, VerifiedKey } from '../domain/verified-key.ts';
 
-/** How long an answer may be kept (keys.proto), and so how long a revoked key goes on working. */
+/** How long an answer may be kept (keys.proto). A revoked key works at most this much longer. */
 const KEEP_MS = 5_000;
 const MAX_KEPT_KEYS = 10_000;
 
 /**
- * Asks the keys service, and keeps its answers for 5 seconds from the question on. Requests with the same key that
- * arrive while it is asked share the answer. Failures are not kept. `now` answers monotonic milliseconds.
+ * Asks the keys service, and keeps each answer for 5 seconds from the request on. Requests with the same key that
+ * arrive meanwhile share the answer. Failures are not kept. `now` is a monotonic clock in milliseconds.
  */
 export function createKeyVerifier(client: GrpcClient<KeysServiceDefinition>, now: () => number): KeyVerifier {
   const answers = new LRUCache<string, Promise<VerifiedKey | null>>({
@@ -20,7 +20,7 @@ export function createKeyVerifier(client: GrpcClient<KeysServiceDefinition>, now
     perf: { now },
   });
   return (key) => {
-    // By the digest of the whole key, so that a wrong secret never meets the answer for the right one.
+    // The cache key is the digest of the whole key, so that a wrong secret never gets the answer for the right one.
     const digest = key.sha256.toString('base64');
     const known = answers.get(digest);
     if (known !== undefined) return known;
@@ -40,7 +40,7 @@ async function ask(client: GrpcClient<KeysServiceDefinition>, key: KeyToVerify):
     if (!(error instanceof AppError)) throw error;
     if (error.code === 'not_found') return null;
     if (error.code !== 'upstream_timeout') throw error;
-    // Too many requests are as likely a reason as the service: the sender is to slow down all the same.
+    // The cause may be too many requests as well as the service. In both cases the sender has to slow down.
     const message = 'Workspace keys cannot be checked just now. Try again shortly.';
     throw new AppError('service_unavailable', message, { retryAfterSeconds: 2, cause: error });
   }

@@ -2,37 +2,34 @@ import { MAX_EVENTS_PER_BATCH } from '@tollkeeper/contracts';
 import { AppError, type TenantId } from '@tollkeeper/kernel';
 
 /**
- * What each workspace may send, as a token bucket: an event costs one. A request is let in while anything is left, and
- * what it takes beyond that is made up for before the next one: so every batch can pass, and never more than one batch
- * goes over the bound.
+ * The quota of each workspace, as a token bucket: an event costs one token. A request is admitted while any token is
+ * left. Tokens that it takes beyond zero have to be refilled before the next request. So every batch can pass, and at
+ * most one batch exceeds the limit.
  */
 export interface EventQuota {
-  /**
-   * At the door, before the body is read: charges one. Throws `rate_limited`, which costs nothing, when nothing is
-   * left.
-   */
+  /** Charges one token, before the body is read. Throws `rate_limited`, without a charge, when no token is left. */
   admit(tenantId: TenantId): void;
   /**
-   * For a request that was let in, whatever comes of it: charges its further events. Throws `rate_limited` when others
-   * took all.
+   * Charges the further events of an admitted request, whether it succeeds or not. Throws `rate_limited` when other
+   * requests have taken all tokens.
    */
   charge(tenantId: TenantId, events: number): void;
 }
 
 export interface EventQuotaDeps {
   eventsPerSecond: number;
-  /** Events that a workspace which has sent nothing for long may send at once. */
+  /** Most events that a workspace may send at once after a pause. */
   burstEvents: number;
-  /** Where the buckets are kept; one that is forgotten counts as full. */
+  /** The buckets. A bucket that was evicted counts as full. */
   buckets: BucketStore;
   /** Monotonic milliseconds. */
   now: () => number;
-  /** Told of each refusal. */
+  /** Called for each refusal. */
   onRefused: (tenantId: TenantId) => void;
 }
 
 export interface Bucket {
-  /** Events left at `at`; below zero what is to be made up for. */
+  /** Tokens left at `at`. A negative number has to be refilled first. */
   left: number;
   /** Monotonic milliseconds. */
   at: number;
@@ -68,7 +65,7 @@ export function createEventQuota(deps: EventQuotaDeps): EventQuota {
   return {
     admit: (tenantId) => take(tenantId, 1, 1),
     charge(tenantId, events) {
-      // The one that `admit` charged may have been the last.
+      // `admit` may have charged the last token.
       if (events > 1) take(tenantId, Math.min(events, MAX_EVENTS_PER_BATCH) - 1, 0);
     },
   };

@@ -1,7 +1,7 @@
 import type { KeyRole } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 
-/** Whose a key is and what it may do. */
+/** The workspace and the role of a key. */
 export interface VerifiedKey {
   tenantId: TenantId;
   role: KeyRole;
@@ -10,9 +10,9 @@ export interface VerifiedKey {
 export interface KeyToVerify {
   keyId: string;
   sha256: Buffer;
-  /** Id of the request that brings the key, for the logs of the other side. */
+  /** Id of the request with the key, for the logs of the keys service. */
   requestId: string;
 }
 
-/** Null when the key is unknown, wrong or revoked. Rejects when that can't be found out. */
+/** Null when the key is unknown, wrong or revoked. Rejects when the keys service does not answer. */
 export type KeyVerifier = (key: KeyToVerify) => Promise<VerifiedKey | null>;

@@ -20,7 +20,7 @@ Each workspace has a quota of events a second, and may send more at once after a
 
 export interface EventRouteDeps {
   intake: EventIntake;
-  /** Also admits to the quota. */
+  /** Also checks the quota. */
   authenticator: Authenticator<VerifiedKey>;
   quota: EventQuota;
   clock: Clock;

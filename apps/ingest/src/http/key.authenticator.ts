@@ -9,9 +9,8 @@ const BEARER = /^Bearer +(\S{1,128})$/i;
 const MAY_POST_EVENTS: Record<KeyRole, boolean> = { read_only: false, developer: true, admin: true };
 
 /**
- * The key middleware: who calls, by `Authorization: Bearer ws_live_…`. A key that can't be one, by its
- * shape or its checksum, is refused without asking anybody; one whose workspace has used up its quota, before its body
- * is read.
+ * Authenticates requests by `Authorization: Bearer ws_live_…`. Refuses a key with a wrong shape or checksum without a
+ * call to the keys service. Refuses a workspace that has used up its quota before its body is read.
  */
 export function createKeyAuthenticator(verify: KeyVerifier, quota: EventQuota): Authenticator<VerifiedKey> {
   return {

@@ -1,11 +1,11 @@
 import type { KeyUse } from './workspace-key.ts';
 
-/** Gathers uses of keys, so that a key that is used a thousand times a second costs one write a period. */
+/** Collects uses of keys, so that a key that is used a thousand times a second costs one write per period. */
 export interface KeyUseRecorder {
   record(use: KeyUse): void;
   /**
-   * Writes what was gathered. What fails to be written is kept for the next flush, and the failure passed on. Its size
-   * is bounded by the number of good keys, since only verified keys are recorded.
+   * Writes the collected uses. When that fails, it keeps them for the next flush and passes the error on. Only verified
+   * keys are recorded, so the number of valid keys limits the memory.
    */
   flush(): Promise<void>;
 }

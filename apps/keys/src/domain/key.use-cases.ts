@@ -9,19 +9,19 @@ export interface NewKey {
   role: KeyRole;
 }
 
-/** A key right after its creation, the only moment at which its text is known. */
+/** A new key. Its text is known at this moment only. */
 export type CreatedKey = Pick<WorkspaceKey, 'id' | 'name' | 'role' | 'createdAt'> & { apiKey: string };
 
-/** What can be done with workspace keys. */
+/** Operations on workspace keys. */
 export interface KeyUseCases {
   list(tenantId: TenantId): Promise<WorkspaceKey[]>;
-  /** Rejects with `conflict` when the workspace has {@link MAX_ACTIVE_KEYS} good keys. */
+  /** Rejects with `conflict` when the workspace has {@link MAX_ACTIVE_KEYS} valid keys. */
   create(tenantId: TenantId, key: NewKey): Promise<CreatedKey>;
-  /** Makes the key useless. Revoking again changes nothing. Rejects with `not_found`. */
+  /** Revokes the key for good. Revoking it again changes nothing. Rejects with `not_found`. */
   revoke(tenantId: TenantId, keyId: string): Promise<void>;
   /**
-   * Whose a key is and what it may do. Rejects with the same `not_found` when there is no such key, the digest is not
-   * its own, or it is revoked. Counts as a use of the key.
+   * The workspace and the role of a key. Rejects with the same `not_found` when the key does not exist, has another
+   * digest, or is revoked. Counts as a use of the key.
    */
   verify(keyId: string, sha256: Buffer): Promise<{ tenantId: TenantId; role: KeyRole }>;
 }
@@ -32,7 +32,7 @@ export interface KeyDeps {
   clock: Clock;
 }
 
-// Compared with in place of a digest that does not exist, so that an unknown key takes as long as a wrong one.
+// An unknown key is compared with this digest, so that it takes as long as a wrong one.
 const NO_DIGEST = Buffer.alloc(32);
 
 export function createKeyUseCases({ store, recordUse, clock }: KeyDeps): KeyUseCases {

@@ -1,20 +1,20 @@
 import type { KeyRole } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 
-/** A key as its owner sees it. Neither the key itself nor its digest is part of it. */
+/** A key as its owner sees it: without the key itself and without its digest. */
 export interface WorkspaceKey {
   /** The part of the key between `ws_live_` and the dot. */
   id: string;
   name: string;
   role: KeyRole;
   createdAt: Date;
-  /** Null until the key is used; at most a minute behind. */
+  /** Time of the last use, at most a minute behind; null before the first use. */
   lastUsedAt: Date | null;
-  /** Null while the key is good. */
+  /** Null while the key is valid. */
   revokedAt: Date | null;
 }
 
-/** What proves a key: whose it is, what it may do, and the digest that the secret must have. */
+/** The facts to verify a key with: its workspace, its role, and the digest that the secret must have. */
 export interface KeyProof {
   tenantId: TenantId;
   role: KeyRole;
@@ -24,10 +24,10 @@ export interface KeyProof {
 
 /** Most keys of a workspace that are not revoked. Revoking one makes room. */
 export const MAX_ACTIVE_KEYS = 500;
-/** Most revoked keys in a list, the last revoked ones. */
+/** Most revoked keys in a list: the ones revoked last. */
 export const MAX_REVOKED_KEYS_LISTED = 500;
 
-/** Where keys are kept. Another workspace's key does not exist for any method that takes a tenant. */
+/** Stores keys. Another workspace's key does not exist for any method that takes a tenant. */
 export interface KeyStore {
   /** Stores a new key with the SHA-256 of its text. */
   insert(tenantId: TenantId, key: WorkspaceKey & { sha256: Buffer }): Promise<void>;
@@ -36,9 +36,9 @@ export interface KeyStore {
   list(tenantId: TenantId): Promise<WorkspaceKey[]>;
   /** Sets `revokedAt` unless it is set. False when the workspace has no such key. */
   revoke(tenantId: TenantId, keyId: string, revokedAt: Date): Promise<boolean>;
-  /** What a request with this key must be checked against. The one look-up without a tenant: it is what proves it. */
+  /** The facts to verify a key with. This is the only query without a tenant, because its answer names the tenant. */
   findProof(keyId: string): Promise<KeyProof | null>;
-  /** Moves `lastUsedAt` of every key named forward, never back. */
+  /** Moves `lastUsedAt` of the given keys forward, never back. */
   recordUses(uses: readonly KeyUse[]): Promise<void>;
 }
 

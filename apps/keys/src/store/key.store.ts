@@ -29,7 +29,7 @@ const keySchema = new Schema<StoredKey>(
 );
 keySchema.index({ tenantId: 1, revokedAt: -1, createdAt: -1 });
 
-// Lists never load the digest: what is not read cannot leak.
+// Lists never load the digest, so they cannot leak it.
 const LISTED = { name: 1, role: 1, createdAt: 1, lastUsedAt: 1, revokedAt: 1 } as const;
 
 /** Keys in the database of `connection`. Make it before the connection starts. */

@@ -4,11 +4,11 @@ import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
 import { LRUCache } from 'lru-cache';
 import type { Channel, ChannelDirectory } from '../domain/channel.ts';
 
-/** Longest that the contract lets an answer be kept (alerts.proto). */
+/** How long an answer may be kept (alerts.proto). */
 const FRESH_MS = 1000;
 const CACHED_CHANNELS = 1000;
 
-/** Asks alerts each time. */
+/** Asks alerts for each call. */
 export function createChannelDirectory(alerts: GrpcClient<AlertsServiceDefinition>): ChannelDirectory {
   return {
     async find(tenantId, channelId) {
@@ -25,7 +25,7 @@ export function createChannelDirectory(alerts: GrpcClient<AlertsServiceDefinitio
 
 type Key = { tenantId: TenantId; channelId: string };
 
-/** Keeps each answer for a second: what a channel is sent in quick succession costs one call a second. */
+/** Keeps each answer for a second. So many notifications to one channel cost one call a second. */
 export function cachedChannels(directory: ChannelDirectory, clock: Clock): ChannelDirectory {
   const answers = new LRUCache<string, { channel: Channel | null }, Key>({
     max: CACHED_CHANNELS,

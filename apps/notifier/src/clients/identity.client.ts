@@ -9,8 +9,8 @@ const CACHED_WORKSPACES = 10_000;
 const DEADLINE_MS = 500;
 
 /**
- * Links below `publicUrl`, by the slug of the workspace, which never changes. While identity does not answer they lack
- * it, which is good enough for people with one workspace: no notification waits for its link.
+ * Links below `publicUrl` with the slug of the workspace, which never changes. While identity does not answer, links
+ * lack the slug. They still work for people with one workspace, and no notification waits for its link.
  */
 export function createAlertUrl(
   identity: GrpcClient<IdentityServiceDefinition>,

@@ -5,7 +5,7 @@ import { traceHeadersOf } from '@tollkeeper/runtime';
 import type { StoredNotification } from '../store/delivery.document.ts';
 import type { DeliveryStore } from '../store/delivery.store.ts';
 
-/** The group that the notifier's replicas read as, and under which they keep their offsets. */
+/** The consumer group of the replicas. Offsets are stored under this name. */
 export const CONSUMER_GROUP = 'notifier';
 
 /** Queues each notification of the log once. */

@@ -5,7 +5,7 @@ import type { Delivery } from '../domain/delivery.ts';
 import type { DeliveryStore } from '../store/delivery.store.ts';
 
 export interface DeliveryMetrics {
-  /** Counts what came of working on a delivery. */
+  /** Counts the results of work on deliveries. */
   observe(delivery: Delivery, result: AttemptResult): void;
 }
 

@@ -3,7 +3,7 @@ import type { Delivery } from '../domain/delivery.ts';
 import type { SendRequest } from '../domain/destination.request.ts';
 import type { AttemptOutcome } from '../domain/settle-attempt.ts';
 
-/** Runs an attempt at a delivery, what becomes of it included, in the trace that the notification came with. */
+/** Runs an attempt at a delivery, and storing its result, in the trace of the notification. */
 export type InTrace = <T>(delivery: Delivery, attempt: () => Promise<T>) => Promise<T>;
 
 export function createDeliveryTracing(tracer: Tracer | undefined): InTrace {
@@ -22,8 +22,8 @@ export function createDeliveryTracing(tracer: Tracer | undefined): InTrace {
 }
 
 /**
- * `send` in a client span. Of the address only host and port are told, since the path of a webhook is a secret; and the
- * destination is told nothing of the trace, which is none of its business.
+ * Runs `send` in a client span. The span has only the host and the port, since the path of a webhook is a secret. The
+ * request has no trace context, which does not concern the destination.
  */
 export function traceSending(tracer: Tracer | undefined, send: SendRequest): SendRequest {
   if (tracer === undefined) return send;

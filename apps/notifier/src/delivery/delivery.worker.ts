@@ -10,52 +10,54 @@ import type { DeliveryStore } from '../store/delivery.store.ts';
 
 export interface DeliveryWorkerDeps {
   store: DeliveryStore;
-  /** Makes one attempt; rejects only with the reason of the signal. */
+  /** Makes one attempt. Rejects only with the reason of the signal. */
   attempt: (delivery: Delivery, signal: AbortSignal) => Promise<AttemptResult>;
   inTrace: InTrace;
   /** Called when a state was stored. */
   onSettled: (delivery: Delivery, result: AttemptResult) => void;
-  /** Most quick attempts at the same time, and most slow ones that are begun. */
+  /** Most quick attempts at the same time, and most slow attempts. */
   concurrency: number;
   pollIntervalMs: number;
   clock: Clock;
   logger: Logger;
 }
 
-/** A killed worker's deliveries are taken up by others after this. */
+/** Milliseconds after which other workers take over the deliveries of a killed one. */
 const LEASE_MS = 5000;
 const HEARTBEAT_MS = LEASE_MS / 4;
-/** Attempts under way may finish for so long at a stop; then they are cut off and made again by the next start. */
+/**
+ * Milliseconds that attempts may take to finish at a stop. Then they are cut off, and repeated after the next start.
+ */
 const STOP_GRACE_MS = 4000;
-/** An attempt that lasts longer is slow, and so is its channel until an attempt is quicker. */
+/** An attempt is slow after this time. Its channel stays slow until one of its attempts is quick. */
 const SLOW_MS = 2000;
 const REMEMBERED_CHANNELS = 10_000;
-/** Deliveries that a channel has made in a row before others that wait for a place get theirs. */
+/** Most deliveries of a channel in a row while other channels wait for a place. */
 const FAIR_SHARE = 20;
 
-/** What a channel under way takes up. */
+/** The resources of a channel with an attempt under way. */
 interface Place {
   notificationId: string;
   pace: 'quick' | 'slow';
 }
 
 /**
- * Works on what is due. Each channel has one attempt at a time, in the order of its notifications; a delivery that
- * waits for its retry lets those behind it pass, except those of the same alert. Channels that wait for a place get it
- * in turn, the one that had none for longest first.
+ * Works on due deliveries. Each channel has one attempt at a time, in the order of its notifications. While a delivery
+ * waits for its retry, later ones pass it, except those of the same alert. Channels that wait for a place take turns:
+ * the one that has waited longest goes first.
  *
- * There are places for quick attempts and as many for slow ones. An attempt that turns out to be slow gives its quick
- * place back while it runs, so that none is held for longer than {@link SLOW_MS} at a time, however many destinations
+ * There are places for quick attempts and as many for slow ones. When an attempt turns out to be slow, it gives its
+ * quick place back while it runs. So no quick place is held for longer than {@link SLOW_MS}, however many destinations
  * hang.
  */
 export function createDeliveryWorker(deps: DeliveryWorkerDeps): Loop {
   const { store, attempt, inTrace, onSettled, concurrency, clock, logger } = deps;
   const owner = randomUUID();
-  /** What is under way, by channel. */
+  /** The work under way, by channel. */
   const underWay = new Map<string, Place & { done: Promise<void> }>();
   const taken = { quick: 0, slow: 0 };
   const slowChannels = new LRUCache<string, true>({ max: REMEMBERED_CHANNELS });
-  /** Numbers the times that a channel gave its place up; of each channel the last one is remembered. */
+  /** Counts how often channels gave up their place. Each channel keeps the number of its last time. */
   let turn = 0;
   const lastTurns = new LRUCache<string, number>({ max: REMEMBERED_CHANNELS });
   const cut = new AbortController();
@@ -83,7 +85,7 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): Loop {
     taken[place.pace] += 1;
     const done = serve(channelId, first, place)
       .catch((err: unknown) => {
-        // The lease runs out, and then the delivery is due again.
+        // When the lease ends, the delivery is due again.
         logger.warn(
           { err, notification_id: place.notificationId },
           'a delivery failed to be worked on; it is tried again',
@@ -106,7 +108,10 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): Loop {
     loop.wake();
   }
 
-  /** Works on what the channel has due, up to a fair share and while it is neither slow nor on hold. */
+  /**
+   * Works on the due deliveries of a channel: at most a fair share, and only while the channel is neither slow nor on
+   * hold.
+   */
   async function serve(channelId: string, first: Delivery, place: Place): Promise<void> {
     let delivery: Delivery | null = first;
     for (let share = FAIR_SHARE; delivery !== null; share -= 1) {
@@ -118,7 +123,7 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): Loop {
     }
   }
 
-  /** Null when an earlier notification of the alert comes first, and when the attempt was cut off. */
+  /** Null when an earlier notification of the alert must go first, and when the attempt was cut off. */
   async function work(delivery: Delivery, place: Place): Promise<AttemptResult | null> {
     if (delivery.notification.type === 'alert.resolved') {
       const predecessorDueAt = await store.predecessorDueAt(delivery);

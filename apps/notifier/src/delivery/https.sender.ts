@@ -9,11 +9,11 @@ import type { ResolveName } from './name.resolver.ts';
 import { readSnippet } from './response.snippet.ts';
 import { describeFailure } from './send.failure.ts';
 
-/** Milliseconds for everything up to the answer's headers. */
+/** Milliseconds from the start of a request to the headers of its answer. */
 const TIMEOUT_MS = 15_000;
 /**
- * Of several addresses, each but the last has this share of the time to take the connection. In Node's own quarter of a
- * second a far destination does not, and one that has an address which can't be reached as well would never be.
+ * The share of the time that each address but the last has to connect. Node's default of 250 ms is too short for a
+ * distant destination: if such a destination also had an unreachable address, it would never be reached.
  */
 const SHARE_OF_ADDRESS = 1 / 3;
 const MAX_HEADER_BYTES = 16 * 1024;
@@ -27,9 +27,9 @@ export interface HttpsSenderDeps {
 class BlockedAddress extends Error {}
 
 /**
- * Sends to public https destinations only. The name is resolved once, every address is checked, the connection goes to
- * exactly these addresses, and the one that it reached is checked again before anything is sent. No redirect is
- * followed, no proxy of the environment is used, no connection serves two requests.
+ * Sends to public https destinations only. The name is resolved once and every address is checked. The connection goes
+ * to one of these addresses, which is checked again before anything is sent. Redirects are not followed, proxies of the
+ * environment are not used, and no connection serves two requests.
  */
 export function createHttpsSender({ guard, resolve, timeoutMs = TIMEOUT_MS }: HttpsSenderDeps): SendRequest {
   const agent = new Agent({ keepAlive: false });
@@ -50,8 +50,7 @@ export function createHttpsSender({ guard, resolve, timeoutMs = TIMEOUT_MS }: Ht
       request.on('socket', (socket) => {
         socket.once('connect', () => {
           const { remoteAddress } = socket;
-          // Without one the connection is over already: that is a destination that fails, and not one that is
-          // forbidden.
+          // Without an address the connection is closed already. Then the destination has failed; it is not forbidden.
           if (remoteAddress === undefined) request.destroy(new Error('closed as soon as it was open'));
           else if (!guard.allows(remoteAddress)) request.destroy(new BlockedAddress());
         });
@@ -100,7 +99,7 @@ function blocked(reason: string): AttemptOutcome {
   return { kind: 'blocked', reason };
 }
 
-/** A look-up that knows only the addresses that were checked, so that no second answer of the DNS can sneak in. */
+/** A look-up that returns only the checked addresses, so that a second answer of the DNS cannot replace them. */
 function pinned(addresses: readonly string[]): LookupFunction {
   const all = addresses.map((address) => ({ address, family: isIP(address) }));
   return (_hostname, options, callback) => {
@@ -109,7 +108,7 @@ function pinned(addresses: readonly string[]): LookupFunction {
   };
 }
 
-/** What `work` answers, or the signal's reason when that comes first. */
+/** Settles as `work` does, or rejects with the signal's reason if that comes first. */
 async function until<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
   signal.throwIfAborted();
   const { promise: aborted, reject } = Promise.withResolvers<never>();

@@ -1,24 +1,24 @@
 import { lookup, Resolver } from 'node:dns/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** All addresses of a host name, at least one. Rejects when it has none, or when nobody says. */
+/** All addresses of a host name, at least one. Rejects when the name has none, or no server answers. */
 export type ResolveName = (hostname: string) => Promise<string[]>;
 
 const QUERY_TIMEOUT_MS = 2000;
 const QUERY_TRIES = 2;
 /**
- * There are networks that swallow one kind of question: once one family is answered, the other has so many milliseconds
- * more.
+ * Milliseconds that the second address family may take once the first has answered. Some networks drop the queries of
+ * one family.
  */
 const SECOND_FAMILY_MS = 500;
 const LOCALHOST = /(^|\.)localhost\.?$/i;
-/** The name is not in the DNS, or this machine has none. */
+/** The codes for a name that is not in the DNS, and for a machine without DNS. */
 const UNKNOWN_TO_DNS = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED']);
 
 /**
- * Asks the DNS itself, since the system's own look-up has two threads for the whole process: two domains whose
- * servers do not answer would hold up all others. The system is asked for what the DNS does not know, such as the
- * names of a hosts file.
+ * Queries the DNS directly. The look-up of the system has two threads for the whole process, so two domains with silent
+ * servers would block all others. The system is asked for names that the DNS does not know, such as those of a hosts
+ * file.
  */
 export function createNameResolver(
   dns: Pick<Resolver, 'resolve4' | 'resolve6'> = new Resolver({ timeout: QUERY_TIMEOUT_MS, tries: QUERY_TRIES }),

@@ -12,8 +12,8 @@ function toRecord(delivery: Delivery): LogRecord {
 }
 
 /**
- * Tells alerts of the state of deliveries: what `settle` has marked goes to the log, and the mark goes once the log has
- * it. So every state is told at least once, except one that a newer state has replaced before it could be told.
+ * Reports the states of deliveries to alerts. `settle` marks a state. This appends it to the log, and removes the mark
+ * afterwards. So every state is reported at least once, unless a newer state has replaced it before.
  */
 export function createOutcomePublisher(deps: {
   store: Pick<DeliveryStore, 'unpublished' | 'markPublished'>;
@@ -45,7 +45,7 @@ export function createOutcomePublisher(deps: {
     ...loop,
     async stop() {
       await loop.stop();
-      // The attempts that ended last are told of now; should the log be away, at the next start.
+      // Publishes the results of the last attempts. If the log is away, the next start does it.
       await publishAll().catch((err: unknown) => logger.warn({ err }, 'outcomes are left to be published'));
     },
   };

@@ -18,7 +18,10 @@ const REASONS: Record<string, string> = {
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: "The destination's certificate comes from an authority that is not trusted.",
 };
 
-/** Why a request failed, as a sentence for a person. Only the error's code is used: its message names addresses. */
+/**
+ * Why a request failed, as a sentence for people. It uses only the error's code, because the message contains
+ * addresses.
+ */
 export function describeFailure(error: unknown): string {
   const code = codeOf(error);
   if (code === null) return 'The destination closed the connection without an answer.';

@@ -5,7 +5,7 @@ import { type SendRequest, toDestinationRequest } from './destination.request.ts
 import { toMessage } from './message.ts';
 import { abandon, settleAttempt, type Settlement } from './settle-attempt.ts';
 
-/** Where a person reads about the alert; about all alerts without an id. Never rejects. */
+/** A link to the alert; without an id, to all alerts. Never rejects. */
 export type AlertUrl = (tenantId: TenantId, alertId?: string) => Promise<string>;
 
 export interface AttemptDeps {
@@ -18,11 +18,13 @@ export interface AttemptDeps {
 }
 
 export type AttemptResult =
-  /** A request was made; `durationMs` is what it took. */
+  /** A request was made. `durationMs` is how long it took. */
   | ({ kind: 'attempted'; durationMs: number } & Settlement)
   /** The channel is gone or disabled. */
   | { kind: 'abandoned'; state: DeliveryState }
-  /** Alerts could not be asked for the channel: no attempt, due again at `until` (epoch milliseconds). */
+  /**
+   * The alerts service did not answer. There was no attempt; the delivery is due again at `until` (epoch milliseconds).
+   */
   | { kind: 'postponed'; until: number; cause: unknown };
 
 const ALERTS_PAUSE_MS = 3000;

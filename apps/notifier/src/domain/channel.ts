@@ -2,7 +2,8 @@ import type { ChannelType } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 
 /**
- * Where notifications go. `url` and `signingSecret` are secrets: they are held for an attempt and never kept or logged.
+ * The destination of notifications. `url` and `signingSecret` are secrets: they stay in memory for one attempt, and are
+ * never stored or logged.
  */
 export interface Channel {
   id: string;
@@ -14,8 +15,8 @@ export interface Channel {
   signingSecret: string | null;
 }
 
-/** The channels as alerts has them, at most a second old. */
+/** Reads channels from alerts. Answers are at most a second old. */
 export interface ChannelDirectory {
-  /** Null when the workspace has no such channel. Rejects while alerts can't be asked. */
+  /** Null when the workspace has no such channel. Rejects when alerts does not answer. */
   find(tenantId: TenantId, channelId: string): Promise<Channel | null>;
 }

@@ -37,7 +37,7 @@ export function chatBody({ type, alert, url }: Message): string {
   });
 }
 
-/** Formatted text. `verbatim` keeps Slack from making links and mentions of what people typed. */
+/** Formatted text. `verbatim` keeps Slack from turning parts of it into links and mentions. */
 function mrkdwn(text: string) {
   return { type: 'mrkdwn', text, verbatim: true };
 }
@@ -50,7 +50,7 @@ function describeCount({ rule_kind, event_count, threshold, spend }: ShownAlert)
   return rule_kind === 'first_occurrence' ? 'first occurrence' : `${event_count} (threshold ${threshold})`;
 }
 
-/** US dollars with all digits of the micros: at least two behind the point, at most six. */
+/** US dollars with all digits of the micros: two to six decimals. */
 function usd(micros: number): string {
   const fraction = String(micros % MICROS_PER_USD).padStart(6, '0');
   return `$${Math.floor(micros / MICROS_PER_USD)}.${fraction.replace(/0{1,4}$/, '')}`;
@@ -64,8 +64,8 @@ function describeTypes({ event_types: types }: ShownAlert): string {
 }
 
 /**
- * What somebody has typed, on one line, cut to `maxLength` characters and escaped: it can mention nobody and hold no
- * link.
+ * Text that people have typed: on one line, cut to `maxLength` characters, and escaped so that it contains no mention
+ * and no link.
  */
 function shown(text: string, maxLength: number): string {
   const line = text.replace(/\s+/gu, ' ').trim();

@@ -9,19 +9,19 @@ export interface TraceContext {
 /** A notification on its way to its channel, and how far it has come. */
 export interface Delivery extends DeliveryState {
   notification: ReadNotification;
-  /** All attempts and what is told about them go on with it. */
+  /** All attempts and reports continue this trace. */
   trace?: TraceContext | undefined;
-  /** Place among the notifications of the channel: the offset in the log. */
+  /** Place among the notifications of the channel: its offset in the log. */
   offset: number;
   /** Rises with every change of the state. */
   sequence: number;
 }
 
-/** What an attempt changes. Times are epoch milliseconds. */
+/** The state that an attempt changes. Times are epoch milliseconds. */
 export interface DeliveryState {
-  /** `queued` before the first attempt, `retrying` between attempts; `delivered` and `failed` are for good. */
+  /** `queued` before the first attempt, `retrying` between attempts. `delivered` and `failed` are final. */
   status: DeliveryStatus;
-  /** The channel's type at the last attempt; before the first, as the notification has it. */
+  /** The channel's type at the last attempt. Before the first attempt: the type in the notification. */
   channelType: string;
   attempts: number;
   responseStatus: number | null;
@@ -30,11 +30,11 @@ export interface DeliveryState {
   lastAttemptAt: number | null;
   /** Null once the delivery is over. */
   nextAttemptAt: number | null;
-  /** The destination said that it is gone: alerts disables the channel. */
+  /** The destination answered that it is gone. Then alerts disables the channel. */
   disableChannel: boolean;
 }
 
-/** The state of a delivery that nobody has attempted yet; due at once. */
+/** The state of a new delivery. It is due at once. */
 export function queuedState({ channelType }: ReadNotification, at: number): DeliveryState {
   return {
     status: 'queued',
@@ -49,7 +49,7 @@ export function queuedState({ channelType }: ReadNotification, at: number): Deli
   };
 }
 
-/** What alerts is told about a delivery. */
+/** The report about a delivery for alerts. */
 export function toDeliveryRecord(delivery: Delivery): DeliveryRecord {
   const { notificationId, type, tenantId, channelId, alert } = delivery.notification;
   return {

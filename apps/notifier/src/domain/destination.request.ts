@@ -13,13 +13,14 @@ export interface DestinationRequest {
 }
 
 /**
- * Sends a request and says what came of it; never rejects for what a destination does. Rejects with the reason of
- * `signal` when that aborts it.
+ * Sends a request and returns its outcome. Failures of a destination are outcomes, not rejections. Rejects with the
+ * reason of `signal` when that aborts it.
  */
 export type SendRequest = (request: DestinationRequest, signal: AbortSignal) => Promise<AttemptOutcome>;
 
 /**
- * The request that brings `message` to `channel`, signed at `now` (epoch milliseconds) where the channel has a secret.
+ * The request that delivers `message` to `channel`. It is signed at `now` (epoch milliseconds) when the channel has a
+ * secret.
  */
 export function toDestinationRequest(channel: Channel, message: Message, now: number): DestinationRequest {
   const { type, url, signingSecret } = channel;

@@ -1,16 +1,16 @@
 import type { ReadNotification, ShownAlert } from '@tollkeeper/contracts';
 import { randomBase62, type TenantId } from '@tollkeeper/kernel';
 
-/** What a destination is told, whatever its type. */
+/** The message to a destination of any type. */
 export interface Message {
   /** The same at every attempt; the `webhook-id`. */
   id: string;
-  /** What it tells of: the type of the notification, or `channel.test`. */
+  /** The type of the notification, or `channel.test`. */
   type: string;
-  /** RFC 3339 UTC: when what the message tells of happened. */
+  /** Time of the event that the message is about, in RFC 3339 UTC. */
   timestamp: string;
   alert: ShownAlert;
-  /** Where a person reads more. */
+  /** A link for people. */
   url: string;
 }
 
@@ -21,7 +21,7 @@ export function toMessage(notification: ReadNotification, url: string): Message 
 
 const SAMPLE_WINDOW_MS = 60_000;
 
-/** A message that tests a channel: a made-up alert, so that the receiver sees all the fields of a real one. */
+/** A message that tests a channel. It has a made-up alert, so that the receiver sees all fields. */
 export function testMessage(tenantId: TenantId, url: string, now: number): Message {
   const at = new Date(now).toISOString();
   const start = new Date(now - SAMPLE_WINDOW_MS).toISOString();

@@ -2,29 +2,29 @@ import type { ChannelType } from '@tollkeeper/contracts';
 import type { DeliveryState } from './delivery.ts';
 import { retryAfterMs, retryPauseMs } from './retry.schedule.ts';
 
-/** What came of a request to a destination. Reasons are sentences for a person, without URL, address or secret. */
+/** The outcome of a request to a destination. Reasons are sentences for people, without URL, address or secret. */
 export type AttemptOutcome =
-  /** `snippet` is at most 1 KiB of text; `retryAfter` the header as it came. */
+  /** `snippet` is at most 1 KiB of text. `retryAfter` is the header as it came. */
   | { kind: 'answered'; status: number; snippet: string; retryAfter: string | null }
-  /** No answer: the name, the connection, TLS or the time. */
+  /** No answer, because of the name, the connection, TLS or a timeout. */
   | { kind: 'unreachable'; reason: string }
-  /** Not a destination that deliveries may go to; nothing was sent. */
+  /** The destination is not allowed. Nothing was sent. */
   | { kind: 'blocked'; reason: string };
 
 export interface Settlement {
   state: DeliveryState;
-  /** Epoch milliseconds before which the destination wants nothing at all, whichever notification it is. */
+  /** The destination wants no notification at all before this time, in epoch milliseconds. */
   holdChannelUntil: number | null;
 }
 
-/** Client errors that may go away by themselves; all others stop at once. */
+/** Client errors that may be temporary. After any other one the delivery fails at once. */
 const PASSING_CLIENT_ERRORS = new Set([408, 425, 429]);
 const GONE = 410;
 
 /**
- * The state after an attempt that ended at `at` (epoch milliseconds): delivered by a 2xx; failed by a blocked
- * destination, by a client error that will not pass, and by the last attempt of the schedule; otherwise due again, not
- * before the pause of the schedule and the `Retry-After` of the answer are over.
+ * The state after an attempt that ended at `at` (epoch milliseconds). A 2xx means delivered. A blocked destination, a
+ * permanent client error and the last attempt of the schedule mean failed. Otherwise the delivery is due again, after
+ * both the pause of the schedule and the `Retry-After` of the answer.
  */
 export function settleAttempt(
   before: DeliveryState,
@@ -60,7 +60,7 @@ export function settleAttempt(
   return { state, holdChannelUntil };
 }
 
-/** The state of a delivery that is over without another attempt, since its channel is deleted or disabled. */
+/** The state of a delivery that ends without a further attempt, because its channel is deleted or disabled. */
 export function abandon(before: DeliveryState, reason: string): DeliveryState {
   return { ...before, status: 'failed', error: reason, nextAttemptAt: null, disableChannel: false };
 }

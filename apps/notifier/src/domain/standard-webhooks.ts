@@ -16,7 +16,7 @@ export function webhookHeaders(id: string, body: string, secret: string | null, 
   return { ...headers, 'webhook-signature': `v1,${signature}` };
 }
 
-/** The bytes behind `whsec_<base64>`; of any other string its UTF-8 bytes. */
+/** The bytes of `whsec_<base64>`, or the UTF-8 bytes of any other string. */
 function keyOf(secret: string): Buffer {
   const encoded = secret.startsWith(PREFIX) ? secret.slice(PREFIX.length) : '';
   return encoded !== '' && BASE64.test(encoded) ? Buffer.from(encoded, 'base64') : Buffer.from(secret, 'utf8');

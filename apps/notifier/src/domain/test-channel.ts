@@ -4,7 +4,7 @@ import type { ChannelDirectory } from './channel.ts';
 import { type SendRequest, toDestinationRequest } from './destination.request.ts';
 import { testMessage } from './message.ts';
 
-/** What the destination of a test said. */
+/** The answer of the destination to a test. */
 export interface TestResult {
   responseStatus: number;
   /** At most 1 KiB of text. */
@@ -12,7 +12,7 @@ export interface TestResult {
 }
 
 /**
- * Sends a `channel.test` message to the channel, enabled or not, and answers what the destination said, whatever its
+ * Sends a `channel.test` message to the channel, even if it is disabled, and returns the destination's answer with any
  * status. Rejects with `not_found`, `destination_unreachable`, `destination_blocked`, and `rate_limited` while {@link
  * MAX_TESTS_UNDER_WAY} tests of the workspace are under way.
  */
@@ -25,7 +25,7 @@ export interface TestChannelDeps {
   clock: Clock;
 }
 
-/** Of one workspace: a test can hold a connection for as long as a delivery. */
+/** Most tests of one workspace at the same time. A test can hold a connection for as long as a delivery. */
 export const MAX_TESTS_UNDER_WAY = 4;
 
 export function createTestChannel({ channels, alertUrl, send, clock }: TestChannelDeps): TestChannel {

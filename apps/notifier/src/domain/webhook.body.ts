@@ -6,8 +6,8 @@ export const MAX_BODY_BYTES = 20_000;
 const MAX_RULE_NAME_LENGTH = 200;
 
 /**
- * The JSON body for a `webhook` channel, always under {@link MAX_BODY_BYTES}: of an alert that would be
- * larger, the lists are cut until it fits. History has it whole.
+ * The JSON body for a `webhook` channel, always smaller than {@link MAX_BODY_BYTES}. For a larger alert, the lists are
+ * cut until it fits. The alert's history has them in full.
  */
 export function webhookBody({ type, timestamp, alert, url }: Message): string {
   const render = (data: ShownAlert): string => JSON.stringify({ type, timestamp, data: { ...data, url } });

@@ -1,6 +1,6 @@
 import { Schema } from 'mongoose';
 
-/** A channel whose destination wants nothing before `until`. */
+/** A channel whose destination wants no notification before `until`. */
 export interface ChannelHoldDocument {
   /** The channel's id. */
   _id: string;

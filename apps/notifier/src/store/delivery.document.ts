@@ -3,7 +3,7 @@ import { provenTenantId } from '@tollkeeper/kernel';
 import { Schema } from 'mongoose';
 import { type Delivery, type DeliveryState, queuedState, type TraceContext } from '../domain/delivery.ts';
 
-/** Who works on a delivery, and until when nobody else does. */
+/** The worker of a delivery, and until when no other worker may take it. */
 export interface Lease {
   owner: string;
   until: Date;
@@ -28,24 +28,29 @@ export interface DeliveryDocument {
   error: string | null;
   lastAttemptAt: Date | null;
   /**
-   * Its place among the deliveries of its channel. Only in those that are not over: what is indexed by it stays as
-   * small as the queue.
+   * Its place among the deliveries of its channel. Only deliveries that are not over have it, so the indexes on it stay
+   * as small as the queue.
    */
   nextAttemptAt?: Date;
-  /** When it is attempted next in truth, while it keeps its place in a channel that it brought to a hold. */
+  /**
+   * The true time of the next attempt of the delivery that put its channel on hold. It keeps its place in the channel
+   * meanwhile.
+   */
   heldUntil?: Date;
   disableChannel: boolean;
   sequence: number;
   lease?: Lease;
-  /** Only while alerts has not been told of the state. */
+  /** Set until the state is reported to alerts. */
   unpublished?: true;
   finishedAt?: Date;
 }
 
-/** Finished deliveries are kept longer than the log keeps their notifications, so that none can be stored anew. */
+/**
+ * Finished deliveries are kept longer than the log keeps their notifications, so that no notification is stored twice.
+ */
 const RETENTION_SECONDS = 14 * 86_400;
 
-/** The index that finds the first due delivery of every channel without reading those behind it. */
+/** The index that finds the first due delivery of each channel without reading the later ones. */
 export const DUE_BY_CHANNEL = 'due_by_channel';
 
 const required = true;
@@ -82,7 +87,7 @@ const open = { partialFilterExpression: { nextAttemptAt: { $exists: true } } };
 deliverySchema.index({ channelId: 1, nextAttemptAt: 1, offset: 1 }, { ...open, name: DUE_BY_CHANNEL });
 deliverySchema.index({ 'alert.id': 1, channelId: 1, offset: 1 }, open);
 deliverySchema.index({ storedAt: 1 }, open);
-// One attempt at a time for each channel, whichever replica makes it.
+// Each channel has one attempt at a time, across all replicas.
 deliverySchema.index(
   { channelId: 1 },
   { unique: true, partialFilterExpression: { 'lease.until': { $exists: true } }, name: 'one_lease_for_each_channel' },
@@ -98,7 +103,7 @@ export interface StoredNotification {
   trace?: TraceContext | undefined;
 }
 
-/** A notification that is new here. */
+/** A new notification. */
 export function fromNotification(
   { notification, offset, trace }: StoredNotification,
   storedAt: number,
@@ -114,7 +119,7 @@ export function fromNotification(
   };
 }
 
-/** The fields that a state sets. Where the delivery stands in its channel is none of them. */
+/** The fields of a state. The place in the channel is not part of them. */
 export function fromState(state: DeliveryState) {
   const { status, channelType, attempts, responseStatus, responseSnippet, error, disableChannel } = state;
   return {

@@ -13,59 +13,58 @@ import {
 } from './delivery.document.ts';
 
 /**
- * The queue of deliveries, and what became of them. Times are epoch milliseconds.
+ * The queue of deliveries and their results. Times are epoch milliseconds.
  *
- * The workers that use it serve all workspaces alike, and nothing that a caller sends reaches it: the tenant of a
- * delivery is the one of its notification.
+ * The workers that use it serve all workspaces. No input of a caller reaches it: a delivery has the tenant of its
+ * notification.
  */
 export interface DeliveryStore {
-  /**
-   * Queues what is new of a batch, within the transaction of `session`; a notification that is known is left as it is.
-   */
+  /** Queues the new notifications of a batch, within the transaction of `session`. Known ones are left unchanged. */
   add(session: ClientSession, batch: readonly StoredNotification[], at: number): Promise<number>;
-  /** Channels that have something due and are not on hold, the longest due first. Some can be leased. */
+  /** Channels with a due delivery that are not on hold, the longest due first. A delivery may be leased already. */
   dueChannels(at: number): Promise<string[]>;
   /**
-   * Leases what is due first of a channel. Null when nothing is, on hold, and while somebody works on a delivery of the
-   * channel.
+   * Leases the first due delivery of a channel. Null when none is due, when the channel is on hold, and while a worker
+   * has a delivery of the channel.
    */
   claim(channelId: string, owner: string, at: number, until: number): Promise<Delivery | null>;
-  /** When an earlier delivery of the same alert to the same channel is due that is not over; null without one. */
+  /**
+   * The time when an earlier, unfinished delivery of the same alert to the same channel is due; null when there is
+   * none.
+   */
   predecessorDueAt(delivery: Delivery): Promise<number | null>;
   /**
    * Stores the state after an attempt, to be published, and ends the lease. False when the lease was lost. With
-   * `holdChannelUntil` the channel is on hold until then, lease or not; a delivery that waits for no more than that
-   * keeps its place before those behind it.
+   * `holdChannelUntil` the channel is on hold until then, even if the lease was lost. If the delivery itself waits only
+   * for that, it keeps its place before later ones.
    */
   settle(delivery: Delivery, owner: string, state: DeliveryState, holdChannelUntil: number | null): Promise<boolean>;
-  /** Ends the lease without an attempt; due again at `until`. */
+  /** Ends the lease without an attempt. The delivery is due again at `until`. */
   postpone(delivery: Delivery, owner: string, until: number): Promise<void>;
-  /** Ends the lease without an attempt; as due as it was before. */
+  /** Ends the lease without an attempt. The delivery is due when it was due before. */
   release(delivery: Delivery, owner: string): Promise<void>;
   /** Extends the leases of `owner` on the deliveries that it works on. */
   renew(owner: string, notificationIds: readonly string[], until: number): Promise<void>;
-  /** Ends the leases that have expired: their owners are dead, or failed to store what they did. */
+  /** Ends expired leases. Their owners have died, or could not store a result. */
   freeExpired(at: number, exceptIds: readonly string[]): Promise<void>;
-  /** Deliveries whose state alerts has not been told of, at most `limit`. */
+  /** Deliveries whose state is not reported to alerts yet, at most `limit`. */
   unpublished(limit: number): Promise<Delivery[]>;
-  /** Notes that these states were published; a state that is newer by now stays unpublished. */
+  /** Records that these states were published. A newer state stays unpublished. */
   markPublished(deliveries: readonly Delivery[]): Promise<void>;
   /** Deliveries that are not over. */
   depth(): Promise<number>;
-  /** When the oldest delivery that is not over was stored; null without one. */
+  /** The time when the oldest unfinished delivery was stored; null when there is none. */
   oldestStoredAt(): Promise<number | null>;
 }
 
 /**
- * A lease that is lost with a server costs a second attempt, which is cheaper than to wait for the journal at every
- * first one.
+ * A lease that a server loses costs a second attempt. Waiting for the journal at every first attempt would cost more.
  */
 const UNJOURNALED = { writeConcern: { w: 1 } };
 
 /** Deliveries in the database of `connection`. Make it before the connection starts. */
 export function createDeliveryStore(connection: Connection): DeliveryStore {
-  // The driver's collection: every value below is typed or made here, and mongoose would cast the alerts field by
-  // field.
+  // The driver's collection: every value below is typed or made here, and mongoose would cast each field of the alert.
   const deliveries = driverCollection<DeliveryDocument>(connection, 'Delivery', deliverySchema);
   const holds = driverCollection<ChannelHoldDocument>(connection, 'ChannelHold', channelHoldSchema);
   const leased = ({ notification, sequence }: Delivery, owner: string) => ({
@@ -108,8 +107,8 @@ export function createDeliveryStore(connection: Connection): DeliveryStore {
     },
 
     async dueChannels(at) {
-      // With both ranges given, the index is skipped through channel by channel: the cost is that of the channels with
-      // something due, however much of it.
+      // With both ranges given, the scan skips from channel to channel in the index. Its cost depends on the number of
+      // channels with due deliveries, not on the number of deliveries.
       const due = deliveries.aggregate<{ _id: string }>(
         [
           { $match: { channelId: { $gt: '' }, nextAttemptAt: { $lte: new Date(at) } } },
@@ -127,7 +126,8 @@ export function createDeliveryStore(connection: Connection): DeliveryStore {
     async claim(channelId, owner, at, until) {
       const delivery = await lease(channelId, owner, at, until);
       if (delivery === null) return null;
-      // Asked with the lease in hand: the attempt before wrote its hold before it let go, so it can't be missed.
+      // Read while the lease is held. The attempt before has stored its hold before it ended its lease, so the hold is
+      // seen.
       if (!(await onHold([channelId], at)).has(channelId)) return delivery;
       await release(delivery, owner);
       return null;
@@ -187,7 +187,7 @@ export function createDeliveryStore(connection: Connection): DeliveryStore {
     },
 
     depth() {
-      // With both ranges given, the index alone answers.
+      // With both ranges given, the index alone answers the query.
       return deliveries.countDocuments(
         { channelId: { $gt: '' }, nextAttemptAt: { $gt: new Date(0) } },
         { hint: DUE_BY_CHANNEL },
@@ -207,7 +207,7 @@ interface PlaceChange {
   $unset: Record<string, 1>;
 }
 
-/** Where a delivery in this state stands among the others of its channel, if it still does. */
+/** The place of a delivery in this state among the others of its channel, if it still has one. */
 function nextPlace({ nextAttemptAt }: DeliveryState, holdChannelUntil: number | null): PlaceChange {
   if (nextAttemptAt === null) return { $set: { finishedAt: new Date() }, $unset: { nextAttemptAt: 1, heldUntil: 1 } };
   const at = new Date(nextAttemptAt);
