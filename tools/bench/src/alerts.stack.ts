@@ -8,7 +8,7 @@ import { createConfiguredEventLog, type EventLog } from '@tollkeeper/event-log';
 import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
 import type { TenantId } from '@tollkeeper/kernel';
 import { createLogger, createMetrics, loadConfig } from '@tollkeeper/runtime';
-import { toRuleBody } from './fleet.workspaces.ts';
+import { type RuleSettings, toRuleBody } from './rule.settings.ts';
 
 /** A managed `mongod` of its own, an event log on it, and the alerts service. */
 export interface AlertsStack {
@@ -21,12 +21,6 @@ export interface AlertsStack {
   /** Creates a rule over HTTP that counts events of the type in the whole workspace. */
   createRule(alerts: AlertsService, tenantId: TenantId, rule: RuleSettings): Promise<void>;
   stop(): Promise<void>;
-}
-
-export interface RuleSettings {
-  eventType: string;
-  threshold: number;
-  windowSeconds: number;
 }
 
 /** As a small production server has. */

@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { markdownTable } from '@tollkeeper/testing/markdown-table';
-import { type AlertsStack, type RuleSettings, startAlertsStack } from './alerts.stack.ts';
+import { type AlertsStack, startAlertsStack } from './alerts.stack.ts';
 import { runBareConsumer, runService } from './consumer.runs.ts';
 import { rateOfCountQueries } from './count-queries.ts';
 import { measureDeliveries } from './delivery.latency.ts';
@@ -17,6 +17,7 @@ import {
   WORKSPACES,
 } from './evaluator.traffic.ts';
 import { describeMachine } from './machine.ts';
+import type { RuleSettings } from './rule.settings.ts';
 import { median, percentile, whole } from './statistics.ts';
 import type { Run } from './stopwatch.ts';
 

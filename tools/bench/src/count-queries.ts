@@ -2,7 +2,7 @@ import type { GatewayEvent } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import { connectMongo } from '@tollkeeper/mongo';
 import { createLogger } from '@tollkeeper/runtime';
-import type { RuleSettings } from './alerts.stack.ts';
+import type { RuleSettings } from './rule.settings.ts';
 
 export interface CountQueriesOptions {
   mongodbUri: string;

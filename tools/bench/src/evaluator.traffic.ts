@@ -6,7 +6,8 @@ import {
 } from '@tollkeeper/contracts';
 import type { EventLog } from '@tollkeeper/event-log';
 import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
-import type { AlertsStack, RuleSettings } from './alerts.stack.ts';
+import type { AlertsStack } from './alerts.stack.ts';
+import type { RuleSettings } from './rule.settings.ts';
 import { whole } from './statistics.ts';
 
 export const WORKSPACES = 50;

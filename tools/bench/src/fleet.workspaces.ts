@@ -1,6 +1,6 @@
 import type { Fleet } from '@tollkeeper/fleet';
 import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
-import type { RuleSettings } from './alerts.stack.ts';
+import { type RuleSettings, toRuleBody } from './rule.settings.ts';
 
 /** Makes workspaces with the same rules through the fleet's API, as their owner would. */
 export async function makeWorkspaces(
@@ -25,16 +25,4 @@ export async function makeWorkspaces(
     tenantIds.push(provenTenantId(id));
   }
   return tenantIds;
-}
-
-/** A rule over all events of a type in the workspace, as the API takes it. */
-export function toRuleBody(tenantId: string, { eventType, threshold, windowSeconds }: RuleSettings): object {
-  return {
-    name: `${threshold} times ${eventType}`,
-    severity: 'high',
-    scope_type: 'workspace',
-    scope_id: tenantId,
-    rule_kind: 'event_count_gte',
-    rule_config: { window_seconds: windowSeconds, threshold, filters: { event_types: [eventType] } },
-  };
 }
