@@ -5,27 +5,27 @@ import { createDeadLetters, type DeadLetters } from './dead-letters.ts';
 import type { EventLog, LogConsumer, TopicOptions } from './event-log.ts';
 import { createTransactionalHandler, type RecordEffects } from './transactional.handler.ts';
 
-/** The group that a service's replicas read the log as, with its positions in the service's database. */
+/** The consumer group of a service's replicas. Its positions are in the service's database. */
 export interface ConsumerGroup {
   readonly name: string;
   readonly offsets: OffsetStore;
   readonly deadLetters: DeadLetters;
   /**
-   * A consumer that applies each record of the topic exactly once: its effects and the position behind it are one
-   * transaction (`createTransactionalHandler`). Its start makes the topic where it is missing, and may be repeated.
+   * A consumer that applies each record of the topic exactly once: one transaction stores the record's effects and the
+   * position behind it (`createTransactionalHandler`). `start` makes the topic if it is missing, and may be repeated.
    */
   consumer<Item, Effect>(options: GroupConsumerOptions<Item, Effect>): LogConsumer;
 }
 
-export interface GroupConsumerOptions<Item, Effect> extends RecordEffects<Item, Effect> {
+interface GroupConsumerOptions<Item, Effect> extends RecordEffects<Item, Effect> {
   topic: TopicOptions;
-  /** Most records read at once; 1,000 unless given. Fewer where each is applied with statements of its own. */
+  /** Most records in a batch. Default: 1 000. Choose fewer when each record needs statements of its own. */
   maxRecords?: number;
 }
 
 const MAX_RECORDS = 1000;
 
-/** Make one in a service, before its connection starts: it counts what it sets aside in the metrics. */
+/** Make one per service, before its connection starts. It counts dead letters in the service's metrics. */
 export function createConsumerGroup(deps: {
   name: string;
   eventLog: EventLog;

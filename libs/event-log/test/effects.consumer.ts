@@ -44,7 +44,7 @@ export interface EffectsConsumerOptions {
  * As a process of its own, for tests that kill or pause it: tells its parent of every batch whose effects are in the
  * transaction.
  */
-export async function runEffectsConsumer(options: EffectsConsumerOptions): Promise<void> {
+async function runEffectsConsumer(options: EffectsConsumerOptions): Promise<void> {
   const { uri, database, topic, brokers, hold = false } = options;
   const logger = createLogger({ service: 'effects', level: 'silent' });
   const mongo = connectMongo({ uri, database, logger });

@@ -12,7 +12,7 @@ export interface KubernetesObject {
 }
 
 /** The API server refused; the message is its own. */
-export class KubernetesError extends Error {
+class KubernetesError extends Error {
   readonly status: number;
 
   constructor(status: number, message: string) {

@@ -29,7 +29,7 @@ export interface ProgramSet {
   cgoTags?: string;
 }
 
-export const KUBERNETES_VERSION = 'v1.33.13';
+const KUBERNETES_VERSION = 'v1.33.13';
 const KUBERNETES_FLAGS = `-X k8s.io/component-base/version.gitVersion=${KUBERNETES_VERSION}`;
 
 /** What an API server consists of, with the controllers that make pods of workloads. */
