@@ -73,17 +73,18 @@ export function createServices(options: ServicesOptions) {
     gateway: { HOST: config.HOST, HTTP_PORT: String(port), TRUSTED_PROXIES: config.TRUSTED_PROXIES },
   };
   const addresses = createAddresses((service) => parts[service].made);
+  let channelKey: Promise<string> | undefined;
 
   async function environmentOf(service: ServiceName): Promise<NodeJS.ProcessEnv> {
     await addresses.reserveFor(service);
-    const channelKey = await readOrCreateSecretFile(join(config.TOLLKEEPER_DATA_DIR, 'channels.key'), newKey);
+    channelKey ??= readOrCreateSecretFile(join(config.TOLLKEEPER_DATA_DIR, 'channels.key'), newKey);
     const installation: Installation = {
       mongodbUri: mongodbUri(),
       // The log is one component of this process, which all share.
       eventLog: {},
       values: {
         CALLER_TOKEN_SECRET: callerTokenSecret,
-        CHANNEL_ENCRYPTION_KEYS: `1:${channelKey}`,
+        CHANNEL_ENCRYPTION_KEYS: `1:${await channelKey}`,
         PUBLIC_URL: publicUrl,
         DESTINATION_ALLOW_CIDRS: config.TOLLKEEPER_ALLOW_CIDRS,
       },
