@@ -1,5 +1,5 @@
 import {
-  endSpan,
+  endingSpans,
   headersOf,
   inSpan,
   type Span,
@@ -10,13 +10,12 @@ import {
 } from '@tollkeeper/runtime';
 import type { ConsumerHandler, EventLog, LogRecord, RecordBatch } from './event-log.ts';
 
-/** A span keeps at most this many links to the traces that its batch comes from. */
+/** Most links of a span to the traces of its batch. */
 const MAX_LINKS = 32;
 
 /**
  * Appends records, each with the context of a producer span in the headers `traceparent` and `tracestate`. A record
- * that carries these already goes on with its own trace, as one does that waited in an outbox; the others belong to the
- * active span.
+ * that has these headers, such as one from an outbox, continues its own trace. Other records continue the active span.
  */
 export async function appendTraced(
   tracer: Tracer,
@@ -40,20 +39,13 @@ export async function appendTraced(
     const { context } = spans.get(record.headers?.['traceparent'])!;
     return { ...record, headers: record.headers === undefined ? context : { ...record.headers, ...context } };
   });
-  let failure: unknown;
-  try {
-    await log.append(topic, traced);
-  } catch (error) {
-    failure = error;
-    throw error;
-  } finally {
-    for (const { span } of spans.values()) endSpan(span, failure);
-  }
+  const all = [...spans.values()].map(({ span }) => span);
+  await endingSpans(all, () => log.append(topic, traced));
 }
 
 /**
- * `handle` in a consumer span for each batch. The span continues the trace of its records when they all have the same
- * one; else it begins its own and links to theirs.
+ * Runs `handle` in a consumer span for each batch. When all records have the same trace, the span continues it.
+ * Otherwise the span begins a new trace with links to theirs.
  */
 export function handleTraced(
   tracer: Tracer,
@@ -83,7 +75,7 @@ export function handleTraced(
   };
 }
 
-/** The different trace contexts that a batch's records carry, up to as many as are linked. */
+/** The different trace contexts of a batch's records: at most as many as a span links. */
 function originsOf({ records }: RecordBatch): TraceHeaders[] {
   const origins = new Map<string, TraceHeaders>();
   for (const { headers } of records) {

@@ -12,6 +12,7 @@ export * from './secret-file.ts';
 export * from './service.ts';
 export {
   activeTrace,
+  endingSpans,
   endSpan,
   failSpan,
   headersOf,

@@ -1,6 +1,6 @@
 import type { ReadRecord } from '@tollkeeper/event-log';
 import {
-  endSpan,
+  endingSpans,
   headersOf,
   type Span,
   startSpan,
@@ -48,15 +48,7 @@ export function createFireTraces(tracer: Tracer | undefined): FireTraces {
       const fired = decisions.filter(({ outcome }) => outcome === 'fired');
       const spans = new Map(fired.map(startFire));
       const traces = new Map([...spans].map(([id, span]) => [id, headersOf(span)]));
-      let failure: unknown;
-      try {
-        await save(traces);
-      } catch (error) {
-        failure = error;
-        throw error;
-      } finally {
-        for (const span of spans.values()) endSpan(span, failure);
-      }
+      await endingSpans([...spans.values()], () => save(traces));
     },
   };
 }

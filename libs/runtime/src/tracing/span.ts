@@ -79,12 +79,17 @@ export async function inSpan<T>(
 ): Promise<T> {
   if (tracer === undefined) return work(undefined);
   const span = startSpan(tracer, options);
+  return endingSpans([span], () => withSpan(span, () => work(span)));
+}
+
+/** Runs `work` and ends the spans after it. They fail as the work does. */
+export async function endingSpans<T>(spans: readonly Span[], work: () => Promise<T>): Promise<T> {
   try {
-    const result = await withSpan(span, () => work(span));
-    endSpan(span);
+    const result = await work();
+    for (const span of spans) endSpan(span);
     return result;
   } catch (error) {
-    endSpan(span, error);
+    for (const span of spans) endSpan(span, error);
     throw error;
   }
 }
