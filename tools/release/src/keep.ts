@@ -1,7 +1,7 @@
-// Run by `nx release` once versions are written: keeps the contracts of this release, which later ones are checked
-// against, and prints the files that changed.
+// Keeps contracts that later releases are checked against, and prints the files that changed. `nx release` runs it once
+// versions are written. With the name of a new service it keeps only what that service reads and writes.
 import { execFileSync } from 'node:child_process';
-import { keepOpenApi, keepRecords, pathsIn, writeJson } from './released-contracts.ts';
+import { keepOpenApi, keepRecords, keepRequests, LOG_USERS, pathsIn, writeJson } from './released-contracts.ts';
 
 const root = process.cwd();
 
@@ -13,4 +13,9 @@ function keepProto(): string[] {
   return writeJson(releasedProto, JSON.parse(image));
 }
 
-for (const file of [...keepRecords(root), ...keepOpenApi(root), ...keepProto()]) console.log(file);
+const [service] = process.argv.slice(2);
+const kept =
+  service === undefined
+    ? [...keepRecords(root, Object.keys(LOG_USERS)), ...keepRequests(root), ...keepOpenApi(root), ...keepProto()]
+    : keepRecords(root, [service]);
+for (const file of kept) console.log(file);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
 import type { JsonSchema } from './json-schema.compatibility.ts';
-import { findRecordBreaks } from './records.compatibility.ts';
+import { findRecordBreaks, findRequestBreaks } from './records.compatibility.ts';
 import type { RecordContracts } from './released-contracts.ts';
 
 const record = z.object({ v: z.literal(1), id: z.string(), status: z.enum(['open', 'done']) });
@@ -83,5 +83,33 @@ describe('a change of what stands in the log', () => {
     const tolerant = contracts(record);
     tolerant.reads['things']!['other'] = schema(z.looseObject({ id: z.string() }), 'input');
     expect(findRecordBreaks({ release: 'reader@1.0.0', ...tolerant }, next)).toEqual([]);
+  });
+});
+
+describe('a change of what a service takes over gRPC', () => {
+  const request = z.object({ tenantId: z.string().max(10), ids: z.array(z.string()).max(5) });
+  const requestsOf = (of: z.ZodType) => ({ keeper: { getThings: schema(of, 'input') } });
+  const breaksOf = (next: z.ZodType) => findRequestBreaks(requestsOf(request), requestsOf(next));
+
+  it.each([
+    ['a new field that need not be there', request.extend({ note: z.string().optional() })],
+    ['a wider limit', request.extend({ ids: z.array(z.string()).max(6) })],
+  ])('goes with the callers of the last release when it is %s', (_case, next) => {
+    expect(breaksOf(next)).toEqual([]);
+  });
+
+  it.each([
+    [
+      'a new field that callers do not send',
+      request.extend({ note: z.string() }),
+      'keeper (getThings): note: a caller',
+    ],
+    ['a narrower limit', request.extend({ ids: z.array(z.string()).max(4) }), 'ids: this version has maxItems 4'],
+  ])('is refused when it is %s', (_case, next, problem) => {
+    expect(breaksOf(next)).toEqual([expect.stringContaining(problem)]);
+  });
+
+  it('is refused when an RPC is gone', () => {
+    expect(findRequestBreaks(requestsOf(request), { keeper: {} })).toEqual([expect.stringContaining('getThings')]);
   });
 });

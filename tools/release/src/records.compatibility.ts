@@ -1,5 +1,5 @@
-import { findMismatches, type JsonSchema } from './json-schema.compatibility.ts';
-import type { RecordContracts, ReleasedRecords, TopicSchemas } from './released-contracts.ts';
+import { findMismatches, type JsonSchema, STRICT, type Strictness } from './json-schema.compatibility.ts';
+import type { RecordContracts, ReleasedRecords, SchemasByName } from './released-contracts.ts';
 
 const CURRENT = 'this version';
 
@@ -7,6 +7,9 @@ const READ_BOTH =
   'What is in the log must stay readable: make a new field optional or give it a default, and read both forms of a changed one.';
 const READERS_FIRST =
   'Readers go first: widen `reads` in LOG_RECORDS and release every reader; write it in a later release.';
+/** Callers send only the fields of their proto file, and a server takes no notice of others. */
+const OF_REQUESTS: Strictness = { ...STRICT, unknownFields: false };
+const CALLERS_STAY = 'Callers are released on their own: take what they may send, and make a new field optional.';
 
 /**
  * What in `current`, all services taken together, does not go with one released before: its records that can't be read
@@ -21,10 +24,24 @@ export function findRecordBreaks({ release, reads, writes }: ReleasedRecords, cu
   ];
 }
 
+/**
+ * What the services take over gRPC in `released`, and no longer take in `current`. One sentence each, with the service,
+ * the RPC, the field and the way out.
+ */
+export function findRequestBreaks(
+  released: Record<string, SchemasByName>,
+  current: Record<string, SchemasByName>,
+): string[] {
+  const names = { writer: 'a caller of the last release', reader: CURRENT };
+  const found = compareTopics(released, current, names, OF_REQUESTS);
+  return found.map((at) => `${at}. ${CALLERS_STAY}`);
+}
+
 function compareTopics(
-  written: Record<string, TopicSchemas>,
-  read: Record<string, TopicSchemas>,
+  written: Record<string, SchemasByName>,
+  read: Record<string, SchemasByName>,
   names: { writer: string; reader: string },
+  strictness: Strictness = STRICT,
 ): string[] {
   return Object.entries(written).flatMap(([topic, kinds]) => {
     const readers = read[topic];
@@ -32,15 +49,20 @@ function compareTopics(
     return Object.entries(kinds).flatMap(([kind, schema]) => {
       const target = readers[kind] ?? readers['other'];
       if (target === undefined) return [`${topic}: ${names.writer} writes ${kind}, ${names.reader} does not read it`];
-      return compareKind(schema, target, names).map((problem) => `${topic} (${kind}): ${problem}`);
+      return compareKind(schema, target, names, strictness).map((problem) => `${topic} (${kind}): ${problem}`);
     });
   });
 }
 
-function compareKind(written: JsonSchema, read: JsonSchema, names: { writer: string; reader: string }): string[] {
+function compareKind(
+  written: JsonSchema,
+  read: JsonSchema,
+  names: { writer: string; reader: string },
+  strictness: Strictness,
+): string[] {
   const parties = {
     writer: { name: names.writer, document: written },
     reader: { name: names.reader, document: read },
   };
-  return findMismatches(written, read, parties).map(({ path, message }) => `${path}: ${message}`);
+  return findMismatches(written, read, parties, strictness).map(({ path, message }) => `${path}: ${message}`);
 }

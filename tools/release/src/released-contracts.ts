@@ -1,18 +1,25 @@
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LOG_RECORDS } from '@tollkeeper/contracts';
+import {
+  alertsRequests,
+  budgetsRequests,
+  identityRequests,
+  keysRequests,
+  LOG_RECORDS,
+  notifierRequests,
+} from '@tollkeeper/contracts';
 import { SERVICES, TOPOLOGY, usesLog } from '@tollkeeper/topology';
 import { z } from 'zod';
 import type { JsonSchema } from './json-schema.compatibility.ts';
 import type { OpenApi } from './openapi.compatibility.ts';
 
-/** Schemas of a topic's records by their kind. */
-export type TopicSchemas = Record<string, JsonSchema>;
+/** Schemas of a topic's records by their kind, or of a service's requests by their RPC. */
+export type SchemasByName = Record<string, JsonSchema>;
 
 /** What a service reads from the log and what it writes to it, by topic. */
 export interface RecordContracts {
-  reads: Record<string, TopicSchemas>;
-  writes: Record<string, TopicSchemas>;
+  reads: Record<string, SchemasByName>;
+  writes: Record<string, SchemasByName>;
 }
 
 /** The contracts of a release of one service. */
@@ -38,13 +45,33 @@ export function currentRecords(service: string): RecordContracts {
   return { reads: schemasOf(reads, 'reads'), writes: schemasOf(writes, 'writes') };
 }
 
-function schemasOf(topics: readonly string[], side: 'reads' | 'writes'): Record<string, TopicSchemas> {
+function schemasOf(topics: readonly string[], side: 'reads' | 'writes'): Record<string, SchemasByName> {
   const io = side === 'reads' ? 'input' : 'output';
   const ofTopic = (topic: string) =>
     Object.fromEntries(
       Object.entries(LOG_RECORDS[topic]!).map(([kind, contract]) => [kind, z.toJSONSchema(contract[side], { io })]),
     );
-  return Object.fromEntries(topics.map((topic) => [topic, ofTopic(topic) as TopicSchemas]));
+  return Object.fromEntries(topics.map((topic) => [topic, ofTopic(topic) as SchemasByName]));
+}
+
+/** What each service takes over gRPC. */
+const REQUESTS: Record<string, Record<string, z.ZodType>> = {
+  alerts: alertsRequests,
+  budgets: budgetsRequests,
+  identity: identityRequests,
+  keys: keysRequests,
+  notifier: notifierRequests,
+};
+
+/** Schemas of the requests that this version takes, by service. Bytes have no JSON Schema, so they take any value. */
+export function currentRequests(): Record<string, SchemasByName> {
+  const schemaOf = (request: z.ZodType) => z.toJSONSchema(request, { io: 'input', unrepresentable: 'any' });
+  return Object.fromEntries(
+    Object.entries(REQUESTS).map(([service, requests]) => [
+      service,
+      Object.fromEntries(Object.entries(requests).map(([rpc, request]) => [rpc, schemaOf(request) as JsonSchema])),
+    ]),
+  );
 }
 
 /** The folder of what is released, and the documents of the working tree, below the root of the workspace. */
@@ -52,6 +79,7 @@ export function pathsIn(root: string) {
   const released = join(root, 'tools/release/released');
   return {
     records: join(released, 'records'),
+    releasedRequests: join(released, 'requests.json'),
     releasedOpenApi: join(released, 'openapi.json'),
     releasedProto: join(released, 'proto.json'),
     currentOpenApi: join(root, 'docs/openapi.json'),
@@ -72,14 +100,15 @@ export function readOpenApi(file: string): OpenApi {
 }
 
 /**
- * Keeps the contracts of the services as of their versions: those of the log in a file of the release, unless an
- * earlier one has the same. Returns the files that it wrote.
+ * Keeps what the services read from the log and write to it, in a file of each one's release, unless an earlier release
+ * has the same. A file that is there stays: what came after its release is not released. Returns the files that it
+ * wrote.
  */
-export function keepRecords(root: string): string[] {
+export function keepRecords(root: string, services: readonly string[]): string[] {
   const { records } = pathsIn(root);
   mkdirSync(records, { recursive: true });
   const released = readReleasedRecords(root);
-  return Object.keys(LOG_USERS).flatMap((service) => {
+  return services.flatMap((service) => {
     const { version } = readJson(join(root, 'apps', service, 'package.json')) as { version: string };
     const current = JSON.stringify(currentRecords(service));
     const known = released.some(
@@ -87,8 +116,17 @@ export function keepRecords(root: string): string[] {
         release.startsWith(`${service}@`) && JSON.stringify({ reads, writes }) === current,
     );
     const file = join(records, `${service}@${version}.json`);
-    return known ? [] : writeJson(file, JSON.parse(current));
+    return known || existsSync(file) ? [] : writeJson(file, JSON.parse(current));
   });
+}
+
+export function readReleasedRequests(root: string): Record<string, SchemasByName> {
+  return readJson(pathsIn(root).releasedRequests) as Record<string, SchemasByName>;
+}
+
+/** Keeps the requests of all services as the last release's. Returns the files that it wrote. */
+export function keepRequests(root: string): string[] {
+  return writeJson(pathsIn(root).releasedRequests, currentRequests());
 }
 
 /** Keeps the public API as the last release's. Returns the files that it wrote. */

@@ -67,6 +67,8 @@ describe('nx release', () => {
     const others = readdirSync(join(copy, 'apps')).filter((app) => app !== 'keys');
     const before = others.map(versionOf);
     writeFileSync(join(copy, 'tools/release/released/openapi.json'), '{"paths":{}}\n');
+    const notReleased = 'tools/release/released/records/alerts@0.1.0.json';
+    writeFileSync(join(copy, notReleased), '{"reads":{},"writes":{}}\n');
     await command('git', 'commit', '--quiet', '--all', '--message', 'Grow the API');
 
     await command('nx', 'release', '--skip-publish', '--projects=@tollkeeper/keys');
@@ -78,6 +80,7 @@ describe('nx release', () => {
     expect(read('apps/keys/CHANGELOG.md')).toMatch(/## 0\.2\.0 .*Keys can be renamed\./s);
     expect(readdirSync(join(copy, '.nx/version-plans'))).not.toContain('keys.md');
     expect(read('tools/release/released/openapi.json')).toBe(read('docs/openapi.json'));
+    expect(read(notReleased)).toBe('{"reads":{},"writes":{}}\n');
     expect(await command('git', 'status', '--porcelain')).toBe('');
   });
 });

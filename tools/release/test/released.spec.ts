@@ -2,8 +2,16 @@ import { describe, expect, it } from '@jest/globals';
 import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { findBreakingChanges } from '../src/openapi.compatibility.ts';
-import { findRecordBreaks } from '../src/records.compatibility.ts';
-import { currentRecords, LOG_USERS, pathsIn, readOpenApi, readReleasedRecords } from '../src/released-contracts.ts';
+import { findRecordBreaks, findRequestBreaks } from '../src/records.compatibility.ts';
+import {
+  currentRecords,
+  currentRequests,
+  LOG_USERS,
+  pathsIn,
+  readOpenApi,
+  readReleasedRecords,
+  readReleasedRequests,
+} from '../src/released-contracts.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
 const { currentOpenApi, releasedOpenApi } = pathsIn(root);
@@ -16,6 +24,10 @@ describe('this version', () => {
 
   it.each(released)('reads what $release wrote, and writes what it reads', (release) => {
     expect(findRecordBreaks(release, currentRecords('standalone'))).toEqual([]);
+  });
+
+  it('takes over gRPC what callers of the last release send: requests only grow', () => {
+    expect(findRequestBreaks(readReleasedRequests(root), currentRequests())).toEqual([]);
   });
 
   it('knows what each service that uses the log last released', () => {
