@@ -4,11 +4,11 @@ import { type LogRecord, MissingTopic } from './event-log.ts';
 import type { LogMetrics } from './log.metrics.ts';
 import { sizeOf } from './log.records.ts';
 
-/** Bytes that may wait for the storage before further appends are refused. */
+/** Most bytes that wait for the storage. Further appends are refused. */
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
-/** Milliseconds that an append waits for its answer. What is under way by then may still be stored. */
+/** Milliseconds that an append waits for its answer. Records under way by then may still be stored. */
 const APPEND_TIMEOUT_MS = 10_000;
-/** Bytes that one write takes, unless a single append has more. */
+/** Most bytes of one write, unless a single append has more. */
 const MAX_WRITE_BYTES = 4 * 1024 * 1024;
 
 interface WaitingAppend {
@@ -20,13 +20,13 @@ interface WaitingAppend {
 
 export interface AppendQueue {
   append(records: readonly LogRecord[]): Promise<void>;
-  /** Resolves when nothing waits any more. */
+  /** Resolves when no append waits any more. */
   drained(): Promise<void>;
 }
 
 /**
- * Group commit for one topic: what arrives while a write is under way goes into the next one together, so many small
- * appends cost little more than one. A single write at a time also keeps the order per key.
+ * Group commit for one topic. Appends that arrive during a write go into the next write together, so many small appends
+ * cost little more than one. There is one write at a time, which keeps the order per key.
  */
 export function createAppendQueue(deps: {
   topic: string;
@@ -66,7 +66,7 @@ export function createAppendQueue(deps: {
     writing = undefined;
   }
 
-  /** Drops an append that still waits. One that is under way stays, so that no later append can overtake it. */
+  /** Drops an append that still waits. An append under way stays, so that no later append can overtake it. */
   function giveUp(append: WaitingAppend): void {
     const place = waiting.indexOf(append);
     if (place !== -1) waitingBytes -= bytesOf(waiting.splice(place, 1));
@@ -91,7 +91,7 @@ export function createAppendQueue(deps: {
   };
 }
 
-/** What an append rejects with: a missing topic is named, everything else is an outage that passes. */
+/** The error of a failed append. A missing topic is named; any other failure counts as a passing outage. */
 export function toAppendError(cause: unknown, message: string): Error {
   return cause instanceof MissingTopic ? cause : unavailable(message, 5, cause);
 }

@@ -10,8 +10,8 @@ const DEFAULT_DATABASE = 'tollkeeper_log';
 const DEFAULT_REPLICATION_FACTOR = 3;
 
 /**
- * Environment that says where the event log is: in MongoDB or in Kafka. Every service that reads or writes it has the
- * same.
+ * Environment variables that say where the event log is: in MongoDB or in Kafka. All services that read or write the
+ * log have the same values.
  */
 export const eventLogConfig = {
   EVENT_LOG_MONGODB_URI: secret(
@@ -27,12 +27,12 @@ export const eventLogConfig = {
   ...kafkaFields,
 };
 
-/** What {@link eventLogConfig} makes of an environment. Fields that have a default may be left out. */
+/** The settings that {@link eventLogConfig} parses. Fields with a default may be absent. */
 export type EventLogConfig = Partial<z.infer<z.ZodObject<typeof eventLogConfig>>>;
 
 /**
- * The event log that the environment names, with connections of its own. Throws a ConfigError that names the variables
- * when the environment names none, or two.
+ * The event log that the settings name, with its own connections. Throws a ConfigError that names the variables when
+ * they name no log, or two.
  */
 export function createConfiguredEventLog(deps: { config: EventLogConfig; logger: Logger; metrics: Metrics }): EventLog {
   const { config, logger, metrics } = deps;

@@ -1,11 +1,11 @@
 import { ContendedTransaction } from '@tollkeeper/mongo';
 import type { RecordBatch } from './event-log.ts';
 
-/** Tells a record that can never be applied from one that only conflicts, be it by load or by somebody's lock. */
+/** Tells records that can never be applied from records that only conflict, because of load or of a lock. */
 export interface ConflictPatience {
   /**
-   * Of a record that MongoDB refused alone with `error`: whether it may be taken for the cause. At once for any error
-   * but a {@link ContendedTransaction}, of which the record must have had `patienceMs`.
+   * Whether a record that MongoDB refused alone with `error` counts as the cause. After a {@link ContendedTransaction}
+   * it does once it has conflicted for `patienceMs`; after any other error it does at once.
    */
   hasRunOut(error: unknown, place: Pick<RecordBatch, 'topic' | 'partition'>, offset: number): boolean;
 }
@@ -14,7 +14,7 @@ export interface ConflictPatience {
 export const PATIENCE_MS = 300_000;
 
 export function createConflictPatience(patienceMs = PATIENCE_MS): ConflictPatience {
-  /** By partition, the record that conflicts alone, and since when. */
+  /** By partition: the record that conflicts alone, and since when. */
   const contended = new Map<string, { offset: number; since: number }>();
 
   return {

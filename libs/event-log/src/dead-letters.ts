@@ -2,16 +2,15 @@ import type { Logger, Metrics } from '@tollkeeper/runtime';
 import { type EventLog, type LogRecord, MAX_RECORD_BYTES, type ReadRecord, type RecordBatch } from './event-log.ts';
 import { sizeOf } from './log.records.ts';
 
-/** Where records go that can never be applied, so that those behind them can be. */
+/** Takes records that can never be applied, so that the records behind them can be. */
 export interface DeadLetters {
   /**
    * Appends the record to `<topic>.dead` with the headers `dead-reason`, `dead-group` (who could not apply it),
-   * `dead-topic`, `dead-partition` and `dead-offset`. It is kept as it is, unless no log could keep it: then its value
-   * is cut to {@link MAX_RECORD_BYTES}, `dead-value-bytes` says how long it was, and a missing key or too many headers
-   * are replaced.
+   * `dead-topic`, `dead-partition` and `dead-offset`. The record stays unchanged if a log can keep it. Otherwise its
+   * value is cut to {@link MAX_RECORD_BYTES} with its length in `dead-value-bytes`, and a missing key or too many
+   * headers are replaced.
    *
-   * Call it before the batch's position is stored: after a crash in between, the record is set aside twice and never
-   * lost.
+   * Call it before the batch's position is stored. Then a crash in between leads to a second copy, never to a loss.
    */
   setAside(source: Pick<RecordBatch, 'topic' | 'partition'>, record: ReadRecord, reason: string): Promise<void>;
 }
@@ -20,14 +19,14 @@ const DAY_MS = 86_400_000;
 const MAX_REASON_LENGTH = 500;
 const MAX_KEY_LENGTH = 256;
 /**
- * Of the record's own headers; what Kafka takes beyond {@link MAX_RECORD_BYTES} has room for them and the ones added
- * here.
+ * Most bytes of the record's own headers. Kafka takes more than {@link MAX_RECORD_BYTES}, with room for these and for
+ * the headers that are added here.
  */
 const MAX_HEADERS_BYTES = 16 * 1024;
 
 /**
- * Counts what it sets aside in `event_log_dead_letters_total`, by source topic. Make one per service: each group sets
- * its own copy aside, since what one version of a service can't read another may.
+ * Counts dead letters in `event_log_dead_letters_total`, by source topic. Make one per service. Each group sets aside
+ * its own copy of a record, because another service or version may be able to read it.
  */
 export function createDeadLetters(deps: {
   eventLog: EventLog;
@@ -35,7 +34,7 @@ export function createDeadLetters(deps: {
   group: string;
   metrics: Metrics;
   logger: Logger;
-  /** How long dead letters are kept for somebody to look at them. */
+  /** How long dead letters are kept for operators. */
   retentionMs?: number;
 }): DeadLetters {
   const { eventLog, group, logger, retentionMs = 30 * DAY_MS } = deps;
@@ -67,8 +66,8 @@ export function createDeadLetters(deps: {
 }
 
 /**
- * Other programs can write any record to the topic. A dead letter that the log refuses would stop the partition for
- * ever.
+ * A record that every log accepts. Other programs can write any record to a topic, and a dead letter that the log
+ * refuses would stop the partition for ever.
  */
 function toDeadLetter({ key, value, headers = {} }: ReadRecord, origin: Record<string, string>): LogRecord {
   const tooLong = value.length > MAX_RECORD_BYTES;

@@ -12,11 +12,11 @@ export interface LogRecord {
   headers?: Record<string, string>;
 }
 
-/** A record as the log keeps it. */
+/** A record in the log. */
 export interface ReadRecord extends LogRecord {
-  /** Place in the partition: 0, 1, 2 … without gaps, for ever. */
+  /** Place in the partition: 0, 1, 2 … without gaps. It never changes. */
   offset: number;
-  /** Epoch milliseconds of the append. The time of what happened belongs in the value. */
+  /** Time of the append in epoch milliseconds. The time of an event belongs in the value. */
   appendedAt: number;
 }
 
@@ -27,8 +27,8 @@ export interface RecordBatch {
   /** In offset order, at least one and at most the consumer's `maxRecords`. */
   records: ReadRecord[];
   /**
-   * The position that the batch was read from: what {@link ConsumerHandler.position} answered, or `nextOffset` of the
-   * batch before. The first record's offset is higher when retention has removed what stood there.
+   * The position that the batch was read from: the answer of {@link ConsumerHandler.position}, or `nextOffset` of the
+   * batch before. The first record's offset is higher when retention has removed records.
    */
   from: number | null;
   /** The position after this batch. A handler stores it together with the batch's effects. */
@@ -37,29 +37,29 @@ export interface RecordBatch {
   endOffset: number;
 }
 
-/** What a consumer does with records. It owns its positions: the log stores none. */
+/** Applies the records of a consumer. The handler keeps the positions: the log stores none. */
 export interface ConsumerHandler {
   /**
-   * The next offset that this group has to read, or null for the earliest that the log still has. Asked each time the
-   * partition is assigned to this consumer, and again after each rejection of {@link handle}.
+   * The next offset that this group has to read, or null for the earliest record of the log. Called when the partition
+   * is assigned to this consumer, and after each rejection of {@link handle}.
    */
   position(topic: string, partition: number): Promise<number | null>;
   /**
-   * Applies the batch and stores `nextOffset`, in one transaction where the effects must happen exactly once: then
-   * a crash, a redelivery or a second owner of the partition changes nothing (see `createOffsetStore` of the mongo
+   * Applies the batch and stores `nextOffset`. Where effects must happen exactly once, both are one transaction. Then a
+   * crash, a redelivery or a second owner of the partition changes nothing (see `createOffsetStore` of the mongo
    * library).
    *
-   * A handler that stores positions in mid-batch too says so with `stored`, each time with the position that it stored.
+   * A handler that also stores positions within a batch calls `stored` with each of them.
    *
    * Batches of one partition come one after the other, batches of several partitions at the same time. After a
-   * rejection and a back-off what follows {@link position} comes again, for ever. So the handler has to set aside a
-   * record that can never be applied. `createConsumerGroup` makes consumers that do all of this.
+   * rejection and a back-off, the records from {@link position} on come again, for ever. So the handler has to set
+   * aside records that can never be applied. The consumers of `createConsumerGroup` do all of this.
    */
   handle(batch: RecordBatch, stored: (position: number) => void): Promise<void>;
   /**
-   * For handlers that put off storing what they have applied. Called when the work on a partition ends, after its last
-   * {@link handle}. Unless it was `lost`, no consumer gets the partition before this resolves, so the effects can be
-   * stored now. If it was lost, another consumer may have it already, and reads those records again. A rejection is
+   * For handlers that store effects later than they apply them. Called when the work on a partition ends, after its
+   * last {@link handle}. Unless the partition was `lost`, no consumer gets it before this resolves, so the effects can
+   * be stored now. If it was lost, another consumer may have it already and reads those records again. A rejection is
    * logged.
    */
   released?(partition: ReleasedPartition): Promise<void>;
@@ -75,9 +75,9 @@ export interface ReleasedPartition {
 export interface TopicOptions {
   /** 1–249 characters of `A-Z a-z 0-9 . _ -`. */
   name: string;
-  /** Fixed once the topic exists: another number would move keys and break their order. */
+  /** Fixed once the topic exists: with another number, keys would change partitions and lose their order. */
   partitions: number;
-  /** Records older than this may go, read or not. */
+  /** Records older than this may be removed, whether they were read or not. */
   retentionMs: number;
 }
 
@@ -101,32 +101,31 @@ export interface ConsumerOptions {
  */
 export interface EventLog extends Component {
   /**
-   * Makes the topic where it is missing; concurrent calls are safe. Another `retentionMs` counts for what is appended
-   * from then on. Rejects when the topic exists with another number of partitions.
+   * Makes the topic if it is missing. Concurrent calls are safe. A changed `retentionMs` applies to later appends.
+   * Rejects when the topic exists with another number of partitions.
    */
   ensureTopic(options: TopicOptions): Promise<void>;
   /**
-   * Resolves once the records survive the loss of this process and of a minority of the storage's nodes. Not atomic
-   * across partitions, and after a rejection some records may have been appended all the same: readers remove
-   * duplicates by an id in the value.
+   * Resolves once the records survive the loss of this process and of a minority of the storage's nodes. An append is
+   * not atomic: after a rejection, some records may be in the log. Readers remove duplicates by an id in the value.
    *
-   * Rejects with an AppError: `payload_too_large` for a record over {@link MAX_RECORD_BYTES}, and
-   * `service_unavailable` with `retryAfterSeconds` when too much is waiting already or the storage does not answer.
+   * Rejects with an AppError: `payload_too_large` for a record over {@link MAX_RECORD_BYTES}, and `service_unavailable`
+   * with `retryAfterSeconds` when too much waits already or the storage does not answer.
    */
   append(topic: string, records: readonly LogRecord[]): Promise<void>;
-  /** A consumer of an existing topic; it reads between its start and its stop. */
+  /** A consumer of an existing topic. It reads from its start to its stop. */
   consumer(options: ConsumerOptions): LogConsumer;
 }
 
 /**
- * `stop` waits for the batches in hand and hands the partitions on at once. It is `impaired` by the partitions
- * that have stood still for a minute.
+ * `stop` waits for the batches in hand and then gives the partitions up. The consumer is `impaired` while a partition
+ * has stood still for a minute.
  */
 export interface LogConsumer extends Component {
   /** Records of the whole topic that the group has not read yet. Expired records do not count. */
   lag(): Promise<number>;
   /**
-   * The offset that the next record of each partition gets, by its number: appends that resolved before the call are
+   * By partition number: the offset that the partition's next record gets. Appends that resolved before the call are
    * below it.
    */
   endOffsets(): Promise<readonly number[]>;

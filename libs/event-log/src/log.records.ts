@@ -14,14 +14,14 @@ export function requireValidRecords(records: readonly LogRecord[]): void {
   }
 }
 
-/** Bytes of key, value and headers, about. */
+/** About how many bytes key, value and headers have. */
 export function sizeOf({ key, value, headers }: LogRecord): number {
   let bytes = key.length + value.length;
   for (const name in headers) bytes += name.length + (headers[name]?.length ?? 0);
   return bytes;
 }
 
-/** The records in order, in parts that stay below both limits; a record that is larger alone gets a part of its own. */
+/** The records in order, in parts within both limits. A record above the limit alone gets its own part. */
 export function splitRecords(
   records: readonly LogRecord[],
   { maxBytes, maxRecords = Infinity }: { maxBytes: number; maxRecords?: number },

@@ -8,18 +8,18 @@ import type { Standstills } from './standstill.ts';
 const MIN_RETRY_MS = 100;
 const MAX_RETRY_MS = 10_000;
 
-/** What an adapter reads of one partition. Used by one worker, one call at a time. */
+/** Reads one partition for one worker, which makes one call at a time. */
 export interface PartitionSource {
-  /** Goes to `position`, or to the earliest record that is left. Called at the start and again after each failure. */
+  /** Goes to `position`, or to the earliest record of the log. Called at the start and after each failure. */
   open(position: number | null): Promise<void>;
   /**
-   * What follows, once there is something. Rejects when `signal` aborts, and when reading must start again with `open`.
+   * The next records, once there are any. Rejects when `signal` aborts, and when reading must start again with `open`.
    */
   next(signal: AbortSignal): Promise<FetchedRecords>;
 }
 
 export interface FetchedRecords {
-  /** At least one and at most `maxRecords`, without gaps but for what retention has removed. */
+  /** At least one and at most `maxRecords`. There are no gaps, except where retention has removed records. */
   records: ReadRecord[];
   /** The partition's end as far as it is known. */
   endOffset: number;
@@ -28,22 +28,22 @@ export interface FetchedRecords {
 /** Work on one assigned partition. */
 export interface PartitionWork {
   /**
-   * Resolves when nothing of it runs any more. Idempotent. `lost` says that another consumer may have the partition
-   * already.
+   * Stops the work. Resolves when nothing of it runs any more. Idempotent. `lost` says that another consumer may have
+   * the partition already.
    */
   stop(options: { lost: boolean }): Promise<void>;
 }
 
-/** Reads one partition from the handler's position on and hands it the batches, until stopped. */
+/** Reads one partition from the handler's position on and passes the batches to the handler, until stopped. */
 export function startPartitionWork(deps: {
   consumer: ConsumerOptions;
   partition: number;
   source: PartitionSource;
   metrics: LogMetrics;
-  /** Of the consumer that the partition belongs to. */
+  /** The watch of the consumer that has the partition. */
   standstills: Pick<Standstills, 'watch'>;
   logger: Logger;
-  /** Settles when an earlier work on the partition has ended; nothing happens before. */
+  /** Settles when earlier work on the partition has ended. This work begins after that. */
   after?: Promise<void> | undefined;
 }): PartitionWork {
   const { consumer, partition, source, metrics, logger } = deps;
@@ -85,7 +85,7 @@ export function startPartitionWork(deps: {
       progress.got(position);
       metrics.consumed.inc({ group, topic, partition }, applied - before);
       setLag();
-      // They count as skipped only after the position has moved past them, because until then they may be found again.
+      // Records count as skipped once the position has moved past them: until then they may still be found.
       const skipped = position - reached - (applied - before);
       reached = position;
       if (skipped <= 0) return;
@@ -136,7 +136,7 @@ export function startPartitionWork(deps: {
   };
 }
 
-/** A position beyond the end belongs to a log that was lost: the one that is there is read from its beginning. */
+/** A position beyond the end belongs to a log that was lost. The present log is read from its beginning. */
 export function startOffset(position: number | null, end: number, logger: Logger): number {
   if (position === null || position <= end) return position ?? 0;
   logger.error(

@@ -3,13 +3,13 @@ import type { Logger } from '@tollkeeper/runtime';
 import type { ConsumerOptions } from './event-log.ts';
 import type { LogMetrics } from './log.metrics.ts';
 
-/** A partition that has not moved for this long is reported, and again each time this long has passed. */
+/** A partition that stands still is reported after this time, and again after each further such time. */
 const STANDSTILL_MS = 60_000;
-/** Reading that takes this long has found nothing to read. */
+/** When reading takes this long, there was nothing to read. */
 const IDLE_MS = 10_000;
 const LOOK_INTERVAL_MS = 1_000;
 
-/** The steps of a worker, in the words of a line in the log. */
+/** The steps of a worker, as log lines name them. */
 const STEPS = {
   position: 'its position was not told yet',
   open: 'the log was not opened yet',
@@ -18,44 +18,44 @@ const STEPS = {
   wait: 'it waits to try again',
 };
 
-/** The worker of a partition reports its steps here. */
+/** Takes the steps that the worker of a partition reports. */
 export interface PartitionProgress {
-  /** It begins to ask for its position, or to open the log there. */
+  /** The worker asks for its position, or opens the log there. */
   begins(step: 'position' | 'open'): void;
-  /** It begins to wait for records at `position`. */
+  /** The worker waits for records at `position`. */
   reads(position: number | null): void;
-  /** It hands records over, the first of which stands at `offset`. */
+  /** The worker passes records to the handler. The first one has `offset`. */
   hands(offset: number): void;
-  /** Everything before `position` is applied. */
+  /** All records before `position` are applied. */
   got(position: number): void;
   failed(error: unknown): void;
   ends(): void;
 }
 
-/** The partitions of a consumer that stand still although there is something to do. */
+/** The partitions of a consumer that stand still although records wait. */
 export interface Standstills {
   watch(partition: number): PartitionProgress;
-  /** A sentence for each partition that has stood still for a minute: where, for how long, and why. */
+  /** A sentence for each partition that has stood still for a minute: which, where, for how long and why. */
   reasons(): string[];
-  /** Rejects with those reasons while there are any. */
+  /** Rejects with these sentences while there are any. */
   impaired(): Promise<void>;
 }
 
 /**
- * Watches the partitions of one consumer in this process: whether they fail or hang, at their position, at the log or
- * in the handler. It shows in the metrics and, after a minute, once a minute, in the log.
+ * Watches the partitions of one consumer in this process. A partition can fail or hang when it asks for its position,
+ * reads the log, or runs the handler. The metrics show that at once. After a minute, a log line does so every minute.
  */
 export function createStandstills(deps: {
   consumer: Pick<ConsumerOptions, 'group' | 'topic'>;
   metrics: Pick<LogMetrics, 'standstill'>;
   logger: Logger;
-  /** Milliseconds from any origin, which never go back. */
+  /** A monotonic clock in milliseconds, from any origin. */
   monotonicClock?: Clock;
 }): Standstills {
   const { metrics, logger, monotonicClock = () => performance.now() } = deps;
   const { group, topic } = deps.consumer;
   const watched = new Map<number, Watched>();
-  /** State of workers that ended: after a rebalance a partition that stood still has still not moved. */
+  /** The state that ended workers left: after a rebalance, a partition that stood still has not moved either. */
   const left = new Map<number, Unfinished>();
   let looking: NodeJS.Timeout | undefined;
 
@@ -87,7 +87,7 @@ export function createStandstills(deps: {
       return {
         ...own.progress,
         ends() {
-          // By then the partition may be watched for the work that comes after.
+          // By then, the next worker may watch the partition.
           if (watched.get(partition) === own) {
             left.set(partition, own.unfinished());
             watched.delete(partition);
@@ -109,7 +109,7 @@ export function createStandstills(deps: {
 
 type Watched = ReturnType<typeof createProgress>;
 
-/** What a worker leaves to the next one of its partition. */
+/** The state that a worker leaves to the next worker of its partition. */
 interface Unfinished {
   since: number;
   cause: string | undefined;
@@ -120,16 +120,16 @@ interface Unfinished {
 function createProgress(now: Clock, before?: Unfinished) {
   let step: keyof typeof STEPS = 'position';
   let offset: number | null = null;
-  // If it is longer ago, another consumer had the partition meanwhile and may have moved it.
+  // After a longer time, another consumer may have had the partition and may have moved it.
   const goesOn = before !== undefined && now() - before.endedAt < STANDSTILL_MS;
   let cause = goesOn ? before.cause : undefined;
-  /** Since when there has been something to do that is not done. */
+  /** Since when records wait that are not applied. */
   let since = goesOn ? before.since : now();
   let readingSince = now();
   let toldMs = goesOn ? before.toldMs : 0;
 
   const isIdle = (): boolean => step === 'read' && (cause === undefined || now() - readingSince >= IDLE_MS);
-  /** What follows is new work; an old failure goes on through quick reading. */
+  /** The next step is new work. An earlier failure continues when reading is quick. */
   const startAnewIfIdle = (): void => {
     if (isIdle()) startAnew();
   };
@@ -157,8 +157,8 @@ function createProgress(now: Clock, before?: Unfinished) {
         offset = position;
       },
       failed(error: unknown) {
-        // A read that fails quickly found nothing; one that waited for a minute before was idle, so the time starts
-        // anew.
+        // A read that fails quickly continues the standstill. A read that waited for a minute was idle before it
+        // failed, so the time starts again.
         if (step === 'read' && (cause === undefined || now() - readingSince >= STANDSTILL_MS)) startAnew();
         step = 'wait';
         cause = error instanceof Error ? error.message : String(error);

@@ -5,20 +5,21 @@ import { createConflictPatience, PATIENCE_MS } from './conflict.patience.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import type { ConsumerHandler, ReadRecord, RecordBatch } from './event-log.ts';
 
-/** What a service does with the records that it reads, all of it in MongoDB. */
+/** What a service does with the records that it reads. All effects are in MongoDB. */
 export interface RecordEffects<Item, Effect> {
   /**
-   * What there is to apply of a record, undefined for nothing. Throws, with a reason for people, when it can't be read.
+   * The item to apply of a record; undefined when there is none. Throws, with a reason for people, for a record that it
+   * cannot read.
    */
   decode(record: ReadRecord): Item | undefined;
   /**
-   * About how many documents an item writes beside those that the items before it write anyway. Called once for each
-   * transaction, and the answer for its items in order. One each unless given.
+   * Makes a function that says about how many further documents an item writes, beside those that the items before it
+   * write. Called once per transaction; the function gets the transaction's items in order. Default: one each.
    */
   documents?(): (item: Item) => number;
-  /** Writes all of it with the session. Runs again after a conflict. */
+  /** Writes all items with the session. Runs again after a conflict. */
   apply(session: ClientSession, items: Item[]): Promise<Effect>;
-  /** Called once what `apply` answered is committed. */
+  /** Called with the result of `apply` after its commit. */
   applied?(effect: Effect, items: Item[]): void;
 }
 
@@ -31,17 +32,15 @@ export interface TransactionalHandlerOptions<Item, Effect> extends RecordEffects
 }
 
 /**
- * What one transaction may write, about. The small cache of the standalone, which six partitions share, has room for
- * several of this size; a batch of live events fits, one that is spread over a month does not.
+ * About how many documents one transaction writes at most. The small cache of the standalone, which six partitions
+ * share, has room for several such transactions. A batch of live events fits; a batch of a month's events does not.
  */
 const LIMITS = {
   documents: 3_000,
   bytes: 4 * 1024 * 1024,
-  /** Milliseconds of conflicts after which less is tried at once. What a killed process holds is free before that. */
+  /** Milliseconds of conflicts after which a smaller transaction is tried. Locks of a killed process end earlier. */
   retryForMs: 10_000,
-  /**
-   * Milliseconds that a single record conflicts before it is taken for the cause, and not the load or somebody's lock.
-   */
+  /** Milliseconds that a single record conflicts before it counts as the cause, instead of load or a lock. */
   patienceMs: PATIENCE_MS,
 };
 
@@ -50,7 +49,7 @@ interface Entry<Item> {
   item: Item;
 }
 
-/** A position that moves: what is before it is stored. */
+/** A position that moves: all effects of the records before it are stored. */
 interface Place {
   batch: RecordBatch;
   from: number | null;
@@ -58,12 +57,12 @@ interface Place {
 }
 
 /**
- * A handler whose effects and position are one transaction, as large as a transaction may be and no larger: a batch
- * that writes more is committed in several, each with the position behind its records.
+ * A handler that stores effects and position in one transaction. A batch that writes too much for one transaction is
+ * committed in several, each with the position behind its records.
  *
- * What MongoDB refuses is halved, down to one record. One that is refused alone, while the database takes the position
- * before it, is set aside with the reason, as is what can't be read; the records behind it go on. An outage sets
- * nothing aside.
+ * When MongoDB refuses a transaction, half of its records are tried, down to one. A record that is refused alone
+ * becomes a dead letter with the reason, if the database still stores the position before it. So does a record that
+ * cannot be read. The records behind it go on. During an outage no record becomes a dead letter.
  */
 export function createTransactionalHandler<Item, Effect>(
   options: TransactionalHandlerOptions<Item, Effect>,
@@ -72,7 +71,7 @@ export function createTransactionalHandler<Item, Effect>(
   const limits = { ...LIMITS, ...options.limits };
   const patience = createConflictPatience(limits.patienceMs);
 
-  /** Commits the entries, with the position behind them. */
+  /** Commits the entries and the position behind them. */
   async function commit(place: Place, entries: readonly Entry<Item>[], to: number): Promise<void> {
     const { topic, partition } = place.batch;
     const items = entries.map(({ item }) => item);
@@ -99,11 +98,11 @@ export function createTransactionalHandler<Item, Effect>(
     }
   }
 
-  /** Applies an entry that was refused with others; sets it aside if it is refused alone. */
+  /** Applies an entry that was refused with others. Makes it a dead letter if it is refused alone. */
   async function applyAlone(place: Place, entry: Entry<Item>, to: number): Promise<void> {
     const { batch } = place;
     const { offset } = entry.record;
-    // If the database refuses even this, the database is in trouble, and the record is not the cause.
+    // If the database refuses even this, the record is not the cause.
     await commit(place, [], offset);
     try {
       await commit(place, [entry], to);
@@ -130,7 +129,7 @@ export function createTransactionalHandler<Item, Effect>(
       const place: Place = { batch, from: batch.from, stored };
       let entries: Entry<Item>[] = [];
       let written = { documents: 0, bytes: 0, of: documents() };
-      // Records may be as large as senders like: reading a batch of them takes long.
+      // Records may be large, so reading a batch of them may take long.
       const slices = startSlices();
       for (const record of batch.records) {
         if (slices.usedUp()) await slices.next();

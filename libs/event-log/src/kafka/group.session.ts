@@ -2,7 +2,9 @@ import type { Logger } from '@tollkeeper/runtime';
 import type { Consumer, EachBatchPayload } from 'kafkajs';
 import type { OpenKafkaClient } from './kafka.client.ts';
 
-/** Milliseconds that a fetch waits for records; a partition that is taken in again waits as long, at most. */
+/**
+ * Milliseconds that a fetch waits for records. A partition that is resumed waits at most as long for its first fetch.
+ */
 const FETCH_WAIT_MS = 250;
 const FETCH_PARTITION_BYTES = 1024 * 1024;
 const FETCH_BYTES = 10 * 1024 * 1024;
@@ -15,11 +17,12 @@ export interface GroupSessionOptions {
   topic: string;
   partitions: number;
   /**
-   * Milliseconds after which the group takes a member for dead that gives no sign of life. It beats ten times as often.
+   * Milliseconds without a heartbeat after which the group takes a member for dead. A member sends ten heartbeats in
+   * that time.
    */
   sessionTimeoutMs: number;
   logger: Logger;
-  /** Called before anything is fetched of the partitions, each time that the group has shared them out. */
+  /** Called after each rebalance of the group, before anything is fetched of the new partitions. */
   onAssigned(session: GroupSession, partitions: readonly number[]): void;
   eachBatch(payload: EachBatchPayload): Promise<void>;
 }
@@ -27,9 +30,9 @@ export interface GroupSessionOptions {
 /** One membership in a consumer group, from joining to its end. */
 export interface GroupSession {
   readonly consumer: Pick<Consumer, 'seek' | 'pause' | 'resume' | 'commitOffsets'>;
-  /** Resolves with the reason once the session is over, for any other than `leave`. */
+  /** Resolves with the reason when the session ends by anything but `leave`. */
   readonly ended: Promise<Error>;
-  /** Whether the group counts on this member. */
+  /** Whether the group has this member. */
   isMember(): boolean;
   /** Milliseconds since the group answered last, or since the session started. */
   silenceMs(): number;
@@ -37,7 +40,7 @@ export interface GroupSession {
   leave(): Promise<void>;
 }
 
-/** Joins the group. kafkajs rejoins by itself while it can; what it gives up on ends the session. */
+/** Joins the group. kafkajs rejoins by itself after errors that it can retry. Any other error ends the session. */
 export function startGroupSession(options: GroupSessionOptions): GroupSession {
   const { topic, sessionTimeoutMs, logger } = options;
   const client = options.openClient();
@@ -50,7 +53,7 @@ export function startGroupSession(options: GroupSessionOptions): GroupSession {
     maxWaitTimeInMs: FETCH_WAIT_MS,
     maxBytesPerPartition: FETCH_PARTITION_BYTES,
     maxBytes: FETCH_BYTES,
-    // Whoever started the session starts the next one, with a client that has no past.
+    // The caller starts the next session, with a new client: this one may hold stale state.
     retry: { restartOnFailure: async () => false },
   });
   const ended = Promise.withResolvers<Error>();

@@ -6,11 +6,11 @@ import { createLogCreator, KAFKAJS_LOG_LEVEL } from './kafka.logger.ts';
 
 /** How a Kafka cluster is reached. */
 export interface KafkaSettings {
-  /** `host:port` of one or more brokers; the others are found through them. */
+  /** `host:port` of one or more brokers. The client finds the other brokers through these. */
   brokers: string[];
   /** Name of this client in the broker's logs and quotas. */
   clientId: string;
-  /** Encrypts connections; `ca` holds the certificates (PEM) to trust in place of the system's. */
+  /** Encrypts connections. `ca` holds the certificates (PEM) that are trusted instead of the system's. */
   tls?: { ca?: string };
   sasl?: SASLOptions;
 }
@@ -19,8 +19,8 @@ export interface KafkaSettings {
 export interface KafkaClient {
   kafka: Kafka;
   /**
-   * Cuts its connections and refuses new ones. Whatever kafkajs still retries comes to an end then; without it a client
-   * that was given up would go on, and send, behind everybody's back.
+   * Cuts the client's connections and refuses new ones. This also ends the retries of kafkajs, which would otherwise
+   * go on to send after the client was given up.
    */
   close(): void;
 }
@@ -30,10 +30,10 @@ export type OpenKafkaClient = () => KafkaClient;
 const CONNECTION_TIMEOUT_MS = 5_000;
 const KEEP_ALIVE_MS = 60_000;
 
-/** Milliseconds that a request waits for its answer. A broker that holds on is taken for lost then. */
+/** Milliseconds that a request waits for its answer. A broker that is slower is taken for lost. */
 const REQUEST_TIMEOUT_MS = 10_000;
 
-/** About 6 s in all: a broker that restarts is waited for, and whoever waits for an outage to end learns of it. */
+/** About 6 s in all. That is enough for most restarts of a broker, and callers learn of a longer outage soon. */
 const RETRY = { initialRetryTime: 100, multiplier: 2, factor: 0.2, maxRetryTime: 1_000, retries: 8 };
 
 /** Makes clients of the cluster. Their log lines go to `logger`. */
@@ -71,7 +71,7 @@ export function createClientFactory(settings: KafkaSettings, logger: Logger): Op
       kafka,
       close() {
         closed = true;
-        // With an error, since kafkajs does not listen to a close alone.
+        // The error is needed: kafkajs does not notice a plain close.
         for (const socket of sockets) socket.destroy(new Error('this client is closed'));
       },
     };

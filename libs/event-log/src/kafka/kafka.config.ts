@@ -12,7 +12,7 @@ import type { SASLOptions } from 'kafkajs';
 import { z } from 'zod';
 import type { KafkaSettings } from './kafka.client.ts';
 
-/** Environment that says how a Kafka cluster is reached; nothing of it counts without `KAFKA_BROKERS`. */
+/** Environment variables that say how a Kafka cluster is reached. Without `KAFKA_BROKERS` the others are ignored. */
 export const kafkaFields = {
   KAFKA_BROKERS: listField()
     .pipe(z.array(hostPortField()).min(1, 'must name a broker'))
@@ -36,10 +36,10 @@ export const kafkaFields = {
   KAFKA_SASL_PASSWORD: secret(z.string().optional().describe('its password')),
 };
 
-/** What {@link kafkaFields} make of an environment. Fields that have a default may be left out. */
+/** The settings that {@link kafkaFields} parse. Fields with a default may be absent. */
 export type KafkaConfig = Partial<z.infer<z.ZodObject<typeof kafkaFields>>>;
 
-/** Throws a ConfigError that names the variables when they do not go together. */
+/** Throws a ConfigError that names the variables when they contradict each other. */
 export function toKafkaSettings(config: KafkaConfig, clientId: string): KafkaSettings {
   const problems: ConfigProblem[] = [];
   const settings = {

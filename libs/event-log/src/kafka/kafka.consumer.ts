@@ -10,18 +10,18 @@ import { createStandstills } from '../standstill.ts';
 import { createPartitionAssignment } from './partition.assignment.ts';
 import type { TopicAdmin } from './topic.admin.ts';
 
-/** Milliseconds from the end of a session to the next. */
+/** Milliseconds between the end of a session and the start of the next one. */
 const REJOIN_DELAY_MS = 1_000;
-/** How often the state of a session is looked at. */
+/** Milliseconds between two checks of a session's state. */
 const WATCH_INTERVAL_MS = 1_000;
-/** What the last report of offsets may add to a stop. */
+/** Milliseconds that a stop waits at most for the last report of offsets. */
 const LAST_REPORT_TIMEOUT_MS = 1_000;
-/** A session that has not heard from its group for as many session timeouts is stuck, and replaced. */
+/** A session is stuck, and is replaced, when the group has not answered for this many session timeouts. */
 const STUCK_AFTER_TIMEOUTS = 4;
 
 /**
- * A member of a consumer group that works on its share of the partitions, all at the same time. kafkajs holds the
- * membership and fetches; what is fetched goes to one worker for each partition.
+ * A member of a consumer group. It works on all partitions of its share at the same time. kafkajs keeps the membership
+ * and fetches records, which go to one worker for each partition.
  */
 export function createKafkaConsumer(deps: {
   options: ConsumerOptions;
@@ -63,7 +63,7 @@ export function createKafkaConsumer(deps: {
     });
   }
 
-  /** Resolves when the session has ended by itself or is stuck, or the consumer is stopping. */
+  /** Resolves when the session has ended by itself, is stuck, or the consumer stops. */
   async function untilOver(current: GroupSession): Promise<void> {
     const ended = current.ended.then((err) =>
       logger.warn({ err }, 'not in the consumer group any more; joining it again'),
@@ -106,7 +106,7 @@ export function createKafkaConsumer(deps: {
     async stop() {
       stopping.abort();
       const partitions = assignment.partitions();
-      // The member beats on until its batches are done, so that nobody else gets its partitions before.
+      // The member sends heartbeats until its batches are done: until then no other member gets its partitions.
       await assignment.close();
       await supervising;
       const leaving = session;
@@ -133,7 +133,8 @@ export function createKafkaConsumer(deps: {
 }
 
 /**
- * Kafka's groups hold members that read the same topics, so one that reads several is a group for each of them there.
+ * All members of a group in Kafka read the same topics. So a group that reads several topics has a group in Kafka for
+ * each of them.
  */
 function groupIdOf(group: string, topic: string): string {
   return `${group}.${topic}`;

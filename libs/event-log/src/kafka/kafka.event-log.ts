@@ -11,22 +11,22 @@ import { createTopicAdmin } from './topic.admin.ts';
 
 export interface KafkaEventLogOptions extends KafkaSettings {
   /**
-   * Brokers that keep each topic that is made here. From 3 on, two of them must have a record before it counts as
-   * appended.
+   * How many brokers keep a copy of each topic that this log makes. With 3 or more, a record counts as appended when
+   * two brokers have it.
    */
   replicationFactor: number;
   logger: Logger;
   metrics: Metrics;
-  /** Milliseconds after which a consumer that gives no sign of life loses its partitions, 6 000 unless given. */
+  /** Milliseconds without a heartbeat after which a consumer loses its partitions. Default: 6 000. */
   sessionTimeoutMs?: number;
 }
 
 /**
- * As little as brokers take by default. Who is taken for dead too early costs a redelivery, who is too late a
- * standstill.
+ * The least that brokers accept by default. When a live consumer is taken for dead, records are only delivered again.
+ * While a dead one is taken for alive, its partitions stand still.
  */
 const DEFAULT_SESSION_TIMEOUT_MS = 6_000;
-/** Milliseconds that a probe of readiness waits for an answer. */
+/** Milliseconds that a readiness probe waits for an answer. */
 const PING_TIMEOUT_MS = 2_000;
 const RETRY_INTERVAL_MS = 1_000;
 /** Milliseconds that a stop waits for appends that are under way. */
@@ -40,8 +40,8 @@ interface Appender {
 /**
  * The event log on Apache Kafka.
  *
- * Concurrent appends to a topic are produced together. An append is refused with `service_unavailable` when 32 MiB wait
- * already, or after 10 seconds without an answer. An outage of brokers is waited for: nothing has to be restarted.
+ * Concurrent appends to a topic are sent together. An append is refused with `service_unavailable` when 32 MiB wait
+ * already, or after 10 seconds without an answer. After an outage of the brokers the log goes on without a restart.
  */
 export function createKafkaEventLog(options: KafkaEventLogOptions): EventLog {
   const { logger, replicationFactor, sessionTimeoutMs = DEFAULT_SESSION_TIMEOUT_MS } = options;

@@ -1,10 +1,10 @@
 import type { LogFields, Logger } from '@tollkeeper/runtime';
 import kafkajs, { type LogEntry } from 'kafkajs';
 
-/** What kafkajs tells of: its errors too, but not its requests. */
+/** The level of kafkajs: it logs errors and changes of its state, but not each request. */
 export const KAFKAJS_LOG_LEVEL = kafkajs.logLevel.INFO;
 
-/** What is shown of a line of kafkajs, by the names that all lines have. */
+/** The fields of kafkajs that are logged, each with the name that it has in our log lines. */
 const FIELDS: Record<string, keyof LogFields> = {
   broker: 'broker',
   groupId: 'group',
@@ -17,9 +17,9 @@ const FIELDS: Record<string, keyof LogFields> = {
 };
 
 /**
- * Sends the lines of kafkajs to `logger`, until `isClosed`. All of them at level debug: what it calls an error it
- * retries, several times a second while a broker is away, and what it gives up on is logged where that has
- * consequences.
+ * Sends the lines of kafkajs to `logger`, until `isClosed`. All of them get the level debug: kafkajs logs errors that
+ * it retries, several times a second while a broker is away. Errors that it does not retry reach our code, which logs
+ * them.
  */
 export function createLogCreator(logger: Logger, isClosed: () => boolean) {
   const own = logger.child({ library: 'kafkajs' });

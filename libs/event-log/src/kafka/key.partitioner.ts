@@ -4,8 +4,8 @@ const M = 0x5bd1e995;
 const R = 24;
 
 /**
- * The partition of a key, as the Java client, and every other one that follows it, computes it. kafkajs has the same
- * function, many times slower.
+ * The partition of a key, as the Java client of Kafka computes it. kafkajs has the same function, but it is many times
+ * slower.
  */
 export function partitionOf(key: string, partitions: number): number {
   return (murmur2(Buffer.from(key)) & 0x7fff_ffff) % partitions;

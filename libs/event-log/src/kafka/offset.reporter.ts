@@ -8,17 +8,17 @@ const REPORT_INTERVAL_MS = 5_000;
 type Committer = Pick<Consumer, 'commitOffsets'>;
 
 export interface OffsetReporter {
-  /** The handler, with its progress noted. */
+  /** The handler, wrapped so that the reporter knows its progress. */
   handler: ConsumerHandler;
-  /** Tells Kafka how far the partitions have come, if the last time was 5 seconds ago. */
+  /** Commits the progress of the partitions to Kafka, at most every 5 seconds. */
   reportNowAndThen(consumer: Committer, partitions: readonly number[]): void;
-  /** The same at once; resolves when Kafka knows, or does not answer. Never rejects. */
+  /** Commits at once. Resolves when Kafka has answered or the request has failed; never rejects. */
   report(consumer: Committer, partitions: readonly number[]): Promise<void>;
 }
 
 /**
- * Commits applied offsets to Kafka for those who look there: lag exporters, autoscalers, operators. Nothing reads them
- * back; what holds is the position that the handler keeps with its effects.
+ * Commits applied offsets to Kafka for lag exporters, autoscalers and operators. Consumers never read them: the handler
+ * keeps its own position, together with its effects.
  */
 export function createOffsetReporter(deps: {
   topic: string;

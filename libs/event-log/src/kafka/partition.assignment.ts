@@ -13,13 +13,13 @@ type Fetcher = Pick<Consumer, 'seek' | 'pause' | 'resume'>;
 export interface PartitionAssignment {
   partitions(): number[];
   /**
-   * Takes over what the group has shared out. Each partition starts anew from the handler's position, also where the
-   * member had it before: others may have had it in between. Its fetching is paused when this returns.
+   * Takes over the partitions that the group has assigned. Each one starts again from the handler's position, even if
+   * the member had it before: another member may have had it in between. Fetching is paused when this returns.
    */
   assign(fetcher: Fetcher, partitions: readonly number[]): void;
-  /** Takes what was fetched; resolves when more may come. */
+  /** Takes fetched messages. Resolves when the next fetch may begin. */
   offer(partition: number, messages: readonly KafkaMessage[], endOffset: number): Promise<void>;
-  /** Stops all work, which others may have by now, without waiting for the batches in hand. */
+  /** Stops all work without waiting for the batches in hand: other members may have the partitions already. */
   revokeAll(): void;
   /** Stops all work; resolves when the batches in hand are done. */
   close(): Promise<void>;
@@ -40,12 +40,12 @@ export function createPartitionAssignment(deps: {
   const { options, topics, metrics, standstills } = deps;
   const { topic } = options;
   const assigned = new Map<number, Assigned>();
-  /** Work that was stopped, until its batch in hand is done: the same partition may not be worked on twice at once. */
+  /** Stopped workers whose batch is not done yet. A partition must not have two workers at the same time. */
   const stopped = new Map<number, Promise<void>>();
   let bounds: Promise<PartitionBounds[]> | undefined;
   let closed = false;
 
-  /** Asked once for all partitions that start together. */
+  /** One request for all partitions that start together. */
   async function boundsOf(partition: number): Promise<PartitionBounds> {
     bounds ??= topics.boundsOf(topic).finally(() => (bounds = undefined));
     const found = (await bounds)[partition];
@@ -59,7 +59,7 @@ export function createPartitionAssignment(deps: {
     const feed = createPartitionFeed({
       fetcher: {
         seek: (offset) => fetcher.seek({ topic, partition, offset: String(offset) }),
-        // kafkajs throws when its consumer has ended; that one fetches nothing any more.
+        // kafkajs throws when its consumer has ended. Then it fetches nothing, and there is nothing to do.
         pause: () => ignoreFailure(() => fetcher.pause([place])),
         resume: () => fetcher.resume([place]),
       },

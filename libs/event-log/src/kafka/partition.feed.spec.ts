@@ -49,7 +49,7 @@ describe('the feed of a partition', () => {
   it('drops what was fetched from elsewhere, before a seek or under another owner, and starts again', async () => {
     await feed.open(10);
     await feed.offer(messages(4, 3), 100);
-    await expect(feed.next(signal)).rejects.toThrow('offset 4 on were fetched where 10 is due');
+    await expect(feed.next(signal)).rejects.toThrow('fetched records begin at offset 4, expected 10');
     await feed.offer(messages(7, 3), 100);
     await feed.open(10);
     await feed.offer(messages(10, 2), 100);
@@ -59,12 +59,12 @@ describe('the feed of a partition', () => {
   it('passes over a gap that is still there when it is fetched again, and over no other', async () => {
     await feed.open(10);
     await feed.offer(messages(20, 1), 100);
-    await expect(feed.next(signal)).rejects.toThrow('where 10 is due');
+    await expect(feed.next(signal)).rejects.toThrow('expected 10');
     await feed.open(10);
     await feed.offer(messages(20, 2), 100);
     expect(await offsetsOf()).toEqual([20, 21]);
     await feed.offer(messages(30, 1), 100);
-    await expect(feed.next(signal)).rejects.toThrow('where 22 is due');
+    await expect(feed.next(signal)).rejects.toThrow('expected 22');
   });
 
   it('takes nothing while it is closed', async () => {

@@ -6,43 +6,43 @@ import { type PartitionSource, startOffset } from '../partition.worker.ts';
 import { MessageRecord } from './message.record.ts';
 import type { PartitionBounds } from './topic.admin.ts';
 
-/** Fetched bytes that may wait for the handler before no more are fetched, and at which fetching goes on. */
+/** Fetching pauses when at least the first number of bytes waits for the handler, and resumes at the second. */
 const FULL_BYTES = 4 * 1024 * 1024;
 const LOW_BYTES = 1024 * 1024;
 /**
- * Milliseconds that a full feed holds up its fetcher, which serves other partitions too, before it lets itself be left
- * out.
+ * Milliseconds that a full feed keeps its fetcher waiting before it pauses its partition. The fetcher serves other
+ * partitions too.
  */
 const PATIENCE_MS = 100;
-/** What a record without a value takes. */
+/** About how many bytes a record takes beside its value. */
 const RECORD_BYTES = 100;
 
-/** What a feed asks of its fetcher, which goes on with the next fetch once `offer` has resolved. */
+/** The calls of a feed to its fetcher. The fetcher begins the next fetch once `offer` has resolved. */
 export interface PartitionFetcher {
   /** The next fetch starts at `offset`. */
   seek(offset: number): void;
-  /** Leaves the partition out until `resume`; what comes of a fetch under way is dropped. */
+  /** Fetches nothing of the partition until `resume`, and drops the result of a fetch under way. */
   pause(): void;
   resume(): void;
 }
 
 export interface PartitionFeed extends PartitionSource {
-  /** Takes what was fetched, at least one message in offset order. Resolves when more may come. */
+  /** Takes fetched messages: at least one, in offset order. Resolves when the next fetch may begin. */
   offer(messages: readonly KafkaMessage[], endOffset: number): Promise<void>;
-  /** Drops what it has and takes nothing until the next `open`. */
+  /** Drops all waiting messages and takes none until the next `open`. */
   close(): void;
 }
 
 /**
- * Passes what is fetched of one partition to the worker that asks for it, from the position that the worker gives.
+ * Passes the fetched records of one partition to its worker, from the position that the worker gives.
  *
- * A fetch that was under way during a seek or a change of owner brings records from elsewhere. So only what follows the
- * last record is taken; else `next` rejects and the worker opens the feed again. Where the same comes again, the
- * records between are gone for good.
+ * A fetch that was under way during a seek or a rebalance brings records from another offset. So the feed takes only
+ * the records that follow the last one. For others, `next` rejects and the worker opens the feed again. If the same
+ * records come again then, retention has removed those in between.
  */
 export function createPartitionFeed(deps: {
   fetcher: PartitionFetcher;
-  /** The partition's bounds as they are now. */
+  /** The present bounds of the partition. */
   bounds(): Promise<PartitionBounds>;
   maxRecords: number;
   logger: Logger;
@@ -50,11 +50,11 @@ export function createPartitionFeed(deps: {
   const { fetcher, maxRecords } = deps;
   const changed = new EventEmitter();
   let waiting: readonly KafkaMessage[] = [];
-  /** How many of those that wait have been taken. */
+  /** How many of the waiting messages the worker has taken. */
   let taken = 0;
   let waitingBytes = 0;
   let end = 0;
-  /** The offset that has to come next; undefined while the feed is closed. */
+  /** The next expected offset; undefined while the feed is closed. */
   let expected: number | undefined;
   let gapEnd: number | undefined;
   let failure: Error | undefined;
@@ -74,7 +74,7 @@ export function createPartitionFeed(deps: {
   function refuse(first: number, due: number): void {
     close();
     gapEnd = first > due ? first : undefined;
-    failure = new Error(`records from offset ${first} on were fetched where ${due} is due`);
+    failure = new Error(`fetched records begin at offset ${first}, expected ${due}`);
     changed.emit('changed');
   }
 

@@ -6,11 +6,11 @@ import { partitionOf } from './key.partitioner.ts';
 import { isOfType, type TopicAdmin } from './topic.admin.ts';
 
 /**
- * A produced batch, which Kafka counts as one message: with what it adds to each record it stays below 1 MiB. More
- * records would cost kafkajs more for each, since it copies the batch for every one that it adds.
+ * The limits of one batch. Brokers count a batch as one message, so with the overhead of each record it must stay below
+ * 1 MiB. The number of records is limited because kafkajs copies the batch for each record that it adds.
  */
 const BATCH_LIMITS = { maxBytes: 850_000, maxRecords: 1_000 };
-/** Milliseconds that brokers wait for the replicas. */
+/** Milliseconds that a broker waits for the other replicas. */
 const ACKNOWLEDGE_TIMEOUT_MS = 8_000;
 
 /** Writes the records of one topic. One call at a time. */
@@ -27,12 +27,11 @@ interface Session {
 }
 
 /**
- * An idempotent producer of kafkajs, which numbers what it sends per partition so that brokers know a retry for what it
- * is.
+ * An idempotent producer of kafkajs. It numbers the records of each partition, so that brokers recognise a retry.
  *
- * A producer that gave up is never used again: it takes back the numbers of what it could not confirm, and would give
- * them to other records. Had the first ones arrived after all, brokers would take the others for their retry,
- * acknowledge and drop them.
+ * After a send has failed, the producer is never used again. It would give the numbers of the unconfirmed records to
+ * other records. If the unconfirmed ones had arrived after all, brokers would take the others for a retry, acknowledge
+ * them and drop them.
  */
 export function createRecordWriter(deps: {
   topic: string;
@@ -67,8 +66,8 @@ export function createRecordWriter(deps: {
   }
 
   /**
-   * Until each partition has answered: kafkajs takes a send for done when a partition moves, between two attempts, to a
-   * broker that has confirmed others of it already.
+   * Sends until each partition has answered. kafkajs alone would take a send for done when a partition moves, between
+   * two attempts, to a broker that has already confirmed other partitions of the send.
    */
   async function send(producer: Producer, messages: Message[]): Promise<void> {
     let rest = messages;
@@ -99,7 +98,7 @@ export function createRecordWriter(deps: {
   };
 }
 
-/** The records as messages, in as few sends as the limits of a batch allow; the order per partition stays. */
+/** The records as messages, in as few sends as the limits of a batch allow. Each partition keeps its order. */
 function toRounds(records: readonly LogRecord[], partitions: number): Message[][] {
   const rounds: Message[][] = [];
   for (const [partition, own] of Map.groupBy(records, ({ key }) => partitionOf(key, partitions))) {

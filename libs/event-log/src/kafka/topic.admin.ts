@@ -4,13 +4,15 @@ import kafkajs, { type Admin, type ConfigEntries } from 'kafkajs';
 import { MissingTopic, type TopicOptions } from '../event-log.ts';
 import type { OpenKafkaClient } from './kafka.client.ts';
 
-/** First and next offset of a partition: `low` is the oldest record that is left, `high` what the next one gets. */
+/** Bounds of a partition: `low` is the offset of its oldest record, `high` the offset that the next record gets. */
 export interface PartitionBounds {
   low: number;
   high: number;
 }
 
-/** What is asked of the cluster beside reading and writing. A connection that fails is replaced at the next call. */
+/**
+ * Requests to the cluster that do not read or write records. After a failed call, the next one opens a new connection.
+ */
 export interface TopicAdmin {
   ensureTopic(options: TopicOptions): Promise<void>;
   /** Number of partitions. Rejects with {@link MissingTopic}. */
@@ -28,7 +30,7 @@ interface Session {
 }
 
 const CREATE_TIMEOUT_MS = 10_000;
-/** Milliseconds that a topic is looked for: one that was just made is not known to every broker at once. */
+/** Milliseconds that a missing topic is looked for. Brokers learn of a new topic one after the other. */
 const LOOK_UP_MS = 1_000;
 const LOOK_UP_AFTER_CREATION_MS = 30_000;
 const LOOK_UP_INTERVAL_MS = 200;
@@ -43,7 +45,7 @@ export function createTopicAdmin(deps: {
   let lastCall: Promise<unknown> = Promise.resolve();
   let closed = false;
   /**
-   * The one that is under way, for all who ask meanwhile: probes would pile up in front of other calls in an outage.
+   * The ping that is under way. All callers share it: in an outage, pings would otherwise queue up before other calls.
    */
   let ping: Promise<unknown> | undefined;
 
@@ -65,8 +67,8 @@ export function createTopicAdmin(deps: {
   }
 
   /**
-   * One call at a time: kafkajs keeps what it knows of topics in one place for all calls of a client, and a call that
-   * fails takes the connection with it.
+   * Runs one call at a time. All calls of a client share the metadata of topics in kafkajs, and a failed call closes
+   * the connection.
    */
   function withAdmin<T>(use: (admin: Admin) => Promise<T>): Promise<T> {
     const answer = lastCall.then(() => call(use));
@@ -106,7 +108,7 @@ export function createTopicAdmin(deps: {
     }
   }
 
-  /** Makes the topic unless somebody else does at the same time. */
+  /** Makes the topic, unless another client makes it at the same time. */
   async function createTopic({ name, partitions, retentionMs }: TopicOptions): Promise<void> {
     const topic = {
       topic: name,
@@ -114,7 +116,7 @@ export function createTopicAdmin(deps: {
       replicationFactor,
       configEntries: [
         { name: 'retention.ms', value: String(retentionMs) },
-        // One replica may be away, and what was acknowledged is on two all the same.
+        // So one replica may be down, and each acknowledged record still is on two brokers.
         { name: 'min.insync.replicas', value: replicationFactor >= 3 ? '2' : '1' },
       ],
     };
@@ -131,7 +133,7 @@ export function createTopicAdmin(deps: {
     }
   }
 
-  /** Kafka takes the settings of a topic as a whole, so those that others made are sent along. */
+  /** Kafka replaces all settings of a topic at once, so the settings that others made are sent too. */
   async function setRetention(topic: string, retentionMs: number): Promise<void> {
     const resource = { type: kafkajs.ConfigResourceTypes.TOPIC, name: topic };
     await withAdmin(async (admin) => {
@@ -191,7 +193,7 @@ function isSetOnTopic({ configSource }: ConfigEntries): boolean {
   return Number(configSource) === TOPIC_CONFIG_SOURCE;
 }
 
-/** kafkajs wraps what brokers answer, once or more; the type of the answer is what tells. */
+/** kafkajs wraps the errors of brokers, once or more. Their `type` says what happened. */
 export function isOfType(error: unknown, type: string): boolean {
   if (!(error instanceof Error)) return false;
   if ('type' in error && error.type === type) return true;

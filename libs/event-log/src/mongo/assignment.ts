@@ -7,14 +7,14 @@ export interface GroupView {
 export interface Assignment {
   /** Partitions without a living owner that the member may take. */
   claim: number[];
-  /** Partitions that the member has above its share, to be given up for others. */
+  /** Partitions above the member's share, which it gives up for others. */
   surrender: number[];
 }
 
 /**
- * What `member` has to change so that every living member ends up with an equal share: the shares differ by at most one
- * and add up to all partitions, and a partition moves only when it must. Each member plans for itself; nobody takes
- * what a living member has not surrendered.
+ * The changes that `member` makes so that all living members end up with equal shares. The shares add up to all
+ * partitions and differ by at most one. A partition moves only when it must. Each member plans for itself, and takes a
+ * partition of a living member only after that member has surrendered it.
  */
 export function planAssignment({ members, owners }: GroupView, member: string): Assignment {
   const living = members.toSorted();

@@ -1,22 +1,22 @@
 import { EventEmitter, once } from 'node:events';
 import type { LogStore, Topic } from './log.store.ts';
 
-/** What this process knows of the ends of a topic's partitions. */
+/** The ends of a topic's partitions, as far as this process knows them. */
 export interface EndOffsets {
-  /** Takes over ends that were just read or written, and wakes whoever waits for them. Older ends change nothing. */
+  /** Takes over ends that were just read or written, and wakes those who wait for them. Older ends change nothing. */
   learn(topic: Topic): void;
-  /** The ends as they truly are. Rejects when the topic does not exist. */
+  /** Reads the present ends from the storage. Rejects when the topic does not exist. */
   settle(): Promise<readonly number[]>;
-  /** The partition's end once it is beyond `offset`; rejects when `signal` aborts. */
+  /** Resolves to the partition's end once that is beyond `offset`. Rejects when `signal` aborts. */
   beyond(partition: number, offset: number, signal: AbortSignal): Promise<number>;
-  /** Starts to look for appends of other processes, until as many `unwatch` calls. */
+  /** Looks for appends of other processes until `unwatch` has been called as often as `watch`. */
   watch(): void;
   unwatch(): void;
 }
 
 /**
- * One poller per process and topic, however many consumers and partitions wait: an append in this process wakes them at
- * once, one elsewhere after at most `pollIntervalMs`.
+ * One poller per process and topic, for all consumers and partitions that wait. An append in this process wakes them at
+ * once, an append of another process after at most `pollIntervalMs`.
  */
 export function createEndOffsets(store: LogStore, topic: string, pollIntervalMs: number): EndOffsets {
   const ends: number[] = [];
@@ -33,7 +33,7 @@ export function createEndOffsets(store: LogStore, topic: string, pollIntervalMs:
   }
 
   async function poll(): Promise<void> {
-    // An outage shows in the consumers' heartbeats, which log it; the next poll finds out when it is over.
+    // The heartbeats of the consumers log an outage. A later poll succeeds when the outage is over.
     const found = await store.findTopic(topic).catch(() => null);
     if (found !== null) learn(found);
     if (watchers > 0) timer = setTimeout(() => void poll(), pollIntervalMs);

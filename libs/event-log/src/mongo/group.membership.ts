@@ -4,17 +4,18 @@ import { planAssignment } from './assignment.ts';
 import type { GroupStore, VersionedGroupView } from './group.store.ts';
 
 export interface GroupMembership {
-  /** Joins the group and takes the partitions that are free. */
+  /** Joins the group and takes partitions that are free. */
   join(): Promise<void>;
-  /** Stops all work and hands the partitions on. */
+  /** Stops all work and gives the partitions up to other members. */
   leave(): Promise<void>;
   /** Rejects while the group's storage does not answer. */
   ready(): Promise<void>;
 }
 
 /**
- * One member of a consumer group: beats while it lives, takes its fair share of the partitions, gives up what is beyond
- * it once the batch in hand is done, and lets go of everything when it could not beat for `leaseMs`.
+ * One member of a consumer group. It sends heartbeats and takes its fair share of the partitions. It gives up
+ * partitions above that share once their batches are done. It stops all work when no heartbeat got through for
+ * `leaseMs`.
  */
 export function createGroupMembership(deps: {
   store: GroupStore;
@@ -25,7 +26,7 @@ export function createGroupMembership(deps: {
   startWork(partition: number): PartitionWork;
 }): GroupMembership {
   const { store, member, leaseMs, logger } = deps;
-  /** Stays until the work has stopped, so that one partition is never worked on twice here. */
+  /** A partition stays here until its work has stopped, so that it never has two workers in this process. */
   const works = new Map<number, PartitionWork>();
   let timer: NodeJS.Timeout | undefined;
   let beating: Promise<void> = Promise.resolve();

@@ -1,10 +1,10 @@
 import type { Connection } from 'mongoose';
 import type { GroupView } from './assignment.ts';
 
-/** A consumer group of one topic, in one document: every member decides on the same, consistent view. */
+/** A consumer group of one topic. It is one document, so all members decide on the same consistent view. */
 interface StoredGroup {
   _id: string;
-  /** Goes up with every change of `owners`. */
+  /** Rises with every change of `owners`. */
   version: number;
   members: { id: string; expiresAt: Date }[];
   owners: (string | null)[];
@@ -17,40 +17,41 @@ export interface VersionedGroupView extends GroupView {
 export type GroupStore = ReturnType<typeof createGroupStore>;
 
 /**
- * Membership and ownership of partitions. Time is the server's, so the members' clocks need not agree. Nothing here has
- * to be exact for exactly-once effects: positions fence off an owner that does not know yet that it is one no more.
+ * Membership and ownership of partitions. Leases use the server's clock, so the members' clocks need not agree. Two
+ * members may take themselves for the owner for a moment. Effects still happen exactly once, because storing a position
+ * fails for the one that is behind.
  */
 export function createGroupStore(connection: Connection, { group, topic }: { group: string; topic: string }) {
   const groups = connection.collection<StoredGroup>('log_groups');
   const _id = `${group}/${topic}`;
 
   return {
-    /** Keeps `member` alive for `leaseMs`, forgets members whose time is over, and answers the group as it is then. */
+    /** Renews the lease of `member` for `leaseMs`, removes members whose lease has ended, and returns the new group. */
     async heartbeat(member: string, leaseMs: number, partitions: number): Promise<VersionedGroupView> {
       const stored = await groups.findOneAndUpdate({ _id }, heartbeatOf(member, leaseMs, partitions), {
         upsert: true,
         returnDocument: 'after',
-        // A heartbeat that a crash forgets is sent again; it is not worth a flush of the journal.
+        // A heartbeat that a crash loses is sent again, so waiting for the journal is not worth it.
         writeConcern: { w: 1, journal: false },
       });
       if (stored === null) throw new Error(`Consumer group ${_id} could not be joined`);
       return { version: stored.version, members: stored.members.map(({ id }) => id), owners: stored.owners };
     },
 
-    /** Takes the partitions; false, and nothing taken, when the ownership has changed since `version`. */
+    /** Takes the partitions. False, with no partition taken, when the owners have changed since `version`. */
     async claim(member: string, partitions: readonly number[], version: number): Promise<boolean> {
       const taken = Object.fromEntries(partitions.map((partition) => [`owners.${partition}`, member]));
       const { modifiedCount } = await groups.updateOne({ _id, version }, { $set: taken, $inc: { version: 1 } });
       return modifiedCount === 1;
     },
 
-    /** Gives the partition up, if the member still has it. */
+    /** Gives up the partition, if the member still has it. */
     async release(member: string, partition: number): Promise<void> {
       const owner = `owners.${partition}`;
       await groups.updateOne({ _id, [owner]: member }, { $set: { [owner]: null }, $inc: { version: 1 } });
     },
 
-    /** Gives up everything; the others need not wait for the lease to end. */
+    /** Gives up all partitions, so that the others need not wait for the lease to end. */
     async leave(member: string): Promise<void> {
       await groups.updateOne(
         { _id },

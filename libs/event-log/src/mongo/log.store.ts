@@ -1,7 +1,7 @@
 import type { Connection, mongo } from 'mongoose';
 import { type LogRecord, MissingTopic, type ReadRecord, type TopicOptions } from '../event-log.ts';
 
-/** A topic, and the end of each of its partitions: the offset that the next record of it gets. */
+/** A topic with the end of each partition: the offset that the partition's next record gets. */
 export interface Topic {
   name: string;
   retentionMs: number;
@@ -16,7 +16,7 @@ export interface Chunk {
 
 export interface ReadPage {
   records: ReadRecord[];
-  /** True when nothing stood behind these records at the time of the read. */
+  /** True when these records were the last of the partition at the time of the read. */
   complete: boolean;
 }
 
@@ -24,15 +24,15 @@ interface StoredTopic {
   _id: string;
   retentionMs: number;
   /**
-   * How far the partitions reach at least: what was acknowledged is below these ends. They tell consumers that there is
-   * something to read, and where to go on when all records have expired.
+   * Lower bounds of the partitions' ends: acknowledged records are below them. Consumers learn from them that there are
+   * new records, and where to go on when all records have expired.
    */
   endOffsets: number[];
 }
 
-/** A chunk in its place. It expires as a whole. */
+/** A stored chunk. It expires as a whole. */
 interface StoredBatch {
-  /** Topic, partition and first offset: that this is unique is what gives every offset to one appender only. */
+  /** Topic, partition and first offset. The id is unique, so each offset goes to one appender only. */
   _id: string;
   topic: string;
   partition: number;
@@ -46,12 +46,12 @@ interface StoredBatch {
 
 const DUPLICATE_KEY = 11_000;
 /**
- * Milliseconds that a chunk stays at least, whatever the retention. Only while a chunk is there does an appender with
- * an older idea of the end find its place taken, so this is far above {@link KNOWN_FOR_MS}, clocks that disagree and
- * pauses of a process.
+ * Milliseconds that a chunk stays at least, whatever the retention. An appender that knows an older end finds its
+ * offset taken only while the chunk there exists. So this is far longer than {@link KNOWN_FOR_MS} plus differences of
+ * clocks and pauses of a process.
  */
 const MIN_STAY_MS = 3_600_000;
-/** Milliseconds after which an appender has to settle the topic again before it appends. */
+/** Milliseconds after which an appender must read the true ends of the topic again before it appends. */
 export const KNOWN_FOR_MS = 60_000;
 const MAJORITY = { readConcern: { level: 'majority' } } as const;
 
@@ -79,7 +79,7 @@ export function createLogStore(connection: Connection) {
     return toTopic(stored);
   }
 
-  /** Raises the ends; they never go down, so appenders may come in any order. */
+  /** Raises the ends. They never go down, so appenders may call it in any order. */
   async function raiseEnds(name: string, ends: ReadonlyMap<number, number>): Promise<Topic> {
     const $max = Object.fromEntries([...ends].map(([partition, end]) => [`endOffsets.${partition}`, end]));
     const stored = await topics.findOneAndUpdate({ _id: name }, { $max }, { returnDocument: 'after' });
@@ -88,8 +88,8 @@ export function createLogStore(connection: Connection) {
   }
 
   /**
-   * The topic with the true ends: an appender that died after its insert has left records above those stored with the
-   * topic, and this counts them in.
+   * The topic with its true ends. They include the records of an appender that died between its insert and raising the
+   * stored ends.
    */
   async function settleTopic(name: string): Promise<Topic> {
     const { endOffsets } = await findTopic(name);
@@ -97,7 +97,7 @@ export function createLogStore(connection: Connection) {
     return raiseEnds(name, new Map(ends.entries()));
   }
 
-  /** Inserts in order; the number of documents before the first whose place is taken. */
+  /** Inserts in order. Resolves to the number of documents before the first one whose id is taken. */
   async function insertInOrder(documents: StoredBatch[]): Promise<number> {
     try {
       await batches.insertMany(documents, { ordered: true });
@@ -115,7 +115,7 @@ export function createLogStore(connection: Connection) {
       await batches.createIndex({ expiresAt: 1 }, { expireAfterSeconds: 0 });
     },
 
-    /** Makes the topic, or sets the retention of the one that is there. */
+    /** Makes the topic, or sets the retention of the existing one. */
     async ensureTopic({ name, partitions, retentionMs }: TopicOptions): Promise<Topic> {
       const endOffsets = Array.from({ length: partitions }, () => 0);
       const stored = await topics.findOneAndUpdate(
@@ -131,13 +131,13 @@ export function createLogStore(connection: Connection) {
     settleTopic,
 
     /**
-     * Appends the chunks in order and resolves to the topic as it is then. `known` is the topic as the appender saw it
-     * last, settled at most {@link KNOWN_FOR_MS} ago.
+     * Appends the chunks in order and resolves to the topic with its new ends. `known` is the topic as the appender
+     * last saw it. Its true ends were read at most {@link KNOWN_FOR_MS} ago.
      *
-     * A chunk is inserted where its partition is known to end; when another process was there first, it is tried again
-     * behind that. So offsets have no gaps, and a chunk is only ever visible together with all before it. There is no
-     * transaction on purpose: one that a killed process leaves open would block every appender until the server gives
-     * it up.
+     * A chunk is inserted at the known end of its partition. If another process was first, it is inserted behind that
+     * process's records. So offsets have no gaps, and a chunk is never visible without all chunks before it. There is
+     * no transaction on purpose: one that a killed process leaves open would block all appenders until the server ends
+     * it.
      */
     async append(known: Topic, chunks: readonly Chunk[], now: number): Promise<Topic> {
       let topic = known;
@@ -153,7 +153,7 @@ export function createLogStore(connection: Connection) {
       }
     },
 
-    /** The records from `offset` on of the first `maxDocuments` documents. */
+    /** The records from `offset` on, out of at most `maxDocuments` documents. */
     async read(topic: string, partition: number, offset: number, maxDocuments: number): Promise<ReadPage> {
       const found = await batches
         .find(
@@ -165,7 +165,7 @@ export function createLogStore(connection: Connection) {
       return { records, complete: found.length < maxDocuments };
     },
 
-    /** Offset of the oldest record that is left, or null when none is. */
+    /** Offset of the oldest record; null when the partition has none. */
     async firstOffset(topic: string, partition: number): Promise<number | null> {
       const options = { ...MAJORITY, sort: { nextOffset: 1 }, projection: { firstOffset: 1 } } as const;
       const oldest = await batches.findOne({ topic, partition }, options);

@@ -11,18 +11,19 @@ import { createLogStore, KNOWN_FOR_MS } from './log.store.ts';
 import { createMongoConsumer } from './mongo.consumer.ts';
 
 export interface MongoEventLogOptions {
-  /** Started before the log and stopped after it; the log keeps its collections (`log_*`) in its database. */
+  /** The connection starts before the log and stops after it. Its database has the log's collections, `log_*`. */
   connection: Connection;
   logger: Logger;
   metrics: Metrics;
   clock?: Clock;
-  /** Milliseconds from any origin, which never go back. */
+  /** A monotonic clock in milliseconds, from any origin. */
   monotonicClock?: Clock;
   /**
-   * Milliseconds after which a consumer that gives no sign of life loses its partitions. It beats four times as often.
+   * Milliseconds without a heartbeat after which a consumer loses its partitions. A consumer sends four heartbeats in
+   * that time.
    */
   leaseMs?: number;
-  /** Milliseconds between looks for records that other processes appended. Those of this process are seen at once. */
+  /** Milliseconds between two polls for records of other processes. Records of this process are seen at once. */
   pollIntervalMs?: number;
 }
 
@@ -68,7 +69,8 @@ export function createMongoEventLog({
         async write(records) {
           const now = monotonicClock();
           if (now - settledAt > KNOWN_FOR_MS) {
-            // What others appended since may have expired: then nothing else shows that its offsets are taken.
+            // Records of other processes may have expired since they were appended. Then only the stored ends show
+            // them.
             last = await store.settleTopic(topic);
             settledAt = now;
           }

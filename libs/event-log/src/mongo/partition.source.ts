@@ -4,13 +4,13 @@ import { type PartitionSource, startOffset } from '../partition.worker.ts';
 import type { EndOffsets } from './end-offsets.ts';
 import type { LogStore, ReadPage } from './log.store.ts';
 
-/** With the size of a stored batch this bounds one fetch to about 1 MiB. */
+/** Together with the size of a stored batch, this limits one fetch to about 1 MiB. */
 const FETCH_DOCUMENTS = 4;
 const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 
 /**
- * Reads one partition forward; keeps what a fetch brought beyond `maxRecords`, and fetches what comes behind while the
- * caller works on a batch.
+ * Reads one partition forward. It keeps the records of a fetch beyond `maxRecords` for the next batch, and fetches
+ * ahead while the caller works on a batch.
  */
 export function createPartitionSource(deps: {
   consumer: ConsumerOptions;
@@ -29,7 +29,7 @@ export function createPartitionSource(deps: {
     return store.read(topic, partition, from, FETCH_DOCUMENTS);
   }
 
-  /** The page that was fetched ahead, unless that failed or found nothing: there may be something by now. */
+  /** The page that was fetched ahead. Undefined when that failed or found nothing: a new fetch may find records. */
   async function takePage(from: number): Promise<ReadPage> {
     const early = ahead?.offset === from ? await ahead.page : null;
     ahead = undefined;
@@ -37,10 +37,11 @@ export function createPartitionSource(deps: {
   }
 
   /**
-   * Records at `offset` and after; they start later where retention removed some. Empty when there are none.
+   * Records from `offset` on, up to the stored `end`. They start later when retention has removed some. Empty when
+   * there are none.
    *
-   * Those from `end` on stay for later: no end that is stored tells of them, so once they had expired, their offsets
-   * could be given to others that this reader would not look for.
+   * Records from `end` on are left for later. The stored end does not cover them yet, so their offsets could be given
+   * to other records after they have expired, and this reader would miss those.
    */
   async function read(end: number): Promise<ReadRecord[]> {
     if (fetched[0]?.offset !== offset) fetched = [];
@@ -69,13 +70,13 @@ export function createPartitionSource(deps: {
         const endOffset = await ends.beyond(partition, offset, signal);
         let records = await read(endOffset);
         if (records.length === 0) {
-          // After a fail-over the new primary may show less than was acknowledged, until it has a majority behind a
+          // After a fail-over, a new primary may not show all acknowledged records until a majority has confirmed a
           // write of its own.
           await ends.settle();
           records = await read(endOffset);
         }
         const last = records.at(-1);
-        // Without one, retention has removed all that stood before this end.
+        // Without a record, retention has removed all records before this end.
         offset = last === undefined ? endOffset : last.offset + 1;
         if (last !== undefined) return { records, endOffset };
       }
