@@ -34,9 +34,8 @@ export function readUrl(url: string): RequestUrl {
   const queryAt = url.indexOf('?');
   const pathname = queryAt === -1 ? url : url.slice(0, queryAt);
   const query = queryAt === -1 ? '' : url.slice(queryAt);
-  if (!pathname.startsWith('/w/')) return { slug: undefined, path: pathname, query };
-  const slugEnd = pathname.indexOf('/', 3);
-  if (slugEnd === -1) return { slug: pathname.slice(3), path: '/', query };
+  const slugEnd = pathname.startsWith('/w/') ? pathname.indexOf('/', 3) : -1;
+  if (slugEnd === -1) return { slug: undefined, path: pathname, query };
   return { slug: pathname.slice(3, slugEnd), path: pathname.slice(slugEnd), query };
 }
 
