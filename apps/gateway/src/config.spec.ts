@@ -25,17 +25,26 @@ describe('gatewayConfig', () => {
     expect(() => loadConfig(gatewayConfig, { ...env, SESSION_CACHE_MS: '5001' })).toThrow('from 0 to 5000');
   });
 
-  it.each(['proxy.example', '10.0.0.0/33', '::1/129', '10.0.0.0/8/8', '10.0.0'])(
-    'takes no trusted proxy such as %s',
-    (text) => {
-      expect(() => loadConfig(gatewayConfig, { ...env, TRUSTED_PROXIES: `127.0.0.1, ${text}` })).toThrow(
-        'TRUSTED_PROXIES: must be IP addresses',
-      );
-    },
-  );
+  it.each([
+    ...[
+      'proxy.example',
+      '10.0.0',
+      '/8',
+      '10.0.0.0/33',
+      '::1/129',
+      '10.0.0.0/8/8',
+      '10.0.0.0/',
+      '10.0.0.0/+8',
+      '10.0.0.0/8.0',
+    ],
+  ])('takes no trusted proxy such as %s', (text) => {
+    expect(() => loadConfig(gatewayConfig, { ...env, TRUSTED_PROXIES: `127.0.0.1, ${text}` })).toThrow(
+      'TRUSTED_PROXIES: must be IP addresses',
+    );
+  });
 
   it('takes addresses and ranges of both families', () => {
-    const networks = ['10.0.0.0/8', '::1', '2001:db8::/32', '192.0.2.1'];
+    const networks = ['10.0.0.0/8', '::1', '2001:db8::/32', '192.0.2.1', '0.0.0.0/0', '192.0.2.1/32', '::1/128'];
     expect(loadConfig(gatewayConfig, { ...env, TRUSTED_PROXIES: networks.join() }).TRUSTED_PROXIES).toEqual(networks);
   });
 });

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { openApiDocument } from '@tollkeeper/http';
-import { eventually } from '@tollkeeper/testing';
 import request from 'supertest';
 import { mergeDocuments } from '../src/openapi/merge.ts';
 import { createPublishedDocument } from '../src/openapi/published-document.ts';
@@ -38,11 +37,16 @@ describe('mergeDocuments', () => {
   });
 
   it('renames what a later service means differently, with all that refers to it', () => {
+    const list = { type: 'array' as const, items: { $ref: '#/components/schemas/Item' } };
     const merged = mergeDocuments(own, [
       { service: 'keys', document: documentOf('/a', { Item: { type: 'string' } }) },
-      { service: 'dashboard', document: documentOf('/b', { Item: { type: 'number' } }) },
+      { service: 'dashboard', document: documentOf('/b', { Item: { type: 'number' }, List: list }) },
     ]);
-    expect(merged.components?.schemas).toMatchObject({ Item: { type: 'string' }, DashboardItem: { type: 'number' } });
+    expect(merged.components?.schemas).toMatchObject({
+      Item: { type: 'string' },
+      DashboardItem: { type: 'number' },
+      List: { type: 'array', items: { $ref: '#/components/schemas/DashboardItem' } },
+    });
     expect(JSON.stringify(merged.paths?.['/b'])).toContain('#/components/schemas/DashboardItem');
     expect(JSON.stringify(merged.paths?.['/a'])).toContain('#/components/schemas/Item');
   });
@@ -50,6 +54,8 @@ describe('mergeDocuments', () => {
   it('refuses two services that claim one path', () => {
     const twice = ['keys', 'dashboard'].map((service) => ({ service, document: documentOf('/a') }));
     expect(() => mergeDocuments(own, twice)).toThrow('dashboard defines /a');
+    const ours = [{ service: 'keys', document: documentOf('/api/v1/execute') }];
+    expect(() => mergeDocuments(own, ours)).toThrow('keys defines /api/v1/execute');
   });
 });
 
@@ -90,19 +96,52 @@ describe('the published document', () => {
 
   it('leaves out a service that was never up, and asks it again soon', async () => {
     const keys = await startEcho('keys');
-    keys.answer = (_req, res) => void res.writeHead(500).end();
+    keys.answer = (_req, res) => void res.writeHead(500).end('{"error":"Not now."}');
     let now = 0;
+    const log = testLogger();
+    const published = createPublishedDocument({
+      upstreams: { keys: keys.url },
+      routes: [executeRoute],
+      logger: log.logger,
+      clock: () => now,
+    });
+    expect(JSON.parse(await published.read())).toMatchObject({ info: { 'x-unavailable-services': ['keys'] } });
+    expect(log.lines()).toEqual([expect.objectContaining({ level: 'warn', upstream: 'keys', err: expect.anything() })]);
+    serve(keys, documentOf('/keys'));
+    now = 4_999;
+    expect(JSON.parse(await published.read()).paths).not.toHaveProperty('/keys');
+    now = 5_000;
+    expect(JSON.parse(await published.read()).paths).toHaveProperty('/keys');
+    await keys.close();
+  });
+
+  it('takes the document of a service from that service alone: a redirect is none', async () => {
+    const [keys, other] = [await startEcho('keys'), await startEcho('other')];
+    serve(other, documentOf('/other'));
+    keys.answer = (_req, res) => void res.writeHead(302, { location: `${other.url}/openapi.json` }).end();
     const published = createPublishedDocument({
       upstreams: { keys: keys.url },
       routes: [executeRoute],
       logger: testLogger().logger,
-      clock: () => now,
     });
     expect(JSON.parse(await published.read())).toMatchObject({ info: { 'x-unavailable-services': ['keys'] } });
-    serve(keys, documentOf('/keys'));
-    now = 5_000;
-    await eventually(async () => expect(JSON.parse(await published.read()).paths).toHaveProperty('/keys'));
-    await keys.close();
+    expect(other.requests).toBe(0);
+    for (const service of [keys, other]) await service.close();
+  });
+
+  it('is made anew after it could not be made', async () => {
+    const [keys, dashboard] = [await startEcho('keys'), await startEcho('dashboard')];
+    for (const service of [keys, dashboard]) serve(service, documentOf('/same'));
+    const published = createPublishedDocument({
+      upstreams: { keys: keys.url, dashboard: dashboard.url },
+      routes: [executeRoute],
+      logger: testLogger().logger,
+      clock: () => 1,
+    });
+    await expect(published.read()).rejects.toThrow('dashboard defines /same');
+    serve(dashboard, documentOf('/dashboard'));
+    expect(JSON.parse(await published.read()).paths).toHaveProperty('/dashboard');
+    for (const service of [keys, dashboard]) await service.close();
   });
 });
 
@@ -119,28 +158,51 @@ describe('the pages', () => {
 
   it('GET /openapi.json is the merged document, for everyone', async () => {
     const answer = await request(stack.gateway.httpUrl).get('/openapi.json');
-    expect(answer.type).toBe('application/json');
+    expect([answer.type, answer.headers['cache-control']]).toEqual(['application/json', 'no-cache']);
     expect(Object.keys(answer.body.paths)).toEqual([
       ...['/identity', '/dashboard', '/budgets', '/alerts', '/keys', '/ingest'],
       '/api/v1/execute',
     ]);
     expect(answer.body.components.securitySchemes).toHaveProperty('session');
+    expect(answer.body.info).toEqual({
+      title: 'Tollkeeper',
+      version: '1',
+      description: expect.stringContaining('POST /api/v1/auth/login'),
+    });
   });
 
   it('GET /docs is a page that loads only what this gateway serves', async () => {
     const page = await request(stack.gateway.httpUrl).get('/docs');
     expect([page.status, page.type]).toEqual([200, 'text/html']);
-    expect(page.headers['content-security-policy']).toMatch(/^default-src 'none'; script-src 'self';/);
+    expect(page.headers['x-request-id']).toMatch(/^req_/);
+    expect(page.headers['content-security-policy']?.split('; ')).toEqual([
+      ...["default-src 'none'", "script-src 'self'", "style-src 'self' 'unsafe-inline'", "img-src 'self' data:"],
+      ...["connect-src 'self'", "frame-ancestors 'none'", "base-uri 'none'", "form-action 'none'"],
+    ]);
     const urls = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map((match) => match[1] ?? '');
     expect(urls.length).toBeGreaterThan(2);
     for (const url of urls) expect((await request(stack.gateway.httpUrl).get(url)).status).toBe(200);
     expect(page.text).not.toMatch(/<script>|https?:\/\//);
+    const start = await request(stack.gateway.httpUrl).get('/docs/start.js');
+    expect([start.type, start.text]).toEqual(['text/javascript', expect.stringContaining("url: '/openapi.json'")]);
+    const script = await request(stack.gateway.httpUrl).get('/docs/swagger-ui-bundle.js');
+    expect(script.headers['cache-control']).toBe('public, max-age=86400');
   });
 
-  it('GET / leads to the page, and other methods are 405', async () => {
+  it('GET / leads to the page, and other methods are 405, also on what the page loads', async () => {
     const root = await request(stack.gateway.httpUrl).get('/');
     expect([root.status, root.headers['location']]).toEqual([302, '/docs']);
-    const post = await request(stack.gateway.httpUrl).post('/docs');
-    expect([post.status, post.headers['allow'], post.body.code]).toEqual([405, 'GET, HEAD', 'method_not_allowed']);
+    for (const path of ['/', '/openapi.json', '/docs', '/docs/start.js', '/docs/swagger-ui.css']) {
+      const post = await request(stack.gateway.httpUrl).post(path);
+      expect([post.status, post.headers['allow'], post.body.code]).toEqual([405, 'GET, HEAD', 'method_not_allowed']);
+      expect(post.body.error).toBe('This path takes GET, HEAD.');
+      expect(post.headers).toMatchObject({
+        'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+        'cache-control': 'no-store',
+      });
+    }
+    for (const path of ['/Docs', '/OPENAPI.json']) {
+      expect((await request(stack.gateway.httpUrl).get(path)).status).toBe(404);
+    }
   });
 });

@@ -208,8 +208,10 @@ describe('what a client gets', () => {
       res.writeHead(200, { 'content-length': '100' }).write('half');
       setImmediate(() => req.socket.destroy());
     };
+    const before = stack.services.dashboard.requests;
     const answer = await fetch(`${stack.gateway.httpUrl}${SPEND}`, { headers: { cookie: cookieOf('ada') } });
     await expect(answer.text()).rejects.toThrow();
+    expect(stack.services.dashboard.requests - before).toBe(1);
   });
 
   it('no 429 for logins after many that another site had a browser send', async () => {
@@ -219,6 +221,7 @@ describe('what a client gets', () => {
       expect((await login().set('sec-fetch-site', 'cross-site').send({})).status).toBe(403);
       expect((await login().set('content-type', 'text/plain').send('{}')).status).toBe(415);
     }
+    expect((await request(own.gateway.httpUrl).get('/api/v1/auth/login')).status).toBe(200);
     expect((await login().send({})).status).toBe(200);
     expect((await login().send({})).status).toBe(429);
     await own.stop();
@@ -251,12 +254,14 @@ describe('bodies', () => {
       const over = Buffer.alloc(limit + 1, 'x');
       for (const framing of [{ 'content-length': limit + 1 }, { 'transfer-encoding': 'chunked' }]) {
         const answer = await raw('POST', path, { ...headers, ...framing }, over);
-        expect([answer.status, JSON.parse(answer.text).code]).toEqual([413, 'payload_too_large']);
+        const { code, error } = JSON.parse(answer.text) as { code: string; error: string };
+        expect([answer.status, code]).toEqual([413, 'payload_too_large']);
+        expect(error).toBe(`The request body is larger than ${limit / MIB} MiB.`);
       }
     },
   );
 
-  it('that are not JSON are 415 outside ingest, which judges its own', async () => {
+  it('that are not JSON are 415 in writes outside ingest, which judges its own', async () => {
     for (const type of [
       'text/plain',
       'multipart/form-data; boundary=x',
@@ -270,6 +275,7 @@ describe('bodies', () => {
       (await http().post(agents).set('cookie', cookieOf('ada')).type('application/merge-patch+json').send('{}')).status,
     ).toBe(200);
     expect((await http().post('/api/v1/events').type('text/plain').send('x')).status).toBe(200);
+    expect((await spend().type('text/plain').send('x')).status).toBe(200);
   });
 });
 

@@ -139,6 +139,33 @@ describe('large bodies that do not go on', () => {
   });
 });
 
+describe('a body whose service has not answered yet', () => {
+  const json = { 'content-type': 'application/json' };
+  const event = { method: 'POST', headers: { ...json, authorization: 'Bearer one' } };
+
+  it.each<[string, string, RequestOptions & { body: string }, number, number]>([
+    ['holds no room when it is small', EVENTS, { ...event, body: '{}' }, 0, 0],
+    ['holds no room once it is passed on', EVENTS, { ...event, body: ' '.repeat(MIB) }, 0, 0],
+    [
+      'holds its room as long as all of it is held',
+      AGENTS,
+      { method: 'POST', headers: { ...json, cookie: cookieOf('ada') }, body: ' '.repeat(100_000) },
+      100_000,
+      200_000,
+    ],
+  ])('%s', async (_what, path, request, least, most) => {
+    stack = await startStack();
+    for (const service of Object.values(stack.services)) service.answer = (req) => void req.resume();
+    sendAndForget(1, path, request);
+    await eventually(async () => {
+      expect(forwarded()).toBe(1);
+      const held = await metric('http_server_body_bytes');
+      expect(held).toBeGreaterThanOrEqual(least);
+      expect(held).toBeLessThanOrEqual(most);
+    });
+  });
+});
+
 describe('what one sender may have under way', () => {
   const asAda = { headers: { cookie: cookieOf('ada') } };
   const withKey = (key: string, body = '{}') => ({ method: 'POST', headers: { authorization: `Bearer ${key}` }, body });
@@ -147,8 +174,12 @@ describe('what one sender may have under way', () => {
     stack = await startStack({ UNDER_WAY_PER_SENDER: '4' });
     stack.identity.sessions.set('ada-again', memberOfAcme('user_ada'));
     for (const service of Object.values(stack.services)) service.answer = () => undefined;
-    for (const name of ['ada', 'ada-again']) sendAndForget(2, SPEND, { headers: { cookie: cookieOf(name) } });
-    sendAndForget(4, EVENTS, withKey('one'));
+    for (const name of ['ada', 'ada-again']) {
+      // A key is nothing outside of ingest.
+      sendAndForget(2, SPEND, { headers: { cookie: cookieOf(name), authorization: 'Bearer one' } });
+    }
+    sendAndForget(2, EVENTS, withKey('one'));
+    sendAndForget(2, EVENTS, { method: 'POST', headers: { authorization: 'bearer  one' }, body: '{}' });
     await eventually(() => expect(forwarded()).toBe(8));
     for (const service of Object.values(stack.services)) service.answer = undefined;
 

@@ -37,6 +37,17 @@ describe('a request that its client gives up before it is answered', () => {
   });
 });
 
+describe('the line about a request', () => {
+  it('has at most 256 characters of its path, and says nothing of an end that was none', async () => {
+    stack = await startStack();
+    const path = `/api/v1/${'x'.repeat(300)}`;
+    await request(stack.gateway.httpUrl).get(`${path}?y`).set('x-request-id', 'long-path');
+    const line = await lineOf('long-path');
+    expect(line).toMatchObject({ path: path.slice(0, 256), area: 'none', status: 404 });
+    expect(line).not.toHaveProperty('aborted');
+  });
+});
+
 describe('the line about a login', () => {
   it('has the address that the trusted proxies tell, and the line about anything else has none', async () => {
     stack = await startStack({ TRUSTED_PROXIES: '127.0.0.0/8' });

@@ -23,6 +23,21 @@ describe('sessions', () => {
     expect(stack.identity.questions - before).toBe(1);
   });
 
+  it('stay known after reads, also refused ones, and after writes to other services', async () => {
+    const as = cookieOf('ada');
+    const get = (path: string) => request(stack.gateway.httpUrl).get(path).set('cookie', as);
+    await spend('ada');
+    const before = stack.identity.questions;
+    expect((await get('/api/v1/auth/me')).status).toBe(200);
+    expect((await get('/w/bob/api/v1/dashboard/spend')).status).toBe(403);
+    expect(stack.identity.questions - before).toBe(0);
+    const write = request(stack.gateway.httpUrl).post('/w/acme/api/v1/management/workspace-keys').set('cookie', as);
+    expect((await write.send({})).status).toBe(200);
+    expect((await spend('ada')).status).toBe(200);
+    // That of the write, which goes by the role of its moment.
+    expect(stack.identity.questions - before).toBe(1);
+  });
+
   it('end with a logout through this gateway at once', async () => {
     expect((await spend('adam')).status).toBe(200);
     stack.services.identity.answer = (_req, res) => {

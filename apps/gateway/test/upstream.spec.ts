@@ -133,7 +133,7 @@ describe('an answer reaches the client', () => {
 });
 
 describe('a client that goes away', () => {
-  it('takes its request to the service with it, before the answer and in the middle of it', async () => {
+  it('takes its request to the service with it, before the answer and in the middle of it, which is no failure', async () => {
     for (const begin of [() => undefined, (res: ServerResponse) => res.writeHead(200).write('half')]) {
       const left = Promise.withResolvers<void>();
       dashboard((_req, res) => {
@@ -146,6 +146,7 @@ describe('a client that goes away', () => {
       await left.promise;
       stack.services.dashboard.requests = 0;
     }
+    expect(stack.log.text()).not.toContain('request failed');
   });
 
   it('in the middle of its body leaves the service without the rest', async () => {
@@ -175,7 +176,15 @@ describe('a service', () => {
     expect((await get(SPEND)).res.statusCode).toBe(503);
     expect(stack.services.dashboard.requests).toBe(2);
     expect((await answerOf(send(EVENTS, { method: 'POST' }).end('{}'))).statusCode).toBe(503);
-    expect(stack.services.ingest.requests).toBe(1);
+    expect((await answerOf(send(EVENTS, { method: 'POST' }).end())).statusCode).toBe(503);
+    expect(stack.services.ingest.requests).toBe(2);
+  });
+
+  it('that closes the connection under a read with a body gets it once, as the body is gone', async () => {
+    dashboard((req) => req.socket.destroy());
+    const headers = { cookie: cookieOf('ada'), 'content-type': 'application/json', 'content-length': 2 };
+    expect((await answerOf(send(SPEND, { headers }).end('{}'))).statusCode).toBe(503);
+    expect(stack.services.dashboard.requests).toBe(1);
   });
 
   it('that answers before a large body is through is heard, and the connection is good for the next request', async () => {

@@ -79,7 +79,7 @@ function computeHeaders(publicUrl: string): [string, string][] {
   const headers = new Map<string, string>();
   const recorder = {
     setHeader: (name: string, value: string) => headers.set(name.toLowerCase(), value),
-    removeHeader: (name: string) => headers.delete(name.toLowerCase()),
+    removeHeader: () => undefined,
   };
   const setHeaders = helmet({ contentSecurityPolicy: false, strictTransportSecurity: publicUrl.startsWith('https:') });
   setHeaders({} as never, recorder as never, () => undefined);
