@@ -143,6 +143,23 @@ export function useAlerts(
     return response.body as Body;
   }
 
+  const createRule = (tenantId: TenantId, changes: Body = {}) =>
+    expecting(201, 'post', tenantId, '/rules', { body: ruleBody(tenantId, changes) }) as Promise<Body & { id: string }>;
+
+  /** Many rules of one workspace that differ in nothing but their ids. Resolves to these. */
+  async function createRules(count: number, tenantId: TenantId, changes: Body): Promise<string[]> {
+    const { id } = await createRule(tenantId, changes);
+    // To create each would take minutes.
+    const rules = mongo.connection.useDb(database).collection<{ _id: string }>('rules');
+    const rule = await rules.findOne({ _id: id });
+    const copies = Array.from({ length: count - 1 }, () => ({ ...rule, _id: newId('rule') }));
+    await rules.insertMany(copies);
+    // A change by the service makes it read them.
+    const body = { description: 'The first of many.' };
+    await expecting(200, 'patch', tenantId, `/rules/${id}`, { contentType: 'application/merge-patch+json', body });
+    return [id, ...copies.map((copy) => copy._id)];
+  }
+
   const append = (tenantId: TenantId, ...events: GatewayEvent[]) =>
     eventLog.append(
       GATEWAY_EVENTS_TOPIC,
@@ -167,10 +184,8 @@ export function useAlerts(
     call,
     expecting,
     append,
-    createRule: (tenantId: TenantId, changes: Body = {}) =>
-      expecting(201, 'post', tenantId, '/rules', { body: ruleBody(tenantId, changes) }) as Promise<
-        Body & { id: string }
-      >,
+    createRule,
+    createRules,
     createChannel: (tenantId: TenantId, changes: Body = {}) =>
       expecting(201, 'post', tenantId, '/channels', { body: { ...webhookBody, ...changes } }) as Promise<
         Body & { id: string }

@@ -3,7 +3,7 @@ import { GATEWAY_EVENTS_TOPIC } from '@tollkeeper/contracts';
 import type { EventLog } from '@tollkeeper/event-log';
 import type { TenantId } from '@tollkeeper/kernel';
 import { eventually, useBreakableMongo } from '@tollkeeper/testing';
-import { type Body, event, newTenant, useAlerts } from './alerts.stack.ts';
+import { event, newTenant, useAlerts } from './alerts.stack.ts';
 
 /** A log that tells which partition of `gateway.events` each workspace is in. */
 const partitions = new Map<string, number>();
@@ -57,17 +57,10 @@ const longIds = (count: number, startsAt: number, stepMs: number) =>
     return { ...made, id: made.id.padEnd(128, '_') };
   });
 
-/** Many rules of one workspace. */
-async function createRules(count: number, tenantId: TenantId, changes: Body): Promise<string[]> {
-  const ids: string[] = [];
-  for (let n = 0; n < count; n += 1) ids.push((await stack.createRule(tenantId, changes)).id);
-  return ids;
-}
-
 describe('a workspace whose many rules decide with every event', () => {
   it('holds up no alert of its neighbours, and has what it decides stored in transactions of bounded size', async () => {
     const [busy, ...others] = await neighbours(9);
-    await createRules(600, busy!, { ...eachSecond, cooldown_seconds: 2_592_000 });
+    const ids = await stack.createRules(600, busy!, { ...eachSecond, cooldown_seconds: 2_592_000 });
     for (const tenantId of others) await stack.createRule(tenantId, eachSecond);
     const before = (await written()).length;
 
@@ -80,6 +73,8 @@ describe('a workspace whose many rules decide with every event', () => {
     for (const tenantId of others) {
       await eventually(async () => expect(await stack.alerts(tenantId)).toHaveLength(1));
     }
+    await stack.settled();
+    expect(await stack.expecting(200, 'get', busy!, '?limit=1')).toMatchObject({ total: ids.length });
     const made = (await written()).slice(before);
     expect(Math.max(...made.map(({ documents }) => documents))).toBeLessThan(5000);
     expect(Math.max(...made.map(({ bytes }) => bytes))).toBeLessThan(8 * MEGABYTE);
@@ -89,7 +84,10 @@ describe('a workspace whose many rules decide with every event', () => {
 
   it('makes 60 alerts a rule of a minute of events at most, and says what became of the rest', async () => {
     const [busy, other] = await neighbours(2);
-    const ids = await createRules(100, busy!, { rule_kind: 'first_occurrence', rule_config: { window_seconds: 1 } });
+    const ids = await stack.createRules(100, busy!, {
+      rule_kind: 'first_occurrence',
+      rule_config: { window_seconds: 1 },
+    });
     await stack.createRule(other!, eachSecond);
     clock.now = Math.ceil(clock.now / 60_000) * 60_000 + 30_000;
 
