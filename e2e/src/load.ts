@@ -28,6 +28,15 @@ export function atRate(perSecond: number, work: () => Promise<unknown>): { stop(
   };
 }
 
+/** Does `work` for each number from 0 to `times`, at most `atOnce` at a time. */
+export async function repeat(times: number, atOnce: number, work: (index: number) => Promise<void>): Promise<void> {
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    while (next < times) await work(next++);
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+}
+
 /**
  * Replicas of the gateway behind what stands in front of them in a cluster: it sends to those that say that they are
  * ready.

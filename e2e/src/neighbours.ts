@@ -23,8 +23,7 @@ export interface Neighbours {
 
 export async function moveIn(stage: Stage, owner: ApiClient): Promise<Neighbours> {
   const moving = { target: stage.deployment(), owner, receiver: stage.receiver(), alarms: 0 };
-  const workspaces: WatchedWorkspace[] = [];
-  for (let index = 0; index < NEIGHBOURS; index++) workspaces.push(await newWatchedWorkspace(moving));
+  const workspaces = await Promise.all(Array.from({ length: NEIGHBOURS }, () => newWatchedWorkspace(moving)));
   return {
     count: workspaces.length,
     async report() {

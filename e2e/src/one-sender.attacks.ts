@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ApiClient } from './api.client.ts';
 import { type CloudEvent, cloudEvent, spendSettled } from './events.ts';
+import { repeat } from './load.ts';
 import type { Target } from './target.ts';
 import { EVENTS_PATH, postEvents, type TestWorkspace } from './workspace.ts';
 
@@ -19,13 +21,15 @@ export interface Attack {
   name: string;
   /** Made before the attack, so that it takes no time from it. */
   prepare?(sender: Sender): Promise<void>;
-  /** Does its worst, and resolves to what it was answered. */
-  strike(sender: Sender): Promise<Answers>;
+  /** Does its worst, if need be until `others` have what they came for, and resolves to what it was answered. */
+  strike(sender: Sender, others: Promise<unknown>): Promise<Answers>;
 }
 
 const DAY_MS = 86_400_000;
-/** How long connections are held that wait for nothing to come. */
-const HELD_MS = 15_000;
+/** How long connections that wait for nothing to come are held at least, so that others do more meanwhile. */
+const HELD_MS = 5_000;
+const RULES = 600;
+const RULES_AT_ONCE = 8;
 
 export const ATTACKS: readonly Attack[] = [
   {
@@ -35,14 +39,14 @@ export const ATTACKS: readonly Attack[] = [
   {
     name: '600 rules that fire with each of 1,120 events with ids of 128 characters',
     async prepare({ session, workspace }) {
-      for (let index = 0; index < 600; index++) await createRule(session, workspace, index);
+      await repeat(RULES, RULES_AT_ONCE, (index) => createRule(session, workspace, index));
     },
     strike: (sender) => inTurns(8, 1, () => post(sender, longIds(140))),
   },
   {
     name: '1,030 connections with a session, each of them with a byte of its body',
-    strike: ({ target, workspace, session }) =>
-      holdConnections(target, 1030, () => ({
+    strike: ({ target, workspace, session }, others) =>
+      holdConnections(target, 1030, others, () => ({
         head: `POST ${workspace.path('/agents')} HTTP/1.1\r\nCookie: ${session.cookie ?? ''}`,
         type: 'application/json',
         bytes: 100,
@@ -51,8 +55,8 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     name: '1,050 connections to log in, from 21 addresses, each with a byte of its body',
-    strike: ({ target }) =>
-      holdConnections(target, 1050, () => ({
+    strike: ({ target }, others) =>
+      holdConnections(target, 1050, others, () => ({
         head: 'POST /api/v1/auth/login HTTP/1.1',
         type: 'application/json',
         bytes: 100,
@@ -61,8 +65,8 @@ export const ATTACKS: readonly Attack[] = [
   },
   {
     name: '400 batches of 1 MB that lack their last byte',
-    strike: ({ target, workspace }) =>
-      holdConnections(target, 400, () => ({
+    strike: ({ target, workspace }, others) =>
+      holdConnections(target, 400, others, () => ({
         head: `POST ${EVENTS_PATH} HTTP/1.1\r\nAuthorization: Bearer ${workspace.apiKey}`,
         type: 'application/cloudevents-batch+json',
         bytes: 1_000_001,
@@ -146,14 +150,10 @@ function statusOf(answer: Promise<{ status: number }>): Promise<number | 'none'>
   );
 }
 
-/** Does `work` so many times, at most `atOnce` at a time. */
-async function inTurns(times: number, atOnce: number, work: () => Promise<number | 'none'>): Promise<Answers> {
+/** Asks so many times, at most `atOnce` at a time. */
+async function inTurns(times: number, atOnce: number, ask: () => Promise<number | 'none'>): Promise<Answers> {
   const answers: Answers = new Map();
-  let left = times;
-  const worker = async (): Promise<void> => {
-    while (left-- > 0) count(answers, await work());
-  };
-  await Promise.all(Array.from({ length: atOnce }, worker));
+  await repeat(times, atOnce, async () => count(answers, await ask()));
   return answers;
 }
 
@@ -170,8 +170,16 @@ interface HeldRequest {
   sent: string;
 }
 
-/** Opens connections from 21 addresses that each send a part of a request, and holds them as long as they are let. */
-async function holdConnections(target: Target, connections: number, request: () => HeldRequest): Promise<Answers> {
+/**
+ * Opens connections from 21 addresses that each send a part of a request. Holds them, as far as they are let, for
+ * {@link HELD_MS} and until `others` is settled.
+ */
+async function holdConnections(
+  target: Target,
+  connections: number,
+  others: Promise<unknown>,
+  request: () => HeldRequest,
+): Promise<Answers> {
   const answers: Answers = new Map();
   const sockets: Socket[] = [];
   const { port } = new URL(target.baseUrl);
@@ -191,8 +199,8 @@ async function holdConnections(target: Target, connections: number, request: () 
       socket.resume();
     });
   });
-  const held = setTimeout(() => sockets.forEach((socket) => socket.destroy()), HELD_MS);
+  await Promise.allSettled([others, delay(HELD_MS)]);
+  for (const socket of sockets) socket.destroy();
   await Promise.all(ended);
-  clearTimeout(held);
   return answers;
 }

@@ -44,7 +44,8 @@ export function describeOneSender(
       // When the suite fails, too: what still looks on would hide why.
       const watched = () => Promise.all([working.stop(), memory.stop()]);
 
-      const [answers, reported] = await Promise.all([strike(sender), neighbours.report()]).finally(watched);
+      const reporting = neighbours.report();
+      const [answers, reported] = await Promise.all([strike(sender, reporting), reporting]).finally(watched);
       const [{ calls, failures, slowestMs }, peaks] = await watched();
 
       rows.push({
