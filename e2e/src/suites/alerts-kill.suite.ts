@@ -128,9 +128,12 @@ function countRule(name: string, windowSeconds: number, threshold: number, types
   return { name, rule_kind: 'event_count_gte', rule_config: config, cooldown_seconds: cooldownSeconds };
 }
 
-/** A minute of blocked calls that come in bursts, some of them late and some twice. */
+/**
+ * A minute of blocked calls that came in bursts, some of them late and some twice. It ended so long ago that every
+ * window has passed, and whatever fires resolves without a wait.
+ */
 function stream(): CloudEvent[] {
-  const begin = Date.now() - 60_000;
+  const begin = Date.now() - 80_000;
   const events = Array.from({ length: EVENTS }, (_, index) => {
     const event = index % 5 === 4 ? guardBlocked(`run-${index}`) : budgetBlocked(`run-${index}`);
     const late = index % 17 === 16 ? 3_000 : 0;
