@@ -47,7 +47,7 @@ export function createBodyReader(route: Route, { limitBytes, budget, turns }: Bo
     if (types.length === 0 || !hasBody(req)) {
       return { read: await use({ contentType: undefined, value: undefined }), release: () => undefined };
     }
-    const contentType = jsonContentType(req.headers['content-type'], types);
+    const contentType = jsonContentType(req.headers['content-type'] ?? '', types);
     if (Number(req.headers['content-length'] ?? 0) > limitBytes) throw tooLarge();
     const decoder = decoderOf(req.headers['content-encoding']);
     const arrival = createArrival(decoder ?? req, limitBytes);
@@ -89,25 +89,16 @@ function hasBody(req: Request): boolean {
   return req.headers['transfer-encoding'] !== undefined || (length !== undefined && length !== '0');
 }
 
-function jsonContentType(header: string | undefined, types: readonly string[]): string {
-  const { type, charset } = mediaType(header);
+function jsonContentType(header: string, types: readonly string[]): string {
+  const { type, parameters } = parseMediaType(header);
   if (!types.includes(type)) {
     throw new AppError('unsupported_media_type', `The Content-Type must be ${types.join(' or ')}.`);
   }
-  if (charset !== undefined && charset.toLowerCase() !== 'utf-8') {
+  const { charset = 'utf-8' } = parameters;
+  if (charset.toLowerCase() !== 'utf-8') {
     throw new AppError('unsupported_media_type', 'The charset of the Content-Type must be utf-8.');
   }
   return type;
-}
-
-function mediaType(header: string | undefined): { type: string; charset?: string | undefined } {
-  if (header === undefined) return { type: '' };
-  try {
-    const { type, parameters } = parseMediaType(header);
-    return { type, charset: parameters['charset'] };
-  } catch {
-    return { type: '' };
-  }
 }
 
 /** A body on its way out of `source`, which is left whole: the answer still goes out on its connection. */
