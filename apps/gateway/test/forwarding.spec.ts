@@ -195,11 +195,12 @@ describe('what a client gets', () => {
     expect([answer.status, answer.body.code]).toEqual([503, 'service_unavailable']);
   });
 
-  it('504 with Retry-After when a service stays silent', async () => {
+  it('504 with Retry-After when a service stays silent, which is asked once', async () => {
     const impatient = await startStack({ UPSTREAM_TIMEOUT_MS: '100' });
     impatient.services.dashboard.answer = () => undefined;
     const answer = await request(impatient.gateway.httpUrl).get(SPEND).set('cookie', cookieOf('ada'));
     expect([answer.status, answer.body.code, answer.headers['retry-after']]).toEqual([504, 'upstream_timeout', '5']);
+    expect(impatient.services.dashboard.requests).toBe(1);
     await impatient.stop();
   });
 

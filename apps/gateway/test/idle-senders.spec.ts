@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
-import type { IncomingMessage, RequestOptions } from 'node:http';
+import type { IncomingMessage, RequestOptions, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
@@ -139,7 +139,23 @@ describe('large bodies that do not go on', () => {
   });
 });
 
-describe('a body whose service has not answered yet', () => {
+describe('bodies of one address', () => {
+  it('take half of the budget of their service at most, and leave the rest to others', async () => {
+    stack = await startStack();
+    const cookie = cookieOf('ada');
+    const body = Buffer.alloc(MIB - 1, ' ');
+    for (let i = 0; i < 20; i += 1) {
+      begin({ path: AGENTS, head: `Cookie: ${cookie}\r\nContent-Length: ${MIB}`, body });
+    }
+    await eventually(async () => expect(await metric('http_server_refused_total')).toBeGreaterThanOrEqual(12));
+    expect(await metric('http_server_body_bytes')).toBeLessThanOrEqual(8 * MIB);
+    const headers = { cookie, 'content-type': 'application/json' };
+    const large = { method: 'POST', headers, body: Buffer.alloc(MIB, ' ') };
+    expect((await send(AGENTS, { ...large, localAddress: '127.0.0.250' })).status).toBe(200);
+  });
+});
+
+describe('a body whose service has not answered yet, and that gives back all its room when it has,', () => {
   const json = { 'content-type': 'application/json' };
   const event = { method: 'POST', headers: { ...json, authorization: 'Bearer one' } };
 
@@ -155,7 +171,13 @@ describe('a body whose service has not answered yet', () => {
     ],
   ])('%s', async (_what, path, request, least, most) => {
     stack = await startStack();
-    for (const service of Object.values(stack.services)) service.answer = (req) => void req.resume();
+    const answers: ServerResponse[] = [];
+    for (const service of Object.values(stack.services)) {
+      service.answer = (req, res) => {
+        req.resume();
+        answers.push(res);
+      };
+    }
     sendAndForget(1, path, request);
     await eventually(async () => {
       expect(forwarded()).toBe(1);
@@ -163,6 +185,8 @@ describe('a body whose service has not answered yet', () => {
       expect(held).toBeGreaterThanOrEqual(least);
       expect(held).toBeLessThanOrEqual(most);
     });
+    for (const answer of answers) answer.end();
+    await eventually(async () => expect(await metric('http_server_body_bytes')).toBe(0));
   });
 });
 

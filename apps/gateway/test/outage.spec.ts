@@ -72,6 +72,16 @@ describe('a service that goes away', () => {
     expect(leaving.requests()).toBe(2);
   });
 
+  it('keeps no place for what it broke off: after more of that than may be under way, the next is answered', async () => {
+    const stack = await start();
+    const post = () => send(`${stack.gateway.httpUrl}/api/v1/events`, { method: 'POST', headers: {}, body: '{}' });
+    stack.services.ingest.answer = (req) => void req.socket.destroy();
+    for (let sent = 0; sent < 1040; sent += 40) await Promise.all(Array.from({ length: 40 }, post));
+    expect(stack.services.ingest.requests).toBe(1040);
+    stack.services.ingest.answer = undefined;
+    expect((await post()).status).toBe(200);
+  });
+
   it('before a large body is through: 503, and the connection is good for the next request', async () => {
     const stack = await start();
     await stack.services.ingest.close();

@@ -199,6 +199,16 @@ describe('a service', () => {
     agent.destroy();
   });
 
+  it('gets nothing of a body that turns out too large here, whose connection ends, as more of it may come', async () => {
+    const agent = new Agent({ keepAlive: true });
+    const headers = { cookie: cookieOf('ada'), 'content-type': 'application/json', 'transfer-encoding': 'chunked' };
+    const request = send('/w/acme/api/v1/agents', { method: 'POST', agent, headers }).end(Buffer.alloc(MIB + 1));
+    const refused = await answerOf(request);
+    expect([refused.statusCode, refused.headers['connection']]).toEqual([413, 'close']);
+    expect(stack.services.identity.requests).toBe(0);
+    agent.destroy();
+  });
+
   it('gets a body for which its client waits for 100 Continue, and does not get to see that', async () => {
     const req = send(EVENTS, { method: 'POST', headers: { expect: '100-continue', 'content-length': 2 } });
     req.flushHeaders();
