@@ -1,6 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { createPasswordHasher } from './password.hasher.ts';
 
+/** Of the reference implementation: the hash of "password". */
+const VECTOR = '$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4';
+
 describe('password hasher', () => {
   const hasher = createPasswordHasher();
 
@@ -17,12 +20,20 @@ describe('password hasher', () => {
     expect(await hasher.verify('', hash)).toBe(false);
   });
 
-  it('checks a hash of other software and other parameters', async () => {
-    // Test vector of the reference implementation: argon2id, v=19, t=2, m=256, p=1, "password", "somesalt".
-    const hash = '$argon2id$v=19$m=256,t=2,p=1$c29tZXNhbHQ$nf65EOgLrQMR/uIPnA4rEsF5h7TKyQwu9U1bMCHGi/4';
-    expect(await hasher.verify('password', hash)).toBe(true);
-    expect(await hasher.verify('Password', hash)).toBe(false);
-  });
+  it.each([VECTOR, '$argon2id$v=19$m=256,t=10,p=12$c29tZXNhbHQ$4HkvWsfHvdTH6+4WgtI0tjoiOBw2BPI/FUCpJ7DlLGc'])(
+    'checks a hash of other software and other parameters: %s',
+    async (hash) => {
+      expect(await hasher.verify('password', hash)).toBe(true);
+      expect(await hasher.verify('Password', hash)).toBe(false);
+    },
+  );
+
+  it.each(['', 'password', ` ${VECTOR}`, `${VECTOR} `, VECTOR.slice(0, VECTOR.lastIndexOf('$'))])(
+    'says so where what is stored is no hash, and lets no password pass: %j',
+    async (stored) => {
+      await expect(hasher.verify('password', stored)).rejects.toThrow('not a PHC string');
+    },
+  );
 
   it('says no where there is no hash', async () => {
     expect(await hasher.verify('a password', null)).toBe(false);

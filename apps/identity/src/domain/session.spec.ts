@@ -11,6 +11,10 @@ describe('session', () => {
     expect(mintSession('user_1', NOW).cookie).not.toBe(cookie);
   });
 
+  it('is known by the SHA-256 of its cookie, since stored sessions are found by it', () => {
+    expect(sessionDigest('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad');
+  });
+
   it('lives up to its end and not at it', () => {
     const { session } = mintSession('user_1', NOW);
     expect(isAlive(session, NOW + SESSION_IDLE_MS - 1)).toBe(true);
