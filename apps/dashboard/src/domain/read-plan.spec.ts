@@ -50,6 +50,23 @@ describe('planReads', () => {
     );
   });
 
+  it('reads buckets that exist: each begins at a multiple of its length', () => {
+    fc.assert(
+      fc.property(boundaries, (times) => {
+        const spans = times.slice(1).map((end, index) => ({ start: times[index]!, end }));
+        for (const grains of [GRAINS, AGENT_GRAINS]) {
+          const { buckets } = planReads(spans, grains);
+          for (const grain of GRAINS) {
+            if ([...buckets[grain].keys()].some((start) => start % GRAIN_MS[grain] !== 0)) return false;
+            if (buckets[grain].size > 0 && !grains.includes(grain)) return false;
+          }
+        }
+        return true;
+      }),
+      { seed: 20261121, numRuns: 500 },
+    );
+  });
+
   it('reads at most 92 days, 46 hours, 6 quarters, 28 minutes and two raw ends for three months', () => {
     fc.assert(
       fc.property(fc.integer({ min: origin, max: origin + DAY_MS }), (start) => {
@@ -92,8 +109,19 @@ describe('planReads', () => {
     expect(planReads(spans, GRAINS).raw).toEqual([{ start, end: start + 45 * 60_000, stepMs: 60_000, firstSpan: 0 }]);
   });
 
+  it('reads no raw events where buckets fit, from the shortest window on that is read from buckets', () => {
+    for (const [grains, grain, endMs] of [
+      [GRAINS, '1m', 4 * 60_000],
+      [AGENT_GRAINS, '15m', 3_600_000],
+    ] as const) {
+      const start = origin + GRAIN_MS[grain];
+      const { buckets, raw } = planReads([{ start, end: start + endMs }], grains);
+      expect([buckets[grain].size, raw]).toEqual([4, []]);
+    }
+  });
+
   it('reads nothing for no span and for an empty one', () => {
     expect(pieces(planReads([], GRAINS))).toEqual([]);
-    expect(pieces(planReads([{ start: origin, end: origin }], GRAINS))).toEqual([]);
+    expect(planReads([{ start: origin, end: origin }], GRAINS).raw).toEqual([]);
   });
 });

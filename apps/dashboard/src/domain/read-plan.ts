@@ -61,7 +61,7 @@ function addRaw(raw: RawRead[], span: TimeSpan, index: number): void {
   if (stepMs <= 0) return;
   const last = raw.at(-1);
   // A part may join the read before it while all parts but the last are equally long.
-  const joins = last?.end === span.start && (last.end - last.start) % last.stepMs === 0 && stepMs <= last.stepMs;
+  const joins = last?.end === span.start && stepMs <= last.stepMs;
   if (joins && last.firstSpan + (last.end - last.start) / last.stepMs === index) last.end = span.end;
   else raw.push({ ...span, stepMs, firstSpan: index });
 }

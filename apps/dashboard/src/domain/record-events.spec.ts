@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { provenTenantId } from '@tollkeeper/kernel';
 import fc from 'fast-check';
-import { BUDGET_BLOCKED, SPEND_SETTLED, type DashboardEvent } from './event.ts';
+import { BUDGET_BLOCKED, identitiesOf, SPEND_SETTLED, type DashboardEvent } from './event.ts';
 import { createWriteCounter, recordEvents, type EventRecorder } from './record-events.ts';
 import { runKey } from './bucket.ts';
 
@@ -11,19 +11,35 @@ const DAY_MS = 86_400_000;
 const TENANTS = ['ws_a', 'ws_b'].map(provenTenantId);
 const [tenantId] = TENANTS as [(typeof TENANTS)[number]];
 
+/** Remembers what a store would, from the known starts of runs on, and counts the documents that are written. */
+function createRecorder(starts = new Map<string, number>()) {
+  const identities = new Set<string>();
+  let documents = 0;
+  const recorder: EventRecorder<undefined> = {
+    knownIdentities: async (_session, events) =>
+      new Set(events.flatMap(identitiesOf).filter((identity) => identities.has(identity))),
+    async knownRunStarts(_session, runs) {
+      const asked = new Set(runs.map(({ tenantId: tenant, runId }) => runKey(tenant, runId)));
+      return new Map([...starts].filter(([key]) => asked.has(key)));
+    },
+    async insertEvents(_session, events) {
+      documents += events.length;
+      for (const key of events.flatMap(identitiesOf)) identities.add(key);
+    },
+    async saveRunStarts(_session, saved) {
+      documents += saved.length;
+      for (const { tenantId: tenant, runId, to } of saved) starts.set(runKey(tenant, runId), to);
+    },
+    addToBuckets: async (_session, deltas) => void (documents += deltas.length),
+  };
+  return { recorder, starts, documents: () => documents };
+}
+
 /** How many documents `events` write where the starts of runs are known as given. */
 async function written(events: DashboardEvent[], knownStarts: Map<string, number>): Promise<number> {
-  let count = 0;
-  const add = async (_session: undefined, documents: unknown[]) => void (count += documents.length);
-  const recorder: EventRecorder<undefined> = {
-    knownIdentities: async () => new Set(),
-    knownRunStarts: async () => knownStarts,
-    insertEvents: add,
-    saveRunStarts: add,
-    addToBuckets: add,
-  };
+  const { recorder, documents } = createRecorder(new Map(knownStarts));
   await recordEvents(recorder, undefined, events);
-  return count;
+  return documents();
 }
 
 function counted(events: DashboardEvent[]): number {
@@ -42,6 +58,13 @@ describe('what a transaction is expected to write', () => {
     const starts = new Map(
       events.map(({ data }, index) => [runKey(tenantId, data.run_id!), now - index * 90 * MINUTE_MS]),
     );
+    expect(counted(events)).toBeGreaterThanOrEqual(await written(events, starts));
+  });
+
+  it('is no less than what events write whose runs were known to begin as late as any event may', async () => {
+    const ahead = Array.from({ length: 11 }, (_, minutes) => now + minutes * MINUTE_MS);
+    const events = ahead.map((_, index) => settled(index, now, 'planner'));
+    const starts = new Map(ahead.map((time, index) => [runKey(tenantId, `r${index}`), time]));
     expect(counted(events)).toBeGreaterThanOrEqual(await written(events, starts));
   });
 
@@ -84,5 +107,22 @@ describe('what a transaction is expected to write', () => {
     const like = { ...first, eventId: 'e2', data: { ...first.data, settlement_id: 's2' } };
     // Itself, the start of its run, ten roll-ups, and those that its run may have begun in before.
     expect([count(first), count(like), count(first)]).toEqual([16, 1, 1]);
+  });
+});
+
+describe('recording events', () => {
+  it('counts each event once: the same again, in another order, write nothing', async () => {
+    const { recorder, documents } = createRecorder();
+    const events = [settled(1, now), settled(2, now - 1)];
+    expect(await recordEvents(recorder, undefined, events)).toBe(2);
+    const before = documents();
+    expect(await recordEvents(recorder, undefined, events.toReversed())).toBe(0);
+    expect(documents()).toBe(before);
+  });
+
+  it('moves the start of a run back to an earlier event, and never forward', async () => {
+    const { recorder, starts } = createRecorder(new Map(['r1', 'r2'].map((run) => [runKey(tenantId, run), now])));
+    await recordEvents(recorder, undefined, [settled(1, now - 1), settled(2, now + 1), settled(3, now + 1)]);
+    expect(Object.fromEntries(starts)).toEqual({ 'ws_a|r1': now - 1, 'ws_a|r2': now, 'ws_a|r3': now + 1 });
   });
 });

@@ -60,6 +60,19 @@ describe('seriesOf', () => {
     expect(lordHowe.at(-1)!.end - lordHowe.at(-1)!.start).toBe(1_800_000);
   });
 
+  it('starts a new count of hours with each day of several, also after clocks moved by 30 minutes', () => {
+    const { interval, points } = seriesAt('current_month', 'Australia/Lord_Howe', '2026-10-05T01:00:00Z');
+    expect(interval).toBe('1h');
+    const starts = points.map(({ start }) => new Date(start).toISOString());
+    expect(starts).toContain('2026-10-04T13:00:00.000Z');
+    expect(starts).not.toContain('2026-10-04T13:30:00.000Z');
+  });
+
+  it('cuts less than an hour evenly, also where midnight lies in it', () => {
+    const { points } = seriesAt('15min', 'UTC', '2026-11-21T00:05:00.500Z');
+    expect(new Set(points.map(({ start, end }) => end - start))).toEqual(new Set([15_000]));
+  });
+
   it('starts days and hours at the local clock', () => {
     const days = seriesAt('1m', 'Asia/Kathmandu', '2026-11-21T18:34:56.789Z').points;
     expect(new Date(days[1]!.start).toISOString()).toBe('2026-10-22T18:15:00.000Z');

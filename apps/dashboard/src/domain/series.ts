@@ -1,17 +1,16 @@
 import { localDays, type TimeSpan, type TimeWindow } from '@tollkeeper/kernel';
 
-/** Lengths of a series' points, shortest first; `1d` is a local day. */
-const INTERVALS = ['1s', '5s', '15s', '1min', '1h', '1d'] as const;
-export type Interval = (typeof INTERVALS)[number];
+const HOUR_MS = 3_600_000;
 
-const STEP_MS: Record<Exclude<Interval, '1d'>, number> = {
-  '1s': 1000,
-  '5s': 5000,
-  '15s': 15_000,
-  '1min': 60_000,
-  '1h': 3_600_000,
-};
-
+/** Lengths of a series' points but the longest, `1d`, a local day; shortest first. */
+const STEPS_MS = [
+  ['1s', 1000],
+  ['5s', 5000],
+  ['15s', 15_000],
+  ['1min', 60_000],
+  ['1h', HOUR_MS],
+] as const;
+export type Interval = (typeof STEPS_MS)[number][0] | '1d';
 const MAX_POINTS = 120;
 
 export interface Series {
@@ -28,16 +27,15 @@ export interface Series {
  */
 export function seriesOf(window: TimeWindow): Series {
   const lengthMs = window.end - window.start;
-  for (const interval of INTERVALS) {
-    if (interval === '1d') break;
-    if (lengthMs <= MAX_POINTS * STEP_MS[interval]) return { interval, points: steps(window, STEP_MS[interval]) };
+  for (const [interval, stepMs] of STEPS_MS) {
+    if (lengthMs <= MAX_POINTS * stepMs) return { interval, points: steps(window, stepMs) };
   }
   return { interval: '1d', points: localDays(window, window.timezone).map((day) => clip(day, window)) };
 }
 
 function steps(window: TimeWindow, stepMs: number): TimeSpan[] {
   const points: TimeSpan[] = [];
-  const days = window.end - window.start < STEP_MS['1h'] ? [window] : localDays(window, window.timezone);
+  const days = window.end - window.start < HOUR_MS ? [window] : localDays(window, window.timezone);
   for (const day of days) {
     const { start, end } = clip(day, window);
     for (let time = start; time < end; time += stepMs) points.push({ start: time, end: Math.min(time + stepMs, end) });

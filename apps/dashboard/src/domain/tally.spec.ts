@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { provenTenantId } from '@tollkeeper/kernel';
-import { BUDGET_BLOCKED, GUARD_BLOCKED, SPEND_SETTLED, type DashboardEvent } from './event.ts';
+import type { DashboardEvent } from './event.ts';
 import { addTally, addTallyTo, emptyTally, MEASURES, tallyOf, type Tally } from './tally.ts';
 
 const NOTHING = {
@@ -28,16 +28,16 @@ describe('the tally of an event', () => {
   const amounts = { amount_micros: 7, input_tokens: 5, output_tokens: 3 };
 
   it.each([
-    ['of settled spend', SPEND_SETTLED, { totalMicros: 7, settlements: 1, inputTokens: 5, outputTokens: 3 }],
-    ['of a budget that blocked', BUDGET_BLOCKED, { budgetBlocked: 1 }],
-    ['of a guard that blocked', GUARD_BLOCKED, { guardBlocked: 1 }],
+    ['of settled spend', 'spend.settled', { totalMicros: 7, settlements: 1, inputTokens: 5, outputTokens: 3 }],
+    ['of a budget that blocked', 'budget.blocked', { budgetBlocked: 1 }],
+    ['of a guard that blocked', 'guard.blocked', { guardBlocked: 1 }],
     ['of another type', 'tool.called', {}],
   ])('%s counts what its type counts, and its time', (_what, type, counted) => {
     expect(tallyOf(event(type, amounts))).toEqual({ ...NOTHING, ...counted, lastAt: 1000 });
   });
 
   it('of settled spend counts 0 of an amount that it does not report', () => {
-    expect(tallyOf(event(SPEND_SETTLED))).toEqual({ ...NOTHING, settlements: 1, lastAt: 1000 });
+    expect(tallyOf(event('spend.settled'))).toEqual({ ...NOTHING, settlements: 1, lastAt: 1000 });
   });
 });
 
