@@ -1,7 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import type { GatewayEvent } from '@tollkeeper/contracts';
 import { provenTenantId } from '@tollkeeper/kernel';
-import { toCountableEvent } from './event.ts';
+import { eventAt } from '../../test/fixtures.ts';
+import { isLate, toCountableEvent } from './event.ts';
 
 const time = '2026-11-21T18:00:00.000Z';
 const made = (type: string, id: string, source: string, settlementId?: string): GatewayEvent => ({
@@ -30,5 +31,30 @@ describe('the identity of an event', () => {
   it('is the same for an event that arrives again, and for a settlement that another event reports again', () => {
     expect(identityOf(other('e1', 'gw'))).toBe(identityOf(other('e1', 'gw')));
     expect(identityOf(settlement)).toBe(identityOf(made('spend.settled', 'e2', 'other', 'S1')));
+  });
+
+  it('stays what it is, since stored windows know events by it', () => {
+    // 48 bits of the SHA-256 of `e1|gw` and of `|settlement|S1`.
+    expect(identityOf(other('e1', 'gw'))).toBe(0xbde3e574872c);
+    expect(identityOf(settlement)).toBe(0x93cb7e0ca1f9);
+  });
+});
+
+describe('an event', () => {
+  it('is late from more than 5 minutes after its time on', () => {
+    expect(isLate(eventAt(0, { receivedAt: 300_000 }))).toBe(false);
+    expect(isLate(eventAt(0, { receivedAt: 300_001 }))).toBe(true);
+  });
+
+  it.each([
+    ['a settlement, with what it settles', made('spend.settled', 'e1', 'gw', 'S1'), { agentId: 'a', settledMicros: 1 }],
+    ['another, which settles nothing', made('tool.called', 'e1', 'gw'), { agentId: undefined, settledMicros: 0 }],
+  ])('counts at its own time: %s', (_what, event, counted) => {
+    const tenantId = provenTenantId('ws_1');
+    const receivedAt = '2026-11-21T18:00:01.000Z';
+    expect(toCountableEvent({ tenantId, receivedAt, event })).toEqual({
+      ...{ tenantId, id: 'e1', type: event.type, identity: expect.any(Number) },
+      ...{ time: Date.parse(time), receivedAt: Date.parse(receivedAt), ...counted },
+    });
   });
 });

@@ -1,37 +1,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import fc from 'fast-check';
+import type { CountableEvent } from './event.ts';
 import { createRuleBook } from './rule-book.ts';
+import { eventAt, ruleOf } from '../../test/fixtures.ts';
 import type { Rule } from './rule.ts';
 
 const TENANTS = ['ws_a', 'ws_b', 'ws_c'].map(provenTenantId);
 const TYPES = ['budget.blocked', 'guard.blocked', 'tool.failed'];
-
-function ruleOf(
-  tenantId: TenantId,
-  index: number,
-  { eventTypes, enabled }: Pick<Rule, 'eventTypes' | 'enabled'>,
-): Rule {
-  return {
-    ...{
-      id: `rule_${tenantId}_${index}`,
-      tenantId,
-      name: 'A rule',
-      description: '',
-      severity: 'high',
-      enabled,
-      eventTypes,
-    },
-    ...{
-      scopeType: 'workspace',
-      scopeId: tenantId,
-      condition: { kind: 'event_count_gte', threshold: 1 },
-      windowSeconds: 60,
-    },
-    ...{ cooldownSeconds: 0, channelIds: [], lastFiredAt: null, revision: 1 },
-    ...{ createdAt: new Date(0), updatedAt: new Date(0), effectiveAt: new Date(0) },
-  };
-}
 
 const rules = fc.array(fc.record({ eventTypes: fc.subarray(TYPES), enabled: fc.boolean() }), { maxLength: 3 });
 const changes = fc.array(fc.record({ tenant: fc.nat(TENANTS.length - 1), rules }), { maxLength: 12 });
@@ -44,7 +20,7 @@ describe('the rule book', () => {
         const now = new Map<TenantId, Rule[]>();
         for (const change of made) {
           const tenantId = TENANTS[change.tenant]!;
-          const changed = change.rules.map((rule, index) => ruleOf(tenantId, index, rule));
+          const changed = change.rules.map((rule, index) => ruleOf({ id: `${tenantId}_${index}`, tenantId, ...rule }));
           book.replace(tenantId, changed);
           now.set(tenantId, changed);
         }
@@ -60,5 +36,44 @@ describe('the rule book', () => {
       }),
       { numRuns: 500 },
     );
+  });
+
+  it('finds the rules that count an event: enabled, of its workspace, type and agent, from when they are in force', () => {
+    const [tenantId, other] = TENANTS as [TenantId, TenantId];
+    const agent = { scopeType: 'agent', scopeId: 'planner' } as const;
+    const book = createRuleBook();
+    book.replace(tenantId, [
+      ruleOf({ id: 'all', tenantId }),
+      ruleOf({ id: 'type', tenantId, eventTypes: ['tool.failed', 'guard.blocked', 'tool.failed'] }),
+      ruleOf({ id: 'agent', tenantId, ...agent }),
+      ruleOf({ id: 'agent and type', tenantId, ...agent, eventTypes: ['tool.failed'] }),
+      ruleOf({ id: 'disabled', tenantId, enabled: false }),
+      ruleOf({ id: 'later', tenantId, effectiveAt: new Date(1000) }),
+    ]);
+    book.replace(other, [ruleOf({ id: 'other', tenantId: other })]);
+    const matching = (receivedAt: number, given: Partial<CountableEvent>) =>
+      book.matching(eventAt(0, { tenantId, receivedAt, ...given })).map(({ id }) => id);
+
+    expect(matching(999, { type: 'tool.failed', agentId: 'planner' }).sort()).toEqual([
+      ...['agent', 'agent and type', 'all', 'type'],
+    ]);
+    expect(matching(999, { type: 'tool.failed', agentId: 'coder' }).sort()).toEqual(['all', 'type']);
+    expect(matching(999, { type: 'tool.failed' }).sort()).toEqual(['all', 'type']);
+    expect(matching(999, { type: 'tool.called', agentId: 'planner' }).sort()).toEqual(['agent', 'all']);
+    expect(matching(1000, { type: 'tool.called' }).sort()).toEqual(['all', 'later']);
+    expect(matching(1000, { tenantId: TENANTS[2]! })).toEqual([]);
+  });
+
+  it('knows every rule by its id, enabled or not, until it is gone, and says that something changed', () => {
+    const [tenantId] = TENANTS as [TenantId];
+    const book = createRuleBook();
+    const rule = ruleOf({ tenantId, enabled: false });
+    const before = book.version;
+    book.replace(tenantId, [rule]);
+    const between = book.version;
+    expect(book.get(rule.id)).toBe(rule);
+    book.replace(tenantId, []);
+    expect(book.get(rule.id)).toBeUndefined();
+    expect([between > before, book.version > between]).toEqual([true, true]);
   });
 });

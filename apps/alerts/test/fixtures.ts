@@ -1,0 +1,26 @@
+import { provenTenantId } from '@tollkeeper/kernel';
+import type { CountableEvent } from '../src/domain/event.ts';
+import type { Rule } from '../src/domain/rule.ts';
+
+const tenantId = provenTenantId('ws_1');
+
+/** An enabled rule that counts every event of its workspace, but for what is given. */
+export function ruleOf(given: Partial<Rule> = {}): Rule {
+  const owner = given.tenantId ?? tenantId;
+  return {
+    ...{ id: 'rule_1', tenantId: owner, name: 'A rule', description: '', enabled: true, severity: 'high' },
+    ...{ scopeType: 'workspace', scopeId: owner, condition: { kind: 'event_count_gte', threshold: 1 } },
+    ...{ windowSeconds: 60, eventTypes: [], cooldownSeconds: 0, channelIds: [], lastFiredAt: null, revision: 1 },
+    ...{ createdAt: new Date(0), updatedAt: new Date(0), effectiveAt: new Date(0) },
+    ...given,
+  };
+}
+
+/** An event that is received at its time, but for what is given. */
+export function eventAt(time: number, given: Partial<CountableEvent> = {}): CountableEvent {
+  return {
+    ...{ tenantId, id: `e${time}`, type: 'tool.failed', agentId: undefined },
+    ...{ time, receivedAt: time, settledMicros: 0, identity: time },
+    ...given,
+  };
+}
