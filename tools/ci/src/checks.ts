@@ -1,5 +1,6 @@
 import { affectedSince } from './affected.ts';
 import { type CommandResult, NX_ALONE, runCommand } from './command.ts';
+import { createStageTimes } from './stage.times.ts';
 import { printReport, type TestReport } from './test-results.ts';
 import { runIntegrationTests, runTests } from './test-run.ts';
 
@@ -66,15 +67,17 @@ async function reportCosts(): Promise<void> {
   if (exitCode !== 0) console.log('The benchmark failed; its output above says why. Nothing else depends on it.');
 }
 
+const times = createStageTimes();
 const projects = await chooseProjects();
-const tests = await runTests(projects);
-const checked = await runChecks(CHECKS);
-const integration = await runIntegrationTests(projects);
-await reportCosts();
+const tests = await times.time('tests', () => runTests(projects));
+const checked = await times.time('checks', () => runChecks(CHECKS));
+const integration = await times.time('integration', () => runIntegrationTests(projects));
+await times.time('report', reportCosts);
 const reports = [tests, checked, integration];
 const report: TestReport = {
   passed: reports.reduce((sum, { passed }) => sum + passed, 0),
   failures: reports.flatMap(({ failures }) => failures),
 };
+console.log(`\n${times.table()}`);
 printReport(report);
 process.exitCode = report.failures.length === 0 ? 0 : 1;

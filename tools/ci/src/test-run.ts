@@ -1,4 +1,4 @@
-import { NX_ALONE, runCommand, workspaceRoot } from './command.ts';
+import { type CommandResult, NX_ALONE, runCommand, workspaceRoot } from './command.ts';
 import {
   INTEGRATION_RUN,
   packageName,
@@ -10,12 +10,19 @@ import {
   type TestReport,
 } from './test-results.ts';
 
+/** Its suites run whole processes, one suite at a time, and take half as long as those of all other projects. */
+const LONG_PROJECT = '@tollkeeper/e2e';
+
 /**
  * Runs the suites of every project, or of those named, but those on Apache Kafka, with their output passed through, and
  * adds up what they left.
  */
 export function runTests(projects?: string[]): Promise<TestReport> {
-  return runTarget(STANDARD_RUN, ['test'], projects);
+  // Beside the others, as Nx would run it last and alone.
+  return runTarget(STANDARD_RUN, ['test'], projects, (names) => [
+    names.filter((name) => name === LONG_PROJECT),
+    names.filter((name) => name !== LONG_PROJECT),
+  ]);
 }
 
 /**
@@ -33,13 +40,28 @@ export async function runIntegrationTests(projects?: string[]): Promise<TestRepo
   return runTarget(INTEGRATION_RUN, ['test:integration', '--parallel=1'], projects);
 }
 
-async function runTarget(kind: RunKind, target: string[], projects?: string[]): Promise<TestReport> {
+/** `inRuns` divides the projects into runs of Nx that go on side by side. */
+async function runTarget(
+  kind: RunKind,
+  target: string[],
+  projects?: string[],
+  inRuns = (names: string[]): string[][] => [names],
+): Promise<TestReport> {
   if (projects?.length === 0) return { passed: 0, failures: [] };
   const all = projectFolders(workspaceRoot);
   const folders = projects === undefined ? all : all.filter((folder) => projects.includes(packageName(folder)));
   removeResults(kind, folders);
-  const chosen = projects === undefined ? [] : [`--projects=${projects.join(',')}`];
-  const { exitCode } = await runCommand('nx', ['run-many', '-t', ...target, ...chosen, '--output-style=static'], {
+  const runs = inRuns(folders.map(packageName)).filter(({ length }) => length > 0);
+  const results = await Promise.all(runs.map((names) => runNx(target, names)));
+  const report = sumResults(kind, folders);
+  if (results.some(({ exitCode }) => exitCode !== 0) && report.failures.length === 0) {
+    report.failures.push(`a project failed ${target[0]} outside of its suites; its output above says why`);
+  }
+  return report;
+}
+
+function runNx(target: string[], projects: string[]): Promise<CommandResult> {
+  return runCommand('nx', ['run-many', '-t', ...target, `--projects=${projects.join(',')}`, '--output-style=static'], {
     env: {
       ...process.env,
       // The daemon may not have noticed yet that the results are gone, and would not restore them from the cache.
@@ -47,9 +69,4 @@ async function runTarget(kind: RunKind, target: string[], projects?: string[]): 
       NODE_OPTIONS: '--experimental-vm-modules --disable-warning=ExperimentalWarning',
     },
   });
-  const report = sumResults(kind, folders);
-  if (exitCode !== 0 && report.failures.length === 0) {
-    report.failures.push(`a project failed ${target[0]} outside of its suites; its output above says why`);
-  }
-  return report;
 }
