@@ -10,6 +10,7 @@ const POLL_MS = 20;
 const UNAUTHORIZED = 13;
 const AUTHENTICATION_FAILED = 18;
 const ALREADY_INITIALIZED = 23;
+const NOT_YET_INITIALIZED = 94;
 const CONFIGURATION_IN_PROGRESS = 109;
 
 const WRONG_PASSWORD =
@@ -70,9 +71,7 @@ async function initiate(admin: Db, members: Member[]): Promise<void> {
 
 /** The ports of two starts differ, and a member that doesn't find itself in the configuration serves nobody. */
 async function adopt(admin: Db, members: Member[]): Promise<true> {
-  const { config } = (await admin.command({ replSetGetConfig: 1 })) as {
-    config: { version: number; members: Member[] };
-  };
+  const config = await storedConfig(admin);
   if (config.members.length !== members.length) {
     throw new Error(
       `the data directory holds a replica set of ${config.members.length}, and ${members.length} are asked for. Ask for as many, ` +
@@ -83,6 +82,22 @@ async function adopt(admin: Db, members: Member[]): Promise<true> {
   await reconfigure(admin, { ...config, version: config.version + 1, members: moved });
   if (members.length > 1) await standForElection(admin);
   return true;
+}
+
+/** A member takes requests a moment before it has read its configuration. */
+async function storedConfig(admin: Db): Promise<{ version: number; members: Member[] }> {
+  let config: { version: number; members: Member[] } | undefined;
+  await until(async () => {
+    config = await admin.command({ replSetGetConfig: 1 }).then(
+      (answer) => answer['config'] as { version: number; members: Member[] },
+      (error: unknown) => {
+        if (!hasCode(error, NOT_YET_INITIALIZED)) throw error;
+        return undefined;
+      },
+    );
+    return config !== undefined;
+  });
+  return config!;
 }
 
 /** Each member would wait 10 s for a primary before it stands. One that must not be it yet is refused. */
