@@ -2,11 +2,11 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import type { Fleet } from '@tollkeeper/fleet';
 import { eventually } from '@tollkeeper/testing';
 import { SERVICES, type ServiceName } from '@tollkeeper/topology';
-import { type ApiClient, logIn } from '../src/api.client.ts';
-import { type FaultRow, formatFaultTable } from '../src/fault.table.ts';
-import { useFleet } from '../src/fleet.stage.ts';
-import { startSteadyTraffic } from '../src/steady.traffic.ts';
-import { newWatchedWorkspace, type WatchedWorkspace } from '../src/watched.workspace.ts';
+import { type ApiClient, logIn } from '../api.client.ts';
+import { type FaultRow, formatFaultTable } from '../fault.table.ts';
+import type { FleetStage } from '../fleet.stage.ts';
+import { startSteadyTraffic } from '../steady.traffic.ts';
+import { newWatchedWorkspace, type WatchedWorkspace } from '../watched.workspace.ts';
 
 const WORKSPACES = 2;
 const ALARMS = 16;
@@ -22,56 +22,53 @@ const FAULTS: [name: string, fault: Fault][] = [
   ['the MongoDB primary', killPrimary],
 ];
 
-describe('while events flow and rules fire, kill -9 and restart', () => {
-  const deaths: string[] = [];
-  const stage = useFleet({
-    mongoMembers: 3,
-    env: { LOG_LEVEL: 'info' },
-    onUnexpectedExit: (_replica, reason) => void deaths.push(reason),
+/** On a fleet with three members of MongoDB. `deaths` says which processes have ended without having been asked to. */
+export function describeFaults(stage: FleetStage, deaths: readonly string[]): void {
+  describe('while events flow and rules fire, kill -9 and restart', () => {
+    const rows: FaultRow[] = [];
+    const watched: WatchedWorkspace[] = [];
+    let owner: ApiClient;
+
+    const watch = () =>
+      newWatchedWorkspace({ target: stage.deployment(), owner, receiver: stage.receiver(), alarms: ALARMS });
+
+    beforeAll(async () => {
+      owner = await logIn(stage.deployment(), stage.deployment().owner);
+    });
+    afterAll(() => {
+      for (const { gateway } of watched) gateway.close();
+      process.stdout.write(`\n${formatFaultTable(rows)}\n`);
+    });
+
+    it.each(FAULTS)(
+      'of %s: everything accepted is counted once, every alert fires once and arrives',
+      async (...fault) => {
+        const [name, strike] = fault;
+        const workspaces = await Promise.all(Array.from({ length: WORKSPACES }, watch));
+        watched.push(...workspaces);
+        const traffic = startSteadyTraffic(workspaces);
+        await eventually(() => {
+          for (const { gateway } of workspaces) expect(gateway.accepted.length).toBeGreaterThan(10 * BATCHES_BEFORE);
+        });
+
+        const restart = await strike(stage.deployment().fleet);
+        const recovering = Promise.all(workspaces.map((each, index) => recovery(each, `after-${index}`)));
+        await restart();
+        const recoveries = await recovering;
+        await traffic.stop();
+
+        for (const each of workspaces) await eventually(() => each.expectExact());
+        rows.push(await toRow(name, workspaces, recoveries));
+        expect(deaths).toEqual([]);
+      },
+    );
+
+    it('and what was exact after each of them still is after all', async () => {
+      expect(watched).toHaveLength(FAULTS.length * WORKSPACES);
+      for (const each of watched) await each.expectExact();
+    });
   });
-  const rows: FaultRow[] = [];
-  const watched: WatchedWorkspace[] = [];
-  let owner: ApiClient;
-
-  const watch = () =>
-    newWatchedWorkspace({ target: stage.deployment(), owner, receiver: stage.receiver(), alarms: ALARMS });
-
-  beforeAll(async () => {
-    owner = await logIn(stage.deployment(), stage.deployment().owner);
-  });
-  afterAll(() => {
-    for (const { gateway } of watched) gateway.close();
-    process.stdout.write(`\n${formatFaultTable(rows)}\n`);
-  });
-
-  it.each(FAULTS)(
-    'of %s: everything accepted is counted once, every alert fires once and arrives',
-    async (...fault) => {
-      const [name, strike] = fault;
-      const workspaces = await Promise.all(Array.from({ length: WORKSPACES }, watch));
-      watched.push(...workspaces);
-      const traffic = startSteadyTraffic(workspaces);
-      await eventually(() => {
-        for (const { gateway } of workspaces) expect(gateway.accepted.length).toBeGreaterThan(10 * BATCHES_BEFORE);
-      });
-
-      const restart = await strike(stage.deployment().fleet);
-      const recovering = Promise.all(workspaces.map((each, index) => recovery(each, `after-${index}`)));
-      await restart();
-      const recoveries = await recovering;
-      await traffic.stop();
-
-      for (const each of workspaces) await eventually(() => each.expectExact());
-      rows.push(await toRow(name, workspaces, recoveries));
-      expect(deaths).toEqual([]);
-    },
-  );
-
-  it('and what was exact after each of them still is after all', async () => {
-    expect(watched).toHaveLength(FAULTS.length * WORKSPACES);
-    for (const each of watched) await each.expectExact();
-  });
-});
+}
 
 type Recovery = Pick<FaultRow, 'acceptedAfterS' | 'countedAfterS' | 'notifiedAfterS'>;
 
