@@ -7,6 +7,14 @@ import type { Authenticator, Route } from '../src/index.ts';
 
 export const secret = 'a-secret-of-more-than-32-characters!';
 
+/** Settings of a server that logs nothing, on a free port. */
+export const quietServer = {
+  title: 'Test',
+  service: 'test',
+  config: { HOST: '127.0.0.1', HTTP_PORT: 0, CALLER_TOKEN_SECRET: secret },
+  logger: createLogger({ service: 'test', level: 'silent' }),
+};
+
 const id = z.string().regex(/^[a-z]{1,10}$/, 'must be 1 to 10 of a-z');
 const item = z.strictObject({ name: z.string().min(1).max(5), tags: z.array(z.string()).optional() });
 const echo = z.object({ value: z.unknown() });

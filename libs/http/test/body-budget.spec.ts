@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createLogger, createMetrics, type Metrics } from '@tollkeeper/runtime';
+import { createMetrics, type Metrics } from '@tollkeeper/runtime';
 import { eventually } from '@tollkeeper/testing';
 import request from 'supertest';
 import { z } from 'zod';
 import { createBodyBudget, createHttpServer, defineRoute, type HttpListener } from '../src/index.ts';
-import { secret } from './api.fixture.ts';
+import { quietServer } from './api.fixture.ts';
 
 const BUDGET_BYTES = 100_000;
 const LIMIT_BYTES = 5 * 1024 * 1024;
@@ -45,6 +45,7 @@ describe('the bodies of all requests under way', () => {
       senderOf: () => 'sender',
     };
     server = createHttpServer({
+      ...quietServer,
       routes: [
         defineRoute({ ...text, path: '/texts', operationId: 'postText', access, handler }),
         defineRoute({
@@ -59,10 +60,6 @@ describe('the bodies of all requests under way', () => {
           },
         }),
       ],
-      title: 'Test',
-      service: 'test',
-      config: { HOST: '127.0.0.1', HTTP_PORT: 0, CALLER_TOKEN_SECRET: secret },
-      logger: createLogger({ service: 'test', level: 'silent' }),
       metrics,
       bodyLimitBytes: LIMIT_BYTES,
       bodyBudgetBytes: BUDGET_BYTES,

@@ -1,11 +1,11 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { createLogger, createMetrics } from '@tollkeeper/runtime';
+import { createMetrics } from '@tollkeeper/runtime';
 import { eventually } from '@tollkeeper/testing';
 import { z } from 'zod';
 import { createHttpServer, defineRoute, type HttpListener } from '../src/index.ts';
-import { secret } from './api.fixture.ts';
+import { quietServer } from './api.fixture.ts';
 
 /** Brings a body over the size up to which it is made a value at once. */
 const LONG = 'x'.repeat(70_000);
@@ -47,6 +47,7 @@ describe('large bodies', () => {
       responses: { 204: { description: 'Taken' } },
     } as const satisfies Partial<Parameters<typeof defineRoute>[0]>;
     server = createHttpServer({
+      ...quietServer,
       routes: [
         defineRoute({ ...list, path: '/lists', operationId: 'postList', handler: async () => ({ status: 204 }) }),
         defineRoute({
@@ -61,10 +62,6 @@ describe('large bodies', () => {
           },
         }),
       ],
-      title: 'Test',
-      service: 'test',
-      config: { HOST: '127.0.0.1', HTTP_PORT: 0, CALLER_TOKEN_SECRET: secret },
-      logger: createLogger({ service: 'test', level: 'silent' }),
       metrics: createMetrics('test'),
     });
     await server.start();
