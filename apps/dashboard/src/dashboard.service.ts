@@ -17,6 +17,7 @@ import { createWindowOf } from './http/window.ts';
 import { createBucketStore } from './store/bucket.store.ts';
 import { createEventRecorder } from './store/event.recorder.ts';
 import { createEventStore } from './store/event.store.ts';
+import { createRollupStore } from './store/rollup.store.ts';
 import { createRunStore } from './store/run.store.ts';
 
 export interface DashboardDeps extends ServiceDeps<DashboardConfig> {
@@ -38,10 +39,11 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   const { connection } = mongo;
   const events = createEventStore(connection, config.RETENTION_SECONDS);
   const runs = createRunStore(connection, config.RETENTION_SECONDS);
-  const buckets = createBucketStore(connection, config.RETENTION_SECONDS);
+  const rollups = createRollupStore(connection, config.RETENTION_SECONDS);
+  const earlier = createBucketStore(connection);
   const consumer = createGatewayEventsConsumer({
     group: createConsumerGroup({ name: CONSUMER_GROUP, eventLog, connection, metrics, logger }),
-    recorder: createEventRecorder({ events, runs, buckets }),
+    recorder: createEventRecorder({ events, runs, rollups }),
     metrics,
     clock,
   });
@@ -51,7 +53,7 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   const budgetsPeer = createGrpcClient(budgetsService, config.BUDGETS_GRPC, deps);
   const budgets = createBudgetsClient(budgetsPeer, logger);
   const windowOf = createWindowOf(directory, clock);
-  const tallies = createTallies({ tallies: [buckets, events], runStarts: [buckets, runs] });
+  const tallies = createTallies({ tallies: [rollups, earlier, events], runStarts: [rollups, earlier, runs] });
   const http = createHttpServer({
     ...deps,
     routes: [

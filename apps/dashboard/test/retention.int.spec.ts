@@ -6,9 +6,9 @@ import { dashboardConfig } from '../src/config.ts';
 import { SPEND_SETTLED, type DashboardEvent } from '../src/domain/event.ts';
 import { recordEvents } from '../src/domain/record-events.ts';
 import { createTallies } from '../src/domain/tallies.ts';
-import { createBucketStore } from '../src/store/bucket.store.ts';
 import { createEventRecorder } from '../src/store/event.recorder.ts';
 import { createEventStore } from '../src/store/event.store.ts';
+import { createRollupStore } from '../src/store/rollup.store.ts';
 import { createRunStore } from '../src/store/run.store.ts';
 
 const MINUTE_MS = 60_000;
@@ -20,9 +20,9 @@ const mongo = useMongo();
 const retentionSeconds = retention.parse(undefined);
 const events = createEventStore(mongo.connection, retentionSeconds);
 const runs = createRunStore(mongo.connection, retentionSeconds);
-const buckets = createBucketStore(mongo.connection, retentionSeconds);
-const recorder = createEventRecorder({ events, runs, buckets });
-const tallies = createTallies({ tallies: [buckets, events], runStarts: [buckets, runs] });
+const rollups = createRollupStore(mongo.connection, retentionSeconds);
+const recorder = createEventRecorder({ events, runs, rollups });
+const tallies = createTallies({ tallies: [rollups, events], runStarts: [rollups, runs] });
 
 beforeAll(() => ensureIndexes(Object.values(mongo.connection.models)));
 
@@ -61,7 +61,7 @@ describe('with the least retention that can be set', () => {
     const { range, previous } = longestReach();
     expect((await lifeOf('events')).keptMs).toBeGreaterThan(range + DAY_MS);
     expect((await lifeOf('runs')).keptMs).toBeGreaterThan(range + DAY_MS);
-    expect((await lifeOf('buckets')).keptMs).toBeGreaterThan(previous + DAY_MS);
+    expect((await lifeOf('rollups')).keptMs).toBeGreaterThan(previous + DAY_MS);
   });
 
   it('the span before 3m is whole from its first whole minute on, and 3m is whole', async () => {
@@ -78,7 +78,7 @@ describe('with the least retention that can be set', () => {
       return { tenantId, source: 'gw', eventId: `e${index}`, type: SPEND_SETTLED, time, data };
     });
     await withTransaction(mongo.connection, (session) => recordEvents(recorder, session, settled));
-    for (const collection of ['events', 'runs', 'buckets']) await expire(collection, now);
+    for (const collection of ['events', 'runs', 'rollups']) await expire(collection, now);
 
     const found = await tallies.ofSpans(tenantId, 'workspace', [before, window]);
 

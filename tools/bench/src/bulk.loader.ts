@@ -1,7 +1,7 @@
 import {
-  createBucketStore,
   createEventRecorder,
   createEventStore,
+  createRollupStore,
   createRunStore,
   recordEvents,
   toDashboardEvent,
@@ -35,7 +35,7 @@ export async function loadInBulk(
   const recorder = createEventRecorder({
     events: createEventStore(connection, retentionSeconds),
     runs: createRunStore(connection, retentionSeconds),
-    buckets: createBucketStore(connection, retentionSeconds),
+    rollups: createRollupStore(connection, retentionSeconds),
   });
   await connection.asPromise();
   try {

@@ -43,7 +43,7 @@ describe('the bulk path of the benchmark', () => {
 
     const { RETENTION_SECONDS: retentionSeconds } = config;
     await loadInBulk({ uri: mongo.uri, database: loaded, retentionSeconds }, tenantId, traffic);
-    for (const collection of ['events', 'buckets', 'runs']) {
+    for (const collection of ['events', 'rollups', 'runs']) {
       const [expected, actual] = await Promise.all(
         [consumed, loaded].map((database) =>
           mongo.connection.getClient().db(database).collection(collection).find().sort({ _id: 1 }).toArray(),

@@ -25,7 +25,7 @@ export function createGatewayEventsConsumer(deps: {
   return deps.group.consumer({
     topic: GATEWAY_EVENTS_TOPIC_OPTIONS,
     decode: ({ value }) => toDashboardEvent(decodeGatewayEvent(value)),
-    documents: () => createWriteCounter(deps.clock()),
+    documents: () => createWriteCounter(deps.recorder, deps.clock()),
     apply: (session, events) => recordEvents(deps.recorder, session, events),
     applied(counted, events) {
       eventsTotal.inc({ outcome: 'counted' }, counted);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { AGENT_GRAINS, GRAIN_MS, GRAINS } from './bucket.ts';
+import { AGENT_GRAINS, GRAIN_MS, GRAINS } from './grain.ts';
 import { planReads, type ReadPlan } from './read-plan.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,5 +1,5 @@
 import type { TimeSpan } from '@tollkeeper/kernel';
-import { GRAIN_MS, type Grain } from './bucket.ts';
+import { GRAIN_MS, type Grain } from './grain.ts';
 
 /**
  * A stretch of raw events to read: `spans` equal parts of `stepMs` (the last may be cut short), from `start` to `end`.

@@ -1,13 +1,8 @@
 import { MAX_EVENT_TIME_AHEAD_MS } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
-import {
-  bucketDeltas,
-  createBucketCounter,
-  createRunCounter,
-  runStarts,
-  type BucketDelta,
-  type RunStart,
-} from './bucket.ts';
+import { rollupDeltas, type RollupDelta } from './rollup.ts';
+import { createRollupCounter, createRunCounter } from './rollup.cost.ts';
+import { runStarts, type RunStart } from './run.ts';
 import { withoutDuplicates, type DashboardEvent } from './event.ts';
 
 /** The writes of {@link recordEvents}. All calls with one `Session` take effect together or not at all. */
@@ -18,7 +13,9 @@ export interface EventRecorder<Session> {
   knownRunStarts(session: Session, runs: { tenantId: TenantId; runId: string }[]): Promise<Map<string, number>>;
   insertEvents(session: Session, events: DashboardEvent[]): Promise<void>;
   saveRunStarts(session: Session, starts: RunStart[]): Promise<void>;
-  addToBuckets(session: Session, deltas: BucketDelta[]): Promise<void>;
+  addToRollups(session: Session, deltas: RollupDelta[]): Promise<void>;
+  /** The number of parts that the roll-ups of a workspace have; Infinity when it is not known. */
+  rollupPartsOf(tenantId: TenantId): number;
 }
 
 /**
@@ -35,7 +32,7 @@ export async function recordEvents<Session>(
   const starts = runStarts(fresh, await recorder.knownRunStarts(session, runsOf(fresh)));
   await recorder.insertEvents(session, fresh);
   await recorder.saveRunStarts(session, starts);
-  await recorder.addToBuckets(session, bucketDeltas(fresh, starts));
+  await recorder.addToRollups(session, rollupDeltas(fresh, starts));
   return fresh.length;
 }
 
@@ -44,13 +41,16 @@ const CLOCK_SKEW_MS = 5 * 60_000;
 
 /**
  * Makes a function that counts, for one event after the other, how many further documents {@link recordEvents} writes
- * at most. These are the event, its buckets (ten for the first event of a kind, none for similar ones), the start of
- * its run, and the buckets that this start leaves when it moves back. `now` is the time in Unix milliseconds.
+ * at most. These are the event, the roll-ups that it is the first to touch, the start of its run, and the roll-ups that
+ * this start leaves when it moves back. `now` is the time in Unix milliseconds.
  */
-export function createWriteCounter(now: number): (event: DashboardEvent) => number {
-  const ofBuckets = createBucketCounter();
+export function createWriteCounter(
+  recorder: Pick<EventRecorder<never>, 'rollupPartsOf'>,
+  now: number,
+): (event: DashboardEvent) => number {
+  const ofRollups = createRollupCounter(recorder.rollupPartsOf);
   const ofRuns = createRunCounter(now + MAX_EVENT_TIME_AHEAD_MS + CLOCK_SKEW_MS);
-  return (event) => 1 + ofRuns(event) + ofBuckets(event);
+  return (event) => 1 + ofRuns(event) + ofRollups(event);
 }
 
 function runsOf(events: DashboardEvent[]): { tenantId: TenantId; runId: string }[] {

@@ -1,5 +1,5 @@
 import type { TenantId, TimeSpan } from '@tollkeeper/kernel';
-import { AGENT_GRAINS, GRAINS } from './bucket.ts';
+import { AGENT_GRAINS, GRAINS } from './grain.ts';
 import { planReads, type ReadPlan } from './read-plan.ts';
 import { addTally, addTallyTo, emptyTally, type Tally } from './tally.ts';
 

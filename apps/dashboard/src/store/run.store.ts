@@ -1,7 +1,7 @@
 import type { TenantId } from '@tollkeeper/kernel';
 import { driverCollection } from '@tollkeeper/mongo';
 import { Schema, type ClientSession, type Connection } from 'mongoose';
-import { runKey, type RunStart } from '../domain/bucket.ts';
+import { runKey, type RunStart } from '../domain/run.ts';
 import type { RunStartStore } from '../domain/tallies.ts';
 
 interface RunDocument {

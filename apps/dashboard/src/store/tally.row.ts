@@ -16,9 +16,6 @@ function perColumn<T>(valueOf: (measure: Measure) => T): Record<Column, T> {
   return Object.fromEntries(ENTRIES.map(([, measure]) => [measure.column, valueOf(measure)])) as Record<Column, T>;
 }
 
-/** The types of a row's columns in a schema. */
-export const TALLY_COLUMNS = perColumn(({ combine }) => (combine === 'sum' ? Number : Date));
-
 export const TALLY_PROJECTION = perColumn(() => 1);
 
 /** The accumulators of a `$group` stage over buckets. */
@@ -37,15 +34,4 @@ export function toTally(row: TallyRow): Tally {
   // $max of no date is null.
   for (const [name, { column }] of ENTRIES) tally[name] = Number(row[column] ?? 0);
   return tally;
-}
-
-/** The update that adds a tally to a bucket. */
-export function toUpdate(tally: Tally): { $inc: Record<string, number>; $max: Record<string, Date> } {
-  const $inc: Record<string, number> = {};
-  const $max: Record<string, Date> = {};
-  for (const [name, { column, combine }] of ENTRIES) {
-    if (combine === 'sum') $inc[column] = tally[name];
-    else $max[column] = new Date(tally[name]);
-  }
-  return { $inc, $max };
 }

@@ -1,0 +1,65 @@
+import { describe, expect, it } from '@jest/globals';
+import { provenTenantId } from '@tollkeeper/kernel';
+import { SPEND_SETTLED, type DashboardEvent } from './event.ts';
+import { createRollupCounter, createRunCounter } from './rollup.cost.ts';
+
+const tenantId = provenTenantId('ws_1');
+const otherTenant = provenTenantId('ws_2');
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const time = 20 * DAY_MS - 1;
+/** What a rewritten part of a roll-up counts as. */
+const PART = 8;
+
+function event(data: DashboardEvent['data'], at = time, tenant = tenantId): DashboardEvent {
+  return { tenantId: tenant, source: 'gw', eventId: 'e', type: SPEND_SETTLED, time: at, data };
+}
+
+describe('the roll-ups that events rewrite', () => {
+  it('are the day and the hour of the first event, and none for others of the same hour', () => {
+    const count = createRollupCounter(() => 1);
+    const events = [event({ agent_id: 'a' }), event({ agent_id: 'b' }, time - 1), event({})];
+    expect(events.map(count)).toEqual([2 * PART, 0, 0]);
+  });
+
+  it('are one more of each other hour, and two of another day or workspace', () => {
+    const count = createRollupCounter(() => 1);
+    const events = [event({}), event({}, time - HOUR_MS), event({}, time - DAY_MS), event({}, time, otherTenant)];
+    expect(events.map(count)).toEqual([2, 1, 2, 2].map((rollups) => rollups * PART));
+  });
+
+  it('are a further part for each agent where it is not known how many parts there are', () => {
+    const count = createRollupCounter(() => Infinity);
+    const events = ['a', 'b', 'a'].map((agent) => event({ agent_id: agent }));
+    expect(events.map(count)).toEqual([4, 2, 0].map((rollups) => rollups * PART));
+  });
+});
+
+describe('the number of documents that runs cost', () => {
+  const run = (id: string, at: number, tenant = tenantId) => event({ run_id: id }, at, tenant);
+
+  it('is each run and the two roll-ups that its start may leave, of late events', () => {
+    const count = createRunCounter(time);
+    const late = time - 5 * DAY_MS;
+    const cost = 1 + 2 * PART;
+    expect([run('a', late), run('a', late), run('b', late), run('a', late, otherTenant)].map(count)).toEqual([
+      ...[cost, 0, cost, cost],
+    ]);
+    expect(count(event({}, late))).toBe(0);
+  });
+
+  it('is each run and at most all roll-ups since the oldest event, of live events', () => {
+    const count = createRunCounter(time);
+    // The same hour and day.
+    const live = time - 2 * 60_000;
+    expect([run('a', live), run('b', live), run('c', live)].map(count)).toEqual([1 + 2 * PART, 1, 1]);
+    // With a late one each of the four runs may leave two.
+    expect(count(run('d', time - 30 * DAY_MS))).toBe(1 + 6 * PART);
+  });
+
+  it('grows when an event of a known run is older than all before', () => {
+    const count = createRunCounter(time);
+    const events = [run('a', time), run('b', time), run('a', time - DAY_MS)];
+    expect(events.map(count)).toEqual([1 + 2 * PART, 1, 2 * PART]);
+  });
+});

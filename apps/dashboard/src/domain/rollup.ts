@@ -1,0 +1,140 @@
+import type { TenantId } from '@tollkeeper/kernel';
+import { SPEND_SETTLED, type DashboardEvent } from './event.ts';
+import { GRAIN_MS, type Grain } from './grain.ts';
+import type { RunStart } from './run.ts';
+import { addTally, emptyTally, tallyOf, type Tally } from './tally.ts';
+
+/**
+ * The spans of UTC that have roll-ups. A roll-up cuts its span into slots: an hour into the minutes of the workspace
+ * and the quarters of an hour of its agents, a day into hours.
+ */
+export const PERIODS = ['day', 'hour'] as const;
+export type Period = (typeof PERIODS)[number];
+
+/** What a slot counts: everything of the workspace, or what one of its agents did. */
+export type Level = 'workspace' | 'agents';
+
+export const PERIOD_MS: Record<Period, number> = { day: 86_400_000, hour: 3_600_000 };
+
+export const SLOT_MS: Record<Period, Record<Level, number>> = {
+  day: { workspace: 3_600_000, agents: 3_600_000 },
+  hour: { workspace: 60_000, agents: 900_000 },
+};
+
+/** The roll-ups whose slots make up a piece of that length. */
+export const PERIOD_OF: Record<Grain, Period> = { '1d': 'day', '1h': 'day', '15m': 'hour', '1m': 'hour' };
+
+/** One roll-up of a workspace. */
+export interface RollupKey {
+  tenantId: TenantId;
+  period: Period;
+  /** Epoch milliseconds. */
+  start: number;
+}
+
+/** What a slot of the workspace holds. */
+export interface WorkspaceSlot {
+  tally: Tally;
+  /**
+   * Runs whose first event lies in the slot. An addition is negative when a late event moved the start of a run to
+   * another slot.
+   */
+  runsStarted: number;
+}
+
+/**
+ * What an agent did. Each event is in one row, so the rows of an agent add up to all it did. The rows with a `model`
+ * are its settlements: of a named model, or of none (null). In the row without, nothing was settled.
+ */
+export interface AgentRow {
+  agentId: string;
+  model: string | null | undefined;
+  /** By the number of the slot, counted from 0. */
+  slots: Map<number, Tally>;
+}
+
+/** What a batch of events adds to one roll-up. */
+export interface RollupDelta extends RollupKey {
+  workspace: Map<number, WorkspaceSlot>;
+  /** By {@link rowKey}. */
+  agents: Map<string, AgentRow>;
+}
+
+export function periodStart(period: Period, time: number): number {
+  return Math.floor(time / PERIOD_MS[period]) * PERIOD_MS[period];
+}
+
+/** The slot of the roll-up from `start` on in which `time` lies. */
+export function slotOf(period: Period, level: Level, start: number, time: number): number {
+  return Math.floor((time - start) / SLOT_MS[period][level]);
+}
+
+/** The slots that a piece of `grain` from `time` on consists of: `first` is the first one, `count` their number. */
+export function slotsOf(grain: Grain, level: Level, time: number): { start: number; first: number; count: number } {
+  const period = PERIOD_OF[grain];
+  const start = periodStart(period, time);
+  return {
+    start,
+    first: slotOf(period, level, start, time),
+    count: Math.max(1, GRAIN_MS[grain] / SLOT_MS[period][level]),
+  };
+}
+
+/** Unique among the rows of a roll-up. A model's name is free text, so it comes last. */
+export function rowKey({ agentId, model }: Pick<AgentRow, 'agentId' | 'model'>): string {
+  return model === undefined ? agentId : model === null ? `${agentId}|` : `${agentId}|=${model}`;
+}
+
+/** What `events` and `starts` add to roll-ups: one delta for each roll-up. */
+export function rollupDeltas(events: DashboardEvent[], starts: RunStart[]): RollupDelta[] {
+  const deltas = new Map<string, RollupDelta>();
+  const at = (tenantId: TenantId, period: Period, time: number): RollupDelta => {
+    const start = periodStart(period, time);
+    const key = `${tenantId}|${period}|${start}`;
+    let delta = deltas.get(key);
+    if (delta === undefined)
+      deltas.set(key, (delta = { tenantId, period, start, workspace: new Map(), agents: new Map() }));
+    return delta;
+  };
+  const workspaceSlot = (tenantId: TenantId, period: Period, time: number): WorkspaceSlot => {
+    const { workspace, start } = at(tenantId, period, time);
+    const slot = slotOf(period, 'workspace', start, time);
+    let held = workspace.get(slot);
+    if (held === undefined) workspace.set(slot, (held = { tally: emptyTally(), runsStarted: 0 }));
+    return held;
+  };
+
+  for (const event of events) {
+    const { tenantId, time } = event;
+    const tally = tallyOf(event);
+    const row = rowOf(event);
+    for (const period of PERIODS) {
+      addTally(workspaceSlot(tenantId, period, time).tally, tally);
+      if (row === undefined) continue;
+      const { agents, start } = at(tenantId, period, time);
+      const key = rowKey(row);
+      let known = agents.get(key);
+      if (known === undefined) agents.set(key, (known = { ...row, slots: new Map() }));
+      addToSlot(known.slots, slotOf(period, 'agents', start, time), tally);
+    }
+  }
+  for (const { tenantId, from, to } of starts) {
+    for (const period of PERIODS) {
+      workspaceSlot(tenantId, period, to).runsStarted += 1;
+      if (from !== undefined) workspaceSlot(tenantId, period, from).runsStarted -= 1;
+    }
+  }
+  return [...deltas.values()];
+}
+
+/** Adds the tally of a slot. */
+export function addToSlot(slots: Map<number, Tally>, slot: number, tally: Tally): void {
+  const held = slots.get(slot);
+  if (held === undefined) slots.set(slot, { ...tally });
+  else addTally(held, tally);
+}
+
+function rowOf({ type, data }: DashboardEvent): Pick<AgentRow, 'agentId' | 'model'> | undefined {
+  if (data.agent_id === undefined) return undefined;
+  return { agentId: data.agent_id, model: type === SPEND_SETTLED ? (data.model?.toWellFormed() ?? null) : undefined };
+}

@@ -1,0 +1,134 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { addToSlot, rowKey, type AgentRow, type WorkspaceSlot } from '../domain/rollup.ts';
+import { addTally, emptyTally, MEASURES, type Tally } from '../domain/tally.ts';
+import { addToAgents, addToWorkspace, divideAgents, packedRows, readWorkspace } from './rollup.codec.ts';
+
+const start = Date.parse('2026-11-22T00:00:00.000Z');
+const DAY_MS = 86_400_000;
+
+const amount = fc.oneof(fc.constant(0), fc.nat(), fc.maxSafeNat(), fc.constant(2 ** 60));
+const tally = fc.record({
+  ...(Object.fromEntries(Object.keys(MEASURES).map((name) => [name, amount])) as Record<keyof Tally, typeof amount>),
+  lastAt: fc.oneof(fc.constant(0), fc.integer({ min: start, max: start + DAY_MS - 1 })),
+});
+const slotNumber = fc.integer({ min: 0, max: 59 });
+const workspaceSlots = fc
+  .array(fc.tuple(slotNumber, fc.record({ tally, runsStarted: fc.integer({ min: -300, max: 300 }) })), { maxLength: 8 })
+  .map((entries) => new Map(entries));
+const row = fc.record({
+  agentId: fc.constantFrom('planner', 'coder', 'a.b', 'ä'),
+  model: fc.option(fc.constantFrom('opus', '', 'a|b', '=opus', '模型', '😀'.repeat(32)), { nil: undefined }),
+  slots: fc.array(fc.tuple(slotNumber, tally), { maxLength: 6 }).map((entries) => new Map(entries)),
+});
+const rows = fc
+  .array(
+    fc.oneof(
+      row,
+      row.map((one) => ({ ...one, model: null })),
+    ),
+    { maxLength: 8 },
+  )
+  .map((list): AgentRow[] => [...new Map(list.map((one) => [rowKey(one), one])).values()]);
+
+function unpacked(packed: Uint8Array | undefined): Map<string, AgentRow> {
+  return new Map(
+    [...packedRows(packed)].map(({ agentId, model, slots }) => {
+      const held = { agentId, model, slots: new Map(slots(start)) };
+      return [rowKey(held), held];
+    }),
+  );
+}
+
+describe('packed roll-ups', () => {
+  it('hold the sum of all that was added to the workspace, slot by slot', () => {
+    fc.assert(
+      fc.property(fc.array(workspaceSlots, { maxLength: 4 }), (batches) => {
+        let packed: Uint8Array | undefined;
+        const expected = new Map<number, WorkspaceSlot>();
+        for (const added of batches) {
+          packed = addToWorkspace(packed, start, added);
+          for (const [slot, held] of added) {
+            const sum = expected.get(slot) ?? { tally: emptyTally(), runsStarted: 0 };
+            addTally(sum.tally, held.tally);
+            sum.runsStarted += held.runsStarted;
+            expected.set(slot, sum);
+          }
+        }
+        expect(new Map(readWorkspace(packed, start))).toEqual(expected);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('hold the sum of all that was added to each agent and model, slot by slot', () => {
+    fc.assert(
+      fc.property(fc.array(rows, { maxLength: 4 }), (batches) => {
+        let packed: Uint8Array | undefined;
+        const expected = new Map<string, AgentRow>();
+        for (const added of batches) {
+          packed = addToAgents(packed, start, added);
+          for (const one of added) {
+            const sum = expected.get(rowKey(one)) ?? { ...one, slots: new Map() };
+            for (const [slot, held] of one.slots) addToSlot(sum.slots, slot, held);
+            expected.set(rowKey(one), sum);
+          }
+        }
+        expect(unpacked(packed)).toEqual(expected);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('hold the same when their agents are divided', () => {
+    fc.assert(
+      fc.property(rows, (list) => {
+        const packed = addToAgents(undefined, start, list);
+        const groups = divideAgents(packed, (agentId) => agentId.length % 3);
+        const joined = new Map([...groups.values()].flatMap((group) => [...unpacked(group)]));
+        expect(joined).toEqual(unpacked(packed));
+        for (const [group, part] of groups) {
+          for (const { agentId } of packedRows(part)) expect(agentId.length % 3).toBe(group);
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  // Stored roll-ups have this form, so what changes it loses them.
+  it('have the bytes that stored roll-ups have', () => {
+    const tally = {
+      ...{ totalMicros: 300, settlements: 2, inputTokens: 0, outputTokens: 7, budgetBlocked: 0, guardBlocked: 1 },
+      lastAt: start + 5,
+    };
+    const mask = 0b1101011;
+    const packedTally = [mask, 0xac, 0x02, 2, 7, 1, 5];
+    const workspace = addToWorkspace(undefined, start, new Map([[3, { tally, runsStarted: -2 }]]));
+    expect([...workspace]).toEqual([3, ...packedTally, 3]);
+    const models = [undefined, null, 'gpt'].map((model) => ({ agentId: 'ab', model, slots: new Map([[4, tally]]) }));
+    expect([...addToAgents(undefined, start, models)]).toEqual([
+      ...[12, 2, 97, 98, 0, 4, ...packedTally],
+      ...[12, 2, 97, 98, 1, 4, ...packedTally],
+      ...[15, 2, 97, 98, 5, 103, 112, 116, 4, ...packedTally],
+    ]);
+  });
+
+  it('from before a measure was added hold none of it, and take more of it', () => {
+    const packed = Uint8Array.from([3, 0b1, 9, 0]);
+    expect([...readWorkspace(packed, start)]).toEqual([
+      [3, { tally: { ...emptyTally(), totalMicros: 9 }, runsStarted: 0 }],
+    ]);
+    const more = { ...emptyTally(), guardBlocked: 1 };
+    const sum = addToWorkspace(packed, start, new Map([[3, { tally: more, runsStarted: 0 }]]));
+    expect([...readWorkspace(sum, start)][0]![1].tally).toEqual({ ...more, totalMicros: 9 });
+  });
+
+  it('that are cut off are an error, and no smaller sum', () => {
+    const whole = addToAgents(undefined, start, [
+      { agentId: 'planner', model: 'opus', slots: new Map([[1, { ...emptyTally(), totalMicros: 300 }]]) },
+    ]);
+    for (let length = 1; length < whole.length; length += 1) {
+      expect(() => unpacked(whole.subarray(0, length))).toThrow(RangeError);
+    }
+  });
+});

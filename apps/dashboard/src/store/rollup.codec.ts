@@ -1,0 +1,172 @@
+import { addToSlot, rowKey, type AgentRow, type WorkspaceSlot } from '../domain/rollup.ts';
+import { addTally, emptyTally, MEASURES, type Tally } from '../domain/tally.ts';
+import { ByteReader, ByteWriter } from './bytes.ts';
+
+/**
+ * The packed form of a roll-up. All numbers are varints (LEB128), texts are UTF-8 behind their length in bytes.
+ *
+ *     workspace: slot*                          slot: number, tally, zigzag(runs started)
+ *     agents:    row*                           row:  length of the rest, agent, model, (number, tally)*
+ *     model:     0 nothing was settled, 1 no model is named, else the length of its name + 2, and the name
+ *     tally:     mask, then each measure whose bit is set. Bit 0 is the first entry of MEASURES
+ *
+ * A tally without a measure holds 0 of it. So a measure may be added behind the others, and none may ever be moved.
+ * The time of the newest event counts from the start of the roll-up.
+ */
+const NAMES = Object.keys(MEASURES) as (keyof Tally)[];
+const NO_SETTLEMENT = 0;
+const NO_MODEL = 1;
+const NAMED = 2;
+
+/**
+ * Bytes of packed agents from which on no further models are told apart: their settlements count as those that name no
+ * model. The rows of an agent stay together, so nothing else bounds what a sender that makes up models has rewritten
+ * for each event. There is room for 6,000 models with the longest names.
+ */
+const MAX_BYTES_WITH_NEW_MODELS = 1024 * 1024;
+
+/** Adds to what `packed` holds of the workspace. `start` is that of the roll-up, in epoch milliseconds. */
+export function addToWorkspace(
+  packed: Uint8Array | undefined,
+  start: number,
+  added: ReadonlyMap<number, WorkspaceSlot>,
+): Uint8Array {
+  const slots = new Map(
+    [...added].map(([slot, { tally, runsStarted }]) => [slot, { tally: { ...tally }, runsStarted }]),
+  );
+  for (const [slot, held] of readWorkspace(packed, start)) {
+    const into = slots.get(slot);
+    if (into === undefined) slots.set(slot, held);
+    else {
+      addTally(into.tally, held.tally);
+      into.runsStarted += held.runsStarted;
+    }
+  }
+  const writer = new ByteWriter();
+  for (const [slot, { tally, runsStarted }] of slots) {
+    writer.varint(slot);
+    writeTally(writer, tally, start);
+    writer.varint(runsStarted < 0 ? -2 * runsStarted - 1 : 2 * runsStarted);
+  }
+  return writer.bytes();
+}
+
+/** The slots of the workspace, by number. */
+export function* readWorkspace(packed: Uint8Array | undefined, start: number): Generator<[number, WorkspaceSlot]> {
+  const reader = new ByteReader(packed);
+  while (reader.more()) {
+    const slot = reader.varint();
+    const tally = readTally(reader, start);
+    const runs = reader.varint();
+    yield [slot, { tally, runsStarted: runs % 2 === 0 ? runs / 2 : -(runs + 1) / 2 }];
+  }
+}
+
+/** Adds `rows` to what `packed` holds of agents. Rows that nothing is added to are copied as they are. */
+export function addToAgents(packed: Uint8Array | undefined, start: number, rows: readonly AgentRow[]): Uint8Array {
+  const isFull = (packed?.length ?? 0) > MAX_BYTES_WITH_NEW_MODELS;
+  const added = new Map((isFull ? withoutNewModels(packed, rows) : rows).map((row) => [rowKey(row), row]));
+  const writer = new ByteWriter();
+  for (const row of packedRows(packed)) {
+    const key = rowKey(row);
+    const more = added.get(key);
+    if (more === undefined) {
+      writer.varint(row.bytes.length);
+      writer.raw(row.bytes);
+      continue;
+    }
+    added.delete(key);
+    const slots = new Map([...more.slots].map(([slot, tally]) => [slot, { ...tally }]));
+    for (const [slot, tally] of row.slots(start)) addToSlot(slots, slot, tally);
+    writeRow(writer, { ...more, slots }, start);
+  }
+  for (const row of added.values()) writeRow(writer, row, start);
+  return writer.bytes();
+}
+
+/** The rows, with those of models that have no row yet in the row that names no model. */
+function withoutNewModels(packed: Uint8Array | undefined, rows: readonly AgentRow[]): AgentRow[] {
+  const known = new Set([...packedRows(packed)].map(rowKey));
+  const joined = new Map<string, AgentRow>();
+  for (const row of rows) {
+    const model = typeof row.model === 'string' && !known.has(rowKey(row)) ? null : row.model;
+    const key = rowKey({ ...row, model });
+    const into = joined.get(key) ?? { agentId: row.agentId, model, slots: new Map<number, Tally>() };
+    for (const [slot, tally] of row.slots) addToSlot(into.slots, slot, tally);
+    joined.set(key, into);
+  }
+  return [...joined.values()];
+}
+
+/** A row as it is stored. Its slots are unpacked only when they are asked for. */
+export interface PackedRow extends Pick<AgentRow, 'agentId' | 'model'> {
+  bytes: Uint8Array;
+  slots(start: number): Generator<[number, Tally]>;
+}
+
+export function* packedRows(packed: Uint8Array | undefined): Generator<PackedRow> {
+  const reader = new ByteReader(packed);
+  while (reader.more()) {
+    const bytes = reader.raw(reader.varint());
+    const row = new ByteReader(bytes);
+    const agentId = row.text(row.varint());
+    const model = row.varint();
+    const named = model === NO_SETTLEMENT ? undefined : model === NO_MODEL ? null : row.text(model - NAMED);
+    yield { agentId, model: named, bytes, slots: (start) => readSlots(row, start) };
+  }
+}
+
+/** Divides the rows of `packed`: `groupOf` says where those of an agent go. */
+export function divideAgents(
+  packed: Uint8Array | undefined,
+  groupOf: (agentId: string) => number,
+): Map<number, Uint8Array> {
+  const writers = new Map<number, ByteWriter>();
+  for (const { agentId, bytes } of packedRows(packed)) {
+    const group = groupOf(agentId);
+    let writer = writers.get(group);
+    if (writer === undefined) writers.set(group, (writer = new ByteWriter()));
+    writer.varint(bytes.length);
+    writer.raw(bytes);
+  }
+  return new Map([...writers].map(([group, writer]) => [group, writer.bytes()]));
+}
+
+function* readSlots(row: ByteReader, start: number): Generator<[number, Tally]> {
+  while (row.more()) yield [row.varint(), readTally(row, start)];
+}
+
+function writeRow(writer: ByteWriter, { agentId, model, slots }: AgentRow, start: number): void {
+  const row = new ByteWriter();
+  row.text(agentId, 0);
+  if (model === undefined) row.varint(NO_SETTLEMENT);
+  else if (model === null) row.varint(NO_MODEL);
+  else row.text(model, NAMED);
+  for (const [slot, tally] of slots) {
+    row.varint(slot);
+    writeTally(row, tally, start);
+  }
+  const bytes = row.bytes();
+  writer.varint(bytes.length);
+  writer.raw(bytes);
+}
+
+function writeTally(writer: ByteWriter, tally: Tally, start: number): void {
+  let mask = 0;
+  for (let index = 0; index < NAMES.length; index += 1) if (tally[NAMES[index]!] !== 0) mask |= 1 << index;
+  writer.varint(mask);
+  for (const name of NAMES) {
+    if (tally[name] !== 0) writer.varint(name === 'lastAt' ? tally.lastAt - start : tally[name]);
+  }
+}
+
+function readTally(reader: ByteReader, start: number): Tally {
+  const tally = emptyTally();
+  const mask = reader.varint();
+  for (let index = 0; index < NAMES.length; index += 1) {
+    if ((mask & (1 << index)) === 0) continue;
+    const name = NAMES[index]!;
+    tally[name] = name === 'lastAt' ? start + reader.varint() : reader.varint();
+  }
+  return tally;
+}

@@ -1,0 +1,149 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
+import { ensureIndexes, withTransaction } from '@tollkeeper/mongo';
+import { useMongo } from '@tollkeeper/testing';
+import { SPEND_SETTLED, type DashboardEvent } from '../src/domain/event.ts';
+import { rollupDeltas } from '../src/domain/rollup.ts';
+import { createTallies, sumTallies } from '../src/domain/tallies.ts';
+import { createRollupStore } from '../src/store/rollup.store.ts';
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const day = Date.parse('2026-11-22T00:00:00.000Z');
+const window = { start: day, end: day + DAY_MS };
+const mongo = useMongo();
+const rollups = createRollupStore(mongo.connection, 2_000_000_000);
+const tallies = createTallies({ tallies: [rollups], runStarts: [rollups] });
+const stored = mongo.connection.collection('rollups');
+
+beforeAll(() => ensureIndexes(Object.values(mongo.connection.models)));
+
+function settled(tenantId: TenantId, agent: number, time: number, model = 'opus'): DashboardEvent {
+  const data = { agent_id: `agent-${agent}`, model, amount_micros: agent + 1, settlement_id: 's' };
+  return { tenantId, source: 'gw', eventId: 'e', type: SPEND_SETTLED, time, data };
+}
+
+const add = (events: DashboardEvent[]) =>
+  withTransaction(mongo.connection, (session) => rollups.add(session, rollupDeltas(events, [])));
+
+describe('the roll-ups of a workspace with thousands of agents', () => {
+  const tenantId = provenTenantId('ws_many');
+  const AGENTS = 3_000;
+  const HOURS = [0, 1, 13, 23];
+
+  beforeAll(async () => {
+    for (const hour of HOURS) {
+      // Some hundreds of agents at a time, so that roll-ups get more parts while they already have several.
+      for (let first = 0; first < AGENTS; first += 400) {
+        const agents = Array.from({ length: Math.min(400, AGENTS - first) }, (_, index) => first + index);
+        await add(agents.map((agent) => settled(tenantId, agent, day + hour * HOUR_MS + agent, `model-${agent % 3}`)));
+      }
+    }
+  });
+
+  it('hold what each agent spent, over the day and in each hour of it', async () => {
+    const byAgent = await tallies.byAgent(tenantId, window);
+    expect(byAgent.size).toBe(AGENTS);
+    for (const [agentId, { totalMicros, settlements }] of byAgent) {
+      const agent = Number(agentId.slice('agent-'.length));
+      expect([totalMicros, settlements]).toEqual([HOURS.length * (agent + 1), HOURS.length]);
+    }
+    const hours = Array.from({ length: 24 }, (_, hour) => day + hour * HOUR_MS);
+    for (const agent of [0, 7, 1_234, AGENTS - 1]) {
+      const series = await tallies.ofSpans(
+        tenantId,
+        { agentId: `agent-${agent}` },
+        hours.map((start) => ({ start, end: start + HOUR_MS })),
+      );
+      expect(series.map(({ settlements }) => settlements)).toEqual(
+        hours.map((_, hour) => (HOURS.includes(hour) ? 1 : 0)),
+      );
+      const models = await tallies.byModel(tenantId, `agent-${agent}`, window);
+      expect([...models].map(([model, { settlements }]) => [model, settlements])).toEqual([
+        [`model-${agent % 3}`, HOURS.length],
+      ]);
+    }
+    const [whole] = await tallies.ofSpans(tenantId, 'workspace', [window]);
+    expect(whole).toEqual(sumTallies(byAgent.values()));
+  });
+
+  it('lie in parts of bounded size, so that an event rewrites little', async () => {
+    const parts = await stored.find({ tenantId }).toArray();
+    expect(parts.length).toBeGreaterThan(5 * 4);
+    for (const { agents } of parts) expect(agents?.length() ?? 0).toBeLessThanOrEqual(16 * 1024);
+    expect(rollups.partsOf(tenantId)).toBeGreaterThanOrEqual(16);
+  });
+});
+
+describe('the roll-ups of agents with hundreds of models', () => {
+  it('hold each agent once when all agents leave a part', async () => {
+    const tenantId = provenTenantId('ws_models');
+    const AGENTS = 6;
+    const MODELS = 100;
+    for (let model = 0; model < MODELS; model += 20) {
+      const events = Array.from({ length: 20 * AGENTS }, (_, index) =>
+        settled(
+          tenantId,
+          index % AGENTS,
+          day,
+          `${'a-long-name-of-a-model-'.repeat(4)}${model + Math.floor(index / AGENTS)}`,
+        ),
+      );
+      await add(events);
+    }
+    const byAgent = await tallies.byAgent(tenantId, window);
+    expect([...byAgent].map(([agent, { settlements }]) => [agent, settlements]).sort()).toEqual(
+      Array.from({ length: AGENTS }, (_, agent) => [`agent-${agent}`, MODELS]),
+    );
+    expect(rollups.partsOf(tenantId)).toBeGreaterThan(1);
+    for (let agent = 0; agent < AGENTS; agent += 1) {
+      expect((await tallies.byModel(tenantId, `agent-${agent}`, window)).size).toBe(MODELS);
+    }
+  });
+
+  it('get no more parts for one agent, and tell no further models apart once they are large', async () => {
+    const tenantId = provenTenantId('ws_made_up');
+    const name = 'm'.repeat(120);
+    const ROUNDS = 12;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      await add(Array.from({ length: 1_000 }, (_, index) => settled(tenantId, 0, day, `${name}${round}/${index}`)));
+    }
+    await add([settled(tenantId, 0, day, `${name}0/0`), settled(tenantId, 0, day, 'another')]);
+    const parts = await stored.find({ tenantId }).toArray();
+    expect(parts).toHaveLength(2);
+    for (const { agents } of parts) expect(agents!.length()).toBeLessThan(1.2 * 1024 * 1024);
+    const models = await tallies.byModel(tenantId, 'agent-0', window);
+    expect(models.size).toBeGreaterThan(5_000);
+    expect(models.get(`${name}0/0`)!.settlements).toBe(2);
+    expect(models.has('another')).toBe(false);
+    expect(sumTallies(models.values()).settlements).toBe(ROUNDS * 1_000 + 2);
+  });
+});
+
+describe('a query', () => {
+  it('sees whole transactions, also while a roll-up gets more parts', async () => {
+    const tenantId = provenTenantId('ws_growing');
+    const AGENTS = 500;
+    let adding = true;
+    const added = (async () => {
+      for (let round = 0; round < 12; round += 1) {
+        const at = day + round * HOUR_MS;
+        await add(Array.from({ length: AGENTS }, (_, agent) => settled(tenantId, agent, at, `model-${round}`)));
+      }
+      adding = false;
+    })();
+    const seen = new Set<number>();
+    while (adding) seen.add(sumTallies((await tallies.byAgent(tenantId, window)).values()).settlements);
+    await added;
+    expect([...seen].filter((settlements) => settlements % AGENTS !== 0)).toEqual([]);
+    expect(rollups.partsOf(tenantId)).toBeGreaterThanOrEqual(16);
+    expect(sumTallies((await tallies.byAgent(tenantId, window)).values()).settlements).toBe(12 * AGENTS);
+  });
+
+  it('finds nothing of another workspace, also of one whose name begins alike', async () => {
+    await add([settled(provenTenantId('ws_1'), 0, day)]);
+    const [tally] = await tallies.ofSpans(provenTenantId('ws_'), 'workspace', [window]);
+    expect(tally!.settlements).toBe(0);
+    expect(await tallies.byAgent(provenTenantId('ws_11'), window)).toEqual(new Map());
+  });
+});
