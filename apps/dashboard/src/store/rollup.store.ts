@@ -1,4 +1,4 @@
-import type { TenantId } from '@tollkeeper/kernel';
+import { startSlices, type TenantId } from '@tollkeeper/kernel';
 import { driverCollection } from '@tollkeeper/mongo';
 import { LRUCache } from 'lru-cache';
 import { Schema, mongo, type ClientSession, type Connection } from 'mongoose';
@@ -87,19 +87,17 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
     return new Map(found.map((document) => [document._id, document]));
   }
 
-  /** All parts but the first of the roll-ups whose first parts are given. */
-  async function findOthers(
-    session: ClientSession | undefined,
-    first: Pick<RollupDocument, '_id'>[],
-  ): Promise<Map<string, RollupDocument>> {
-    if (first.length === 0) return new Map();
+  /** All parts but the first of the roll-ups whose first parts have these keys, of which there is at least one. */
+  function othersOf(session: ClientSession | undefined, first: string[]): mongo.FindCursor<RollupDocument> {
     // ':' comes behind all digits.
-    const ranges = first.map(({ _id }) => ({ _id: { $gt: _id, $lt: siblingKey(_id, ':') } }));
-    const found = await rollups.find({ $or: ranges }, session && { session }).toArray();
-    return new Map(found.map((document) => [document._id, document]));
+    const ranges = first.map((key) => ({ _id: { $gt: key, $lt: siblingKey(key, ':') } }));
+    return rollups.find({ $or: ranges }, session && { session });
   }
 
-  /** Reads the plan's parts on one snapshot, so that no roll-up is seen while it gets more parts. */
+  /**
+   * Reads the plan's parts on one snapshot, so that no roll-up is seen while it gets more parts. Three months of
+   * thousands of agents are hundreds of megabytes, so never all are held at once, and others get their turns.
+   */
   async function readAgents(
     tenantId: TenantId,
     plan: ReadPlan,
@@ -107,20 +105,27 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
     each: (row: PackedRow, piece: Piece) => void,
   ): Promise<void> {
     const pieces = piecesOf(tenantId, plan, 'agents');
-    await connection.getClient().withSession({ snapshot: true }, async (session) => {
-      const first = await find(session, [...pieces.keys()], { workspace: 0 });
-      const divided = [...first.values()].filter(({ parts }) => parts !== undefined);
-      const rest =
-        agentId === undefined
-          ? await findOthers(session, divided)
-          : await find(
-              session,
-              divided.map(({ _id, parts }) => siblingKey(_id, partOf(agentId, parts!))),
-            );
-      for (const [key, { agents }] of [...first, ...rest]) {
-        const piece = pieces.get(siblingKey(key, 0))!;
-        for (const row of packedRows(bytesOf(agents))) each(row, piece);
+    const divided = new Map<string, number>();
+    const slices = startSlices();
+    const readAll = async (parts: mongo.FindCursor<RollupDocument>): Promise<void> => {
+      for await (const { _id, parts: count, agents } of parts) {
+        if (count !== undefined) divided.set(_id, count);
+        const piece = pieces.get(siblingKey(_id, 0))!;
+        for (const row of packedRows(bytesOf(agents))) {
+          if (slices.usedUp()) await slices.next();
+          each(row, piece);
+        }
       }
+    };
+    await connection.getClient().withSession({ snapshot: true }, async (session) => {
+      const withKeys = (keys: string[]) =>
+        rollups.find({ _id: { $in: keys } }, { session, projection: { workspace: 0 } });
+      await readAll(withKeys([...pieces.keys()]));
+      if (divided.size === 0) return;
+      if (agentId === undefined) return readAll(othersOf(session, [...divided.keys()]));
+      const others = [...divided].map(([key, parts]) => siblingKey(key, partOf(agentId, parts)));
+      // Part 0 was read.
+      await readAll(withKeys(others.filter((key) => !divided.has(key))));
     });
   }
 
@@ -173,8 +178,7 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
       agents.set(part, addToAgents(bytesOf(held?.agents), start, rows));
     }
     if (isTooLarge(agents, parts)) {
-      const others = await findOthers(session, [{ _id: partKey(delta, 0) }]);
-      for (const { _id, agents: packed } of others.values()) {
+      for await (const { _id, agents: packed } of othersOf(session, [partKey(delta, 0)])) {
         const part = Number(_id.slice(_id.lastIndexOf('|') + 1));
         if (!agents.has(part)) agents.set(part, bytesOf(packed));
       }
