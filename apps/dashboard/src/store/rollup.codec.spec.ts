@@ -123,6 +123,22 @@ describe('packed roll-ups', () => {
     expect([...readWorkspace(sum, start)][0]![1].tally).toEqual({ ...more, totalMicros: 9 });
   });
 
+  it('stay small when an agent with made-up models settles with all of them in every hour', () => {
+    const most = { ...(Object.fromEntries(Object.keys(MEASURES).map((name) => [name, 2 ** 53 - 1])) as Tally) };
+    let packed: Uint8Array | undefined;
+    for (let slot = 0; slot < 24; slot += 1) {
+      const slots = new Map([[slot, { ...most, lastAt: start + DAY_MS - 1 }]]);
+      const names = Array.from({ length: 2_000 }, (_, index) => index.toString(36));
+      for (let at = 0; at < names.length; at += 1_000) {
+        const rows = names.slice(at, at + 1_000).map((model) => ({ agentId: 'a', model, slots }));
+        packed = addToAgents(packed, start, rows);
+      }
+    }
+    expect(packed!.length).toBeLessThan(2 * 1024 * 1024);
+    const held = [...unpacked(packed).values()];
+    expect(held.reduce((sum, row) => sum + row.slots.size, 0)).toBe(24 * held.length);
+  });
+
   it('that are cut off are an error, and no smaller sum', () => {
     const whole = addToAgents(undefined, start, [
       { agentId: 'planner', model: 'opus', slots: new Map([[1, { ...emptyTally(), totalMicros: 300 }]]) },

@@ -19,11 +19,13 @@ const NO_MODEL = 1;
 const NAMED = 2;
 
 /**
- * Bytes of packed agents from which on no further models are told apart: their settlements count as those that name no
- * model. The rows of an agent stay together, so nothing else bounds what a sender that makes up models has rewritten
- * for each event. There is room for 6,000 models with the longest names.
+ * Models of an agent from which on no further ones are told apart: their settlements count as those that name no model.
+ * The rows of an agent stay together, so nothing else bounds what a sender that makes up models has rewritten for each
+ * event. It is a number of rows and no number of bytes, because rows grow: each may get all slots of a day.
  */
-const MAX_BYTES_WITH_NEW_MODELS = 1024 * 1024;
+const MAX_MODELS = 1_000;
+/** No row of a model is smaller. */
+const MIN_ROW_BYTES = 8;
 
 /** Adds to what `packed` holds of the workspace. `start` is that of the roll-up, in epoch milliseconds. */
 export function addToWorkspace(
@@ -64,8 +66,8 @@ export function* readWorkspace(packed: Uint8Array | undefined, start: number): G
 
 /** Adds `rows` to what `packed` holds of agents. Rows that nothing is added to are copied as they are. */
 export function addToAgents(packed: Uint8Array | undefined, start: number, rows: readonly AgentRow[]): Uint8Array {
-  const isFull = (packed?.length ?? 0) > MAX_BYTES_WITH_NEW_MODELS;
-  const added = new Map((isFull ? withoutNewModels(packed, rows) : rows).map((row) => [rowKey(row), row]));
+  const mayBeFull = (packed?.length ?? 0) >= MAX_MODELS * MIN_ROW_BYTES;
+  const added = new Map((mayBeFull ? withinMaxModels(packed, rows) : rows).map((row) => [rowKey(row), row]));
   const writer = new ByteWriter();
   for (const row of packedRows(packed)) {
     const key = rowKey(row);
@@ -84,12 +86,15 @@ export function addToAgents(packed: Uint8Array | undefined, start: number, rows:
   return writer.bytes();
 }
 
-/** The rows, with those of models that have no row yet in the row that names no model. */
-function withoutNewModels(packed: Uint8Array | undefined, rows: readonly AgentRow[]): AgentRow[] {
-  const known = new Set([...packedRows(packed)].map(rowKey));
+/** The rows. Those of further models of an agent that has {@link MAX_MODELS} are in its row that names no model. */
+function withinMaxModels(packed: Uint8Array | undefined, rows: readonly AgentRow[]): AgentRow[] {
+  const known = new Map(rows.map(({ agentId }) => [agentId, new Set<string>()]));
+  for (const { agentId, model } of packedRows(packed)) if (typeof model === 'string') known.get(agentId)?.add(model);
   const joined = new Map<string, AgentRow>();
   for (const row of rows) {
-    const model = typeof row.model === 'string' && !known.has(rowKey(row)) ? null : row.model;
+    const models = known.get(row.agentId)!;
+    const isFurther = typeof row.model === 'string' && models.size >= MAX_MODELS && !models.has(row.model);
+    const model = isFurther ? null : row.model;
     const key = rowKey({ ...row, model });
     const into = joined.get(key) ?? { agentId: row.agentId, model, slots: new Map<number, Tally>() };
     for (const [slot, tally] of row.slots) addToSlot(into.slots, slot, tally);
