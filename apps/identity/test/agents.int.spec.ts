@@ -39,6 +39,8 @@ describe('agents', () => {
       });
       expect(await list(owner, '?limit=2')).toMatchObject({ items: [{}, { agent_id: 'b' }], next_cursor: 'b' });
       expect(await list(owner, '?limit=2&cursor=b')).toMatchObject({ items: [{ agent_id: 'c' }], next_cursor: null });
+      // A last page that is full is the last one all the same.
+      expect(await list(owner, '?limit=2&cursor=a')).toMatchObject({ items: [{}, {}], next_cursor: null });
     });
 
     it('are 409 when the workspace has them, one of several at the same time', async () => {

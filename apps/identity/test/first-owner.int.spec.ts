@@ -52,6 +52,18 @@ describe('the first owner', () => {
     expect([await count('users'), await count('workspaces'), await count('members')]).toEqual([1, 1, 1]);
     expect((await identity.login(EMAIL)).status).toBe(200);
   });
+
+  it('is one, though replicas that start at the same time have settings of their own', async () => {
+    await identity.stopService();
+    for (const name of ['users', 'workspaces', 'members']) await identity.collection(name).deleteMany({});
+    const replicas = ['one', 'two', 'three'].map((name) =>
+      identity.newReplica({ FIRST_OWNER_EMAIL: `${name}@example.com`, FIRST_WORKSPACE_SLUG: name }),
+    );
+    await Promise.all(replicas.map((replica) => replica.start()));
+    await Promise.all(replicas.map((replica) => replica.stop()));
+    await identity.startService();
+    expect([await count('users'), await count('workspaces'), await count('members')]).toEqual([1, 1, 1]);
+  });
 });
 
 describe('the settings of the first owner', () => {

@@ -51,7 +51,7 @@ export function useIdentity(mongo: TestMongo, settings: Record<string, string> =
   let client: GrpcClient<IdentityServiceDefinition>;
   let document: OpenApiDocument;
 
-  function newReplica(): IdentityService {
+  function newReplica(own: Record<string, string> = {}): IdentityService {
     return createIdentity({
       config: loadConfig(identityConfig, {
         HOST: '127.0.0.1',
@@ -62,6 +62,7 @@ export function useIdentity(mongo: TestMongo, settings: Record<string, string> =
         CALLER_TOKEN_SECRET,
         PUBLIC_URL: 'https://tollkeeper.test',
         ...settings,
+        ...own,
       }),
       logger: logs.logger,
       metrics: createMetrics('identity'),

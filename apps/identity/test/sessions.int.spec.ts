@@ -169,6 +169,13 @@ describe('sessions', () => {
     ] as const)('and all else of an account needs a session: %s %s', async (method, path) => {
       expect((await identity.call(method, path)).status).toBe(401);
     });
+
+    it('is nobody any more once its user is gone', async () => {
+      const { caller, userId } = await identity.newOwner();
+      await identity.collection('users').deleteOne({ _id: userId as never });
+      const me = await identity.call('get', '/api/v1/auth/me', { as: caller });
+      expect([me.status, me.body.code]).toEqual([401, 'unauthenticated']);
+    });
   });
 
   describe('a new password', () => {
@@ -201,6 +208,15 @@ describe('sessions', () => {
         expect(response.body.details).toEqual([{ path: 'current_password', message: 'is not your password' }]);
       }
       expect((await change(owner, PASSWORD, NEW_PASSWORD, cookie)).status).toBe(429);
+    });
+
+    it('is the one of one change, where several ask for one at the same time', async () => {
+      const owner = await identity.newOwner();
+      const passwords = [1, 2, 3].map((n) => `${NEW_PASSWORD} ${n}`);
+      const responses = await Promise.all(passwords.map((to) => change(owner, PASSWORD, to)));
+      expect(responses.map(({ status }) => status).toSorted()).toEqual([204, 400, 400]);
+      const taken = passwords[responses.findIndex(({ status }) => status === 204)] ?? '';
+      expect((await identity.login(owner.email, taken)).status).toBe(200);
     });
 
     it('has at least 12 characters', async () => {
