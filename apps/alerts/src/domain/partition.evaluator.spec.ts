@@ -66,6 +66,14 @@ describe('the windows of a partition', () => {
     expect(restarted.evaluate(eventAt(T + 1))).toEqual([]);
   });
 
+  it('stay as they are when other rules change', () => {
+    const book = bookOf(first, second);
+    const evaluator = createPartitionEvaluator(book, []);
+    evaluator.evaluate(eventAt(T));
+    book.replace(first.tenantId, [first, { ...second, revision: 2 }]);
+    expect(evaluator.evaluate(eventAt(T + 1))).toMatchObject([{ outcome: 'fired', rule: { id: 'rule_1' } }]);
+  });
+
   it('are gone with their rules, whenever that happens', () => {
     const book = bookOf(first, second);
     const evaluator = createPartitionEvaluator(book, []);

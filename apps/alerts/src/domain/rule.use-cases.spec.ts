@@ -7,13 +7,16 @@ const NOW = Date.parse('2026-11-21T18:00:00.000Z');
 const before = ruleOf({ id: 'rule_old', enabled: true });
 const { tenantId } = before;
 
-/** The use cases of a workspace where things stand as given, with `planner` as its only agent. */
-function useCases(given: Partial<RuleFacts> = {}) {
-  const facts = { current: null, ruleCount: 0, others: [], channelIds: new Set<string>(), ...given };
+/**
+ * The use cases of a workspace where things stand as given, and as `meanwhile` when a change is made. Its only agent is
+ * `planner`.
+ */
+function useCases(given: Partial<RuleFacts> = {}, meanwhile = given) {
+  const facts = { current: null, ruleCount: 0, others: [], channelIds: new Set<string>(), ...meanwhile };
   return createRuleUseCases({
     store: {
       list: async () => [],
-      find: async () => facts.current,
+      find: async () => given.current ?? null,
       change: async (_tenantId, _ruleId, decide) => decide(facts),
       delete: async () => false,
     },
@@ -94,11 +97,20 @@ describe('a rule', () => {
     const foreign = { scopeId: 'ws_2', channelIds: ['chan_1', 'chan_2'] };
     await expect(create(foreign, { channelIds: new Set(['chan_1']) })).rejects.toMatchObject({
       code: 'invalid_request',
-      details: [{ path: 'scope_id' }, { path: 'channel_config_ids[1]' }],
+      message:
+        'The rule names what this workspace does not have: scope_id must be ws_1, the id of this workspace, ' +
+        'channel_config_ids[1] must be a channel of this workspace.',
+      details: [
+        { path: 'scope_id', message: 'must be ws_1, the id of this workspace' },
+        { path: 'channel_config_ids[1]', message: 'must be a channel of this workspace' },
+      ],
     });
-    await expect(edit({ scopeType: 'agent', scopeId: 'nobody' })).rejects.toMatchObject({
-      ...{ code: 'invalid_request', details: [{ path: 'scope_id' }] },
-    });
+    // The second has the id of the workspace for that of an agent.
+    for (const scope of [{ scopeId: 'nobody' }, {}]) {
+      await expect(edit({ scopeType: 'agent', ...scope })).rejects.toMatchObject({
+        ...{ code: 'invalid_request', details: [{ path: 'scope_id', message: 'must be an agent of this workspace' }] },
+      });
+    }
   });
 
   it('of an agent that is gone can still be edited, with its scope as it is', async () => {
@@ -114,6 +126,11 @@ describe('a rule', () => {
       return { ...current, scopeType: 'agent', scopeId: reads === 1 ? 'planner' : 'unknown' };
     });
     await expect(racing).rejects.toEqual(conflict('changed meanwhile'));
+  });
+
+  it('that is deleted while it is edited is not found', async () => {
+    const deleted = useCases({ current: before }, {}).edit(tenantId, before.id, (current) => current);
+    await expect(deleted).rejects.toMatchObject({ code: 'not_found' });
   });
 
   it('that is not there is not found, for any use', async () => {
