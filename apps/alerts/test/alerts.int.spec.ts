@@ -273,6 +273,13 @@ describe('the deliveries of an alert', () => {
     });
   });
 
+  it('are in the list of alerts as with each alert alone', async () => {
+    const { tenantId, report, delivery } = await fired();
+    const [listed] = await stack.alerts(tenantId);
+    expect(listed?.['deliveries']).toMatchObject([{ type: 'alert.fired', channel_id: report.channelId }]);
+    expect(listed?.['deliveries']).toEqual([await delivery()]);
+  });
+
   it('disable the channel when the destination is gone, once', async () => {
     const { tenantId, channelId, report, delivery } = await fired();
     const gone = {

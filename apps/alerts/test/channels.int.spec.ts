@@ -161,6 +161,15 @@ describe('changing a channel', () => {
     expect(await stack.getChannel(tenantId, id)).toMatchObject({ channel: { webhook: { signingSecret: '' } } });
   });
 
+  it('says when it was last changed', async () => {
+    const tenantId = newTenant();
+    const { id, created_at: createdAt } = await createChannel(tenantId);
+    stack.clock.now += 1000;
+    const updatedAt = new Date(stack.clock.now).toISOString();
+    const changed = await expecting(200, 'patch', tenantId, `/channels/${id}`, { body: { name: 'Renamed' } });
+    expect(changed).toMatchObject({ created_at: createdAt, updated_at: updatedAt });
+  });
+
   it('takes no new secret of fewer than 16 bytes, but leaves an old one in peace', async () => {
     const tenantId = newTenant();
     const { id } = await createChannel(tenantId, { config: { ...webhookBody.config, signing_secret: 'x'.repeat(16) } });
