@@ -115,6 +115,6 @@ it('a request is a span of the trace that it came with, by method and route and 
     },
     { ...span, name: 'GET', attributes: { ...common, 'http.response.status_code': 404 } },
   ]);
-  for (const { attributes } of receiver.spans) expect(attributes).not.toHaveProperty('tollkeeper.aborted');
-  expect(receiver.spans[2]?.attributes).not.toHaveProperty('http.route');
+  for (const { attributes } of receiver.spans) expect(attributes).not.toHaveProperty(['tollkeeper.aborted']);
+  expect(receiver.spans[2]?.attributes).not.toHaveProperty(['http.route']);
 });
