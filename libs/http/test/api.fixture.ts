@@ -111,6 +111,9 @@ export const routes: Route[] = [
     operationId: 'addGuest',
     access: doorman,
     body: z.strictObject({}),
+    charge: ({ guest }) => {
+      if (guest === 'spent') throw new AppError('rate_limited', 'Enough for today.');
+    },
     responses: { 201: { description: 'The guest', schema: z.object({ guest: z.string() }) } },
     handler: async ({ caller }) => ({ status: 201, body: { guest: caller.guest } }),
   }),

@@ -53,6 +53,13 @@ describe('checks come in the decided order', () => {
     const answer = await http().post('/api/v1/guests').set('authorization', 'ada').send({});
     expect([answer.status, answer.body]).toEqual([201, { guest: 'ada' }]);
   });
+
+  it('the charge of a route, before its schema: what is not valid is charged too, what is not JSON is not', async () => {
+    const send = (body: string) => http().post('/api/v1/guests').set('authorization', 'spent').type('json').send(body);
+    expect([(await send('{}')).status, (await send('{"other":1}')).status, (await send('{')).status]).toEqual([
+      ...[429, 429, 400],
+    ]);
+  });
 });
 
 describe('bodies', () => {
