@@ -136,6 +136,15 @@ describe('large bodies', () => {
     expect(await sendAll(different)).not.toMatch(ONE_BY_ONE);
   });
 
+  it('have 1 MiB at most, where neither their route nor their server says another limit', async () => {
+    const statusOf = async (bytes: number) => {
+      const headers = { 'content-type': 'application/json', authorization: 'sender' };
+      const body = `["${'x'.repeat(bytes - 4)}"]`;
+      return (await fetch(`${server.url}/lists`, { method: 'POST', headers, body })).status;
+    };
+    expect([await statusOf(1024 * 1024), await statusOf(1024 * 1024 + 1)]).toEqual([204, 413]);
+  });
+
   it('are not kept as values while their request is handled', async () => {
     const answer = post('sender', 'a', '/held');
     await handling.promise;
