@@ -10,6 +10,21 @@ const START_TIMEOUT_MS = 120_000;
 const STOP_TIMEOUT_MS = 20_000;
 const KEPT_PROBLEMS = 3;
 
+/** The JVM that Kafka's programs run in. */
+export interface Jvm {
+  java: string;
+  jars: string;
+  /** Of the JVM, on top of those that all of them have. */
+  options: string[];
+}
+
+/** The command line of one of Kafka's programs. One compiler and one collector for all: a class archive fits no other. */
+export function commandLine({ java, jars, options }: Jvm, program: string, ...args: string[]): [string, string[]] {
+  const common = ['-Xms64m', '-Xmx384m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
+  const log = `-Dlog4j2.configurationFile=${LOG_CONFIGURATION}`;
+  return [java, [...common, ...options, log, '-cp', `${jars}/*`, program, ...args]];
+}
+
 /** A broker that takes requests. */
 export interface BrokerProcess {
   pid: number;
@@ -21,11 +36,9 @@ export interface BrokerProcess {
 }
 
 /** Starts the JVM as a direct child; resolves once the broker has started, rejects with the reason when it does not. */
-export async function startBroker(java: string, jars: string, propertiesFile: string): Promise<BrokerProcess> {
-  const options = ['-Xms64m', '-Xmx384m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
-  const log = `-Dlog4j2.configurationFile=${LOG_CONFIGURATION}`;
+export async function startBroker(jvm: Jvm, propertiesFile: string): Promise<BrokerProcess> {
   // Its own process group: Ctrl-C in the terminal must reach the services first and the broker last.
-  const child = spawn(java, [...options, log, '-cp', `${jars}/*`, 'kafka.Kafka', propertiesFile], {
+  const child = spawn(...commandLine(jvm, 'kafka.Kafka', propertiesFile), {
     stdio: ['ignore', 'pipe', 'pipe'],
     detached: true,
   });
