@@ -62,7 +62,7 @@ async function runChecks(checks: Check[]): Promise<TestReport> {
 async function reportCosts(): Promise<void> {
   if (projects?.includes('@tollkeeper/bench') === false) return;
   console.log('\n=== bench:gateway, a report and no check');
-  const short = ['--rounds', '3', '--seconds', '2'];
+  const short = ['--rounds', '3', '--seconds', '1'];
   const { exitCode } = await runCommand('npm', ['run', '--silent', 'bench:gateway', '--', ...short]);
   if (exitCode !== 0) console.log('The benchmark failed; its output above says why. Nothing else depends on it.');
 }
