@@ -28,4 +28,4 @@ COPY --from=build /src/apps/${APP}/dist ./
 # root file system may be read-only; no shell is needed; SIGTERM reaches node itself. What the flags are for:
 # tools/fleet/src/node.flags.ts.
 USER 10001:10001
-ENTRYPOINT ["node", "--disable-warning=TimeoutNegativeWarning", "--no-allocation-site-pretenuring", "main.js"]
+ENTRYPOINT ["node", "--disable-warning=TimeoutNegativeWarning", "--no-allocation-site-pretenuring", "--heap-growing-percent=300", "main.js"]

@@ -16,6 +16,7 @@ import { createLogger, createMetrics, loadConfig, type Component, type Logger } 
  */
 export interface DashboardStack {
   readonly uri: string;
+  readonly mongodPid: number;
   readonly logger: Logger;
   readonly tenantId: TenantId;
   readonly retentionSeconds: number;
@@ -84,6 +85,7 @@ export async function startDashboardStack(): Promise<DashboardStack> {
     loadConfig(dashboardConfig, { ...environment, ...addresses, MONGODB_DATABASE: database });
   return {
     uri: mongod.uri,
+    mongodPid: mongod.pid,
     logger,
     tenantId,
     retentionSeconds: configOf('any').RETENTION_SECONDS,

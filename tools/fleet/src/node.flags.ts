@@ -9,8 +9,15 @@ import { type ServiceName, TOPOLOGY } from '@tollkeeper/topology';
  *   like of it among the old objects for good. Each of those keeps what it refers to alive until the next full
  *   collection, even when nobody needs it any more. The edge then copies a quarter of all that its requests allocate,
  *   in pauses of 10 to 20 ms (ADR 13).
+ * - `--heap-growing-percent=300`: in a heap as small as that of a pod, V8 lets the old objects grow by a third or so
+ *   before it collects all of them again. Large bodies of events then cause ten times as many full collections as on a
+ *   large machine, and a third of ingest's speed goes into them. The limit of the heap stays what it is (ADR 13).
  */
-export const NODE_FLAGS = ['--disable-warning=TimeoutNegativeWarning', '--no-allocation-site-pretenuring'];
+export const NODE_FLAGS = [
+  '--disable-warning=TimeoutNegativeWarning',
+  '--no-allocation-site-pretenuring',
+  '--heap-growing-percent=300',
+];
 
 /**
  * Holds the heap of a service to what V8 takes in its pod: half of the memory. Without it V8 goes by the whole machine,

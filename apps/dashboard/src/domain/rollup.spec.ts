@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { provenTenantId } from '@tollkeeper/kernel';
 import { BUDGET_BLOCKED, SPEND_SETTLED, type DashboardEvent } from './event.ts';
-import { rollupDeltas, rowKey, slotsOf } from './rollup.ts';
+import { rollupDeltas, rowKey, slotsOf, WHOLE_DAY } from './rollup.ts';
 import { tallyOf } from './tally.ts';
 
 const tenantId = provenTenantId('ws_1');
@@ -31,7 +31,18 @@ describe('what events add to roll-ups', () => {
     expect(rollupDeltas([one], [])).toEqual([
       {
         ...{ tenantId, period: 'day', start: 19 * DAY_MS, workspace: new Map([[23, workspace]]) },
-        agents: new Map([[rowKey(agent), { ...agent, slots: new Map([[23, tally]]) }]]),
+        agents: new Map([
+          [
+            rowKey(agent),
+            {
+              ...agent,
+              slots: new Map([
+                [WHOLE_DAY, tally],
+                [23, tally],
+              ]),
+            },
+          ],
+        ]),
       },
       {
         ...{ tenantId, period: 'hour', start: 20 * DAY_MS - HOUR_MS, workspace: new Map([[59, workspace]]) },
@@ -88,7 +99,8 @@ describe('the slots that a piece is read from', () => {
   const start = 19 * DAY_MS;
 
   it.each([
-    ['a day: all hours of the day', '1d', 'agents', start, { start, first: 0, count: 24 }],
+    ['a day of the workspace: all its hours', '1d', 'workspace', start, { start, first: 0, count: 24 }],
+    ['a day of agents: the day as a whole', '1d', 'agents', start, { start, first: 24, count: 1 }],
     ['an hour: one of the day', '1h', 'workspace', start + 5 * HOUR_MS, { start, first: 5, count: 1 }],
     [
       'a quarter of the workspace: its minutes in the hour',

@@ -154,10 +154,14 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
     const total = new Map<K, Tally>();
     await readAgents(tenantId, plan, agentId, (row, { start, spans }) => {
       if (agentId !== undefined && row.agentId !== agentId) return;
+      let unread = spans.size;
       for (const [slot, tally] of row.slots(start)) {
         const span = spans.get(slot);
-        const key = span === undefined ? undefined : keyOf(row, span);
+        if (span === undefined) continue;
+        const key = keyOf(row, span);
         if (key !== undefined) addTallyTo(total, key, tally);
+        unread -= 1;
+        if (unread === 0) break;
       }
     });
     return total;
