@@ -18,7 +18,10 @@ export interface Jvm {
   options: string[];
 }
 
-/** The command line of one of Kafka's programs. One compiler and one collector for all: a class archive fits no other. */
+/**
+ * The command line of one of Kafka's programs. All have the same compiler and collector, because a class archive fits
+ * no other.
+ */
 export function commandLine({ java, jars, options }: Jvm, program: string, ...args: string[]): [string, string[]] {
   const common = ['-Xms64m', '-Xmx384m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'];
   const log = `-Dlog4j2.configurationFile=${LOG_CONFIGURATION}`;

@@ -22,8 +22,8 @@ export const SLOT_MS: Record<Period, Record<Level, number>> = {
 };
 
 /**
- * The slot of an agent's row in which a day counts as a whole, beside its hours. It comes first in the row, so what asks
- * for the day alone reads no more. The rows of all agents over three months are the longest that a query reads.
+ * The slot of an agent's row in which a day counts as a whole, beside its hours. It comes first in the row, so a query
+ * of the day alone reads no more. The rows of all agents over three months are the most that a query reads.
  */
 export const WHOLE_DAY = 24;
 
