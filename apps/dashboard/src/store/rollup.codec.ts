@@ -10,6 +10,7 @@ import { ByteReader, ByteWriter } from './bytes.ts';
  *     model:     0 nothing was settled, 1 no model is named, else the length of its name + 2, and the name
  *     tally:     mask, then each measure whose bit is set. Bit 0 is the first entry of MEASURES
  *
+ * Slots and rows are in the order of their first event, however the events came in batches.
  * A tally without a measure holds 0 of it. So a measure may be added behind the others, and none may ever be moved.
  * The time of the newest event counts from the start of the roll-up.
  */
@@ -33,15 +34,13 @@ export function addToWorkspace(
   start: number,
   added: ReadonlyMap<number, WorkspaceSlot>,
 ): Uint8Array {
-  const slots = new Map(
-    [...added].map(([slot, { tally, runsStarted }]) => [slot, { tally: { ...tally }, runsStarted }]),
-  );
-  for (const [slot, held] of readWorkspace(packed, start)) {
+  const slots = new Map(readWorkspace(packed, start));
+  for (const [slot, { tally, runsStarted }] of added) {
     const into = slots.get(slot);
-    if (into === undefined) slots.set(slot, held);
+    if (into === undefined) slots.set(slot, { tally, runsStarted });
     else {
-      addTally(into.tally, held.tally);
-      into.runsStarted += held.runsStarted;
+      addTally(into.tally, tally);
+      into.runsStarted += runsStarted;
     }
   }
   const writer = new ByteWriter();
@@ -78,8 +77,8 @@ export function addToAgents(packed: Uint8Array | undefined, start: number, rows:
       continue;
     }
     added.delete(key);
-    const slots = new Map([...more.slots].map(([slot, tally]) => [slot, { ...tally }]));
-    for (const [slot, tally] of row.slots(start)) addToSlot(slots, slot, tally);
+    const slots = new Map(row.slots(start));
+    for (const [slot, tally] of more.slots) addToSlot(slots, slot, tally);
     writeRow(writer, { ...more, slots }, start);
   }
   for (const row of added.values()) writeRow(writer, row, start);
