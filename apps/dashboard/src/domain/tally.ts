@@ -5,7 +5,7 @@ export type Measure = Sum | Newest;
 
 /** A sum: the number of events of a type, or the sum of a field of their data. */
 interface Sum {
-  /** Name of the measure in the database. It never changes, because stored roll-ups have it. */
+  /** Name of the measure in the roll-ups of 0.1, which are still read, and in queries of raw events. */
   column: string;
   of: { type: string; amount?: EventAmount };
   combine: 'sum';
@@ -19,8 +19,9 @@ interface Newest {
 }
 
 /**
- * All measures. The tallies in memory, the columns of the roll-ups, their updates and all queries are made from this
- * table. Roll-ups from before a measure was added count 0 of it.
+ * All measures. The tallies in memory, the packed form of roll-ups and all queries are made from this table. Stored
+ * roll-ups know a measure by its place here: add one behind the others, and never move or remove one. Roll-ups from
+ * before a measure was added count 0 of it.
  */
 export const MEASURES = {
   /** USD micros of the settlements. */
