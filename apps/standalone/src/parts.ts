@@ -1,6 +1,7 @@
 import { alertsConfig, createAlerts } from '@tollkeeper/alerts';
 import { budgetsConfig, createBudgets } from '@tollkeeper/budgets';
 import { createDashboard, dashboardConfig } from '@tollkeeper/dashboard';
+import { createEnforcer, enforcerConfig } from '@tollkeeper/enforcer';
 import type { EventLog } from '@tollkeeper/event-log';
 import { createGateway, gatewayConfig } from '@tollkeeper/gateway';
 import { createIdentity, identityConfig } from '@tollkeeper/identity';
@@ -48,6 +49,7 @@ export const PARTS = {
   dashboard: part(dashboardConfig, createDashboard),
   alerts: part(alertsConfig, createAlerts),
   notifier: part(notifierConfig, createNotifier),
+  enforcer: part(enforcerConfig, createEnforcer),
   gateway: part(gatewayConfig, createGateway),
 } satisfies Record<ServiceName, Part>;
 

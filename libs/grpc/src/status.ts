@@ -12,6 +12,7 @@ export const GRPC_STATUS: Record<ErrorCode, status> = {
   not_found: status.NOT_FOUND,
   method_not_allowed: status.UNIMPLEMENTED,
   conflict: status.ALREADY_EXISTS,
+  request_id_reused: status.ALREADY_EXISTS,
   payload_too_large: status.RESOURCE_EXHAUSTED,
   unsupported_media_type: status.INVALID_ARGUMENT,
   rate_limited: status.RESOURCE_EXHAUSTED,

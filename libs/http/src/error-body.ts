@@ -12,6 +12,7 @@ export const HTTP_STATUS: Record<ErrorCode, number> = {
   not_found: 404,
   method_not_allowed: 405,
   conflict: 409,
+  request_id_reused: 409,
   payload_too_large: 413,
   unsupported_media_type: 415,
   rate_limited: 429,

@@ -12,6 +12,7 @@ export const SERVICES = [
   'dashboard',
   'alerts',
   'notifier',
+  'enforcer',
   'gateway',
 ] as const;
 export type ServiceName = (typeof SERVICES)[number];
@@ -111,6 +112,19 @@ export const TOPOLOGY: Readonly<Record<ServiceName, ServiceEntry<ServiceName>>> 
     secrets: ['CALLER_TOKEN_SECRET'],
     settings: ['PUBLIC_URL', 'DESTINATION_ALLOW_CIDRS'],
     internet: true,
+    memoryMib: 384,
+  },
+  /** Grants spend before a call, so that budgets hold. */
+  enforcer: {
+    serves: ['http', 'grpc'],
+    open: [],
+    calls: { grpc: ['keys', 'budgets', 'identity'] },
+    reads: [],
+    writes: [],
+    mongodb: true,
+    secrets: ['CALLER_TOKEN_SECRET'],
+    settings: [],
+    internet: false,
     memoryMib: 384,
   },
   /** The edge. */

@@ -1,0 +1,33 @@
+/** What a daily budget is set for. */
+export const SCOPES = ['workspace', 'agent', 'plan'] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** A daily budget that is set. `scopeId` is the workspace's id, an `agent_id` or a `plan_key`. */
+export interface Limit {
+  scope: Scope;
+  scopeId: string;
+  dailyBudgetMicros: number;
+}
+
+/** A limit on the running day. Amounts are USD micros. */
+export interface LimitRow extends Limit {
+  /** Posted: what was settled on that day. */
+  spentMicros: number;
+  /** What open reservations hold. */
+  heldMicros: number;
+  /** Never below 0. */
+  remainingMicros: number;
+  /** End of the day, epoch milliseconds. */
+  resetsAt: number;
+}
+
+/** Why a call may not spend. */
+export interface Denial extends Omit<LimitRow, 'remainingMicros'> {
+  requestedMicros: number;
+  /** Which limit it is, and what would let the call through. */
+  message: string;
+}
+
+/** How spend got past holds: the terms of the bound (README.md). */
+export const OVERSPEND_CAUSES = ['above_hold', 'late', 'unreserved'] as const;
+export type OverspendCause = (typeof OVERSPEND_CAUSES)[number];

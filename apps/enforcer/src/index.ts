@@ -1,0 +1,2 @@
+export { type EnforcerConfig, enforcerConfig } from './config.ts';
+export { createEnforcer, type EnforcerDeps, type EnforcerService } from './enforcer.service.ts';

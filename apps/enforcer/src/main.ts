@@ -1,0 +1,6 @@
+import { runService } from '@tollkeeper/runtime';
+import manifest from '../package.json' with { type: 'json' };
+import { enforcerConfig } from './config.ts';
+import { createEnforcer } from './enforcer.service.ts';
+
+await runService({ name: 'enforcer', version: manifest.version, config: enforcerConfig, create: createEnforcer });
