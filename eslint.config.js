@@ -32,6 +32,7 @@ const SERVICE_LAYERS = {
   consumers: ['domain', 'store', 'evaluation'],
   evaluation: ['domain', 'store'],
   delivery: ['domain', 'store'],
+  ledger: ['domain', 'store'],
 };
 
 /** These reach no database: the stores have the only queries, and consumers the transactions around them. */

@@ -15,6 +15,7 @@ export const spendSettledData = z.strictObject({
   provider: text(128).optional(),
   input_tokens: tokens.optional(),
   output_tokens: tokens.optional(),
+  reservation_id: identifier.optional(),
 });
 
 export const budgetBlockedData = z.strictObject({

@@ -1,0 +1,66 @@
+import type { GatewayEvent } from '@tollkeeper/contracts';
+import type { TenantId } from '@tollkeeper/kernel';
+import { digestOf } from './journal.ts';
+import type { Denial } from './limit.ts';
+import type { Reservation, ReservationRequest, Settlement } from './reservation.ts';
+import type { ThresholdReached } from './threshold.ts';
+
+/** The events that the enforcer adds to the log. Each has the same id whenever it is made again, so it counts once. */
+const SOURCE = 'tollkeeper/enforcer';
+
+function event(type: string, id: string, at: number, data: object): GatewayEvent {
+  return { specversion: '1.0', id, source: SOURCE, type, time: new Date(at).toISOString(), data };
+}
+
+/** A call was denied. One event for a request, however often it is denied. */
+export function budgetBlocked(
+  tenantId: TenantId,
+  request: ReservationRequest,
+  denial: Denial,
+  at: number,
+): GatewayEvent {
+  const { requestId, runId, agentId, planKey } = request;
+  return event('budget.blocked', `den_${digestOf(tenantId, requestId)}`, at, {
+    run_id: runId,
+    agent_id: agentId,
+    scope: denial.scope,
+    requested_micros: denial.requestedMicros,
+    spent_micros: denial.spentMicros,
+    daily_budget_usd_micros: denial.dailyBudgetMicros,
+    ...(planKey !== null && { plan_key: planKey }),
+  });
+}
+
+/** A reservation is settled by a call. */
+export function spendSettled(
+  tenantId: TenantId,
+  { id, runId, agentId, planKey }: Reservation,
+  settlement: Settlement,
+  at: number,
+): GatewayEvent {
+  const { settlementId, amountMicros, model, provider, inputTokens, outputTokens } = settlement;
+  return event('spend.settled', `stl_${digestOf(tenantId, settlementId)}`, at, {
+    settlement_id: settlementId,
+    run_id: runId,
+    agent_id: agentId,
+    amount_micros: amountMicros,
+    ...(planKey !== null && { plan_key: planKey }),
+    ...(model !== undefined && { model }),
+    ...(provider !== undefined && { provider }),
+    ...(inputTokens !== undefined && { input_tokens: inputTokens }),
+    ...(outputTokens !== undefined && { output_tokens: outputTokens }),
+    reservation_id: id,
+  });
+}
+
+/** The spend of a day has reached a percentage of a limit. One event a limit, day and percentage. */
+export function thresholdReached(tenantId: TenantId, reached: ThresholdReached, at: number): GatewayEvent {
+  const { day, scope, scopeId, percent, spentMicros, dailyBudgetMicros } = reached;
+  return event('budget.threshold_reached', `thr_${digestOf(tenantId, day, scope, scopeId, percent)}`, at, {
+    scope,
+    scope_id: scopeId,
+    percent,
+    spent_micros: spentMicros,
+    daily_budget_usd_micros: dailyBudgetMicros,
+  });
+}

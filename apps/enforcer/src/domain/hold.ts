@@ -1,0 +1,62 @@
+import { AppError } from '@tollkeeper/kernel';
+import { type Ask, findReservation, noSuchReservation, toReservation } from './decision.ts';
+import type { Op } from './journal.ts';
+import { applyOp } from './ledger.ts';
+import type { Reservation } from './reservation.ts';
+
+/** Longest time from a grant to the end of its hold, however often it is extended. */
+const MAX_HOLD_MS = 24 * 3_600_000;
+
+/** Frees what a reservation holds. One that is released or expired stays as it is. */
+export function release(id: string): Ask<Reservation> {
+  return {
+    decide(ledger, context) {
+      const found = findReservation(ledger, id, context);
+      if ('needs' in found) return found;
+      if ('none' in found) return { refusal: noSuchReservation() };
+      const reservation = toReservation(found, context.now);
+      if (reservation.state === 'settled') return conflict('The reservation is settled, so it cannot be released.');
+      if (!('hold' in found)) return { ops: [], answer: reservation };
+      const op: Op = { op: 'release', id, expiresAt: found.hold.expiresAt };
+      applyOp(ledger, op);
+      return { ops: [op], answer: { ...reservation, state: 'released' } };
+    },
+  };
+}
+
+/** Holds it until `ttlSeconds` from now. */
+export function extend(id: string, ttlSeconds: number): Ask<Reservation> {
+  return {
+    decide(ledger, context) {
+      const found = findReservation(ledger, id, context);
+      if ('needs' in found) return found;
+      if ('none' in found) return { refusal: noSuchReservation() };
+      const reservation = toReservation(found, context.now);
+      if (reservation.state !== 'held') return conflict(`The reservation is ${reservation.state}. Reserve anew.`);
+      const expiresAt = context.now + ttlSeconds * 1000;
+      if (expiresAt > reservation.createdAt + MAX_HOLD_MS) {
+        return conflict('A reservation is held for 24 hours at most. Settle what was spent, and reserve anew.');
+      }
+      const op: Op = { op: 'extend', id, expiresAt };
+      applyOp(ledger, op);
+      return { ops: [op], answer: { ...reservation, expiresAt } };
+    },
+  };
+}
+
+/** Finds a reservation, with its newest state. */
+export function read(id: string): Ask<Reservation> {
+  return {
+    decide(ledger, context) {
+      if (!context.isNewest) return { needs: { newest: true } };
+      const found = findReservation(ledger, id, context);
+      if ('needs' in found) return found;
+      if ('none' in found) return { refusal: noSuchReservation() };
+      return { ops: [], answer: toReservation(found, context.now) };
+    },
+  };
+}
+
+function conflict(message: string): { refusal: AppError } {
+  return { refusal: new AppError('conflict', message) };
+}

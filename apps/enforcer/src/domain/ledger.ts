@@ -1,0 +1,170 @@
+import type { Hold, Op, OpOf, Posting } from './journal.ts';
+import type { OverspendCause, Scope } from './limit.ts';
+
+/** A local day `[start, end)` of a workspace in epoch milliseconds. The days of a ledger do not overlap. */
+export interface Day {
+  start: number;
+  end: number;
+  /** The IANA zone whose calendar it follows. */
+  timezone: string;
+}
+
+/** What a workspace, an agent or a plan has spent and holds on one day, in USD micros. */
+export interface Account {
+  /** What was settled. */
+  posted: number;
+  /** What open reservations hold. */
+  held: number;
+  open: number;
+  released: number;
+  expired: number;
+  /** What was posted beyond holds. */
+  overspend: Record<OverspendCause, number>;
+  /** The highest percentage of its limit that was told of. */
+  told: number;
+}
+
+/** An account by what it is of. The workspace has one, with its own id as `scopeId`. */
+export interface AccountName {
+  scope: Scope;
+  scopeId: string;
+}
+
+/**
+ * The state of a workspace: its days with their accounts, and its holds. {@link applyOp} is the only thing that changes
+ * it.
+ */
+export interface Ledger {
+  /** In the order of time. */
+  readonly days: readonly Day[];
+  readonly holdCount: number;
+  hold(id: string): Hold | undefined;
+  setHold(hold: Hold): void;
+  removeHold(id: string): void;
+  addDay(day: Day): void;
+  /** Accounts of the day beside the workspace's. 0 for a day that is not there. */
+  accountCount(day: number): number;
+  /** As it is; undefined while nothing was spent or held, and for a day that is not there. To be read only. */
+  readAccount(day: number, name: AccountName): Readonly<Account> | undefined;
+  /** To be changed; undefined for a day that is not there. */
+  account(day: number, name: AccountName): Account | undefined;
+}
+
+/** How long a day is kept after its end: as long as spend that comes late may still be posted. */
+export const KEEP_DAY_MS = 3 * 86_400_000;
+
+/**
+ * Most accounts of a workspace on one day. Spend of further agents is posted to the workspace and its plan alone, and
+ * they get no reservation.
+ */
+export const MAX_ACCOUNTS = 20_000;
+
+export const EMPTY_ACCOUNT: Readonly<Account> = newAccount();
+
+export function newAccount(): Account {
+  return {
+    posted: 0,
+    held: 0,
+    open: 0,
+    released: 0,
+    expired: 0,
+    overspend: { above_hold: 0, late: 0, unreserved: 0 },
+    told: 0,
+  };
+}
+
+/** The accounts that a call of an agent under a plan counts in, beside the workspace's. */
+export function accountNamesOf({ agentId, planKey }: Pick<Posting, 'agentId' | 'planKey'>): AccountName[] {
+  const names: AccountName[] = [WORKSPACE, { scope: 'agent', scopeId: agentId }];
+  if (planKey !== null) names.push({ scope: 'plan', scopeId: planKey });
+  return names;
+}
+
+/** The workspace's own account. A ledger is of one workspace, so it needs no id here. */
+export const WORKSPACE: AccountName = { scope: 'workspace', scopeId: '' };
+
+/** Whether the account is there, or may still be made. */
+export function hasRoomFor(ledger: Ledger, day: number, name: AccountName): boolean {
+  if (name.scope === 'workspace' || ledger.accountCount(day) < MAX_ACCOUNTS) return true;
+  return ledger.readAccount(day, name) !== undefined;
+}
+
+/**
+ * Applies an op of the journal. Ops about a hold or a day that is not there any more change nothing.
+ */
+export function applyOp(ledger: Ledger, op: Op): void {
+  switch (op.op) {
+    case 'day':
+      return ledger.addDay({ start: op.start, end: op.end, timezone: op.timezone });
+    case 'grant': {
+      ledger.setHold(toHold(op));
+      return change(ledger, op, (account) => {
+        account.held = add(account.held, op.amountMicros);
+        account.open += 1;
+      });
+    }
+    case 'extend': {
+      const hold = ledger.hold(op.id);
+      if (hold !== undefined) ledger.setHold({ ...hold, expiresAt: op.expiresAt });
+      return;
+    }
+    case 'expire':
+      return end(ledger, op.id, (account) => {
+        account.expired += 1;
+      });
+    case 'release':
+      return end(ledger, op.id, (account) => {
+        account.released += 1;
+      });
+    case 'settle':
+      return end(ledger, op.id, (account, hold) => {
+        if (op.counted) return;
+        account.posted = add(account.posted, op.micros);
+        const above = Math.max(0, op.micros - hold.amountMicros);
+        account.overspend.above_hold = add(account.overspend.above_hold, above);
+      });
+    case 'late':
+      return op.counted ? undefined : post(ledger, op, 'late', op.micros);
+    case 'post':
+      return post(ledger, op, 'unreserved', op.micros);
+    case 'tell': {
+      const account = ledger.account(op.day, op);
+      if (account !== undefined) account.told = Math.max(account.told, op.percent);
+    }
+  }
+}
+
+function toHold({ op: _, ...hold }: OpOf<'grant'>): Hold {
+  return hold;
+}
+
+function end(ledger: Ledger, id: string, also: (account: Account, hold: Hold) => void): void {
+  const hold = ledger.hold(id);
+  if (hold === undefined) return;
+  ledger.removeHold(id);
+  change(ledger, hold, (account) => {
+    account.held -= hold.amountMicros;
+    account.open -= 1;
+    also(account, hold);
+  });
+}
+
+function post(ledger: Ledger, to: Posting, cause: OverspendCause, micros: number): void {
+  change(ledger, to, (account) => {
+    account.posted = add(account.posted, micros);
+    account.overspend[cause] = add(account.overspend[cause], micros);
+  });
+}
+
+function change(ledger: Ledger, to: Posting, each: (account: Account) => void): void {
+  for (const name of accountNamesOf(to)) {
+    if (!hasRoomFor(ledger, to.day, name)) continue;
+    const account = ledger.account(to.day, name);
+    if (account !== undefined) each(account);
+  }
+}
+
+/** Sums of amounts stay whole numbers: at the largest one they stop. */
+function add(sum: number, micros: number): number {
+  return Math.min(sum + micros, Number.MAX_SAFE_INTEGER);
+}

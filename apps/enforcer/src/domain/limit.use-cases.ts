@@ -1,0 +1,27 @@
+import type { Clock } from '@tollkeeper/kernel';
+import type { Limits } from './enforcement.ts';
+import { viewLimits } from './limit.view.ts';
+import type { LimitSource } from './peers.ts';
+import { type GrantReader, listReservations } from './reservation.list.ts';
+import type { Submit } from './reservation.use-cases.ts';
+
+export interface LimitDeps {
+  submit: Submit;
+  limits: LimitSource;
+  grants: GrantReader;
+  clock: Clock;
+}
+
+export function createLimits(deps: LimitDeps): Limits {
+  return {
+    async view(tenantId, { agentId, planKey }) {
+      const set = await deps.limits.all(tenantId);
+      const isAll = agentId === undefined && planKey === undefined;
+      const chosen = set.filter(
+        ({ scope, scopeId }) => isAll || scope === 'workspace' || scopeId === { agent: agentId, plan: planKey }[scope],
+      );
+      return deps.submit(tenantId, viewLimits(chosen));
+    },
+    list: (tenantId, filter, page) => listReservations(deps, tenantId, filter, page),
+  };
+}

@@ -1,0 +1,100 @@
+import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
+import { type Ask, findReservation, toReservation } from './decision.ts';
+import type { ReservationFilter, ReservationPage } from './enforcement.ts';
+import type { OpOf } from './journal.ts';
+import type { Reservation } from './reservation.ts';
+import type { Submit } from './reservation.use-cases.ts';
+
+/** A place in a journal. */
+export interface Place {
+  /** Number of the entry. */
+  seq: number;
+  /** Of the op in its entry. */
+  index: number;
+}
+
+/** A grant by its place in the journal. */
+export interface PlacedGrant extends Place {
+  grant: OpOf<'grant'>;
+}
+
+/** Reads the grants of a journal. */
+export interface GrantReader {
+  /**
+   * Those before the place that were decided at `since` or later, newest first, and the place up to which it looked:
+   * null when there are no more. Without a place from the newest on.
+   */
+  grantsBefore(
+    tenantId: TenantId,
+    place: Place | null,
+    since: number,
+  ): Promise<{ grants: PlacedGrant[]; next: Place | null }>;
+}
+
+/** How far back the list goes. */
+const LIST_MS = 48 * 3_600_000;
+/** Most grants that are looked at for a page. What chooses few of them gets shorter pages. */
+const MAX_LOOKED_AT = 2_000;
+
+export async function listReservations(
+  deps: { submit: Submit; grants: GrantReader; clock: Clock },
+  tenantId: TenantId,
+  filter: ReservationFilter,
+  page: { limit: number; cursor: string | undefined },
+): Promise<ReservationPage> {
+  const { submit, grants: reader, clock } = deps;
+  const since = clock() - LIST_MS;
+  const items: Reservation[] = [];
+  let place = page.cursor === undefined ? null : fromCursor(page.cursor);
+  for (let lookedAt = 0; lookedAt < MAX_LOOKED_AT;) {
+    const { grants, next } = await reader.grantsBefore(tenantId, place, since);
+    lookedAt += grants.length;
+    const chosen = grants.filter(({ grant }) => isChosen(grant, filter));
+    const reservations = await submit(tenantId, readAll(chosen));
+    for (const [index, reservation] of reservations.entries()) {
+      if (reservation === null || (filter.state ?? reservation.state) !== reservation.state) continue;
+      items.push(reservation);
+      if (items.length === page.limit) return { items, nextCursor: toCursor(chosen[index]!) };
+    }
+    if (next === null) return { items, nextCursor: null };
+    place = next;
+  }
+  return { items, nextCursor: place === null ? null : toCursor(place) };
+}
+
+function isChosen({ agentId, runId }: OpOf<'grant'>, filter: ReservationFilter): boolean {
+  return (
+    (filter.agentId === undefined || filter.agentId === agentId) &&
+    (filter.runId === undefined || filter.runId === runId)
+  );
+}
+
+/** The reservations as they are now; null for one that has just left the journal. */
+function readAll(placed: readonly PlacedGrant[]): Ask<(Reservation | null)[]> {
+  return {
+    decide(ledger, context) {
+      if (!context.isNewest) return { needs: { newest: true } };
+      const found = placed.map(({ grant }) => findReservation(ledger, grant.id, context));
+      const keys = found.flatMap((one) => ('needs' in one ? (one.needs.keys ?? []) : []));
+      if (keys.length > 0) return { needs: { keys } };
+      const reservations = found.map((one) =>
+        'hold' in one || 'grant' in one ? toReservation(one, context.now) : null,
+      );
+      return { ops: [], answer: reservations };
+    },
+  };
+}
+
+function toCursor({ seq, index }: Place): string {
+  return `${seq}.${index}`;
+}
+
+function fromCursor(text: string): Place {
+  const match = /^(\d{1,12})\.(\d{1,6})$/.exec(text);
+  if (match === null) {
+    throw new AppError('invalid_request', 'The request is not valid.', {
+      details: [{ path: 'cursor', message: 'must be the next_cursor of the page before' }],
+    });
+  }
+  return { seq: Number(match[1]), index: Number(match[2]) };
+}

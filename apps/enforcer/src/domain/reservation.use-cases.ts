@@ -1,0 +1,95 @@
+import type { GatewayEvent } from '@tollkeeper/contracts';
+import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
+import { type Ask, rehearse } from './decision.ts';
+import { budgetBlocked, spendSettled } from './enforcement.events.ts';
+import type { Decision, Reservations } from './enforcement.ts';
+import { extend, read, release } from './hold.ts';
+import type { AgentRegistrar, ApplyingLimits, LimitSource } from './peers.ts';
+import { reserve } from './reserve.ts';
+import { settle } from './settle.ts';
+
+/** Decides requests on the newest ledger of their workspace, and writes what they change into its journal. */
+export type Submit = <Answer>(tenantId: TenantId, ask: Ask<Answer>) => Promise<Answer>;
+
+/** Appends events to the log. Resolves when they are durable. */
+export type AppendEvents = (tenantId: TenantId, events: readonly GatewayEvent[]) => Promise<void>;
+
+export interface ReservationDeps {
+  submit: Submit;
+  append: AppendEvents;
+  limits: LimitSource;
+  agents: AgentRegistrar;
+  clock: Clock;
+  /** Called for each decision. */
+  onDecision: (decision: Decision['decision']) => void;
+  /** Called for each denial that the log did not take. */
+  onUntold: (error: unknown) => void;
+}
+
+/** A gateway has its answer within a second. What is under way when the time is over may still take effect. */
+const ANSWER_MS = 900;
+/** Time for the log to take a denial. */
+const TELL_MS = 300;
+
+export function createReservations(deps: ReservationDeps): Reservations {
+  const { submit, append, limits, agents, clock } = deps;
+
+  async function tellOfDenial(tenantId: TenantId, event: GatewayEvent): Promise<void> {
+    await within(TELL_MS, append(tenantId, [event])).catch(deps.onUntold);
+  }
+
+  return {
+    async reserve(tenantId, request, { dryRun = false } = {}) {
+      const applying = await limits.applying(tenantId, request);
+      requirePlan(applying.plan, request.planKey);
+      const ask = reserve({ ...request, limits: applying.limits, dryRun });
+      const decision = await within(ANSWER_MS - TELL_MS, submit(tenantId, ask));
+      if (dryRun) return decision;
+      deps.onDecision(decision.decision);
+      if (decision.decision === 'allowed') agents.seen(tenantId, request.agentId);
+      else await tellOfDenial(tenantId, budgetBlocked(tenantId, request, decision.denial, clock()));
+      return decision;
+    },
+
+    get: (tenantId, id) => within(ANSWER_MS, submit(tenantId, read(id))),
+
+    settle(tenantId, id, settlement) {
+      const ask = settle(id, settlement);
+      const work = async () => {
+        const { answer, changes } = await submit(tenantId, rehearse(ask));
+        if (!changes) return answer;
+        // The event comes first. If this process dies behind it, the event settles the reservation.
+        await append(tenantId, [spendSettled(tenantId, answer, settlement, clock())]);
+        return submit(tenantId, ask);
+      };
+      return within(ANSWER_MS, work());
+    },
+
+    release: (tenantId, id) => within(ANSWER_MS, submit(tenantId, release(id))),
+    extend: (tenantId, id, ttlSeconds) => within(ANSWER_MS, submit(tenantId, extend(id, ttlSeconds))),
+  };
+}
+
+function requirePlan(plan: ApplyingLimits['plan'], planKey: string | null): void {
+  if (plan !== 'unknown' && plan !== 'inactive') return;
+  const message = plan === 'unknown' ? 'is no plan of this workspace' : 'is a plan that is not active';
+  throw new AppError('invalid_request', `No call can be made under the plan ${planKey}.`, {
+    details: [{ path: 'plan_key', message }],
+  });
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const expired = new Promise<never>((_, reject) => {
+    const error = () =>
+      new AppError('service_unavailable', 'This took too long. Ask again: what was done is not done twice.', {
+        retryAfterSeconds: 1,
+      });
+    timer = setTimeout(() => reject(error()), ms);
+  });
+  try {
+    return await Promise.race([work, expired]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

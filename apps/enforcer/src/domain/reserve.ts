@@ -1,0 +1,120 @@
+import { AppError, MAX_MICROS } from '@tollkeeper/kernel';
+import { findDay } from './day.ts';
+import {
+  type Ask,
+  type Context,
+  type Decided,
+  findReservation,
+  type Found,
+  NEWEST,
+  toReservation,
+} from './decision.ts';
+import type { Decision } from './enforcement.ts';
+import { type Hold, keys, type Op, reservationIdOf } from './journal.ts';
+import { accountNamesOf, applyOp, type Day, EMPTY_ACCOUNT, hasRoomFor, type Ledger } from './ledger.ts';
+import type { Limit } from './limit.ts';
+import { hasRoom, leastRemaining, rowsOf, toDenial } from './limit.rows.ts';
+import type { ReservationRequest } from './reservation.ts';
+
+/** Most reservations of a workspace that are open at a time. */
+export const MAX_OPEN_RESERVATIONS = 50_000;
+
+/** A request with the limits that apply to it. */
+export interface LimitedRequest extends ReservationRequest {
+  limits: readonly Limit[];
+  dryRun: boolean;
+}
+
+/**
+ * Grants or denies: a grant needs `posted + held + amount ≤ limit` for each limit that applies. A repeated request gets
+ * the reservation that it has. A denial is decided on the newest ledger and changes nothing.
+ */
+export function reserve(request: LimitedRequest): Ask<Decision> {
+  return { decide: (ledger, context) => decide(request, ledger, context) };
+}
+
+function decide(request: LimitedRequest, ledger: Ledger, context: Context): Decided<Decision> {
+  const { now, tenantId } = context;
+  const id = reservationIdOf(tenantId, request.requestId);
+  const day = findDay(ledger, now);
+  if (day === undefined) throw new Error('The running day is not open');
+
+  const open = ledger.hold(id);
+  if (open !== undefined) return repeated({ hold: open }, request, ledger, day, now);
+
+  const rows = rowsOf(ledger, day, request.limits);
+  const blocking = leastRemaining(rows.filter((row) => !hasRoom(row, request.amountMicros)));
+  const refusal = refusalOf(ledger, day, request);
+  // The journal refuses a grant under a key that it has. Whatever changes nothing has to look first.
+  if (blocking !== undefined || refusal !== null || request.dryRun || context.find(keys.grant(id)) !== undefined) {
+    const before = findReservation(ledger, id, context);
+    if ('needs' in before) return before;
+    if (!('none' in before)) return repeated(before, request, ledger, day, now);
+    if (!context.isNewest) return NEWEST;
+  }
+  if (refusal !== null) return { refusal };
+  if (blocking !== undefined) {
+    return { ops: [], answer: { decision: 'denied', denial: toDenial(blocking, request.amountMicros), limits: rows } };
+  }
+  if (request.dryRun) return { ops: [], answer: { decision: 'allowed', reservation: null, limits: rows } };
+
+  const { requestId, agentId, runId, planKey, amountMicros, ttlSeconds } = request;
+  const what = { id, requestId, agentId, runId, planKey, amountMicros, ttlSeconds };
+  const hold: Hold = { ...what, day: day.start, createdAt: now, expiresAt: now + ttlSeconds * 1000 };
+  const grant: Op = { op: 'grant', ...hold };
+  applyOp(ledger, grant);
+  return { ops: [grant], answer: allowed({ hold }, request, ledger, day, now) };
+}
+
+type FoundReservation = Exclude<Found, { none: true }>;
+
+function repeated(
+  found: FoundReservation,
+  request: LimitedRequest,
+  ledger: Ledger,
+  day: Day,
+  now: number,
+): Decided<Decision> {
+  const before = 'hold' in found ? found.hold : found.grant;
+  const isSame = (['agentId', 'runId', 'planKey', 'amountMicros', 'ttlSeconds'] as const).every(
+    (field) => before[field] === request[field],
+  );
+  if (isSame) return { ops: [], answer: allowed(found, request, ledger, day, now) };
+  return {
+    refusal: new AppError(
+      'request_id_reused',
+      'Another request had this request_id. Repeat a request with the same content, and choose a new id for a new one.',
+    ),
+  };
+}
+
+function allowed(found: FoundReservation, { limits }: LimitedRequest, ledger: Ledger, day: Day, now: number): Decision {
+  return { decision: 'allowed', reservation: toReservation(found, now), limits: rowsOf(ledger, day, limits) };
+}
+
+function refusalOf(ledger: Ledger, day: Day, { agentId, planKey, amountMicros }: LimitedRequest): AppError | null {
+  if (ledger.holdCount >= MAX_OPEN_RESERVATIONS) {
+    return new AppError(
+      'rate_limited',
+      `The workspace has ${MAX_OPEN_RESERVATIONS} open reservations. Settle or release those of finished calls.`,
+      { retryAfterSeconds: 1 },
+    );
+  }
+  for (const name of accountNamesOf({ agentId, planKey })) {
+    if (!hasRoomFor(ledger, day.start, name)) {
+      return new AppError(
+        'rate_limited',
+        'The workspace has spent as more agents today than can be told apart. Use fewer agent ids.',
+        { retryAfterSeconds: 60 },
+      );
+    }
+    const { held } = ledger.readAccount(day.start, name) ?? EMPTY_ACCOUNT;
+    if (held + amountMicros > MAX_MICROS) {
+      const message = `must not take what is held together above ${MAX_MICROS}; ${held} is held already`;
+      return new AppError('invalid_request', 'The amount is too large.', {
+        details: [{ path: 'amount_micros', message }],
+      });
+    }
+  }
+  return null;
+}

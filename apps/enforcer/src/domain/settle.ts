@@ -1,0 +1,116 @@
+import { AppError } from '@tollkeeper/kernel';
+import { findDay } from './day.ts';
+import { type Ask, findReservation, type Found, noSuchReservation, toReservation } from './decision.ts';
+import { type Hold, keys, type Op, type OpOf, type Posting } from './journal.ts';
+import { applyOp, KEEP_DAY_MS, type Ledger } from './ledger.ts';
+import type { Reservation, Settlement } from './reservation.ts';
+
+/**
+ * Settles a reservation at the call of its gateway. What was spent is posted in full, to the day of the grant, also
+ * when the hold has expired. A settlement that was counted before, by an event, only ends the hold.
+ */
+export function settle(id: string, settlement: Pick<Settlement, 'settlementId' | 'amountMicros'>): Ask<Reservation> {
+  return {
+    decide(ledger, context) {
+      const found = findReservation(ledger, id, context);
+      if ('needs' in found) return found;
+      if ('none' in found) return { refusal: noSuchReservation() };
+      if (isUnsettled(found)) {
+        // If nobody has looked, it is new: the journal refuses a settlement that it has.
+        const counted = context.find(keys.settlement(settlement.settlementId)) ?? null;
+        if (isOfAnother(counted, id)) return conflict('This settlement_id is of another reservation.');
+        const op = write(ledger, found, settlement, counted);
+        const { settlementId } = settlement;
+        const facts = toReservation(found, context.now);
+        return { ops: [op], answer: { ...facts, state: 'settled', settledMicros: op.micros, settlementId } };
+      }
+      if (found.end.op === 'release') return conflict('The reservation was released, so it cannot be settled.');
+      const settled = toReservation(found, context.now);
+      if (settled.settlementId === settlement.settlementId) return { ops: [], answer: settled };
+      return conflict('The reservation has another settlement.');
+    },
+  };
+}
+
+/** Spend that an event tells of. */
+export interface ReportedSpend {
+  settlementId: string;
+  reservationId: string | null;
+  agentId: string;
+  planKey: string | null;
+  micros: number;
+  /** Time of the event, epoch milliseconds. */
+  at: number;
+}
+
+/** What became of reported spend. `too_old` is of a day that is no longer kept, so no limit has it. */
+export type PostOutcome = 'settled' | 'late' | 'unreserved' | 'duplicate' | 'too_old';
+
+/**
+ * Posts spend that an event tells of; it is never refused. With a reservation it settles it, else it belongs to the day
+ * of its time. A settlement counts once, however often and whichever way it comes.
+ */
+export function post(spend: ReportedSpend, now: number): Ask<PostOutcome> {
+  const isTooOld = spend.at < now - KEEP_DAY_MS;
+  return {
+    isFromLog: true,
+    ...(!isTooOld && { at: spend.at }),
+    decide(ledger, context) {
+      const { settlementId, reservationId, agentId, planKey, micros, at } = spend;
+      const counted = context.find(keys.settlement(settlementId));
+      if (counted === undefined) return { needs: { keys: [keys.settlement(settlementId)] } };
+      if (reservationId !== null && !isOfAnother(counted, reservationId)) {
+        const found = findReservation(ledger, reservationId, context);
+        if ('needs' in found) return found;
+        if (isUnsettled(found)) {
+          const outcome = 'hold' in found ? 'settled' : 'late';
+          const op = write(ledger, found, { settlementId, amountMicros: micros }, counted);
+          return { ops: [op], answer: counted === null ? outcome : 'duplicate' };
+        }
+      }
+      if (counted !== null) return { ops: [], answer: 'duplicate' };
+      const day = findDay(ledger, at);
+      if (isTooOld || day === undefined) return { ops: [], answer: 'too_old' };
+      const op: Op = { op: 'post', settlementId, day: day.start, agentId, planKey, micros };
+      applyOp(ledger, op);
+      return { ops: [op], answer: 'unreserved' };
+    },
+  };
+}
+
+type Unsettled = { hold: Hold } | { grant: OpOf<'grant'>; end: OpOf<'expire'> };
+
+/** Whether what was spent under the reservation may still be posted to it. */
+function isUnsettled(found: Found): found is Unsettled {
+  return 'hold' in found || ('end' in found && found.end.op === 'expire');
+}
+
+/** Whether the settlement was counted for another reservation. */
+function isOfAnother(counted: Op | null, id: string): boolean {
+  return counted !== null && (counted.op === 'settle' || counted.op === 'late') && counted.id !== id;
+}
+
+/** Ends the reservation, and posts the amount unless it was `counted` before. */
+function write(
+  ledger: Ledger,
+  found: Unsettled,
+  { settlementId, amountMicros }: Pick<Settlement, 'settlementId' | 'amountMicros'>,
+  counted: Op | null,
+): OpOf<'settle' | 'late'> {
+  const micros = counted !== null && 'micros' in counted ? counted.micros : amountMicros;
+  const common = { settlementId, micros, counted: counted !== null };
+  const op: OpOf<'settle' | 'late'> =
+    'hold' in found
+      ? { op: 'settle', id: found.hold.id, expiresAt: found.hold.expiresAt, ...common }
+      : { op: 'late', id: found.grant.id, expiresAt: found.end.expiresAt, ...common, ...postingOf(found.grant) };
+  applyOp(ledger, op);
+  return op;
+}
+
+function postingOf({ day, agentId, planKey }: Posting): Posting {
+  return { day, agentId, planKey };
+}
+
+function conflict(message: string): { refusal: AppError } {
+  return { refusal: new AppError('conflict', message) };
+}

@@ -1,0 +1,49 @@
+import { findDay } from './day.ts';
+import type { Ask } from './decision.ts';
+import type { Op } from './journal.ts';
+import { applyOp, type Day, EMPTY_ACCOUNT, type Ledger } from './ledger.ts';
+import type { Limit } from './limit.ts';
+
+/** Percentages of a limit that people are told of when spend reaches them. */
+export const TOLD_PERCENTS = [50, 80, 100] as const;
+
+/** Spend of a day has reached a percentage of a limit. */
+export interface ThresholdReached extends Limit {
+  day: number;
+  percent: number;
+  spentMicros: number;
+}
+
+/** Finds what has been reached on the running day and was not told yet. */
+export function findReached(limits: readonly Limit[]): Ask<ThresholdReached[]> {
+  return {
+    isFromLog: true,
+    decide(ledger, { now }) {
+      const day = findDay(ledger, now);
+      return { ops: [], answer: day === undefined ? [] : thresholdsReached(ledger, day, limits) };
+    },
+  };
+}
+
+/** What has been reached on the day and was not told yet, by limit and then by percentage. Any spend reaches a limit of 0. */
+export function thresholdsReached(ledger: Ledger, day: Day, limits: readonly Limit[]): ThresholdReached[] {
+  return limits.flatMap((limit) => {
+    const { posted, told } = ledger.readAccount(day.start, limit) ?? EMPTY_ACCOUNT;
+    const { dailyBudgetMicros } = limit;
+    return TOLD_PERCENTS.filter(
+      (percent) => percent > told && posted > 0 && posted / dailyBudgetMicros >= percent / 100,
+    ).map((percent) => ({ ...limit, day: day.start, percent, spentMicros: posted }));
+  });
+}
+
+/** Remembers what was told. */
+export function tell(reached: readonly ThresholdReached[]): Ask<null> {
+  return {
+    isFromLog: true,
+    decide(ledger) {
+      const ops = reached.map(({ day, scope, scopeId, percent }): Op => ({ op: 'tell', day, scope, scopeId, percent }));
+      for (const op of ops) applyOp(ledger, op);
+      return { ops, answer: null };
+    },
+  };
+}

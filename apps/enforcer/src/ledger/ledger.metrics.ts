@@ -1,0 +1,45 @@
+import type { Metrics } from '@tollkeeper/runtime';
+import type { Op } from '../domain/journal.ts';
+import type { Ledger } from '../domain/ledger.ts';
+import type { OverspendCause } from '../domain/limit.ts';
+
+/** What the work on ledgers tells of itself. */
+export interface LedgerMetrics {
+  /** Call what it returns at the end of the turn. */
+  beginTurn(): () => void;
+  lostRace(): void;
+  /** An op that this replica has written, before it is applied. */
+  committed(ledger: Ledger, op: Op): void;
+}
+
+export function createLedgerMetrics(metrics: Metrics): LedgerMetrics {
+  const turns = metrics.histogram({
+    name: 'enforcer_turn_duration_seconds',
+    help: 'Time to decide the waiting requests of a workspace and to write them into its journal',
+    buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
+  });
+  const lost = metrics.counter({
+    name: 'enforcer_lost_races_total',
+    help: 'Entries that were decided again because another replica had written the next entry of the journal',
+  });
+  const overspend = metrics.counter({
+    name: 'enforcer_overspend_micros_total',
+    help: 'USD micros posted beyond holds, by cause: the terms of the bound',
+    labelNames: ['cause'],
+  });
+
+  return {
+    beginTurn: () => turns.startTimer(),
+    lostRace: () => lost.inc(),
+    committed(ledger, op) {
+      const [cause, micros] = beyondHold(ledger, op);
+      if (micros > 0) overspend.inc({ cause }, micros);
+    },
+  };
+}
+
+function beyondHold(ledger: Ledger, op: Op): [OverspendCause, number] {
+  if (op.op === 'settle' && !op.counted) return ['above_hold', op.micros - (ledger.hold(op.id)?.amountMicros ?? 0)];
+  if (op.op === 'late' && !op.counted) return ['late', op.micros];
+  return op.op === 'post' ? ['unreserved', op.micros] : ['unreserved', 0];
+}

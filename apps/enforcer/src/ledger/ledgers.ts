@@ -1,0 +1,76 @@
+import type { TenantId } from '@tollkeeper/kernel';
+import type { Component, Metrics } from '@tollkeeper/runtime';
+import type { Submit } from '../domain/reservation.use-cases.ts';
+import { createWorkspaceLedger, type WorkspaceLedger, type WorkspaceLedgerDeps } from './workspace.ledger.ts';
+
+/** How often holds that nobody asks about are ended, and idle ledgers are let go. */
+const SWEEP_MS = 5_000;
+/** A ledger that nobody has asked about for this long leaves memory. */
+const IDLE_MS = 600_000;
+/** Most ledgers in memory. Beyond it, the one that was asked about least recently leaves early. */
+const MAX_LEDGERS = 10_000;
+
+/** The ledgers that this replica works on. */
+export interface Ledgers extends Component {
+  submit: Submit;
+}
+
+export function createLedgers(deps: WorkspaceLedgerDeps & { registry: Metrics }): Ledgers {
+  const { clock, logger, registry } = deps;
+  /** In the order of their last use. */
+  const loaded = new Map<TenantId, { ledger: WorkspaceLedger; usedAt: number }>();
+  let timer: NodeJS.Timeout | undefined;
+  registry.gauge({
+    name: 'enforcer_loaded_workspaces',
+    help: 'Workspaces whose ledger this replica has in memory',
+    collect() {
+      this.set(loaded.size);
+    },
+  });
+  registry.gauge({
+    name: 'enforcer_open_reservations',
+    help: 'Reservations that are held, of the workspaces that this replica has in memory',
+    collect() {
+      this.set([...loaded.values()].reduce((sum, { ledger }) => sum + ledger.openReservations, 0));
+    },
+  });
+
+  async function sweep(): Promise<void> {
+    for (const [tenantId, { ledger, usedAt }] of [...loaded]) {
+      try {
+        await ledger.endDueHolds();
+        if (clock() - usedAt < IDLE_MS && loaded.size <= MAX_LEDGERS) continue;
+        await ledger.saveSnapshot();
+        // It may have been asked meanwhile. Another ledger of the workspace would only lose races against this one.
+        if (ledger.isIdle) loaded.delete(tenantId);
+      } catch (err) {
+        logger.warn({ err, tenant_id: tenantId }, 'the holds of a workspace could not be looked through');
+      }
+    }
+    timer?.refresh();
+  }
+
+  return {
+    name: 'ledgers',
+    submit(tenantId, ask) {
+      const known = loaded.get(tenantId);
+      const ledger = known?.ledger ?? createWorkspaceLedger(tenantId, deps);
+      loaded.delete(tenantId);
+      loaded.set(tenantId, { ledger, usedAt: clock() });
+      return ledger.submit(ask);
+    },
+    async start() {
+      timer = setTimeout(() => void sweep(), SWEEP_MS);
+      timer.unref();
+    },
+    async stop() {
+      clearTimeout(timer);
+      timer = undefined;
+      const saves = [...loaded.values()].map(({ ledger }) => ledger.saveSnapshot());
+      for (const { status } of await Promise.allSettled(saves)) {
+        // The journal has everything: a snapshot only saves time.
+        if (status === 'rejected') logger.warn('a snapshot was not written at the stop');
+      }
+    },
+  };
+}

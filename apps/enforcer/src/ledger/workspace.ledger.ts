@@ -1,0 +1,317 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
+import type { Logger } from '@tollkeeper/runtime';
+import TinyQueue from 'tinyqueue';
+import { dayToOpen, findDay } from '../domain/day.ts';
+import type { Ask, Context, Decided } from '../domain/decision.ts';
+import { keysOf, type Op } from '../domain/journal.ts';
+import { applyOp, type Ledger } from '../domain/ledger.ts';
+import { createDraft, type LedgerState } from '../domain/ledger.state.ts';
+import type { JournalStore } from '../store/journal.store.ts';
+import type { SnapshotStore } from '../store/snapshot.store.ts';
+import type { LedgerMetrics } from './ledger.metrics.ts';
+
+/** Most requests that are decided together, and so most of a workspace's that one entry of its journal has. */
+const MAX_BATCH = 1_000;
+/** Most requests of a workspace that wait. Those beyond it are refused at once. */
+const MAX_WAITING = 5_000;
+/** Most holds that one entry ends. */
+const MAX_DUE = 2_000;
+/** Entries that are read at a time. */
+const READ_ENTRIES = 200;
+/** How long a batch is decided anew because other replicas were first, or more has to be looked up. */
+const GIVE_UP_MS = 5_000;
+/**
+ * A replica that has just written an entry can write the next one before any other has read the first. So it lets
+ * others pass: for a moment after each of its turns while there are others, and now and then to see whether there are.
+ */
+const LET_PASS = { pauseMs: 3, whileSeenMs: 250, everyTurns: 16 };
+/** A snapshot is written after so many entries, and after so much time when there is any. */
+const SNAPSHOT_ENTRIES = 256;
+const SNAPSHOT_MS = 3_600_000;
+
+export interface WorkspaceLedgerDeps {
+  journal: JournalStore;
+  snapshots: SnapshotStore;
+  /** The IANA zone of the workspace. Asked when a day begins. */
+  timezoneOf(tenantId: TenantId): Promise<string>;
+  metrics: LedgerMetrics;
+  clock: Clock;
+  logger: Logger;
+}
+
+/** The ledger of a workspace as this replica has it, and the requests that wait for it. */
+export interface WorkspaceLedger {
+  /**
+   * Decides the request, together with the others that wait. Resolves once its ops are durable. Rejects with its
+   * refusal, and with what went wrong with MongoDB: then the ops may or may not be in the journal.
+   */
+  submit<Answer>(ask: Ask<Answer>): Promise<Answer>;
+  /** Ends holds that are past their time. */
+  endDueHolds(): Promise<void>;
+  /** Writes a snapshot if there is anything that the last one has not. */
+  saveSnapshot(): Promise<void>;
+  readonly isIdle: boolean;
+  readonly openReservations: number;
+}
+
+interface Waiting {
+  ask: Ask<unknown>;
+  resolve(answer: unknown): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Any replica may serve any workspace at any time. Each keeps the ledgers that it works on in memory, decides on a
+ * draft, and appends what was decided as the next entry of the journal. If another replica was first, it reads that
+ * entry and decides again. So a decision counts only if it was made on the whole journal before it.
+ */
+export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerDeps): WorkspaceLedger {
+  const { journal, snapshots, metrics, clock, logger } = deps;
+  const queue: Waiting[] = [];
+  /** The holds by their end. A hold that was extended or ended is still in it with its former end. */
+  const ends = new TinyQueue<{ id: string; at: number }>([], (a, b) => a.at - b.at);
+  let ledger: LedgerState | undefined;
+  let seq = 0;
+  let saved = { seq: 0, at: clock() };
+  let isRunning = false;
+  let othersSeenAt = -Infinity;
+  let turnsInARow = 0;
+
+  function note(op: Op): void {
+    if (op.op === 'grant' || op.op === 'extend') ends.push({ id: op.id, at: op.expiresAt });
+  }
+
+  async function load(): Promise<LedgerState> {
+    if (ledger !== undefined) return ledger;
+    const snapshot = await snapshots.load(tenantId);
+    ({ seq } = snapshot);
+    saved = { seq, at: clock() };
+    ends.data = [...snapshot.ledger.holds()].map(({ id, expiresAt }) => ({ id, at: expiresAt }));
+    ends.data.sort((a, b) => a.at - b.at);
+    ends.length = ends.data.length;
+    await catchUp(snapshot.ledger);
+    ledger = snapshot.ledger;
+    return ledger;
+  }
+
+  /** Applies what other replicas have written. */
+  async function catchUp(to: LedgerState): Promise<void> {
+    for (;;) {
+      const entries = await journal.readAfter(tenantId, seq, READ_ENTRIES);
+      for (const entry of entries) {
+        for (const op of entry.ops) {
+          applyOp(to, op);
+          note(op);
+        }
+        ({ seq } = entry);
+      }
+      if (entries.length < READ_ENTRIES) return;
+    }
+  }
+
+  /** The ops that end holds which are past their time. They stay in the queue until the journal has them. */
+  function dueOps(draft: Ledger, now: number): Op[] {
+    const ops: Op[] = [];
+    for (let next = ends.peek(); next !== undefined && next.at <= now; next = ends.peek()) {
+      if (ops.length === MAX_DUE) return ops;
+      ends.pop();
+      const hold = draft.hold(next.id);
+      if (hold === undefined || hold.expiresAt > now) continue;
+      const op: Op = { op: 'expire', id: hold.id, expiresAt: hold.expiresAt };
+      applyOp(draft, op);
+      ops.push(op);
+    }
+    return ops;
+  }
+
+  /** The ops that open the running day, and the days of the requests. */
+  async function dayOps(draft: Ledger, batch: readonly Waiting[], now: number): Promise<Op[]> {
+    const ops: Op[] = [];
+    let timezone: string | undefined;
+    for (const at of [now, ...batch.flatMap(({ ask }) => ask.at ?? [])]) {
+      if (findDay(draft, at) !== undefined) continue;
+      timezone ??= await deps.timezoneOf(tenantId).catch((error: unknown) => {
+        const last = draft.days.at(-1)?.timezone;
+        if (last === undefined) throw error;
+        return last;
+      });
+      const op: Op = { op: 'day', ...dayToOpen(draft, at, timezone) };
+      applyOp(draft, op);
+      ops.push(op);
+    }
+    return ops;
+  }
+
+  async function turn(batch: readonly Waiting[]): Promise<void> {
+    const on = await load();
+    const known = new Map<string, Op | null>();
+    let isNewest = false;
+
+    const lookUp = async (keys: readonly string[]): Promise<void> => {
+      const found = await journal.find(tenantId, keys);
+      for (const key of keys) known.set(key, found.get(key) ?? null);
+    };
+    const readNewest = async (): Promise<void> => {
+      await catchUp(on);
+      isNewest = true;
+    };
+
+    const startedAt = performance.now();
+    while (performance.now() - startedAt < GIVE_UP_MS) {
+      const now = clock();
+      const draft = createDraft(on);
+      const due = dueOps(draft, now);
+      try {
+        // If there may be more of them, these are written first, so that a decision never counts what has expired.
+        const requests = due.length === MAX_DUE ? [] : batch;
+        const ops = [...due, ...(await dayOps(draft, requests, now))];
+        const decided = decideAll(requests, draft, ops, { tenantId, now, isNewest, known });
+        if ('needs' in decided) {
+          if (decided.keys.length > 0) await lookUp(decided.keys);
+          await readNewest();
+          continue;
+        }
+        const outcome = ops.length === 0 ? 'added' : await journal.append(tenantId, { seq: seq + 1, at: now, ops });
+        if (outcome === 'added') {
+          if (ops.length > 0) commit(on, ops, now);
+          due.length = 0;
+          for (const settle of decided.settle) settle();
+          if (requests === batch) return;
+          continue;
+        }
+        if (outcome === 'behind') {
+          othersSeenAt = performance.now();
+          metrics.lostRace();
+          // What was not there before may have come with the entries that were first.
+          for (const [key, op] of known) if (op === null) known.delete(key);
+        } else {
+          await lookUp(ops.flatMap(keysOf));
+        }
+        await readNewest();
+      } finally {
+        for (const op of due) note({ ...op, op: 'extend' } as Op);
+      }
+    }
+    throw new AppError('service_unavailable', 'Too many replicas work on this workspace. Try again shortly.', {
+      retryAfterSeconds: 1,
+    });
+  }
+
+  function commit(on: LedgerState, ops: readonly Op[], now: number): void {
+    seq += 1;
+    for (const op of ops) {
+      metrics.committed(on, op);
+      applyOp(on, op);
+      note(op);
+    }
+    if (seq - saved.seq >= SNAPSHOT_ENTRIES || now - saved.at >= SNAPSHOT_MS) {
+      saveSnapshot().catch((err: unknown) => logger.warn({ err, tenant_id: tenantId }, 'a snapshot was not written'));
+    }
+  }
+
+  async function saveSnapshot(): Promise<void> {
+    if (ledger === undefined || seq === saved.seq) return;
+    saved = { seq, at: clock() };
+    await snapshots.save(tenantId, { seq, ledger });
+  }
+
+  async function letOthersPass(): Promise<void> {
+    turnsInARow += 1;
+    const areOthers = performance.now() - othersSeenAt < LET_PASS.whileSeenMs;
+    if (!areOthers && turnsInARow < LET_PASS.everyTurns) return;
+    turnsInARow = 0;
+    await delay(LET_PASS.pauseMs);
+  }
+
+  async function run(): Promise<void> {
+    isRunning = true;
+    while (queue.length > 0) {
+      const batch = queue.splice(0, MAX_BATCH);
+      const ended = metrics.beginTurn();
+      try {
+        await turn(batch);
+      } catch (error) {
+        for (const { reject } of batch) reject(error);
+      }
+      ended();
+      if (queue.length > 0) await letOthersPass();
+    }
+    isRunning = false;
+  }
+
+  function submit<Answer>(ask: Ask<Answer>): Promise<Answer> {
+    return new Promise<Answer>((resolve, reject) => {
+      if (queue.length >= MAX_WAITING && ask.isFromLog !== true) {
+        const message = 'Too many requests of this workspace are waiting. Try again shortly.';
+        reject(new AppError('service_unavailable', message, { retryAfterSeconds: 1 }));
+        return;
+      }
+      queue.push({ ask, resolve: resolve as (answer: unknown) => void, reject });
+      // Requests that arrive in the same turn of the event loop are decided together.
+      if (!isRunning) {
+        isRunning = true;
+        setImmediate(() => void run());
+      }
+    });
+  }
+
+  return {
+    submit,
+    async endDueHolds() {
+      const next = ends.peek();
+      if (next !== undefined && next.at <= clock()) await submit({ decide: () => ({ ops: [], answer: null }) });
+    },
+    saveSnapshot,
+    get isIdle() {
+      return !isRunning;
+    },
+    get openReservations() {
+      return ledger?.holdCount ?? 0;
+    },
+  };
+}
+
+type AllDecided = { settle: (() => void)[] } | { needs: true; keys: string[] };
+
+/** Decides all requests on the draft, in their order. Adds their ops to `ops`. */
+function decideAll(
+  batch: readonly Waiting[],
+  draft: Ledger,
+  ops: Op[],
+  given: Omit<Context, 'find'> & { known: ReadonlyMap<string, Op | null> },
+): AllDecided {
+  const { known, ...facts } = given;
+  /** The journal does not have these yet, and two requests of a batch may be the same. */
+  const drafted = new Map<string, Op>();
+  const context: Context = { ...facts, find: (key) => drafted.get(key) ?? known.get(key) };
+  const settle: (() => void)[] = [];
+  const keys = new Set<string>();
+  let needs = false;
+
+  for (const { ask, resolve, reject } of batch) {
+    const decided = decide(ask, draft, context);
+    if ('needs' in decided) {
+      needs = true;
+      for (const key of decided.needs.keys ?? []) keys.add(key);
+    } else if ('refusal' in decided) {
+      settle.push(() => reject(decided.refusal));
+    } else {
+      settle.push(() => resolve(decided.answer));
+      for (const op of decided.ops) {
+        ops.push(op);
+        for (const key of keysOf(op)) drafted.set(key, op);
+      }
+    }
+  }
+  return needs ? { needs, keys: [...keys] } : { settle };
+}
+
+/** A request that fails must not stop those that are decided with it. */
+function decide(ask: Ask<unknown>, draft: Ledger, context: Context): Decided<unknown> | { refusal: unknown } {
+  try {
+    return ask.decide(draft, context);
+  } catch (error) {
+    return { refusal: error };
+  }
+}

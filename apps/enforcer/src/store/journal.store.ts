@@ -1,0 +1,141 @@
+import { createHash } from 'node:crypto';
+import type { TenantId } from '@tollkeeper/kernel';
+import { driverCollection, isDuplicateKey } from '@tollkeeper/mongo';
+import { type Connection, mongo, Schema } from 'mongoose';
+import { keysOf, type Op } from '../domain/journal.ts';
+import type { GrantReader, PlacedGrant } from '../domain/reservation.list.ts';
+
+/** Days that the journal reaches back: longer than reservations can be asked for, and settlements are recognised. */
+const KEEP_SECONDS = 4 * 86_400;
+/** Entries and grants that are listed at a time. */
+const READ_ENTRIES = 20;
+const MAX_GRANTS = 500;
+/** Milliseconds after which an operation is given up. */
+const TIMEOUT_MS = 5_000;
+
+/** A step of a workspace's ledger. Entries are numbered 1, 2, 3 … without gaps. */
+export interface Entry {
+  seq: number;
+  /** When it was decided, epoch milliseconds. */
+  at: number;
+  ops: Op[];
+}
+
+/** What became of an entry: `behind` if another one has its number, `repeated` if another one has a key of its ops. */
+export type Appended = 'added' | 'behind' | 'repeated';
+
+/** The journals of all workspaces. What is written has reached the journal of a majority of MongoDB. */
+export interface JournalStore extends GrantReader {
+  append(tenantId: TenantId, entry: Entry): Promise<Appended>;
+  /** The entries with numbers above `seq`, in order; at most `limit`. */
+  readAfter(tenantId: TenantId, seq: number, limit: number): Promise<Entry[]>;
+  /** The ops that have the keys, by key. */
+  find(tenantId: TenantId, keys: readonly string[]): Promise<Map<string, Op>>;
+}
+
+interface StoredEntry extends mongo.Document {
+  /** `ws_…/000000000042`: the workspace and the number. Of two writers of a number, one gets a duplicate key. */
+  _id: string;
+  at: Date;
+  /** Digests of the keys of the ops. Never empty: for a unique index all empty lists are equal. */
+  keys: mongo.Binary[];
+  ops: Op[];
+}
+
+const entrySchema = new Schema<StoredEntry>(
+  { _id: String, at: Date, keys: [Buffer], ops: [Schema.Types.Mixed] },
+  { collection: 'journal', versionKey: false },
+);
+entrySchema.index({ keys: 1 }, { unique: true });
+entrySchema.index({ at: 1 }, { expireAfterSeconds: KEEP_SECONDS });
+
+/** Journals in the database of `connection`. Make it before the connection starts. */
+export function createJournalStore(connection: Connection): JournalStore {
+  const entries = driverCollection(connection, 'JournalEntry', entrySchema);
+  // What a majority has cannot be rolled back, so no decision is made on it that has to be taken back.
+  const reading = { readConcern: { level: 'majority' }, timeoutMS: TIMEOUT_MS } as const;
+
+  return {
+    async append(tenantId, { seq, at, ops }) {
+      const keys = ops.flatMap(keysOf);
+      const _id = idOf(tenantId, seq);
+      const digests = (keys.length === 0 ? [`entry/${seq}`] : keys).map((key) => digest(tenantId, key));
+      try {
+        await entries.insertOne({ _id, at: new Date(at), keys: digests, ops }, { timeoutMS: TIMEOUT_MS });
+        return 'added';
+      } catch (error) {
+        if (!isDuplicateKey(error)) throw error;
+        const pattern = (error as { keyPattern?: object }).keyPattern ?? {};
+        return 'keys' in pattern ? 'repeated' : 'behind';
+      }
+    },
+
+    async readAfter(tenantId, seq, limit) {
+      const found = await entries
+        .find({ _id: { $gt: idOf(tenantId, seq), $lte: idOf(tenantId, MAX_SEQ) } }, reading)
+        .project<StoredEntry>({ keys: 0 })
+        .sort({ _id: 1 })
+        .limit(limit)
+        .toArray();
+      return found.map(toEntry);
+    },
+
+    async grantsBefore(tenantId, place, since) {
+      const { seq, index } = place ?? { seq: MAX_SEQ, index: 0 };
+      const found = await entries
+        .find({ _id: { $gt: idOf(tenantId, 0), $lte: idOf(tenantId, seq) }, at: { $gte: new Date(since) } }, reading)
+        .hint({ _id: 1 })
+        .project<StoredEntry>({ keys: 0 })
+        .sort({ _id: -1 })
+        .limit(READ_ENTRIES)
+        .toArray();
+      const grants = found.map(toEntry).flatMap((entry) =>
+        entry.ops
+          .map((grant, at) => ({ seq: entry.seq, index: at, grant }))
+          .filter((placed): placed is PlacedGrant => placed.grant.op === 'grant')
+          .filter((placed) => entry.seq !== seq || placed.index < index)
+          .reverse(),
+      );
+      if (grants.length > MAX_GRANTS) {
+        const chosen = grants.slice(0, MAX_GRANTS);
+        return { grants: chosen, next: chosen.at(-1)! };
+      }
+      const oldest = found.at(-1);
+      const isEnd = oldest === undefined || found.length < READ_ENTRIES;
+      return { grants, next: isEnd ? null : { seq: toEntry(oldest).seq, index: 0 } };
+    },
+
+    async find(tenantId, keys) {
+      const wanted = new Set(keys);
+      const digests = keys.map((key) => digest(tenantId, key));
+      const found = await entries
+        .find({ keys: { $in: digests } }, reading)
+        .project<StoredEntry>({ ops: 1 })
+        .toArray();
+      const ops = found.flatMap((entry) => entry.ops);
+      return new Map(
+        ops.flatMap((op) =>
+          keysOf(op)
+            .filter((key) => wanted.has(key))
+            .map((key) => [key, op] as const),
+        ),
+      );
+    },
+  };
+}
+
+/** The largest number that an id has room for. */
+const MAX_SEQ = 999_999_999_999;
+
+function idOf(tenantId: TenantId, seq: number): string {
+  return `${tenantId}/${String(seq).padStart(12, '0')}`;
+}
+
+function toEntry({ _id, at, ops }: StoredEntry): Entry {
+  return { seq: Number(_id.slice(_id.lastIndexOf('/') + 1)), at: at.getTime(), ops };
+}
+
+/** The workspace is part of it, so that no workspace meets the keys of another one. */
+function digest(tenantId: TenantId, key: string): mongo.Binary {
+  return new mongo.Binary(createHash('sha256').update(`${tenantId}/${key}`).digest().subarray(0, 16));
+}
