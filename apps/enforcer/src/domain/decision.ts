@@ -58,7 +58,7 @@ export function findReservation(ledger: Ledger, id: string, context: Context): F
 
 export const NEWEST = { needs: { newest: true } } as const satisfies { needs: Needs };
 
-/** A reservation as its callers see it. A hold that is past its time counts as expired, whether that is written or not. */
+/** A reservation as its callers see it. A hold that is past its time is expired, whether that is written or not. */
 export function toReservation(found: Exclude<Found, { none: true }>, now: number): Reservation {
   if ('hold' in found) {
     const { hold } = found;

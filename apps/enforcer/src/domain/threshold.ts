@@ -25,7 +25,10 @@ export function findReached(limits: readonly Limit[]): Ask<ThresholdReached[]> {
   };
 }
 
-/** What has been reached on the day and was not told yet, by limit and then by percentage. Any spend reaches a limit of 0. */
+/**
+ * What has been reached on the day and was not told yet, by limit and then by percentage. Any spend reaches a limit of
+ * 0.
+ */
 export function thresholdsReached(ledger: Ledger, day: Day, limits: readonly Limit[]): ThresholdReached[] {
   return limits.flatMap((limit) => {
     const { posted, told } = ledger.readAccount(day.start, limit) ?? EMPTY_ACCOUNT;
