@@ -1,4 +1,5 @@
 import { keysService, budgetsService, identityService } from '@tollkeeper/contracts';
+import type { EventLog } from '@tollkeeper/event-log';
 import { createGrpcClient, createGrpcServer } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
 import { connectMongo, explainOutage } from '@tollkeeper/mongo';
@@ -11,7 +12,10 @@ import {
 } from '@tollkeeper/runtime';
 import type { EnforcerConfig } from './config.ts';
 
-export type EnforcerDeps = ServiceDeps<EnforcerConfig>;
+export interface EnforcerDeps extends ServiceDeps<EnforcerConfig> {
+  /** Started before the service and stopped after it. */
+  eventLog: EventLog;
+}
 
 /** Grants spend before a call, so that budgets hold. Addresses are valid once started. */
 export type EnforcerService = Component & ServesHttp & ServesGrpc;

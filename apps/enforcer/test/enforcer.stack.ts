@@ -1,4 +1,5 @@
 import { afterAll, beforeAll } from '@jest/globals';
+import { createConfiguredEventLog, type EventLog } from '@tollkeeper/event-log';
 import { createMetrics, loadConfig } from '@tollkeeper/runtime';
 import { CALLER_TOKEN_SECRET, createPeers, testLogger, type TestMongo } from '@tollkeeper/testing';
 import { createEnforcer, enforcerConfig, type EnforcerService } from '../src/index.ts';
@@ -8,6 +9,8 @@ export function useEnforcer(mongo: TestMongo) {
   const { logger } = testLogger();
   const database = mongo.newDatabase();
   const peers = createPeers(logger, []);
+  const logDatabase = mongo.newDatabase();
+  let eventLog: EventLog;
   let service: EnforcerService;
 
   beforeAll(async () => {
@@ -23,11 +26,19 @@ export function useEnforcer(mongo: TestMongo) {
       BUDGETS_GRPC: peers.address,
       IDENTITY_GRPC: peers.address,
     });
-    service = createEnforcer({ config, logger, metrics: createMetrics('enforcer') });
+    const metrics = createMetrics('enforcer');
+    eventLog = createConfiguredEventLog({
+      config: { EVENT_LOG_MONGODB_URI: mongo.uri, EVENT_LOG_DATABASE: logDatabase },
+      logger,
+      metrics,
+    });
+    await eventLog.start();
+    service = createEnforcer({ config, logger, metrics, eventLog });
     await service.start();
   });
   afterAll(async () => {
     await service.stop();
+    await eventLog.stop();
     await peers.stop();
   });
   return { service: () => service };

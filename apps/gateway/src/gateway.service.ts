@@ -40,6 +40,7 @@ export function createGateway(deps: GatewayDeps): GatewayService {
     alerts: config.ALERTS_HTTP,
     keys: config.KEYS_HTTP,
     ingest: config.INGEST_HTTP,
+    enforcer: config.ENFORCER_HTTP,
   };
   const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, deps);
   const sessions = createSessionDirectory({ identity, tokenKey: key, cacheMs: config.SESSION_CACHE_MS });
@@ -102,5 +103,6 @@ function createBodyBudgets(countRefusal: CountRefusal): Record<Upstream, BodyBud
     alerts: create(),
     keys: create(),
     ingest: create(),
+    enforcer: create(),
   };
 }

@@ -25,6 +25,9 @@ const TENANT_PATHS: [Method, string][] = [
   ['get', '/api/v1/alerts'],
   ['get', '/api/v1/management/workspace-keys'],
   ['get', '/api/v1/workspaces/ws_acme/budgets/workspace'],
+  ['get', '/api/v1/limits'],
+  ['get', '/api/v1/limits/reservations'],
+  ['post', '/api/v1/limits/reservations/rsv_1:release'],
 ];
 
 describe('401', () => {
@@ -68,6 +71,9 @@ describe('403', () => {
     ['post', '/api/v1/agents', 'adam'],
     ['get', '/api/v1/management/workspace-keys', 'adam'],
     ['get', '/api/v1/workspaces/ws_acme/budgets/workspace', 'adam'],
+    ['post', '/api/v1/limits', 'adam'],
+    ['get', '/api/v1/limits/reservations', 'mia'],
+    ['post', '/api/v1/limits/reservations/rsv_1:release', 'adam'],
   ] as [Method, string, string][])(
     'with a role that is too low, before the body is looked at: %s %s as %s',
     async (method, path, who) => {
@@ -132,6 +138,9 @@ describe('the areas', () => {
     ['patch', '/api/v1/workspace', 'ada', 'identity', 'owner'],
     ['get', '/api/v1/management/workspace-keys', 'ada', 'keys', 'owner'],
     ['post', '/api/v1/management/workspace-keys/key_1:revoke', 'ada', 'keys', 'owner'],
+    ['get', '/api/v1/limits?agent_id=a', 'mia', 'enforcer', 'member'],
+    ['get', '/api/v1/limits/reservations?state=held', 'adam', 'enforcer', 'admin'],
+    ['post', '/api/v1/limits/reservations/rsv_1:release', 'ada', 'enforcer', 'owner'],
   ] as [Method, string, string, string, string][])(
     '%s %s as %s goes to %s with the role %s',
     async (method, path, as, service, role) => {
@@ -164,17 +173,17 @@ describe('the areas', () => {
     expect(answer.body).toMatchObject({ service: 'identity', caller: null, body: '{"email":"a"}' });
   });
 
-  it('events are for keys, which the service judges: no session is asked for', async () => {
+  it.each([
+    ['/api/v1/events', 'ingest'],
+    ['/api/v1/reservations', 'enforcer'],
+    ['/api/v1/reservations/rsv_1:settle', 'enforcer'],
+  ])('%s is for keys, which %s judges: no session is asked for', async (path, service) => {
     const questions = stack.identity.questions;
-    const answer = await call('post', '/api/v1/events')
+    const answer = await call('post', path)
       .set('authorization', 'Bearer ws_live_a.b')
       .type('application/cloudevents+json')
       .send('{}');
-    expect(answer.body).toMatchObject({
-      service: 'ingest',
-      caller: null,
-      headers: { authorization: 'Bearer ws_live_a.b' },
-    });
+    expect(answer.body).toMatchObject({ service, caller: null, headers: { authorization: 'Bearer ws_live_a.b' } });
     expect(stack.identity.questions).toBe(questions);
   });
 
@@ -192,6 +201,7 @@ describe('the areas', () => {
     '/w/acme/api/v1/auth/me',
     '/w/acme/api/v1/workspaces',
     '/w/acme/api/v1/events',
+    '/w/acme/api/v1/reservations',
     '/nothing',
     '/docs/nothing',
     '//api/v1/dashboard/spend',

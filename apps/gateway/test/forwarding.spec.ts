@@ -37,6 +37,9 @@ describe('what a service gets', () => {
     alerts: ['x-tollkeeper-caller'],
     keys: ['x-tollkeeper-caller'],
     events: ['authorization'],
+    reservations: ['authorization'],
+    'limit-reservations': ['x-tollkeeper-caller'],
+    limits: ['x-tollkeeper-caller'],
   };
   const PASSED = {
     accept: 'application/json',

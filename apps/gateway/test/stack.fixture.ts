@@ -162,6 +162,7 @@ export async function startStack(env: Record<string, string> = {}) {
     alerts: await startEcho('alerts'),
     keys: await startEcho('keys'),
     ingest: await startEcho('ingest'),
+    enforcer: await startEcho('enforcer'),
   };
   const log = testLogger();
   const metrics = createMetrics('gateway');
@@ -178,6 +179,7 @@ export async function startStack(env: Record<string, string> = {}) {
       ALERTS_HTTP: services.alerts.url,
       KEYS_HTTP: services.keys.url,
       INGEST_HTTP: services.ingest.url,
+      ENFORCER_HTTP: services.enforcer.url,
       ...env,
     }),
     logger: log.logger,

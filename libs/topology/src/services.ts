@@ -117,21 +117,25 @@ export const TOPOLOGY: Readonly<Record<ServiceName, ServiceEntry<ServiceName>>> 
   /** Grants spend before a call, so that budgets hold. */
   enforcer: {
     serves: ['http', 'grpc'],
-    open: [],
+    // Agent gateways in the cluster call it with a workspace key, and no service does.
+    open: ['grpc'],
     calls: { grpc: ['keys', 'budgets', 'identity'] },
-    reads: [],
-    writes: [],
+    reads: [GATEWAY_EVENTS_TOPIC],
+    writes: [GATEWAY_EVENTS_TOPIC],
     mongodb: true,
     secrets: ['CALLER_TOKEN_SECRET'],
     settings: [],
     internet: false,
-    memoryMib: 384,
+    memoryMib: 768,
   },
   /** The edge. */
   gateway: {
     serves: ['http'],
     open: ['http'],
-    calls: { grpc: ['identity'], http: ['identity', 'dashboard', 'budgets', 'alerts', 'keys', 'ingest'] },
+    calls: {
+      grpc: ['identity'],
+      http: ['identity', 'dashboard', 'budgets', 'alerts', 'keys', 'ingest', 'enforcer'],
+    },
     reads: [],
     writes: [],
     mongodb: false,

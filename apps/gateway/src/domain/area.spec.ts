@@ -36,6 +36,9 @@ describe('the areas', () => {
       ['alerts', 'alerts', 'admin/admin', [], MIB, false],
       ['keys', 'keys', 'owner/owner', [], MIB, false],
       ['events', 'ingest', 'key', ['authorization'], 5 * MIB, false],
+      ['reservations', 'enforcer', 'key', ['authorization'], MIB, false],
+      ['limit-reservations', 'enforcer', 'admin/owner', [], MIB, false],
+      ['limits', 'enforcer', 'member/owner', [], MIB, false],
     ]);
     expect(AREAS.filter(actsInWorkspace).map(({ name }) => name)).toEqual([
       'budgets',
@@ -45,6 +48,8 @@ describe('the areas', () => {
       'dashboard',
       'alerts',
       'keys',
+      'limit-reservations',
+      'limits',
     ]);
   });
 
@@ -63,6 +68,13 @@ describe('the areas', () => {
     ['/api/v1/workspace', ['workspace', undefined]],
     ['/api/v1/management/workspace-keys/k', ['keys', undefined]],
     ['/api/v1/events', ['events', undefined]],
+    ['/api/v1/reservations', ['reservations', undefined]],
+    ['/api/v1/reservations/rsv_1:settle', ['reservations', undefined]],
+    ['/api/v1/limits', ['limits', undefined]],
+    ['/api/v1/limits/x', ['limits', undefined]],
+    ['/api/v1/limits/reservations', ['limit-reservations', undefined]],
+    ['/api/v1/limits/reservations/rsv_1:release', ['limit-reservations', undefined]],
+    ['/api/v1/limits/reservationsx', ['limits', undefined]],
   ])('have the path %s in one of them', (path, expected) => {
     expect(found(path)).toEqual(expected);
   });

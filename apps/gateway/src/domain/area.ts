@@ -1,7 +1,7 @@
 import type { Role } from '@tollkeeper/kernel';
 
 /** The services behind the gateway. */
-export type Upstream = 'identity' | 'dashboard' | 'budgets' | 'alerts' | 'keys' | 'ingest';
+export type Upstream = 'identity' | 'dashboard' | 'budgets' | 'alerts' | 'keys' | 'ingest' | 'enforcer';
 
 /**
  * Who may use an area: anyone (`public`), anyone with a session, holders of a workspace key (which the service
@@ -26,7 +26,11 @@ export interface Area {
 }
 
 const MIB = 1024 * 1024;
-const DEFAULTS = { credentials: [], bodyLimitBytes: MIB, tellsClientAddress: false } as const;
+const DEFAULTS = {
+  credentials: [],
+  bodyLimitBytes: MIB,
+  tellsClientAddress: false,
+} as const;
 
 const anyMember = { read: 'member', write: 'member' } as const;
 const admins = { read: 'admin', write: 'admin' } as const;
@@ -74,6 +78,28 @@ export const AREAS: readonly Area[] = [
     access: 'key',
     credentials: ['authorization'],
     bodyLimitBytes: 5 * MIB,
+  },
+  {
+    ...DEFAULTS,
+    name: 'reservations',
+    path: '/api/v1/reservations',
+    upstream: 'enforcer',
+    access: 'key',
+    credentials: ['authorization'],
+  },
+  {
+    ...DEFAULTS,
+    name: 'limit-reservations',
+    path: '/api/v1/limits/reservations',
+    upstream: 'enforcer',
+    access: { read: 'admin', write: 'owner' },
+  },
+  {
+    ...DEFAULTS,
+    name: 'limits',
+    path: '/api/v1/limits',
+    upstream: 'enforcer',
+    access: { read: 'member', write: 'owner' },
   },
 ];
 

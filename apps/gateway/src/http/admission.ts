@@ -69,7 +69,7 @@ export function networkOf(address: string): string {
   return isIP(address) === 4 ? address : toClientNetwork(address);
 }
 
-/** The key that a request to ingest came with, whether it is one or not, for counting alone. */
+/** The key that a request for holders of one came with, whether it is one or not, for counting alone. */
 export function keyOf({ access }: Area, { authorization }: IncomingHttpHeaders): string | undefined {
   return access === 'key' ? authorization?.slice(authorization.lastIndexOf(' ') + 1) : undefined;
 }
@@ -107,8 +107,8 @@ export function authorize({ area, workspace }: Target, session: Session | null, 
 }
 
 /**
- * Throws `payload_too_large` for a body that says so, and `unsupported_media_type` for one that is not JSON. Ingest,
- * which no session reaches, judges its own content types.
+ * Throws `payload_too_large` for a body that says so, and `unsupported_media_type` for one that is not JSON. A
+ * service that takes keys judges its own content types.
  */
 export function checkBody({ access, bodyLimitBytes }: Area, method: string, headers: IncomingHttpHeaders): void {
   if (Number(headers['content-length'] ?? 0) > bodyLimitBytes) throw tooLarge(bodyLimitBytes);
