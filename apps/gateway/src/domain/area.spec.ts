@@ -7,7 +7,7 @@ const found = (path: string) => {
 };
 
 describe('the areas', () => {
-  it('give each its service, access, credentials and bound, and a client address to identity alone', () => {
+  it('give each its service, access, credentials and bounds, and a client address to identity alone', () => {
     const MIB = 1024 * 1024;
     const row = ({
       name,
@@ -16,6 +16,7 @@ describe('the areas', () => {
       credentials,
       bodyLimitBytes,
       tellsClientAddress,
+      answerWithinMs,
     }: (typeof AREAS)[number]) => [
       name,
       upstream,
@@ -23,6 +24,7 @@ describe('the areas', () => {
       credentials,
       bodyLimitBytes,
       tellsClientAddress,
+      ...(answerWithinMs === undefined ? [] : [answerWithinMs]),
     ];
     expect(AREAS.map(row)).toEqual([
       ['login', 'identity', 'public', ['cookie'], MIB, true],
@@ -36,7 +38,7 @@ describe('the areas', () => {
       ['alerts', 'alerts', 'admin/admin', [], MIB, false],
       ['keys', 'keys', 'owner/owner', [], MIB, false],
       ['events', 'ingest', 'key', ['authorization'], 5 * MIB, false],
-      ['reservations', 'enforcer', 'key', ['authorization'], MIB, false],
+      ['reservations', 'enforcer', 'key', ['authorization'], MIB, false, 1000],
       ['limit-reservations', 'enforcer', 'admin/owner', [], MIB, false],
       ['limits', 'enforcer', 'member/owner', [], MIB, false],
     ]);

@@ -23,6 +23,8 @@ export interface Area {
   bodyLimitBytes: number;
   /** True where the service counts failures by the client's address. */
   tellsClientAddress: boolean;
+  /** For callers who wait for no longer: the service answers within this time, or the edge does with 503. */
+  answerWithinMs: number | undefined;
 }
 
 const MIB = 1024 * 1024;
@@ -30,6 +32,7 @@ const DEFAULTS = {
   credentials: [],
   bodyLimitBytes: MIB,
   tellsClientAddress: false,
+  answerWithinMs: undefined,
 } as const;
 
 const anyMember = { read: 'member', write: 'member' } as const;
@@ -86,6 +89,7 @@ export const AREAS: readonly Area[] = [
     upstream: 'enforcer',
     access: 'key',
     credentials: ['authorization'],
+    answerWithinMs: 1_000,
   },
   {
     ...DEFAULTS,

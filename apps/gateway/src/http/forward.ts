@@ -78,8 +78,9 @@ export function createForwarder({ upstreams, tokenKey, sessions, ...options }: F
     if (body === 'stream' && length !== undefined) headers.push('content-length', length);
     const changesSession = cookie !== undefined && area.upstream === 'identity' && !isSafeMethod(method);
     const onAnswer = changesSession ? () => sessions.forget(cookie) : undefined;
-    const { bodyLimitBytes } = area;
-    services[area.upstream].send({ method, path: target.url, headers, body, bodyLimitBytes, onAnswer }, req, res);
+    const { bodyLimitBytes, answerWithinMs } = area;
+    const request = { method, path: target.url, headers, body, bodyLimitBytes, answerWithinMs, onAnswer };
+    services[area.upstream].send(request, req, res);
   }
 
   return {

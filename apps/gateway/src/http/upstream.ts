@@ -31,6 +31,8 @@ export interface UpstreamRequest {
   /** All of it; `stream` for what is still to come from the client, of `bodyLimitBytes` at most; null for none. */
   body: Buffer | 'stream' | null;
   bodyLimitBytes: number;
+  /** Longest time from here until the answer is through; undefined for no more than the longest silence. */
+  answerWithinMs: number | undefined;
   /** Called when the service has answered, before the client gets to see it. */
   onAnswer?: (() => void) | undefined;
 }
@@ -41,7 +43,7 @@ export interface UpstreamService {
    * Sends a request and passes the answer to the client. Each ends with the other: a client that goes away breaks off
    * the request, a service that breaks off its answer the client's connection. Throws `service_unavailable` when the
    * service has too many under way already; any failure after that is answered, as 503 or, when the service stays
-   * silent, 504.
+   * silent, 504. What is not answered in the time that the request gives is 503 with `Retry-After: 1`.
    */
   send(request: UpstreamRequest, req: EdgeRequest, res: EdgeResponse): void;
   /** Drops the connections. */
@@ -72,7 +74,7 @@ export function createUpstream(options: UpstreamOptions): UpstreamService {
     if (res.closed) return;
     if (underWay >= MAX_UNDER_WAY) throw tooBusy(name);
     underWay += 1;
-    const { method, path, headers, onAnswer } = request;
+    const { method, path, headers, answerWithinMs, onAnswer } = request;
     let sent: Dispatcher.DispatchController | undefined;
     let sentAgain = false;
     /** Of the answer, where the service says it. */
@@ -82,12 +84,20 @@ export function createUpstream(options: UpstreamOptions): UpstreamService {
     res.once('close', () => {
       if (!res.writableFinished) sent?.abort(GONE);
     });
+    // One timer over all of it: the pool's own begin anew with each step, and the first only with a connection.
+    const timer =
+      answerWithinMs === undefined
+        ? undefined
+        : setTimeout(() => {
+            if (sent !== undefined) sent.abort(tooLate(name));
+            else if (!res.closed) answerError(tooLate(name), req, res);
+          }, answerWithinMs);
 
     const dispatch = () => void pool.dispatch({ method, path, headers, body: bodyOf(request, req) }, handler);
     const handler: Dispatcher.DispatchHandler = {
       onRequestStart(controller) {
         sent = controller;
-        if (res.closed) controller.abort(GONE);
+        if (res.closed || res.writableEnded) controller.abort(GONE);
       },
       onResponseStart(_controller, status, given) {
         if (status < 200) return;
@@ -106,6 +116,7 @@ export function createUpstream(options: UpstreamOptions): UpstreamService {
         res.once('drain', () => controller.resume());
       },
       onResponseEnd() {
+        clearTimeout(timer);
         underWay -= 1;
         // As text it leaves together with the head, in one write: that is a quarter of all that a request costs here.
         if (whole === undefined) res.end();
@@ -114,11 +125,13 @@ export function createUpstream(options: UpstreamOptions): UpstreamService {
       onResponseError(_controller, error) {
         if (!res.closed && !sentAgain && !res.headersSent && isLost(error) && mayBeSentAgain(request)) {
           sentAgain = true;
+          sent = undefined;
           return dispatch();
         }
+        clearTimeout(timer);
         // Not before, because a request that waits for a connection holds its body even if its client is gone.
         underWay -= 1;
-        if (!res.closed) answerError(toAppError(name, error), req, res);
+        if (!res.closed && !res.writableEnded) answerError(toAppError(request, name, error), req, res);
       },
     };
     dispatch();
@@ -160,9 +173,10 @@ function mayBeSentAgain({ method, body }: UpstreamRequest): boolean {
   return body === null && isSafeMethod(method);
 }
 
-function toAppError(name: string, error: Error): AppError {
+function toAppError({ answerWithinMs }: UpstreamRequest, name: string, error: Error): AppError {
   if (error instanceof AppError) return error;
   if ('code' in error && SILENT.has(String(error.code))) {
+    if (answerWithinMs !== undefined) return tooLate(name);
     return new AppError('upstream_timeout', `The ${name} service took too long to answer. Try again shortly.`);
   }
   const message = `The ${name} service cannot be reached just now. Try again shortly.`;
@@ -171,5 +185,10 @@ function toAppError(name: string, error: Error): AppError {
 
 function tooBusy(name: string): AppError {
   const message = `The ${name} service has as many requests under way as it can take. Try again shortly.`;
+  return new AppError('service_unavailable', message, { retryAfterSeconds: 1 });
+}
+
+function tooLate(name: string): AppError {
+  const message = `The ${name} service did not answer in time. Try again shortly.`;
   return new AppError('service_unavailable', message, { retryAfterSeconds: 1 });
 }

@@ -1,0 +1,129 @@
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import { connect } from 'node:net';
+import type { Readable } from 'node:stream';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { eventually } from '@tollkeeper/testing';
+import type { Seen, Stack } from './stack.fixture.ts';
+import { cookieOf, startStack } from './stack.fixture.ts';
+
+const cleanUps: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+/** A gateway that would wait for longer than a test may take, were it not for the area. */
+async function start(env: Record<string, string> = {}): Promise<Stack> {
+  const stack = await startStack({ UPSTREAM_TIMEOUT_MS: '300000', ...env });
+  cleanUps.push(() => stack.stop());
+  return stack;
+}
+
+async function send(stack: Stack, method: string, path: string, headers: OutgoingHttpHeaders = {}, body?: Buffer) {
+  const req = httpRequest(`${stack.gateway.httpUrl}${path}`, { method, agent: false, headers });
+  req.end(body);
+  const [res] = (await once(req, 'response')) as [IncomingMessage];
+  const text = (await res.toArray()).join('');
+  return { status: res.statusCode, retryAfter: res.headers['retry-after'], body: JSON.parse(text) as object };
+}
+
+const reserve = (stack: Stack) =>
+  send(stack, 'POST', '/api/v1/reservations', { 'content-type': 'application/json' }, Buffer.from('{}'));
+
+const LATE = { status: 503, retryAfter: '1', body: { code: 'service_unavailable' } };
+
+/** A service of a process of its own, which can be halted as a machine halts one. */
+async function startProcess(): Promise<{ url: string; port: number; signal: (name: 'SIGSTOP' | 'SIGCONT') => void }> {
+  const script = `
+    const server = require('node:http').createServer((req, res) => req.resume().on('end', () => res.end('{}')));
+    server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => console.log(server.address().port));`;
+  const child: ChildProcessByStdio<null, Readable, null> = spawn(process.execPath, ['--eval', script], {
+    env: {},
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  cleanUps.push(() => child.kill('SIGKILL'));
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  const port = Number(line.toString());
+  return { url: `http://127.0.0.1:${port}`, port, signal: (name) => void child.kill(name) };
+}
+
+/** Takes up the connections that the system accepts for a process that does not. */
+async function fillBacklog(port: number): Promise<void> {
+  for (;;) {
+    const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+    cleanUps.push(() => socket.destroy());
+    const connected = await Promise.race([
+      once(socket, 'connect').then(() => true),
+      new Promise<boolean>((resolve) => setTimeout(resolve, 500, false)),
+    ]);
+    if (!connected) return;
+  }
+}
+
+describe('where an area gives its service a time', () => {
+  it('one that never answers is asked once, and broken off; the client gets 503 and when to come again', async () => {
+    const stack = await start();
+    const left = Promise.withResolvers<void>();
+    stack.services.enforcer.answer = (_req, res) => void res.on('close', () => left.resolve());
+    expect(await reserve(stack)).toMatchObject(LATE);
+    await left.promise;
+    expect(stack.services.enforcer.requests).toBe(1);
+    stack.services.enforcer.answer = undefined;
+    expect(await reserve(stack)).toMatchObject({ status: 200 });
+  });
+
+  it('other areas of the same service give it more', async () => {
+    const stack = await start();
+    const release = Promise.withResolvers<void>();
+    stack.services.enforcer.answer = (_req, res) => void release.promise.then(() => res.end('{}'));
+    const limits = send(stack, 'GET', '/w/acme/api/v1/limits', { cookie: cookieOf('mia') });
+    await eventually(() => expect(stack.services.enforcer.requests).toBe(1));
+    expect(await reserve(stack)).toMatchObject(LATE);
+    release.resolve();
+    expect(await limits).toMatchObject({ status: 200 });
+  });
+
+  it('one whose process is halted is late on a kept connection, on a new one and on one that is not accepted', async () => {
+    const halted = await startProcess();
+    const stack = await start({ ENFORCER_HTTP: halted.url });
+    expect(await reserve(stack)).toMatchObject({ status: 200 });
+    halted.signal('SIGSTOP');
+    expect(await reserve(stack)).toMatchObject(LATE);
+    expect(await reserve(stack)).toMatchObject(LATE);
+    await fillBacklog(halted.port);
+    expect(await reserve(stack)).toMatchObject(LATE);
+    halted.signal('SIGCONT');
+    await eventually(async () => expect(await reserve(stack)).toMatchObject({ status: 200 }));
+  });
+
+  it('one that refuses connections is 503 at once', async () => {
+    const stack = await start();
+    await stack.services.enforcer.close();
+    const { status, retryAfter } = await reserve(stack);
+    expect([status, Number(retryAfter) > 0]).toEqual([503, true]);
+  });
+
+  it('one that falls silent in the middle of its answer has it cut off, with no made-up end', async () => {
+    const stack = await start();
+    stack.services.enforcer.answer = (_req, res) => void res.writeHead(200, { 'content-length': 100 }).write('half');
+    const answer = await fetch(`${stack.gateway.httpUrl}/api/v1/reservations/rsv_1`);
+    await expect(answer.text()).rejects.toThrow();
+  });
+
+  it('a silence that is shorter still, by the settings, is told in the same way', async () => {
+    const stack = await start({ UPSTREAM_TIMEOUT_MS: '100' });
+    stack.services.enforcer.answer = () => undefined;
+    expect(await reserve(stack)).toMatchObject(LATE);
+  });
+
+  it('a body is complete before it goes on, so that the time of the client is none of that of the service', async () => {
+    const stack = await start();
+    const body = Buffer.alloc(200_000, 'x');
+    const answer = await send(stack, 'POST', '/api/v1/reservations', { 'transfer-encoding': 'chunked' }, body);
+    const { headers } = answer.body as Seen;
+    expect(headers).toMatchObject({ 'content-length': String(body.length) });
+    expect(headers).not.toHaveProperty('transfer-encoding');
+  });
+});
