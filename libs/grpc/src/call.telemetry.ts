@@ -87,7 +87,8 @@ function carried(metadata: Metadata): TraceCarrier {
   return { traceparent: textOf(metadata, 'traceparent'), tracestate: textOf(metadata, 'tracestate') };
 }
 
-function textOf(metadata: Metadata, name: string): string | undefined {
+/** The first value of `name` in the metadata. */
+export function textOf(metadata: Metadata, name: string): string | undefined {
   const [value] = metadata.get(name);
   return typeof value === 'string' ? value : undefined;
 }

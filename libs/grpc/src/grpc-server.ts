@@ -12,9 +12,9 @@ import { AppError, type ExplainError, newId } from '@tollkeeper/kernel';
 import { type Component, type GrpcServiceConfig, type ServiceDeps, withSpan } from '@tollkeeper/runtime';
 import { HealthImplementation } from 'grpc-health-check';
 import type { z } from 'zod';
-import { createServerTelemetry } from './call.telemetry.ts';
+import { createServerTelemetry, textOf } from './call.telemetry.ts';
 import { checkRequest } from './request-check.ts';
-import { createServiceTokenCheck, SERVICE_TOKEN_METADATA } from './service-token.ts';
+import { createServiceTokenCheck } from './service-token.ts';
 import { toStatus } from './status.ts';
 import {
   serviceNameOf,
@@ -33,24 +33,48 @@ export interface GrpcService {
   definition: ServiceDefinition;
   requests: Record<string, z.ZodType>;
   handlers: Record<string, UnaryHandler>;
+  /** Undefined: the calls are those of our services, by their token. */
+  authenticate: RpcAuthenticator<unknown> | undefined;
 }
 
-type UnaryHandler = (request: unknown, context: RpcContext) => Promise<unknown>;
+type UnaryHandler = (request: unknown, context: RpcContext<unknown>) => Promise<unknown>;
 
-/** Handlers are called with what the schema of their RPC makes of a request, and with nothing that it refuses. */
-export function grpcService<D extends ServiceDefinition, S extends RequestSchemas<D>>(
+/** What a call says about itself before anything is checked. */
+export interface RpcFacts {
+  /** The metadata `authorization`. */
+  authorization: string | undefined;
+  requestId: string;
+}
+
+/**
+ * A way to authenticate other than the token of a service, such as a workspace key. Resolves to who is calling; rejects
+ * with `unauthenticated` or `forbidden`.
+ */
+export type RpcAuthenticator<C> = (call: RpcFacts) => Promise<C>;
+
+/**
+ * Handlers are called with what the schema of their RPC makes of a request, and with nothing that it refuses. With
+ * `authenticate` the service is for the callers that it lets in, in place of our services.
+ */
+export function grpcService<D extends ServiceDefinition, S extends RequestSchemas<D>, C = undefined>(
   definition: D,
   requests: S,
-  handlers: UnaryHandlers<D, { [Name in keyof S]: z.output<S[Name]> }>,
+  handlers: UnaryHandlers<D, { [Name in keyof S]: z.output<S[Name]> }, C>,
+  ...[authenticate]: C extends undefined ? [] : [authenticate: RpcAuthenticator<C>]
 ): GrpcService {
-  return { definition, requests, handlers: handlers as unknown as Record<string, UnaryHandler> };
+  return { definition, requests, handlers: handlers as unknown as Record<string, UnaryHandler>, authenticate };
 }
+
+/** Who is calling; null for one that is none of our services and should be. */
+type Admit = (facts: RpcFacts) => Promise<{ caller: unknown } | null>;
 
 /** `metrics` takes the histogram `grpc_server_request_duration_seconds` by method and status. */
 export interface GrpcServerOptions extends ServiceDeps<GrpcServiceConfig> {
   services: GrpcService[];
   /** Of the libraries that the handlers use: an error that it knows is answered as it says, any other as INTERNAL. */
   explain?: ExplainError;
+  /** Largest request, after decompression; a larger one is RESOURCE_EXHAUSTED. */
+  maxRequestBytes?: number;
   /** Rejects while the services can't do their work: gRPC health then says NOT_SERVING. Asked once a second. */
   ready?: () => Promise<void>;
   healthIntervalMs?: number;
@@ -68,13 +92,14 @@ const NOT_A_SERVICE = {
   code: status.UNAUTHENTICATED,
   details: 'No valid token of a service. CALLER_TOKEN_SECRET must be the same in all services, and their clocks right.',
 };
+const DEFAULT_MAX_REQUEST_BYTES = 4 * 1024 * 1024;
 const WELL_FORMED_REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
 /**
  * The gRPC server of a service, for the calls between services. Each call must carry a token by the secret that they
- * share, else it is UNAUTHENTICATED; only health is open to all, for probes. Transport security is the platform's to
- * give. A request that the schema of its RPC refuses is INVALID_ARGUMENT with every problem, and its handler is not
- * called.
+ * share, else it is UNAUTHENTICATED. A service with an authenticator of its own takes what that lets in, and no such
+ * token. Only health is open to all, for probes. Transport security is the platform's to give. A request that the
+ * schema of its RPC refuses is INVALID_ARGUMENT with every problem, and its handler is not called.
  *
  * A handler that rejects with an `AppError` answers the status of its code, and the client's side restores the
  * error. So does one that `explain` makes an `AppError`. Any other rejection is logged with the request id and answered
@@ -89,6 +114,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     logger,
     metrics,
     tracer,
+    maxRequestBytes = DEFAULT_MAX_REQUEST_BYTES,
     ready,
     healthIntervalMs = 1000,
     stopTimeoutMs = 5000,
@@ -98,29 +124,39 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     // Clients resolve the names of servers again when a connection ends, and so find replicas that were added.
     'grpc.max_connection_age_ms': 5 * 60_000,
     'grpc.max_connection_age_grace_ms': 30_000,
+    'grpc.max_receive_message_length': maxRequestBytes,
   });
   const names = ['', ...services.map(({ definition }) => serviceNameOf(definition))];
   const health = new HealthImplementation(Object.fromEntries(names.map((name) => [name, 'NOT_SERVING'])));
   health.addToServer(server);
   for (const service of services) server.addService(service.definition, implement(service));
 
-  function implement({ definition, requests, handlers }: GrpcService): UntypedServiceImplementation {
+  function implement({ definition, requests, handlers, authenticate }: GrpcService): UntypedServiceImplementation {
     const methods: UntypedServiceImplementation = {};
-    const isForUs = createServiceTokenCheck(callerTokenSecret, serviceNameOf(definition));
+    const admit = authenticate === undefined ? admitServices(definition) : admitCallers(authenticate);
     for (const [rpcName, { path }] of Object.entries(definition)) {
       const handler = handlers[toCallName(rpcName)];
       const schema = requests[toCallName(rpcName)];
       if (handler === undefined || schema === undefined) throw new Error(`${path} has no handler or no schema`);
-      methods[rpcName] = toUnaryCall(path, schema, handler, isForUs);
+      methods[rpcName] = toUnaryCall(path, schema, handler, admit);
     }
     return methods;
+  }
+
+  function admitServices(definition: ServiceDefinition): Admit {
+    const isForUs = createServiceTokenCheck(callerTokenSecret, serviceNameOf(definition));
+    return async ({ authorization }) => ((await isForUs(authorization)) ? { caller: undefined } : null);
+  }
+
+  function admitCallers(authenticate: RpcAuthenticator<unknown>): Admit {
+    return async (facts) => ({ caller: await authenticate(facts) });
   }
 
   function toUnaryCall(
     method: string,
     schema: z.ZodType,
     handler: UnaryHandler,
-    isForUs: (said: unknown) => Promise<boolean>,
+    admit: Admit,
   ): handleUnaryCall<unknown, unknown> {
     return (call, callback) => {
       const { span, end } = telemetry.begin(method, call.metadata);
@@ -137,8 +173,9 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
         callback(failure);
       };
       const answer = async (): Promise<void> => {
-        if (!(await isForUs(call.metadata.get(SERVICE_TOKEN_METADATA)[0]))) return refuse(NOT_A_SERVICE);
-        const response = await handler(checkRequest(schema, call.request), { requestId });
+        const admitted = await admit({ authorization: textOf(call.metadata, 'authorization'), requestId });
+        if (admitted === null) return refuse(NOT_A_SERVICE);
+        const response = await handler(checkRequest(schema, call.request), { requestId, ...admitted });
         end(status.OK);
         callback(null, response);
       };

@@ -12,9 +12,11 @@ type Result<M> = M extends { responseDeserialize: (bytes: Buffer) => infer Respo
 /** Metadata that carries the id of the request that led to a call. */
 export const REQUEST_ID_METADATA = 'x-request-id';
 
-export interface RpcContext {
+export interface RpcContext<C = undefined> {
   /** Id of the request that led to this call; on every log line about it. */
   requestId: string;
+  /** Who calls, where the service has an authenticator of its own. */
+  caller: C;
 }
 
 /** What arrives for each RPC of a service, under the RPC's name in camelCase. */
@@ -28,10 +30,11 @@ export type RequestSchemas<D extends ServiceDefinition> = {
 };
 
 /**
- * What a service does for each of its RPCs, with the requests `R` that its schemas make. Rejections become a status.
+ * What a service does for each of its RPCs, with the requests `R` that its schemas make and for the callers `C` that
+ * its authenticator lets in. Rejections become a status.
  */
-export type UnaryHandlers<D extends ServiceDefinition, R = Requests<D>> = {
-  [Name in keyof R]: (request: R[Name], context: RpcContext) => Promise<Answered<D[Capitalize<Name & string>]>>;
+export type UnaryHandlers<D extends ServiceDefinition, R = Requests<D>, C = undefined> = {
+  [Name in keyof R]: (request: R[Name], context: RpcContext<C>) => Promise<Answered<D[Capitalize<Name & string>]>>;
 };
 
 export interface CallOptions {
