@@ -2,22 +2,17 @@ import { GATEWAY_EVENTS_TOPIC, GATEWAY_EVENTS_TOPIC_OPTIONS, keysService } from 
 import { type EventLog, instrumentEventLog } from '@tollkeeper/event-log';
 import { createGrpcClient } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
-import { type Clock, systemClock, type TenantId } from '@tollkeeper/kernel';
+import { type Clock, systemClock } from '@tollkeeper/kernel';
+import { assembleService, type Component, type ServesHttp, type ServiceDeps } from '@tollkeeper/runtime';
 import {
-  assembleService,
-  type Component,
-  type Logger,
-  type Metrics,
-  type ServesHttp,
-  type ServiceDeps,
-} from '@tollkeeper/runtime';
-import { LRUCache } from 'lru-cache';
-import { createKeyVerifier } from './clients/key.verifier.ts';
+  createKeyAuthenticator,
+  createKeyCheck,
+  createKeyVerifier,
+  createWorkspaceQuota,
+} from '@tollkeeper/workspace-keys';
 import type { IngestConfig } from './config.ts';
 import { createEventIntake } from './domain/event.intake.ts';
-import { type Bucket, createEventQuota, type EventQuota } from './domain/event.quota.ts';
 import { createEventRoutes } from './http/event.routes.ts';
-import { createKeyAuthenticator } from './http/key.authenticator.ts';
 
 export interface IngestDeps extends ServiceDeps<IngestConfig> {
   /** Started before this service and stopped after it. */
@@ -42,11 +37,23 @@ export function createIngest(deps: IngestDeps): IngestService {
       accepted.inc(records.length);
     },
   });
-  const quota = createQuota(config, { logger, metrics, now });
-  const authenticator = createKeyAuthenticator(createKeyVerifier(keys, now), quota);
+  const perSecond = config.WORKSPACE_EVENTS_PER_SECOND;
+  const quota = createWorkspaceQuota({
+    perSecond,
+    burst: config.WORKSPACE_BURST_EVENTS,
+    refusal: `The workspace may send ${perSecond} events a second. None of these were taken: send them again later.`,
+    warning: 'a workspace sends more events than WORKSPACE_EVENTS_PER_SECOND allows',
+    refused: metrics.counter({
+      name: 'ingest_requests_over_quota_total',
+      help: 'Requests refused because their workspace sent more events than it may',
+    }),
+    logger,
+    now,
+  });
+  const check = createKeyCheck({ verify: createKeyVerifier(keys, now), action: 'post events', quota });
   const http = createHttpServer({
     ...deps,
-    routes: createEventRoutes({ intake, authenticator, quota, clock }),
+    routes: createEventRoutes({ intake, authenticator: createKeyAuthenticator(check), quota, clock }),
     service: 'ingest',
     title: 'Tollkeeper event ingestion',
     bodyBudgetBytes: config.BODY_BUDGET_BYTES,
@@ -59,33 +66,4 @@ export function createIngest(deps: IngestDeps): IngestService {
   // Without the keys service, only keys that were checked a moment ago are accepted. The answer to each other request
   // says so, so the service stays ready.
   return assembleService({ name: 'ingest', logger, parts: [topic, keys], http });
-}
-
-/** Most workspaces whose quota is remembered. The one that has not sent for the longest time is forgotten first. */
-const MAX_BUCKETS = 10_000;
-/** Milliseconds between two log lines about the same workspace over its quota. */
-const TELL_EVERY_MS = 60_000;
-
-function createQuota(
-  config: IngestConfig,
-  { logger, metrics, now }: { logger: Logger; metrics: Metrics; now: () => number },
-): EventQuota {
-  const perf = { now };
-  const told = new LRUCache<TenantId, true>({ max: MAX_BUCKETS, ttl: TELL_EVERY_MS, ttlResolution: 0, perf });
-  const refused = metrics.counter({
-    name: 'ingest_requests_over_quota_total',
-    help: 'Requests refused because their workspace sent more events than it may',
-  });
-  return createEventQuota({
-    eventsPerSecond: config.WORKSPACE_EVENTS_PER_SECOND,
-    burstEvents: config.WORKSPACE_BURST_EVENTS,
-    buckets: new LRUCache<TenantId, Bucket>({ max: MAX_BUCKETS }),
-    now,
-    onRefused(tenantId) {
-      refused.inc();
-      if (told.has(tenantId)) return;
-      told.set(tenantId, true);
-      logger.warn({ tenant_id: tenantId }, 'a workspace sends more events than WORKSPACE_EVENTS_PER_SECOND allows');
-    },
-  });
 }

@@ -6,6 +6,8 @@ import { connectMongo } from '@tollkeeper/mongo';
 import { createLifecycle, createMetrics, loadConfig } from '@tollkeeper/runtime';
 import {
   CALLER_TOKEN_SECRET,
+  createKeysStandIn,
+  createPeers,
   expectMatchesOpenApi,
   type OpenApiDocument,
   testLogger,
@@ -13,7 +15,6 @@ import {
 } from '@tollkeeper/testing';
 import supertest, { type Response } from 'supertest';
 import { createIngest, ingestConfig } from '../src/index.ts';
-import { createKeysStandIn } from './keys.stand-in.ts';
 
 export const EVENTS_PATH = '/api/v1/events';
 export const ONE = 'application/cloudevents+json';
@@ -40,7 +41,8 @@ export function useIngest(
 ) {
   const logs = testLogger();
   const clock = { now: NOW };
-  const keys = createKeysStandIn(logs.logger);
+  const issued = createKeysStandIn();
+  const keys = Object.assign(createPeers(logs.logger, [issued.service]), issued);
   const metrics = createMetrics('ingest');
   const database = connectMongo({ uri: mongo.uri, database: mongo.newDatabase(), logger: logs.logger });
   const log = createMongoEventLog({ connection: database.connection, logger: logs.logger, metrics });

@@ -1,10 +1,14 @@
-import { gatewayEventBatchOf, gatewayEventSchema, MAX_EVENT_TIME_AHEAD_MS } from '@tollkeeper/contracts';
+import {
+  gatewayEventBatchOf,
+  gatewayEventSchema,
+  MAX_EVENT_TIME_AHEAD_MS,
+  MAX_EVENTS_PER_BATCH,
+} from '@tollkeeper/contracts';
 import { type Authenticator, defineRoute, type Route } from '@tollkeeper/http';
 import type { Clock } from '@tollkeeper/kernel';
+import type { VerifiedKey, WorkspaceQuota } from '@tollkeeper/workspace-keys';
 import { z } from 'zod';
 import type { EventIntake } from '../domain/event.intake.ts';
-import type { EventQuota } from '../domain/event.quota.ts';
-import type { VerifiedKey } from '../domain/verified-key.ts';
 
 const MAX_BODY_BYTES = 5 * 1024 * 1024;
 
@@ -22,11 +26,11 @@ export interface EventRouteDeps {
   intake: EventIntake;
   /** Also checks the quota. */
   authenticator: Authenticator<VerifiedKey>;
-  quota: EventQuota;
+  quota: WorkspaceQuota;
   clock: Clock;
 }
 
-/** Event ingestion, the only route that takes workspace keys. */
+/** Event ingestion, with a workspace key. */
 export function createEventRoutes({ intake, authenticator, quota, clock }: EventRouteDeps): Route[] {
   const event = gatewayEventSchema.check(({ value, issues }) => {
     if (Date.parse(value.time) <= clock() + MAX_EVENT_TIME_AHEAD_MS) return;
@@ -52,7 +56,10 @@ export function createEventRoutes({ intake, authenticator, quota, clock }: Event
         'application/cloudevents-batch+json': gatewayEventBatchOf(event),
       },
       bodyLimitBytes: MAX_BODY_BYTES,
-      charge: ({ tenantId }, body) => quota.charge(tenantId, Array.isArray(body) ? body.length : 1),
+      // Each event costs one, valid or not. The first was charged when the request was admitted.
+      charge: ({ tenantId }, body) => {
+        if (Array.isArray(body)) quota.charge(tenantId, Math.min(body.length, MAX_EVENTS_PER_BATCH) - 1);
+      },
       responses: {
         202: {
           description: 'The events are stored durably',

@@ -2,7 +2,7 @@ import { fromWireKeyRole, type KeysServiceDefinition } from '@tollkeeper/contrac
 import type { GrpcClient } from '@tollkeeper/grpc';
 import { AppError, provenTenantId } from '@tollkeeper/kernel';
 import { LRUCache } from 'lru-cache';
-import type { KeyToVerify, KeyVerifier, VerifiedKey } from '../domain/verified-key.ts';
+import type { KeyToVerify, KeyVerifier, VerifiedKey } from './verified-key.ts';
 
 /** How long an answer may be kept (keys.proto). A revoked key works at most this much longer. */
 const KEEP_MS = 5_000;

@@ -8,11 +8,9 @@ import {
 } from '@tollkeeper/contracts';
 import { grpcService, type UnaryHandlers } from '@tollkeeper/grpc';
 import { AppError, newId, provenTenantId, type TenantId } from '@tollkeeper/kernel';
-import type { Logger } from '@tollkeeper/runtime';
-import { createPeers } from '@tollkeeper/testing';
 
-/** Keys, from a table. */
-export function createKeysStandIn(logger: Logger) {
+/** Keys, from a table: `service` is the contract of keys, for `createPeers`. */
+export function createKeysStandIn() {
   const keys = new Map<string, { tenantId: TenantId; role: KeyRole }>();
   const state = { during: () => {} };
   let calls = 0;
@@ -27,7 +25,8 @@ export function createKeysStandIn(logger: Logger) {
     },
   };
 
-  return Object.assign(createPeers(logger, [grpcService(keysService, keysRequests, handlers)]), {
+  return {
+    service: grpcService(keysService, keysRequests, handlers),
     /** `during` happens while VerifyKey is answered. */
     state,
     /** How often VerifyKey was called. */
@@ -40,5 +39,5 @@ export function createKeysStandIn(logger: Logger) {
       return { apiKey, tenantId, sha256 };
     },
     revoke: (sha256: Buffer) => keys.delete(sha256.toString('hex')),
-  });
+  };
 }

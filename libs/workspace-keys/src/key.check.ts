@@ -1,0 +1,49 @@
+import { type KeyRole, parseWorkspaceKey } from '@tollkeeper/contracts';
+import { AppError } from '@tollkeeper/kernel';
+import type { KeyVerifier, VerifiedKey } from './verified-key.ts';
+import type { WorkspaceQuota } from './workspace.quota.ts';
+
+/** What a caller says about itself, whatever it came by. */
+export interface KeyClaim {
+  /** The `authorization` header or metadata. */
+  authorization: string | undefined;
+  requestId: string;
+}
+
+/** Resolves to the caller's key. Rejects with `unauthenticated`, `forbidden` or `rate_limited`. */
+export type KeyCheck = (claim: KeyClaim) => Promise<VerifiedKey>;
+
+export interface KeyCheckDeps {
+  verify: KeyVerifier;
+  /** What keys that may write are asked for, as a refusal says it: `post events`. */
+  action: string;
+  quota: Pick<WorkspaceQuota, 'admit'>;
+}
+
+const BEARER = /^Bearer +(\S{1,128})$/i;
+
+const MAY_WRITE: Record<KeyRole, boolean> = { read_only: false, developer: true, admin: true };
+
+/**
+ * Checks `Bearer ws_live_…` of a key that may write. Refuses a key with a wrong shape or checksum without a call to the
+ * keys service. Refuses a workspace that has used up its quota.
+ */
+export function createKeyCheck({ verify, action, quota }: KeyCheckDeps): KeyCheck {
+  return async ({ authorization = '', requestId }) => {
+    const text = BEARER.exec(authorization)?.[1];
+    if (text === undefined) throw refused('Send a workspace key: Authorization: Bearer ws_live_….');
+    const parsed = parseWorkspaceKey(text);
+    if (parsed === null) throw refused('This is not a workspace key. Check that all of it was copied.');
+    const key = await verify({ ...parsed, requestId });
+    if (key === null) throw refused('This workspace key is unknown or revoked. Ask an owner for a new one.');
+    if (!MAY_WRITE[key.role]) {
+      throw new AppError('forbidden', `A ${key.role} key may not ${action}; use a developer or an admin key.`);
+    }
+    quota.admit(key.tenantId);
+    return key;
+  };
+}
+
+function refused(message: string): AppError {
+  return new AppError('unauthenticated', message);
+}

@@ -1,0 +1,79 @@
+import { AppError, type TenantId } from '@tollkeeper/kernel';
+import type { Logger } from '@tollkeeper/runtime';
+import { LRUCache } from 'lru-cache';
+
+/**
+ * The quota of each workspace, as a token bucket. A request costs one token, and as many more as it is charged. It is
+ * admitted while any token is left. Tokens that it takes beyond zero have to be refilled before the next request. So
+ * every request can pass, and at most one exceeds the limit.
+ */
+export interface WorkspaceQuota {
+  /** Charges one token, before the request is read. Throws `rate_limited`, without a charge, when no token is left. */
+  admit(tenantId: TenantId): void;
+  /**
+   * Charges an admitted request for `more` than its first token. Throws `rate_limited`, without a charge, when other
+   * requests have taken all tokens.
+   */
+  charge(tenantId: TenantId, more: number): void;
+}
+
+export interface WorkspaceQuotaDeps {
+  /** Tokens that are refilled a second. */
+  perSecond: number;
+  /** Most tokens that a workspace may take at once after a pause. */
+  burst: number;
+  /** The sentence of a refusal. */
+  refusal: string;
+  /** The line in the log about a workspace over its quota. */
+  warning: string;
+  /** Counts the refusals. */
+  refused: { inc(): void };
+  logger: Logger;
+  /** Monotonic milliseconds. */
+  now: () => number;
+}
+
+interface Bucket {
+  /** Tokens left at `at`. A negative number has to be refilled first. */
+  left: number;
+  /** Monotonic milliseconds. */
+  at: number;
+}
+
+/** Most workspaces whose quota is remembered. The one that was idle longest is forgotten first, and has a full bucket. */
+const MAX_BUCKETS = 10_000;
+/** Milliseconds between two log lines about the same workspace over its quota. */
+const TELL_EVERY_MS = 60_000;
+
+export function createWorkspaceQuota(deps: WorkspaceQuotaDeps): WorkspaceQuota {
+  const { perSecond, burst, refusal, warning, refused, logger, now } = deps;
+  const buckets = new LRUCache<TenantId, Bucket>({ max: MAX_BUCKETS });
+  const told = new LRUCache<TenantId, true>({ max: MAX_BUCKETS, ttl: TELL_EVERY_MS, ttlResolution: 0, perf: { now } });
+
+  function take(tenantId: TenantId, tokens: number, least: number): void {
+    const at = now();
+    const known = buckets.get(tenantId);
+    const left = known === undefined ? burst : Math.min(burst, known.left + ((at - known.at) / 1000) * perSecond);
+    if (left >= least) {
+      buckets.set(tenantId, { left: left - tokens, at });
+      return;
+    }
+    tell(tenantId);
+    throw new AppError('rate_limited', refusal, { retryAfterSeconds: Math.ceil((1 - left) / perSecond) });
+  }
+
+  function tell(tenantId: TenantId): void {
+    refused.inc();
+    if (told.has(tenantId)) return;
+    told.set(tenantId, true);
+    logger.warn({ tenant_id: tenantId }, warning);
+  }
+
+  return {
+    admit: (tenantId) => take(tenantId, 1, 1),
+    charge(tenantId, more) {
+      // `admit` may have charged the last token.
+      if (more > 0) take(tenantId, more, 0);
+    },
+  };
+}
