@@ -3,16 +3,22 @@ import { identifier, micros, planKey, timestamp } from './api/primitives.ts';
 
 const text = (max: number) => z.string().min(1, 'must not be empty').max(max, `must be at most ${max} characters`);
 
-const tokens = z.int().min(0, 'must not be negative').meta({ description: 'Number of tokens' });
+/** Says that a call was settled, whether by an event or by a call of the enforcer. */
+export const settlementId = identifier.meta({
+  description: 'Counts once in a workspace, however many events carry it',
+});
+export const modelName = text(128);
+export const providerName = text(128);
+export const tokens = z.int().min(0, 'must not be negative').meta({ description: 'Number of tokens' });
 
 export const spendSettledData = z.strictObject({
-  settlement_id: identifier.meta({ description: 'Counts once in a workspace, however many events carry it' }),
+  settlement_id: settlementId,
   run_id: identifier,
   agent_id: identifier,
   amount_micros: micros,
   plan_key: planKey.optional(),
-  model: text(128).optional(),
-  provider: text(128).optional(),
+  model: modelName.optional(),
+  provider: providerName.optional(),
   input_tokens: tokens.optional(),
   output_tokens: tokens.optional(),
   reservation_id: identifier.optional(),

@@ -1,8 +1,9 @@
 export * from './alert-records.ts';
 export * from './api/alert.ts';
 export * from './api/primitives.ts';
+export * from './api/reservation.ts';
 export * from './event-record.ts';
-export { eventType } from './event-schemas.ts';
+export { eventType, modelName, providerName, settlementId, tokens } from './event-schemas.ts';
 export * from './events.ts';
 export * from './log-records.ts';
 export * from './service-requests.ts';

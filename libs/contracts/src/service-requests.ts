@@ -1,6 +1,8 @@
 import { provenTenantId } from '@tollkeeper/kernel';
 import { z } from 'zod';
-import { identifier } from './api/primitives.ts';
+import { identifier, micros, planKey } from './api/primitives.ts';
+import { RESERVATION_TTL_SECONDS, ttlSeconds } from './api/reservation.ts';
+import { modelName, providerName, settlementId, tokens } from './event-schemas.ts';
 
 const MAX_AGENT_IDS = 1000;
 const SHA256_BYTES = 32;
@@ -18,11 +20,39 @@ const sha256 = z
 const keyId = z.string().regex(/^[0-9A-Za-z]{16}$/, 'must be 16 characters of A-Z a-z 0-9');
 const channel = z.object({ tenantId, channelId: identifier });
 
+/** An int64, which arrives as text. Beyond what a number carries exactly, `schema` refuses it. */
+const int64 = (schema: z.ZodType<number, number>) => z.string().transform(Number).pipe(schema);
+const reservation = z.object({ reservationId: identifier });
+
 /** What alerts takes over gRPC, by the name of the RPC. */
 export const alertsRequests = { getChannel: channel };
 
 /** What budgets takes over gRPC. */
 export const budgetsRequests = { getBudgets: z.object({ tenantId, agentIds }) };
+
+/** What the enforcer takes over gRPC. */
+export const enforcerRequests = {
+  reserve: z.object({
+    requestId: identifier,
+    agentId: identifier,
+    runId: identifier,
+    planKey: planKey.optional(),
+    amountMicros: int64(micros),
+    ttlSeconds: ttlSeconds.default(RESERVATION_TTL_SECONDS.default),
+    dryRun: z.boolean(),
+  }),
+  getReservation: reservation,
+  settle: reservation.extend({
+    settlementId,
+    amountMicros: int64(micros),
+    model: modelName.optional(),
+    provider: providerName.optional(),
+    inputTokens: int64(tokens).optional(),
+    outputTokens: int64(tokens).optional(),
+  }),
+  release: reservation,
+  extend: reservation.extend({ ttlSeconds }),
+};
 
 /** What identity takes over gRPC. */
 export const identityRequests = {

@@ -3,6 +3,7 @@ import { ROLES } from '@tollkeeper/kernel';
 import {
   alertsService,
   budgetsService,
+  enforcerService,
   fromWireKeyRole,
   fromWireRole,
   identityService,
@@ -17,6 +18,7 @@ describe('services', () => {
   it('carry every RPC of the proto files', () => {
     expect(Object.keys(alertsService)).toEqual(['GetChannel']);
     expect(Object.keys(budgetsService)).toEqual(['GetBudgets']);
+    expect(Object.keys(enforcerService)).toEqual(['Reserve', 'GetReservation', 'Settle', 'Release', 'Extend']);
     expect(Object.keys(identityService)).toEqual(['ResolveSession', 'GetWorkspace', 'GetAgents']);
     expect(Object.keys(keysService)).toEqual(['VerifyKey']);
     expect(Object.keys(notifierService)).toEqual(['SendTest']);

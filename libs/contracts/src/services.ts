@@ -4,6 +4,7 @@ import type { Role } from '@tollkeeper/kernel';
 import descriptor from './gen/descriptor.json' with { type: 'json' };
 import type { AlertsServiceDefinition } from './gen/tollkeeper/alerts/v1/AlertsService.ts';
 import type { BudgetsServiceDefinition } from './gen/tollkeeper/budgets/v1/BudgetsService.ts';
+import type { EnforcerServiceDefinition } from './gen/tollkeeper/enforcer/v1/EnforcerService.ts';
 import type { IdentityServiceDefinition } from './gen/tollkeeper/identity/v1/IdentityService.ts';
 import type { WorkspaceRole__Output as WireRole } from './gen/tollkeeper/identity/v1/WorkspaceRole.ts';
 import type { KeyRole__Output as WireKeyRole } from './gen/tollkeeper/keys/v1/KeyRole.ts';
@@ -12,12 +13,17 @@ import type { NotifierServiceDefinition } from './gen/tollkeeper/notifier/v1/Not
 import type { KeyRole } from './workspace-key.ts';
 
 export type { Channel__Output as ChannelMessage } from './gen/tollkeeper/alerts/v1/Channel.ts';
+export type { Denial as DenialMessage } from './gen/tollkeeper/enforcer/v1/Denial.ts';
+export type { LimitStatus as LimitStatusMessage } from './gen/tollkeeper/enforcer/v1/LimitStatus.ts';
+export type { Reservation as ReservationMessage } from './gen/tollkeeper/enforcer/v1/Reservation.ts';
+export type { ReserveResponse as ReserveResponseMessage } from './gen/tollkeeper/enforcer/v1/ReserveResponse.ts';
 export type { Agent__Output as AgentMessage } from './gen/tollkeeper/identity/v1/Agent.ts';
 export type { Session__Output as SessionMessage } from './gen/tollkeeper/identity/v1/Session.ts';
 export type { Workspace__Output as WorkspaceMessage } from './gen/tollkeeper/identity/v1/Workspace.ts';
 export type {
   AlertsServiceDefinition,
   BudgetsServiceDefinition,
+  EnforcerServiceDefinition,
   IdentityServiceDefinition,
   KeysServiceDefinition,
   NotifierServiceDefinition,
@@ -41,6 +47,9 @@ export const alertsService = service<AlertsServiceDefinition>('tollkeeper.alerts
 
 /** The gRPC service that budgets serves; its RPCs are documented in budgets.proto. */
 export const budgetsService = service<BudgetsServiceDefinition>('tollkeeper.budgets.v1.BudgetsService');
+
+/** The gRPC service that the enforcer serves to gateways; its RPCs are documented in enforcer.proto. */
+export const enforcerService = service<EnforcerServiceDefinition>('tollkeeper.enforcer.v1.EnforcerService');
 
 /** The gRPC service that identity serves; its RPCs are documented in identity.proto. */
 export const identityService = service<IdentityServiceDefinition>('tollkeeper.identity.v1.IdentityService');

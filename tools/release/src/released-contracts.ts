@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import {
   alertsRequests,
   budgetsRequests,
+  enforcerRequests,
   identityRequests,
   keysRequests,
   LOG_RECORDS,
@@ -58,6 +59,7 @@ function schemasOf(topics: readonly string[], side: 'reads' | 'writes'): Record<
 const REQUESTS: Record<string, Record<string, z.ZodType>> = {
   alerts: alertsRequests,
   budgets: budgetsRequests,
+  enforcer: enforcerRequests,
   identity: identityRequests,
   keys: keysRequests,
   notifier: notifierRequests,

@@ -1,0 +1,17 @@
+import { z } from 'zod';
+import { micros } from './primitives.ts';
+
+/** Shortest, longest and usual time of a hold. */
+export const RESERVATION_TTL_SECONDS = { min: 10, max: 3600, default: 600 } as const;
+
+/** How long a reservation is held. */
+export const ttlSeconds = z
+  .int()
+  .min(RESERVATION_TTL_SECONDS.min, `must be at least ${RESERVATION_TTL_SECONDS.min}`)
+  .max(RESERVATION_TTL_SECONDS.max, `must be at most ${RESERVATION_TTL_SECONDS.max}`)
+  .meta({ description: 'Seconds for which the amount is held. Give more than the call takes', example: 600 });
+
+/** What a call may cost at most. */
+export const reservedAmount = micros.meta({
+  description: 'USD micros that the call may cost at most. Spend above it can pass a limit',
+});

@@ -1,0 +1,69 @@
+import type * as grpc from '@grpc/grpc-js';
+import type { EnumTypeDefinition, MessageTypeDefinition } from '@grpc/proto-loader';
+
+import type { Timestamp as _google_protobuf_Timestamp, Timestamp__Output as _google_protobuf_Timestamp__Output } from './google/protobuf/Timestamp.ts';
+import type { Denial as _tollkeeper_enforcer_v1_Denial, Denial__Output as _tollkeeper_enforcer_v1_Denial__Output } from './tollkeeper/enforcer/v1/Denial.ts';
+import type { EnforcerServiceClient as _tollkeeper_enforcer_v1_EnforcerServiceClient, EnforcerServiceDefinition as _tollkeeper_enforcer_v1_EnforcerServiceDefinition } from './tollkeeper/enforcer/v1/EnforcerService.ts';
+import type { ExtendRequest as _tollkeeper_enforcer_v1_ExtendRequest, ExtendRequest__Output as _tollkeeper_enforcer_v1_ExtendRequest__Output } from './tollkeeper/enforcer/v1/ExtendRequest.ts';
+import type { ExtendResponse as _tollkeeper_enforcer_v1_ExtendResponse, ExtendResponse__Output as _tollkeeper_enforcer_v1_ExtendResponse__Output } from './tollkeeper/enforcer/v1/ExtendResponse.ts';
+import type { GetReservationRequest as _tollkeeper_enforcer_v1_GetReservationRequest, GetReservationRequest__Output as _tollkeeper_enforcer_v1_GetReservationRequest__Output } from './tollkeeper/enforcer/v1/GetReservationRequest.ts';
+import type { GetReservationResponse as _tollkeeper_enforcer_v1_GetReservationResponse, GetReservationResponse__Output as _tollkeeper_enforcer_v1_GetReservationResponse__Output } from './tollkeeper/enforcer/v1/GetReservationResponse.ts';
+import type { Grant as _tollkeeper_enforcer_v1_Grant, Grant__Output as _tollkeeper_enforcer_v1_Grant__Output } from './tollkeeper/enforcer/v1/Grant.ts';
+import type { LimitStatus as _tollkeeper_enforcer_v1_LimitStatus, LimitStatus__Output as _tollkeeper_enforcer_v1_LimitStatus__Output } from './tollkeeper/enforcer/v1/LimitStatus.ts';
+import type { ReleaseRequest as _tollkeeper_enforcer_v1_ReleaseRequest, ReleaseRequest__Output as _tollkeeper_enforcer_v1_ReleaseRequest__Output } from './tollkeeper/enforcer/v1/ReleaseRequest.ts';
+import type { ReleaseResponse as _tollkeeper_enforcer_v1_ReleaseResponse, ReleaseResponse__Output as _tollkeeper_enforcer_v1_ReleaseResponse__Output } from './tollkeeper/enforcer/v1/ReleaseResponse.ts';
+import type { Reservation as _tollkeeper_enforcer_v1_Reservation, Reservation__Output as _tollkeeper_enforcer_v1_Reservation__Output } from './tollkeeper/enforcer/v1/Reservation.ts';
+import type { ReserveRequest as _tollkeeper_enforcer_v1_ReserveRequest, ReserveRequest__Output as _tollkeeper_enforcer_v1_ReserveRequest__Output } from './tollkeeper/enforcer/v1/ReserveRequest.ts';
+import type { ReserveResponse as _tollkeeper_enforcer_v1_ReserveResponse, ReserveResponse__Output as _tollkeeper_enforcer_v1_ReserveResponse__Output } from './tollkeeper/enforcer/v1/ReserveResponse.ts';
+import type { SettleRequest as _tollkeeper_enforcer_v1_SettleRequest, SettleRequest__Output as _tollkeeper_enforcer_v1_SettleRequest__Output } from './tollkeeper/enforcer/v1/SettleRequest.ts';
+import type { SettleResponse as _tollkeeper_enforcer_v1_SettleResponse, SettleResponse__Output as _tollkeeper_enforcer_v1_SettleResponse__Output } from './tollkeeper/enforcer/v1/SettleResponse.ts';
+
+type SubtypeConstructor<Constructor extends new (...args: any) => any, Subtype> = {
+  new(...args: ConstructorParameters<Constructor>): Subtype;
+};
+
+export interface ProtoGrpcType {
+  google: {
+    protobuf: {
+      Timestamp: MessageTypeDefinition<_google_protobuf_Timestamp, _google_protobuf_Timestamp__Output>
+    }
+  }
+  tollkeeper: {
+    enforcer: {
+      v1: {
+        Denial: MessageTypeDefinition<_tollkeeper_enforcer_v1_Denial, _tollkeeper_enforcer_v1_Denial__Output>
+        /**
+         * What a gateway asks before a call, and says after it.
+         * 
+         * Every RPC takes a workspace key of the role developer or admin, as the metadata `authorization: Bearer ws_live_…`.
+         * The workspace is the one of the key. A request has at most 64 KiB.
+         * 
+         * Every RPC is unary and safe to repeat. Errors common to all of them: UNAUTHENTICATED for no key, and for one that is
+         * unknown or revoked; PERMISSION_DENIED for a read_only key; RESOURCE_EXHAUSTED when the workspace makes more calls a
+         * second than it may; INVALID_ARGUMENT names the fields that are wrong; UNAVAILABLE within a second while nothing can
+         * be decided. After UNAVAILABLE, nothing or everything was done: a repeated call tells.
+         * 
+         * The trailing metadata `tollkeeper-error-bin` of an error is JSON in UTF-8: `code` is the stable code that the HTTP
+         * API answers too, `details` lists the fields that are wrong, `retryAfterSeconds` says when to try again.
+         */
+        EnforcerService: SubtypeConstructor<typeof grpc.Client, _tollkeeper_enforcer_v1_EnforcerServiceClient> & { service: _tollkeeper_enforcer_v1_EnforcerServiceDefinition }
+        ExtendRequest: MessageTypeDefinition<_tollkeeper_enforcer_v1_ExtendRequest, _tollkeeper_enforcer_v1_ExtendRequest__Output>
+        ExtendResponse: MessageTypeDefinition<_tollkeeper_enforcer_v1_ExtendResponse, _tollkeeper_enforcer_v1_ExtendResponse__Output>
+        GetReservationRequest: MessageTypeDefinition<_tollkeeper_enforcer_v1_GetReservationRequest, _tollkeeper_enforcer_v1_GetReservationRequest__Output>
+        GetReservationResponse: MessageTypeDefinition<_tollkeeper_enforcer_v1_GetReservationResponse, _tollkeeper_enforcer_v1_GetReservationResponse__Output>
+        Grant: MessageTypeDefinition<_tollkeeper_enforcer_v1_Grant, _tollkeeper_enforcer_v1_Grant__Output>
+        LimitScope: EnumTypeDefinition
+        LimitStatus: MessageTypeDefinition<_tollkeeper_enforcer_v1_LimitStatus, _tollkeeper_enforcer_v1_LimitStatus__Output>
+        ReleaseRequest: MessageTypeDefinition<_tollkeeper_enforcer_v1_ReleaseRequest, _tollkeeper_enforcer_v1_ReleaseRequest__Output>
+        ReleaseResponse: MessageTypeDefinition<_tollkeeper_enforcer_v1_ReleaseResponse, _tollkeeper_enforcer_v1_ReleaseResponse__Output>
+        Reservation: MessageTypeDefinition<_tollkeeper_enforcer_v1_Reservation, _tollkeeper_enforcer_v1_Reservation__Output>
+        ReservationState: EnumTypeDefinition
+        ReserveRequest: MessageTypeDefinition<_tollkeeper_enforcer_v1_ReserveRequest, _tollkeeper_enforcer_v1_ReserveRequest__Output>
+        ReserveResponse: MessageTypeDefinition<_tollkeeper_enforcer_v1_ReserveResponse, _tollkeeper_enforcer_v1_ReserveResponse__Output>
+        SettleRequest: MessageTypeDefinition<_tollkeeper_enforcer_v1_SettleRequest, _tollkeeper_enforcer_v1_SettleRequest__Output>
+        SettleResponse: MessageTypeDefinition<_tollkeeper_enforcer_v1_SettleResponse, _tollkeeper_enforcer_v1_SettleResponse__Output>
+      }
+    }
+  }
+}
+

@@ -1,0 +1,186 @@
+// Original file: tollkeeper/enforcer/v1/enforcer.proto
+
+import type * as grpc from '@grpc/grpc-js'
+import type { MethodDefinition } from '@grpc/proto-loader'
+import type { ExtendRequest as _tollkeeper_enforcer_v1_ExtendRequest, ExtendRequest__Output as _tollkeeper_enforcer_v1_ExtendRequest__Output } from '../../../tollkeeper/enforcer/v1/ExtendRequest.ts';
+import type { ExtendResponse as _tollkeeper_enforcer_v1_ExtendResponse, ExtendResponse__Output as _tollkeeper_enforcer_v1_ExtendResponse__Output } from '../../../tollkeeper/enforcer/v1/ExtendResponse.ts';
+import type { GetReservationRequest as _tollkeeper_enforcer_v1_GetReservationRequest, GetReservationRequest__Output as _tollkeeper_enforcer_v1_GetReservationRequest__Output } from '../../../tollkeeper/enforcer/v1/GetReservationRequest.ts';
+import type { GetReservationResponse as _tollkeeper_enforcer_v1_GetReservationResponse, GetReservationResponse__Output as _tollkeeper_enforcer_v1_GetReservationResponse__Output } from '../../../tollkeeper/enforcer/v1/GetReservationResponse.ts';
+import type { ReleaseRequest as _tollkeeper_enforcer_v1_ReleaseRequest, ReleaseRequest__Output as _tollkeeper_enforcer_v1_ReleaseRequest__Output } from '../../../tollkeeper/enforcer/v1/ReleaseRequest.ts';
+import type { ReleaseResponse as _tollkeeper_enforcer_v1_ReleaseResponse, ReleaseResponse__Output as _tollkeeper_enforcer_v1_ReleaseResponse__Output } from '../../../tollkeeper/enforcer/v1/ReleaseResponse.ts';
+import type { ReserveRequest as _tollkeeper_enforcer_v1_ReserveRequest, ReserveRequest__Output as _tollkeeper_enforcer_v1_ReserveRequest__Output } from '../../../tollkeeper/enforcer/v1/ReserveRequest.ts';
+import type { ReserveResponse as _tollkeeper_enforcer_v1_ReserveResponse, ReserveResponse__Output as _tollkeeper_enforcer_v1_ReserveResponse__Output } from '../../../tollkeeper/enforcer/v1/ReserveResponse.ts';
+import type { SettleRequest as _tollkeeper_enforcer_v1_SettleRequest, SettleRequest__Output as _tollkeeper_enforcer_v1_SettleRequest__Output } from '../../../tollkeeper/enforcer/v1/SettleRequest.ts';
+import type { SettleResponse as _tollkeeper_enforcer_v1_SettleResponse, SettleResponse__Output as _tollkeeper_enforcer_v1_SettleResponse__Output } from '../../../tollkeeper/enforcer/v1/SettleResponse.ts';
+
+/**
+ * What a gateway asks before a call, and says after it.
+ * 
+ * Every RPC takes a workspace key of the role developer or admin, as the metadata `authorization: Bearer ws_live_…`.
+ * The workspace is the one of the key. A request has at most 64 KiB.
+ * 
+ * Every RPC is unary and safe to repeat. Errors common to all of them: UNAUTHENTICATED for no key, and for one that is
+ * unknown or revoked; PERMISSION_DENIED for a read_only key; RESOURCE_EXHAUSTED when the workspace makes more calls a
+ * second than it may; INVALID_ARGUMENT names the fields that are wrong; UNAVAILABLE within a second while nothing can
+ * be decided. After UNAVAILABLE, nothing or everything was done: a repeated call tells.
+ * 
+ * The trailing metadata `tollkeeper-error-bin` of an error is JSON in UTF-8: `code` is the stable code that the HTTP
+ * API answers too, `details` lists the fields that are wrong, `retryAfterSeconds` says when to try again.
+ */
+export interface EnforcerServiceClient extends grpc.Client {
+  /**
+   * Holds a reservation for longer, counted from now on. ALREADY_EXISTS (`conflict`) unless it is held.
+   */
+  Extend(argument: _tollkeeper_enforcer_v1_ExtendRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ExtendResponse__Output>): grpc.ClientUnaryCall;
+  Extend(argument: _tollkeeper_enforcer_v1_ExtendRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ExtendResponse__Output>): grpc.ClientUnaryCall;
+  Extend(argument: _tollkeeper_enforcer_v1_ExtendRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ExtendResponse__Output>): grpc.ClientUnaryCall;
+  Extend(argument: _tollkeeper_enforcer_v1_ExtendRequest, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ExtendResponse__Output>): grpc.ClientUnaryCall;
+  /**
+   * Holds a reservation for longer, counted from now on. ALREADY_EXISTS (`conflict`) unless it is held.
+   */
+  extend(argument: _tollkeeper_enforcer_v1_ExtendRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ExtendResponse__Output>): grpc.ClientUnaryCall;
+  extend(argument: _tollkeeper_enforcer_v1_ExtendRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ExtendResponse__Output>): grpc.ClientUnaryCall;
+  extend(argument: _tollkeeper_enforcer_v1_ExtendRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ExtendResponse__Output>): grpc.ClientUnaryCall;
+  extend(argument: _tollkeeper_enforcer_v1_ExtendRequest, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ExtendResponse__Output>): grpc.ClientUnaryCall;
+  
+  /**
+   * Answers a reservation. NOT_FOUND when the workspace has none with that id, also for one older than three days.
+   */
+  GetReservation(argument: _tollkeeper_enforcer_v1_GetReservationRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_GetReservationResponse__Output>): grpc.ClientUnaryCall;
+  GetReservation(argument: _tollkeeper_enforcer_v1_GetReservationRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_GetReservationResponse__Output>): grpc.ClientUnaryCall;
+  GetReservation(argument: _tollkeeper_enforcer_v1_GetReservationRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_GetReservationResponse__Output>): grpc.ClientUnaryCall;
+  GetReservation(argument: _tollkeeper_enforcer_v1_GetReservationRequest, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_GetReservationResponse__Output>): grpc.ClientUnaryCall;
+  /**
+   * Answers a reservation. NOT_FOUND when the workspace has none with that id, also for one older than three days.
+   */
+  getReservation(argument: _tollkeeper_enforcer_v1_GetReservationRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_GetReservationResponse__Output>): grpc.ClientUnaryCall;
+  getReservation(argument: _tollkeeper_enforcer_v1_GetReservationRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_GetReservationResponse__Output>): grpc.ClientUnaryCall;
+  getReservation(argument: _tollkeeper_enforcer_v1_GetReservationRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_GetReservationResponse__Output>): grpc.ClientUnaryCall;
+  getReservation(argument: _tollkeeper_enforcer_v1_GetReservationRequest, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_GetReservationResponse__Output>): grpc.ClientUnaryCall;
+  
+  /**
+   * Says that the call has cost nothing, which frees what was held. Releasing again changes nothing, nor does releasing
+   * what has expired. ALREADY_EXISTS (`conflict`) when the reservation was settled.
+   */
+  Release(argument: _tollkeeper_enforcer_v1_ReleaseRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReleaseResponse__Output>): grpc.ClientUnaryCall;
+  Release(argument: _tollkeeper_enforcer_v1_ReleaseRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReleaseResponse__Output>): grpc.ClientUnaryCall;
+  Release(argument: _tollkeeper_enforcer_v1_ReleaseRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReleaseResponse__Output>): grpc.ClientUnaryCall;
+  Release(argument: _tollkeeper_enforcer_v1_ReleaseRequest, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReleaseResponse__Output>): grpc.ClientUnaryCall;
+  /**
+   * Says that the call has cost nothing, which frees what was held. Releasing again changes nothing, nor does releasing
+   * what has expired. ALREADY_EXISTS (`conflict`) when the reservation was settled.
+   */
+  release(argument: _tollkeeper_enforcer_v1_ReleaseRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReleaseResponse__Output>): grpc.ClientUnaryCall;
+  release(argument: _tollkeeper_enforcer_v1_ReleaseRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReleaseResponse__Output>): grpc.ClientUnaryCall;
+  release(argument: _tollkeeper_enforcer_v1_ReleaseRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReleaseResponse__Output>): grpc.ClientUnaryCall;
+  release(argument: _tollkeeper_enforcer_v1_ReleaseRequest, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReleaseResponse__Output>): grpc.ClientUnaryCall;
+  
+  /**
+   * Asks whether a call may spend, and holds the amount if it may. A denial is an answer, not an error. Nothing is
+   * allowed that is not durable.
+   * 
+   * For 24 hours, a repeated `request_id` answers the same reservation; with another content it is ALREADY_EXISTS
+   * (`request_id_reused`). INVALID_ARGUMENT for a plan that is unknown or not active. RESOURCE_EXHAUSTED when the
+   * workspace has too many open reservations. An agent that was never seen is registered.
+   */
+  Reserve(argument: _tollkeeper_enforcer_v1_ReserveRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReserveResponse__Output>): grpc.ClientUnaryCall;
+  Reserve(argument: _tollkeeper_enforcer_v1_ReserveRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReserveResponse__Output>): grpc.ClientUnaryCall;
+  Reserve(argument: _tollkeeper_enforcer_v1_ReserveRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReserveResponse__Output>): grpc.ClientUnaryCall;
+  Reserve(argument: _tollkeeper_enforcer_v1_ReserveRequest, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReserveResponse__Output>): grpc.ClientUnaryCall;
+  /**
+   * Asks whether a call may spend, and holds the amount if it may. A denial is an answer, not an error. Nothing is
+   * allowed that is not durable.
+   * 
+   * For 24 hours, a repeated `request_id` answers the same reservation; with another content it is ALREADY_EXISTS
+   * (`request_id_reused`). INVALID_ARGUMENT for a plan that is unknown or not active. RESOURCE_EXHAUSTED when the
+   * workspace has too many open reservations. An agent that was never seen is registered.
+   */
+  reserve(argument: _tollkeeper_enforcer_v1_ReserveRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReserveResponse__Output>): grpc.ClientUnaryCall;
+  reserve(argument: _tollkeeper_enforcer_v1_ReserveRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReserveResponse__Output>): grpc.ClientUnaryCall;
+  reserve(argument: _tollkeeper_enforcer_v1_ReserveRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReserveResponse__Output>): grpc.ClientUnaryCall;
+  reserve(argument: _tollkeeper_enforcer_v1_ReserveRequest, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReserveResponse__Output>): grpc.ClientUnaryCall;
+  
+  /**
+   * Says what the call has cost. It is never refused for its amount, nor made smaller: the money is spent. The spend is
+   * in the event log before the answer, as a `spend.settled` event. A reservation that has expired can be settled too.
+   * 
+   * Settling again with the same `settlement_id` changes nothing; with another one, or when the reservation was
+   * released, it is ALREADY_EXISTS (`conflict`).
+   */
+  Settle(argument: _tollkeeper_enforcer_v1_SettleRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_SettleResponse__Output>): grpc.ClientUnaryCall;
+  Settle(argument: _tollkeeper_enforcer_v1_SettleRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_SettleResponse__Output>): grpc.ClientUnaryCall;
+  Settle(argument: _tollkeeper_enforcer_v1_SettleRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_SettleResponse__Output>): grpc.ClientUnaryCall;
+  Settle(argument: _tollkeeper_enforcer_v1_SettleRequest, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_SettleResponse__Output>): grpc.ClientUnaryCall;
+  /**
+   * Says what the call has cost. It is never refused for its amount, nor made smaller: the money is spent. The spend is
+   * in the event log before the answer, as a `spend.settled` event. A reservation that has expired can be settled too.
+   * 
+   * Settling again with the same `settlement_id` changes nothing; with another one, or when the reservation was
+   * released, it is ALREADY_EXISTS (`conflict`).
+   */
+  settle(argument: _tollkeeper_enforcer_v1_SettleRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_SettleResponse__Output>): grpc.ClientUnaryCall;
+  settle(argument: _tollkeeper_enforcer_v1_SettleRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_SettleResponse__Output>): grpc.ClientUnaryCall;
+  settle(argument: _tollkeeper_enforcer_v1_SettleRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_SettleResponse__Output>): grpc.ClientUnaryCall;
+  settle(argument: _tollkeeper_enforcer_v1_SettleRequest, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_SettleResponse__Output>): grpc.ClientUnaryCall;
+  
+}
+
+/**
+ * What a gateway asks before a call, and says after it.
+ * 
+ * Every RPC takes a workspace key of the role developer or admin, as the metadata `authorization: Bearer ws_live_…`.
+ * The workspace is the one of the key. A request has at most 64 KiB.
+ * 
+ * Every RPC is unary and safe to repeat. Errors common to all of them: UNAUTHENTICATED for no key, and for one that is
+ * unknown or revoked; PERMISSION_DENIED for a read_only key; RESOURCE_EXHAUSTED when the workspace makes more calls a
+ * second than it may; INVALID_ARGUMENT names the fields that are wrong; UNAVAILABLE within a second while nothing can
+ * be decided. After UNAVAILABLE, nothing or everything was done: a repeated call tells.
+ * 
+ * The trailing metadata `tollkeeper-error-bin` of an error is JSON in UTF-8: `code` is the stable code that the HTTP
+ * API answers too, `details` lists the fields that are wrong, `retryAfterSeconds` says when to try again.
+ */
+export interface EnforcerServiceHandlers extends grpc.UntypedServiceImplementation {
+  /**
+   * Holds a reservation for longer, counted from now on. ALREADY_EXISTS (`conflict`) unless it is held.
+   */
+  Extend: grpc.handleUnaryCall<_tollkeeper_enforcer_v1_ExtendRequest__Output, _tollkeeper_enforcer_v1_ExtendResponse>;
+  
+  /**
+   * Answers a reservation. NOT_FOUND when the workspace has none with that id, also for one older than three days.
+   */
+  GetReservation: grpc.handleUnaryCall<_tollkeeper_enforcer_v1_GetReservationRequest__Output, _tollkeeper_enforcer_v1_GetReservationResponse>;
+  
+  /**
+   * Says that the call has cost nothing, which frees what was held. Releasing again changes nothing, nor does releasing
+   * what has expired. ALREADY_EXISTS (`conflict`) when the reservation was settled.
+   */
+  Release: grpc.handleUnaryCall<_tollkeeper_enforcer_v1_ReleaseRequest__Output, _tollkeeper_enforcer_v1_ReleaseResponse>;
+  
+  /**
+   * Asks whether a call may spend, and holds the amount if it may. A denial is an answer, not an error. Nothing is
+   * allowed that is not durable.
+   * 
+   * For 24 hours, a repeated `request_id` answers the same reservation; with another content it is ALREADY_EXISTS
+   * (`request_id_reused`). INVALID_ARGUMENT for a plan that is unknown or not active. RESOURCE_EXHAUSTED when the
+   * workspace has too many open reservations. An agent that was never seen is registered.
+   */
+  Reserve: grpc.handleUnaryCall<_tollkeeper_enforcer_v1_ReserveRequest__Output, _tollkeeper_enforcer_v1_ReserveResponse>;
+  
+  /**
+   * Says what the call has cost. It is never refused for its amount, nor made smaller: the money is spent. The spend is
+   * in the event log before the answer, as a `spend.settled` event. A reservation that has expired can be settled too.
+   * 
+   * Settling again with the same `settlement_id` changes nothing; with another one, or when the reservation was
+   * released, it is ALREADY_EXISTS (`conflict`).
+   */
+  Settle: grpc.handleUnaryCall<_tollkeeper_enforcer_v1_SettleRequest__Output, _tollkeeper_enforcer_v1_SettleResponse>;
+  
+}
+
+export interface EnforcerServiceDefinition extends grpc.ServiceDefinition {
+  Extend: MethodDefinition<_tollkeeper_enforcer_v1_ExtendRequest, _tollkeeper_enforcer_v1_ExtendResponse, _tollkeeper_enforcer_v1_ExtendRequest__Output, _tollkeeper_enforcer_v1_ExtendResponse__Output>
+  GetReservation: MethodDefinition<_tollkeeper_enforcer_v1_GetReservationRequest, _tollkeeper_enforcer_v1_GetReservationResponse, _tollkeeper_enforcer_v1_GetReservationRequest__Output, _tollkeeper_enforcer_v1_GetReservationResponse__Output>
+  Release: MethodDefinition<_tollkeeper_enforcer_v1_ReleaseRequest, _tollkeeper_enforcer_v1_ReleaseResponse, _tollkeeper_enforcer_v1_ReleaseRequest__Output, _tollkeeper_enforcer_v1_ReleaseResponse__Output>
+  Reserve: MethodDefinition<_tollkeeper_enforcer_v1_ReserveRequest, _tollkeeper_enforcer_v1_ReserveResponse, _tollkeeper_enforcer_v1_ReserveRequest__Output, _tollkeeper_enforcer_v1_ReserveResponse__Output>
+  Settle: MethodDefinition<_tollkeeper_enforcer_v1_SettleRequest, _tollkeeper_enforcer_v1_SettleResponse, _tollkeeper_enforcer_v1_SettleRequest__Output, _tollkeeper_enforcer_v1_SettleResponse__Output>
+}

@@ -1,0 +1,59 @@
+// Original file: tollkeeper/enforcer/v1/enforcer.proto
+
+import type { Long } from '@grpc/proto-loader';
+
+export interface ReserveRequest {
+  /**
+   * Chosen by the gateway, once for each call: 1 to 128 characters of A-Z a-z 0-9 . _ : -. So are `agent_id` and
+   * `run_id`.
+   */
+  'requestId'?: (string);
+  'agentId'?: (string);
+  'runId'?: (string);
+  /**
+   * The plan that the call is made under, if any.
+   */
+  'planKey'?: (string);
+  /**
+   * What the call may cost at most, in USD micros, 0 to 9007199254740991.
+   */
+  'amountMicros'?: (number | string | Long);
+  /**
+   * How long it is held, 10 to 3600; 600 unless given. Longer than the call takes.
+   */
+  'ttlSeconds'?: (number);
+  /**
+   * Answers what would happen, and changes nothing.
+   */
+  'dryRun'?: (boolean);
+  '_planKey'?: "planKey";
+  '_ttlSeconds'?: "ttlSeconds";
+}
+
+export interface ReserveRequest__Output {
+  /**
+   * Chosen by the gateway, once for each call: 1 to 128 characters of A-Z a-z 0-9 . _ : -. So are `agent_id` and
+   * `run_id`.
+   */
+  'requestId': (string);
+  'agentId': (string);
+  'runId': (string);
+  /**
+   * The plan that the call is made under, if any.
+   */
+  'planKey'?: (string);
+  /**
+   * What the call may cost at most, in USD micros, 0 to 9007199254740991.
+   */
+  'amountMicros': (string);
+  /**
+   * How long it is held, 10 to 3600; 600 unless given. Longer than the call takes.
+   */
+  'ttlSeconds'?: (number);
+  /**
+   * Answers what would happen, and changes nothing.
+   */
+  'dryRun': (boolean);
+  '_planKey'?: "planKey";
+  '_ttlSeconds'?: "ttlSeconds";
+}

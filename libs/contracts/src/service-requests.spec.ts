@@ -1,0 +1,51 @@
+import { describe, expect, it } from '@jest/globals';
+import { enforcerRequests } from './service-requests.ts';
+import { enforcerService } from './services.ts';
+
+/** What a server makes of a request that a client sends. */
+function received<Sent>(
+  rpc: { requestSerialize: (request: Sent) => Buffer; requestDeserialize: (bytes: Buffer) => unknown },
+  request: Sent,
+) {
+  return rpc.requestDeserialize(rpc.requestSerialize(request));
+}
+
+describe('requests of the enforcer', () => {
+  const { Reserve, Settle } = enforcerService;
+  const reserve = { requestId: 'r', agentId: 'a', runId: 'n', amountMicros: 5 };
+  const settle = { reservationId: 'rsv_1', settlementId: 's', amountMicros: 5 };
+
+  it('tell what was left out from what is zero, and hold for 10 minutes unless they say otherwise', () => {
+    expect(enforcerRequests.reserve.parse(received(Reserve, reserve))).toEqual({
+      ...reserve,
+      ttlSeconds: 600,
+      dryRun: false,
+    });
+    expect(enforcerRequests.settle.parse(received(Settle, settle))).toEqual(settle);
+    const free = { ...settle, amountMicros: 0, inputTokens: 0, outputTokens: 0 };
+    expect(enforcerRequests.settle.parse(received(Settle, free))).toEqual(free);
+  });
+
+  it.each(['0', '1', String(Number.MAX_SAFE_INTEGER)])('carry the amount %s as it is', (amountMicros) => {
+    const read = enforcerRequests.reserve.parse(received(Reserve, { ...reserve, amountMicros }));
+    expect(String(read.amountMicros)).toBe(amountMicros);
+  });
+
+  it.each(['-1', '9007199254740992', '9223372036854775807'])('are refused with the amount %s', (amountMicros) => {
+    const { error } = enforcerRequests.reserve.safeParse(received(Reserve, { ...reserve, amountMicros }));
+    expect(error?.issues.map(({ path }) => path)).toEqual([['amountMicros']]);
+  });
+
+  it.each([
+    { ttlSeconds: 9 },
+    { ttlSeconds: 3601 },
+    { ttlSeconds: 0 },
+    { planKey: '' },
+    { planKey: 'Not A Key' },
+    { requestId: '' },
+    { agentId: 'a b' },
+  ])('are refused with %j', (wrong) => {
+    const { error } = enforcerRequests.reserve.safeParse(received(Reserve, { ...reserve, ...wrong }));
+    expect(error?.issues.map(({ path }) => path)).toEqual([Object.keys(wrong)]);
+  });
+});
