@@ -214,6 +214,18 @@ export function budgetBlocked(time: string, data: Record<string, unknown> = {}):
   return { ...base('budget.blocked', time), data: { run_id: 'run-1', agent_id: 'planner', ...limits, ...data } };
 }
 
+export function thresholdReached(time: string, scopeId: string): GatewayEvent {
+  const type = 'budget.threshold_reached';
+  const data = {
+    scope: 'agent',
+    scope_id: scopeId,
+    percent: 80,
+    spent_micros: 81,
+    daily_budget_usd_micros: 100,
+  } as const;
+  return { ...base(type, time), type, data };
+}
+
 export function guardBlocked(time: string, data: Record<string, unknown> = {}): GatewayEvent {
   const why = { guard: 'pii', reason: 'The prompt holds a card number' };
   return { ...base('guard.blocked', time), data: { run_id: 'run-1', agent_id: 'planner', ...why, ...data } };

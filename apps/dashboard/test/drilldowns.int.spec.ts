@@ -7,6 +7,7 @@ import {
   KATHMANDU_TENANT,
   newTenant,
   settled,
+  thresholdReached,
   useDashboard,
 } from './dashboard.stack.ts';
 import { documentsRead } from './documents-read.ts';
@@ -169,6 +170,23 @@ describe('/overview', () => {
       previous: { total_micros: 7, budget: 0, guard: 1 },
     });
   });
+
+  it('takes a threshold of a budget for no call and no activity of the agent that it is about', async () => {
+    const tenantId = newTenant();
+    await dashboard.report(tenantId, [
+      settled(today, 81),
+      thresholdReached('2026-11-21T12:00:01.000Z', 'planner'),
+      thresholdReached('2026-11-21T12:00:02.000Z', 'quiet'),
+    ]);
+
+    const { body } = await dashboard.get(tenantId, '/overview?range=today');
+    expect(body).toMatchObject({
+      ...{ spend: { total_micros: 81, unique_settlements: 1 }, blocked: { budget: 0, guard: 0 } },
+      ...{ active_agents: 1, runs: 1 },
+    });
+    const { items } = (await dashboard.get(tenantId, '/top-agents?range=today')).body;
+    expect(items).toMatchObject([{ agent_id: 'planner', last_seen_at: today }]);
+  });
 });
 
 describe('/top-agents', () => {
@@ -216,7 +234,12 @@ describe('/top-agents/details', () => {
   it("shows one agent's spend over time, by model, and its newest settlements", async () => {
     const tenantId = newTenant();
     await dashboard.report(tenantId, [
-      settled('2026-11-21T10:00:00.000Z', 10, { model: 'opus', provider: 'p', input_tokens: 3 }),
+      settled('2026-11-21T10:00:00.000Z', 10, {
+        model: 'opus',
+        provider: 'p',
+        input_tokens: 3,
+        reservation_id: 'rsv_1',
+      }),
       settled('2026-11-21T11:00:00.000Z', 30, { settlement_id: 'newest' }),
       settled('2026-11-21T11:00:00.000Z', 9999, { agent_id: 'coder' }),
     ]);
@@ -231,8 +254,9 @@ describe('/top-agents/details', () => {
         { model: null, total_micros: 30, unique_settlements: 1, input_tokens: 0, output_tokens: 0 },
         { model: 'opus', total_micros: 10, unique_settlements: 1, input_tokens: 3, output_tokens: 0 },
       ],
-      recent: [{ settlement_id: 'newest' }, { model: 'opus', provider: 'p', input_tokens: 3 }],
+      recent: [{ settlement_id: 'newest' }, { model: 'opus', provider: 'p', input_tokens: 3, reservation_id: 'rsv_1' }],
     });
+    expect(body.recent[0]).not.toHaveProperty('reservation_id');
     expect(body.points[10]).toMatchObject({ total_micros: 10, input_tokens: 3 });
   });
 
@@ -309,7 +333,7 @@ describe.each([
   it('shows an event in full by event_id, and a run with its settlements by run_id, oldest first', async () => {
     const tenantId = newTenant();
     const run = { run_id: 'run-x' };
-    const [early, late] = [settled(yesterday, 4, run), settled(today, 5, run)];
+    const [early, late] = [settled(yesterday, 4, { ...run, reservation_id: 'rsv_1' }), settled(today, 5, run)];
     const event = blocked('2026-11-21T02:00:00.000Z', run);
     await dashboard.report(tenantId, [late, event, early, settled(today, 1)]);
 
@@ -319,6 +343,7 @@ describe.each([
     const byRun = await dashboard.get(tenantId, `${path}/details?run_id=run-x`);
     expect(byRun.body.run_id).toBe('run-x');
     expect(byRun.body.events.map((one: { event_id: string }) => one.event_id)).toEqual([early.id, event.id, late.id]);
+    expect(byRun.body.events[0]).toMatchObject({ settlement_id: `s-${early.id}`, reservation_id: 'rsv_1' });
   });
 
   it('shows a run that settled more calls than are shown before it was blocked', async () => {

@@ -3,6 +3,8 @@ import { z } from 'zod';
 import { identifier } from './api/primitives.ts';
 import {
   budgetBlockedData,
+  budgetPercent,
+  budgetThresholdReachedData,
   guardBlockedData,
   type KnownEventType,
   otherData,
@@ -74,14 +76,38 @@ export const gatewayEventRecords = {
   'spend.settled': recordOf(z.literal('spend.settled'), z.object(spendSettledData.shape)),
   'budget.blocked': recordOf(z.literal('budget.blocked'), z.object(budgetBlockedData.shape)),
   'guard.blocked': recordOf(z.literal('guard.blocked'), z.object(guardBlockedData.shape)),
+  'budget.threshold_reached': recordOf(
+    z.literal('budget.threshold_reached'),
+    z.object(budgetThresholdReachedData.shape),
+  ),
   other: recordOf(z.string().min(1), otherData),
 } satisfies Record<KnownEventType | 'other', z.ZodType>;
 
-/** What readers take: a scope is only shown, so one of a newer ingestion is any text to them. */
+/**
+ * What readers take. The scope of a blocked call is only shown, so one of a newer ingestion is any text to them.
+ * `budget.threshold_reached` is any object to them, as the data of other types is: the ingestion of 0.1 gave that name
+ * no meaning and took any object under it. {@link readBudgetThreshold} reads what it says.
+ */
 export const readEventRecords = {
   ...gatewayEventRecords,
   'budget.blocked': recordOf(z.literal('budget.blocked'), z.object({ ...budgetBlockedData.shape, scope: z.string() })),
+  'budget.threshold_reached': recordOf(z.literal('budget.threshold_reached'), otherData),
 };
+
+/** The part that readers act on; a scope of a newer ingestion is any text to them. */
+const readThresholdData = z.object({ scope: z.string(), scope_id: identifier, percent: budgetPercent });
+
+/** What an event says of a daily budget that was spent up to some percent. */
+export type BudgetThreshold = z.infer<typeof readThresholdData>;
+
+/**
+ * What a `budget.threshold_reached` says. Null for an event of any other type, and for one of that name with other data:
+ * it counts as an event of any other type does.
+ */
+export function readBudgetThreshold({ type, data }: GatewayEvent): BudgetThreshold | null {
+  if (type !== 'budget.threshold_reached') return null;
+  return readThresholdData.safeParse(data).data ?? null;
+}
 
 /**
  * Reads the value of a record of `gateway.events`. Throws an Error that says what is wrong when it can't be read:

@@ -21,13 +21,15 @@ export const spendSettledData = z.strictObject({
   provider: providerName.optional(),
   input_tokens: tokens.optional(),
   output_tokens: tokens.optional(),
-  reservation_id: identifier.optional(),
+  reservation_id: identifier.optional().meta({ description: 'The reservation that this settles, if there is one' }),
 });
+
+const scope = z.enum(['workspace', 'agent', 'plan']);
 
 export const budgetBlockedData = z.strictObject({
   run_id: identifier,
   agent_id: identifier,
-  scope: z.enum(['workspace', 'agent', 'plan']).meta({ description: 'The budget that was used up' }),
+  scope: scope.meta({ description: 'The budget that was used up' }),
   requested_micros: micros,
   spent_micros: micros,
   daily_budget_usd_micros: micros,
@@ -39,6 +41,22 @@ export const guardBlockedData = z.strictObject({
   agent_id: identifier,
   guard: text(128).meta({ description: 'The guard that blocked the call' }),
   reason: text(1000).meta({ description: 'Why, for a person' }),
+});
+
+/** A share of a daily budget that was spent, in whole percent. */
+export const budgetPercent = z
+  .int()
+  .min(1, 'must be from 1 to 100')
+  .max(100, 'must be from 1 to 100')
+  .meta({ description: 'Percent of a daily budget, a whole number', example: 80 });
+
+/** About a budget, and not about a call: so it names no run, and an agent only as its scope. */
+export const budgetThresholdReachedData = z.strictObject({
+  scope: scope.meta({ description: 'Whose daily budget it is' }),
+  scope_id: identifier.meta({ description: 'Id of the workspace or the agent, or key of the plan' }),
+  percent: budgetPercent.meta({ description: 'Percent of the daily budget that the spend of the day has reached' }),
+  spent_micros: micros,
+  daily_budget_usd_micros: micros,
 });
 
 /** The data of any other event type: an object, whose `run_id` and `agent_id` are read where present. */
@@ -77,6 +95,7 @@ export const knownEventSchemas = {
   'spend.settled': cloudEvent(z.literal('spend.settled'), spendSettledData),
   'budget.blocked': cloudEvent(z.literal('budget.blocked'), budgetBlockedData),
   'guard.blocked': cloudEvent(z.literal('guard.blocked'), guardBlockedData),
+  'budget.threshold_reached': cloudEvent(z.literal('budget.threshold_reached'), budgetThresholdReachedData),
 };
 
 export const otherEventSchema = cloudEvent(eventType, otherData);

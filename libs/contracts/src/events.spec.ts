@@ -2,8 +2,14 @@ import { describe, expect, it } from '@jest/globals';
 import { type ErrorDetail, MAX_MICROS, provenTenantId } from '@tollkeeper/kernel';
 import fc from 'fast-check';
 import type { z } from 'zod';
-import { decodeGatewayEvent, encodeGatewayEvent, peekEventType } from './event-record.ts';
-import { gatewayEventBatchOf, gatewayEventSchema, isSpendSettled, MAX_EVENT_DATA_LENGTH } from './events.ts';
+import { decodeGatewayEvent, encodeGatewayEvent, peekEventType, readBudgetThreshold } from './event-record.ts';
+import {
+  type GatewayEvent,
+  gatewayEventBatchOf,
+  gatewayEventSchema,
+  isSpendSettled,
+  MAX_EVENT_DATA_LENGTH,
+} from './events.ts';
 import { toErrorDetails } from './validation.ts';
 
 const spend = {
@@ -32,6 +38,11 @@ const guardBlocked = {
   type: 'guard.blocked',
   data: { run_id: 'run-1', agent_id: 'agent-1', guard: 'pii', reason: 'A card number' },
 };
+const thresholdReached = {
+  ...spend,
+  type: 'budget.threshold_reached',
+  data: { scope: 'agent', scope_id: 'agent-1', percent: 80, spent_micros: 81, daily_budget_usd_micros: 100 },
+};
 const other = { ...spend, type: 'tool.called', data: { agent_id: 'agent-1', tool: { name: 'search', tags: ['a'] } } };
 
 function problemsOf(schema: z.ZodType, input: unknown): ErrorDetail[] {
@@ -44,12 +55,16 @@ const gatewayEventBatch = gatewayEventBatchOf(gatewayEventSchema);
 const withData = (extra: object) => ({ ...spend, data: { ...spend.data, ...extra } });
 
 describe('one event', () => {
-  it.each([spend, budgetBlocked, guardBlocked, other])('of type $type is taken, its time in UTC', (input) => {
-    expect(gatewayEventSchema.parse(input)).toEqual({ ...input, time: '2026-11-21T18:00:00.123Z' });
-  });
+  it.each([spend, budgetBlocked, guardBlocked, thresholdReached, other])(
+    'of type $type is taken, its time in UTC',
+    (input) => {
+      expect(gatewayEventSchema.parse(input)).toEqual({ ...input, time: '2026-11-21T18:00:00.123Z' });
+    },
+  );
 
   it('takes the optional fields of a settlement', () => {
-    const extra = { plan_key: 'pro', model: 'm', provider: 'p', input_tokens: 0, output_tokens: MAX_MICROS };
+    const tokens = { input_tokens: 0, output_tokens: MAX_MICROS };
+    const extra = { plan_key: 'pro', model: 'm', provider: 'p', ...tokens, reservation_id: 'rsv_1' };
     const event = gatewayEventSchema.parse(withData({ ...extra, amount_micros: MAX_MICROS }));
     expect(isSpendSettled(event) && event.data).toMatchObject(extra);
   });
@@ -92,6 +107,29 @@ describe('one event', () => {
     for (const tokens of [-1, 0.5, MAX_MICROS + 1, '5', null, true, { $gt: 0 }]) {
       expect(pathsOf(withData({ [name]: tokens }))).toEqual([`data.${name}`]);
     }
+  });
+
+  it.each(['', 'a b', 'x'.repeat(129), 7, null, { $gt: '' }])('of spend is refused for the reservation %j', (id) => {
+    expect(pathsOf(withData({ reservation_id: id }))).toEqual(['data.reservation_id']);
+  });
+
+  it.each<[string, unknown[]]>([
+    ['scope', ['run', '', null]],
+    ['scope_id', ['a b', '', 7]],
+    ['percent', [0, 101, 79.5, '80', null]],
+    ['spent_micros', [-1, 0.5]],
+    ['daily_budget_usd_micros', [-1, '100']],
+    ['agent_id', ['agent-1']],
+  ])('of a threshold of a budget is refused for a wrong %s', (name, values) => {
+    for (const value of values) {
+      const data = { ...thresholdReached.data, [name]: value };
+      expect(pathsOf({ ...thresholdReached, data })).toEqual([`data.${name}`]);
+    }
+  });
+
+  it.each(Object.keys(thresholdReached.data))('of a threshold of a budget is refused without %s', (name) => {
+    const data = { ...thresholdReached.data, [name]: undefined };
+    expect(pathsOf({ ...thresholdReached, data })).toEqual([`data.${name}`]);
   });
 
   it.each(['Tool.called', 'a..b', '.a', 'a.', 'a b', 'x'.repeat(129), 7])('is refused for the type %j', (type) => {
@@ -208,7 +246,7 @@ describe('the record of an event in the log', () => {
     for (const cut of [1, 22, 23, 30]) expect(peekEventType(value.subarray(0, cut))).toBeNull();
   });
 
-  it.each([spend, budgetBlocked, guardBlocked, other])('keeps $type whole', (input) => {
+  it.each([spend, budgetBlocked, guardBlocked, thresholdReached, other])('keeps $type whole', (input) => {
     const event = gatewayEventSchema.parse(input);
     const { key, value } = encodeGatewayEvent({ tenantId, receivedAt, event });
     expect(key).toBe('ws_1');
@@ -222,6 +260,27 @@ describe('the record of an event in the log', () => {
     Object.assign(newer.event.data, { currency: 'USD' });
     expect(decodeGatewayEvent(Buffer.from(JSON.stringify(newer))).event).toEqual(gatewayEventSchema.parse(spend));
   });
+
+  const read = (event: GatewayEvent) => decodeGatewayEvent(encodeGatewayEvent({ tenantId, receivedAt, event }).value);
+
+  it('says what threshold of a budget was reached, also for a scope that a newer producer added', () => {
+    const { event } = read(gatewayEventSchema.parse(thresholdReached));
+    expect(readBudgetThreshold(event)).toEqual({ scope: 'agent', scope_id: 'agent-1', percent: 80 });
+    const newer = { ...event, data: { ...event.data, scope: 'team', scope_id: 'team-1', currency: 'USD' } };
+    expect(readBudgetThreshold(read(newer).event)).toEqual({ scope: 'team', scope_id: 'team-1', percent: 80 });
+    expect(readBudgetThreshold({ ...event, type: 'tool.called' })).toBeNull();
+  });
+
+  // The ingestion of 0.1 has no such type, and takes any object under any name that is not a known type.
+  it.each<Record<string, unknown>>([{}, { run_id: 'run-1', agent_id: 'agent-1', level: 'high' }, { percent: 180 }])(
+    'is readable as an event of another type where data under the name budget.threshold_reached is %j',
+    (data) => {
+      const foreign = { ...gatewayEventSchema.parse(thresholdReached), data };
+      const { event } = read(foreign);
+      expect(event).toEqual(foreign);
+      expect(readBudgetThreshold(event)).toBeNull();
+    },
+  );
 
   it.each([
     ['source', 'that is no Unicode', '/gateways/\ud800'],

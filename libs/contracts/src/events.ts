@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   type budgetBlockedData,
+  type budgetThresholdReachedData,
   type guardBlockedData,
   type KnownEventType,
   knownEventSchemas,
@@ -33,9 +34,14 @@ interface EventOf<Type extends string, Data> {
 export type SpendSettledEvent = EventOf<'spend.settled', z.infer<typeof spendSettledData>>;
 export type BudgetBlockedEvent = EventOf<'budget.blocked', z.infer<typeof budgetBlockedData>>;
 export type GuardBlockedEvent = EventOf<'guard.blocked', z.infer<typeof guardBlockedData>>;
+export type BudgetThresholdReachedEvent = EventOf<
+  'budget.threshold_reached',
+  z.infer<typeof budgetThresholdReachedData> & { run_id?: undefined; agent_id?: undefined }
+>;
 /** An event of a type that only alert rules count. */
 export type OtherEvent = EventOf<string, { run_id?: string | undefined; agent_id?: string | undefined }>;
-export type GatewayEvent = SpendSettledEvent | BudgetBlockedEvent | GuardBlockedEvent | OtherEvent;
+export type GatewayEvent =
+  SpendSettledEvent | BudgetBlockedEvent | GuardBlockedEvent | BudgetThresholdReachedEvent | OtherEvent;
 
 export function isSpendSettled(event: GatewayEvent): event is SpendSettledEvent {
   return event.type === 'spend.settled';
@@ -51,7 +57,7 @@ type Issues = z.core.$ZodRawIssue[];
  *
  * Extension attributes, which CloudEvents names with lowercase letters and digits, are taken and dropped, as are
  * `subject`, `dataschema` and `datacontenttype`: Tollkeeper gives none of them a meaning. Any other unknown name, and
- * unknown fields in the data of the three known types, are problems: a typing error is never silently ignored.
+ * unknown fields in the data of the known types, are problems: a typing error is never silently ignored.
  */
 export const gatewayEventSchema = z
   .unknown()
@@ -89,7 +95,7 @@ function readEvent(input: unknown, issues: Issues): GatewayEvent | null {
   if (!result.success || issues.length > 0) return null;
 
   const { specversion, id, source, type, time, data } = result.data;
-  return { specversion, id, source, type, time, data };
+  return { specversion, id, source, type, time, data } as GatewayEvent;
 }
 
 function schemaOf(type: unknown): (typeof knownEventSchemas)[KnownEventType] | typeof otherEventSchema {

@@ -3,7 +3,7 @@ export * from './api/alert.ts';
 export * from './api/primitives.ts';
 export * from './api/reservation.ts';
 export * from './event-record.ts';
-export { eventType, modelName, providerName, settlementId, tokens } from './event-schemas.ts';
+export { budgetPercent, eventType, modelName, providerName, settlementId, tokens } from './event-schemas.ts';
 export * from './events.ts';
 export * from './log-records.ts';
 export * from './service-requests.ts';

@@ -117,6 +117,7 @@ export const settlementSchema = z
     provider: z.string().optional(),
     input_tokens: count.optional(),
     output_tokens: count.optional(),
+    reservation_id: identifier.optional().meta({ description: 'The reservation that it settled, if there was one' }),
   })
   .meta({ id: 'Settlement' });
 
