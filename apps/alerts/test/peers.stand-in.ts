@@ -24,6 +24,7 @@ export function createPeersStandIn(logger: Logger) {
       const known = (agents.get(tenantId) ?? []).filter((id) => agentIds.length === 0 || agentIds.includes(id));
       return { agents: known.map((agentId) => ({ agentId, displayName: agentId })) };
     },
+    registerAgents: async () => ({}),
   };
   const notifier: UnaryHandlers<NotifierServiceDefinition> = {
     async sendTest(request) {

@@ -46,7 +46,7 @@ export function createBudgets(deps: BudgetsDeps): BudgetsService {
   });
   const grpc = createGrpcServer({
     ...deps,
-    services: [createBudgetsHandlers(budgets)],
+    services: [createBudgetsHandlers(budgets, plans)],
     explain: explainOutage,
     ready: () => mongo.ping(),
   });

@@ -1,9 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
+import type { TenantId } from '@tollkeeper/kernel';
 import { useMongo } from '@tollkeeper/testing';
 import { newTenant, useBudgets } from './budgets.stack.ts';
 
 const mongo = useMongo();
 const budgets = useBudgets(mongo);
+
+const createPlan = (tenantId: TenantId, key: string) =>
+  budgets.call('post', tenantId, '/plans', {
+    body: { plan_key: key, display_name: key, daily_budget_usd_micros: 5 },
+  });
 
 const NOT_A_BUDGET = [
   ['a negative amount', { daily_budget_usd_micros: -1 }],
@@ -149,15 +155,81 @@ describe('GetBudgets', () => {
     expect((await budgets.getBudgets(tenantId)).dailyBudgetUsdMicros).toBe('0');
   });
 
+  it('answers the plans asked for that the workspace has, by key, active or not', async () => {
+    const [tenantId, other] = [newTenant(), newTenant()];
+    for (const key of ['c', 'b', 'a']) await createPlan(tenantId, key);
+    await createPlan(other, 'd');
+    await budgets.put(tenantId, '/plans/a', { is_active: false });
+
+    expect((await budgets.getBudgets(tenantId, [], ['c', 'a', 'd', 'none'])).plans).toEqual([
+      { planKey: 'a', dailyBudgetUsdMicros: '5', isActive: false },
+      { planKey: 'c', dailyBudgetUsdMicros: '5', isActive: true },
+    ]);
+    expect((await budgets.getBudgets(tenantId)).plans).toEqual([]);
+  });
+
+  const thousandAndOne = Array.from({ length: 1001 }, (_, index) => `id-${index}`);
   it.each([
-    ['no tenant', '', [], 'tenant_id'],
-    ['a tenant of another shape', '$ne', [], 'tenant_id'],
-    ['an agent whose id is too long', 'ws_1', ['a', 'a'.repeat(129)], 'agent_ids[1]'],
-    ['more than 1000 agents', 'ws_1', Array.from({ length: 1001 }, (_, index) => `agent-${index}`), 'agent_ids'],
-  ])('refuses %s by the name of the field', async (_case, tenantId, agentIds, path) => {
-    await expect(budgets.getBudgets(tenantId, agentIds)).rejects.toMatchObject({
+    ['no tenant', '', [], [], 'tenant_id'],
+    ['a tenant of another shape', '$ne', [], [], 'tenant_id'],
+    ['an agent whose id is too long', 'ws_1', ['a', 'a'.repeat(129)], [], 'agent_ids[1]'],
+    ['more than 1000 agents', 'ws_1', thousandAndOne, [], 'agent_ids'],
+    ['a plan whose key is too long', 'ws_1', [], ['a', 'a'.repeat(65)], 'plan_keys[1]'],
+    ['more than 1000 plans', 'ws_1', [], thousandAndOne, 'plan_keys'],
+  ])('refuses %s by the name of the field', async (_case, tenantId, agentIds, planKeys, path) => {
+    await expect(budgets.getBudgets(tenantId, agentIds, planKeys)).rejects.toMatchObject({
       code: 'invalid_request',
       details: [{ path }],
     });
+  });
+});
+
+describe('ListBudgets', () => {
+  it('answers all that is set in the workspace: its budget, agents by id, and plans by key', async () => {
+    const [tenantId, other] = [newTenant(), newTenant()];
+    budgets.identity.register(tenantId, 'a', 'b', 'c', 'd');
+    budgets.identity.register(other, 'e');
+    await budgets.setDaily(tenantId, '/workspace', 0);
+    for (const agentId of ['d', 'b', 'a']) await budgets.setDaily(tenantId, `/agents/${agentId}`, 7);
+    await budgets.setDaily(tenantId, '/agents/b', null);
+    await budgets.setDaily(other, '/agents/e', 7);
+    for (const key of ['z', 'y']) await createPlan(tenantId, key);
+    await budgets.put(tenantId, '/plans/z', { is_active: false });
+
+    expect(await budgets.listBudgets(tenantId)).toMatchObject({
+      dailyBudgetUsdMicros: '0',
+      agents: [
+        { agentId: 'a', dailyBudgetUsdMicros: '7' },
+        { agentId: 'd', dailyBudgetUsdMicros: '7' },
+      ],
+      plans: [
+        { planKey: 'y', dailyBudgetUsdMicros: '5', isActive: true },
+        { planKey: 'z', dailyBudgetUsdMicros: '5', isActive: false },
+      ],
+    });
+  });
+
+  it('answers nothing for a workspace without any', async () => {
+    const none = await budgets.listBudgets(newTenant());
+    expect([none.dailyBudgetUsdMicros, none.agents, none.plans]).toEqual([undefined, [], []]);
+  });
+
+  it('answers the first 10,000 agents with the longest ids', async () => {
+    const tenantId = newTenant();
+    const idOf = (index: number) => `${index}`.padStart(128, '0');
+    const stored = Array.from({ length: 10_001 }, (_, index) => ({
+      tenantId,
+      agentId: idOf(index),
+      dailyBudgetMicros: Number.MAX_SAFE_INTEGER,
+      updatedAt: new Date(),
+    }));
+    await budgets.collection('agent_budgets').insertMany(stored);
+    const { agents } = await budgets.listBudgets(tenantId);
+    expect([agents.length, agents[0]?.agentId, agents.at(-1)?.agentId]).toEqual([10_000, idOf(0), idOf(9999)]);
+  });
+
+  it('refuses a tenant of another shape', async () => {
+    const details = [{ path: 'tenant_id' }];
+    await expect(budgets.listBudgets('$ne')).rejects.toMatchObject({ code: 'invalid_request', details });
   });
 });

@@ -95,7 +95,10 @@ export function useBudgets(mongo: TestMongo) {
     put,
     setDaily: (tenantId: TenantId, below: string, micros: unknown) =>
       put(tenantId, below, { daily_budget_usd_micros: micros }),
-    getBudgets: (tenantId: string, agentIds: string[] = []) => client.getBudgets({ tenantId, agentIds }),
+    getBudgets: (tenantId: string, agentIds: string[] = [], planKeys: string[] = []) =>
+      client.getBudgets({ tenantId, agentIds, planKeys }),
+    listBudgets: (tenantId: string) => client.listBudgets({ tenantId }),
+    collection: (name: string) => mongo.connection.useDb(database).collection(name),
     ready: () => service.ready?.(),
   };
 }

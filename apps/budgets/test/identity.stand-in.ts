@@ -15,6 +15,7 @@ export function createIdentityStandIn(logger: Logger) {
       const known = agents.get(tenantId) ?? [];
       return { agents: agentIds.length === 0 ? known : known.filter(({ agentId }) => agentIds.includes(agentId)) };
     },
+    registerAgents: async () => ({}),
   };
 
   return Object.assign(createPeers(logger, [grpcService(identityService, identityRequests, handlers)]), {

@@ -22,6 +22,7 @@ export function createBudgetsStandIn(logger: Logger) {
         }),
       };
     },
+    listBudgets: async () => ({}),
   };
 
   return Object.assign(createPeers(logger, [grpcService(budgetsService, budgetsRequests, handlers)]), {

@@ -187,6 +187,7 @@ function identityStandIn() {
       return { workspace: { id: tenantId, slug: 'demo', name: 'Demo', timezone } };
     },
     getAgents: async ({ agentIds }) => ({ agents: agents.filter(({ agentId }) => agentIds.includes(agentId)) }),
+    registerAgents: async () => ({}),
   });
 }
 

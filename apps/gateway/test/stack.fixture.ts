@@ -112,6 +112,7 @@ export async function startIdentity(port = 0): Promise<IdentityStub> {
     },
     getWorkspace: async () => ({}),
     getAgents: async () => ({ agents: [] }),
+    registerAgents: async () => ({}),
   };
   const stub: IdentityStub = {
     sessions: new Map(),

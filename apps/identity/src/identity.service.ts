@@ -79,7 +79,7 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
   });
   const grpc = createGrpcServer({
     ...deps,
-    services: [createIdentityHandlers({ auth, workspaces, agents: agentStore })],
+    services: [createIdentityHandlers({ auth, workspaces, agents, agentStore })],
     explain: explainOutage,
     ready: () => mongo.ping(),
   });

@@ -105,6 +105,67 @@ describe('agents', () => {
     });
   });
 
+  describe('registered over gRPC', () => {
+    const register = (tenantId: string, ...agentIds: string[]) =>
+      identity.client().registerAgents({ tenantId, agentIds });
+
+    it('are there under their ids from the answer on, in their workspace alone', async () => {
+      const [owner, other] = [await identity.newOwner(), await identity.newOwner()];
+      await register(owner.tenantId, 'b', 'a', 'b');
+      const at = '2026-11-21T18:00:00.000Z';
+      expect(await list(owner)).toMatchObject({
+        items: ['a', 'b'].map((id) => ({ agent_id: id, display_name: id, created_at: at })),
+      });
+      expect(await idsOf(other)).toEqual([]);
+    });
+
+    it('stay as they are when the workspace has them', async () => {
+      const owner = await identity.newOwner();
+      await create(owner, 'named', 'A good name');
+      for (let times = 0; times < 2; times += 1) await register(owner.tenantId, 'named', 'new');
+      expect(await list(owner)).toMatchObject({
+        items: [{ display_name: 'A good name' }, { display_name: 'new' }],
+      });
+    });
+
+    it('are made once by calls and an event at the same time', async () => {
+      const owner = await identity.newOwner();
+      const ids = Array.from({ length: 50 }, (_, index) => `agent-${index}`).sort();
+      await Promise.all([
+        report(
+          owner.tenantId,
+          ids.map((id) => eventOf({ agent_id: id })),
+        ),
+        ...Array.from({ length: 8 }, () => register(owner.tenantId, ...ids)),
+      ]);
+      await report(owner.tenantId, [eventOf({ agent_id: 'last' })]);
+      await eventually(async () => expect(await idsOf(owner)).toEqual([...ids, 'last']));
+    });
+
+    it('are made in a workspace that identity does not have, as those of events are', async () => {
+      const tenantId = foreignCaller().tenantId!;
+      await register(tenantId, 'a');
+      expect((await identity.client().getAgents({ tenantId })).agents).toHaveLength(1);
+    });
+
+    it('may be 1000 with the longest ids', async () => {
+      const owner = await identity.newOwner();
+      const ids = Array.from({ length: 1000 }, (_, index) => `${index}`.padStart(128, '0'));
+      await register(owner.tenantId, ...ids);
+      expect((await identity.client().getAgents({ tenantId: owner.tenantId })).agents).toHaveLength(1000);
+    });
+
+    it.each([
+      ['no tenant', '', ['a'], 'tenant_id'],
+      ['no agent', 'ws_1', [], 'agent_ids'],
+      ['an id that is too long', 'ws_1', ['a', 'a'.repeat(129)], 'agent_ids[1]'],
+      ['more than 1000 ids', 'ws_1', Array<string>(1001).fill('a'), 'agent_ids'],
+    ])('are refused for %s, by the name of the field', async (_case, tenantId, agentIds, path) => {
+      const details = [{ path }];
+      await expect(register(tenantId, ...agentIds)).rejects.toMatchObject({ code: 'invalid_request', details });
+    });
+  });
+
   describe('seen in events', () => {
     it('register themselves once, under their id, in the workspace of the event', async () => {
       const [owner, other] = [await identity.newOwner(), await identity.newOwner()];

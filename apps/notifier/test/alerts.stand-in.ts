@@ -38,6 +38,7 @@ export function createAlertsStandIn(logger: Logger) {
   const identity: UnaryHandlers<IdentityServiceDefinition> = {
     resolveSession: async () => ({}),
     getAgents: async () => ({ agents: [] }),
+    registerAgents: async () => ({}),
     async getWorkspace({ tenantId }) {
       if (state.identityDown) throw new AppError('internal', 'The identity service failed.');
       return { workspace: { id: tenantId, slug: 'demo', name: 'Demo', timezone: 'UTC' } };

@@ -4,16 +4,17 @@ import { identifier, micros, planKey } from './api/primitives.ts';
 import { RESERVATION_TTL_SECONDS, ttlSeconds } from './api/reservation.ts';
 import { modelName, providerName, settlementId, tokens } from './event-schemas.ts';
 
-const MAX_AGENT_IDS = 1000;
+const MAX_ASKED = 1000;
 const SHA256_BYTES = 32;
 
 /** The workspace that a peer has proven itself, named in a request that bears a service token. */
 const tenantId = identifier.transform(provenTenantId);
 // How many there are is checked first, so that a list that is too long is one problem.
-const agentIds = z
-  .array(z.string())
-  .max(MAX_AGENT_IDS, `must have at most ${MAX_AGENT_IDS} ids`)
-  .pipe(z.array(identifier));
+const asked = z.array(z.string()).max(MAX_ASKED, `must have at most ${MAX_ASKED} ids`);
+const agentIds = asked.pipe(z.array(identifier));
+const planKeyList = asked.pipe(z.array(planKey));
+// Callers of the first release do not send it. It always arrives, empty then, so for the types it has no default.
+const planKeys = planKeyList.default([]) as unknown as typeof planKeyList;
 const sha256 = z
   .instanceof(Buffer)
   .refine((bytes) => bytes.length === SHA256_BYTES, `must be a SHA-256 of ${SHA256_BYTES} bytes`);
@@ -28,7 +29,10 @@ const reservation = z.object({ reservationId: identifier });
 export const alertsRequests = { getChannel: channel };
 
 /** What budgets takes over gRPC. */
-export const budgetsRequests = { getBudgets: z.object({ tenantId, agentIds }) };
+export const budgetsRequests = {
+  getBudgets: z.object({ tenantId, agentIds, planKeys }),
+  listBudgets: z.object({ tenantId }),
+};
 
 /** What the enforcer takes over gRPC. */
 export const enforcerRequests = {
@@ -59,6 +63,7 @@ export const identityRequests = {
   resolveSession: z.object({ sessionSha256: sha256 }),
   getWorkspace: z.object({ tenantId }),
   getAgents: z.object({ tenantId, agentIds }),
+  registerAgents: z.object({ tenantId, agentIds: asked.min(1, 'must not be empty').pipe(z.array(identifier)) }),
 };
 
 /** What keys takes over gRPC. */

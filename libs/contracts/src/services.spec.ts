@@ -17,9 +17,9 @@ import { KEY_ROLES } from './workspace-key.ts';
 describe('services', () => {
   it('carry every RPC of the proto files', () => {
     expect(Object.keys(alertsService)).toEqual(['GetChannel']);
-    expect(Object.keys(budgetsService)).toEqual(['GetBudgets']);
+    expect(Object.keys(budgetsService)).toEqual(['GetBudgets', 'ListBudgets']);
     expect(Object.keys(enforcerService)).toEqual(['Reserve', 'GetReservation', 'Settle', 'Release', 'Extend']);
-    expect(Object.keys(identityService)).toEqual(['ResolveSession', 'GetWorkspace', 'GetAgents']);
+    expect(Object.keys(identityService)).toEqual(['ResolveSession', 'GetWorkspace', 'GetAgents', 'RegisterAgents']);
     expect(Object.keys(keysService)).toEqual(['VerifyKey']);
     expect(Object.keys(notifierService)).toEqual(['SendTest']);
   });

@@ -38,6 +38,7 @@ function handlersWith(overrides: Partial<Handlers>): Handlers {
     resolveSession: async () => ({}),
     getWorkspace: async () => ({ workspace }),
     getAgents: async () => ({ agents: [] }),
+    registerAgents: async () => ({}),
     ...overrides,
   };
 }

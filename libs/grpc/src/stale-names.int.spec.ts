@@ -49,6 +49,7 @@ async function start(address: string): Promise<void> {
         resolveSession: async () => ({}),
         getWorkspace: async () => ({ workspace: { id: address, slug: '', name: '', timezone: '' } }),
         getAgents: async () => ({ agents: [] }),
+        registerAgents: async () => ({}),
       }),
     ],
     logger,

@@ -10,6 +10,9 @@ export interface AgentBudget {
   updatedAt: Date;
 }
 
+/** The budget of an agent that has one. */
+export type SetAgentBudget = Pick<AgentBudget, 'agentId'> & { dailyBudgetMicros: number };
+
 /** Stores the budgets of workspaces and agents. A new budget replaces the old one; the last write counts. */
 export interface BudgetStore {
   /** Null for a workspace that nobody has set a budget for. */
@@ -17,6 +20,8 @@ export interface BudgetStore {
   setWorkspace(tenantId: TenantId, dailyBudgetMicros: DailyBudget): Promise<void>;
   /** The budgets that were ever set, by `agentId`: those of `agentIds`, or of all agents when that is absent. */
   ofAgents(tenantId: TenantId, agentIds?: readonly string[]): Promise<AgentBudget[]>;
+  /** The first `limit` budgets of agents that are set now, by `agentId`. */
+  listSetAgents(tenantId: TenantId, limit: number): Promise<SetAgentBudget[]>;
   setAgent(tenantId: TenantId, budget: AgentBudget): Promise<void>;
 }
 

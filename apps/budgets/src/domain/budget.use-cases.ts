@@ -1,5 +1,8 @@
 import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
-import type { Agent, AgentBudget, AgentDirectory, BudgetStore, DailyBudget } from './budget.ts';
+import type { Agent, AgentBudget, AgentDirectory, BudgetStore, DailyBudget, SetAgentBudget } from './budget.ts';
+
+/** Keeps an answer well below the 4 MiB of a gRPC message. */
+const MAX_LISTED_AGENTS = 10_000;
 
 /** An agent of the workspace with its budget. `updatedAt` is null when no budget was ever set. */
 export type AgentWithBudget = Agent & { dailyBudgetMicros: DailyBudget; updatedAt: Date | null };
@@ -15,6 +18,8 @@ export interface BudgetUseCases {
   setAgent(tenantId: TenantId, agentId: string, dailyBudgetMicros: DailyBudget): Promise<void>;
   /** The budgets that were ever set for these agents, by `agentId`. Whether the agents exist is not checked. */
   ofAgents(tenantId: TenantId, agentIds: readonly string[]): Promise<AgentBudget[]>;
+  /** The budgets of agents that are set now, by `agentId`; the first 10 000. */
+  listSetAgents(tenantId: TenantId): Promise<SetAgentBudget[]>;
 }
 
 export interface BudgetDeps {
@@ -28,6 +33,7 @@ export function createBudgetUseCases({ store, agents, clock }: BudgetDeps): Budg
     ofWorkspace: (tenantId) => store.ofWorkspace(tenantId),
     setWorkspace: (tenantId, dailyBudgetMicros) => store.setWorkspace(tenantId, dailyBudgetMicros),
     ofAgents: (tenantId, agentIds) => store.ofAgents(tenantId, agentIds),
+    listSetAgents: (tenantId) => store.listSetAgents(tenantId, MAX_LISTED_AGENTS),
 
     async listAgents(tenantId) {
       const [known, budgets] = await Promise.all([agents.list(tenantId), store.ofAgents(tenantId)]);

@@ -25,6 +25,8 @@ export const MAX_PLANS = 500;
 export interface PlanStore {
   /** By key. */
   list(tenantId: TenantId): Promise<Plan[]>;
+  /** The plans of the workspace among these keys, by key. */
+  find(tenantId: TenantId, keys: readonly string[]): Promise<Plan[]>;
   count(tenantId: TenantId): Promise<number>;
   /** False, with nothing stored, when the workspace has a plan with the key. */
   insert(tenantId: TenantId, plan: Plan): Promise<boolean>;

@@ -7,6 +7,8 @@ export type NewPlan = Pick<Plan, 'key' | 'displayName' | 'description' | 'dailyB
 export interface PlanUseCases {
   /** By key. */
   list(tenantId: TenantId): Promise<Plan[]>;
+  /** The plans of the workspace among these keys, by key. */
+  find(tenantId: TenantId, keys: readonly string[]): Promise<Plan[]>;
   /**
    * Makes an active plan. Rejects with `conflict` when the key is taken or the workspace has {@link MAX_PLANS} plans.
    */
@@ -20,6 +22,7 @@ export interface PlanUseCases {
 export function createPlanUseCases({ store, clock }: { store: PlanStore; clock: Clock }): PlanUseCases {
   return {
     list: (tenantId) => store.list(tenantId),
+    find: (tenantId, keys) => store.find(tenantId, keys),
 
     async create(tenantId, fields) {
       if ((await store.count(tenantId)) >= MAX_PLANS) {

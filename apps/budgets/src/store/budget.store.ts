@@ -1,5 +1,5 @@
 import { type Connection, Schema, trusted } from 'mongoose';
-import type { BudgetStore, DailyBudget } from '../domain/budget.ts';
+import type { BudgetStore, DailyBudget, SetAgentBudget } from '../domain/budget.ts';
 
 interface StoredWorkspaceBudget {
   /** The tenant. */
@@ -51,6 +51,15 @@ export function createBudgetStore(connection: Connection): BudgetStore {
         .sort({ agentId: 1 })
         .lean();
       return found.map(({ agentId, dailyBudgetMicros, updatedAt }) => ({ agentId, dailyBudgetMicros, updatedAt }));
+    },
+
+    async listSetAgents(tenantId, limit) {
+      const found = await agents
+        .find({ tenantId, dailyBudgetMicros: trusted({ $ne: null }) }, { _id: 0, agentId: 1, dailyBudgetMicros: 1 })
+        .sort({ agentId: 1 })
+        .limit(limit)
+        .lean<SetAgentBudget[]>();
+      return found.map(({ agentId, dailyBudgetMicros }) => ({ agentId, dailyBudgetMicros }));
     },
 
     async setAgent(tenantId, { agentId, ...fields }) {

@@ -1,5 +1,5 @@
 import { isDuplicateKey } from '@tollkeeper/mongo';
-import { type Connection, Schema } from 'mongoose';
+import { type Connection, Schema, trusted } from 'mongoose';
 import { MAX_PLANS, type Plan, type PlanStore } from '../domain/plan.ts';
 
 type StoredPlan = Omit<Plan, 'id'> & { _id: string; tenantId: string };
@@ -28,6 +28,14 @@ export function createPlanStore(connection: Connection): PlanStore {
   return {
     async list(tenantId) {
       return (await plans.find({ tenantId }).sort({ key: 1 }).lean()).map(toPlan);
+    },
+
+    async find(tenantId, keys) {
+      const found = await plans
+        .find({ tenantId, key: trusted({ $in: keys }) })
+        .sort({ key: 1 })
+        .lean();
+      return found.map(toPlan);
     },
 
     count: (tenantId) => plans.countDocuments({ tenantId }).limit(MAX_PLANS),

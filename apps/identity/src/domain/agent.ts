@@ -14,6 +14,8 @@ export interface AgentStore {
   find(tenantId: TenantId, agentIds: readonly string[]): Promise<Agent[]>;
   /** False, with nothing stored, when the workspace has the agent already. */
   insert(tenantId: TenantId, agent: Agent): Promise<boolean>;
+  /** Stores the agents that the workspace does not have yet. Their ids become their names. */
+  register(tenantId: TenantId, agentIds: readonly string[], at: Date): Promise<void>;
   /** Null when the workspace does not have the agent. */
   rename(tenantId: TenantId, agentId: string, displayName: string): Promise<Agent | null>;
 }

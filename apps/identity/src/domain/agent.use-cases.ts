@@ -9,6 +9,8 @@ export interface AgentUseCases {
   ): Promise<{ agents: Agent[]; next: string | null }>;
   /** Throws `conflict` when the workspace has the agent already. */
   create(tenantId: TenantId, agent: { agentId: string; displayName: string }): Promise<Agent>;
+  /** Makes those that the workspace does not have yet; their ids become their names. The others stay as they are. */
+  register(tenantId: TenantId, agentIds: readonly string[]): Promise<void>;
   /** Throws `not_found`. */
   rename(tenantId: TenantId, agentId: string, displayName: string): Promise<Agent>;
 }
@@ -29,6 +31,8 @@ export function createAgentUseCases({ agents, clock }: { agents: AgentStore; clo
         details,
       });
     },
+
+    register: (tenantId, agentIds) => agents.register(tenantId, agentIds, new Date(clock())),
 
     async rename(tenantId, agentId, displayName) {
       const agent = await agents.rename(tenantId, agentId, displayName);

@@ -1,6 +1,7 @@
 import { identityRequests, identityService, toWireRole } from '@tollkeeper/contracts';
 import { type GrpcService, grpcService } from '@tollkeeper/grpc';
 import type { AgentStore } from '../domain/agent.ts';
+import type { AgentUseCases } from '../domain/agent.use-cases.ts';
 import type { AuthUseCases } from '../domain/auth.use-cases.ts';
 import type { WorkspaceUseCases } from '../domain/workspace.use-cases.ts';
 
@@ -10,11 +11,12 @@ const MAX_AGENTS = 10_000;
 export interface IdentityHandlersDeps {
   auth: AuthUseCases;
   workspaces: WorkspaceUseCases;
-  agents: AgentStore;
+  agents: AgentUseCases;
+  agentStore: AgentStore;
 }
 
 /** The gRPC contract of identity.proto. */
-export function createIdentityHandlers({ auth, workspaces, agents }: IdentityHandlersDeps): GrpcService {
+export function createIdentityHandlers({ auth, workspaces, agents, agentStore }: IdentityHandlersDeps): GrpcService {
   return grpcService(identityService, identityRequests, {
     async resolveSession({ sessionSha256 }) {
       const resolved = await auth.resolveSession(sessionSha256.toString('hex'));
@@ -34,8 +36,13 @@ export function createIdentityHandlers({ auth, workspaces, agents }: IdentityHan
 
     async getAgents({ tenantId, agentIds }) {
       const found =
-        agentIds.length === 0 ? agents.list(tenantId, { limit: MAX_AGENTS }) : agents.find(tenantId, agentIds);
+        agentIds.length === 0 ? agentStore.list(tenantId, { limit: MAX_AGENTS }) : agentStore.find(tenantId, agentIds);
       return { agents: (await found).map(({ agentId, displayName }) => ({ agentId, displayName })) };
+    },
+
+    async registerAgents({ tenantId, agentIds }) {
+      await agents.register(tenantId, agentIds);
+      return {};
     },
   });
 }

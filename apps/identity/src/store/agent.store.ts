@@ -52,15 +52,24 @@ export function createAgentStore({ agents }: IdentityModels): MongoAgentStore {
       return renamed === null ? null : toAgent(renamed);
     },
 
+    async register(tenantId, agentIds, at) {
+      const upserts = agentIds.map((agentId) => upsertOf({ tenantId, agentId, seenAt: at }));
+      await agents.bulkWrite(upserts, { ordered: false });
+    },
+
     async registerSeen(session, seen) {
-      const upserts = seen.map(({ tenantId, agentId, seenAt }) => ({
-        updateOne: {
-          filter: { tenantId, agentId },
-          update: { $setOnInsert: { displayName: agentId, createdAt: seenAt } },
-          upsert: true,
-        },
-      }));
-      await agents.bulkWrite(upserts, { session });
+      await agents.bulkWrite(seen.map(upsertOf), { session });
+    },
+  };
+}
+
+/** MongoDB itself repeats an upsert that another one of the same agent came before. */
+function upsertOf({ tenantId, agentId, seenAt }: SeenAgent) {
+  return {
+    updateOne: {
+      filter: { tenantId, agentId },
+      update: { $setOnInsert: { displayName: agentId, createdAt: seenAt } },
+      upsert: true,
     },
   };
 }

@@ -5,6 +5,9 @@ import type { AgentBudget as _tollkeeper_budgets_v1_AgentBudget, AgentBudget__Ou
 import type { BudgetsServiceClient as _tollkeeper_budgets_v1_BudgetsServiceClient, BudgetsServiceDefinition as _tollkeeper_budgets_v1_BudgetsServiceDefinition } from './tollkeeper/budgets/v1/BudgetsService.ts';
 import type { GetBudgetsRequest as _tollkeeper_budgets_v1_GetBudgetsRequest, GetBudgetsRequest__Output as _tollkeeper_budgets_v1_GetBudgetsRequest__Output } from './tollkeeper/budgets/v1/GetBudgetsRequest.ts';
 import type { GetBudgetsResponse as _tollkeeper_budgets_v1_GetBudgetsResponse, GetBudgetsResponse__Output as _tollkeeper_budgets_v1_GetBudgetsResponse__Output } from './tollkeeper/budgets/v1/GetBudgetsResponse.ts';
+import type { ListBudgetsRequest as _tollkeeper_budgets_v1_ListBudgetsRequest, ListBudgetsRequest__Output as _tollkeeper_budgets_v1_ListBudgetsRequest__Output } from './tollkeeper/budgets/v1/ListBudgetsRequest.ts';
+import type { ListBudgetsResponse as _tollkeeper_budgets_v1_ListBudgetsResponse, ListBudgetsResponse__Output as _tollkeeper_budgets_v1_ListBudgetsResponse__Output } from './tollkeeper/budgets/v1/ListBudgetsResponse.ts';
+import type { PlanBudget as _tollkeeper_budgets_v1_PlanBudget, PlanBudget__Output as _tollkeeper_budgets_v1_PlanBudget__Output } from './tollkeeper/budgets/v1/PlanBudget.ts';
 
 type SubtypeConstructor<Constructor extends new (...args: any) => any, Subtype> = {
   new(...args: ConstructorParameters<Constructor>): Subtype;
@@ -21,6 +24,9 @@ export interface ProtoGrpcType {
         BudgetsService: SubtypeConstructor<typeof grpc.Client, _tollkeeper_budgets_v1_BudgetsServiceClient> & { service: _tollkeeper_budgets_v1_BudgetsServiceDefinition }
         GetBudgetsRequest: MessageTypeDefinition<_tollkeeper_budgets_v1_GetBudgetsRequest, _tollkeeper_budgets_v1_GetBudgetsRequest__Output>
         GetBudgetsResponse: MessageTypeDefinition<_tollkeeper_budgets_v1_GetBudgetsResponse, _tollkeeper_budgets_v1_GetBudgetsResponse__Output>
+        ListBudgetsRequest: MessageTypeDefinition<_tollkeeper_budgets_v1_ListBudgetsRequest, _tollkeeper_budgets_v1_ListBudgetsRequest__Output>
+        ListBudgetsResponse: MessageTypeDefinition<_tollkeeper_budgets_v1_ListBudgetsResponse, _tollkeeper_budgets_v1_ListBudgetsResponse__Output>
+        PlanBudget: MessageTypeDefinition<_tollkeeper_budgets_v1_PlanBudget, _tollkeeper_budgets_v1_PlanBudget__Output>
       }
     }
   }

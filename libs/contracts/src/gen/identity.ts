@@ -8,6 +8,8 @@ import type { GetWorkspaceRequest as _tollkeeper_identity_v1_GetWorkspaceRequest
 import type { GetWorkspaceResponse as _tollkeeper_identity_v1_GetWorkspaceResponse, GetWorkspaceResponse__Output as _tollkeeper_identity_v1_GetWorkspaceResponse__Output } from './tollkeeper/identity/v1/GetWorkspaceResponse.ts';
 import type { IdentityServiceClient as _tollkeeper_identity_v1_IdentityServiceClient, IdentityServiceDefinition as _tollkeeper_identity_v1_IdentityServiceDefinition } from './tollkeeper/identity/v1/IdentityService.ts';
 import type { Membership as _tollkeeper_identity_v1_Membership, Membership__Output as _tollkeeper_identity_v1_Membership__Output } from './tollkeeper/identity/v1/Membership.ts';
+import type { RegisterAgentsRequest as _tollkeeper_identity_v1_RegisterAgentsRequest, RegisterAgentsRequest__Output as _tollkeeper_identity_v1_RegisterAgentsRequest__Output } from './tollkeeper/identity/v1/RegisterAgentsRequest.ts';
+import type { RegisterAgentsResponse as _tollkeeper_identity_v1_RegisterAgentsResponse, RegisterAgentsResponse__Output as _tollkeeper_identity_v1_RegisterAgentsResponse__Output } from './tollkeeper/identity/v1/RegisterAgentsResponse.ts';
 import type { ResolveSessionRequest as _tollkeeper_identity_v1_ResolveSessionRequest, ResolveSessionRequest__Output as _tollkeeper_identity_v1_ResolveSessionRequest__Output } from './tollkeeper/identity/v1/ResolveSessionRequest.ts';
 import type { ResolveSessionResponse as _tollkeeper_identity_v1_ResolveSessionResponse, ResolveSessionResponse__Output as _tollkeeper_identity_v1_ResolveSessionResponse__Output } from './tollkeeper/identity/v1/ResolveSessionResponse.ts';
 import type { Session as _tollkeeper_identity_v1_Session, Session__Output as _tollkeeper_identity_v1_Session__Output } from './tollkeeper/identity/v1/Session.ts';
@@ -32,6 +34,8 @@ export interface ProtoGrpcType {
          */
         IdentityService: SubtypeConstructor<typeof grpc.Client, _tollkeeper_identity_v1_IdentityServiceClient> & { service: _tollkeeper_identity_v1_IdentityServiceDefinition }
         Membership: MessageTypeDefinition<_tollkeeper_identity_v1_Membership, _tollkeeper_identity_v1_Membership__Output>
+        RegisterAgentsRequest: MessageTypeDefinition<_tollkeeper_identity_v1_RegisterAgentsRequest, _tollkeeper_identity_v1_RegisterAgentsRequest__Output>
+        RegisterAgentsResponse: MessageTypeDefinition<_tollkeeper_identity_v1_RegisterAgentsResponse, _tollkeeper_identity_v1_RegisterAgentsResponse__Output>
         ResolveSessionRequest: MessageTypeDefinition<_tollkeeper_identity_v1_ResolveSessionRequest, _tollkeeper_identity_v1_ResolveSessionRequest__Output>
         ResolveSessionResponse: MessageTypeDefinition<_tollkeeper_identity_v1_ResolveSessionResponse, _tollkeeper_identity_v1_ResolveSessionResponse__Output>
         Session: MessageTypeDefinition<_tollkeeper_identity_v1_Session, _tollkeeper_identity_v1_Session__Output>

@@ -1,0 +1,8 @@
+// Original file: tollkeeper/identity/v1/identity.proto
+
+
+export interface RegisterAgentsResponse {
+}
+
+export interface RegisterAgentsResponse__Output {
+}
