@@ -38,6 +38,7 @@ async function serve() {
       return { workspace: { id: context.caller.name, slug: '', name: '', timezone: '' } };
     },
     getAgents: async () => ({ agents: [] }),
+    registerAgents: async () => ({}),
   };
   const metrics = createMetrics('test');
   const server = createGrpcServer({
@@ -136,6 +137,7 @@ it('handlers that need a caller and have no authenticator are an error of types'
       workspace: { id: caller.name, slug: '', name: '', timezone: '' },
     }),
     getAgents: async () => ({ agents: [] }),
+    registerAgents: async () => ({}),
   };
   // @ts-expect-error nobody says who the caller is
   grpcService(identityService, identityRequests, handlers);
