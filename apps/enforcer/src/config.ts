@@ -1,4 +1,11 @@
-import { grpcServiceFields, hostPortField, httpServiceFields, mongodbFields, serviceConfig } from '@tollkeeper/runtime';
+import {
+  grpcServiceFields,
+  hostPortField,
+  httpServiceFields,
+  integerField,
+  mongodbFields,
+  serviceConfig,
+} from '@tollkeeper/runtime';
 import type { z } from 'zod';
 
 /** Environment of enforcer. */
@@ -9,5 +16,13 @@ export const enforcerConfig = serviceConfig.extend({
   KEYS_GRPC: hostPortField().describe('host:port of keys'),
   BUDGETS_GRPC: hostPortField().describe('host:port of budgets'),
   IDENTITY_GRPC: hostPortField().describe('host:port of identity'),
+  WORKSPACE_CALLS_PER_SECOND: integerField({ min: 1, max: 10_000_000 })
+    .prefault('2000')
+    .describe(
+      'calls a second that gateways of each workspace may make to this replica; beyond it they get 429; default 2000',
+    ),
+  WORKSPACE_BURST_CALLS: integerField({ min: 1, max: 10_000_000 })
+    .prefault('20000')
+    .describe('calls that gateways of a workspace may make at once after a pause; default 20000'),
 });
 export type EnforcerConfig = z.infer<typeof enforcerConfig>;

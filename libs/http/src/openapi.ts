@@ -24,7 +24,7 @@ const SECURITY_SCHEMES = {
     type: 'http',
     scheme: 'bearer',
     bearerFormat: 'ws_live_<id>.<secret>',
-    description: 'A workspace key. Only event ingestion takes it.',
+    description: 'A workspace key. Event ingestion and reservations take it, and nothing else.',
   },
 } as const satisfies Record<SecurityScheme, object>;
 

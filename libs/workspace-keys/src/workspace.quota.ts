@@ -40,7 +40,7 @@ interface Bucket {
   at: number;
 }
 
-/** Most workspaces whose quota is remembered. The one that was idle longest is forgotten first, and has a full bucket. */
+/** Most workspaces whose quota is remembered. The one idle for longest is forgotten first, and has a full bucket. */
 const MAX_BUCKETS = 10_000;
 /** Milliseconds between two log lines about the same workspace over its quota. */
 const TELL_EVERY_MS = 60_000;

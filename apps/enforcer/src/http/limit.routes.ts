@@ -1,0 +1,135 @@
+import { identifier, micros, moment, planKey } from '@tollkeeper/contracts';
+import { defineRoute, integerQuery, type Route } from '@tollkeeper/http';
+import { z } from 'zod';
+import type { Limits, LimitsView, LimitView, Reservations } from '../domain/enforcement.ts';
+import {
+  limitRow,
+  reservationParams,
+  reservationSchema,
+  reservationState,
+  toLimitRow,
+  toMoment,
+  toReservationBody,
+} from './schemas.ts';
+
+const PATH = '/api/v1/limits';
+const RESERVATIONS_PATH = `${PATH}/reservations`;
+const TAG = 'Limits';
+
+const count = z.int().min(0);
+const overspend = z
+  .object({
+    above_hold: micros.meta({ description: 'Settled for more than was held' }),
+    late: micros.meta({ description: 'Settled after the reservation had expired' }),
+    unreserved: micros.meta({ description: 'Spent without a reservation' }),
+  })
+  .meta({
+    description: 'USD micros that were spent on the day and not held before. No more than these can pass a limit',
+  });
+const limitView = limitRow
+  .extend({
+    open_reservations: count.meta({ description: 'Reservations that are held' }),
+    overspend_micros: overspend,
+    released: count.meta({ description: 'Reservations that were released on the day' }),
+    expired: count.meta({ description: 'Reservations that expired on the day' }),
+  })
+  .meta({ id: 'Limit' });
+const limitsView = z.object({
+  day: z
+    .object({ start: moment, end: moment, timezone: z.string() })
+    .meta({ description: 'The running day of the workspace: after it, all limits begin anew' }),
+  items: z.array(limitView),
+});
+const reservationPage = z.object({
+  items: z.array(reservationSchema).meta({ description: 'Newest first' }),
+  next_cursor: z.string().nullable().meta({ description: 'The `cursor` of the next page; null on the last one' }),
+});
+
+const limitsQuery = z.object({
+  agent_id: identifier.optional().meta({ description: 'Of the agents, this one only' }),
+  plan_key: planKey.optional().meta({ description: 'Of the plans, this one only' }),
+});
+const reservationsQuery = z.object({
+  state: reservationState.optional(),
+  agent_id: identifier.optional(),
+  run_id: identifier.optional(),
+  limit: integerQuery({ min: 1, max: 100, default: 50, description: 'Largest number of items on a page' }),
+  cursor: z.string().max(1024).optional().meta({ description: 'The `next_cursor` of the page before' }),
+});
+
+export interface LimitRouteDeps {
+  limits: Limits;
+  reservations: Pick<Reservations, 'release'>;
+}
+
+/** What people see of limits and reservations. */
+export function createLimitRoutes({ limits, reservations }: LimitRouteDeps): Route[] {
+  return [
+    defineRoute({
+      method: 'get',
+      path: PATH,
+      operationId: 'listLimits',
+      tag: TAG,
+      summary: 'The limits of the running day, and what is left of them',
+      description: `A limit is a daily budget that is set, on the running day of the workspace: those of the workspace,
+of its agents and of its plans, in this order. With \`agent_id\` or \`plan_key\`, those of the workspace and of what is
+named. A changed budget counts within 2 seconds.`,
+      access: 'member',
+      query: limitsQuery,
+      responses: { 200: { description: 'The limits', schema: limitsView } },
+      handler: async ({ caller, query }) => {
+        const view = await limits.view(caller.tenantId, { agentId: query.agent_id, planKey: query.plan_key });
+        return { status: 200, body: toLimitsBody(view) };
+      },
+    }),
+    defineRoute({
+      method: 'get',
+      path: RESERVATIONS_PATH,
+      operationId: 'listReservations',
+      tag: TAG,
+      summary: 'The reservations of the last 48 hours, newest first',
+      description: 'A page may have fewer items than `limit`, even none; `next_cursor` says if there are more.',
+      access: 'admin',
+      query: reservationsQuery,
+      responses: { 200: { description: 'A page', schema: reservationPage } },
+      handler: async ({ caller, query }) => {
+        const { state, agent_id: agentId, run_id: runId, limit, cursor } = query;
+        const page = await limits.list(caller.tenantId, { state, agentId, runId }, { limit, cursor });
+        return { status: 200, body: { items: page.items.map(toReservationBody), next_cursor: page.nextCursor } };
+      },
+    }),
+    defineRoute({
+      method: 'post',
+      path: `${RESERVATIONS_PATH}/{reservation_id}:release`,
+      operationId: 'releaseReservationAsOwner',
+      tag: TAG,
+      summary: 'Free a hold that hangs',
+      description:
+        'For a gateway that went away without an answer. What its call has cost should be settled by an event. To release again changes nothing. 409 if the reservation was settled.',
+      access: 'owner',
+      params: reservationParams,
+      responses: { 200: { description: 'The reservation as it is now', schema: reservationSchema } },
+      handler: async ({ caller, params }) => {
+        const released = await reservations.release(caller.tenantId, params.reservation_id);
+        return { status: 200, body: toReservationBody(released) };
+      },
+    }),
+  ];
+}
+
+function toLimitsBody({ day, items }: LimitsView): z.output<typeof limitsView> {
+  return {
+    day: { start: toMoment(day.start), end: toMoment(day.end), timezone: day.timezone },
+    items: items.map(toLimitView),
+  };
+}
+
+function toLimitView(limit: LimitView): z.output<typeof limitView> {
+  return {
+    ...toLimitRow(limit),
+    open_reservations: limit.openReservations,
+    overspend_micros: limit.overspendMicros,
+    released: limit.released,
+    expired: limit.expired,
+  };
+}

@@ -1,0 +1,199 @@
+import {
+  identifier,
+  micros,
+  modelName,
+  planKey,
+  providerName,
+  RESERVATION_TTL_SECONDS,
+  reservedAmount,
+  settlementId,
+  tokens,
+  ttlSeconds,
+} from '@tollkeeper/contracts';
+import { type Authenticator, defineRoute, type Route } from '@tollkeeper/http';
+import type { VerifiedKey } from '@tollkeeper/workspace-keys';
+import { z } from 'zod';
+import type { Reservations } from '../domain/enforcement.ts';
+import type { Denial } from '../domain/limit.ts';
+import {
+  denialSchema,
+  limitRow,
+  reservationParams,
+  reservationSchema,
+  toLimitFields,
+  toLimitRow,
+  toReservationBody,
+} from './schemas.ts';
+
+const PATH = '/api/v1/reservations';
+const ONE = `${PATH}/{reservation_id}`;
+const TAG = 'Reservations';
+const MAX_BODY_BYTES = 64 * 1024;
+
+const RESERVE = `Asks before a call whether it may spend, and holds the amount if it may. The amount is
+granted if, for each daily budget that applies, what was spent on the day, what is held and the amount stay within it.
+Without a budget it is granted. The workspace is the one of the key.
+
+201 means that the hold is durable. 200 means that nothing is held: the call is denied, which dashboards and alert rules
+learn at once, or it was a \`dry_run\`.
+
+Choose one \`request_id\` for each call. For 24 hours, the same request gives the same reservation, so after any other
+answer, or none, ask again. The same \`request_id\` with another content is 409 (\`request_id_reused\`). A plan that is
+unknown or not active is 400. An agent that was never seen is registered.
+
+Each workspace has a quota of calls a second, and of open reservations. Above them the answer is 429 with
+\`Retry-After\`. While nothing can be decided it is 503 with \`Retry-After\`, within a second.`;
+
+const SETTLE = `Posts what the call has cost. It is never refused for its amount, nor made smaller: the money is spent.
+The spend is a \`spend.settled\` event in the log before the answer, so report it by this call or by an event, or by both
+with the same \`settlement_id\`: it counts once. A reservation that has expired can be settled too.
+
+Settling again with the same \`settlement_id\` changes nothing. With another one, or when the reservation was released,
+the answer is 409.`;
+
+const reserveBody = z.strictObject({
+  request_id: identifier.meta({ description: 'Chosen by the gateway, once for each call' }),
+  agent_id: identifier,
+  run_id: identifier,
+  amount_micros: reservedAmount,
+  plan_key: planKey.optional().meta({ description: 'The plan that the call is made under' }),
+  ttl_seconds: ttlSeconds.default(RESERVATION_TTL_SECONDS.default),
+  dry_run: z.boolean().default(false).meta({ description: 'Answer what would happen, and change nothing' }),
+});
+const settleBody = z.strictObject({
+  settlement_id: settlementId,
+  amount_micros: micros.meta({ description: 'USD micros that the call has cost' }),
+  model: modelName.optional(),
+  provider: providerName.optional(),
+  input_tokens: tokens.optional(),
+  output_tokens: tokens.optional(),
+});
+const extendBody = z.strictObject({ ttl_seconds: ttlSeconds });
+
+const limits = z.array(limitRow).meta({ description: 'One for each limit that applies; empty when none is set' });
+const allowed = z.literal('allowed');
+const granted = z.object({ decision: allowed, reservation: reservationSchema, limits }).meta({ id: 'GrantedCall' });
+const notHeld = z.discriminatedUnion('decision', [
+  z.object({ decision: z.literal('denied'), denial: denialSchema, limits }).meta({ id: 'DeniedCall' }),
+  z.object({ decision: allowed, reservation: z.null(), limits }).meta({ id: 'DryRun', description: 'Of a `dry_run`' }),
+]);
+
+export interface ReservationRouteDeps {
+  reservations: Reservations;
+  authenticator: Authenticator<VerifiedKey>;
+}
+
+/** What gateways ask before a call and say after it, with a workspace key. */
+export function createReservationRoutes({ reservations, authenticator }: ReservationRouteDeps): Route[] {
+  const common = { tag: TAG, access: authenticator, bodyLimitBytes: MAX_BODY_BYTES };
+  const now = { 200: { description: 'The reservation as it is now', schema: reservationSchema } } as const;
+  return [
+    defineRoute({
+      ...common,
+      method: 'post',
+      path: PATH,
+      operationId: 'reserve',
+      summary: 'Ask whether a call may spend',
+      description: RESERVE,
+      body: reserveBody,
+      responses: {
+        200: { description: 'Nothing is held: the call is denied, or it was a `dry_run`', schema: notHeld },
+        201: { description: 'The call may spend, and the amount is held', schema: granted },
+      },
+      handler: async ({ caller, body }) => {
+        const { dry_run: dryRun } = body;
+        const decided = await reservations.reserve(caller.tenantId, toRequest(body), { dryRun });
+        const { decision } = decided;
+        const rows = decided.limits.map(toLimitRow);
+        if (decision === 'denied') {
+          return { status: 200, body: { decision, denial: toDenialBody(decided.denial), limits: rows } };
+        }
+        const { reservation } = decided;
+        if (reservation === null) return { status: 200, body: { decision, reservation, limits: rows } };
+        return { status: 201, body: { decision, reservation: toReservationBody(reservation), limits: rows } };
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'get',
+      path: ONE,
+      operationId: 'getReservation',
+      summary: 'Read a reservation',
+      description: '404 also for a reservation that is older than three days.',
+      params: reservationParams,
+      responses: { 200: { description: 'The reservation', schema: reservationSchema } },
+      handler: async ({ caller, params }) => {
+        const reservation = await reservations.get(caller.tenantId, params.reservation_id);
+        return { status: 200, body: toReservationBody(reservation) };
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'post',
+      path: `${ONE}:settle`,
+      operationId: 'settleReservation',
+      summary: 'Say what a call has cost',
+      description: SETTLE,
+      params: reservationParams,
+      body: settleBody,
+      responses: now,
+      handler: async ({ caller, params, body }) => {
+        const settled = await reservations.settle(caller.tenantId, params.reservation_id, {
+          settlementId: body.settlement_id,
+          amountMicros: body.amount_micros,
+          model: body.model,
+          provider: body.provider,
+          inputTokens: body.input_tokens,
+          outputTokens: body.output_tokens,
+        });
+        return { status: 200, body: toReservationBody(settled) };
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'post',
+      path: `${ONE}:release`,
+      operationId: 'releaseReservation',
+      summary: 'Say that a call has cost nothing',
+      description:
+        'Frees what is held. To release again changes nothing, nor does it to release what has expired. 409 if the reservation was settled.',
+      params: reservationParams,
+      responses: now,
+      handler: async ({ caller, params }) => {
+        const released = await reservations.release(caller.tenantId, params.reservation_id);
+        return { status: 200, body: toReservationBody(released) };
+      },
+    }),
+    defineRoute({
+      ...common,
+      method: 'post',
+      path: `${ONE}:extend`,
+      operationId: 'extendReservation',
+      summary: 'Hold a reservation for longer',
+      description: 'Counted from now on. 409 unless the reservation is held.',
+      params: reservationParams,
+      body: extendBody,
+      responses: now,
+      handler: async ({ caller, params, body }) => {
+        const extended = await reservations.extend(caller.tenantId, params.reservation_id, body.ttl_seconds);
+        return { status: 200, body: toReservationBody(extended) };
+      },
+    }),
+  ];
+}
+
+function toRequest(body: z.output<typeof reserveBody>) {
+  return {
+    requestId: body.request_id,
+    agentId: body.agent_id,
+    runId: body.run_id,
+    planKey: body.plan_key ?? null,
+    amountMicros: body.amount_micros,
+    ttlSeconds: body.ttl_seconds,
+  };
+}
+
+function toDenialBody(denial: Denial): z.output<typeof denialSchema> {
+  const { requestedMicros, message } = denial;
+  return { ...toLimitFields(denial), requested_micros: requestedMicros, message };
+}

@@ -1,0 +1,91 @@
+import { identifier, micros, moment, planKey } from '@tollkeeper/contracts';
+import { z } from 'zod';
+import { type LimitRow, SCOPES } from '../domain/limit.ts';
+import { type Reservation, RESERVATION_STATES } from '../domain/reservation.ts';
+
+export const reservationState = z.enum(RESERVATION_STATES).meta({
+  description: '`held → settled | released | expired`. One that has expired can still be settled',
+});
+
+export const reservationSchema = z
+  .object({
+    id: z.string().meta({ example: 'rsv_4fGh1Jk2Lm3Np4Qr5St6' }),
+    request_id: identifier,
+    agent_id: identifier,
+    run_id: identifier,
+    plan_key: planKey.nullable(),
+    amount_micros: micros.meta({ description: 'USD micros that were asked for' }),
+    state: reservationState,
+    created_at: moment,
+    expires_at: moment.meta({ description: 'When the hold ends by itself' }),
+    settled_micros: micros.nullable().meta({ description: 'USD micros that were spent; null until it is settled' }),
+    settlement_id: identifier.nullable(),
+  })
+  .meta({ id: 'Reservation' });
+
+const limitFields = {
+  scope: z.enum(SCOPES).meta({ description: 'What the daily budget is set for' }),
+  scope_id: z.string().meta({ description: 'The id of the workspace, an `agent_id` or a `plan_key`' }),
+  daily_budget_usd_micros: micros,
+  spent_micros: micros.meta({ description: 'USD micros that were settled on the running day' }),
+  held_micros: micros.meta({ description: 'USD micros that open reservations hold' }),
+};
+const resetsAt = moment.meta({ description: 'When the day of the workspace ends' });
+
+export const limitRow = z
+  .object({
+    ...limitFields,
+    remaining_micros: micros.meta({ description: 'USD micros that may still be reserved, never below 0' }),
+    resets_at: resetsAt,
+  })
+  .meta({ id: 'LimitStatus' });
+
+export const denialSchema = z
+  .object({
+    ...limitFields,
+    requested_micros: micros,
+    resets_at: resetsAt,
+    message: z.string().meta({ description: 'For a person: which limit it is, and what would let the call through' }),
+  })
+  .meta({ id: 'BudgetDenial', description: 'Of several limits, the one with the least remaining' });
+
+export const reservationParams = z.object({
+  reservation_id: identifier.meta({ description: 'Id of the reservation', example: 'rsv_4fGh1Jk2Lm3Np4Qr5St6' }),
+});
+
+export function toReservationBody(reservation: Reservation): z.output<typeof reservationSchema> {
+  return {
+    id: reservation.id,
+    request_id: reservation.requestId,
+    agent_id: reservation.agentId,
+    run_id: reservation.runId,
+    plan_key: reservation.planKey,
+    amount_micros: reservation.amountMicros,
+    state: reservation.state,
+    created_at: toMoment(reservation.createdAt),
+    expires_at: toMoment(reservation.expiresAt),
+    settled_micros: reservation.settledMicros,
+    settlement_id: reservation.settlementId,
+  };
+}
+
+/** What a row of a limit and a denial share. */
+export function toLimitFields(limit: Omit<LimitRow, 'remainingMicros'>) {
+  return {
+    scope: limit.scope,
+    scope_id: limit.scopeId,
+    daily_budget_usd_micros: limit.dailyBudgetMicros,
+    spent_micros: limit.spentMicros,
+    held_micros: limit.heldMicros,
+    resets_at: toMoment(limit.resetsAt),
+  };
+}
+
+export function toLimitRow(row: LimitRow): z.output<typeof limitRow> {
+  return { ...toLimitFields(row), remaining_micros: row.remainingMicros };
+}
+
+/** Epoch milliseconds as answers write them. */
+export function toMoment(time: number): string {
+  return new Date(time).toISOString();
+}

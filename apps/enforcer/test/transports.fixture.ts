@@ -1,0 +1,157 @@
+import { afterAll, beforeAll, beforeEach } from '@jest/globals';
+import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
+import { enforcerService, keysService } from '@tollkeeper/contracts';
+import { createGrpcClient, createGrpcServer, fromStatus, type GrpcServer } from '@tollkeeper/grpc';
+import { CALLER_HEADER, createHttpServer, type HttpListener, signCallerToken } from '@tollkeeper/http';
+import { provenTenantId, type Role, type TenantId } from '@tollkeeper/kernel';
+import { createMetrics } from '@tollkeeper/runtime';
+import {
+  CALLER_TOKEN_SECRET,
+  createKeysStandIn,
+  createPeers,
+  expectMatchesOpenApi,
+  type OpenApiDocument,
+  testLogger,
+} from '@tollkeeper/testing';
+import supertest from 'supertest';
+import type { Decision, Limits, LimitsView, ReservationPage, Reservations } from '../src/domain/enforcement.ts';
+import type { Reservation } from '../src/domain/reservation.ts';
+import { createEnforcerHandlers, MAX_REQUEST_BYTES } from '../src/grpc/enforcer.handlers.ts';
+import { createLimitRoutes } from '../src/http/limit.routes.ts';
+import { createReservationRoutes } from '../src/http/reservation.routes.ts';
+import { createKeyAccess, type KeyAccess } from '../src/key.access.ts';
+
+/** What the ports answer, and what they were asked: `[method, tenantId, …arguments]`. */
+interface Ports {
+  decision: Decision;
+  reservation: Reservation;
+  view: LimitsView;
+  page: ReservationPage;
+  /** Thrown in place of an answer. */
+  failure: Error | undefined;
+  asked: unknown[][];
+}
+
+type Rpc = Exclude<keyof typeof enforcerService, number>;
+
+export interface HttpCall {
+  method: 'get' | 'post';
+  path: string;
+  body?: object;
+  apiKey?: string;
+  /** Of a person with a session. */
+  role?: Role;
+  tenantId?: TenantId;
+}
+
+/** Both transports on real sockets, before ports that answer `ports`; keys come from a table over real gRPC. */
+export function useTransports(initial: Omit<Ports, 'failure' | 'asked'>, callsPerSecond: number) {
+  const { logger } = testLogger();
+  const metrics = createMetrics('enforcer');
+  const issued = createKeysStandIn();
+  const peers = createPeers(logger, [issued.service]);
+  const clock = { now: 1_000 };
+  const ports: Ports = { ...initial, failure: undefined, asked: [] };
+  let keys: ReturnType<typeof createGrpcClient<typeof keysService>>;
+  let http: HttpListener;
+  let grpc: GrpcServer;
+  let client: Client;
+  let document: OpenApiDocument;
+
+  function answer<T>(name: string, value: () => T) {
+    return async (...asked: unknown[]): Promise<T> => {
+      ports.asked.push([name, ...asked]);
+      if (ports.failure !== undefined) throw ports.failure;
+      return value();
+    };
+  }
+  const one = (name: string) => answer(name, () => ports.reservation);
+  const reservations: Reservations = {
+    reserve: answer('reserve', () => ports.decision),
+    get: one('get'),
+    settle: one('settle'),
+    release: one('release'),
+    extend: one('extend'),
+  };
+  const limits: Limits = { view: answer('view', () => ports.view), list: answer('list', () => ports.page) };
+
+  beforeAll(async () => {
+    await peers.start();
+    const config = {
+      ...{ HOST: '127.0.0.1', HTTP_PORT: 0, GRPC_PORT: 0, CALLER_TOKEN_SECRET },
+      ...{ WORKSPACE_CALLS_PER_SECOND: callsPerSecond, WORKSPACE_BURST_CALLS: callsPerSecond },
+    };
+    keys = createGrpcClient(keysService, peers.address, { config });
+    const access: KeyAccess = createKeyAccess({ config, keys, logger, metrics, now: () => clock.now });
+    http = createHttpServer({
+      config,
+      logger,
+      metrics,
+      routes: [
+        ...createReservationRoutes({ reservations, authenticator: access.http }),
+        ...createLimitRoutes({ limits, reservations }),
+      ],
+      service: 'enforcer',
+      title: 'Tollkeeper enforcer',
+    });
+    grpc = createGrpcServer({
+      config,
+      logger,
+      metrics,
+      services: [createEnforcerHandlers({ reservations, authenticate: access.grpc })],
+      maxRequestBytes: MAX_REQUEST_BYTES,
+    });
+    await http.start();
+    await grpc.start();
+    client = new Client(grpc.address, credentials.createInsecure());
+    document = (await supertest(http.url).get('/openapi.json')).body as OpenApiDocument;
+  });
+  afterAll(async () => {
+    client.close();
+    await grpc.stop();
+    await http.stop();
+    await keys.stop();
+    await peers.stop();
+  });
+  beforeEach(() => {
+    Object.assign(ports, { ...initial, failure: undefined, asked: [] });
+    clock.now += 60_000;
+  });
+
+  /** Every answer is checked against the OpenAPI document. */
+  async function callHttp({ method, path, body, apiKey, role, tenantId = provenTenantId('ws_1') }: HttpCall) {
+    const request = supertest(http.url)[method](path);
+    if (apiKey !== undefined) request.set('authorization', `Bearer ${apiKey}`);
+    if (role !== undefined) {
+      const caller = { userId: 'user_1', tenantId, role };
+      request.set(CALLER_HEADER, await signCallerToken(CALLER_TOKEN_SECRET, 'enforcer', caller));
+    }
+    const response = await (body === undefined ? request : request.send(body));
+    const answered = { status: response.status, body: response.body as Record<string, unknown> };
+    expectMatchesOpenApi(document, { method: method.toUpperCase(), path, ...answered });
+    return { ...answered, retryAfter: response.headers['retry-after'] as string | undefined };
+  }
+
+  /** The answer of an RPC as its client reads it, or the status and the error that it stands for. */
+  async function callGrpc(rpc: Rpc, request: object, apiKey?: string) {
+    const { path, requestSerialize, responseDeserialize } = enforcerService[rpc]!;
+    const metadata = new Metadata();
+    if (apiKey !== undefined) metadata.set('authorization', `Bearer ${apiKey}`);
+    return new Promise<Record<string, unknown>>((resolve) => {
+      client.makeUnaryRequest(
+        path,
+        requestSerialize as (value: object) => Buffer,
+        responseDeserialize as (bytes: Buffer) => Record<string, unknown>,
+        request,
+        metadata,
+        (error: ServiceError | null, response) => {
+          if (error === null) return resolve(response!);
+          const { code, message, details, retryAfterSeconds } = fromStatus(error, 'enforcer');
+          resolve({ status: status[error.code], code, message, details, retryAfterSeconds });
+        },
+      );
+    });
+  }
+
+  return { ports, issued, peers, metrics, clock, callHttp, callGrpc };
+}
