@@ -1,0 +1,103 @@
+import { budgetsRequests, budgetsService, type BudgetsServiceDefinition } from '@tollkeeper/contracts';
+import { grpcService, type UnaryHandlers } from '@tollkeeper/grpc';
+import { AppError, type TenantId } from '@tollkeeper/kernel';
+import type { Logger } from '@tollkeeper/runtime';
+import { createPeers } from '@tollkeeper/testing';
+
+interface StandInPlan {
+  dailyBudgetMicros: number;
+  isActive: boolean;
+}
+
+/** What is set in a workspace. */
+interface StandInBudgets {
+  daily: number | null;
+  agents: Map<string, number>;
+  plans: Map<string, StandInPlan>;
+}
+
+/** A question as it came. */
+export interface AskedBudgets {
+  tenantId: string;
+  agentIds: string[];
+  planKeys: string[];
+}
+
+/** Budgets, from a table. */
+export function createBudgetsStandIn(logger: Logger) {
+  const workspaces = new Map<string, StandInBudgets>();
+  const asked: AskedBudgets[] = [];
+  const state = { down: false, hold: undefined as Promise<void> | undefined };
+  let underWay = 0;
+  let mostUnderWay = 0;
+
+  function of(tenantId: string): StandInBudgets {
+    const present = workspaces.get(tenantId);
+    if (present !== undefined) return present;
+    const made: StandInBudgets = { daily: null, agents: new Map(), plans: new Map() };
+    workspaces.set(tenantId, made);
+    return made;
+  }
+
+  function answer(tenantId: string, isAsked: { agent(id: string): boolean; plan(key: string): boolean }) {
+    const { daily, agents, plans } = of(tenantId);
+    const byId = <T>(table: Map<string, T>) => [...table].sort(([a], [b]) => (a < b ? -1 : 1));
+    return {
+      ...(daily !== null && { dailyBudgetUsdMicros: daily }),
+      agents: byId(agents)
+        .filter(([agentId]) => isAsked.agent(agentId))
+        .map(([agentId, micros]) => ({ agentId, dailyBudgetUsdMicros: micros })),
+      plans: byId(plans)
+        .filter(([planKey]) => isAsked.plan(planKey))
+        .map(([planKey, plan]) => ({
+          planKey,
+          dailyBudgetUsdMicros: plan.dailyBudgetMicros,
+          isActive: plan.isActive,
+        })),
+    };
+  }
+
+  const handlers: UnaryHandlers<BudgetsServiceDefinition> = {
+    async getBudgets({ tenantId, agentIds, planKeys }) {
+      asked.push({ tenantId, agentIds, planKeys });
+      underWay += 1;
+      mostUnderWay = Math.max(mostUnderWay, underWay);
+      try {
+        if (state.down) throw new AppError('internal', 'The budgets service failed.');
+        const told = answer(tenantId, {
+          agent: (id) => agentIds.includes(id),
+          plan: (key) => planKeys.includes(key),
+        });
+        await state.hold;
+        return told;
+      } finally {
+        underWay -= 1;
+      }
+    },
+    async listBudgets({ tenantId }) {
+      if (state.down) throw new AppError('internal', 'The budgets service failed.');
+      return answer(tenantId, { agent: () => true, plan: () => true });
+    },
+  };
+
+  return Object.assign(createPeers(logger, [grpcService(budgetsService, budgetsRequests, handlers)]), {
+    /** With `down` every RPC fails; answers of GetBudgets wait for `hold`. */
+    state,
+    /** What GetBudgets was asked, oldest first. */
+    asked,
+    /** The most GetBudgets that were answered at the same time. */
+    mostUnderWay: () => mostUnderWay,
+    /** Null unsets. */
+    setWorkspace(tenantId: TenantId, micros: number | null) {
+      of(tenantId).daily = micros;
+    },
+    setAgent(tenantId: TenantId, agentId: string, micros: number | null) {
+      if (micros === null) of(tenantId).agents.delete(agentId);
+      else of(tenantId).agents.set(agentId, micros);
+    },
+    setPlan(tenantId: TenantId, planKey: string, micros: number, isActive = true) {
+      of(tenantId).plans.set(planKey, { dailyBudgetMicros: micros, isActive });
+    },
+    deletePlan: (tenantId: TenantId, planKey: string) => of(tenantId).plans.delete(planKey),
+  });
+}

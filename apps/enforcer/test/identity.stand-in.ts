@@ -1,0 +1,54 @@
+import { identityRequests, identityService, type IdentityServiceDefinition } from '@tollkeeper/contracts';
+import { grpcService, type UnaryHandlers } from '@tollkeeper/grpc';
+import { AppError, type TenantId } from '@tollkeeper/kernel';
+import type { Logger } from '@tollkeeper/runtime';
+import { createPeers } from '@tollkeeper/testing';
+
+/** Identity, from a table. Every workspace is there, in UTC until another zone is set. */
+export function createIdentityStandIn(logger: Logger) {
+  const timezones = new Map<string, string>();
+  const agents = new Map<string, Set<string>>();
+  const registered: { tenantId: string; agentIds: string[] }[] = [];
+  const state = { down: false, hold: undefined as Promise<void> | undefined };
+  let underWay = 0;
+  let mostUnderWay = 0;
+
+  function failIfDown(): void {
+    if (state.down) throw new AppError('internal', 'The identity service failed.');
+  }
+
+  const handlers: UnaryHandlers<IdentityServiceDefinition> = {
+    resolveSession: async () => ({}),
+    async getWorkspace({ tenantId }) {
+      failIfDown();
+      const timezone = timezones.get(tenantId) ?? 'UTC';
+      return { workspace: { id: tenantId, slug: 'demo', name: 'Demo', timezone } };
+    },
+    getAgents: async () => ({ agents: [] }),
+    async registerAgents({ tenantId, agentIds }) {
+      registered.push({ tenantId, agentIds });
+      underWay += 1;
+      mostUnderWay = Math.max(mostUnderWay, underWay);
+      try {
+        failIfDown();
+        await state.hold;
+      } finally {
+        underWay -= 1;
+      }
+      agents.set(tenantId, new Set([...(agents.get(tenantId) ?? []), ...agentIds]));
+      return {};
+    },
+  };
+
+  return Object.assign(createPeers(logger, [grpcService(identityService, identityRequests, handlers)]), {
+    /** With `down` every RPC fails; answers of RegisterAgents wait for `hold`. */
+    state,
+    /** What RegisterAgents was asked, failures included, oldest first. */
+    registered,
+    /** The most RegisterAgents that were answered at the same time. */
+    mostUnderWay: () => mostUnderWay,
+    /** The agents of the workspace, by id. */
+    agentsOf: (tenantId: TenantId) => [...(agents.get(tenantId) ?? [])].sort(),
+    setTimezone: (tenantId: TenantId, timezone: string) => timezones.set(tenantId, timezone),
+  });
+}
