@@ -213,7 +213,7 @@ describe('while budgets is away', () => {
         expect(await amounts(tenantId, 'planner', 'pro')).toEqual({ workspace: 7, plan: 8 });
         clock.now += PAUSE_MS;
       }
-      expect(warnings()).toBe(minutes + 1);
+      await eventually(() => expect(warnings()).toBe(minutes + 1));
       clock.now += 60_000;
     }
     expect(await staleAnswers()).toBe(15);
