@@ -238,9 +238,12 @@ describe('while budgets is away', () => {
     clock.now += 1;
     const release = holdAnswers();
     budgets.state.down = false;
+    budgets.setWorkspace(tenantId, 8);
+    // Had this waited for the answer, the question would have failed at its deadline.
     expect(await amounts(tenantId)).toEqual({ workspace: 7 });
     await eventually(() => expect(budgets.asked).toHaveLength(before + 1));
     release();
+    await eventually(async () => expect(await amounts(tenantId)).toEqual({ workspace: 8 }));
   });
 
   it('a failure about one workspace does not keep another one from being asked', async () => {

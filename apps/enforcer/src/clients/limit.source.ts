@@ -226,7 +226,8 @@ function toLimit({ scope, scopeId }: Account, micros: string): Limit {
 
 /** Of a workspace, an agent and, if the call has one, a plan. */
 function toApplying([workspace, agent, plan]: Known[]): Awaited<ReturnType<LimitSource['applying']>> {
-  const limits = [workspace?.limit, agent?.limit, plan?.isActive ? plan.limit : null].filter((limit) => limit != null);
+  const applying = [workspace, agent, plan?.isActive ? plan : undefined];
+  const limits = applying.flatMap((entry) => entry?.limit ?? []);
   if (plan === undefined) return { limits, plan: 'none' };
   if (plan.limit === null) return { limits, plan: 'unknown' };
   return { limits, plan: plan.isActive ? 'active' : 'inactive' };
