@@ -1,38 +1,141 @@
-import { keysService, budgetsService, identityService } from '@tollkeeper/contracts';
-import type { EventLog } from '@tollkeeper/event-log';
+import {
+  budgetsService,
+  encodeGatewayEvent,
+  GATEWAY_EVENTS_TOPIC,
+  identityService,
+  keysService,
+} from '@tollkeeper/contracts';
+import { createConsumerGroup, type EventLog, instrumentEventLog } from '@tollkeeper/event-log';
 import { createGrpcClient, createGrpcServer } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
+import { type Clock, systemClock } from '@tollkeeper/kernel';
 import { connectMongo, explainOutage } from '@tollkeeper/mongo';
 import {
   assembleService,
   type Component,
-  type ServesHttp,
+  inBackground,
+  type Logger,
+  type Metrics,
   type ServesGrpc,
+  type ServesHttp,
   type ServiceDeps,
 } from '@tollkeeper/runtime';
+import { createAgentRegistrar } from './clients/agent.registrar.ts';
+import { createLimitSource } from './clients/limit.source.ts';
+import { createTimezoneSource } from './clients/timezone.source.ts';
 import type { EnforcerConfig } from './config.ts';
+import { CONSUMER_GROUP, createGatewayEventsConsumer } from './consumers/gateway-events.consumer.ts';
+import { createLimits } from './domain/limit.use-cases.ts';
+import { type AppendEvents, createReservations, type ReservationDeps } from './domain/reservation.use-cases.ts';
+import { createEnforcerHandlers, MAX_REQUEST_BYTES } from './grpc/enforcer.handlers.ts';
+import { createLimitRoutes } from './http/limit.routes.ts';
+import { createReservationRoutes } from './http/reservation.routes.ts';
+import { createKeyAccess } from './key.access.ts';
+import { createLedgerMetrics } from './ledger/ledger.metrics.ts';
+import { createLedgers } from './ledger/ledgers.ts';
+import { createJournalStore } from './store/journal.store.ts';
+import { createSnapshotStore } from './store/snapshot.store.ts';
 
 export interface EnforcerDeps extends ServiceDeps<EnforcerConfig> {
   /** Started before the service and stopped after it. */
   eventLog: EventLog;
+  clock?: Clock;
+  /** Monotonic milliseconds. */
+  now?: () => number;
 }
 
 /** Grants spend before a call, so that budgets hold. Addresses are valid once started. */
-export type EnforcerService = Component & ServesHttp & ServesGrpc;
+export interface EnforcerService extends Component, ServesHttp, ServesGrpc {
+  /** Records of the log that are not posted yet, for a process that waits for its own events. */
+  lag(): Promise<number>;
+}
+
+/** A gateway has its answer within a second, so a peer has to answer sooner. */
+const PEER_DEADLINE_MS = 700;
 
 export function createEnforcer(deps: EnforcerDeps): EnforcerService {
-  const { config, logger } = deps;
+  const { config, logger, metrics, tracer, clock = systemClock, now = () => performance.now() } = deps;
+  const eventLog = instrumentEventLog(deps.eventLog, { metrics, tracer });
   const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger });
-  const keys = createGrpcClient(keysService, config.KEYS_GRPC, deps);
-  const budgets = createGrpcClient(budgetsService, config.BUDGETS_GRPC, deps);
-  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, deps);
+  const { connection } = mongo;
+  const journal = createJournalStore(connection);
+
+  const peerOptions = { ...deps, deadlineMs: PEER_DEADLINE_MS };
+  const keys = createGrpcClient(keysService, config.KEYS_GRPC, peerOptions);
+  const budgets = createGrpcClient(budgetsService, config.BUDGETS_GRPC, peerOptions);
+  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, peerOptions);
+  const limitSource = createLimitSource({ budgets, logger, metrics, now });
+
+  const ledgers = createLedgers({
+    journal,
+    snapshots: createSnapshotStore(connection),
+    ...createTimezoneSource(identity, logger),
+    metrics: createLedgerMetrics(metrics),
+    registry: metrics,
+    clock,
+    logger,
+  });
+  const common = { submit: ledgers.submit, append: createAppend(eventLog, clock), limits: limitSource, clock };
+  const reservations = createReservations({
+    ...common,
+    ...createDecisionMetrics(metrics, logger),
+    agents: createAgentRegistrar({ identity, logger, now }),
+  });
+  const limits = createLimits({ ...common, grants: journal });
+  const consumer = createGatewayEventsConsumer({
+    ...common,
+    group: createConsumerGroup({ name: CONSUMER_GROUP, eventLog, connection, metrics, logger }),
+    metrics,
+    logger,
+  });
+
+  const access = createKeyAccess({ ...deps, keys, now });
   const http = createHttpServer({
     ...deps,
-    routes: [],
+    routes: [
+      ...createReservationRoutes({ reservations, authenticator: access.http }),
+      ...createLimitRoutes({ limits, reservations }),
+    ],
     service: 'enforcer',
     title: 'Tollkeeper enforcer',
     explain: explainOutage,
   });
-  const grpc = createGrpcServer({ ...deps, services: [], explain: explainOutage, ready: () => mongo.ping() });
-  return assembleService({ name: 'enforcer', logger, parts: [mongo, keys, budgets, identity], grpc, http });
+  const grpc = createGrpcServer({
+    ...deps,
+    services: [createEnforcerHandlers({ reservations, authenticate: access.grpc })],
+    maxRequestBytes: MAX_REQUEST_BYTES,
+    explain: explainOutage,
+    ready: () => mongo.ping(),
+  });
+  // Reservations are decided without the log, and without the peers from what is known of them.
+  const parts = [mongo, keys, budgets, identity, ledgers, inBackground(consumer, logger)];
+  const service = assembleService({ name: 'enforcer', logger, parts, grpc, http });
+  return Object.assign(service, { lag: consumer.lag });
+}
+
+function createAppend(eventLog: EventLog, clock: Clock): AppendEvents {
+  return async (tenantId, events) => {
+    const receivedAt = new Date(clock()).toISOString();
+    const records = events.map((event) => encodeGatewayEvent({ tenantId, receivedAt, event }));
+    await eventLog.append(GATEWAY_EVENTS_TOPIC, records);
+  };
+}
+
+function createDecisionMetrics(metrics: Metrics, logger: Logger): Pick<ReservationDeps, 'onDecision' | 'onUntold'> {
+  const decisions = metrics.counter({
+    name: 'enforcer_decisions_total',
+    help: 'Answers to requests for a reservation, without dry runs',
+    labelNames: ['decision'],
+  });
+  const untold = metrics.counter({
+    name: 'enforcer_untold_denials_total',
+    help: 'Denials that the event log did not take, so neither dashboards nor alert rules know of them',
+  });
+  return {
+    onDecision: (decision) => decisions.inc({ decision }),
+    onUntold(err) {
+      untold.inc();
+      logger.warn({ err }, 'a call was denied, and the event log did not take the event about it');
+    },
+  };
 }

@@ -19,9 +19,6 @@ export interface Reservation {
   settlementId: string | null;
 }
 
-/** Shortest, longest and usual time of a hold. */
-export const TTL_SECONDS = { min: 10, max: 3600, default: 600 } as const;
-
 /** What a gateway asks before a call. */
 export interface ReservationRequest {
   /** Chosen by the gateway. Repeating the request gives the same reservation. */
