@@ -42,7 +42,9 @@ export const gatewayConfig = serviceConfig.extend({
     .describe('logins from one address in a minute, good or bad, before the answer is 429; default 60'),
   UNDER_WAY_PER_SENDER: integerField({ min: 1, max: 1024 })
     .prefault('256')
-    .describe('requests that one user or one workspace key may have under way at once; more are 429; default 256'),
+    .describe(
+      'requests that one user, or one workspace key in one area, may have under way at once; more are 429; default 256',
+    ),
   UNDER_WAY_PER_ADDRESS: integerField({ min: 1, max: 4096 })
     .prefault('512')
     .describe(

@@ -199,7 +199,7 @@ describe('what one sender may have under way', () => {
     stack.identity.sessions.set('ada-again', memberOfAcme('user_ada'));
     for (const service of Object.values(stack.services)) service.answer = () => undefined;
     for (const name of ['ada', 'ada-again']) {
-      // A key is nothing outside of ingest.
+      // A key is nothing where sessions are asked for.
       sendAndForget(2, SPEND, { headers: { cookie: cookieOf(name), authorization: 'Bearer one' } });
     }
     sendAndForget(2, EVENTS, withKey('one'));
@@ -209,6 +209,7 @@ describe('what one sender may have under way', () => {
 
     expect(await send(SPEND, asAda)).toEqual({ status: 429, retryAfter: '1' });
     expect(await send(EVENTS, withKey('one'))).toEqual({ status: 429, retryAfter: '1' });
+    expect((await send('/api/v1/reservations', withKey('one'))).status).toBe(200);
     expect(await others()).toEqual([200, 200, 200, 200, 200]);
   });
 

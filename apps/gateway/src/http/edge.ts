@@ -3,6 +3,7 @@ import type { CountRefusal, ErrorAnswerer } from '@tollkeeper/http';
 import { type Logger, type Metrics, type Tracer, withSpan } from '@tollkeeper/runtime';
 import express from 'express';
 import type { Express, NextFunction, RequestHandler } from 'express';
+import { AREAS } from '../domain/area.ts';
 import type { Membership } from '../domain/membership.ts';
 import type { SessionDirectory } from '../domain/session.ts';
 import { createWriteProtection, hasBody, isSafeMethod } from '../domain/write-protection.ts';
@@ -89,7 +90,8 @@ function createApi(options: EdgeOptions): (req: EdgeRequest, res: EdgeResponse) 
   const addresses = createUnderWayLimit(options.underWayPerAddress, countRefusal);
   // Users and keys are counted apart, because a key is any text that somebody sends and could equal the id of a user.
   const users = createUnderWayLimit(options.underWayPerSender, countRefusal);
-  const keys = createUnderWayLimit(options.underWayPerSender, countRefusal);
+  // Of each area apart, so that events whose service hangs keep no agent of theirs from a reservation.
+  const keys = new Map(AREAS.map((area) => [area, createUnderWayLimit(options.underWayPerSender, countRefusal)]));
   const limitLogins = createLoginLimit(options.loginAttemptsPerMinute);
   const refuseCrossSite = createWriteProtection(options.publicUrl);
 
@@ -112,7 +114,7 @@ function createApi(options: EdgeOptions): (req: EdgeRequest, res: EdgeResponse) 
       users.enter(session.userId, res);
     }
     const key = keyOf(area, headers);
-    if (key !== undefined) keys.enter(key, res);
+    if (key !== undefined) keys.get(area)?.enter(key, res);
     // A browser sends a cookie on its own, a key never.
     if (area.access !== 'key' || cookie !== undefined) refuseCrossSite(method, headers);
     const isWrite = session !== null && !isSafeMethod(method);
