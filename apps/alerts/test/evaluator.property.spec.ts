@@ -13,7 +13,8 @@ import { decideByBruteForce, type ReferenceDecision } from './reference.ts';
 const CASES = 3000;
 const START = Date.parse('2026-11-21T18:00:00.000Z');
 const TENANTS = [provenTenantId('ws_a'), provenTenantId('ws_b')] as const;
-const TYPES = ['budget.blocked', 'tool.failed'];
+const THRESHOLD_REACHED = 'budget.threshold_reached';
+const TYPES = ['budget.blocked', 'budget.blocked', 'tool.failed', 'tool.failed', THRESHOLD_REACHED];
 const AGENTS = ['agent-1', 'agent-2', undefined];
 
 interface Scenario {
@@ -27,6 +28,13 @@ interface Scenario {
   commits: boolean[];
 }
 
+type Filters = Pick<Rule, 'eventTypes' | 'percents'>;
+
+const ofTypes: Filters[] = [[], ['budget.blocked'], ['budget.blocked', 'tool.failed']].map((eventTypes) => {
+  return { eventTypes, percents: [] };
+});
+const ofPercents: Filters[] = [[], [80], [100, 50]].map((percents) => ({ eventTypes: [THRESHOLD_REACHED], percents }));
+
 const ruleArbitrary = fc.record({
   tenant: fc.integer({ min: 0, max: 1 }),
   kind: fc.constantFrom('event_count_gte' as const, 'first_occurrence' as const, 'spend_gte' as const),
@@ -35,13 +43,17 @@ const ruleArbitrary = fc.record({
   thresholdMicros: fc.constantFrom(1, 3, 10, 25, 60),
   cooldownSeconds: fc.constantFrom(0, 0, 1, 10, 60, 600),
   agent: fc.constantFrom(null, null, 'agent-1'),
-  types: fc.constantFrom<string[]>([], ['budget.blocked'], ['budget.blocked', 'tool.failed']),
+  filters: fc.oneof(
+    { weight: 3, arbitrary: fc.constantFrom(...ofTypes) },
+    { weight: 1, arbitrary: fc.constantFrom(...ofPercents) },
+  ),
 });
 
 const eventArbitrary = fc.record({
   tenant: fc.constantFrom(0, 0, 0, 1),
   type: fc.constantFrom(...TYPES),
   agent: fc.constantFrom(...AGENTS),
+  percent: fc.constantFrom(undefined, 50, 80, 80, 100),
   settledMicros: fc.constantFrom(0, 1, 2, 5, 5, 11, 70),
   /** The clock between two arrivals; coarse, so that times are equal and lie on the edges of windows. */
   passedMs: fc.constantFrom(0, 0, 500, 1000, 1000, 5000, 60_000),
@@ -64,6 +76,7 @@ const burstArbitrary = fc
         tenant: 0,
         type: TYPES[0]!,
         agent: AGENTS[0],
+        percent: undefined,
         settledMicros: 1 + (index % 3),
         passedMs: 0,
         behindMs: ageMs + index * stepMs,
@@ -123,7 +136,7 @@ function toRule(generated: Generated<typeof ruleArbitrary>, index: number): Rule
     scopeId: generated.agent ?? tenantId,
     condition: conditionOf(generated.kind, generated),
     windowSeconds: generated.windowSeconds,
-    eventTypes: generated.types,
+    ...generated.filters,
     cooldownSeconds: generated.cooldownSeconds,
     channelIds: [],
     createdAt: new Date(START),
@@ -137,7 +150,10 @@ function toRule(generated: Generated<typeof ruleArbitrary>, index: number): Rule
 function toArrivals(events: GeneratedEvent[]): CountableEvent[] {
   const arrivals: CountableEvent[] = [];
   let now = START;
-  for (const [index, { tenant, type, agent, settledMicros, passedMs, behindMs, duplicateOf }] of events.entries()) {
+  for (const [
+    index,
+    { tenant, type, agent, percent, settledMicros, passedMs, behindMs, duplicateOf },
+  ] of events.entries()) {
     now += passedMs;
     const original = duplicateOf === null ? undefined : arrivals[index - duplicateOf];
     const fresh = {
@@ -146,6 +162,7 @@ function toArrivals(events: GeneratedEvent[]): CountableEvent[] {
       type,
       agentId: agent,
       settledMicros,
+      percent: type === THRESHOLD_REACHED ? percent : undefined,
       time: now - behindMs,
     };
     // Identities in another order than arrivals, so that ties are broken by something else than arrival.

@@ -86,6 +86,7 @@ function minuteOf({ time }: { time: number }): number {
 function matches(rule: Rule, event: CountableEvent): boolean {
   if (rule.scopeType === 'agent' && rule.scopeId !== event.agentId) return false;
   if (rule.condition.kind === 'spend_gte' && event.settledMicros === 0) return false;
+  if (rule.percents.length > 0 && !rule.percents.some((percent) => percent === event.percent)) return false;
   return rule.eventTypes.length === 0 || rule.eventTypes.includes(event.type);
 }
 

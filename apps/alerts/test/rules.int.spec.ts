@@ -25,7 +25,7 @@ describe('creating a rule', () => {
         window_seconds: 60,
         threshold: 3,
         threshold_micros: 0,
-        filters: { event_types: ['budget.blocked'] },
+        filters: { event_types: ['budget.blocked'], percents: [] },
       },
       description: '',
       enabled: true,
@@ -47,8 +47,43 @@ describe('creating a rule', () => {
         window_seconds: 1,
         threshold: 0,
         threshold_micros: 0,
-        filters: { event_types: [] },
+        filters: { event_types: [], percents: [] },
       });
+    }
+  });
+
+  const ofThreshold = (filters: Body): Body => ({
+    rule_config: {
+      ...{ window_seconds: 60, threshold: 1 },
+      filters: { event_types: ['budget.threshold_reached'], ...filters },
+    },
+  });
+
+  it('takes up to three percents of a budget to count, and one that was stored without them counts all', async () => {
+    const tenantId = newTenant();
+    const { id, ...rule } = await createRule(tenantId, ofThreshold({ percents: [80, 100, 50] }));
+    expect(rule['rule_config']).toMatchObject({ filters: { percents: [80, 100, 50] } });
+    const collection = mongo.connection.useDb(stack.database).collection('rules');
+    await collection.updateOne({ _id: id as never }, { $unset: { percents: 1 } });
+    const stored = await expecting(200, 'get', tenantId, `/rules/${id}`);
+    expect(stored['rule_config']).toMatchObject({ filters: { percents: [] } });
+    await expecting(200, 'patch', tenantId, `/rules/${id}`, { body: { name: 'Renamed' } });
+  });
+
+  it('says which events have a percent where a filter of percents goes with others', async () => {
+    const tenantId = newTenant();
+    for (const types of [undefined, [], ['budget.blocked'], ['budget.threshold_reached', 'budget.blocked']]) {
+      const body = ruleBody(tenantId, ofThreshold({ event_types: types, percents: [80] }));
+      const response = await call('post', tenantId, '/rules', { body });
+      expect([response.status, detailsOf(response.body)]).toEqual([
+        400,
+        [
+          {
+            path: 'rule_config.filters.percents',
+            message: expect.stringContaining('unless event_types has budget.threshold_reached and nothing else'),
+          },
+        ],
+      ]);
     }
   });
 
@@ -128,6 +163,13 @@ describe('creating a rule', () => {
       config({ filters: { event_types: [{ $ne: 1 }] } }),
       ['rule_config.filters.event_types[0]'],
     ],
+    ['four percents', ofThreshold({ percents: [1, 2, 3, 4] }), ['rule_config.filters.percents']],
+    ['a percent named twice', ofThreshold({ percents: [80, 80] }), ['rule_config.filters.percents']],
+    ...[0, 101, 79.5, '80', null].map((percent): [string, Body, string[]] => [
+      `${JSON.stringify(percent)} for a percent`,
+      ofThreshold({ percents: [80, percent] }),
+      ['rule_config.filters.percents[1]'],
+    ]),
     ['a negative cooldown', { cooldown_seconds: -1 }, ['cooldown_seconds']],
     ['a cooldown over 30 days', { cooldown_seconds: 2_592_001 }, ['cooldown_seconds']],
     ['a channel named twice', { channel_config_ids: ['c', 'c'] }, ['channel_config_ids']],
@@ -270,7 +312,12 @@ describe('changing a rule', () => {
       ...rule,
       description: '',
       severity: 'low',
-      rule_config: { window_seconds: 60, threshold: 5, threshold_micros: 0, filters: { event_types: [] } },
+      rule_config: {
+        window_seconds: 60,
+        threshold: 5,
+        threshold_micros: 0,
+        filters: { event_types: [], percents: [] },
+      },
       updated_at: new Date(stack.clock.now).toISOString(),
     });
     expect(await expecting(200, 'get', tenantId, `/rules/${rule.id}`)).toEqual(edited);
@@ -292,6 +339,24 @@ describe('changing a rule', () => {
     const response = await call('patch', tenantId, `/rules/${rule.id}`, { body });
     expect([response.status, pathsOf(response.body)]).toEqual([400, paths]);
     expect(await expecting(200, 'get', tenantId, `/rules/${rule.id}`)).toEqual(rule);
+  });
+
+  it('changes the percents that a rule counts, and takes them out with their types', async () => {
+    const tenantId = newTenant();
+    const filters = { event_types: ['budget.threshold_reached'], percents: [80] };
+    const { id } = await createRule(tenantId, { rule_config: { window_seconds: 60, threshold: 1, filters } });
+    const patched = async (changes: Body | null) => {
+      const body = { rule_config: { filters: changes } };
+      const rule = await expecting(200, 'patch', tenantId, `/rules/${id}`, { body });
+      return (rule['rule_config'] as Body)['filters'];
+    };
+    expect(await patched({ percents: [100] })).toEqual({ ...filters, percents: [100] });
+    const body = { rule_config: { filters: { event_types: ['budget.blocked'] } } };
+    const refused = await call('patch', tenantId, `/rules/${id}`, { body });
+    expect([refused.status, pathsOf(refused.body)]).toEqual([400, ['rule_config.filters.percents']]);
+    expect(await patched({ percents: null })).toEqual({ ...filters, percents: [] });
+    expect(await patched({ percents: [50] })).toEqual({ ...filters, percents: [50] });
+    expect(await patched(null)).toEqual({ event_types: [], percents: [] });
   });
 
   it('needs identity only where the scope changes', async () => {

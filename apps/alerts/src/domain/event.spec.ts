@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import type { GatewayEvent } from '@tollkeeper/contracts';
 import { provenTenantId } from '@tollkeeper/kernel';
 import { eventAt } from '../../test/fixtures.ts';
-import { isLate, toCountableEvent } from './event.ts';
+import { type CountableEvent, isLate, toCountableEvent } from './event.ts';
 
 const time = '2026-11-21T18:00:00.000Z';
 const made = (type: string, id: string, source: string, settlementId?: string): GatewayEvent => ({
@@ -47,8 +47,16 @@ describe('an event', () => {
   });
 
   it.each([
-    ['a settlement, with what it settles', made('spend.settled', 'e1', 'gw', 'S1'), { agentId: 'a', settledMicros: 1 }],
-    ['another, which settles nothing', made('tool.called', 'e1', 'gw'), { agentId: undefined, settledMicros: 0 }],
+    [
+      'a settlement, with what it settles',
+      made('spend.settled', 'e1', 'gw', 'S1'),
+      { agentId: 'a', settledMicros: 1, percent: undefined },
+    ],
+    [
+      'another, which settles nothing',
+      made('tool.called', 'e1', 'gw'),
+      { agentId: undefined, settledMicros: 0, percent: undefined },
+    ],
   ])('counts at its own time: %s', (_what, event, counted) => {
     const tenantId = provenTenantId('ws_1');
     const receivedAt = '2026-11-21T18:00:01.000Z';
@@ -56,5 +64,20 @@ describe('an event', () => {
       ...{ tenantId, id: 'e1', type: event.type, identity: expect.any(Number) },
       ...{ time: Date.parse(time), receivedAt: Date.parse(receivedAt), ...counted },
     });
+  });
+
+  it.each<[string, object, Partial<CountableEvent>]>([
+    ['an agent, and is of that agent', { scope: 'agent', scope_id: 'a' }, { agentId: 'a', percent: 80 }],
+    ['a plan, and is of no agent', { scope: 'plan', scope_id: 'a' }, { agentId: undefined, percent: 80 }],
+    ['the workspace, and is of no agent', { scope: 'workspace', scope_id: 'a' }, { agentId: undefined, percent: 80 }],
+    [
+      'what an ingestion of 0.1 took, and says no percent',
+      { scope: 'agent', scope_id: 7, agent_id: 'b' },
+      { agentId: 'b', percent: undefined },
+    ],
+  ])('tells of a threshold of the budget of %s', (_what, about, counted) => {
+    const data: object = { percent: 80, spent_micros: 8, daily_budget_usd_micros: 10, ...about };
+    const event = { ...made('x', 'e1', 'gw'), type: 'budget.threshold_reached', data };
+    expect(toCountableEvent({ tenantId: provenTenantId('ws_1'), receivedAt: time, event })).toMatchObject(counted);
   });
 });

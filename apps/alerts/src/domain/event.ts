@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import { type GatewayEvent, type GatewayEventRecord, isSpendSettled } from '@tollkeeper/contracts';
+import { type GatewayEvent, type GatewayEventRecord, isSpendSettled, readBudgetThreshold } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 
 /** An accepted event as rules see it. Times are epoch milliseconds. */
@@ -7,11 +7,14 @@ export interface CountableEvent {
   tenantId: TenantId;
   id: string;
   type: string;
+  /** The agent that the event names, or whose daily budget it is about. */
   agentId: string | undefined;
   time: number;
   receivedAt: number;
   /** What a settlement settles, in USD micros; 0 for any other event. */
   settledMicros: number;
+  /** Percent of a daily budget that was reached; undefined for any other event. */
+  percent: number | undefined;
   /**
    * 48 bits that stand for what makes the event itself: two events with the same time and the same identity are one
    * event that arrived twice.
@@ -35,14 +38,16 @@ export function isLate({ time, receivedAt }: CountableEvent): boolean {
  */
 export function toCountableEvent({ tenantId, receivedAt, event }: GatewayEventRecord): CountableEvent {
   const settlement = isSpendSettled(event) ? event.data : undefined;
+  const threshold = readBudgetThreshold(event);
   return {
     tenantId,
     id: event.id,
     type: event.type,
-    agentId: event.data.agent_id,
+    agentId: threshold?.scope === 'agent' ? threshold.scope_id : event.data.agent_id,
     time: Date.parse(event.time),
     receivedAt: Date.parse(receivedAt),
     settledMicros: settlement?.amount_micros ?? 0,
+    percent: threshold?.percent,
     identity: identityOf(settlement === undefined ? eventKey(event) : settlementKey(settlement.settlement_id)),
   };
 }

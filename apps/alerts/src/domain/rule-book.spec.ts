@@ -64,6 +64,24 @@ describe('the rule book', () => {
     expect(matching(1000, { tenantId: TENANTS[2]! })).toEqual([]);
   });
 
+  it('finds the rules that count the percent of a budget that an event says, and those that count any', () => {
+    const [tenantId] = TENANTS as [TenantId];
+    const type = 'budget.threshold_reached';
+    const book = createRuleBook();
+    book.replace(tenantId, [
+      ruleOf({ id: 'any', tenantId, eventTypes: [type] }),
+      ruleOf({ id: '80', tenantId, eventTypes: [type], percents: [80] }),
+      ruleOf({ id: '50 or 100', tenantId, eventTypes: [type], percents: [50, 100] }),
+    ]);
+    const matching = (percent: number | undefined) =>
+      book.matching(eventAt(0, { tenantId, type, percent })).map(({ id }) => id);
+
+    expect(matching(80).sort()).toEqual(['80', 'any']);
+    expect(matching(100).sort()).toEqual(['50 or 100', 'any']);
+    expect(matching(79)).toEqual(['any']);
+    expect(matching(undefined)).toEqual(['any']);
+  });
+
   it('knows every rule by its id, enabled or not, until it is gone, and says that something changed', () => {
     const [tenantId] = TENANTS as [TenantId];
     const book = createRuleBook();

@@ -22,7 +22,9 @@ export interface RuleBook {
   countsType(type: string): boolean;
   /** Whether an enabled rule of the workspace counts events of the type, of whatever agent. */
   counts(tenantId: string, type: string): boolean;
-  /** The rules that count the event: enabled, of its workspace and scope, and in force when it was received. */
+  /**
+   * The rules that count the event: enabled, of its workspace, scope and filters, and in force when it was received.
+   */
   matching(event: CountableEvent): Rule[];
 }
 
@@ -82,17 +84,23 @@ export function createRuleBook(): RuleBook {
       const byType = byTenant.get(tenantId)?.byType;
       return byType !== undefined && (byType.has(type) || byType.has(ANY));
     },
-    matching({ tenantId, agentId, type, receivedAt }) {
+    matching({ tenantId, agentId, type, percent, receivedAt }) {
       const matching: Rule[] = [];
       const byType = byTenant.get(tenantId)?.byType;
       for (const byAgent of [byType?.get(type), byType?.get(ANY)]) {
         for (const rules of [byAgent?.get(ANY), agentId === undefined ? undefined : byAgent?.get(agentId)]) {
-          for (const rule of rules ?? []) if (receivedAt >= rule.effectiveAt.getTime()) matching.push(rule);
+          for (const rule of rules ?? []) {
+            if (receivedAt >= rule.effectiveAt.getTime() && countsPercent(rule, percent)) matching.push(rule);
+          }
         }
       }
       return matching;
     },
   };
+}
+
+function countsPercent({ percents }: Rule, percent: number | undefined): boolean {
+  return percents.length === 0 || (percent !== undefined && percents.includes(percent));
 }
 
 function indexed(rules: readonly Rule[]): TenantRules['byType'] {

@@ -12,6 +12,7 @@ describe('the window of a rule that is edited', () => {
     ['scope', { scopeType: 'agent' }],
     ['agent', { scopeId: 'planner' }],
     ['event types', { eventTypes: [] }],
+    ['filter of percents', { percents: [80] }],
   ])('starts empty with another %s', (_what, edit) => {
     expect(startsEmpty(rule, { ...rule, ...edit })).toBe(true);
   });

@@ -18,6 +18,8 @@ export interface Rule {
   windowSeconds: number;
   /** Types of events that the rule counts; when empty, all types. */
   eventTypes: string[];
+  /** Percents of daily budgets that the rule counts the reaching of; when empty, all. */
+  percents: number[];
   cooldownSeconds: number;
   channelIds: string[];
   createdAt: Date;
@@ -42,6 +44,7 @@ export type RuleDraft = Pick<
   | 'condition'
   | 'windowSeconds'
   | 'eventTypes'
+  | 'percents'
   | 'cooldownSeconds'
   | 'channelIds'
 >;
@@ -52,8 +55,8 @@ export type RuleDraft = Pick<
  */
 export function startsEmpty(before: RuleDraft, after: RuleDraft): boolean {
   if (after.enabled && !before.enabled) return true;
-  const counted = ({ condition, windowSeconds, scopeType, scopeId, eventTypes }: RuleDraft): unknown[] => [
-    ...[condition, windowSeconds, scopeType, scopeId, eventTypes],
+  const counted = ({ condition, windowSeconds, scopeType, scopeId, eventTypes, percents }: RuleDraft): unknown[] => [
+    ...[condition, windowSeconds, scopeType, scopeId, eventTypes, percents],
   ];
   return !isDeepStrictEqual(counted(before), counted(after));
 }

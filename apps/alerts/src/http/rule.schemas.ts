@@ -1,4 +1,5 @@
 import {
+  budgetPercent,
   displayName,
   eventType,
   identifier,
@@ -19,6 +20,9 @@ import { patchShape } from './schemas.ts';
 const MAX_SECONDS = 2_592_000;
 const MAX_THRESHOLD = 100_000;
 const MAX_EVENT_TYPES = 50;
+const MAX_PERCENTS = 3;
+/** The only type of events that says a percent. */
+const OF_PERCENTS = 'budget.threshold_reached';
 
 const description = z.string().max(1000, 'must be at most 1000 characters');
 const windowSeconds = z
@@ -38,6 +42,16 @@ const eventTypes = z.array(eventType).max(MAX_EVENT_TYPES, `must have at most ${
   description:
     'Types of events that the rule counts; empty or absent means all types. For `spend_gte`: only `spend.settled`',
 });
+const percents = z
+  .array(budgetPercent)
+  .max(MAX_PERCENTS, `must have at most ${MAX_PERCENTS} percents`)
+  .refine((all) => new Set(all).size === all.length, 'must not name a percent twice')
+  .meta({
+    description:
+      'Percents of a daily budget that the rule counts the reaching of; empty or absent means all. Needs ' +
+      '`event_types` with only `budget.threshold_reached`',
+    example: [80],
+  });
 const cooldownSeconds = z
   .int()
   .min(0, 'must not be negative')
@@ -83,6 +97,7 @@ const THRESHOLDS: Record<ThresholdField, { max: number; of: string }> = {
 };
 
 type KindAndConfig = z.output<typeof kindAndThresholds> & z.output<typeof kindAndTypes>;
+type TypesAndPercents = z.output<typeof typesAndPercents>;
 
 function checkThresholds({ rule_kind: kind, rule_config: config }: KindAndConfig, { issues }: z.RefinementCtx): void {
   const { threshold: needed } = CONFIGS[kind];
@@ -105,6 +120,13 @@ function checkTypes({ rule_kind: kind, rule_config: config }: KindAndConfig, { i
   issues.push({ code: 'custom', input: types, path: ['rule_config', 'filters', 'event_types'], message });
 }
 
+function checkPercents({ rule_config: config }: TypesAndPercents, { issues }: z.RefinementCtx): void {
+  const { event_types: types, percents } = config.filters;
+  if (percents.length === 0 || (types.length > 0 && types.every((type) => type === OF_PERCENTS))) return;
+  const message = `must be left out unless event_types has ${OF_PERCENTS} and nothing else: no other event has a percent`;
+  issues.push({ code: 'custom', input: percents, path: ['rule_config', 'filters', 'percents'], message });
+}
+
 // The fields that each check reads. When these are valid the check runs, even if other fields are not: so one answer
 // lists all problems.
 const kindAndThresholds = z.object({
@@ -114,6 +136,9 @@ const kindAndThresholds = z.object({
 const kindAndTypes = z.object({
   rule_kind: required.rule_kind,
   rule_config: z.object({ filters: z.object({ event_types: eventTypes }) }),
+});
+const typesAndPercents = z.object({
+  rule_config: z.object({ filters: z.object({ event_types: eventTypes, percents }) }),
 });
 
 /** A whole rule, as people send it. */
@@ -126,13 +151,16 @@ export const ruleBody = z
       window_seconds: windowSeconds,
       threshold: threshold.default(0),
       threshold_micros: thresholdMicros.default(0),
-      filters: z.strictObject({ event_types: eventTypes.default([]) }).default({ event_types: [] }),
+      filters: z
+        .strictObject({ event_types: eventTypes.default([]), percents: percents.default([]) })
+        .default({ event_types: [], percents: [] }),
     }),
     cooldown_seconds: cooldownSeconds.default(0),
     channel_config_ids: channelIds.default([]),
   })
   .superRefine(checkThresholds, { when: ({ value }) => kindAndThresholds.safeParse(value).success })
   .superRefine(checkTypes, { when: ({ value }) => kindAndTypes.safeParse(value).success })
+  .superRefine(checkPercents, { when: ({ value }) => typesAndPercents.safeParse(value).success })
   .meta({ id: 'AlertRuleInput' });
 
 export const rulePatch = z
@@ -145,7 +173,7 @@ export const rulePatch = z
           window_seconds: windowSeconds,
           threshold,
           threshold_micros: thresholdMicros,
-          filters: z.strictObject(patchShape({ event_types: eventTypes })),
+          filters: z.strictObject(patchShape({ event_types: eventTypes, percents })),
         }),
       ),
     }),
@@ -171,7 +199,7 @@ export const ruleRecord = z
       threshold_micros: micros.meta({
         description: 'For `spend_gte`: how many settled USD micros fire the rule. For other kinds: 0',
       }),
-      filters: z.object({ event_types: z.array(z.string()) }),
+      filters: z.object({ event_types: z.array(z.string()), percents: z.array(z.int()) }),
     }),
     cooldown_seconds: z.int(),
     channel_config_ids: z.array(z.string()),
@@ -196,6 +224,7 @@ export function toDraft(body: z.output<typeof ruleBody>): RuleDraft {
     }),
     windowSeconds: body.rule_config.window_seconds,
     eventTypes: eventType === null ? body.rule_config.filters.event_types : [eventType],
+    percents: body.rule_config.filters.percents,
     cooldownSeconds: body.cooldown_seconds,
     channelIds: body.channel_config_ids,
   };
@@ -216,7 +245,7 @@ export function fromDraft(rule: RuleDraft): z.output<typeof ruleBody> {
       window_seconds: rule.windowSeconds,
       threshold,
       threshold_micros: thresholdMicros,
-      filters: { event_types: rule.eventTypes },
+      filters: { event_types: rule.eventTypes, percents: rule.percents },
     },
     cooldown_seconds: rule.cooldownSeconds,
     channel_config_ids: rule.channelIds,

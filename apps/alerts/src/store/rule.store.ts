@@ -7,13 +7,14 @@ import { conditionOf, thresholdsOf } from '../domain/rule-kinds.ts';
 import type { RuleChanges } from './rule.changes.ts';
 
 /** Without its last fire, which is kept with its window: what people write is never written by the evaluation. */
-interface StoredRule extends Omit<Rule, 'id' | 'tenantId' | 'lastFiredAt' | 'condition'> {
+interface StoredRule extends Omit<Rule, 'id' | 'tenantId' | 'lastFiredAt' | 'condition' | 'percents'> {
   _id: string;
   tenantId: string;
   kind: RuleKind;
   threshold: number;
-  /** Absent in rules that 0.1 stored. */
+  /** This and `percents` are absent in rules that 0.1 stored. */
   thresholdMicros?: number;
+  percents?: number[];
 }
 
 const text = { type: String, required: true } as const;
@@ -35,6 +36,7 @@ const ruleSchema = new Schema<StoredRule>(
     threshold: number,
     thresholdMicros: { type: Number, default: 0 },
     eventTypes: { type: [String], required: true },
+    percents: { type: [Number], default: [] },
     cooldownSeconds: number,
     channelIds: { type: [String], required: true },
     createdAt: date,
@@ -156,9 +158,10 @@ function ofKnownKinds() {
   return trusted({ $in: [...RULE_KINDS] });
 }
 
-function toRule({ _id, tenantId, kind, threshold, thresholdMicros = 0, ...fields }: StoredRule): Rule {
+function toRule(stored: StoredRule): Rule {
+  const { _id, tenantId, kind, threshold, thresholdMicros = 0, percents = [], ...fields } = stored;
   const condition = conditionOf(kind, { threshold, thresholdMicros });
-  return { ...fields, id: _id, tenantId: provenTenantId(tenantId), condition, lastFiredAt: null };
+  return { ...fields, id: _id, tenantId: provenTenantId(tenantId), condition, percents, lastFiredAt: null };
 }
 
 function toStored({ id: _id, lastFiredAt: _lastFiredAt, condition, ...fields }: Rule): Omit<StoredRule, '_id'> {

@@ -1,0 +1,74 @@
+import { describe, expect, it } from '@jest/globals';
+import type { TenantId } from '@tollkeeper/kernel';
+import { useMongo } from '@tollkeeper/testing';
+import { type Body, event, newTenant, useAlerts } from './alerts.stack.ts';
+
+const mongo = useMongo();
+const stack = useAlerts(mongo);
+const { clock } = stack;
+
+const SECOND = 1000;
+
+/** The daily budget of `scopeId` was spent up to `percent`, some seconds ago. */
+const reached = (ago: number, percent: number, scope: string, scopeId: string) =>
+  event(clock.now - ago * SECOND, 'budget.threshold_reached', {
+    ...{ run_id: undefined, agent_id: undefined, scope, scope_id: scopeId, percent },
+    ...{ spent_micros: percent, daily_budget_usd_micros: 100 },
+  });
+const ruleAt = (percents: number[] | undefined, changes: Body = {}): Body => ({
+  name: `At ${percents?.join(' and ') ?? 'any'}`,
+  rule_config: {
+    ...{ window_seconds: 600, threshold: 1 },
+    filters: { event_types: ['budget.threshold_reached'], percents },
+  },
+  ...changes,
+});
+
+describe('a rule about thresholds of daily budgets', () => {
+  const report = async (tenantId: TenantId, ...events: ReturnType<typeof reached>[]) => {
+    await stack.append(tenantId, ...events);
+    await stack.settled();
+    return (await stack.alerts(tenantId)).map(({ rule_name: name }) => name);
+  };
+
+  it('fires at the percents that it counts and at no other', async () => {
+    const tenantId = newTenant();
+    for (const percents of [[80], [100]]) await stack.createRule(tenantId, ruleAt(percents));
+    const [half, most] = [reached(50, 50, 'plan', 'pro'), reached(40, 80, 'plan', 'pro')];
+    expect(await report(tenantId, half, most, most)).toEqual(['At 80']);
+    await stack.restart();
+    expect(await report(tenantId, most, reached(30, 100, 'plan', 'pro'))).toEqual(['At 100', 'At 80']);
+  });
+
+  it('fires at any percent without that filter', async () => {
+    const tenantId = newTenant();
+    await stack.createRule(tenantId, ruleAt(undefined));
+    expect(await report(tenantId, reached(40, 7, 'workspace', tenantId))).toEqual(['At any']);
+  });
+
+  it('of an agent fires for the budget of this agent alone', async () => {
+    const tenantId = newTenant();
+    stack.peers.register(tenantId, 'agent-1');
+    await stack.createRule(tenantId, ruleAt([80], { scope_type: 'agent', scope_id: 'agent-1' }));
+    const others = [reached(50, 80, 'agent', 'agent-2'), reached(50, 80, 'plan', 'agent-1')];
+    expect(await report(tenantId, ...others)).toEqual([]);
+    expect(await report(tenantId, reached(40, 80, 'agent', 'agent-1'))).toEqual(['At 80']);
+  });
+
+  it('starts with an empty window when its percents are changed', async () => {
+    const tenantId = newTenant();
+    const { id } = await stack.createRule(tenantId, {
+      ...ruleAt([80]),
+      rule_config: {
+        ...{ window_seconds: 600, threshold: 2 },
+        filters: { event_types: ['budget.threshold_reached'], percents: [80] },
+      },
+    });
+    expect(await report(tenantId, reached(50, 80, 'plan', 'pro'))).toEqual([]);
+    clock.now += SECOND;
+    const body = { rule_config: { filters: { percents: [80, 100] } } };
+    await stack.expecting(200, 'patch', tenantId, `/rules/${id}`, { body });
+    expect(await report(tenantId, reached(40, 100, 'plan', 'pro'))).toEqual([]);
+    expect(await report(tenantId, reached(30, 80, 'plan', 'pro'))).toEqual(['At 80']);
+  });
+});
