@@ -151,7 +151,7 @@ describe('the standalone as a process', () => {
     }
   });
 
-  it('finishes a first start that was killed while it wrote the sample history, without counting twice', async () => {
+  it('finishes a first start that was killed while it wrote the sample history, and makes nothing twice', async () => {
     const env = { TOLLKEEPER_DEMO: 'true' };
     const { code, terminal } = await interruptFirstStart('SIGKILL', env);
     expect(code).toBeNull();
@@ -162,6 +162,9 @@ describe('the standalone as a process', () => {
     const { metrics } = await spendOf(standalone);
     expect(metrics.unique_settlements).toBeGreaterThan(5_000);
     expect(metrics.unique_settlements).toBeLessThan(12_000);
+    const owner = await logIn(standalone, OWNER);
+    const rules = await owner.expect<{ items: { name: string }[] }>({ path: '/w/demo/api/v1/alerts/rules' });
+    expect(rules.items.map(({ name }) => name)).toEqual(['80 % of a daily budget', 'Daily budget used up']);
     expect((await postEvents(standalone, standalone.apiKey, spendSettled({ amountMicros: 1 }))).status).toBe(202);
   });
 });

@@ -93,10 +93,11 @@ function createWorkspace(deps: StandaloneDeps, services: Services, mongodbUri: (
         ensureOwner: services.identity.made.ensureOwner,
         keys: services.keys.made.useCases,
         writeSample: async (owner, until) => {
-          const { callerTokenSecret, identity, budgets } = services;
+          const { callerTokenSecret, identity, budgets, alerts } = services;
           await writeSampleSettings({
             owner,
-            ...{ callerTokenSecret, identityUrl: identity.made.httpUrl, budgetsUrl: budgets.made.httpUrl },
+            callerTokenSecret,
+            urls: { identity: identity.made.httpUrl, budgets: budgets.made.httpUrl, alerts: alerts.made.httpUrl },
           });
           await writeHistory(until, {
             append: (events) => append(owner.tenantId, events),

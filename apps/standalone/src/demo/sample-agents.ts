@@ -20,7 +20,7 @@ export interface SampleAgent {
   /** Typical tokens of one call; single calls vary around them. */
   inputTokens: number;
   outputTokens: number;
-  /** Daily budget in USD micros that its runs are blocked at. */
+  /** Daily budget in USD micros; once it is used up, its runs are blocked. */
   dailyBudgetMicros: number;
   /** Plan whose name its settlements carry. */
   planKey: string;

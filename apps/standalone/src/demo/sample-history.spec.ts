@@ -1,5 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
-import { type BudgetBlockedEvent, gatewayEventSchema, isSpendSettled } from '@tollkeeper/contracts';
+import {
+  type BudgetBlockedEvent,
+  type BudgetThresholdReachedEvent,
+  gatewayEventSchema,
+  isSpendSettled,
+} from '@tollkeeper/contracts';
 import { sampleHistory } from './sample-history.ts';
 
 const UNTIL = Date.parse('2026-11-21T18:20:00.000Z');
@@ -37,11 +42,37 @@ describe('the sample history', () => {
     expect(weekend.length / events.length).toBeLessThan(0.25);
   });
 
-  it('blocks an agent at its daily budget, never before', () => {
+  it('blocks an agent once its daily budget is used up, never before', () => {
     const blocked = events.filter((event): event is BudgetBlockedEvent => event.type === 'budget.blocked');
     for (const { data } of blocked) {
-      expect(data.spent_micros).toBeLessThanOrEqual(data.daily_budget_usd_micros);
-      expect(data.spent_micros + data.requested_micros).toBeGreaterThan(data.daily_budget_usd_micros);
+      expect(data.spent_micros).toBe(data.daily_budget_usd_micros);
+      expect(data.requested_micros).toBeGreaterThan(0);
     }
+  });
+
+  it('tells on every day once when an agent has spent 50, 80 and 100 % of its daily budget, then of the blocked calls', () => {
+    const days = new Map<string, { spent: number; reached: number[]; blocked: boolean }>();
+    for (const event of events) {
+      // The budget of a run is that of the day that it began on.
+      const [, agentId, hour] = event.id.split('.');
+      const key = `${agentId}/${Math.floor(Number(hour) / 24)}`;
+      const day = days.get(key) ?? { spent: 0, reached: [], blocked: false };
+      days.set(key, day);
+      if (isSpendSettled(event)) day.spent += event.data.amount_micros;
+      if (event.type === 'budget.blocked') {
+        expect(day.reached).toEqual([50, 80, 100]);
+        day.blocked = true;
+      }
+      if (event.type !== 'budget.threshold_reached') continue;
+      const { data } = event as BudgetThresholdReachedEvent;
+      expect(data).toMatchObject({ scope: 'agent', scope_id: agentId, spent_micros: day.spent });
+      expect((data.spent_micros / data.daily_budget_usd_micros) * 100).toBeGreaterThanOrEqual(data.percent);
+      day.reached.push(data.percent);
+    }
+    const all = [...days.values()].map(({ spent, reached, blocked }) => ({ spent, reached: reached.join(), blocked }));
+    const reaching = (reached: string) => all.filter((day) => day.reached === reached);
+    expect(new Set(all.map(({ reached }) => reached))).toEqual(new Set(['', '50', '50,80', '50,80,100']));
+    expect(reaching('50,80').length).toBeGreaterThan(5);
+    expect(reaching('50,80,100').filter(({ blocked }) => blocked).length).toBeGreaterThan(10);
   });
 });

@@ -41,9 +41,10 @@ export function activityAt(agent: SampleAgent, time: number): number {
 
 function sampleHour(random: Random, agent: SampleAgent, hour: number, spent: Map<string, number>): GatewayEvent[] {
   const runs = random.poisson(agent.peakRunsPerHour * activityAt(agent, hour * HOUR_MS));
+  const starts = Array.from({ length: runs }, () => hour * HOUR_MS + random.integer(0, HOUR_MS - 1));
   const events: GatewayEvent[] = [];
-  for (let run = 0; run < runs; run += 1) {
-    const startedAt = hour * HOUR_MS + random.integer(0, HOUR_MS - 1);
+  // Oldest first, so that a budget is used up by what came before and not by what comes after.
+  for (const [run, startedAt] of starts.sort((a, b) => a - b).entries()) {
     const spentMicros = spent.get(agent.agentId) ?? 0;
     const runId = `sample.${agent.agentId}.${hour}.${run}`;
     const outcome = sampleRun({ random, agent, runId, startedAt, spentMicros });

@@ -1,4 +1,4 @@
-import type { GatewayEvent } from '@tollkeeper/contracts';
+import type { BudgetThresholdReachedEvent, GatewayEvent } from '@tollkeeper/contracts';
 import type { Random } from './random.ts';
 import { SAMPLE_GUARDS, type SampleAgent } from './sample-agents.ts';
 
@@ -7,6 +7,8 @@ const SAMPLE_SOURCE = '/tollkeeper/sample';
 
 const GUARD_SHARE = 0.02;
 const SECONDS_BETWEEN_CALLS = { min: 2, max: 25 };
+/** Percents of a daily budget that are told of when the spend of the day reaches them. */
+const PERCENTS = [50, 80, 100];
 
 export interface SampleRunOptions {
   random: Random;
@@ -20,29 +22,35 @@ export interface SampleRunOptions {
 }
 
 /**
- * The events of one run of an agent, oldest first, and what they cost: a few settled calls, or a call that was blocked.
+ * The events of one run of an agent, oldest first, and what they cost: a few settled calls, or a call that was blocked,
+ * and the thresholds of the agent's daily budget that the calls reached. The last call before the budget is used up gets
+ * what is left of it.
  */
 export function sampleRun(options: SampleRunOptions): { events: GatewayEvent[]; costMicros: number } {
   const { random, agent, runId, startedAt, spentMicros } = options;
+  const { dailyBudgetMicros } = agent;
   const events: GatewayEvent[] = [];
   const ids = { run_id: runId, agent_id: agent.agentId };
   let costMicros = 0;
   let time = startedAt;
-  const add = (type: string, data: Record<string, unknown>) => {
+  const next = () => {
     const id = `${runId}.${events.length}`;
-    const at = new Date(time).toISOString();
-    events.push({ specversion: '1.0', id, source: SAMPLE_SOURCE, type, time: at, data: { ...ids, ...data } });
+    return { specversion: '1.0' as const, id, source: SAMPLE_SOURCE, time: new Date(time).toISOString() };
   };
+  const add = (type: string, data: object) => events.push({ ...next(), type, data: { ...ids, ...data } });
+  const addThreshold = (data: BudgetThresholdReachedEvent['data']) =>
+    events.push({ ...next(), type: 'budget.threshold_reached', data });
 
   const calls = random.integer(1, agent.maxCalls);
   for (let call = 0; call < calls; call += 1) {
-    const { settled, amountMicros } = sampleCall(random, agent, `${runId}.s${call}`);
-    if (spentMicros + costMicros + amountMicros > agent.dailyBudgetMicros) {
+    const before = spentMicros + costMicros;
+    const requested = sampleCall(random, agent, `${runId}.s${call}`);
+    if (before >= dailyBudgetMicros) {
       add('budget.blocked', {
         scope: 'agent',
-        requested_micros: amountMicros,
-        spent_micros: spentMicros + costMicros,
-        daily_budget_usd_micros: agent.dailyBudgetMicros,
+        requested_micros: requested.amount_micros,
+        spent_micros: before,
+        daily_budget_usd_micros: dailyBudgetMicros,
         plan_key: agent.planKey,
       });
       break;
@@ -51,28 +59,57 @@ export function sampleRun(options: SampleRunOptions): { events: GatewayEvent[]; 
       add('guard.blocked', { ...random.pick(SAMPLE_GUARDS) });
       break;
     }
+    const settled = atMost(requested, dailyBudgetMicros - before);
     add('spend.settled', settled);
-    costMicros += amountMicros;
+    costMicros += settled.amount_micros;
+    const after = before + settled.amount_micros;
+    for (const percent of percentsReached(before, after, dailyBudgetMicros)) {
+      const limit = { scope: 'agent', scope_id: agent.agentId, daily_budget_usd_micros: dailyBudgetMicros } as const;
+      addThreshold({ ...limit, percent, spent_micros: after });
+    }
     time += random.integer(SECONDS_BETWEEN_CALLS.min, SECONDS_BETWEEN_CALLS.max) * 1000;
   }
   return { events, costMicros };
 }
 
-function sampleCall(random: Random, agent: SampleAgent, settlementId: string) {
+interface SampleCall {
+  settlement_id: string;
+  amount_micros: number;
+  plan_key: string;
+  model: string;
+  provider: string;
+  input_tokens: number;
+  output_tokens: number;
+}
+
+function sampleCall(random: Random, agent: SampleAgent, settlementId: string): SampleCall {
   const model = random.pick(agent.models);
   const inputTokens = vary(random, agent.inputTokens);
   const outputTokens = vary(random, agent.outputTokens);
-  const amountMicros = Math.round(inputTokens * model.inputMicros + outputTokens * model.outputMicros);
-  const settled = {
+  return {
     settlement_id: settlementId,
-    amount_micros: amountMicros,
+    amount_micros: Math.round(inputTokens * model.inputMicros + outputTokens * model.outputMicros),
     plan_key: agent.planKey,
     model: model.name,
     provider: model.provider,
     input_tokens: inputTokens,
     output_tokens: outputTokens,
   };
-  return { settled, amountMicros };
+}
+
+/** The call, made smaller where it would cost more than `leftMicros`. */
+function atMost(call: SampleCall, leftMicros: number): SampleCall {
+  if (call.amount_micros <= leftMicros) return call;
+  const share = leftMicros / call.amount_micros;
+  const smaller = (tokens: number) => Math.max(1, Math.floor(tokens * share));
+  return {
+    ...{ ...call, amount_micros: leftMicros },
+    ...{ input_tokens: smaller(call.input_tokens), output_tokens: smaller(call.output_tokens) },
+  };
+}
+
+function percentsReached(before: number, after: number, budget: number): number[] {
+  return PERCENTS.filter((percent) => before * 100 < percent * budget && after * 100 >= percent * budget);
 }
 
 /** From a third to three times the typical value, small ones more often. */

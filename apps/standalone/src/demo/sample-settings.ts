@@ -1,36 +1,39 @@
 import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
 import type { TenantId } from '@tollkeeper/kernel';
 import { SAMPLE_AGENTS, SAMPLE_PLANS, WORKSPACE_BUDGET_MICROS } from './sample-agents.ts';
+import { SAMPLE_RULES } from './sample-rules.ts';
 
 export interface SampleSettingsOptions {
   owner: { userId: string; tenantId: TenantId };
   callerTokenSecret: string;
   /** Addresses of the services. */
-  identityUrl: string;
-  budgetsUrl: string;
+  urls: Record<SettingsService, string>;
 }
 
+type SettingsService = 'identity' | 'budgets' | 'alerts';
+
 /**
- * Names the sample agents and sets the budgets that their traffic runs into, with the calls that an owner makes for
- * that. Repeating it changes nothing.
+ * Names the sample agents, sets the budgets that their traffic runs into and makes rules that tell of it, with the calls
+ * that an owner makes for that. Repeating it changes nothing.
  */
 export async function writeSampleSettings(options: SampleSettingsOptions): Promise<void> {
-  const { owner, callerTokenSecret, identityUrl, budgetsUrl } = options;
+  const { owner, callerTokenSecret, urls } = options;
 
   async function send(
-    service: 'identity' | 'budgets',
-    method: 'POST' | 'PUT',
+    service: SettingsService,
+    method: 'GET' | 'POST' | 'PUT',
     path: string,
-    body: unknown,
-  ): Promise<void> {
-    const url = (service === 'identity' ? identityUrl : budgetsUrl) + path;
+    body?: object,
+  ): Promise<unknown> {
+    const url = urls[service] + path;
     const token = await signCallerToken(callerTokenSecret, service, { ...owner, role: 'owner' });
     const headers = { 'content-type': 'application/json', [CALLER_HEADER]: token };
-    const response = await fetch(url, { method, headers, body: JSON.stringify(body) });
+    const response = await fetch(url, { method, headers, ...(body && { body: JSON.stringify(body) }) });
     const text = await response.text();
     // 409: an earlier, interrupted start has made it.
     if (!response.ok && response.status !== 409)
       throw new Error(`${method} ${url} answered ${response.status}: ${text}`);
+    return JSON.parse(text);
   }
 
   const budgets = `/api/v1/workspaces/${owner.tenantId}/budgets`;
@@ -43,5 +46,11 @@ export async function writeSampleSettings(options: SampleSettingsOptions): Promi
   for (const { agentId, displayName, dailyBudgetMicros } of SAMPLE_AGENTS) {
     await send('identity', 'POST', '/api/v1/agents', { agent_id: agentId, display_name: displayName });
     await send('budgets', 'PUT', `${budgets}/agents/${agentId}`, { daily_budget_usd_micros: dailyBudgetMicros });
+  }
+  const rules = '/api/v1/alerts/rules';
+  const { items } = (await send('alerts', 'GET', rules)) as { items: { name: string }[] };
+  const made = new Set(items.map(({ name }) => name));
+  for (const rule of SAMPLE_RULES.filter(({ name }) => !made.has(name))) {
+    await send('alerts', 'POST', rules, { ...rule, scope_type: 'workspace', scope_id: owner.tenantId });
   }
 }
