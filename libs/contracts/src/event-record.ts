@@ -101,8 +101,8 @@ const readThresholdData = z.object({ scope: z.string(), scope_id: identifier, pe
 export type BudgetThreshold = z.infer<typeof readThresholdData>;
 
 /**
- * What a `budget.threshold_reached` says. Null for an event of any other type, and for one of that name with other data:
- * it counts as an event of any other type does.
+ * What a `budget.threshold_reached` says. Null for an event of any other type, and for one of that name with other
+ * data: it counts as an event of any other type does.
  */
 export function readBudgetThreshold({ type, data }: GatewayEvent): BudgetThreshold | null {
   if (type !== 'budget.threshold_reached') return null;

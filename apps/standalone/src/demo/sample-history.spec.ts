@@ -21,6 +21,15 @@ describe('the sample history', () => {
     for (const event of events) expect(gatewayEventSchema.parse(event)).toEqual(event);
   });
 
+  it('uses up the budget of a day by runs in the order of their beginnings', () => {
+    const begun = new Map<string, string>();
+    for (const { id, time } of events.filter((event) => event.id.endsWith('.0'))) {
+      const agentId = id.split('.')[1]!;
+      expect(time >= (begun.get(agentId) ?? '')).toBe(true);
+      begun.set(agentId, time);
+    }
+  });
+
   it('gives every event and every settlement an id of its own', () => {
     const settlements = events.filter(isSpendSettled).map(({ data }) => data.settlement_id);
     expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);

@@ -23,8 +23,8 @@ export interface SampleRunOptions {
 
 /**
  * The events of one run of an agent, oldest first, and what they cost: a few settled calls, or a call that was blocked,
- * and the thresholds of the agent's daily budget that the calls reached. The last call before the budget is used up gets
- * what is left of it.
+ * and the thresholds of the agent's daily budget that the calls reached. The last call before the budget is used up
+ * gets what is left of it.
  */
 export function sampleRun(options: SampleRunOptions): { events: GatewayEvent[]; costMicros: number } {
   const { random, agent, runId, startedAt, spentMicros } = options;

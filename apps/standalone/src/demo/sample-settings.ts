@@ -13,8 +13,8 @@ export interface SampleSettingsOptions {
 type SettingsService = 'identity' | 'budgets' | 'alerts';
 
 /**
- * Names the sample agents, sets the budgets that their traffic runs into and makes rules that tell of it, with the calls
- * that an owner makes for that. Repeating it changes nothing.
+ * Names the sample agents, sets the budgets that their traffic runs into and makes rules that tell of it, with the
+ * calls that an owner makes for that. Repeating it changes nothing.
  */
 export async function writeSampleSettings(options: SampleSettingsOptions): Promise<void> {
   const { owner, callerTokenSecret, urls } = options;
