@@ -153,7 +153,7 @@ export const ruleBody = z
       threshold_micros: thresholdMicros.default(0),
       filters: z
         .strictObject({ event_types: eventTypes.default([]), percents: percents.default([]) })
-        .default({ event_types: [], percents: [] }),
+        .prefault({ event_types: [] }),
     }),
     cooldown_seconds: cooldownSeconds.default(0),
     channel_config_ids: channelIds.default([]),
