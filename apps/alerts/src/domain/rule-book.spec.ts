@@ -80,6 +80,8 @@ describe('the rule book', () => {
     expect(matching(100).sort()).toEqual(['50 or 100', 'any']);
     expect(matching(79)).toEqual(['any']);
     expect(matching(undefined)).toEqual(['any']);
+    book.replace(tenantId, [ruleOf({ tenantId, eventTypes: [type], percents: [80] })]);
+    expect([book.countsType(type), book.counts(tenantId, type), matching(undefined)]).toEqual([true, true, []]);
   });
 
   it('knows every rule by its id, enabled or not, until it is gone, and says that something changed', () => {

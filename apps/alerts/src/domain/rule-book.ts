@@ -32,7 +32,8 @@ interface TenantRules {
   all: readonly Rule[];
   /**
    * Of the enabled rules: by the types that a rule counts and the agent that it is about, each {@link ANY} where it
-   * names none, so that an event finds those that count it and no other.
+   * names none, so that an event finds those that count it and no other. Rules that name percents are found by
+   * {@link withPercent}; under their type alone there are none of them.
    */
   byType: Map<string, Map<string, Rule[]>>;
 }
@@ -87,11 +88,11 @@ export function createRuleBook(): RuleBook {
     matching({ tenantId, agentId, type, percent, receivedAt }) {
       const matching: Rule[] = [];
       const byType = byTenant.get(tenantId)?.byType;
-      for (const byAgent of [byType?.get(type), byType?.get(ANY)]) {
+      const found = [byType?.get(type), byType?.get(ANY)];
+      if (percent !== undefined) found.push(byType?.get(withPercent(type, percent)));
+      for (const byAgent of found) {
         for (const rules of [byAgent?.get(ANY), agentId === undefined ? undefined : byAgent?.get(agentId)]) {
-          for (const rule of rules ?? []) {
-            if (receivedAt >= rule.effectiveAt.getTime() && countsPercent(rule, percent)) matching.push(rule);
-          }
+          for (const rule of rules ?? []) if (receivedAt >= rule.effectiveAt.getTime()) matching.push(rule);
         }
       }
       return matching;
@@ -99,8 +100,9 @@ export function createRuleBook(): RuleBook {
   };
 }
 
-function countsPercent({ percents }: Rule, percent: number | undefined): boolean {
-  return percents.length === 0 || (percent !== undefined && percents.includes(percent));
+/** No type is called so: none has a space. */
+function withPercent(type: string, percent: number): string {
+  return `${type} ${percent}`;
 }
 
 function indexed(rules: readonly Rule[]): TenantRules['byType'] {
@@ -108,8 +110,12 @@ function indexed(rules: readonly Rule[]): TenantRules['byType'] {
   for (const rule of rules.filter(({ enabled }) => enabled)) {
     const agent = rule.scopeType === 'agent' ? rule.scopeId : ANY;
     for (const type of rule.eventTypes.length === 0 ? [ANY] : new Set(rule.eventTypes)) {
-      const byAgent = byType.get(type) ?? new Map<string, Rule[]>();
-      byType.set(type, byAgent.set(agent, [...(byAgent.get(agent) ?? []), rule]));
+      // There even when only rules with percents count it: it is what `counts` and `countsType` look for.
+      if (!byType.has(type)) byType.set(type, new Map());
+      for (const key of rule.percents.length === 0 ? [type] : rule.percents.map((each) => withPercent(type, each))) {
+        const byAgent = byType.get(key) ?? new Map<string, Rule[]>();
+        byType.set(key, byAgent.set(agent, [...(byAgent.get(agent) ?? []), rule]));
+      }
     }
   }
   return byType;
