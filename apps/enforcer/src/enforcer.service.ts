@@ -25,6 +25,7 @@ import { createLimitSource } from './clients/limit.source.ts';
 import { createTimezoneSource } from './clients/timezone.source.ts';
 import type { EnforcerConfig } from './config.ts';
 import { CONSUMER_GROUP, createGatewayEventsConsumer } from './consumers/gateway-events.consumer.ts';
+import type { Reservations } from './domain/enforcement.ts';
 import { createLimits } from './domain/limit.use-cases.ts';
 import { type AppendEvents, createReservations, type ReservationDeps } from './domain/reservation.use-cases.ts';
 import { createEnforcerHandlers, MAX_REQUEST_BYTES } from './grpc/enforcer.handlers.ts';
@@ -46,8 +47,8 @@ export interface EnforcerDeps extends ServiceDeps<EnforcerConfig> {
 
 /** Grants spend before a call, so that budgets hold. Addresses are valid once started. */
 export interface EnforcerService extends Component, ServesHttp, ServesGrpc {
-  /** Records of the log that are not posted yet, for a process that waits for its own events. */
-  lag(): Promise<number>;
+  /** For a process that includes this service. */
+  readonly reservations: Reservations;
 }
 
 /** A gateway has its answer within a second, so a peer has to answer sooner. */
@@ -110,7 +111,7 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
   // Reservations are decided without the log, and without the peers from what is known of them.
   const parts = [mongo, keys, budgets, identity, ledgers, inBackground(consumer, logger)];
   const service = assembleService({ name: 'enforcer', logger, parts, grpc, http });
-  return Object.assign(service, { lag: consumer.lag });
+  return Object.assign(service, { reservations });
 }
 
 function createAppend(eventLog: EventLog, clock: Clock): AppendEvents {

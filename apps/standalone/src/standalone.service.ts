@@ -121,7 +121,11 @@ function createWorkspace(deps: StandaloneDeps, services: Services, mongodbUri: (
       installation = await install();
       const { tenantId, demo } = installation;
       if (!demo || !config.TOLLKEEPER_DEMO) return;
-      traffic = createLiveTraffic({ append: (events) => append(tenantId, events), clock, logger });
+      const { reservations } = services.enforcer.made;
+      traffic = createLiveTraffic({
+        ...{ tenantId, reservations, clock, logger },
+        append: (events) => append(tenantId, events),
+      });
       await traffic.start();
     },
     stop: async () => traffic?.stop(),

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { gatewayEventSchema, type GatewayEvent, isSpendSettled } from '@tollkeeper/contracts';
+import { gatewayEventSchema, type GatewayEvent } from '@tollkeeper/contracts';
+import type { Reservations } from '@tollkeeper/enforcer';
+import { provenTenantId } from '@tollkeeper/kernel';
 import { createLogger } from '@tollkeeper/runtime';
 import { createLiveTraffic } from './live-traffic.ts';
 import { SAMPLE_AGENTS } from './sample-agents.ts';
@@ -7,46 +9,68 @@ import { SAMPLE_AGENTS } from './sample-agents.ts';
 /** A Monday morning, when the sample agents are busy. */
 const MORNING = Date.parse('2026-11-23T09:00:00.000Z');
 const HOUR_MS = 3_600_000;
+const TENANT = provenTenantId('ws_demo');
 const logger = createLogger({ service: 'test', level: 'silent' });
+
+type Reserve = Parameters<Reservations['reserve']>[1];
+type Settle = Parameters<Reservations['settle']>[2];
 
 describe('live sample traffic', () => {
   beforeEach(() => void jest.useFakeTimers({ now: MORNING }));
   afterEach(() => void jest.useRealTimers());
 
-  async function run(hours: number, append: (events: GatewayEvent[]) => Promise<void>): Promise<void> {
-    const traffic = createLiveTraffic({ append, clock: () => Date.now(), logger });
+  async function run(hours: number, append: (events: GatewayEvent[]) => Promise<void>, isAllowed = true) {
+    const reserved: Reserve[] = [];
+    const settled: { id: string; settlement: Settle }[] = [];
+    const reservations = {
+      async reserve(_tenantId: unknown, request: Reserve) {
+        reserved.push(request);
+        if (isAllowed) return { decision: 'allowed', reservation: { id: request.requestId }, limits: [] };
+        return { decision: 'denied', denial: {}, limits: [] };
+      },
+      async settle(_tenantId: unknown, id: string, settlement: Settle) {
+        settled.push({ id, settlement });
+        return {};
+      },
+    } as unknown as Reservations;
+    const traffic = createLiveTraffic({ tenantId: TENANT, reservations, append, clock: () => Date.now(), logger });
     await traffic.start();
     await jest.advanceTimersByTimeAsync(hours * HOUR_MS);
     await traffic.stop();
+    return { reserved, settled };
   }
 
-  it('reports runs of sample agents, each event once and none before it happens', async () => {
+  it('reserves more than each call costs, and settles each reservation once', async () => {
+    const { reserved, settled } = await run(2, async () => {});
+    expect(reserved.length).toBeGreaterThan(50);
+    expect(new Set(reserved.map(({ requestId }) => requestId)).size).toBe(reserved.length);
+    expect(settled.map(({ id }) => id)).toEqual(reserved.map(({ requestId }) => requestId));
+    for (const [index, { amountMicros, agentId }] of reserved.entries()) {
+      expect(amountMicros).toBeGreaterThan(settled[index]!.settlement.amountMicros);
+      expect(SAMPLE_AGENTS.map((agent) => agent.agentId)).toContain(agentId);
+    }
+  });
+
+  it('ends a run at its first denied call', async () => {
+    const { reserved, settled } = await run(2, async () => {}, false);
+    expect(reserved.length).toBeGreaterThan(10);
+    expect(settled).toEqual([]);
+    expect(new Set(reserved.map(({ runId }) => runId)).size).toBe(reserved.length);
+  });
+
+  it('reports what guards block, none of it before it happens, and tells no thresholds', async () => {
     const events: GatewayEvent[] = [];
-    await run(2, async (batch) => {
+    await run(14, async (batch) => {
       for (const event of batch) expect(Date.parse(event.time)).toBeLessThanOrEqual(Date.now());
       events.push(...batch);
     });
-    expect(events.length).toBeGreaterThan(50);
-    expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
+    expect(new Set(events.map(({ type }) => type))).toEqual(new Set(['guard.blocked']));
     for (const event of events) expect(gatewayEventSchema.parse(event)).toEqual(event);
   });
 
-  it('stops an agent at its daily budget', async () => {
-    const spent = new Map<string, number>();
-    const events: GatewayEvent[] = [];
-    await run(14, async (batch) => void events.push(...batch));
-    for (const { data } of events.filter(isSpendSettled)) {
-      spent.set(data.agent_id, (spent.get(data.agent_id) ?? 0) + data.amount_micros);
-    }
-    for (const { agentId, dailyBudgetMicros } of SAMPLE_AGENTS) {
-      expect(spent.get(agentId) ?? 0).toBeLessThanOrEqual(dailyBudgetMicros);
-    }
-    expect(events.some(({ type }) => type === 'budget.blocked')).toBe(true);
-  });
-
-  it('goes on after an append that failed', async () => {
+  it('goes on after a failure', async () => {
     let appends = 0;
-    await run(1, async () => {
+    await run(14, async () => {
       appends += 1;
       if (appends === 1) throw new Error('no primary');
     });

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import type { GatewayEvent } from '@tollkeeper/contracts';
-import { type Clock, newId } from '@tollkeeper/kernel';
+import { type GatewayEvent, isSpendSettled, type SpendSettledEvent } from '@tollkeeper/contracts';
+import type { Reservations } from '@tollkeeper/enforcer';
+import { type Clock, newId, type TenantId } from '@tollkeeper/kernel';
 import type { Component, Logger } from '@tollkeeper/runtime';
 import { createRandom } from './random.ts';
 import { SAMPLE_AGENTS } from './sample-agents.ts';
@@ -11,62 +12,83 @@ const TICK_MS = 5_000;
 /** Busier than the history, so that windows of a few minutes show something. */
 const PACE = 4;
 const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
+/** A gateway reserves what a call may cost, which is more than what most calls cost. */
+const ESTIMATE_SHARE = 1.3;
+const TTL_SECONDS = 60;
 
 export interface LiveTrafficOptions {
+  tenantId: TenantId;
+  reservations: Pick<Reservations, 'reserve' | 'settle'>;
   append: (events: GatewayEvent[]) => Promise<void>;
   clock: Clock;
   logger: Logger;
 }
 
-/** Reports a run of some sample agent now and then, at the pace of the hour of the day. */
-export function createLiveTraffic({ append, clock, logger }: LiveTrafficOptions): Component {
+/**
+ * Makes runs of sample agents now and then, at the pace of the hour of the day. Each call is reserved and settled as a
+ * gateway does, so a run ends where a budget is used up.
+ */
+export function createLiveTraffic(options: LiveTrafficOptions): Component {
+  const { tenantId, reservations, append, clock, logger } = options;
   const random = createRandom(randomBytes(4).readUInt32LE());
   let timer: NodeJS.Timeout | undefined;
-  /** USD micros of this day by agent, as far as this process has seen it. */
-  const spent = new Map<string, number>();
-  let day = 0;
-  let appending: Promise<void> = Promise.resolve();
+  let working: Promise<void> = Promise.resolve();
 
-  function nextEvents(): GatewayEvent[] {
+  function nextRuns(): GatewayEvent[][] {
     const now = clock();
-    const today = Math.floor(now / DAY_MS);
-    if (today !== day) spent.clear();
-    day = today;
     return SAMPLE_AGENTS.flatMap((agent) => {
       const runs = random.poisson((agent.peakRunsPerHour * activityAt(agent, now) * PACE * TICK_MS) / HOUR_MS);
-      return Array.from({ length: runs }, () => {
-        const spentMicros = spent.get(agent.agentId) ?? 0;
-        const run = sampleRun({ random, agent, runId: newId('run'), startedAt: now, spentMicros });
-        spent.set(agent.agentId, spentMicros + run.costMicros);
-        return endAt(now, run.events);
-      }).flat();
+      const runOf = () => sampleRun({ random, agent, runId: newId('run'), startedAt: now, spentMicros: null }).events;
+      return Array.from({ length: runs }, runOf);
     });
   }
 
+  /** Whether the call was allowed. */
+  async function call({ id, data }: SpendSettledEvent): Promise<boolean> {
+    const decision = await reservations.reserve(tenantId, {
+      requestId: id,
+      agentId: data.agent_id,
+      runId: data.run_id,
+      planKey: data.plan_key ?? null,
+      amountMicros: Math.ceil(data.amount_micros * ESTIMATE_SHARE),
+      ttlSeconds: TTL_SECONDS,
+    });
+    if (decision.decision === 'denied' || decision.reservation === null) return false;
+    await reservations.settle(tenantId, decision.reservation.id, {
+      settlementId: data.settlement_id,
+      amountMicros: data.amount_micros,
+      model: data.model,
+      provider: data.provider,
+      inputTokens: data.input_tokens,
+      outputTokens: data.output_tokens,
+    });
+    return true;
+  }
+
+  async function make(run: GatewayEvent[]): Promise<void> {
+    for (const event of run) {
+      if (!isSpendSettled(event)) await append([{ ...event, time: new Date(clock()).toISOString() }]);
+      else if (!(await call(event))) return;
+    }
+  }
+
   async function tick(): Promise<void> {
-    const events = nextEvents();
-    if (events.length === 0) return;
-    // Sample traffic is not worth a retry: the next tick brings more.
-    await append(events).catch((err: unknown) => logger.warn({ err }, 'sample traffic could not be written'));
+    for (const run of nextRuns()) {
+      // Sample traffic is not worth a retry: the next tick brings more.
+      await make(run).catch((err: unknown) => logger.warn({ err }, 'a run of the sample traffic was cut off'));
+    }
   }
 
   return {
     name: 'live-traffic',
     async start() {
       timer = setInterval(() => {
-        appending = appending.then(tick);
+        working = working.then(tick);
       }, TICK_MS);
     },
     async stop() {
       clearInterval(timer);
-      await appending;
+      await working;
     },
   };
-}
-
-/** The same events, moved so that the last one happens at `time`: no event is reported before it happens. */
-function endAt(time: number, events: GatewayEvent[]): GatewayEvent[] {
-  const last = Date.parse(events.at(-1)?.time ?? new Date(time).toISOString());
-  return events.map((event) => ({ ...event, time: new Date(Date.parse(event.time) - last + time).toISOString() }));
 }

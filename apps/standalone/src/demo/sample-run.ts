@@ -17,8 +17,8 @@ export interface SampleRunOptions {
   runId: string;
   /** Epoch milliseconds of its first call. */
   startedAt: number;
-  /** USD micros that the agent has spent on that day before. */
-  spentMicros: number;
+  /** USD micros that the agent has spent on that day before; null if others see to its budget. */
+  spentMicros: number | null;
 }
 
 /**
@@ -27,8 +27,9 @@ export interface SampleRunOptions {
  * gets what is left of it.
  */
 export function sampleRun(options: SampleRunOptions): { events: GatewayEvent[]; costMicros: number } {
-  const { random, agent, runId, startedAt, spentMicros } = options;
-  const { dailyBudgetMicros } = agent;
+  const { random, agent, runId, startedAt } = options;
+  const dailyBudgetMicros = options.spentMicros === null ? Infinity : agent.dailyBudgetMicros;
+  const spentMicros = options.spentMicros ?? 0;
   const events: GatewayEvent[] = [];
   const ids = { run_id: runId, agent_id: agent.agentId };
   let costMicros = 0;
