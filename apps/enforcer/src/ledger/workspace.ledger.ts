@@ -283,7 +283,7 @@ function decideAll(
 ): AllDecided {
   const { known, ...facts } = given;
   /** The journal does not have these yet, and two requests of a batch may be the same. */
-  const drafted = new Map<string, Op>();
+  const drafted = new Map(ops.flatMap((op) => keysOf(op).map((key) => [key, op] as const)));
   const context: Context = { ...facts, find: (key) => drafted.get(key) ?? known.get(key) };
   const settle: (() => void)[] = [];
   const keys = new Set<string>();
