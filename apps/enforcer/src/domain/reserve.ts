@@ -40,7 +40,7 @@ function decide(request: LimitedRequest, ledger: Ledger, context: Context): Deci
   if (day === undefined) throw new Error('The running day is not open');
 
   const open = ledger.hold(id);
-  if (open !== undefined) return repeated({ hold: open }, request, ledger, day, now);
+  if (open !== undefined) return repeated({ hold: open }, request, ledger, day, context);
 
   const rows = rowsOf(ledger, day, request.limits);
   const blocking = leastRemaining(rows.filter((row) => !hasRoom(row, request.amountMicros)));
@@ -49,7 +49,7 @@ function decide(request: LimitedRequest, ledger: Ledger, context: Context): Deci
   if (blocking !== undefined || refusal !== null || request.dryRun || context.find(keys.grant(id)) !== undefined) {
     const before = findReservation(ledger, id, context);
     if ('needs' in before) return before;
-    if (!('none' in before)) return repeated(before, request, ledger, day, now);
+    if (!('none' in before)) return repeated(before, request, ledger, day, context);
     if (!context.isNewest) return NEWEST;
   }
   if (refusal !== null) return { refusal };
@@ -73,8 +73,10 @@ function repeated(
   request: LimitedRequest,
   ledger: Ledger,
   day: Day,
-  now: number,
+  { now, isNewest }: Context,
 ): Decided<Decision> {
+  // It writes nothing, so the journal does not tell that another replica has settled or released it meanwhile.
+  if (!isNewest) return NEWEST;
   const before = 'hold' in found ? found.hold : found.grant;
   const isSame = (['agentId', 'runId', 'planKey', 'amountMicros', 'ttlSeconds'] as const).every(
     (field) => before[field] === request[field],
