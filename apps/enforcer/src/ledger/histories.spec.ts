@@ -1,0 +1,300 @@
+import { randomInt } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
+import { expect, it } from '@jest/globals';
+import { AppError, provenTenantId } from '@tollkeeper/kernel';
+import { createMetrics } from '@tollkeeper/runtime';
+import { testLogger } from '@tollkeeper/testing';
+import { createMemoryJournal, createMemorySnapshots } from '../../test/memory.stores.ts';
+import { Reference } from '../../test/reference.ts';
+import type { Ask } from '../domain/decision.ts';
+import { extend, read, release } from '../domain/hold.ts';
+import { reservationIdOf } from '../domain/journal.ts';
+import type { Limit } from '../domain/limit.ts';
+import { viewLimits } from '../domain/limit.view.ts';
+import { reserve } from '../domain/reserve.ts';
+import { post, settle } from '../domain/settle.ts';
+import { findReached, tell } from '../domain/threshold.ts';
+import { createLedgerMetrics } from './ledger.metrics.ts';
+import { createWorkspaceLedger } from './workspace.ledger.ts';
+
+const SEED = 20_260_329;
+const HISTORIES = 3_000;
+const RANDOM_HISTORIES = 200;
+const STEPS = 24;
+const SECOND = 1_000;
+const HOUR = 3_600 * SECOND;
+const TENANT = provenTenantId('ws_histories');
+/** Shortly before days of 23, 25, 23.5, 24.5 and 24 hours. */
+const BEGINNINGS = [
+  ['Europe/Berlin', '2026-03-28T22:40:00Z'],
+  ['Europe/Berlin', '2026-10-24T21:40:00Z'],
+  ['Australia/Lord_Howe', '2026-10-03T13:10:00Z'],
+  ['Australia/Lord_Howe', '2026-04-04T12:40:00Z'],
+  ['UTC', '2026-06-01T23:40:00Z'],
+] as const;
+const ZONES = ['Europe/Berlin', 'Australia/Lord_Howe', 'UTC', 'America/New_York', 'Asia/Kathmandu'] as const;
+const AGENTS = ['agent-a', 'agent-b'];
+const PLANS = [null, 'basic', 'pro'];
+
+const metrics = createLedgerMetrics(createMetrics('histories'));
+const { logger } = testLogger();
+
+/** Whole numbers below `below`, always the same ones for a seed. */
+function numbers(seed: number): (below: number) => number {
+  let state = seed >>> 0;
+  return (below) => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % below;
+  };
+}
+
+interface Step {
+  what: string;
+  ask: Ask<unknown>;
+  /** What the reference answers. Called when all steps before it were. */
+  expected: () => unknown;
+}
+
+async function live(seed: number): Promise<void> {
+  const next = numbers(seed);
+  const pick = <T>(of: readonly T[]): T => of[next(of.length)]!;
+  const reference = new Reference();
+  const [zone, beginning] = pick(BEGINNINGS);
+  reference.timezone = zone;
+  reference.now = Date.parse(beginning) + next(1200) * SECOND;
+  const deps = {
+    journal: createMemoryJournal(),
+    snapshots: createMemorySnapshots(),
+    timezoneOf: async () => reference.timezone,
+    metrics,
+    clock: () => reference.now,
+    logger,
+  };
+  const replicas = [0, 1, 2].map(() => createWorkspaceLedger(TENANT, deps));
+  const budgets = new Map<string, number>();
+  /** The highest budget that a limit had, Infinity if it was not set at a time. */
+  const highest = new Map<string, number>();
+  const log: string[] = [];
+
+  const names = [
+    { scope: 'workspace', scopeId: TENANT },
+    ...AGENTS.map((scopeId) => ({ scope: 'agent', scopeId }) as const),
+    ...['basic', 'pro'].map((scopeId) => ({ scope: 'plan', scopeId }) as const),
+  ] as const;
+  const setBudget = (name: (typeof names)[number]) => {
+    const micros = pick([null, 0, 40, 100, 200, 300]);
+    budgets.delete(name.scopeId);
+    if (micros !== null) budgets.set(name.scopeId, micros);
+    highest.set(name.scopeId, Math.max(highest.get(name.scopeId) ?? 0, micros ?? Infinity));
+  };
+  names.forEach(setBudget);
+  const limitsOf = (chosen: readonly (typeof names)[number][]): Limit[] =>
+    chosen.flatMap((name) => {
+      const dailyBudgetMicros = budgets.get(name.scopeId);
+      return dailyBudgetMicros === undefined ? [] : [{ ...name, dailyBudgetMicros }];
+    });
+
+  const contents = new Map<
+    string,
+    { agentId: string; runId: string; planKey: string | null; amountMicros: number; ttlSeconds: number }
+  >();
+  const newContent = () => ({
+    agentId: pick(AGENTS),
+    runId: `run-${next(2)}`,
+    planKey: pick(PLANS),
+    amountMicros: 1 + next(80),
+    ttlSeconds: pick([10, 60, 600, 3600]),
+  });
+  const anyRequestId = () => `request-${next(7)}`;
+  const anyId = () => reservationIdOf(TENANT, anyRequestId());
+  const anySettlement = () => `settlement-${next(9)}`;
+
+  function anyStep(): Step {
+    const kind = pick([
+      'reserve',
+      'reserve',
+      'reserve',
+      'reserve',
+      'settle',
+      'settle',
+      'release',
+      'extend',
+      'post',
+      'post',
+      'get',
+      'view',
+      'tell',
+    ]);
+    switch (kind) {
+      case 'reserve': {
+        const requestId = anyRequestId();
+        const content = next(8) === 0 ? newContent() : (contents.get(requestId) ?? newContent());
+        if (!contents.has(requestId)) contents.set(requestId, content);
+        const request = { requestId, ...content };
+        const dryRun = next(6) === 0;
+        const limits = limitsOf(
+          names.filter(
+            ({ scope, scopeId }) => scope === 'workspace' || [content.agentId, content.planKey].includes(scopeId),
+          ),
+        );
+        return {
+          what: `reserve ${JSON.stringify({ ...request, limits, dryRun })}`,
+          ask: reserve({ ...request, limits, dryRun }),
+          expected: () => reference.reserve(reservationIdOf(TENANT, requestId), request, limits, dryRun),
+        };
+      }
+      case 'settle': {
+        const [id, settlementId, amountMicros] = [anyId(), anySettlement(), next(120)];
+        return {
+          what: `settle ${id} ${settlementId} ${amountMicros}`,
+          ask: settle(id, { settlementId, amountMicros }),
+          expected: () => reference.settle(id, settlementId, amountMicros),
+        };
+      }
+      case 'release': {
+        const id = anyId();
+        return { what: `release ${id}`, ask: release(id), expected: () => reference.release(id) };
+      }
+      case 'extend': {
+        const [id, ttlSeconds] = [anyId(), pick([10, 600, 3600])];
+        return {
+          what: `extend ${id} ${ttlSeconds}`,
+          ask: extend(id, ttlSeconds),
+          expected: () => reference.extend(id, ttlSeconds),
+        };
+      }
+      case 'post': {
+        const spend = {
+          settlementId: anySettlement(),
+          reservationId: next(3) === 0 ? null : anyId(),
+          agentId: pick(AGENTS),
+          planKey: pick(PLANS),
+          micros: next(60),
+          at: reference.now - pick([0, 0, 0, 60 * SECOND, 5 * HOUR, 26 * HOUR, 100 * HOUR]),
+        };
+        return {
+          what: `post ${JSON.stringify(spend)}`,
+          ask: post(spend, reference.now),
+          expected: () => reference.post(spend),
+        };
+      }
+      case 'get': {
+        const id = anyId();
+        return { what: `get ${id}`, ask: read(id), expected: () => reference.get(id) };
+      }
+      case 'tell': {
+        const limits = limitsOf(names);
+        const found = findReached(limits);
+        // As one ask, so that it is decided in its turn and on the newest ledger.
+        const ask: Ask<unknown> = {
+          decide(ledger, context) {
+            if (!context.isNewest) return { needs: { newest: true } };
+            const reached = found.decide(ledger, context);
+            if (!('ops' in reached)) return reached;
+            const told = tell(reached.answer).decide(ledger, context);
+            return 'ops' in told ? { ops: told.ops, answer: reached.answer } : told;
+          },
+        };
+        return { what: 'tell', ask, expected: () => reference.tell(limits) };
+      }
+      default: {
+        const limits = limitsOf(names);
+        return { what: 'view', ask: viewLimits(limits), expected: () => viewOf(reference, limits) };
+      }
+    }
+  }
+
+  async function check(replica: number, steps: readonly Step[]): Promise<void> {
+    const answers = steps.map(({ ask }) => replicas[replica]!.submit(ask).then(plain, codeOf));
+    for (const [index, { what, expected }] of steps.entries()) {
+      log.push(`${new Date(reference.now).toISOString()} replica ${replica}: ${what}`);
+      reference.dayOf(reference.now);
+      const wanted = plain(expected());
+      const answer = await answers[index];
+      if (isDeepStrictEqual(answer, wanted)) continue;
+      throw new Error(`History of seed ${seed}:\n${log.join('\n')}\n${JSON.stringify({ answer, wanted }, null, 1)}`);
+    }
+  }
+
+  for (let step = 0; step < STEPS; step += 1) {
+    const replica = next(3);
+    switch (next(12)) {
+      case 0:
+        replicas[replica] = createWorkspaceLedger(TENANT, deps);
+        log.push(`replica ${replica} starts again`);
+        break;
+      case 1:
+        await replicas[replica]!.saveSnapshot();
+        log.push(`replica ${replica} saves a snapshot`);
+        break;
+      case 2:
+        setBudget(pick(names));
+        break;
+      case 3:
+        if (next(4) === 0) reference.timezone = pick(ZONES);
+        break;
+      case 4:
+        reference.now += pick([15, 90, 700, 4_000, 40_000]) * SECOND;
+        break;
+      case 5:
+        await replicas[replica]!.endDueHolds();
+        reference.dayOf(reference.now);
+        break;
+    }
+    reference.now += pick([0, 0, 1, 3, 11]) * SECOND;
+    const steps = Array.from({ length: next(4) === 0 ? 4 : 1 }, anyStep);
+    // The days of all requests of a batch are open before the first is decided, the running one first.
+    await check(replica, steps);
+    if (next(5) === 0)
+      await check(
+        next(3),
+        steps.filter(({ what }) => !what.startsWith('tell')),
+      );
+  }
+
+  const everything = names.map((name) => ({ ...name, dailyBudgetMicros: budgets.get(name.scopeId) ?? 0 }));
+  for (const replica of [0, 1, 2]) {
+    const ask = viewLimits(everything);
+    await check(replica, [{ what: 'last view', ask, expected: () => viewOf(reference, everything) }]);
+  }
+  const { start } = reference.dayOf(reference.now);
+  for (const name of names) {
+    const { posted, within, overspend } = reference.count(start, name);
+    const beyond = overspend.above_hold + overspend.late + overspend.unreserved;
+    if (posted !== within + beyond) throw new Error(`Seed ${seed}: the parts of ${name.scopeId} are not the whole`);
+    if (posted - highest.get(name.scopeId)! > beyond)
+      throw new Error(`Seed ${seed}: ${name.scopeId} is past its bound`);
+  }
+}
+
+function viewOf(reference: Reference, limits: readonly Limit[]) {
+  const { start, end, timezone } = reference.dayOf(reference.now);
+  const items = reference.rows(limits).map((row) => {
+    const { open, released, expired, overspend } = reference.count(start, row);
+    return { ...row, openReservations: open, released, expired, overspendMicros: overspend };
+  });
+  return { day: { start, end, timezone }, items };
+}
+
+/** The answer without the sentence for people. */
+function plain(answer: unknown): unknown {
+  return JSON.parse(JSON.stringify(answer), (key, value: unknown) => (key === 'message' ? undefined : value));
+}
+
+function codeOf(error: unknown): unknown {
+  if (error instanceof AppError) return error.code;
+  throw error;
+}
+
+it(`decides ${HISTORIES} histories from seed ${SEED} as the rules say`, async () => {
+  for (let history = 0; history < HISTORIES; history += 1) await live(SEED + history);
+  expect.assertions(0);
+});
+
+const randomSeed = randomInt(2 ** 31);
+it(`decides ${RANDOM_HISTORIES} histories from the random seed ${randomSeed} as the rules say`, async () => {
+  for (let history = 0; history < RANDOM_HISTORIES; history += 1) await live(randomSeed + history);
+  expect.assertions(0);
+});

@@ -1,0 +1,91 @@
+import { keysOf, type Op } from '../src/domain/journal.ts';
+import type { Account, AccountName, Day } from '../src/domain/ledger.ts';
+import { createLedger } from '../src/domain/ledger.state.ts';
+import type { Hold } from '../src/domain/journal.ts';
+import type { PlacedGrant } from '../src/domain/reservation.list.ts';
+import type { JournalStore } from '../src/store/journal.store.ts';
+import type { SnapshotStore } from '../src/store/snapshot.store.ts';
+
+/** A journal in memory, for very many short histories. The suite of stores shows that it does as the real one. */
+export function createMemoryJournal(): JournalStore {
+  const entries = new Map<string, { seq: number; text: string }[]>();
+  const ids = new Set<string>();
+  const byKey = new Map<string, string>();
+  const of = (tenantId: string) => entries.get(tenantId) ?? [];
+
+  return {
+    async append(tenantId, entry) {
+      const id = `${tenantId}/${entry.seq}`;
+      const keyed = entry.ops.flatMap((op) =>
+        keysOf(op).map((key) => [`${tenantId}/${key}`, JSON.stringify(op)] as const),
+      );
+      if (ids.has(id)) return 'behind';
+      if (keyed.some(([key]) => byKey.has(key))) return 'repeated';
+      ids.add(id);
+      for (const [key, op] of keyed) byKey.set(key, op);
+      const all = [...of(tenantId), { seq: entry.seq, text: JSON.stringify(entry) }];
+      entries.set(
+        tenantId,
+        all.sort((a, b) => a.seq - b.seq),
+      );
+      return 'added';
+    },
+    async readAfter(tenantId, seq, limit) {
+      return of(tenantId)
+        .filter((entry) => entry.seq > seq)
+        .slice(0, limit)
+        .map(({ text }) => JSON.parse(text));
+    },
+    async find(tenantId, keys) {
+      const found = keys.flatMap((key) => {
+        const op = byKey.get(`${tenantId}/${key}`);
+        return op === undefined ? [] : [[key, JSON.parse(op) as Op] as const];
+      });
+      return new Map(found);
+    },
+    async grantsBefore(tenantId, place, since) {
+      const grants = of(tenantId).flatMap(({ seq, text }) => {
+        const { at, ops } = JSON.parse(text) as { at: number; ops: Op[] };
+        return ops.map((grant, index) => ({ seq, index, grant, at }));
+      });
+      const wanted = grants.filter(
+        ({ seq, index, grant, at }) =>
+          grant.op === 'grant' &&
+          at >= since &&
+          (place === null || seq < place.seq || (seq === place.seq && index < place.index)),
+      );
+      return { grants: wanted.reverse().map(({ at: _, ...grant }) => grant as PlacedGrant), next: null };
+    },
+  };
+}
+
+/** Snapshots in memory, as text, so that none shares anything with a ledger. */
+export function createMemorySnapshots(): SnapshotStore {
+  const stored = new Map<string, { seq: number; text: string }>();
+
+  return {
+    async load(tenantId) {
+      const ledger = createLedger();
+      const snapshot = stored.get(tenantId);
+      if (snapshot === undefined) return { seq: 0, ledger };
+      const { days, holds } = JSON.parse(snapshot.text) as {
+        days: { day: Day; accounts: [AccountName, Account][] }[];
+        holds: Hold[];
+      };
+      for (const { day, accounts } of days) {
+        ledger.addDay(day);
+        for (const [name, account] of accounts) Object.assign(ledger.account(day.start, name)!, account);
+      }
+      for (const hold of holds) ledger.setHold(hold);
+      return { seq: snapshot.seq, ledger };
+    },
+    async save(tenantId, { seq, ledger }) {
+      if ((stored.get(tenantId)?.seq ?? 0) >= seq) return;
+      const days = ledger.days.map(({ start, end, timezone }) => ({
+        day: { start, end, timezone },
+        accounts: [...ledger.accountsOf(start)],
+      }));
+      stored.set(tenantId, { seq, text: JSON.stringify({ days, holds: [...ledger.holds()] }) });
+    },
+  };
+}

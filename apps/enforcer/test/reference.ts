@@ -1,0 +1,243 @@
+import type { Limit, OverspendCause } from '../src/domain/limit.ts';
+import type { Reservation, ReservationRequest } from '../src/domain/reservation.ts';
+
+/** What happened, in the order in which it did. */
+type Fact = { now: number } & (
+  | { kind: 'granted'; id: string; day: number; request: ReservationRequest }
+  | { kind: 'extended'; id: string; expiresAt: number }
+  | { kind: 'released'; id: string }
+  /** `counted`: the money was posted under this settlement before. */
+  | { kind: 'settled'; id: string; settlementId: string; micros: number; counted: boolean; isLate: boolean }
+  | { kind: 'unreserved'; settlementId: string; micros: number; day: number; agentId: string; planKey: string | null }
+);
+type FactOf<K extends Fact['kind']> = Extract<Fact, { kind: K }>;
+
+interface Span {
+  start: number;
+  end: number;
+}
+
+/** An account of a day, counted from all facts. */
+export interface Counted {
+  posted: number;
+  held: number;
+  open: number;
+  released: number;
+  expired: number;
+  /** What was posted under holds, up to their amounts. */
+  within: number;
+  overspend: Record<OverspendCause, number>;
+}
+
+/** An event `spend.settled`. */
+export interface Spend {
+  settlementId: string;
+  reservationId: string | null;
+  agentId: string;
+  planKey: string | null;
+  micros: number;
+  at: number;
+}
+
+/**
+ * The rules of enforcement on a list of everything that ever happened. Each question goes through the whole list.
+ * There is no state beside it and no ledger, so that a defect of the ledger is none of this.
+ */
+export class Reference {
+  readonly facts: Fact[] = [];
+  readonly days: (Span & { timezone: string })[] = [];
+  readonly told: { day: number; scope: string; scopeId: string; percent: number }[] = [];
+  now = 0;
+  timezone = 'UTC';
+
+  /** A day that has begun stays as it is. A changed zone says where the next one ends. */
+  dayOf(at: number): Span & { timezone: string } {
+    const open = this.days.find(({ start, end }) => start <= at && at < end);
+    if (open !== undefined) return open;
+    let { start, end } = localDay(at, this.timezone);
+    for (const other of this.days) {
+      if (other.end <= at) start = Math.max(start, other.end);
+      if (other.start > at) end = Math.min(end, other.start);
+    }
+    const day = { start, end, timezone: this.timezone };
+    this.days.push(day);
+    return day;
+  }
+
+  private of<K extends Fact['kind']>(kind: K): FactOf<K>[] {
+    return this.facts.filter((fact): fact is FactOf<K> => fact.kind === kind);
+  }
+
+  /** The reservation as it is now; undefined if nobody was granted it. */
+  find(id: string): Reservation | undefined {
+    const grant = this.of('granted').find((fact) => fact.id === id);
+    if (grant === undefined) return undefined;
+    const { ttlSeconds, ...asked } = grant.request;
+    const extended = this.of('extended').findLast((fact) => fact.id === id);
+    const settled = this.of('settled').find((fact) => fact.id === id);
+    const isReleased = this.of('released').some((fact) => fact.id === id);
+    const expiresAt = extended?.expiresAt ?? grant.now + ttlSeconds * 1000;
+    const open = expiresAt <= this.now ? 'expired' : 'held';
+    return {
+      ...asked,
+      id,
+      createdAt: grant.now,
+      expiresAt,
+      state: settled !== undefined ? 'settled' : isReleased ? 'released' : open,
+      settledMicros: settled?.micros ?? null,
+      settlementId: settled?.settlementId ?? null,
+    };
+  }
+
+  /** What an account has on a day. */
+  count(day: number, { scope, scopeId }: Pick<Limit, 'scope' | 'scopeId'>): Counted {
+    const isOfIt = (by: { agentId: string; planKey: string | null }) =>
+      scope === 'workspace' || scopeId === (scope === 'agent' ? by.agentId : by.planKey);
+    const overspend = { above_hold: 0, late: 0, unreserved: 0 };
+    const counted = { posted: 0, held: 0, open: 0, released: 0, expired: 0, within: 0, overspend };
+    for (const grant of this.of('granted').filter((fact) => fact.day === day && isOfIt(fact.request))) {
+      const { state, amountMicros } = this.find(grant.id)!;
+      const settled = this.of('settled').find(({ id }) => id === grant.id);
+      if (state === 'held') counted.held += amountMicros;
+      if (state === 'held') counted.open += 1;
+      if (state === 'released') counted.released += 1;
+      if (state === 'expired' || settled?.isLate === true) counted.expired += 1;
+      if (settled === undefined || settled.counted) continue;
+      counted.posted += settled.micros;
+      if (settled.isLate) {
+        overspend.late += settled.micros;
+      } else {
+        counted.within += Math.min(settled.micros, amountMicros);
+        overspend.above_hold += Math.max(0, settled.micros - amountMicros);
+      }
+    }
+    for (const spend of this.of('unreserved').filter((fact) => fact.day === day && isOfIt(fact))) {
+      counted.posted += spend.micros;
+      overspend.unreserved += spend.micros;
+    }
+    return counted;
+  }
+
+  rows(limits: readonly Limit[]) {
+    const day = this.dayOf(this.now);
+    return limits.map((limit) => {
+      const { posted, held } = this.count(day.start, limit);
+      const remainingMicros = Math.max(0, limit.dailyBudgetMicros - posted - held);
+      return { ...limit, spentMicros: posted, heldMicros: held, remainingMicros, resetsAt: day.end };
+    });
+  }
+
+  /** `id` is the one that the reservation gets if it is granted. */
+  reserve(id: string, request: ReservationRequest, limits: readonly Limit[], dryRun: boolean) {
+    const known = this.of('granted').find((fact) => fact.id === id);
+    if (known !== undefined) {
+      const fields = ['agentId', 'runId', 'planKey', 'amountMicros', 'ttlSeconds'] as const;
+      if (fields.some((field) => known.request[field] !== request[field])) return 'request_id_reused';
+      return { decision: 'allowed', reservation: this.find(id)!, limits: this.rows(limits) };
+    }
+    const rows = this.rows(limits);
+    const [least] = rows
+      .filter((row) => row.spentMicros + row.heldMicros + request.amountMicros > row.dailyBudgetMicros)
+      .sort((a, b) => a.remainingMicros - b.remainingMicros);
+    if (least !== undefined) {
+      const { remainingMicros: _, ...row } = least;
+      return { decision: 'denied', denial: { ...row, requestedMicros: request.amountMicros }, limits: rows };
+    }
+    if (dryRun) return { decision: 'allowed', reservation: null, limits: rows };
+    this.facts.push({ kind: 'granted', now: this.now, id, day: this.dayOf(this.now).start, request });
+    return { decision: 'allowed', reservation: this.find(id)!, limits: this.rows(limits) };
+  }
+
+  get(id: string) {
+    return this.find(id) ?? 'not_found';
+  }
+
+  /** What was posted under the settlement, by which reservation if any. */
+  private posted(settlementId: string): { micros: number; id: string | null } | undefined {
+    const settled = this.of('settled').find((fact) => fact.settlementId === settlementId && !fact.counted);
+    if (settled !== undefined) return { micros: settled.micros, id: settled.id };
+    const spend = this.of('unreserved').find((fact) => fact.settlementId === settlementId);
+    return spend === undefined ? undefined : { micros: spend.micros, id: null };
+  }
+
+  private settleOpen(id: string, settlementId: string, micros: number, isLate: boolean): void {
+    const before = this.posted(settlementId);
+    const fact = { kind: 'settled', now: this.now, id, settlementId, isLate } as const;
+    this.facts.push({ ...fact, micros: before?.micros ?? micros, counted: before !== undefined });
+  }
+
+  settle(id: string, settlementId: string, micros: number) {
+    const found = this.find(id);
+    if (found === undefined) return 'not_found';
+    if (found.state === 'released') return 'conflict';
+    if (found.state === 'settled') return found.settlementId === settlementId ? found : 'conflict';
+    const before = this.posted(settlementId);
+    if (before !== undefined && before.id !== null) return 'conflict';
+    this.settleOpen(id, settlementId, micros, found.state === 'expired');
+    return this.find(id)!;
+  }
+
+  release(id: string) {
+    const found = this.find(id);
+    if (found === undefined) return 'not_found';
+    if (found.state === 'settled') return 'conflict';
+    if (found.state === 'held') this.facts.push({ kind: 'released', now: this.now, id });
+    return this.find(id)!;
+  }
+
+  extend(id: string, ttlSeconds: number) {
+    const found = this.find(id);
+    if (found === undefined) return 'not_found';
+    if (found.state !== 'held') return 'conflict';
+    this.facts.push({ kind: 'extended', now: this.now, id, expiresAt: this.now + ttlSeconds * 1000 });
+    return this.find(id)!;
+  }
+
+  post({ settlementId, reservationId, agentId, planKey, micros, at }: Spend) {
+    const isTooOld = at < this.now - 3 * 86_400_000;
+    const day = isTooOld ? undefined : this.dayOf(at).start;
+    const before = this.posted(settlementId);
+    const found = reservationId === null ? undefined : this.find(reservationId);
+    const isOpen = found?.state === 'held' || found?.state === 'expired';
+    if (isOpen && (before === undefined || before.id === null)) {
+      this.settleOpen(found.id, settlementId, micros, found.state === 'expired');
+      if (before !== undefined) return 'duplicate';
+      return found.state === 'expired' ? 'late' : 'settled';
+    }
+    if (before !== undefined) return 'duplicate';
+    if (day === undefined) return 'too_old';
+    this.facts.push({ kind: 'unreserved', now: this.now, settlementId, micros, day, agentId, planKey });
+    return 'unreserved';
+  }
+
+  /** Tells of the thresholds that were not told of on the running day. */
+  tell(limits: readonly Limit[]) {
+    const day = this.dayOf(this.now).start;
+    const reached = limits.flatMap((limit) => {
+      const { posted } = this.count(day, limit);
+      return [50, 80, 100]
+        .filter((percent) => posted > 0 && posted * 100 >= limit.dailyBudgetMicros * percent)
+        .map((percent) => ({ ...limit, day, percent, spentMicros: posted }));
+    });
+    const isNew = (a: (typeof reached)[number]) =>
+      !this.told.some((b) => (['day', 'scope', 'scopeId', 'percent'] as const).every((field) => a[field] === b[field]));
+    const told = reached.filter(isNew);
+    this.told.push(...told);
+    return told;
+  }
+}
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+/** The local day of a moment, by asking the calendar for the date of every quarter of an hour around it. */
+function localDay(at: number, timeZone: string): Span {
+  const format = formats.get(timeZone) ?? new Intl.DateTimeFormat('en', { timeZone, dateStyle: 'short' });
+  formats.set(timeZone, format);
+  const step = 900_000;
+  const date = format.format(at);
+  let start = Math.floor(at / step) * step;
+  while (format.format(start - 1) === date) start -= step;
+  let end = start + step;
+  while (format.format(end) === date) end += step;
+  return { start, end };
+}
