@@ -1,0 +1,78 @@
+import { beforeAll, afterAll, describe, expect, it } from '@jest/globals';
+import { provenTenantId } from '@tollkeeper/kernel';
+import { connectMongo } from '@tollkeeper/mongo';
+import { testLogger, useMongo } from '@tollkeeper/testing';
+import type { Op } from '../src/domain/journal.ts';
+import { applyOp } from '../src/domain/ledger.ts';
+import { createLedger } from '../src/domain/ledger.state.ts';
+import { createJournalStore } from '../src/store/journal.store.ts';
+import { createSnapshotStore } from '../src/store/snapshot.store.ts';
+import { createMemoryJournal, createMemorySnapshots } from './memory.stores.ts';
+
+const mongo = useMongo();
+const { logger } = testLogger();
+const database = mongo.newDatabase();
+const real = connectMongo({ uri: mongo.uri, database, logger });
+beforeAll(() => real.start());
+afterAll(() => real.stop());
+
+const A = provenTenantId('ws_a');
+const B = provenTenantId('ws_b');
+const AT = Date.parse('2026-06-01T12:00:00Z');
+const day: Op = { op: 'day', start: AT, end: AT + 86_400_000, timezone: 'UTC' };
+const to = { day: AT, agentId: 'agent-a', planKey: 'basic' };
+const grant = (id: string): Op => ({
+  ...{ op: 'grant', id, requestId: `r-${id}`, runId: 'run', amountMicros: 7, ttlSeconds: 60, ...to },
+  ...{ createdAt: AT, expiresAt: AT + 60_000 },
+});
+const post = (settlementId: string, micros = 5): Op => ({ op: 'post', settlementId, micros, ...to });
+
+describe.each([
+  ['in memory', createMemoryJournal(), createMemorySnapshots()],
+  ['on mongod', createJournalStore(real.connection), createSnapshotStore(real.connection)],
+] as const)('stores %s', (_, journal, snapshots) => {
+  it('take a number and a key once in a workspace, and the number is asked for first', async () => {
+    expect(await journal.append(A, { seq: 1, at: AT, ops: [day, grant('a')] })).toBe('added');
+    expect(await journal.append(A, { seq: 1, at: AT, ops: [grant('b')] })).toBe('behind');
+    expect(await journal.append(A, { seq: 1, at: AT, ops: [grant('a')] })).toBe('behind');
+    expect(await journal.append(A, { seq: 2, at: AT, ops: [post('s'), grant('a')] })).toBe('repeated');
+    expect(await journal.append(A, { seq: 2, at: AT, ops: [day] })).toBe('added');
+    expect(await journal.append(A, { seq: 3, at: AT, ops: [post('s'), grant('b')] })).toBe('added');
+    expect(await journal.append(B, { seq: 1, at: AT, ops: [post('s', 6), grant('a')] })).toBe('added');
+  });
+
+  it('read entries in order, and find ops by their keys', async () => {
+    expect(await journal.readAfter(A, 0, 2)).toEqual([
+      { seq: 1, at: AT, ops: [day, grant('a')] },
+      { seq: 2, at: AT, ops: [day] },
+    ]);
+    expect((await journal.readAfter(A, 1, 9)).map(({ seq }) => seq)).toEqual([2, 3]);
+    expect(await journal.readAfter(A, 3, 9)).toEqual([]);
+    const found = await journal.find(A, ['settlement/s', 'grant/b', 'close/a']);
+    expect(Object.fromEntries(found)).toEqual({ 'settlement/s': post('s'), 'grant/b': grant('b') });
+    expect((await journal.find(B, ['settlement/s'])).get('settlement/s')).toEqual(post('s', 6));
+  });
+
+  it('list grants, the newest first', async () => {
+    const { grants, next } = await journal.grantsBefore(A, null, AT);
+    expect({ ids: grants.map((placed) => placed.grant.id), next }).toEqual({ ids: ['b', 'a'], next: null });
+    const before = await journal.grantsBefore(A, grants[0]!, AT);
+    expect(before.grants.map((placed) => placed.grant.id)).toEqual(['a']);
+    expect((await journal.grantsBefore(A, null, AT + 1)).grants).toEqual([]);
+  });
+
+  it('keep the newest snapshot whole', async () => {
+    const ledger = createLedger();
+    for (const op of [day, grant('a'), post('s')]) applyOp(ledger, op);
+    expect(await snapshots.load(A)).toMatchObject({ seq: 0 });
+    await snapshots.save(A, { seq: 3, ledger });
+    const wanted = JSON.stringify(ledger.accountsOf(AT));
+    applyOp(ledger, post('t'));
+    await snapshots.save(A, { seq: 2, ledger });
+    const loaded = await snapshots.load(A);
+    expect(loaded.seq).toBe(3);
+    expect(JSON.stringify(loaded.ledger.accountsOf(AT))).toBe(wanted);
+    expect([...loaded.ledger.holds()]).toEqual([...ledger.holds()]);
+    expect(loaded.ledger.days).toMatchObject([{ start: AT, end: AT + 86_400_000, timezone: 'UTC' }]);
+  });
+});
