@@ -140,7 +140,8 @@ export class Reference {
       .filter((row) => row.spentMicros + row.heldMicros + request.amountMicros > row.dailyBudgetMicros)
       .sort((a, b) => a.remainingMicros - b.remainingMicros);
     if (least !== undefined) {
-      const { remainingMicros: _, ...row } = least;
+      const { scope, scopeId, dailyBudgetMicros, spentMicros, heldMicros, resetsAt } = least;
+      const row = { scope, scopeId, dailyBudgetMicros, spentMicros, heldMicros, resetsAt };
       return { decision: 'denied', denial: { ...row, requestedMicros: request.amountMicros }, limits: rows };
     }
     if (dryRun) return { decision: 'allowed', reservation: null, limits: rows };

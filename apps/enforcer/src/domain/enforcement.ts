@@ -16,7 +16,7 @@ export interface Reservations {
   /**
    * Grants or denies. The grant is durable and the denial in the event log when it resolves; a denial that the log
    * cannot take is counted. The same `requestId` gives the same reservation for 24 h. With `dryRun` nothing changes,
-   * and `reservation` is null.
+   * and `reservation` is null unless the request was granted before.
    *
    * Rejects with `invalid_request` for a plan that is unknown or inactive, `request_id_reused` for another content
    * under the same id, and `rate_limited` when the workspace has too many open reservations.
@@ -32,7 +32,9 @@ export interface Reservations {
   settle(tenantId: TenantId, id: string, settlement: Settlement): Promise<Reservation>;
   /** Frees the hold. A reservation that is released or expired stays so; a settled one is a `conflict`. */
   release(tenantId: TenantId, id: string): Promise<Reservation>;
-  /** Holds it for `ttlSeconds` from now on. Rejects with `conflict` unless it is held. */
+  /**
+   * Holds it for `ttlSeconds` from now on. Rejects with `conflict` unless it is held, and beyond 24 hours from its grant.
+   */
   extend(tenantId: TenantId, id: string, ttlSeconds: number): Promise<Reservation>;
 }
 

@@ -4,7 +4,7 @@ import type { Logger } from '@tollkeeper/runtime';
 import TinyQueue from 'tinyqueue';
 import { dayToOpen, findDay } from '../domain/day.ts';
 import type { Ask, Context, Decided } from '../domain/decision.ts';
-import { keysOf, type Op } from '../domain/journal.ts';
+import { keysOf, type Op, type OpOf } from '../domain/journal.ts';
 import { applyOp, type Ledger } from '../domain/ledger.ts';
 import { createDraft, type LedgerState } from '../domain/ledger.state.ts';
 import type { JournalStore } from '../store/journal.store.ts';
@@ -111,14 +111,14 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
   }
 
   /** The ops that end holds which are past their time. They stay in the queue until the journal has them. */
-  function dueOps(draft: Ledger, now: number): Op[] {
-    const ops: Op[] = [];
+  function dueOps(draft: Ledger, now: number): OpOf<'expire'>[] {
+    const ops: OpOf<'expire'>[] = [];
     for (let next = ends.peek(); next !== undefined && next.at <= now; next = ends.peek()) {
       if (ops.length === MAX_DUE) return ops;
       ends.pop();
       const hold = draft.hold(next.id);
       if (hold === undefined || hold.expiresAt > now) continue;
-      const op: Op = { op: 'expire', id: hold.id, expiresAt: hold.expiresAt };
+      const op: OpOf<'expire'> = { op: 'expire', id: hold.id, expiresAt: hold.expiresAt };
       applyOp(draft, op);
       ops.push(op);
     }
@@ -165,7 +165,7 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
       try {
         // If there may be more of them, these are written first, so that a decision never counts what has expired.
         const requests = due.length === MAX_DUE ? [] : batch;
-        const ops = [...due, ...(await dayOps(draft, requests, now))];
+        const ops: Op[] = [...due, ...(await dayOps(draft, requests, now))];
         const decided = decideAll(requests, draft, ops, { tenantId, now, isNewest, known });
         if ('needs' in decided) {
           if (decided.keys.length > 0) await lookUp(decided.keys);
@@ -183,14 +183,12 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
         if (outcome === 'behind') {
           othersSeenAt = performance.now();
           metrics.lostRace();
-          // What was not there before may have come with the entries that were first.
-          for (const [key, op] of known) if (op === null) known.delete(key);
         } else {
           await lookUp(ops.flatMap(keysOf));
         }
         await readNewest();
       } finally {
-        for (const op of due) note({ ...op, op: 'extend' } as Op);
+        for (const { id, expiresAt } of due) ends.push({ id, at: expiresAt });
       }
     }
     throw new AppError('service_unavailable', 'Too many replicas work on this workspace. Try again shortly.', {
