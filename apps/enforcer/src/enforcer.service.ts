@@ -32,7 +32,6 @@ import { createEnforcerHandlers, MAX_REQUEST_BYTES } from './grpc/enforcer.handl
 import { createLimitRoutes } from './http/limit.routes.ts';
 import { createReservationRoutes } from './http/reservation.routes.ts';
 import { createKeyAccess } from './key.access.ts';
-import { createLedgerMetrics } from './ledger/ledger.metrics.ts';
 import { createLedgers } from './ledger/ledgers.ts';
 import { createJournalStore } from './store/journal.store.ts';
 import { createSnapshotStore } from './store/snapshot.store.ts';
@@ -71,8 +70,7 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
     journal,
     snapshots: createSnapshotStore(connection),
     ...createTimezoneSource(identity, logger),
-    metrics: createLedgerMetrics(metrics),
-    registry: metrics,
+    metrics,
     clock,
     logger,
   });

@@ -1,6 +1,7 @@
 import type { TenantId } from '@tollkeeper/kernel';
 import type { Component, Metrics } from '@tollkeeper/runtime';
 import type { Submit } from '../domain/reservation.use-cases.ts';
+import { createLedgerMetrics } from './ledger.metrics.ts';
 import { createWorkspaceLedger, type WorkspaceLedger, type WorkspaceLedgerDeps } from './workspace.ledger.ts';
 
 /** How often holds that nobody asks about are ended, and idle ledgers are let go. */
@@ -15,19 +16,23 @@ export interface Ledgers extends Component {
   submit: Submit;
 }
 
-export function createLedgers(deps: WorkspaceLedgerDeps & { registry: Metrics }): Ledgers {
-  const { clock, logger, registry } = deps;
+export function createLedgers({
+  metrics,
+  ...deps
+}: Omit<WorkspaceLedgerDeps, 'metrics'> & { metrics: Metrics }): Ledgers {
+  const { clock, logger } = deps;
+  const ledgerDeps = { ...deps, metrics: createLedgerMetrics(metrics) };
   /** In the order of their last use. */
   const loaded = new Map<TenantId, { ledger: WorkspaceLedger; usedAt: number }>();
   let timer: NodeJS.Timeout | undefined;
-  registry.gauge({
+  metrics.gauge({
     name: 'enforcer_loaded_workspaces',
     help: 'Workspaces whose ledger this replica has in memory',
     collect() {
       this.set(loaded.size);
     },
   });
-  registry.gauge({
+  metrics.gauge({
     name: 'enforcer_open_reservations',
     help: 'Reservations that are held, of the workspaces that this replica has in memory',
     collect() {
@@ -54,7 +59,7 @@ export function createLedgers(deps: WorkspaceLedgerDeps & { registry: Metrics })
     name: 'ledgers',
     submit(tenantId, ask) {
       const known = loaded.get(tenantId);
-      const ledger = known?.ledger ?? createWorkspaceLedger(tenantId, deps);
+      const ledger = known?.ledger ?? createWorkspaceLedger(tenantId, ledgerDeps);
       loaded.delete(tenantId);
       loaded.set(tenantId, { ledger, usedAt: clock() });
       return ledger.submit(ask);
