@@ -16,7 +16,7 @@ export interface Context {
   find(key: string): Op | null | undefined;
 }
 
-/** What has to be known for a decision. */
+/** What has to be known for a decision. Keys are looked up, and the newest entries are read after that. */
 export interface Needs {
   keys?: string[];
   newest?: true;

@@ -45,12 +45,12 @@ function decide(request: LimitedRequest, ledger: Ledger, context: Context): Deci
   const rows = rowsOf(ledger, day, request.limits);
   const blocking = leastRemaining(rows.filter((row) => !hasRoom(row, request.amountMicros)));
   const refusal = refusalOf(ledger, day, request);
-  // The journal refuses a grant under a key that it has. Whatever changes nothing has to look first.
+  // The journal refuses a grant under a key that it has. Whatever changes nothing has to look first. The newest entries
+  // are read with every look, so a denial is decided on those.
   if (blocking !== undefined || refusal !== null || request.dryRun || context.find(keys.grant(id)) !== undefined) {
     const before = findReservation(ledger, id, context);
     if ('needs' in before) return before;
     if (!('none' in before)) return repeated(before, request, ledger, day, context);
-    if (!context.isNewest) return NEWEST;
   }
   if (refusal !== null) return { refusal };
   if (blocking !== undefined) {
