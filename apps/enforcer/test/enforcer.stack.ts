@@ -1,20 +1,87 @@
-import { afterAll, beforeAll } from '@jest/globals';
+import { afterAll, afterEach, beforeAll } from '@jest/globals';
+import {
+  decodeGatewayEvent,
+  encodeGatewayEvent,
+  GATEWAY_EVENTS_TOPIC,
+  type GatewayEvent,
+} from '@tollkeeper/contracts';
 import { createConfiguredEventLog, type EventLog } from '@tollkeeper/event-log';
-import { createMetrics, loadConfig } from '@tollkeeper/runtime';
-import { CALLER_TOKEN_SECRET, createPeers, testLogger, type TestMongo } from '@tollkeeper/testing';
+import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
+import { AppError, newId, type Role, type TenantId } from '@tollkeeper/kernel';
+import { createMetrics, loadConfig, type Metrics } from '@tollkeeper/runtime';
+import {
+  CALLER_TOKEN_SECRET,
+  createKeysStandIn,
+  createPeers,
+  eventually,
+  expectMatchesOpenApi,
+  type OpenApiDocument,
+  testLogger,
+  type TestMongo,
+} from '@tollkeeper/testing';
+import supertest from 'supertest';
 import { createEnforcer, enforcerConfig, type EnforcerService } from '../src/index.ts';
+import { CONSUMER_GROUP } from '../src/consumers/gateway-events.consumer.ts';
+import { createBudgetsStandIn } from './budgets.stand-in.ts';
+import { createGrpcCaller, type Rpc } from './grpc.caller.ts';
+import { createIdentityStandIn } from './identity.stand-in.ts';
 
-/** The service on a real mongod, before peers that answer no call yet. */
-export function useEnforcer(mongo: TestMongo) {
+export const RESERVATIONS = '/api/v1/reservations';
+export const LIMITS = '/api/v1/limits';
+const DAY_MS = 86_400_000;
+/** How long an append takes at least, so that an answer that does not wait for it comes first. */
+const APPEND_MS = 20;
+
+export type Body = Record<string, unknown>;
+
+/** An answer; those that are tested for a part of their body are read loosely. */
+export interface Answer {
+  status: number;
+  // eslint-disable-next-line @typescript-eslint/no-explicit-any
+  body: any;
+  retryAfter: string | undefined;
+}
+
+export interface CallOptions {
+  body?: Body;
+  /** Of a person with a session, in place of the key. */
+  role?: Role;
+  /** Sent in place of the workspace's own key. */
+  apiKey?: string;
+  /** A 503 is an answer too, and not asked again. */
+  once?: boolean;
+  replica?: number;
+}
+
+export type Stack = ReturnType<typeof useEnforcer>;
+
+/**
+ * The service on a real mongod and event log, with identity, budgets and keys behind real gRPC. Every answer is checked
+ * against its OpenAPI document. The clock stands still unless a suite moves it; it is set back after each test.
+ */
+export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 } = {}) {
   const { logger } = testLogger();
+  // Around the real time: MongoDB removes entries of the journal by its own clock.
+  const noon = Math.floor(Date.now() / DAY_MS) * DAY_MS + DAY_MS / 2;
+  const clock = { now: noon };
   const database = mongo.newDatabase();
-  const peers = createPeers(logger, []);
-  const logDatabase = mongo.newDatabase();
-  let eventLog: EventLog;
-  let service: EnforcerService;
+  const logDatabase = logMongo.newDatabase();
+  const budgets = createBudgetsStandIn(logger);
+  const identity = createIdentityStandIn(logger);
+  const issued = createKeysStandIn();
+  const keys = Object.assign(createPeers(logger, [issued.service]), issued);
+  const log = { down: false, hangs: false, appended: [] as { tenantId: TenantId; event: GatewayEvent }[] };
+  const running: Replica[] = [];
+  let document: OpenApiDocument;
 
-  beforeAll(async () => {
-    await peers.start();
+  async function startReplica(): Promise<Replica> {
+    const metrics = createMetrics('enforcer');
+    const eventLog = createConfiguredEventLog({
+      config: { EVENT_LOG_MONGODB_URI: logMongo.uri, EVENT_LOG_DATABASE: logDatabase },
+      logger,
+      metrics,
+    });
+    await eventLog.start();
     const config = loadConfig(enforcerConfig, {
       HOST: '127.0.0.1',
       HTTP_PORT: '0',
@@ -22,24 +89,185 @@ export function useEnforcer(mongo: TestMongo) {
       MONGODB_URI: mongo.uri,
       MONGODB_DATABASE: database,
       CALLER_TOKEN_SECRET,
-      KEYS_GRPC: peers.address,
-      BUDGETS_GRPC: peers.address,
-      IDENTITY_GRPC: peers.address,
+      KEYS_GRPC: keys.address,
+      BUDGETS_GRPC: budgets.address,
+      IDENTITY_GRPC: identity.address,
     });
-    const metrics = createMetrics('enforcer');
-    eventLog = createConfiguredEventLog({
-      config: { EVENT_LOG_MONGODB_URI: mongo.uri, EVENT_LOG_DATABASE: logDatabase },
-      logger,
-      metrics,
-    });
-    await eventLog.start();
-    service = createEnforcer({ config, logger, metrics, eventLog });
+    const time = () => clock.now;
+    const service = createEnforcer({ config, logger, metrics, eventLog: watched(eventLog), clock: time, now: time });
     await service.start();
+    return { service, eventLog, metrics, grpc: createGrpcCaller(service.grpcAddress) };
+  }
+
+  /** The log, which a test takes away, and which says what it has. */
+  function watched(eventLog: EventLog): EventLog {
+    return {
+      ...eventLog,
+      async append(topic, records) {
+        if (log.down) throw new AppError('service_unavailable', 'The log is away.', { retryAfterSeconds: 1 });
+        if (log.hangs) return new Promise(() => {});
+        await Promise.all([eventLog.append(topic, records), new Promise((resolve) => setTimeout(resolve, APPEND_MS))]);
+        for (const { value } of records) log.appended.push(decodeGatewayEvent(value));
+      },
+    };
+  }
+
+  async function stopReplica(replica: Replica): Promise<void> {
+    replica.grpc.close();
+    await replica.service.stop();
+    await replica.eventLog.stop();
+  }
+
+  beforeAll(async () => {
+    await Promise.all([budgets.start(), identity.start(), keys.start()]);
+    for (let i = 0; i < replicas; i += 1) running.push(await startReplica());
+    document = (await supertest(running[0]!.service.httpUrl).get('/openapi.json')).body as OpenApiDocument;
+  });
+  afterEach(() => {
+    clock.now = noon;
+    Object.assign(log, { down: false, hangs: false });
+    budgets.state.down = false;
+    identity.state.down = false;
   });
   afterAll(async () => {
-    await service.stop();
-    await eventLog.stop();
-    await peers.stop();
+    await Promise.all(running.map(stopReplica));
+    await Promise.all([budgets.stop(), identity.stop(), keys.stop()]);
   });
-  return { service: () => service };
+
+  /** Resolves when all that is in the log is posted. */
+  async function posted(): Promise<void> {
+    const offsets = mongo.connection.useDb(database).collection<{ _id: string; nextOffset: number }>('consumer_offsets');
+    const consumer = running[0]!.eventLog.consumer({
+      group: CONSUMER_GROUP,
+      topic: GATEWAY_EVENTS_TOPIC,
+      maxRecords: 1,
+      handler: {
+        position: async (topic, partition) =>
+          (await offsets.findOne({ _id: `${CONSUMER_GROUP}/${topic}/${partition}` }))?.nextOffset ?? null,
+        handle: async () => {},
+      },
+    });
+    await eventually(async () => {
+      const lag = await consumer.lag();
+      if (lag > 0) throw new Error(`${lag} records wait`);
+    });
+  }
+
+  async function callOnce(
+    tenant: { tenantId: TenantId; apiKey: string },
+    method: 'get' | 'post',
+    path: string,
+    { body, role, apiKey = tenant.apiKey, replica = 0 }: CallOptions,
+  ): Promise<Answer> {
+    const request = supertest(running[replica]!.service.httpUrl)[method](path);
+    if (role === undefined) request.set('authorization', `Bearer ${apiKey}`);
+    else {
+      const caller = { userId: 'user_1', tenantId: tenant.tenantId, role };
+      request.set(CALLER_HEADER, await signCallerToken(CALLER_TOKEN_SECRET, 'enforcer', caller));
+    }
+    const response = await (body === undefined ? request : request.send(body));
+    const answered = { status: response.status, body: response.body as Body };
+    expectMatchesOpenApi(document, { method: method.toUpperCase(), path, ...answered });
+    return { ...answered, retryAfter: response.headers['retry-after'] as string | undefined };
+  }
+
+  function newWorkspace() {
+    const tenant = issued.issue();
+    const { tenantId, apiKey } = tenant;
+
+    /** Asks again after a 503, as gateways do. */
+    async function call(method: 'get' | 'post', path: string, options: CallOptions = {}): Promise<Answer> {
+      if (options.once === true) return callOnce(tenant, method, path, options);
+      return eventually(async () => {
+        const answer = await callOnce(tenant, method, path, options);
+        if (answer.status === 503) throw new Error(`503 for ${method} ${path}`);
+        return answer;
+      });
+    }
+    /** An amount, or more fields than that. */
+    const requestOf = (asked: number | Body): Body => ({
+      request_id: newId('req'),
+      agent_id: 'planner',
+      run_id: 'run-1',
+      ...(typeof asked === 'number' ? { amount_micros: asked } : asked),
+    });
+    const act = (id: string, action: string, options?: CallOptions) =>
+      call('post', `${RESERVATIONS}/${id}:${action}`, options);
+
+    return {
+      ...tenant,
+      call,
+      reserve: (asked: number | Body, options: CallOptions = {}) =>
+        call('post', RESERVATIONS, { body: requestOf(asked), ...options }),
+      /** The reservation of a call that may spend. */
+      async granted(asked: number | Body, options: CallOptions = {}): Promise<Body & { id: string }> {
+        const { status, body } = await call('post', RESERVATIONS, { body: requestOf(asked), ...options });
+        if (status !== 201) throw new Error(`expected a grant, got ${status} ${JSON.stringify(body)}`);
+        return body.reservation as Body & { id: string };
+      },
+      read: async (id: string, options?: CallOptions) => (await call('get', `${RESERVATIONS}/${id}`, options)).body,
+      settle: (id: string, amount: number, settlementId: string = newId('stl'), options: CallOptions = {}) =>
+        act(id, 'settle', { body: { settlement_id: settlementId, amount_micros: amount }, ...options }),
+      release: (id: string, options?: CallOptions) => act(id, 'release', options),
+      extend: (id: string, ttlSeconds: number, options?: CallOptions) =>
+        act(id, 'extend', { body: { ttl_seconds: ttlSeconds }, ...options }),
+      /** The limits as members see them. */
+      async limits(query = '', options: CallOptions = {}): Promise<{ day: Body; items: Body[] }> {
+        return (await call('get', `${LIMITS}${query}`, { role: 'member', ...options })).body;
+      },
+      /** What the workspace's limit says. */
+      async limit(options: CallOptions = {}): Promise<Body> {
+        const { items } = (await call('get', LIMITS, { role: 'member', ...options })).body;
+        return items[0];
+      },
+      rpc: (rpc: Rpc, request: object, replica = 0) => running[replica]!.grpc.call(rpc, request, apiKey),
+      /** Appends settled spend, as ingest does. Its settlement has the id of the event unless given. */
+      async spend(data: Body & { amount_micros: number }, { ago = 0 } = {}): Promise<void> {
+        const id = newId('evt');
+        const event = {
+          ...{ specversion: '1.0' as const, id, source: '/gateways/eu-1', type: 'spend.settled' },
+          time: new Date(clock.now - ago).toISOString(),
+          data: { settlement_id: id, run_id: 'run-1', agent_id: 'planner', ...data },
+        };
+        const receivedAt = new Date(clock.now).toISOString();
+        const record = encodeGatewayEvent({ tenantId, receivedAt, event });
+        await running[0]!.eventLog.append(GATEWAY_EVENTS_TOPIC, [record]);
+      },
+      /** What the service has put into the log about the workspace so far. */
+      told: (type?: string): GatewayEvent[] =>
+        log.appended
+          .filter((record) => record.tenantId === tenantId && (type === undefined || record.event.type === type))
+          .map(({ event }) => event),
+    };
+  }
+
+  return {
+    budgets,
+    identity,
+    keys,
+    clock,
+    log,
+    newWorkspace,
+    posted,
+    ready: async (replica = 0) => running[replica]!.service.ready?.(),
+    async restart(replica = 0): Promise<void> {
+      await stopReplica(running[replica]!);
+      running[replica] = await startReplica();
+    },
+    /** The sum of a counter over the replicas, for a label if given. */
+    async counted(name: string, label?: string): Promise<number> {
+      const all = await Promise.all(running.map(({ metrics }) => metrics.registry.getSingleMetric(name)!.get()));
+      const values = all.flatMap((metric) => metric.values);
+      return values
+        .filter(({ labels }) => label === undefined || Object.values(labels).includes(label))
+        .reduce((sum, { value }) => sum + value, 0);
+    },
+  };
+}
+
+interface Replica {
+  service: EnforcerService;
+  eventLog: EventLog;
+  metrics: Metrics;
+  grpc: ReturnType<typeof createGrpcCaller>;
 }

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, beforeEach } from '@jest/globals';
-import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
-import { enforcerService, keysService } from '@tollkeeper/contracts';
-import { createGrpcClient, createGrpcServer, fromStatus, type GrpcServer } from '@tollkeeper/grpc';
+import { keysService } from '@tollkeeper/contracts';
+import { createGrpcClient, createGrpcServer, type GrpcServer } from '@tollkeeper/grpc';
 import { CALLER_HEADER, createHttpServer, type HttpListener, signCallerToken } from '@tollkeeper/http';
 import { provenTenantId, type Role, type TenantId } from '@tollkeeper/kernel';
 import { createMetrics } from '@tollkeeper/runtime';
@@ -20,6 +19,7 @@ import { createEnforcerHandlers, MAX_REQUEST_BYTES } from '../src/grpc/enforcer.
 import { createLimitRoutes } from '../src/http/limit.routes.ts';
 import { createReservationRoutes } from '../src/http/reservation.routes.ts';
 import { createKeyAccess, type KeyAccess } from '../src/key.access.ts';
+import { createGrpcCaller, type Rpc } from './grpc.caller.ts';
 
 /** What the ports answer, and what they were asked: `[method, tenantId, …arguments]`. */
 interface Ports {
@@ -31,8 +31,6 @@ interface Ports {
   failure: Error | undefined;
   asked: unknown[][];
 }
-
-type Rpc = Exclude<keyof typeof enforcerService, number>;
 
 export interface HttpCall {
   method: 'get' | 'post';
@@ -55,7 +53,7 @@ export function useTransports(initial: Omit<Ports, 'failure' | 'asked'>, callsPe
   let keys: ReturnType<typeof createGrpcClient<typeof keysService>>;
   let http: HttpListener;
   let grpc: GrpcServer;
-  let client: Client;
+  let caller: ReturnType<typeof createGrpcCaller>;
   let document: OpenApiDocument;
 
   function answer<T>(name: string, value: () => T) {
@@ -103,11 +101,11 @@ export function useTransports(initial: Omit<Ports, 'failure' | 'asked'>, callsPe
     });
     await http.start();
     await grpc.start();
-    client = new Client(grpc.address, credentials.createInsecure());
+    caller = createGrpcCaller(grpc.address);
     document = (await supertest(http.url).get('/openapi.json')).body as OpenApiDocument;
   });
   afterAll(async () => {
-    client.close();
+    caller.close();
     await grpc.stop();
     await http.stop();
     await keys.stop();
@@ -132,26 +130,7 @@ export function useTransports(initial: Omit<Ports, 'failure' | 'asked'>, callsPe
     return { ...answered, retryAfter: response.headers['retry-after'] as string | undefined };
   }
 
-  /** The answer of an RPC as its client reads it, or the status and the error that it stands for. */
-  async function callGrpc(rpc: Rpc, request: object, apiKey?: string) {
-    const { path, requestSerialize, responseDeserialize } = enforcerService[rpc]!;
-    const metadata = new Metadata();
-    if (apiKey !== undefined) metadata.set('authorization', `Bearer ${apiKey}`);
-    return new Promise<Record<string, unknown>>((resolve) => {
-      client.makeUnaryRequest(
-        path,
-        requestSerialize as (value: object) => Buffer,
-        responseDeserialize as (bytes: Buffer) => Record<string, unknown>,
-        request,
-        metadata,
-        (error: ServiceError | null, response) => {
-          if (error === null) return resolve(response!);
-          const { code, message, details, retryAfterSeconds } = fromStatus(error, 'enforcer');
-          resolve({ status: status[error.code], code, message, details, retryAfterSeconds });
-        },
-      );
-    });
-  }
+  const callGrpc = (rpc: Rpc, request: object, apiKey?: string) => caller.call(rpc, request, apiKey);
 
   return { ports, issued, peers, metrics, clock, callHttp, callGrpc };
 }

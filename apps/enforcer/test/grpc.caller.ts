@@ -1,0 +1,33 @@
+import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
+import { enforcerService } from '@tollkeeper/contracts';
+import { fromStatus } from '@tollkeeper/grpc';
+
+export type Rpc = Exclude<keyof typeof enforcerService, number>;
+
+/** A gateway that calls EnforcerService at the address. */
+export function createGrpcCaller(address: string) {
+  const client = new Client(address, credentials.createInsecure());
+  return {
+    close: () => client.close(),
+    /** The answer of an RPC as its client reads it, or the status and the error that it stands for. */
+    async call(rpc: Rpc, request: object, apiKey?: string) {
+      const { path, requestSerialize, responseDeserialize } = enforcerService[rpc]!;
+      const metadata = new Metadata();
+      if (apiKey !== undefined) metadata.set('authorization', `Bearer ${apiKey}`);
+      return new Promise<Record<string, unknown>>((resolve) => {
+        client.makeUnaryRequest(
+          path,
+          requestSerialize as (value: object) => Buffer,
+          responseDeserialize as (bytes: Buffer) => Record<string, unknown>,
+          request,
+          metadata,
+          (error: ServiceError | null, response) => {
+            if (error === null) return resolve(response!);
+            const { code, message, details, retryAfterSeconds } = fromStatus(error, 'enforcer');
+            resolve({ status: status[error.code], code, message, details, retryAfterSeconds });
+          },
+        );
+      });
+    },
+  };
+}

@@ -1,0 +1,110 @@
+import { expect, it } from '@jest/globals';
+import { eventually, useMongo } from '@tollkeeper/testing';
+import { useEnforcer } from './enforcer.stack.ts';
+
+const DAY = 86_400_000;
+
+const stack = useEnforcer(useMongo(), { replicas: 2 });
+const { budgets, clock } = stack;
+type Workspace = ReturnType<typeof stack.newWorkspace>;
+
+/** What was told, once for each event: `scope percent at-what-spend`, in the order of the log. */
+const told = (workspace: Workspace) => {
+  const byId = new Map(workspace.told('budget.threshold_reached').map((event) => [event.id, event.data]));
+  return [...byId.values()].map((data) => `${data['scope']} ${data['percent']} at ${data['spent_micros']}`);
+};
+
+function limitedTo(micros: number): Workspace {
+  const workspace = stack.newWorkspace();
+  budgets.setWorkspace(workspace.tenantId, micros);
+  return workspace;
+}
+
+it('50, 80 and 100 % of a limit are told once a limit and day, however the spend comes', async () => {
+  const workspace = limitedTo(100);
+  const spend = async (micros: number) => {
+    await workspace.spend({ amount_micros: micros });
+    await stack.posted();
+  };
+  await spend(49);
+  expect(told(workspace)).toEqual([]);
+  await spend(1);
+  expect(told(workspace)).toEqual(['workspace 50 at 50']);
+  await spend(29);
+  const { id } = await workspace.granted(10);
+  expect(told(workspace)).toEqual(['workspace 50 at 50']);
+  await workspace.settle(id, 10);
+  await stack.posted();
+  expect(told(workspace)).toEqual(['workspace 50 at 50', 'workspace 80 at 89']);
+  await spend(11);
+  await spend(500);
+  expect(told(workspace).slice(2)).toEqual(['workspace 100 at 100']);
+  expect(workspace.told('budget.threshold_reached')[0]).toMatchObject({
+    source: 'tollkeeper/enforcer',
+    data: {
+      ...{ scope: 'workspace', scope_id: workspace.tenantId, percent: 50 },
+      ...{ spent_micros: 50, daily_budget_usd_micros: 100 },
+    },
+  });
+
+  clock.now += DAY;
+  await spend(80);
+  expect(told(workspace).slice(3)).toEqual(['workspace 50 at 80', 'workspace 80 at 80']);
+});
+
+it('each limit is told of for itself', async () => {
+  const workspace = limitedTo(1000);
+  budgets.setAgent(workspace.tenantId, 'planner', 100);
+  budgets.setAgent(workspace.tenantId, 'coder', 10);
+  budgets.setPlan(workspace.tenantId, 'pro', 200);
+  await workspace.spend({ amount_micros: 100, plan_key: 'pro' });
+  await stack.posted();
+  expect(told(workspace)).toEqual(['agent 50 at 100', 'agent 80 at 100', 'agent 100 at 100', 'plan 50 at 100']);
+});
+
+it('they are told once when two replicas settle and post at the same time', async () => {
+  const workspace = limitedTo(1000);
+  const settleOne = async (i: number) => {
+    const replica = i % 2;
+    const { id } = await workspace.granted(20, { replica });
+    await workspace.settle(id, 20, `stl-${i}`, { replica: 1 - replica });
+  };
+  await Promise.all(Array.from({ length: 50 }, (_, i) => settleOne(i)));
+  await stack.posted();
+  const percents = told(workspace).map((text) => text.split(' ')[1]);
+  expect(percents.toSorted()).toEqual(['100', '50', '80']);
+  expect(await workspace.limit()).toMatchObject({ spent_micros: 1000, held_micros: 0 });
+});
+
+it('they are told once through a restart of all replicas, and that of spend before it is not lost', async () => {
+  const workspace = limitedTo(100);
+  await workspace.spend({ amount_micros: 60 });
+  await stack.posted();
+  await stack.restart(0);
+  await workspace.spend({ amount_micros: 20 });
+  await stack.restart(1);
+  await stack.posted();
+  await workspace.spend({ amount_micros: 1 });
+  await stack.posted();
+  expect(told(workspace)).toEqual(['workspace 50 at 60', 'workspace 80 at 80']);
+});
+
+it('what was reached while budgets or the log were away is told afterwards', async () => {
+  const workspace = limitedTo(100);
+  budgets.state.down = true;
+  await workspace.spend({ amount_micros: 60 });
+  await stack.posted();
+  expect(told(workspace)).toEqual([]);
+  budgets.state.down = false;
+  clock.now += 2000;
+  await workspace.spend({ amount_micros: 1 });
+  await stack.posted();
+  expect(told(workspace)).toEqual(['workspace 50 at 61']);
+
+  stack.log.down = true;
+  await workspace.spend({ amount_micros: 19 });
+  await eventually(async () => expect(await workspace.limit()).toMatchObject({ spent_micros: 80 }));
+  stack.log.down = false;
+  await stack.posted();
+  expect(told(workspace)).toEqual(['workspace 50 at 61', 'workspace 80 at 80']);
+});
