@@ -1,4 +1,5 @@
 import type { Clock } from '@tollkeeper/kernel';
+import { ANSWER_MS, within } from './answer.time.ts';
 import type { Limits } from './enforcement.ts';
 import { viewLimits } from './limit.view.ts';
 import type { LimitSource } from './peers.ts';
@@ -14,14 +15,18 @@ export interface LimitDeps {
 
 export function createLimits(deps: LimitDeps): Limits {
   return {
-    async view(tenantId, { agentId, planKey }) {
-      const set = await deps.limits.all(tenantId);
-      const isAll = agentId === undefined && planKey === undefined;
-      const chosen = set.filter(
-        ({ scope, scopeId }) => isAll || scope === 'workspace' || scopeId === { agent: agentId, plan: planKey }[scope],
-      );
-      return deps.submit(tenantId, viewLimits(chosen));
+    view(tenantId, { agentId, planKey }) {
+      const work = async () => {
+        const set = await deps.limits.all(tenantId);
+        const isAll = agentId === undefined && planKey === undefined;
+        const chosen = set.filter(
+          ({ scope, scopeId }) =>
+            isAll || scope === 'workspace' || scopeId === { agent: agentId, plan: planKey }[scope],
+        );
+        return deps.submit(tenantId, viewLimits(chosen));
+      };
+      return within(ANSWER_MS, work());
     },
-    list: (tenantId, filter, page) => listReservations(deps, tenantId, filter, page),
+    list: (tenantId, filter, page) => within(ANSWER_MS, listReservations(deps, tenantId, filter, page)),
   };
 }

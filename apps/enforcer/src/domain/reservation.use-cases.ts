@@ -1,5 +1,6 @@
 import type { GatewayEvent } from '@tollkeeper/contracts';
 import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
+import { ANSWER_MS, within } from './answer.time.ts';
 import { type Ask, rehearse } from './decision.ts';
 import { budgetBlocked, spendSettled } from './enforcement.events.ts';
 import type { Decision, Reservations } from './enforcement.ts';
@@ -26,8 +27,6 @@ export interface ReservationDeps {
   onUntold: (error: unknown) => void;
 }
 
-/** A gateway has its answer within a second. What is under way when the time is over may still take effect. */
-const ANSWER_MS = 900;
 /** Time for the log to take a denial. */
 const TELL_MS = 300;
 
@@ -40,10 +39,12 @@ export function createReservations(deps: ReservationDeps): Reservations {
 
   return {
     async reserve(tenantId, request, { dryRun = false } = {}) {
-      const applying = await limits.applying(tenantId, request);
-      requirePlan(applying.plan, request.planKey);
-      const ask = reserve({ ...request, limits: applying.limits, dryRun });
-      const decision = await within(ANSWER_MS - TELL_MS, submit(tenantId, ask));
+      const decide = async () => {
+        const applying = await limits.applying(tenantId, request);
+        requirePlan(applying.plan, request.planKey);
+        return submit(tenantId, reserve({ ...request, limits: applying.limits, dryRun }));
+      };
+      const decision = await within(ANSWER_MS - TELL_MS, decide());
       if (dryRun) return decision;
       deps.onDecision(decision.decision);
       if (decision.decision === 'allowed') agents.seen(tenantId, request.agentId);
@@ -76,20 +77,4 @@ function requirePlan(plan: ApplyingLimits['plan'], planKey: string | null): void
   throw new AppError('invalid_request', `No call can be made under the plan ${planKey}.`, {
     details: [{ path: 'plan_key', message }],
   });
-}
-
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const expired = new Promise<never>((_, reject) => {
-    const error = () =>
-      new AppError('service_unavailable', 'This took too long. Ask again: what was done is not done twice.', {
-        retryAfterSeconds: 1,
-      });
-    timer = setTimeout(() => reject(error()), ms);
-  });
-  try {
-    return await Promise.race([work, expired]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
