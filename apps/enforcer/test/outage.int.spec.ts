@@ -115,7 +115,7 @@ describe('without keys', () => {
     const other = limitedTo(100);
     await workspace.granted(10);
     await keys.stop();
-    clock.now += 5 * SECOND - 1;
+    clock.now += 5 * SECOND;
     expect((await workspace.reserve(10)).status).toBe(201);
     expectUnavailable(await other.reserve(1, { once: true }));
     clock.now += 1;
@@ -128,7 +128,7 @@ describe('without keys', () => {
     const workspace = limitedTo(100);
     const { id } = await workspace.granted(10);
     keys.revoke(workspace.sha256);
-    clock.now += 5 * SECOND;
+    clock.now += 5 * SECOND + 1;
     expect((await workspace.reserve(10)).status).toBe(401);
     const rpc = await workspace.rpc('Settle', { reservationId: id, settlementId: 'stl-1', amountMicros: 1 });
     expect(rpc).toMatchObject({ status: 'UNAUTHENTICATED' });
