@@ -1,10 +1,5 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
-import {
-  decodeGatewayEvent,
-  encodeGatewayEvent,
-  GATEWAY_EVENTS_TOPIC,
-  type GatewayEvent,
-} from '@tollkeeper/contracts';
+import { decodeGatewayEvent, encodeGatewayEvent, GATEWAY_EVENTS_TOPIC, type GatewayEvent } from '@tollkeeper/contracts';
 import { createConfiguredEventLog, type EventLog } from '@tollkeeper/event-log';
 import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
 import { AppError, newId, type Role, type TenantId } from '@tollkeeper/kernel';
@@ -136,7 +131,9 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
 
   /** Resolves when all that is in the log is posted. */
   async function posted(): Promise<void> {
-    const offsets = mongo.connection.useDb(database).collection<{ _id: string; nextOffset: number }>('consumer_offsets');
+    const offsets = mongo.connection
+      .useDb(database)
+      .collection<{ _id: string; nextOffset: number }>('consumer_offsets');
     const consumer = running[0]!.eventLog.consumer({
       group: CONSUMER_GROUP,
       topic: GATEWAY_EVENTS_TOPIC,

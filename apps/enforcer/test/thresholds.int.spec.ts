@@ -10,7 +10,9 @@ type Workspace = ReturnType<typeof stack.newWorkspace>;
 
 /** What was told, once for each event: `scope percent at-what-spend`, in the order of the log. */
 const told = (workspace: Workspace) => {
-  const byId = new Map(workspace.told('budget.threshold_reached').map((event) => [event.id, event.data]));
+  const byId = new Map(
+    workspace.told('budget.threshold_reached').map(({ id, data }) => [id, data as Record<string, unknown>]),
+  );
   return [...byId.values()].map((data) => `${data['scope']} ${data['percent']} at ${data['spent_micros']}`);
 };
 
