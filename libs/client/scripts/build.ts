@@ -1,0 +1,42 @@
+// Builds the package as it is published into `dist/`: one module, its types, and a manifest of its own, since the one
+// beside the sources points at the sources.
+import { execFileSync } from 'node:child_process';
+import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { build } from 'esbuild';
+
+const project = join(import.meta.dirname, '..');
+const root = join(project, '../..');
+const dist = join(project, 'dist');
+
+rmSync(dist, { recursive: true, force: true });
+await build({
+  entryPoints: [join(project, 'src/index.ts')],
+  outfile: join(dist, 'index.js'),
+  bundle: true,
+  // Neither of Node nor of browsers: an import of a module of Node's fails the build.
+  platform: 'neutral',
+  target: 'es2022',
+  format: 'esm',
+  logLevel: 'warning',
+});
+const typescript = join(root, 'node_modules/typescript7/bin/tsc');
+execFileSync(process.execPath, [typescript, '-p', join(project, 'tsconfig.build.json')], { stdio: 'inherit' });
+
+const {
+  name,
+  version,
+  private: unreleased,
+  description,
+  license,
+} = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as Record<string, unknown>;
+const manifest = {
+  ...{ name, version, private: unreleased, description, license },
+  type: 'module',
+  sideEffects: false,
+  engines: { node: '>=20' },
+  exports: { '.': { types: './index.d.ts', default: './index.js' } },
+};
+writeFileSync(join(dist, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+cpSync(join(project, 'README.md'), join(dist, 'README.md'));
+cpSync(join(root, 'LICENSE'), join(dist, 'LICENSE'));

@@ -1,0 +1,167 @@
+import type { PostEventsData } from './gen/types.gen.ts';
+import type { Transport } from './http.transport.ts';
+import { TollkeeperError } from './tollkeeper.error.ts';
+
+/** An event as it is sent. */
+export type GatewayEvent = Exclude<PostEventsData['body'], unknown[]>;
+
+type FilledIn = 'specversion' | 'id' | 'source' | 'time';
+type Report<E> = E extends GatewayEvent ? Omit<E, FilledIn> & Partial<Pick<E, FilledIn>> : never;
+/** An event as it is reported: what it lacks of its id, source and time is filled in once, before it is sent. */
+export type ReportedEvent = Report<GatewayEvent>;
+
+export interface ReporterOptions {
+  /** How long the first event waits for others. */
+  lingerMs: number;
+  /** Events that wait or are under way. */
+  maxQueued: number;
+  /** For all attempts of a batch. */
+  timeoutMs: number;
+}
+
+export interface EventReporter {
+  report(events: ReportedEvent | ReportedEvent[], options?: { signal?: AbortSignal | undefined }): Promise<void>;
+  flush(): Promise<void>;
+  close(options?: { signal?: AbortSignal | undefined }): Promise<void>;
+}
+
+/** What one request carries at most, below the 1000 events and 5 MiB that Tollkeeper takes. */
+const MAX_EVENTS = 1_000;
+const MAX_BYTES = 4 * 1024 * 1024;
+
+/** Events that are accepted or refused together. */
+interface Lot {
+  events: string[];
+  bytes: number;
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+export function createEventReporter(transport: Transport, source: string, options: ReporterOptions): EventReporter {
+  const { lingerMs, maxQueued, timeoutMs } = options;
+  const waiting: Lot[] = [];
+  const pending = new Set<Promise<void>>();
+  const givenUp = new AbortController();
+  let queued = 0;
+  let closed = false;
+  let sending = false;
+  let hurry = () => {};
+
+  function enqueue(events: string[], bytes: number, signal: AbortSignal | undefined): Promise<void> {
+    let onAbort = () => {};
+    const accepted = new Promise<void>((resolve, reject) => {
+      const lot = { events, bytes, resolve, reject };
+      waiting.push(lot);
+      onAbort = () => {
+        const place = waiting.indexOf(lot);
+        if (place >= 0) waiting.splice(place, 1);
+        reject(signal?.reason as Error);
+      };
+      signal?.addEventListener('abort', onAbort, { once: true });
+    }).finally(() => {
+      signal?.removeEventListener('abort', onAbort);
+      queued -= events.length;
+      pending.delete(accepted);
+    });
+    queued += events.length;
+    pending.add(accepted);
+    return accepted;
+  }
+
+  /** One batch is under way at a time: what comes meanwhile makes the next one. */
+  async function sendWaiting(): Promise<void> {
+    if (sending) return;
+    sending = true;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, lingerMs);
+      hurry = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    while (waiting.length > 0) await send(takeBatch());
+    sending = false;
+  }
+
+  function takeBatch(): Lot[] {
+    let events = 0;
+    let bytes = 0;
+    const next = waiting.findIndex((lot, index) => {
+      events += lot.events.length;
+      bytes += lot.bytes;
+      return index > 0 && (events > MAX_EVENTS || bytes > MAX_BYTES);
+    });
+    return waiting.splice(0, next < 0 ? waiting.length : next);
+  }
+
+  async function send(lots: Lot[]): Promise<void> {
+    const body = `[${lots.flatMap(({ events }) => events).join()}]`;
+    const contentType = 'application/cloudevents-batch+json';
+    const request = { method: 'POST', path: '/api/v1/events', body, contentType, timeoutMs } as const;
+    try {
+      await transport.send({ ...request, signal: givenUp.signal, repeatable: true, patient: true });
+      for (const lot of lots) lot.resolve();
+    } catch (error) {
+      const refused = error instanceof TollkeeperError && (error.status === 400 || error.status === 413);
+      if (refused && lots.length > 1) {
+        // Of a batch all or nothing is taken: one report that is not valid must not cost the others.
+        const half = lots.length >> 1;
+        await send(lots.slice(0, half));
+        await send(lots.slice(half));
+      } else for (const lot of lots) lot.reject(error);
+    }
+  }
+
+  async function flush(): Promise<void> {
+    hurry();
+    await Promise.allSettled(pending);
+  }
+
+  return {
+    async report(events, { signal } = {}) {
+      const time = new Date().toISOString();
+      const lots = toLots(
+        [events].flat().map((event) =>
+          // Written now: what the caller does to it later changes no retry.
+          JSON.stringify({ specversion: '1.0', id: crypto.randomUUID(), source, time, ...event }),
+        ),
+      );
+      const count = lots.reduce((sum, lot) => sum + lot.events.length, 0);
+      signal?.throwIfAborted();
+      if (closed) throw new TollkeeperError('The client is closed', { code: 'closed' });
+      if (queued + count > maxQueued) {
+        const message = `${queued} events wait already, and at most ${maxQueued} may: none of these ${count} was taken`;
+        throw new TollkeeperError(message, { code: 'queue_full' });
+      }
+      const accepted = Promise.all(lots.map((lot) => enqueue(lot.events, lot.bytes, signal)));
+      void sendWaiting();
+      if (queued >= MAX_EVENTS) hurry();
+      await accepted;
+    },
+    flush,
+    async close({ signal } = {}) {
+      closed = true;
+      const giveUp = () => givenUp.abort(signal?.reason);
+      if (signal?.aborted) giveUp();
+      signal?.addEventListener('abort', giveUp, { once: true });
+      await flush();
+      signal?.removeEventListener('abort', giveUp);
+    },
+  };
+}
+
+function toLots(events: string[]): Pick<Lot, 'events' | 'bytes'>[] {
+  const encoder = new TextEncoder();
+  const lots: Pick<Lot, 'events' | 'bytes'>[] = [];
+  let last: Pick<Lot, 'events' | 'bytes'> = { events: [], bytes: Infinity };
+  for (const event of events) {
+    const bytes = encoder.encode(event).length + 1;
+    if (last.events.length >= MAX_EVENTS || last.bytes + bytes > MAX_BYTES) {
+      last = { events: [], bytes: 0 };
+      lots.push(last);
+    }
+    last.events.push(event);
+    last.bytes += bytes;
+  }
+  return lots;
+}

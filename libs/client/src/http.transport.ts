@@ -1,0 +1,209 @@
+import { TollkeeperError, TollkeeperUnavailable } from './tollkeeper.error.ts';
+
+export type Fetch = typeof globalThis.fetch;
+
+export interface TransportOptions {
+  url: string;
+  fetch?: Fetch | undefined;
+  /** Sent with each request. */
+  headers: Record<string, string>;
+  /** Stands in `headers`, and in no error. */
+  secret: string | undefined;
+}
+
+export interface TransportRequest {
+  method: string;
+  /** Below the address of Tollkeeper, such as `/api/v1/events`. */
+  path: string;
+  body?: string | undefined;
+  contentType?: string;
+  /** For all attempts together. */
+  timeoutMs: number;
+  signal?: AbortSignal | undefined;
+  /** Only what counts once however often it is sent. */
+  repeatable: boolean;
+  /** Waits for its turn when Tollkeeper answers 429, as what must not be lost does. */
+  patient?: boolean;
+}
+
+export interface Transport {
+  /** The JSON of a 2xx answer, undefined without one. Rejects with {@link TollkeeperError}, or the signal's reason. */
+  send(request: TransportRequest): Promise<unknown>;
+}
+
+/** Nothing that Tollkeeper answers is larger. */
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+const MAX_ATTEMPT_MS = 10_000;
+const FIRST_DELAY_MS = 50;
+const MAX_DELAY_MS = 5_000;
+
+export function createTransport(options: TransportOptions): Transport {
+  const base = parseBase(options.url);
+  const fetch = options.fetch ?? globalThis.fetch.bind(globalThis);
+  const { secret } = options;
+  const redact = (text: string) => (secret === undefined ? text : text.replaceAll(secret, '[secret]'));
+
+  /** Throws {@link TollkeeperUnavailable} for what may pass. */
+  async function attempt(request: TransportRequest, limitMs: number): Promise<unknown> {
+    const { method, path, body, contentType = 'application/json', signal } = request;
+    const stop = new AbortController();
+    const timer = setTimeout(() => stop.abort(), limitMs);
+    const onAbort = () => stop.abort();
+    signal?.addEventListener('abort', onAbort, { once: true });
+    try {
+      // A `fetch` that does not heed the signal is not waited for.
+      const stopped = new Promise<never>((_, reject) => {
+        stop.signal.addEventListener('abort', () => reject(new Error('stopped')), { once: true });
+      });
+      const exchange = async () => {
+        const headers = { accept: 'application/json', ...options.headers };
+        const init = { method, redirect: 'manual', signal: stop.signal, cache: 'no-store' } as const;
+        const response = await fetch(`${base}${path}`, {
+          ...init,
+          headers: body === undefined ? headers : { ...headers, 'content-type': contentType },
+          ...(body !== undefined && { body }),
+        });
+        return { response, text: await readText(response) };
+      };
+      const { response, text } = await Promise.race([exchange(), stopped]);
+      return understand(response, text, redact);
+    } catch (error) {
+      if (error instanceof TollkeeperError) throw error;
+      signal?.throwIfAborted();
+      if (stop.signal.aborted) {
+        throw new TollkeeperUnavailable(`Tollkeeper did not answer in time: ${method} ${path}`, { code: 'timeout' });
+      }
+      const message = `Tollkeeper cannot be reached${systemCode(error)}: ${method} ${path}`;
+      throw new TollkeeperUnavailable(message, { code: 'connection_failed' });
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+    }
+  }
+
+  return {
+    async send(request) {
+      const { timeoutMs, signal, repeatable, patient = false } = request;
+      const deadline = performance.now() + timeoutMs;
+      // Tollkeeper answers within a second. So in the 1.5 s of a call there is time to try beside a connection that hangs.
+      const limitMs = Math.min(MAX_ATTEMPT_MS, repeatable ? (timeoutMs * 2) / 3 : timeoutMs);
+      for (let attempts = 0; ; attempts += 1) {
+        signal?.throwIfAborted();
+        try {
+          return await attempt(request, Math.min(limitMs, deadline - performance.now()));
+        } catch (error) {
+          if (!repeatable || !(error instanceof TollkeeperError) || !mayPass(error, patient)) throw error;
+          const delayMs = Math.max(error.retryAfterMs ?? 0, jitter(attempts));
+          if (performance.now() + delayMs >= deadline) throw error;
+          signal?.throwIfAborted();
+          await pause(delayMs, signal);
+        }
+      }
+    },
+  };
+}
+
+function mayPass(error: TollkeeperError, patient: boolean): boolean {
+  return error instanceof TollkeeperUnavailable || (patient && error.status === 429);
+}
+
+/** Throws without the address: it may hold a password. */
+function parseBase(text: string): string {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    throw new TypeError('url must be an http:// or https:// address, such as https://tollkeeper.example.com');
+  }
+  const { protocol, username, password, search, hash, origin, pathname } = url;
+  if (!/^https?:$/.test(protocol) || `${username}${password}${search}${hash}` !== '') {
+    throw new TypeError('url must be an http:// or https:// address without user, password, query and fragment');
+  }
+  return `${origin}${pathname.replace(/\/+$/, '')}`;
+}
+
+/** Null when it is larger than anything that Tollkeeper answers. */
+async function readText(response: Response): Promise<string | null> {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return '';
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    bytes += value.byteLength;
+    if (bytes > MAX_ANSWER_BYTES) {
+      void reader.cancel().catch(() => undefined);
+      return null;
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+}
+
+function understand(response: Response, text: string | null, redact: (text: string) => string): unknown {
+  const { status, ok, headers } = response;
+  const body = text === null ? null : parseJson(ok ? text : redact(text));
+  if (ok && body !== null) return body;
+  const { error, code, request_id, details } = (body ?? {}) as Record<string, unknown>;
+  const header = headers.get('x-request-id');
+  const common = {
+    status,
+    requestId: typeof request_id === 'string' ? request_id : header && redact(header),
+    retryAfterMs: retryAfterMs(headers.get('retry-after')),
+    details: Array.isArray(details) ? (details as { path: string; message: string }[]) : [],
+  };
+  const message = typeof error === 'string' ? error : `Tollkeeper answered ${status}`;
+  if (status >= 500) {
+    throw new TollkeeperUnavailable(message, { code: typeof code === 'string' ? code : 'unavailable', ...common });
+  }
+  if (!ok && typeof code === 'string') throw new TollkeeperError(message, { code, ...common });
+  const strange = `The answer ${status} is not Tollkeeper's. Check the url: it must be the address of Tollkeeper itself.`;
+  throw new TollkeeperError(strange, { code: 'invalid_answer', ...common });
+}
+
+/** Undefined for an empty text, and null for what is no JSON object. */
+function parseJson(text: string): object | null | undefined {
+  if (text === '') return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+/** Seconds or an HTTP date (RFC 9110 §10.2.3). */
+function retryAfterMs(text: string | null): number | null {
+  if (text === null) return null;
+  if (/^\d{1,6}$/.test(text)) return Number(text) * 1_000;
+  const date = Date.parse(text);
+  return Number.isNaN(date) ? null : Math.max(0, date - Date.now());
+}
+
+/** What the system calls the failure, such as ` (ECONNREFUSED)`. Nothing else of it is shown. */
+function systemCode(error: unknown): string {
+  const { code = '', cause } = (error ?? {}) as { code?: unknown; cause?: { code?: unknown } };
+  const name = String(cause?.code ?? code);
+  return /^[A-Z][A-Z_]{1,40}$/.test(name) ? ` (${name})` : '';
+}
+
+/** Half to all of a delay that doubles. */
+function jitter(attempts: number): number {
+  const [random = 0] = crypto.getRandomValues(new Uint32Array(1));
+  return Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** attempts) * (0.5 + random / 2 ** 33);
+}
+
+function pause(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason as Error);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    }, delayMs);
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}

@@ -1,0 +1,69 @@
+import type { Operations } from './gen/operations.gen.ts';
+import { createTransport, type Fetch } from './http.transport.ts';
+
+export interface ManagementApiOptions {
+  url: string;
+  /** Slug of the workspace that the operations of a workspace are about. */
+  workspace?: string;
+  /** Value of the cookie `gw_session`. Browsers send it by themselves. */
+  session?: string;
+  /** With all attempts; 10 s unless given. */
+  timeoutMs?: number;
+  fetch?: Fetch;
+}
+
+type Part<T, Name extends string> = T extends { [K in Name]?: never } ? unknown : Pick<T, Name & keyof T>;
+/** The path parameters, the query and the body of an operation, and who is waited for. */
+export type ApiInput<O extends keyof Operations> = Part<Operations[O]['data'], 'path'> &
+  Part<Operations[O]['data'], 'query'> &
+  Part<Operations[O]['data'], 'body'> & { signal?: AbortSignal };
+export type ApiAnswer<O extends keyof Operations> = Operations[O]['responses'][keyof Operations[O]['responses']];
+
+export interface ManagementApi {
+  /** `call('GET /api/v1/agents/{agent_id}', { path: { agent_id } })`. Only what reads is tried again. */
+  call<O extends keyof Operations>(
+    operation: O,
+    ...input: Record<string, never> extends ApiInput<O> ? [ApiInput<O>?] : [ApiInput<O>]
+  ): Promise<ApiAnswer<O>>;
+}
+
+interface Parts {
+  path?: Record<string, string>;
+  query?: Record<string, string | number | boolean | undefined>;
+  body?: unknown;
+  signal?: AbortSignal;
+}
+
+/** The API of people, with a session. */
+export function createManagementApi(options: ManagementApiOptions): ManagementApi {
+  const { url, workspace, session, timeoutMs = 10_000, fetch } = options;
+  const headers: Record<string, string> = {
+    ...(session !== undefined && { cookie: `gw_session=${session}` }),
+    ...(workspace !== undefined && { 'x-workspace': workspace }),
+  };
+  const transport = createTransport({ url, fetch, headers, secret: session });
+  return {
+    async call<O extends keyof Operations>(operation: O, ...[input]: unknown[]) {
+      const [method = '', template = ''] = operation.split(' ');
+      const { path = {}, query = {}, body, signal } = (input ?? {}) as Parts;
+      const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => toSegment(name, path[name] ?? ''));
+      const search = new URLSearchParams();
+      for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+      const answer = await transport.send({
+        method,
+        path: search.size === 0 ? filled : `${filled}?${search.toString()}`,
+        body: body === undefined ? undefined : JSON.stringify(body),
+        timeoutMs,
+        signal,
+        repeatable: method === 'GET',
+      });
+      return answer as ApiAnswer<O>;
+    },
+  };
+}
+
+/** A dot or two would name another path. */
+function toSegment(name: string, value: string): string {
+  if (/^\.{0,2}$/.test(value)) throw new TypeError(`path.${name} must be given, and be neither . nor ..`);
+  return encodeURIComponent(value);
+}

@@ -1,0 +1,176 @@
+import { createEventReporter, type EventReporter, type ReporterOptions } from './event.reporter.ts';
+import type { BudgetDenial, LimitStatus, ReserveData, ReserveResponse, Reservation } from './gen/types.gen.ts';
+import type { SettleReservationData } from './gen/types.gen.ts';
+import { createTransport, type Fetch } from './http.transport.ts';
+import { TollkeeperError, TollkeeperUnavailable } from './tollkeeper.error.ts';
+
+export interface TollkeeperOptions {
+  /** Address of Tollkeeper, such as `https://tollkeeper.example.com`. */
+  url: string;
+  /** A workspace key of role `developer` or `admin`: `ws_live_…`. */
+  key: string;
+  /** What to do while Tollkeeper cannot decide; `deny` unless given. */
+  onUnavailable?: 'deny' | 'allow';
+  /** For a reservation, or its extension, with all attempts; 1.5 s unless given. */
+  timeoutMs?: number;
+  /** For settling and releasing, with all attempts: the call is over, so nobody waits for it; 10 s unless given. */
+  settleTimeoutMs?: number;
+  /** `source` of the events that are reported without one; `tollkeeper-client` unless given. */
+  source?: string;
+  /** 20 ms of linger, 10,000 events, and a minute for a batch unless given. */
+  reporting?: Partial<ReporterOptions>;
+  fetch?: Fetch;
+}
+
+export interface CallOptions {
+  signal?: AbortSignal | undefined;
+}
+
+export interface ReserveOptions extends CallOptions {
+  agentId: string;
+  runId: string;
+  /** USD micros that the call may cost at most. */
+  amountMicros: number;
+  planKey?: string | undefined;
+  /** 10 to 3600; 600 unless given. More than the call takes. */
+  ttlSeconds?: number | undefined;
+  /** Made unless given. One for each call: the same one gives the same reservation. */
+  requestId?: string | undefined;
+}
+
+export interface SettleOptions extends CallOptions {
+  /** USD micros that the call has cost. */
+  amountMicros: number;
+  model?: string | undefined;
+  provider?: string | undefined;
+  inputTokens?: number | undefined;
+  outputTokens?: number | undefined;
+  /** Made unless given, once for the call. */
+  settlementId?: string | undefined;
+}
+
+export interface AllowedCall {
+  allowed: true;
+  requestId: string;
+  /** Null if Tollkeeper could not be asked (`onUnavailable: 'allow'`): nothing is held. */
+  reservation: Reservation | null;
+  limits: LimitStatus[];
+  /** Says what the call has cost. After an error call it again: it counts once. Null without a reservation. */
+  settle(settlement: SettleOptions): Promise<Reservation | null>;
+  /** Says that the call has cost nothing. */
+  release(options?: CallOptions): Promise<Reservation | null>;
+  /** Holds the amount for `ttlSeconds` from now. */
+  extend(ttlSeconds: number, options?: CallOptions): Promise<Reservation | null>;
+}
+
+export interface DeniedCall {
+  allowed: false;
+  requestId: string;
+  denial: BudgetDenial;
+  limits: LimitStatus[];
+}
+
+export interface Tollkeeper extends EventReporter {
+  /** Asks whether a call may spend, and holds the amount if it may. */
+  reserve(request: ReserveOptions): Promise<AllowedCall | DeniedCall>;
+}
+
+const RESERVATIONS = '/api/v1/reservations';
+/** The characters of a bearer token (RFC 6750 §2.1). */
+const KEY = /^[A-Za-z0-9._~+/-]+=*$/;
+
+export function createTollkeeper(options: TollkeeperOptions): Tollkeeper {
+  const { url, key, onUnavailable = 'deny', timeoutMs = 1_500, settleTimeoutMs = 10_000, fetch } = options;
+  if (!KEY.test(key)) throw new TypeError('key must be a workspace key: ws_live_…');
+  const transport = createTransport({ url, fetch, headers: { authorization: `Bearer ${key}` }, secret: key });
+  const source = options.source ?? 'tollkeeper-client';
+  const reporting = { lingerMs: 20, maxQueued: 10_000, timeoutMs: 60_000, ...options.reporting };
+  const reporter = createEventReporter(transport, source, reporting);
+
+  function post<T>(
+    path: string,
+    body: object | undefined,
+    timing: CallOptions & { timeoutMs: number; patient: boolean },
+  ) {
+    const json = body && JSON.stringify(body);
+    return transport.send({ method: 'POST', path, body: json, repeatable: true, ...timing }) as Promise<T>;
+  }
+
+  function reserved(requestId: string, reservation: Reservation, limits: LimitStatus[]): AllowedCall {
+    const ownSettlementId = crypto.randomUUID();
+    const one = `${RESERVATIONS}/${encodeURIComponent(reservation.id)}`;
+    const unhurried = (signal?: AbortSignal) => ({ signal, timeoutMs: settleTimeoutMs, patient: true });
+    return {
+      ...{ allowed: true, requestId, reservation, limits },
+      settle({ settlementId = ownSettlementId, signal, ...cost }) {
+        const body: SettleReservationData['body'] = { settlement_id: settlementId, ...toCost(cost) };
+        return post<Reservation>(`${one}:settle`, body, unhurried(signal));
+      },
+      release: ({ signal } = {}) => post<Reservation>(`${one}:release`, undefined, unhurried(signal)),
+      extend: (ttlSeconds, { signal } = {}) =>
+        post<Reservation>(`${one}:extend`, { ttl_seconds: ttlSeconds }, { signal, timeoutMs, patient: false }),
+    };
+  }
+
+  /** Allowed without having been asked about: what it costs is reported as spend without a reservation. */
+  function unreserved(requestId: string, { agentId, runId, planKey }: ReserveOptions): AllowedCall {
+    const ownSettlementId = crypto.randomUUID();
+    let time: string | undefined;
+    return {
+      ...{ allowed: true, requestId, reservation: null, limits: [] },
+      async settle({ settlementId = ownSettlementId, signal, ...cost }) {
+        time ??= new Date().toISOString();
+        const who = {
+          settlement_id: settlementId,
+          agent_id: agentId,
+          run_id: runId,
+          ...(planKey && { plan_key: planKey }),
+        };
+        const event = { id: settlementId, time, type: 'spend.settled', data: { ...who, ...toCost(cost) } } as const;
+        await reporter.report(event, { signal });
+        return null;
+      },
+      release: () => Promise.resolve(null),
+      extend: () => Promise.resolve(null),
+    };
+  }
+
+  return {
+    ...reporter,
+    async reserve(request) {
+      const { agentId, runId, amountMicros, planKey, ttlSeconds, requestId = crypto.randomUUID(), signal } = request;
+      const body: ReserveData['body'] = {
+        ...{ request_id: requestId, agent_id: agentId, run_id: runId, amount_micros: amountMicros },
+        ...(planKey !== undefined && { plan_key: planKey }),
+        ...(ttlSeconds !== undefined && { ttl_seconds: ttlSeconds }),
+      };
+      try {
+        const answer = await post<ReserveResponse | undefined>(RESERVATIONS, body, {
+          signal,
+          timeoutMs,
+          patient: false,
+        });
+        if (answer?.decision === 'denied') {
+          return { allowed: false, requestId, denial: answer.denial, limits: answer.limits };
+        }
+        if (typeof answer?.reservation?.id === 'string') return reserved(requestId, answer.reservation, answer.limits);
+        throw new TollkeeperError('The answer is no decision of Tollkeeper. Check the url.', {
+          code: 'invalid_answer',
+        });
+      } catch (error) {
+        if (onUnavailable === 'allow' && error instanceof TollkeeperUnavailable) return unreserved(requestId, request);
+        throw error;
+      }
+    },
+  };
+}
+
+function toCost(cost: Omit<SettleOptions, 'settlementId' | 'signal'>) {
+  return {
+    amount_micros: cost.amountMicros,
+    ...(cost.model !== undefined && { model: cost.model }),
+    ...(cost.provider !== undefined && { provider: cost.provider }),
+    ...(cost.inputTokens !== undefined && { input_tokens: cost.inputTokens }),
+    ...(cost.outputTokens !== undefined && { output_tokens: cost.outputTokens }),
+  };
+}
