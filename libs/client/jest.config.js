@@ -1,3 +1,4 @@
 import preset from '../../jest.preset.js';
 
-export default { ...preset };
+// The built package has the same name as its sources.
+export default { ...preset, modulePathIgnorePatterns: ['<rootDir>/dist/'] };

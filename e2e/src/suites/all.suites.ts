@@ -2,6 +2,7 @@ import type { Stage } from '../deployment.ts';
 import { describeAlertsThroughKills } from './alerts-kill.suite.ts';
 import { describeAlerts } from './alerts.suite.ts';
 import { describeBudgets } from './budgets.suite.ts';
+import { describeClient } from './client.suite.ts';
 import { describeDashboard } from './dashboard.suite.ts';
 import { describeKeys } from './keys.suite.ts';
 import { describePages } from './pages.suite.ts';
@@ -18,6 +19,7 @@ export function describeTollkeeper(stage: Stage): void {
   describeKeys(target);
   describeDashboard(target);
   describeBudgets(target);
+  describeClient(target);
   describeAlerts(stage);
   describeRefusals(target);
   describeRubbish(target);

@@ -1,13 +1,13 @@
-// Builds the package as it is published into `dist/`: one module, its types, and a manifest of its own, since the one
+// Builds the package as it is published, into `dist/` or the directory that is named: one module, its types, and a manifest of its own, since the one
 // beside the sources points at the sources.
 import { execFileSync } from 'node:child_process';
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
 
 const project = join(import.meta.dirname, '..');
 const root = join(project, '../..');
-const dist = join(project, 'dist');
+const dist = resolve(process.argv[2] ?? join(project, 'dist'));
 
 rmSync(dist, { recursive: true, force: true });
 await build({
@@ -21,7 +21,9 @@ await build({
   logLevel: 'warning',
 });
 const typescript = join(root, 'node_modules/typescript7/bin/tsc');
-execFileSync(process.execPath, [typescript, '-p', join(project, 'tsconfig.build.json')], { stdio: 'inherit' });
+execFileSync(process.execPath, [typescript, '-p', join(project, 'tsconfig.build.json'), '--outDir', dist], {
+  stdio: 'inherit',
+});
 
 const {
   name,

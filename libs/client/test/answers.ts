@@ -1,0 +1,34 @@
+import type { Api } from '../src/index.ts';
+
+export const RESERVATION: Api.Reservation = {
+  id: 'rsv_1',
+  request_id: 'request-1',
+  agent_id: 'agent-a',
+  run_id: 'run-1',
+  plan_key: null,
+  amount_micros: 700,
+  state: 'held',
+  created_at: '2026-11-21T18:00:00.000Z',
+  expires_at: '2026-11-21T18:10:00.000Z',
+  settled_micros: null,
+  settlement_id: null,
+};
+
+const LIMIT: Api.LimitStatus = {
+  scope: 'agent',
+  scope_id: 'agent-a',
+  daily_budget_usd_micros: 1_000,
+  spent_micros: 400,
+  held_micros: 0,
+  remaining_micros: 600,
+  resets_at: '2026-11-22T00:00:00.000Z',
+};
+
+export const GRANTED: Api.GrantedCall = { decision: 'allowed', reservation: RESERVATION, limits: [LIMIT] };
+
+const { remaining_micros, ...denying } = LIMIT;
+export const DENIED: Api.DeniedCall = {
+  decision: 'denied',
+  denial: { ...denying, requested_micros: remaining_micros + 100, message: 'The daily budget of agent-a is used up.' },
+  limits: [LIMIT],
+};

@@ -1,0 +1,70 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+export interface Received {
+  method: string;
+  path: string;
+  headers: IncomingMessage['headers'];
+  body: unknown;
+}
+
+export type Answer = (response: ServerResponse, request: Received) => void;
+
+/** A server that answers as told: each request by the next answer, and by the last one from then on. */
+export interface StubServer {
+  url: string;
+  received: Received[];
+  /** Bodies of the requests to a path that ends so. */
+  bodies<T>(pathEnd: string): T[];
+  answers: Answer[];
+  stop(): Promise<void>;
+}
+
+export const json =
+  (status: number, body: unknown, headers: Record<string, string> = {}): Answer =>
+  (response) =>
+    response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(body));
+
+export const error = (status: number, code: string, headers: Record<string, string> = {}): Answer =>
+  json(status, { error: `It is ${code}.`, code, request_id: 'req-1' }, headers);
+
+export const reset: Answer = (response) => response.socket?.resetAndDestroy();
+/** Takes the request and says nothing. */
+export const hang: Answer = () => {};
+/** Begins to answer and says no more. */
+export const stall: Answer = (response) => response.writeHead(200, { 'content-type': 'application/json' }).write('{"');
+/** Ends in the middle of the answer. */
+export const cut: Answer = (response) => {
+  response.writeHead(201, { 'content-length': '1000' }).write('{"decision":');
+  setImmediate(() => response.socket?.destroy());
+};
+
+export async function startStubServer(...answers: Answer[]): Promise<StubServer> {
+  const received: Received[] = [];
+  const stub = { answers };
+  const server = createServer((incoming, response) => {
+    const chunks: Buffer[] = [];
+    incoming.on('data', (chunk: Buffer) => chunks.push(chunk));
+    incoming.on('end', () => {
+      const text = Buffer.concat(chunks).toString();
+      const { method = '', url = '', headers } = incoming;
+      const request = { method, path: url, headers, body: text === '' ? undefined : (JSON.parse(text) as unknown) };
+      received.push(request);
+      const [answer] = stub.answers.length > 1 ? stub.answers.splice(0, 1) : stub.answers;
+      answer?.(response, request);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return Object.assign(stub, {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    received,
+    bodies: <T>(pathEnd: string) => received.filter(({ path }) => path.endsWith(pathEnd)).map(({ body }) => body as T),
+    async stop() {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  });
+}
