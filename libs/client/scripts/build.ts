@@ -1,5 +1,5 @@
-// Builds the package as it is published, into `dist/` or the directory that is named: one module, its types, and a manifest of its own, since the one
-// beside the sources points at the sources.
+// Builds the package as it is published, into `dist/` or the directory that is named: one module, its types, and a
+// manifest of its own, since the one beside the sources points at the sources.
 import { execFileSync } from 'node:child_process';
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';

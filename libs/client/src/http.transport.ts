@@ -85,7 +85,7 @@ export function createTransport(options: TransportOptions): Transport {
     async send(request) {
       const { timeoutMs, signal, repeatable, patient = false } = request;
       const deadline = performance.now() + timeoutMs;
-      // Tollkeeper answers within a second. So in the 1.5 s of a call there is time to try beside a connection that hangs.
+      // Tollkeeper answers within a second. So the 1.5 s of a call leave time to try beside a connection that hangs.
       const limitMs = Math.min(MAX_ATTEMPT_MS, repeatable ? (timeoutMs * 2) / 3 : timeoutMs);
       for (let attempts = 0; ; attempts += 1) {
         signal?.throwIfAborted();

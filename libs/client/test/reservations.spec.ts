@@ -126,7 +126,7 @@ describe('reserve', () => {
   });
 
   it.each<[string, Answer, string]>([
-    ['nobody listens', reset, 'connection_failed'],
+    ['the connection is reset', reset, 'connection_failed'],
     ['nothing is answered', hang, 'timeout'],
     ['the answer never ends', stall, 'timeout'],
     ['the answer is 503', away, 'service_unavailable'],
