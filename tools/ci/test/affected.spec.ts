@@ -40,7 +40,7 @@ describe('nx affected -t test', () => {
 
   it('after a change in apps/keys runs keys, what runs or deploys all services, and nothing more', async () => {
     expect(await testedAfterChangeTo('apps/keys/src/index.ts')).toEqual([
-      ...['bench', 'cluster', 'deployment', 'e2e', 'fleet', 'keys', 'standalone', 'tools'],
+      ...['bench', 'cluster', 'deployment', 'e2e', 'fleet', 'keys', 'litellm', 'standalone', 'tools'],
     ]);
   });
 

@@ -1,0 +1,102 @@
+import { spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { copyFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { freePort, killWithOwner } from '@tollkeeper/managed-process';
+import { eventually } from '@tollkeeper/testing';
+import { pythonWithLitellm } from './litellm.install.ts';
+
+const PLUGIN = join(import.meta.dirname, '..', 'tollkeeper_litellm.py');
+const AUTHENTICATION = join(import.meta.dirname, 'fixtures', 'agent_auth.py');
+
+export interface LitellmProxy {
+  url: string;
+  /** All that the proxy wrote. */
+  logs(): string;
+  stop(): Promise<void>;
+}
+
+export interface LitellmOptions {
+  upstreamUrl: string;
+  /** Settings of the plugin. */
+  env: Record<string, string>;
+}
+
+/** A real LiteLLM proxy with the plugin, until it answers. The models are `chat`, `unpriced` and `embedding`. */
+export async function startLitellm({ upstreamUrl, env }: LitellmOptions): Promise<LitellmProxy> {
+  const python = await pythonWithLitellm();
+  const directory = await mkdtemp(join(tmpdir(), 'tollkeeper-litellm-'));
+  await copyFile(PLUGIN, join(directory, 'tollkeeper_litellm.py'));
+  await copyFile(AUTHENTICATION, join(directory, 'agent_auth.py'));
+  // YAML takes JSON as it is.
+  await writeFile(join(directory, 'config.yaml'), JSON.stringify(configuration(upstreamUrl)));
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}`;
+  const child = spawn(
+    python,
+    [
+      ...['-c', 'from litellm import run_server; run_server()'],
+      ...['--config', join(directory, 'config.yaml'), '--host', '127.0.0.1', '--port', String(port)],
+    ],
+    {
+      cwd: directory,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        PATH: process.env['PATH'],
+        HOME: directory,
+        // The prices that the package has in it, so that nothing is fetched.
+        LITELLM_LOCAL_MODEL_COST_MAP: 'True',
+        PYTHONUNBUFFERED: '1',
+        // A debug log has all that LiteLLM knows, so a key that is told to it would show.
+        LITELLM_LOG: 'DEBUG',
+        ...env,
+      },
+    },
+  );
+  const unwatch = killWithOwner(child.pid ?? 0, 'SIGKILL');
+  let logs = '';
+  child.stdout.on('data', (chunk: Buffer) => (logs += chunk));
+  child.stderr.on('data', (chunk: Buffer) => (logs += chunk));
+  const hasEnded = () => child.exitCode !== null || child.signalCode !== null;
+  const stop = async () => {
+    if (!hasEnded()) {
+      const exited = once(child, 'exit');
+      child.kill('SIGKILL');
+      await exited;
+    }
+    unwatch();
+    await rm(directory, { recursive: true, force: true });
+  };
+  try {
+    await eventually(async () => {
+      if (hasEnded()) return;
+      const { ok } = await fetch(`${url}/health/liveliness`);
+      if (!ok) throw new Error('not ready');
+    });
+    if (hasEnded()) throw new Error('it ended');
+  } catch (error) {
+    await stop();
+    throw new Error(`The LiteLLM proxy does not start:\n${logs.slice(-4000)}`, { cause: error });
+  }
+  return { url, logs: () => logs, stop };
+}
+
+function configuration(upstreamUrl: string): object {
+  const model = (name: string, upstream: string) => ({
+    model_name: name,
+    litellm_params: { model: `openai/${upstream}`, api_base: `${upstreamUrl}/v1`, api_key: 'none' },
+  });
+  return {
+    model_list: [
+      model('chat', 'gpt-4o'),
+      model('unpriced', 'a-model-without-prices'),
+      model('embedding', 'text-embedding-3-small'),
+    ],
+    litellm_settings: { callbacks: 'tollkeeper_litellm.tollkeeper', telemetry: false },
+    // It starts with no other authentication unless it has a master key too.
+    general_settings: { custom_auth: 'agent_auth.authenticate', master_key: `sk-${randomUUID()}` },
+    router_settings: { num_retries: 0 },
+  };
+}

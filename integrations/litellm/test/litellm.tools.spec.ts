@@ -1,0 +1,322 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { eventually } from '@tollkeeper/testing';
+import { type LitellmProxy, startLitellm } from './litellm.proxy.ts';
+import { PROMPTS, startUpstream, type Upstream, USAGE } from './openai.upstream.ts';
+import { type Reservation, startTollkeeper, type Tollkeeper } from './tollkeeper.ts';
+
+/** What a call with {@link USAGE} costs by the prices of gpt-4o, and what it costs at most with 50 tokens of output. */
+const COST = 225;
+const HELD = 520;
+const DEFAULT_ESTIMATE = 40_000;
+
+interface OpenAiError {
+  error: { message: string; type: string; code: string };
+}
+
+let upstream: Upstream;
+let tollkeeper: Tollkeeper;
+/** Denies calls while Tollkeeper is away. */
+let denying: LitellmProxy;
+/** Lets them through. */
+let allowing: LitellmProxy;
+const stops: (() => Promise<void>)[] = [];
+
+beforeAll(async () => {
+  upstream = await startUpstream();
+  stops.push(upstream.stop);
+  tollkeeper = await startTollkeeper();
+  stops.push(tollkeeper.remove);
+  const start = (onUnavailable: string) =>
+    startLitellm({
+      upstreamUrl: upstream.url,
+      env: {
+        TOLLKEEPER_URL: tollkeeper.url,
+        TOLLKEEPER_KEY: tollkeeper.key,
+        TOLLKEEPER_ON_UNAVAILABLE: onUnavailable,
+        TOLLKEEPER_DEFAULT_ESTIMATE_MICROS: String(DEFAULT_ESTIMATE),
+        TOLLKEEPER_AGENT_FIELD: 'agent_id',
+      },
+    });
+  denying = await start('deny');
+  stops.push(denying.stop);
+  allowing = await start('allow');
+  stops.push(allowing.stop);
+});
+afterAll(async () => {
+  for (const stop of stops.reverse()) await stop();
+});
+
+interface CallOptions {
+  proxy?: LitellmProxy;
+  path?: string;
+  prompt?: string;
+  body?: object;
+  headers?: Record<string, string>;
+  signal?: AbortSignal;
+}
+
+/** A chat completion of 50 tokens at most, unless the options say something else. */
+function call(agent: string, { proxy = denying, path = 'chat/completions', prompt, ...rest }: CallOptions = {}) {
+  const messages = [{ role: 'user', content: prompt ?? 'hello' }];
+  return fetch(`${proxy.url}/v1/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer sk-${agent}`, ...rest.headers },
+    body: JSON.stringify({ model: 'chat', max_tokens: 50, messages, ...rest.body }),
+    signal: rest.signal ?? null,
+  });
+}
+
+const newAgent = () => `agent-${randomUUID()}`;
+
+/** The only reservation of the agent, once its call has ended. */
+function endedReservation(agent: string): Promise<Reservation> {
+  return eventually(async () => {
+    const reservations = await tollkeeper.reservationsOf(agent);
+    expect(reservations).toHaveLength(1);
+    expect(reservations[0]?.state).not.toBe('held');
+    return reservations[0] as Reservation;
+  });
+}
+
+const settled = (micros: number) => ({ state: 'settled', settled_micros: micros });
+const streaming = (prompt?: string) => ({ body: { stream: true }, ...(prompt !== undefined && { prompt }) });
+
+describe('a call that its budgets allow', () => {
+  it('is held at the prices of LiteLLM before, and settled at its cost after', async () => {
+    const agent = newAgent();
+    const response = await call(agent, { body: { metadata: { run_id: 'run-7' } } });
+    expect(response.status).toBe(200);
+    expect(await endedReservation(agent)).toMatchObject({ amount_micros: HELD, run_id: 'run-7', ...settled(COST) });
+    const [settlement] = await eventually(async () => {
+      const settlements = await tollkeeper.settlementsOf(agent);
+      expect(settlements).toHaveLength(1);
+      return settlements;
+    });
+    expect(settlement).toMatchObject({
+      ...{ amount_micros: COST, run_id: 'run-7', model: 'gpt-4o', provider: 'openai' },
+      ...{ input_tokens: USAGE.prompt_tokens, output_tokens: USAGE.completion_tokens },
+    });
+  });
+
+  it('is settled when it is streamed', async () => {
+    const agent = newAgent();
+    const text = await (await call(agent, streaming())).text();
+    expect(text).toContain('one two three');
+    expect(text).toContain('[DONE]');
+    expect(await endedReservation(agent)).toMatchObject({ amount_micros: HELD, ...settled(COST) });
+  });
+
+  it.each([
+    { path: 'responses', body: { input: 'hello', messages: undefined, max_tokens: undefined, max_output_tokens: 50 } },
+    { path: 'messages', body: {} },
+    { path: 'messages', body: { messages: [{ role: 'user', content: [{ type: 'text', text: 'hello' }] }] } },
+  ])('is held and settled through /v1/$path', async (request) => {
+    const agent = newAgent();
+    expect((await call(agent, request)).status).toBe(200);
+    const reservation = await endedReservation(agent);
+    expect(reservation).toMatchObject(settled(COST));
+    expect(reservation.amount_micros).toBeGreaterThanOrEqual(500);
+    expect(reservation.amount_micros).toBeLessThanOrEqual(HELD);
+  });
+
+  it('is held for the prompt alone when it asks for an embedding', async () => {
+    const agent = newAgent();
+    const body = { model: 'embedding', input: 'hello '.repeat(999), messages: undefined, max_tokens: undefined };
+    expect((await call(agent, { path: 'embeddings', body })).status).toBe(200);
+    expect(await endedReservation(agent)).toMatchObject({ amount_micros: 20, ...settled(20) });
+  });
+
+  it('is held for the longest answer of the model when it does not limit its answer', async () => {
+    const agent = newAgent();
+    await call(agent, { body: { max_tokens: undefined } });
+    expect((await endedReservation(agent)).amount_micros).toBe(HELD - 500 + 163_840);
+  });
+
+  it('is held for each of the answers that it asks for', async () => {
+    const agent = newAgent();
+    await call(agent, { body: { n: 3 } });
+    expect((await endedReservation(agent)).amount_micros).toBe(HELD - 500 + 1500);
+  });
+
+  it('costs the default estimate when LiteLLM has no price of its model', async () => {
+    const agent = newAgent();
+    await call(agent, { body: { model: 'unpriced' } });
+    expect(await endedReservation(agent)).toMatchObject({
+      amount_micros: DEFAULT_ESTIMATE,
+      ...settled(DEFAULT_ESTIMATE),
+    });
+  });
+
+  it('counts by itself when its client repeats the call id of LiteLLM', async () => {
+    const agent = newAgent();
+    const headers = { 'x-litellm-call-id': agent };
+    await call(agent, { headers });
+    await call(agent, { headers });
+    await eventually(async () => {
+      const reservations = await tollkeeper.reservationsOf(agent);
+      expect(reservations).toMatchObject([settled(COST), settled(COST)]);
+      expect(new Set(reservations.map(({ settlement_id }) => settlement_id)).size).toBe(2);
+    });
+  });
+
+  it('is of the agent that its metadata names, unless the key of LiteLLM names one', async () => {
+    const [alias, agent] = [newAgent(), newAgent()];
+    const metadata = { agent_id: agent, run_id: 'run-of-the-request' };
+    await call(alias, { body: { metadata } });
+    expect(await endedReservation(agent)).toMatchObject({ run_id: 'run-of-the-request' });
+    await call('owned', { body: { metadata } });
+    expect(await endedReservation('agent-of-the-key')).toMatchObject({ run_id: 'run-of-the-key' });
+    expect(await tollkeeper.reservationsOf(alias)).toEqual([]);
+  });
+});
+
+describe('a call that its budgets deny', () => {
+  it('stops a loop of calls within the budget, with an error in the shape of OpenAI', async () => {
+    const agent = newAgent();
+    await tollkeeper.setBudget(agent, 1000);
+    const answers: Response[] = [];
+    do answers.push(await call(agent, { prompt: `of ${agent}` }));
+    while (answers.at(-1)?.status === 200 && answers.length < 10);
+    const denied = answers.at(-1) as Response;
+    expect(denied.status).toBe(429);
+    const { error } = (await denied.json()) as OpenAiError;
+    expect(error).toMatchObject({ type: 'budget_exceeded', code: '429' });
+    expect(error.message).toContain(agent);
+    // Without it, the clients of OpenAI try again by themselves.
+    expect(denied.headers.get('x-should-retry')).toBe('false');
+    expect(Number(denied.headers.get('retry-after'))).toBeGreaterThan(0);
+    expect(upstream.prompts.filter((prompt) => prompt.includes(agent))).toHaveLength(answers.length - 1);
+    const limit = await tollkeeper.limitOf(agent);
+    expect(limit.spent_micros + limit.held_micros).toBeLessThanOrEqual(1000);
+    await eventually(async () =>
+      expect(await tollkeeper.blockedOf(agent)).toEqual([expect.objectContaining({ scope: 'agent' })]),
+    );
+  });
+
+  it('keeps calls that run side by side within the budget', async () => {
+    const agent = newAgent();
+    await tollkeeper.setBudget(agent, 3 * HELD);
+    const calls = Array.from({ length: 10 }, () => call(agent, streaming(`${PROMPTS.wait} ${agent}`)));
+    await eventually(() =>
+      expect(upstream.prompts.filter((prompt) => prompt.includes(agent)).length).toBeGreaterThanOrEqual(3),
+    );
+    const denied = await eventually(async () => {
+      const { held_micros } = await tollkeeper.limitOf(agent);
+      expect(held_micros).toBe(3 * HELD);
+      const blocked = await tollkeeper.blockedOf(agent);
+      expect(blocked).toHaveLength(7);
+      return blocked.length;
+    });
+    upstream.finishStreams();
+    const statuses = (await Promise.all(calls)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 429)).toHaveLength(denied);
+    await eventually(async () =>
+      expect(await tollkeeper.limitOf(agent)).toMatchObject({ held_micros: 0, spent_micros: 3 * COST }),
+    );
+  });
+
+  it('is refused as a bad request when its plan is unknown', async () => {
+    const response = await call(newAgent(), { body: { metadata: { plan_key: 'no-such-plan' } } });
+    expect(response.status).toBe(400);
+    expect(((await response.json()) as OpenAiError).error.message).toContain('no-such-plan');
+  });
+});
+
+describe('a call that does not end well', () => {
+  it('is released when the provider fails', async () => {
+    const agent = newAgent();
+    expect((await call(agent, { prompt: PROMPTS.fail })).status).toBe(500);
+    expect(await endedReservation(agent)).toMatchObject({ state: 'released' });
+  });
+
+  it('is released when no model has its name', async () => {
+    const agent = newAgent();
+    expect((await call(agent, { body: { model: 'nobody' } })).status).toBe(400);
+    expect(await endedReservation(agent)).toMatchObject({ state: 'released' });
+  });
+
+  it('is settled for what was streamed when the provider breaks off', async () => {
+    const agent = newAgent();
+    await (await call(agent, streaming(PROMPTS.breakOff))).text();
+    const reservation = await endedReservation(agent);
+    expect(reservation.state).toBe('settled');
+    expect(reservation.settled_micros).toBeGreaterThan(0);
+    expect(reservation.settled_micros).toBeLessThan(COST);
+  });
+
+  it('is settled for what was streamed when its client goes away', async () => {
+    const agent = newAgent();
+    const client = new AbortController();
+    const response = await call(agent, { ...streaming(PROMPTS.wait), signal: client.signal });
+    await response.body?.getReader().read();
+    client.abort();
+    const reservation = await endedReservation(agent);
+    expect(reservation.state).toBe('settled');
+    expect(reservation.settled_micros).toBeGreaterThan(0);
+    expect(reservation.settled_micros).toBeLessThan(COST);
+  });
+
+  it('is released when its client goes away before the provider says anything', async () => {
+    const agent = newAgent();
+    const client = new AbortController();
+    const response = call(agent, { ...streaming(`${PROMPTS.silent} ${agent}`), signal: client.signal });
+    await eventually(() => expect(upstream.prompts.some((prompt) => prompt.includes(agent))).toBe(true));
+    client.abort();
+    await expect(response).rejects.toThrow('abort');
+    expect(await endedReservation(agent)).toMatchObject({ state: 'released' });
+  });
+});
+
+describe('while Tollkeeper is away', () => {
+  it('calls are denied with 503, also when it takes connections and does not answer', async () => {
+    const agent = newAgent();
+    tollkeeper.signal('SIGSTOP');
+    try {
+      const response = await call(agent, { prompt: `of ${agent}` });
+      expect(response.status).toBe(503);
+      expect((await response.json()) as OpenAiError).toMatchObject({ error: { type: 'service_unavailable' } });
+    } finally {
+      tollkeeper.signal('SIGCONT');
+    }
+    expect(upstream.prompts.filter((prompt) => prompt.includes(agent))).toEqual([]);
+  });
+
+  it('calls go through with `allow`, and what they cost is reported when it is back, once', async () => {
+    const agent = newAgent();
+    await tollkeeper.setBudget(agent, 10_000);
+    await tollkeeper.end('SIGKILL');
+    expect((await call(agent)).status).toBe(503);
+    for (let i = 0; i < 3; i++) expect((await call(agent, { proxy: allowing })).status).toBe(200);
+    await tollkeeper.start();
+    await eventually(async () =>
+      expect(await tollkeeper.limitOf(agent)).toMatchObject({
+        ...{ spent_micros: 3 * COST, held_micros: 0 },
+        overspend_micros: { above_hold: 0, late: 0, unreserved: 3 * COST },
+      }),
+    );
+    expect(await tollkeeper.reservationsOf(agent)).toEqual([]);
+  });
+
+  it('a call that ends then is settled when it is back, under its reservation', async () => {
+    const agent = newAgent();
+    await tollkeeper.setBudget(agent, 10_000);
+    const response = await call(agent, streaming(PROMPTS.wait));
+    await tollkeeper.end('SIGKILL');
+    upstream.finishStreams();
+    expect(await response.text()).toContain('[DONE]');
+    await tollkeeper.start();
+    expect(await endedReservation(agent)).toMatchObject(settled(COST));
+    expect(await tollkeeper.limitOf(agent)).toMatchObject({
+      ...{ spent_micros: COST, held_micros: 0 },
+      overspend_micros: { above_hold: 0, late: 0, unreserved: 0 },
+    });
+  });
+});
+
+it('the key of Tollkeeper is in no log', () => {
+  for (const proxy of [denying, allowing]) {
+    expect(proxy.logs()).toContain('tollkeeper');
+    expect(proxy.logs()).not.toContain(tollkeeper.key.split('.')[1]);
+  }
+});

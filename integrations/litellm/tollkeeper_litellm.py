@@ -1,0 +1,385 @@
+"""Makes the budgets of Tollkeeper hold at a LiteLLM proxy. README.md says how to set it up.
+
+Before a call it reserves what the call may cost at most. After the call it settles what the call has cost, or
+releases the reservation. A call that Tollkeeper denies never reaches a model.
+"""
+
+import asyncio
+import json
+import logging
+import math
+import os
+import random
+import re
+import time
+import uuid
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from itertools import islice
+from typing import Optional
+
+import httpx
+import litellm
+from fastapi import HTTPException
+from litellm.integrations.custom_logger import CustomLogger
+
+log = logging.getLogger("tollkeeper_litellm")
+
+# Where a request carries its Call. No request can bring one along: JSON has no such objects.
+CALL = "tollkeeper_call"
+# They cost nothing at the providers, and LiteLLM has no price of them.
+FREE_CALL_TYPES = ("moderation", "amoderation")
+OUTPUT_LIMITS = ("max_completion_tokens", "max_tokens", "max_output_tokens")
+# Behind the answer to the client, a slow settlement costs nobody anything.
+BACKGROUND_TIMEOUT_SECONDS = 5
+MAX_WAITING_EVENTS = 10_000
+EVENTS_PER_REQUEST = 500
+MAX_EVENT_AGE_SECONDS = 3600
+MAX_PAUSE_SECONDS = 30
+MAX_MICROS = 2**53 - 1
+# The clients of OpenAI and Anthropic would repeat a 429 by themselves, only to be denied again.
+NO_RETRY = {"x-should-retry": "false"}
+
+
+def setting(name, default=None):
+    value = os.environ.get(f"TOLLKEEPER_{name}") or default
+    if value is None:
+        raise RuntimeError(f"TOLLKEEPER_{name} must be set")
+    return value
+
+
+@dataclass
+class Call:
+    """A call of an agent, from the reservation to the settlement."""
+
+    # Not LiteLLM's id of the call: callers may choose that one, and repeat it.
+    id: str
+    agent_id: str
+    run_id: str
+    plan_key: Optional[str]
+    amount_micros: int
+    # Whether LiteLLM has prices of it.
+    is_priced: bool
+    # None when it was let through while Tollkeeper was away.
+    reservation_id: Optional[str] = None
+
+
+class Unavailable(Exception):
+    """Tollkeeper gave no decision."""
+
+
+class Tollkeeper(CustomLogger):
+    def __init__(self):
+        super().__init__()
+        self.on_unavailable = setting("ON_UNAVAILABLE", "deny")
+        if self.on_unavailable not in ("deny", "allow"):
+            raise RuntimeError("TOLLKEEPER_ON_UNAVAILABLE must be deny or allow")
+        self.timeout_seconds = float(setting("TIMEOUT_SECONDS", "1.5"))
+        self.ttl_seconds = int(setting("TTL_SECONDS", "600"))
+        self.default_micros = int(setting("DEFAULT_ESTIMATE_MICROS", "100000"))
+        self.default_output_tokens = int(setting("DEFAULT_OUTPUT_TOKENS", "0"))
+        self.default_agent = setting("DEFAULT_AGENT", "litellm")
+        self.agent_field = setting("AGENT_FIELD", "")
+        self.run_field = setting("RUN_FIELD", "run_id")
+        self.plan_field = setting("PLAN_FIELD", "plan_key")
+        self.http = httpx.AsyncClient(
+            base_url=f"{setting('URL').rstrip('/')}/api/v1",
+            headers={"Authorization": f"Bearer {setting('KEY').strip()}"},
+            timeout=BACKGROUND_TIMEOUT_SECONDS,
+        )
+        # Spend that Tollkeeper has yet to learn of: when it was added, and the event.
+        self.events = deque()
+        self.reporter = None
+        # The event loop holds tasks weakly.
+        self.tasks = set()
+
+    async def async_pre_call_hook(self, user_api_key_dict, cache, data, call_type):
+        # Files, batches and the like name no model, and cost nothing by themselves.
+        if not data.get("model") or call_type in FREE_CALL_TYPES:
+            return data
+        # Counting tokens takes the processor, which other calls need meanwhile.
+        estimate = await asyncio.to_thread(self.estimate, data, call_type)
+        call = self.new_call(user_api_key_dict, data, estimate)
+        try:
+            call.reservation_id = await self.reserve(call)
+        except Unavailable as error:
+            log.warning("no decision about a call of %s: %s", call.agent_id, error)
+            if self.on_unavailable == "deny":
+                message = "The budgets cannot be checked now, so the call was not made. Try again soon."
+                raise refusal(503, message, "service_unavailable", {"Retry-After": "1"}) from None
+        name = "litellm_metadata" if isinstance(data.get("litellm_metadata"), dict) else "metadata"
+        if not isinstance(data.get(name), dict):
+            data[name] = {}
+        data[name][CALL] = call
+        return data
+
+    async def async_log_success_event(self, kwargs, response_obj, start_time, end_time):
+        """Also of a stream that its client broke off: LiteLLM prices what was streamed until then."""
+        call = call_of(kwargs.get("litellm_params"))
+        if call is not None:
+            cost = kwargs.get("response_cost") or 0
+            # LiteLLM says 0 of what it has no price of, too.
+            is_known = cost > 0 or call.is_priced or kwargs.get("cache_hit")
+            await self.settle(call, spend_of(call, kwargs, to_micros(cost) if is_known else call.amount_micros))
+
+    async def async_post_call_failure_hook(
+        self, request_data, original_exception, user_api_key_dict, traceback_str=None
+    ):
+        """Once a request, after all retries and fallbacks."""
+        call = call_of(request_data)
+        if call is not None:
+            # A stream that broke off has cost something. LiteLLM writes this field; a request cannot bring it along.
+            cost = (request_data.get("standard_logging_object") or {}).get("response_cost") or 0
+            spent = self.settle(call, spend_of(call, request_data, to_micros(cost))) if cost > 0 else None
+            self.in_background(spent or self.release(call))
+
+    async def async_post_call_streaming_iterator_hook(self, user_api_key_dict, response, request_data):
+        is_silent = True
+        try:
+            async for chunk in response:
+                is_silent = False
+                yield chunk
+        except (asyncio.CancelledError, GeneratorExit):
+            # The client went away. If nothing had come yet, LiteLLM calls no other hook.
+            call = call_of(request_data)
+            if is_silent and call is not None:
+                self.in_background(self.release(call))
+            raise
+
+    def new_call(self, user, data, estimate):
+        def field(name, default):
+            # What the owner of the proxy wrote to the key goes before what the request says.
+            for source in (user.metadata, data.get("litellm_metadata"), data.get("metadata")):
+                value = source.get(name) if isinstance(source, dict) else None
+                if isinstance(value, str) and value:
+                    return value
+            return default
+
+        return Call(
+            id=str(uuid.uuid4()),
+            agent_id=to_identifier(field(self.agent_field, user.key_alias or self.default_agent)),
+            run_id=to_identifier(field(self.run_field, data.get("litellm_call_id") or "none")),
+            plan_key=field(self.plan_field, None),
+            amount_micros=self.default_micros if estimate is None else estimate,
+            is_priced=estimate is not None,
+        )
+
+    def estimate(self, data, call_type):
+        """What the call costs at most by the prices of LiteLLM, in micros. None if these do not tell."""
+        try:
+            found = [self.estimate_of(data, call_type, *deployment) for deployment in deployments_of(data["model"])]
+            return None if None in found else max(found)
+        except Exception as error:
+            log.warning("no estimate of a call of the model %s: %s", data["model"], type(error).__name__)
+            return None
+
+    def estimate_of(self, data, call_type, params, prices):
+        if prices.get("input_cost_per_token") is None:
+            return None
+        prompt_tokens = count_prompt_tokens(data, params["model"])
+        # The prompt may be written to the provider's cache.
+        names = ("input_cost_per_token", "cache_creation_input_token_cost")
+        usd = prompt_tokens * max(rate(prices, name, prompt_tokens) for name in names)
+        if "embedding" not in call_type:
+            asked = [int(data.get(name) or params.get(name) or 0) for name in OUTPUT_LIMITS]
+            output_tokens = max(asked) or self.default_output_tokens or prices.get("max_output_tokens")
+            if not output_tokens or min(asked) < 0:
+                return None
+            answers = max(int(data.get("n") or 1), 1)
+            usd += answers * output_tokens * rate(prices, "output_cost_per_token", prompt_tokens)
+        return to_micros(usd)
+
+    async def reserve(self, call):
+        """The id of the reservation. Raises the refusal for the client, or Unavailable."""
+        body = {"request_id": call.id, "amount_micros": call.amount_micros, "ttl_seconds": self.ttl_seconds}
+        try:
+            request = self.http.post("/reservations", json={**body, **whose(call)})
+            answer = await asyncio.wait_for(request, self.timeout_seconds)
+            status, content = answer.status_code, answer.json()
+            if status == 201:
+                return content["reservation"]["id"]
+            if status == 200:
+                denial = content["denial"]
+                headers = {**NO_RETRY, "Retry-After": str(seconds_until(denial["resets_at"]))}
+                raise refusal(429, denial["message"], "budget_exceeded", headers)
+            message = content["error"]
+            problems = [f" {item['path']}: {item['message']}." for item in content.get("details", [])]
+        except (httpx.HTTPError, asyncio.TimeoutError, ValueError, KeyError, TypeError) as error:
+            raise Unavailable(type(error).__name__) from None
+        if status == 429:
+            raise refusal(429, message, "rate_limit_exceeded", {"Retry-After": answer.headers.get("Retry-After", "1")})
+        if status == 400:
+            # Such as a plan that is unknown.
+            raise refusal(400, message + "".join(problems), "invalid_request_error", {})
+        if status in (401, 403):
+            log.error("Tollkeeper refuses TOLLKEEPER_KEY: status %s", status)
+            raise refusal(503, "This proxy may not ask for budgets.", "service_unavailable", NO_RETRY)
+        raise Unavailable(f"status {status}")
+
+    async def settle(self, call, spend):
+        is_settled = False
+        try:
+            if call.reservation_id is not None:
+                with suppress(httpx.HTTPError):
+                    answer = await self.http.post(f"/reservations/{call.reservation_id}:settle", json=spend)
+                    is_settled = answer.status_code == 200
+        finally:
+            # An event settles the reservation as well. Under the same settlement_id it counts once.
+            if not is_settled:
+                self.report(call, spend)
+
+    async def release(self, call):
+        """A hold that cannot be released ends with its time."""
+        if call.reservation_id is not None:
+            with suppress(httpx.HTTPError):
+                await self.http.post(f"/reservations/{call.reservation_id}:release")
+
+    def report(self, call, spend):
+        event = {"specversion": "1.0", "id": spend["settlement_id"], "source": "litellm", "type": "spend.settled"}
+        event["time"] = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
+        event["data"] = {**spend, **whose(call)}
+        if call.reservation_id is not None:
+            event["data"]["reservation_id"] = call.reservation_id
+        if len(self.events) >= MAX_WAITING_EVENTS:
+            lose(event, "too many wait")
+            return
+        self.events.append((time.monotonic(), event))
+        if self.reporter is None or self.reporter.done():
+            self.reporter = self.in_background(self.report_all())
+
+    async def report_all(self):
+        size, pause = EVENTS_PER_REQUEST, 1
+        while self.events:
+            batch = [event for _, event in islice(self.events, size)]
+            status = await self.post_events(batch)
+            if status == 202:
+                for _ in batch:
+                    self.events.popleft()
+                size, pause = EVENTS_PER_REQUEST, 1
+            elif not is_temporary(status):
+                # One bad event refuses its batch. One by one, it shows which it is.
+                if len(batch) == 1:
+                    lose(self.events.popleft()[1], f"status {status}")
+                size = 1
+            else:
+                while self.events and time.monotonic() - self.events[0][0] > MAX_EVENT_AGE_SECONDS:
+                    lose(self.events.popleft()[1], f"status {status} for too long")
+                await asyncio.sleep(pause * random.uniform(0.5, 1))
+                pause = min(pause * 2, MAX_PAUSE_SECONDS)
+
+    async def post_events(self, batch):
+        headers = {"Content-Type": "application/cloudevents-batch+json"}
+        try:
+            return (await self.http.post("/events", content=json.dumps(batch), headers=headers)).status_code
+        except httpx.HTTPError:
+            return 503
+
+    def in_background(self, work):
+        task = asyncio.create_task(work)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+        return task
+
+
+def refusal(status, message, kind, headers):
+    """An error in OpenAI's shape."""
+    error = {"message": message, "type": kind, "param": None, "code": kind}
+    exception = HTTPException(status, detail={"error": error}, headers=headers)
+    # LiteLLM takes the type from here.
+    exception.type = kind
+    return exception
+
+
+def seconds_until(moment):
+    left = datetime.fromisoformat(moment.replace("Z", "+00:00")) - datetime.now(timezone.utc)
+    return max(math.ceil(left.total_seconds()), 1)
+
+
+def call_of(holder):
+    for name in ("litellm_metadata", "metadata"):
+        metadata = holder.get(name) if isinstance(holder, dict) else None
+        call = metadata.get(CALL) if isinstance(metadata, dict) else None
+        if isinstance(call, Call):
+            return call
+    return None
+
+
+def whose(call):
+    owner = {"agent_id": call.agent_id, "run_id": call.run_id}
+    return owner if call.plan_key is None else {**owner, "plan_key": call.plan_key}
+
+
+def spend_of(call, details, amount_micros):
+    """The body of a settlement. However often LiteLLM tells of it, a call has the same id."""
+    payload = details.get("standard_logging_object") or {}
+    provider = payload.get("custom_llm_provider") or ""
+    spend = {
+        "settlement_id": str(uuid.uuid5(uuid.UUID(call.id), str(details.get("litellm_call_id")))),
+        "amount_micros": amount_micros,
+        "model": (payload.get("model") or "").removeprefix(f"{provider}/")[:128] or None,
+        "provider": provider[:128] or None,
+        "input_tokens": payload.get("prompt_tokens"),
+        "output_tokens": payload.get("completion_tokens"),
+    }
+    return {name: value for name, value in spend.items() if value is not None}
+
+
+def deployments_of(name):
+    """Every model that may serve the request, with its prices. LiteLLM chooses one of them later."""
+    from litellm.proxy.proxy_server import llm_router
+
+    found = []
+    for deployment in (llm_router.get_model_list(model_name=name) if llm_router else None) or []:
+        params, model_id = deployment["litellm_params"], deployment["model_info"]["id"]
+        found.append((params, llm_router.get_deployment_model_info(model_id, params["model"]) or {}))
+    return found or [({"model": name}, dict(litellm.get_model_info(name)))]
+
+
+def count_prompt_tokens(data, model):
+    messages, tools = data.get("messages"), data.get("tools")
+    rest = [data.get(name) for name in ("prompt", "input", "instructions", "system")]
+    tokens = 0
+    try:
+        if messages:
+            # An image is not fetched to be measured.
+            options = {"tools": tools, "use_default_image_token_count": True}
+            tokens = litellm.token_counter(model=model, messages=messages, **options)
+        else:
+            rest.append(tools)
+    except Exception:
+        # LiteLLM counts no messages or tools of some other form, such as Anthropic's. As text they are longer.
+        tokens, rest = 0, [*rest, messages, tools]
+    text = "\n".join(part if isinstance(part, str) else json.dumps(part) for part in rest if part)
+    return tokens + (litellm.token_counter(model=model, text=text) if text else 0)
+
+
+def rate(prices, name, prompt_tokens):
+    """USD for a token. Some models ask more for long prompts: `…_above_200k_tokens`."""
+    rates = [0.0]
+    for key, value in prices.items():
+        match = re.fullmatch(rf"{name}(?:_above_(\d+)k_tokens)?", key)
+        if match and value and prompt_tokens >= int(match[1] or 0) * 1000:
+            rates.append(float(value))
+    return max(rates)
+
+
+def to_micros(usd):
+    """Rounded up, but for the dust behind the digits of a float."""
+    return min(math.ceil(round(usd * 1e6, 3)), MAX_MICROS)
+
+
+def to_identifier(text):
+    return re.sub(r"[^A-Za-z0-9._:-]", "-", text)[:128]
+
+
+def is_temporary(status):
+    return status >= 500 or status in (401, 403, 408, 429)
+
+
+def lose(event, reason):
+    log.error("spend was not reported (%s): %s", reason, json.dumps(event["data"]))
+
+
+tollkeeper = Tollkeeper()
