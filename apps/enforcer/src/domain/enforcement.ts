@@ -33,7 +33,8 @@ export interface Reservations {
   /** Frees the hold. A reservation that is released or expired stays so; a settled one is a `conflict`. */
   release(tenantId: TenantId, id: string): Promise<Reservation>;
   /**
-   * Holds it for `ttlSeconds` from now on. Rejects with `conflict` unless it is held, and beyond 24 hours from its grant.
+   * Holds it for `ttlSeconds` from now on. Rejects with `conflict` unless it is held, and beyond 24 hours from its
+   * grant.
    */
   extend(tenantId: TenantId, id: string, ttlSeconds: number): Promise<Reservation>;
 }
