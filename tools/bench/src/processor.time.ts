@@ -12,3 +12,13 @@ export function cpuSeconds(pid: number): number {
     return NaN;
   }
 }
+
+/** Memory of a process that is in RAM, in MB; NaN where there is no /proc. */
+export function residentMb(pid: number): number {
+  try {
+    const [, kilobytes] = /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8')) ?? [];
+    return Number(kilobytes) / 1_024;
+  } catch {
+    return NaN;
+  }
+}

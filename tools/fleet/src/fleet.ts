@@ -199,6 +199,7 @@ async function createReplicas(
     const replica = createReplica({
       ...{ service, name, bundle: bundleOf(service, bundles) },
       httpUrl: `http://${LOOPBACK}:${http}`,
+      grpcAddress: `${LOOPBACK}:${grpc}`,
       opsUrl: `http://${LOOPBACK}:${ops}`,
       env: {
         PATH: process.env['PATH'],

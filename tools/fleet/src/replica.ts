@@ -20,6 +20,8 @@ export interface Replica {
   readonly pid: number | undefined;
   /** Origin of its HTTP server, where the service has one. */
   readonly httpUrl: string;
+  /** `host:port` of its gRPC server, where the service has one. */
+  readonly grpcAddress: string;
   /** Origin of `/healthz`, `/readyz` and `/metrics`. */
   readonly opsUrl: string;
   /** Starts the process unless it runs; whether it gets on is for `ready` to say. */
@@ -44,6 +46,7 @@ export interface ReplicaOptions {
   /** The process's whole environment. */
   env: NodeJS.ProcessEnv;
   httpUrl: string;
+  grpcAddress: string;
   opsUrl: string;
   /** Each line that the process prints. */
   onLine: (line: string) => void;
@@ -65,6 +68,7 @@ export function createReplica({
   bundle,
   env,
   httpUrl,
+  grpcAddress,
   opsUrl,
   onLine,
   onUnexpectedExit,
@@ -128,7 +132,7 @@ export function createReplica({
   }
 
   return {
-    ...{ service, name, httpUrl, opsUrl, launch, ready, kill },
+    ...{ service, name, httpUrl, grpcAddress, opsUrl, launch, ready, kill },
     get pid() {
       return running?.child.pid;
     },

@@ -1,0 +1,95 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Decider } from './deciders/decider.ts';
+import { percentile } from './statistics.ts';
+
+/** Decisions are asked for until there are enough of them, or the time is over. */
+export interface DecisionLoad {
+  /** Callers that each wait for their answer before they ask again. */
+  callers: number;
+  seconds: number;
+  decisions: number;
+  /** Each reservation is settled before its caller asks again. */
+  settles?: boolean;
+  /** Asked for at this rate, whatever is still under way, in place of callers that wait. */
+  perSecond?: number;
+}
+
+export interface DecisionResult {
+  decisions: number;
+  perSecond: number;
+  p50Ms: number;
+  p99Ms: number;
+  /** Processor time of the process that asks, in seconds. */
+  cpuSeconds: number;
+}
+
+/** Asks a decider, and frees what it has granted. */
+export interface DecisionLoader {
+  run(load: DecisionLoad): Promise<DecisionResult>;
+  /** Frees all that is held, so that the next run meets the same state. */
+  free(callers: number): Promise<void>;
+}
+
+const TICK_MS = 1;
+
+/** Request ids begin with `prefix`, which no other loader may use. */
+export function createDecisionLoader(decider: Decider, prefix: string): DecisionLoader {
+  let asked = 0;
+  let held: string[] = [];
+
+  async function ask(times: number[], since: number, settles: boolean): Promise<void> {
+    const id = await decider.decide(`${prefix}-${asked++}`);
+    times.push(performance.now() - since);
+    if (settles) await decider.settle(id);
+    else held.push(id);
+  }
+
+  async function inTurn({ callers, seconds, decisions, settles = false }: DecisionLoad, times: number[]) {
+    const deadline = performance.now() + seconds * 1_000;
+    const last = asked + decisions;
+    const caller = async (): Promise<void> => {
+      while (asked < last && performance.now() < deadline) await ask(times, performance.now(), settles);
+    };
+    await Promise.all(Array.from({ length: callers }, caller));
+  }
+
+  /** Times count from when a call was due, so that a decider which falls behind shows it. */
+  async function atRate({ seconds, decisions, settles = false }: DecisionLoad, perSecond: number, times: number[]) {
+    const startedAt = performance.now();
+    const total = Math.min(decisions, Math.floor(seconds * perSecond));
+    const underWay: Promise<void>[] = [];
+    while (underWay.length < total) {
+      const due = Math.min(total, Math.ceil(((performance.now() - startedAt) / 1_000) * perSecond));
+      while (underWay.length < due) {
+        underWay.push(ask(times, startedAt + (underWay.length / perSecond) * 1_000, settles));
+      }
+      await delay(TICK_MS);
+    }
+    await Promise.all(underWay);
+  }
+
+  return {
+    async run(load) {
+      const times: number[] = [];
+      const startedAt = performance.now();
+      const cpu = process.cpuUsage();
+      await (load.perSecond === undefined ? inTurn(load, times) : atRate(load, load.perSecond, times));
+      const { user, system } = process.cpuUsage(cpu);
+      return {
+        decisions: times.length,
+        perSecond: times.length / ((performance.now() - startedAt) / 1_000),
+        p50Ms: percentile(times, 50),
+        p99Ms: percentile(times, 99),
+        cpuSeconds: (user + system) / 1e6,
+      };
+    },
+    async free(callers) {
+      const ids = held;
+      held = [];
+      const caller = async (): Promise<void> => {
+        for (let id = ids.pop(); id !== undefined; id = ids.pop()) await decider.release(id);
+      };
+      await Promise.all(Array.from({ length: callers }, caller));
+    },
+  };
+}

@@ -1,0 +1,169 @@
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Fleet, NODE_FLAGS, startFleet } from '@tollkeeper/fleet';
+import type { ServiceName } from '@tollkeeper/topology';
+import type { DeciderSettings } from './deciders/decider.ts';
+import type { DecisionLoad, DecisionResult } from './decision.load.ts';
+import { makeBudgetedWorkspaces } from './enforcer.workspaces.ts';
+import { redisVersion, startRedis } from './redis.process.ts';
+import { startServer } from './server.process.ts';
+import type { DecisionRequest } from './servers/decision.worker.ts';
+
+/** Something that decides, with the processes that it works in and its callers. */
+export interface Contender {
+  name: string;
+  settings: DeciderSettings;
+  /** Processes that decide. Empty where the callers do it themselves. */
+  servicePids: number[];
+  usesMongo: boolean;
+  callers: Callers;
+}
+
+/** Callers of a decider, in a process of their own. */
+export interface Callers {
+  readonly pid: number;
+  run(load: DecisionLoad): Promise<DecisionResult>;
+  /** Frees all that is held. */
+  free(callers: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface EnforcerStack {
+  mongodPid: number;
+  /** Null where this machine has no `redis-server`. */
+  redisVersion: string | null;
+  contenders: Contender[];
+  /** The contender with one replica, when only that one runs. */
+  keepOneReplica(): Promise<{ contender: Contender; pid: number }>;
+  stop(): Promise<void>;
+}
+
+export const ONE_REPLICA = 'gRPC, 1 replica';
+export const THREE_REPLICAS = 'gRPC, 3 replicas';
+export const REDIS_ALWAYS = 'Redis, Lua script, appendfsync always';
+
+/** Far above what any machine does, so that the quota of a workspace is not what is measured. */
+const QUOTA = '10000000';
+/** What would only take processor time from what is measured. */
+const NOT_ASKED: ServiceName[] = ['dashboard', 'alerts', 'notifier', 'ingest'];
+
+/** A fleet with three replicas of the enforcer, what it is compared with, and callers of each. */
+export async function startEnforcerStack(workspaceCount: number): Promise<EnforcerStack> {
+  const stops: (() => Promise<unknown>)[] = [];
+  const stop = async (): Promise<void> => {
+    for (const undo of stops.splice(0).toReversed()) await undo();
+  };
+  try {
+    const dataDirectory = await mkdtemp(join(tmpdir(), 'tollkeeper-bench-enforcer-'));
+    stops.push(() => rm(dataDirectory, { recursive: true }));
+    const fleet = await startFleet({
+      dataDirectory,
+      env: { LOG_LEVEL: 'warn', WORKSPACE_CALLS_PER_SECOND: QUOTA, WORKSPACE_BURST_CALLS: QUOTA },
+      onProgress: (line) => console.error(line),
+    });
+    stops.push(() => fleet.stop());
+    if (fleet.mongo === null) throw new Error('The benchmark needs the managed MongoDB');
+    const mongodbUri = fleet.mongo.uri;
+    const workspaces = await makeBudgetedWorkspaces(fleet, workspaceCount);
+    await Promise.all(NOT_ASKED.flatMap((service) => fleet.services[service].map((replica) => replica.stop())));
+    const more = [await fleet.addReplica('enforcer'), await fleet.addReplica('enforcer')];
+    const replicas = fleet.services.enforcer;
+    const [first] = replicas;
+    const [workspace] = workspaces;
+    if (first === undefined || workspace === undefined) throw new Error('There is nothing to ask');
+
+    const contenders: Contender[] = [];
+    const add = async (name: string, settings: DeciderSettings, servicePids: number[], usesMongo = true) => {
+      const callers = await startCallers(settings);
+      stops.push(callers.stop);
+      contenders.push({ name, settings, servicePids, usesMongo, callers });
+    };
+    const { tenantId, apiKey } = workspace;
+    const pids = replicas.map(({ pid = 0 }) => pid);
+    const one = [first.grpcAddress];
+    await add(ONE_REPLICA, { kind: 'grpc', addresses: one, apiKeys: [apiKey] }, pids.slice(0, 1));
+    const all = replicas.map(({ grpcAddress }) => grpcAddress);
+    await add(THREE_REPLICAS, { kind: 'grpc', addresses: all, apiKeys: [apiKey] }, pids);
+    const apiKeys = workspaces.map((each) => each.apiKey);
+    await add(
+      `gRPC, 1 replica, ${apiKeys.length} workspaces`,
+      { kind: 'grpc', addresses: one, apiKeys },
+      pids.slice(0, 1),
+    );
+    const edgePids = fleet.services.gateway.map(({ pid = 0 }) => pid);
+    await add('edge: gateway, HTTP, 1 replica', { kind: 'edge', baseUrl: fleet.baseUrl, apiKey }, [
+      ...edgePids,
+      ...pids.slice(0, 1),
+    ]);
+    const env = await engineEnvironment(fleet, dataDirectory, mongodbUri);
+    await add('in the process of its callers', { kind: 'engine', env, tenantId }, []);
+    await add('conditional update of one document', { kind: 'document', uri: mongodbUri }, []);
+    await add('transaction over three accounts', { kind: 'transaction', uri: mongodbUri }, []);
+    const version = redisVersion();
+    if (version !== null) {
+      for (const [name, appendfsync] of [
+        [REDIS_ALWAYS, 'always'],
+        ['Redis, Lua script, appendfsync everysec', 'everysec'],
+      ] as const) {
+        const redis = await startRedis(appendfsync);
+        stops.push(redis.stop);
+        await add(name, { kind: 'redis', port: redis.port }, [redis.pid], false);
+      }
+    }
+
+    return {
+      mongodPid: fleet.mongo.pid,
+      redisVersion: version,
+      contenders,
+      async keepOneReplica() {
+        for (const { name, callers } of contenders) if (name !== ONE_REPLICA) await callers.stop();
+        await Promise.all(more.map((replica) => replica.stop()));
+        return { contender: contenders[0]!, pid: pids[0]! };
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+async function engineEnvironment(
+  { services }: Fleet,
+  dataDirectory: string,
+  mongodbUri: string,
+): Promise<Record<string, string>> {
+  const grpcOf = (service: ServiceName): string => services[service][0]?.grpcAddress ?? '';
+  return {
+    ...{ HOST: '127.0.0.1', HTTP_PORT: '0', GRPC_PORT: '0', MONGODB_URI: mongodbUri, MONGODB_DATABASE: 'bench_engine' },
+    CALLER_TOKEN_SECRET: (await readFile(join(dataDirectory, 'caller-token.secret'), 'utf8')).trim(),
+    ...{ KEYS_GRPC: grpcOf('keys'), BUDGETS_GRPC: grpcOf('budgets'), IDENTITY_GRPC: grpcOf('identity') },
+  };
+}
+
+export async function startCallers(settings: DeciderSettings): Promise<Callers> {
+  const env = { DECIDER: JSON.stringify(settings) };
+  const { process: child, stop } = await startServer('decision.worker.ts', env, NODE_FLAGS);
+  const ask = async (request: DecisionRequest): Promise<unknown> => {
+    const over = new AbortController();
+    const gone = once(child, 'exit', over).then(([code]) => {
+      throw new Error(`The callers of ${settings.kind} ended with ${String(code)}`);
+    });
+    child.send(request);
+    try {
+      const [answer] = (await Promise.race([once(child, 'message', over), gone])) as [unknown];
+      return answer;
+    } finally {
+      gone.catch(() => undefined);
+      over.abort();
+    }
+  };
+  return {
+    pid: child.pid ?? 0,
+    run: async (load) => (await ask({ run: load })) as DecisionResult,
+    free: async (callers) => void (await ask({ free: callers })),
+    stop,
+  };
+}

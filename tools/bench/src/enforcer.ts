@@ -1,0 +1,160 @@
+import { parseArgs } from 'node:util';
+import { markdownTable } from '@tollkeeper/testing/markdown-table';
+import type { DecisionResult } from './decision.load.ts';
+import {
+  type Contender,
+  type EnforcerStack,
+  ONE_REPLICA,
+  REDIS_ALWAYS,
+  startEnforcerStack,
+  THREE_REPLICAS,
+} from './enforcer.stack.ts';
+import { describeMachine } from './machine.ts';
+import { cpuSeconds, residentMb } from './processor.time.ts';
+import { median, whole } from './statistics.ts';
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '4' },
+    callers: { type: 'string', default: '64' },
+    workspaces: { type: 'string', default: '50' },
+    decisions: { type: 'string', default: '1000000' },
+  },
+});
+const rounds = Number(values.rounds);
+const seconds = Number(values.seconds);
+const callers = Number(values.callers);
+const workspaces = Number(values.workspaces);
+const decisions = Number(values.decisions);
+
+/** A workspace has room for 50,000 open reservations, and all of a round are open until it is over. */
+const MOST_OF_A_ROUND = 40_000;
+const WARM_UP = { callers, seconds: 2, decisions: 10_000 };
+const MEMORY_STEPS = 4;
+
+/** A round of a contender, with processor time in microseconds a decision. */
+interface Round extends DecisionResult {
+  serviceMicros: number;
+  mongodMicros: number;
+  callerMicros: number;
+}
+
+const stack = await startEnforcerStack(workspaces);
+try {
+  console.log(`## Enforcer\n\n${describeMachine()}`);
+  console.log('- a real Apache Kafka of one broker and a real mongod, all on this machine');
+  console.log(stack.redisVersion === null ? '- no redis-server here, so no rows of it' : `- ${stack.redisVersion}`);
+  const measured = await measureRates(stack);
+  reportRates(measured);
+  await reportOneReplica(stack, rateOf(measured.get(ONE_REPLICA) ?? []));
+} finally {
+  await stack.stop();
+}
+
+/** Rounds interleave the contenders, each round beginning with another, so that noise of the machine meets all alike. */
+async function measureRates({ contenders, mongodPid }: EnforcerStack): Promise<Map<string, Round[]>> {
+  const measured = new Map<string, Round[]>(contenders.map(({ name }) => [name, []]));
+  for (const { callers: each } of contenders) {
+    await each.run(WARM_UP);
+    await each.free(callers);
+  }
+  for (let round = 0; round < rounds; round += 1) {
+    for (let turn = 0; turn < contenders.length; turn += 1) {
+      const contender = contenders[(round + turn) % contenders.length]!;
+      const result = await measureRound(contender, mongodPid);
+      measured.get(contender.name)!.push(result);
+      console.error(`round ${round + 1} of ${rounds}, ${contender.name}: ${whole(result.perSecond)} decisions/s`);
+    }
+  }
+  return measured;
+}
+
+async function measureRound(contender: Contender, mongodPid: number): Promise<Round> {
+  const { servicePids, usesMongo, callers: each } = contender;
+  const usedBy = (pids: number[]) => pids.reduce((total, pid) => total + cpuSeconds(pid), 0);
+  const before = { service: usedBy(servicePids), mongod: cpuSeconds(mongodPid) };
+  const result = await each.run({ callers, seconds, decisions: MOST_OF_A_ROUND });
+  const micros = (spent: number) => (spent / result.decisions) * 1e6;
+  const used = {
+    serviceMicros: micros(usedBy(servicePids) - before.service),
+    mongodMicros: usesMongo ? micros(cpuSeconds(mongodPid) - before.mongod) : 0,
+    callerMicros: micros(result.cpuSeconds),
+  };
+  await each.free(callers);
+  return { ...result, ...used };
+}
+
+function rateOf(of: readonly Round[]): number {
+  return median(of.map(({ perSecond }) => perSecond));
+}
+
+function reportRates(measured: Map<string, Round[]>): void {
+  const base = measured.get(ONE_REPLICA) ?? [];
+  const ratioTo = (of: readonly Round[], to: readonly Round[]) =>
+    median(of.map(({ perSecond }, round) => perSecond / (to[round]?.perSecond ?? NaN)));
+  const rows = [...measured].map(([name, of]) => [
+    name,
+    whole(rateOf(of)),
+    `${Math.round(ratioTo(of, base) * 100)} %`,
+    ...[of.map(({ p50Ms }) => p50Ms), of.map(({ p99Ms }) => p99Ms)].map((times) => median(times).toFixed(1)),
+    whole(median(of.map(({ serviceMicros }) => serviceMicros))),
+    whole(median(of.map(({ mongodMicros }) => mongodMicros))),
+    whole(median(of.map(({ callerMicros }) => callerMicros))),
+  ]);
+  console.log(
+    `- ${callers} callers in one process, each asks again when it has its answer; one workspace with three limits where no other ` +
+      `number is given;\n  ${rounds} interleaved rounds of ${seconds} s or ${whole(MOST_OF_A_ROUND)} decisions, medians\n`,
+  );
+  const used = ['service', 'mongod', 'callers'].map((name) => `CPU µs/decision: ${name}`);
+  console.log(markdownTable(['', 'decisions/s', 'of gRPC with 1 replica', 'p50 ms', 'p99 ms', ...used], rows));
+  console.log(
+    '\nThe service of the edge is gateway and enforcer. Who has no service decides in the process of the callers.\n',
+  );
+  const always = measured.get(REDIS_ALWAYS);
+  const goals = [
+    ['one replica over gRPC: at least 10,000 decisions/s', `${whole(rateOf(base))}/s`],
+    [
+      'one replica over gRPC: not below Redis with `always`',
+      always === undefined ? 'not measured' : `${Math.round(ratioTo(base, always) * 100)} % of it`,
+    ],
+    [
+      'three replicas on one workspace: at least 60 % of one',
+      `${Math.round(ratioTo(measured.get(THREE_REPLICAS) ?? [], base) * 100)} %`,
+    ],
+  ];
+  console.log(
+    markdownTable(
+      ['goal', 'measured'],
+      goals.map((row) => row.map(String)),
+    ),
+  );
+}
+
+async function reportOneReplica({ keepOneReplica }: EnforcerStack, perSecond: number): Promise<void> {
+  const { contender, pid } = await keepOneReplica();
+  const each = contender.callers;
+  await each.run(WARM_UP);
+  await each.free(callers);
+  const half: DecisionResult[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    half.push(await each.run({ callers, seconds, decisions: MOST_OF_A_ROUND, perSecond: perSecond / 2 }));
+    await each.free(callers);
+  }
+  const p99Ms = median(half.map((result) => result.p99Ms)).toFixed(1);
+  const p50Ms = median(half.map((result) => result.p50Ms)).toFixed(1);
+  console.log(
+    `\nOne replica, ${whole(perSecond / 2)} decisions/s asked for at that rate, ${rounds} rounds: p50 ${p50Ms} ms, p99 ${p99Ms} ms.`,
+  );
+  console.log('Goal: p99 below 25 ms at half of its rate.\n');
+
+  const step = Math.ceil(decisions / MEMORY_STEPS);
+  const rows = [['0', whole(residentMb(pid)), '']];
+  for (let done = step; done <= step * MEMORY_STEPS; done += step) {
+    const { perSecond: rate } = await each.run({ callers, seconds: Infinity, decisions: step, settles: true });
+    rows.push([whole(done), whole(residentMb(pid)), whole(rate)]);
+    console.error(`${whole(done)} decisions: ${rows.at(-1)?.[1]} MB`);
+  }
+  console.log(markdownTable(['decisions, each settled', 'resident MB of the replica', 'decisions/s'], rows));
+  console.log('\nGoal: flat.');
+}
