@@ -54,7 +54,7 @@ try {
   await stack.stop();
 }
 
-/** Rounds interleave the contenders, each round beginning with another, so that noise of the machine meets all alike. */
+/** Rounds interleave the contenders, and each begins with another one, so noise of the machine meets all alike. */
 async function measureRates({ contenders, mongodPid }: EnforcerStack): Promise<Map<string, Round[]>> {
   const measured = new Map<string, Round[]>(contenders.map(({ name }) => [name, []]));
   for (const { callers: each } of contenders) {
