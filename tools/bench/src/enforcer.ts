@@ -28,8 +28,8 @@ const callers = Number(values.callers);
 const workspaces = Number(values.workspaces);
 const decisions = Number(values.decisions);
 
-/** A workspace has room for 50,000 open reservations, and all of a round are open until it is over. */
-const MOST_OF_A_ROUND = 40_000;
+/** A workspace has room for 25,000 open reservations, and all of a round are open until it is over. */
+const MOST_OF_A_ROUND = 20_000;
 const WARM_UP = { callers, seconds: 2, decisions: 10_000 };
 const MEMORY_STEPS = 4;
 /** No limit of time, as a number that a message between processes can carry. */

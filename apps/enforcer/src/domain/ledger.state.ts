@@ -1,5 +1,6 @@
 import type { Hold } from './journal.ts';
 import { type Account, type AccountName, type Day, KEEP_DAY_MS, type Ledger, newAccount } from './ledger.ts';
+import type { Scope } from './limit.ts';
 
 /** A ledger with all that is in it, for snapshots. */
 export interface LedgerState extends Ledger {
@@ -9,13 +10,16 @@ export interface LedgerState extends Ledger {
 
 interface DayState extends Day {
   accounts: Map<string, Account>;
+  counts: Record<Scope, number>;
 }
+
+const NO_ACCOUNTS: Readonly<Record<Scope, number>> = { workspace: 0, agent: 0, plan: 0 };
 
 /** An empty ledger in memory. */
 export function createLedger(): LedgerState {
   const holds = new Map<string, Hold>();
   let days: DayState[] = [];
-  const accounts = (day: number) => days.find(({ start }) => start === day)?.accounts;
+  const find = (day: number) => days.find(({ start }) => start === day);
 
   return {
     get days() {
@@ -30,19 +34,23 @@ export function createLedger(): LedgerState {
     addDay(day) {
       const latest = Math.max(day.end, days.at(-1)?.end ?? 0);
       const kept = days.filter(({ start, end }) => start !== day.start && end > latest - KEEP_DAY_MS);
-      days = [...kept, { ...day, accounts: new Map<string, Account>() }].sort((a, b) => a.start - b.start);
+      const added = { ...day, accounts: new Map<string, Account>(), counts: { ...NO_ACCOUNTS } };
+      days = [...kept, added].sort((a, b) => a.start - b.start);
     },
-    accountCount: (day) => accounts(day)?.size ?? 0,
-    readAccount: (day, name) => accounts(day)?.get(textOf(name)),
+    accountCount: (day, scope) => find(day)?.counts[scope] ?? 0,
+    readAccount: (day, name) => find(day)?.accounts.get(textOf(name)),
     account(day, name) {
-      const ofDay = accounts(day);
+      const ofDay = find(day);
       const text = textOf(name);
-      let account = ofDay?.get(text);
-      if (ofDay !== undefined && account === undefined) ofDay.set(text, (account = newAccount()));
+      const known = ofDay?.accounts.get(text);
+      if (ofDay === undefined || known !== undefined) return known;
+      const account = newAccount();
+      ofDay.accounts.set(text, account);
+      ofDay.counts[name.scope] += 1;
       return account;
     },
     holds: () => holds.values(),
-    accountsOf: (day) => [...(accounts(day) ?? [])].map(([text, account]) => [nameOf(text), account]),
+    accountsOf: (day) => [...(find(day)?.accounts ?? [])].map(([text, account]) => [nameOf(text), account]),
   };
 }
 
@@ -53,11 +61,16 @@ export function createLedger(): LedgerState {
 export function createDraft(base: Ledger): Ledger {
   const holds = new Map<string, Hold | null>();
   const accounts = new Map<string, Account>();
-  const counts = new Map<number, number>();
+  const counts = new Map<number, Record<Scope, number>>();
   const drafted = createLedger();
   let holdCount = base.holdCount;
 
   const isThere = (day: number) => base.days.some(({ start }) => start === day);
+  function count(day: number, scope: Scope): void {
+    const ofDay = counts.get(day) ?? { ...NO_ACCOUNTS };
+    ofDay[scope] += 1;
+    counts.set(day, ofDay);
+  }
   const textIn = (day: number, name: AccountName) => `${day}/${textOf(name)}`;
 
   return {
@@ -80,7 +93,9 @@ export function createDraft(base: Ledger): Ledger {
       holds.set(id, null);
     },
     addDay: (day) => drafted.addDay(day),
-    accountCount: (day) => base.accountCount(day) + (counts.get(day) ?? 0) + drafted.accountCount(day),
+    accountCount(day, scope) {
+      return base.accountCount(day, scope) + (counts.get(day)?.[scope] ?? 0) + drafted.accountCount(day, scope);
+    },
     readAccount(day, name) {
       return accounts.get(textIn(day, name)) ?? base.readAccount(day, name) ?? drafted.readAccount(day, name);
     },
@@ -90,7 +105,7 @@ export function createDraft(base: Ledger): Ledger {
       let account = accounts.get(text);
       if (account === undefined) {
         const known = base.readAccount(day, name);
-        if (known === undefined) counts.set(day, (counts.get(day) ?? 0) + 1);
+        if (known === undefined) count(day, name.scope);
         account = known === undefined ? newAccount() : { ...known, overspend: { ...known.overspend } };
         accounts.set(text, account);
       }

@@ -42,8 +42,8 @@ export interface Ledger {
   setHold(hold: Hold): void;
   removeHold(id: string): void;
   addDay(day: Day): void;
-  /** Accounts of the day beside the workspace's. 0 for a day that is not there. */
-  accountCount(day: number): number;
+  /** Accounts of the scope on the day. 0 for a day that is not there. */
+  accountCount(day: number, scope: Scope): number;
   /** As it is; undefined while nothing was spent or held, and for a day that is not there. To be read only. */
   readAccount(day: number, name: AccountName): Readonly<Account> | undefined;
   /** To be changed; undefined for a day that is not there. */
@@ -54,8 +54,8 @@ export interface Ledger {
 export const KEEP_DAY_MS = 3 * 86_400_000;
 
 /**
- * Most accounts of a workspace on one day. Spend of further agents is posted to the workspace and its plan alone, and
- * they get no reservation.
+ * Most agents of a workspace on one day, and most plans. Spend of further ones is posted to the other accounts alone,
+ * and they get no reservation.
  */
 export const MAX_ACCOUNTS = 20_000;
 
@@ -85,7 +85,7 @@ export const WORKSPACE: AccountName = { scope: 'workspace', scopeId: '' };
 
 /** Whether the account is there, or may still be made. */
 export function hasRoomFor(ledger: Ledger, day: number, name: AccountName): boolean {
-  if (name.scope === 'workspace' || ledger.accountCount(day) < MAX_ACCOUNTS) return true;
+  if (name.scope === 'workspace' || ledger.accountCount(day, name.scope) < MAX_ACCOUNTS) return true;
   return ledger.readAccount(day, name) !== undefined;
 }
 

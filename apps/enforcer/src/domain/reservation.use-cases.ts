@@ -33,6 +33,8 @@ const TELL_MS = 300;
 export function createReservations(deps: ReservationDeps): Reservations {
   const { submit, append, limits, agents, clock } = deps;
 
+  const settling = createSettling();
+
   async function tellOfDenial(tenantId: TenantId, event: GatewayEvent): Promise<void> {
     await within(TELL_MS, append(tenantId, [event])).catch(deps.onUntold);
   }
@@ -61,13 +63,55 @@ export function createReservations(deps: ReservationDeps): Reservations {
         if (!changes) return answer;
         // The event comes first. If this process dies behind it, the event settles the reservation.
         await append(tenantId, [spendSettled(tenantId, answer, settlement, clock())]);
-        return submit(tenantId, ask);
+        return submit(tenantId, ask).catch(toldAlready);
       };
-      return within(ANSWER_MS, work());
+      return within(ANSWER_MS, settling.whileSettling(tenantId, id, settlement.settlementId, work));
     },
 
-    release: (tenantId, id) => within(ANSWER_MS, submit(tenantId, release(id))),
+    async release(tenantId, id) {
+      settling.requireNone(tenantId, id);
+      return within(ANSWER_MS, submit(tenantId, release(id)));
+    },
     extend: (tenantId, id, ttlSeconds) => within(ANSWER_MS, submit(tenantId, extend(id, ttlSeconds))),
+  };
+}
+
+/** The event is in the log by then, so its spend counts. Another replica has ended the reservation in between. */
+function toldAlready(error: unknown): never {
+  if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
+  const message =
+    'Another call ended the reservation meanwhile. What was spent counts, as spend without a reservation.';
+  throw new AppError('conflict', message, { cause: error });
+}
+
+/**
+ * The settlements under way in this process. Between its event and its op, a settlement can be overtaken by one with
+ * another id or by a release, and then its spend counts without the reservation. Here those are refused at once; of two
+ * replicas, the slower one says what became of it.
+ */
+function createSettling() {
+  const underWay = new Map<string, { settlementId: string; count: number }>();
+  const refuse = (): never => {
+    throw new AppError('conflict', 'The reservation is being settled just now. Read it to see with what.');
+  };
+
+  return {
+    requireNone(tenantId: TenantId, id: string): void {
+      if (underWay.has(`${tenantId}/${id}`)) refuse();
+    },
+    async whileSettling<T>(tenantId: TenantId, id: string, settlementId: string, work: () => Promise<T>): Promise<T> {
+      const key = `${tenantId}/${id}`;
+      const entry = underWay.get(key) ?? { settlementId, count: 0 };
+      if (entry.settlementId !== settlementId) refuse();
+      entry.count += 1;
+      underWay.set(key, entry);
+      try {
+        return await work();
+      } finally {
+        entry.count -= 1;
+        if (entry.count === 0) underWay.delete(key);
+      }
+    },
   };
 }
 

@@ -16,8 +16,8 @@ import type { Limit } from './limit.ts';
 import { hasRoom, leastRemaining, rowsOf, toDenial } from './limit.rows.ts';
 import type { ReservationRequest } from './reservation.ts';
 
-/** Most reservations of a workspace that are open at a time. */
-export const MAX_OPEN_RESERVATIONS = 50_000;
+/** Most reservations of a workspace that are open at a time. A snapshot, which has them all, fits in a document. */
+export const MAX_OPEN_RESERVATIONS = 25_000;
 
 /** A request with the limits that apply to it. */
 export interface LimitedRequest extends ReservationRequest {
@@ -106,7 +106,7 @@ function refusalOf(ledger: Ledger, day: Day, { agentId, planKey, amountMicros }:
     if (!hasRoomFor(ledger, day.start, name)) {
       return new AppError(
         'rate_limited',
-        'The workspace has spent as more agents today than can be told apart. Use fewer agent ids.',
+        'The workspace has used more agents or plans today than limits can be kept of. Use fewer of their ids.',
         { retryAfterSeconds: 60 },
       );
     }
