@@ -132,7 +132,8 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
   /** Resolves when all that is in the log is posted. */
   async function posted(): Promise<void> {
     const offsets = mongo.connection
-      .useDb(database)
+      .getClient()
+      .db(database)
       .collection<{ _id: string; nextOffset: number }>('consumer_offsets');
     const consumer = running[0]!.eventLog.consumer({
       group: CONSUMER_GROUP,
