@@ -4,6 +4,7 @@ import { describeAlerts } from './alerts.suite.ts';
 import { describeBudgets } from './budgets.suite.ts';
 import { describeClient } from './client.suite.ts';
 import { describeDashboard } from './dashboard.suite.ts';
+import { describeEnforcement } from './enforcement.suite.ts';
 import { describeKeys } from './keys.suite.ts';
 import { describePages } from './pages.suite.ts';
 import { describeRefusals } from './refusals.suite.ts';
@@ -20,6 +21,7 @@ export function describeTollkeeper(stage: Stage): void {
   describeDashboard(target);
   describeBudgets(target);
   describeClient(target);
+  describeEnforcement(target);
   describeAlerts(stage);
   describeRefusals(target);
   describeRubbish(target);

@@ -1,0 +1,138 @@
+import { randomUUID } from 'node:crypto';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '@tollkeeper/testing';
+import { type ApiAnswer, type ApiClient, anonymous, logIn } from '../api.client.ts';
+import { cloudEvent } from '../events.ts';
+import type { TargetOf } from '../target.ts';
+import { type TestWorkspace, newKey, newMember, newWorkspace, postEvents } from '../workspace.ts';
+
+const RESERVATIONS = '/api/v1/reservations';
+
+interface Granted {
+  decision: string;
+  reservation: { id: string; state: string };
+}
+interface Limits {
+  items: Record<string, unknown>[];
+}
+
+export function describeEnforcement(target: TargetOf): void {
+  describe('enforcement, from the budget to the denied call', () => {
+    let owner: ApiClient;
+    let member: ApiClient;
+    let workspace: TestWorkspace;
+
+    const withKey = (apiKey: string, method: string, path: string, body?: unknown): Promise<ApiAnswer> =>
+      anonymous(target()).call({ method, path, body, headers: { authorization: `Bearer ${apiKey}` } });
+    /** Asks again after a 503, as gateways do. */
+    const call = (method: string, path: string, body?: unknown): Promise<ApiAnswer> =>
+      eventually(async () => {
+        const answer = await withKey(workspace.apiKey, method, path, body);
+        expect(answer.status).not.toBe(503);
+        return answer;
+      });
+    const request = (amount: number, requestId: string = randomUUID()) => ({
+      ...{ request_id: requestId, agent_id: 'agent-a', run_id: 'run-1', amount_micros: amount },
+    });
+    const granted = async (amount: number) => {
+      const { status, body } = await call('POST', RESERVATIONS, request(amount));
+      expect(status).toBe(201);
+      return (body as Granted).reservation.id;
+    };
+    const limit = async () => {
+      const { items } = await eventually(() => member.expect<Limits>({ path: workspace.path('/limits') }));
+      return items[0];
+    };
+
+    beforeAll(async () => {
+      owner = await logIn(target(), target().owner);
+      workspace = await newWorkspace(owner);
+      member = await newMember(target(), owner, workspace, 'member');
+      const path = `/api/v1/workspaces/${workspace.id}/budgets/workspace`;
+      await owner.expect({ method: 'PUT', path, body: { daily_budget_usd_micros: 1000 } });
+      const rule = {
+        ...{ name: 'Denied', severity: 'high', rule_kind: 'event_count_gte' },
+        ...{ scope_type: 'workspace', scope_id: workspace.id },
+        rule_config: { window_seconds: 600, threshold: 1, filters: { event_types: ['budget.blocked'] } },
+      };
+      await owner.expect({ method: 'POST', path: workspace.path('/alerts/rules'), body: rule, status: 201 });
+    });
+
+    it('a call over the edge of the budget is denied; people see it on the dashboard, and a rule fires', async () => {
+      const id = await granted(900);
+      const denied = await call('POST', RESERVATIONS, request(101, 'req-denied'));
+      expect(denied).toMatchObject({
+        status: 200,
+        body: {
+          decision: 'denied',
+          denial: { scope: 'workspace', scope_id: workspace.id, held_micros: 900, requested_micros: 101 },
+        },
+      });
+      await eventually(async () => {
+        const blocked = workspace.path('/dashboard/budget-blocked?range=5min');
+        expect(await owner.expect({ path: blocked })).toMatchObject({
+          total: 1,
+          items: [{ agent_id: 'agent-a', run_id: 'run-1', scope: 'workspace', requested_micros: 101 }],
+        });
+        const alerts = await owner.expect({ path: workspace.path('/alerts') });
+        expect(alerts).toMatchObject({ total: 1, items: [{ rule_name: 'Denied', status: 'firing' }] });
+      });
+      // Denied again, it is the same event.
+      expect((await call('POST', RESERVATIONS, request(101, 'req-denied'))).body).toMatchObject({ decision: 'denied' });
+      expect(await call('POST', `${RESERVATIONS}/${id}:release`)).toMatchObject({ body: { state: 'released' } });
+      expect((await call('POST', RESERVATIONS, request(1000, 'req-whole'))).status).toBe(201);
+      const whole = await call('POST', RESERVATIONS, request(1000, 'req-whole'));
+      await call('POST', `${RESERVATIONS}/${(whole.body as Granted).reservation.id}:release`);
+    });
+
+    it('what a call has cost is on the dashboard once, and takes from the limit once, whichever ways it is told', async () => {
+      const id = await granted(500);
+      const settlement = { settlement_id: randomUUID(), amount_micros: 300 };
+      const event = cloudEvent('spend.settled', {
+        ...settlement,
+        ...{ run_id: 'run-1', agent_id: 'agent-a', reservation_id: id },
+      });
+      const settle = () => call('POST', `${RESERVATIONS}/${id}:settle`, settlement);
+      expect(await settle()).toMatchObject({ status: 200, body: { state: 'settled', settled_micros: 300 } });
+      expect((await postEvents(target(), workspace.apiKey, event)).status).toBe(202);
+      expect((await settle()).status).toBe(200);
+
+      const reported = await granted(500);
+      const other = { ...event.data, settlement_id: randomUUID(), amount_micros: 40, reservation_id: reported };
+      expect((await postEvents(target(), workspace.apiKey, cloudEvent('spend.settled', other))).status).toBe(202);
+      await eventually(async () => {
+        expect((await call('GET', `${RESERVATIONS}/${reported}`)).body).toMatchObject({ state: 'settled' });
+        const spend = await owner.expect({ path: workspace.path('/dashboard/spend?range=5min') });
+        expect(spend).toMatchObject({ metrics: { total_micros: 340, unique_settlements: 2 } });
+      });
+      expect(await limit()).toMatchObject({
+        ...{ daily_budget_usd_micros: 1000, spent_micros: 340, held_micros: 0, remaining_micros: 660 },
+        overspend_micros: { above_hold: 0, late: 0, unreserved: 0 },
+      });
+    });
+
+    it('an owner frees a hold that hangs; admins see it, and members only the limits', async () => {
+      const id = await granted(600);
+      const list = workspace.path('/limits/reservations?state=held');
+      const path = workspace.path(`/limits/reservations/${id}:release`);
+      const admin = await newMember(target(), owner, workspace, 'admin');
+      expect(await admin.expect({ path: list })).toMatchObject({ items: [{ id, amount_micros: 600 }] });
+      expect((await member.call({ path: list })).status).toBe(403);
+      expect((await admin.call({ method: 'POST', path })).status).toBe(403);
+      expect(await owner.expect({ method: 'POST', path })).toMatchObject({ id, state: 'released' });
+      expect(await limit()).toMatchObject({ held_micros: 0 });
+    });
+
+    it('keys are for gateways and sessions for people', async () => {
+      const readOnly = (await newKey(owner, workspace.slug, 'read_only')).api_key;
+      expect((await withKey(readOnly, 'POST', RESERVATIONS, request(1))).status).toBe(403);
+      expect((await owner.call({ method: 'POST', path: RESERVATIONS, body: request(1) })).status).toBe(401);
+      for (const path of ['/limits', '/limits/reservations']) {
+        expect((await withKey(workspace.apiKey, 'GET', workspace.path(path))).status).toBe(401);
+      }
+      const foreign = await newWorkspace(owner);
+      const id = await granted(1);
+      expect((await withKey(foreign.apiKey, 'GET', `${RESERVATIONS}/${id}`)).status).toBe(404);
+    });
+  });
+}
