@@ -2,7 +2,7 @@ import { budgetsRequests, budgetsService, type BudgetsServiceDefinition } from '
 import { grpcService, type UnaryHandlers } from '@tollkeeper/grpc';
 import { AppError, type TenantId } from '@tollkeeper/kernel';
 import type { Logger } from '@tollkeeper/runtime';
-import { createPeers } from '@tollkeeper/testing';
+import { createPeers } from '@tollkeeper/testing/peers';
 
 interface StandInPlan {
   dailyBudgetMicros: number;

@@ -2,7 +2,7 @@ import { identityRequests, identityService, type IdentityServiceDefinition } fro
 import { grpcService, type UnaryHandlers } from '@tollkeeper/grpc';
 import { AppError, type TenantId } from '@tollkeeper/kernel';
 import type { Logger } from '@tollkeeper/runtime';
-import { createPeers } from '@tollkeeper/testing';
+import { createPeers } from '@tollkeeper/testing/peers';
 
 /** Identity, from a table. Every workspace is there, in UTC until another zone is set. */
 export function createIdentityStandIn(logger: Logger) {

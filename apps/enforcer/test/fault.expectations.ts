@@ -1,0 +1,95 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
+import type { TenantId } from '@tollkeeper/kernel';
+import { CALLER_TOKEN_SECRET } from '@tollkeeper/testing/peers';
+
+/** Longest time for the rest of the events to be posted. */
+const PATIENCE_MS = 180_000;
+
+/** What a limit must say in the end. */
+export interface Expected {
+  spent: number;
+  held: number;
+  open: number;
+  aboveHold: number;
+  late: number;
+  unreserved: number;
+  released: number;
+  expired: number;
+}
+
+/** Of several limits together, in USD micros. */
+export interface Sums {
+  limits: number;
+  spent: number;
+  /** The terms of the bound. */
+  terms: number;
+  /** Above the limits. */
+  over: number;
+}
+
+interface LimitBody {
+  scope: string;
+  scope_id: string;
+  daily_budget_usd_micros: number;
+  spent_micros: number;
+  held_micros: number;
+  open_reservations: number;
+  overspend_micros: { above_hold: number; late: number; unreserved: number };
+  released: number;
+  expired: number;
+}
+
+/** Compares all limits of the workspace with what they must say, once the events are posted and the holds expired. */
+export async function compareLimits(
+  port: number,
+  { tenantId, expected }: { tenantId: TenantId; expected: ReadonlyMap<string, Expected> },
+) {
+  const caller = { userId: 'user_1', tenantId, role: 'owner' as const };
+  let found: string[] = [];
+  let sum: Sums = { limits: 0, over: 0, spent: 0, terms: 0 };
+  const deadline = Date.now() + PATIENCE_MS;
+  for (;;) {
+    const token = await signCallerToken(CALLER_TOKEN_SECRET, 'enforcer', caller);
+    const answer = await fetch(`http://127.0.0.1:${port}/api/v1/limits`, { headers: { [CALLER_HEADER]: token } });
+    if (answer.ok) {
+      const { items } = (await answer.json()) as { items: LimitBody[] };
+      found = items.flatMap((row) => problemsOf(row, expected.get(`${row.scope} ${row.scope_id}`)));
+      const own = items.map((row) => ({ terms: termsOf(row), over: overOf(row), spent: Number(row.spent_micros) }));
+      sum = {
+        limits: items.length,
+        over: own.reduce((total, { over }) => total + over, 0),
+        terms: own.reduce((total, { terms }) => total + terms, 0),
+        spent: own.reduce((total, { spent }) => total + spent, 0),
+      };
+      if (items.length !== 4) found.push(`${tenantId} has ${items.length} limits`);
+      if (found.length === 0) return { found, sum };
+    }
+    if (Date.now() > deadline) return { found: found.length === 0 ? ['no answer to /limits'] : found, sum };
+    await delay(200);
+  }
+}
+
+const termsOf = (row: LimitBody): number =>
+  row.overspend_micros.above_hold + row.overspend_micros.late + row.overspend_micros.unreserved;
+const overOf = (row: LimitBody): number => Math.max(0, row.spent_micros - row.daily_budget_usd_micros);
+
+function problemsOf(row: LimitBody, expected: Expected | undefined): string[] {
+  if (expected === undefined) return row.spent_micros + row.held_micros === 0 ? [] : ['unexpected spend'];
+  const is: Expected = {
+    spent: row.spent_micros,
+    held: row.held_micros,
+    open: row.open_reservations,
+    aboveHold: row.overspend_micros.above_hold,
+    late: row.overspend_micros.late,
+    unreserved: row.overspend_micros.unreserved,
+    released: row.released,
+    expired: row.expired,
+  };
+  const where = `${row.scope} ${row.scope_id}`;
+  const problems = (Object.keys(is) as (keyof Expected)[])
+    .filter((field) => is[field] !== expected[field])
+    .map((field) => `${where}: ${field} is ${is[field]} and must be ${expected[field]}`);
+  if (overOf(row) > termsOf(row)) problems.push(`${where}: over its limit by more than the terms of the bound`);
+  return problems;
+}

@@ -1,0 +1,114 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { GATEWAY_EVENTS_TOPIC_OPTIONS } from '@tollkeeper/contracts';
+import { type EmbeddedMongo, startEmbeddedMongo } from '@tollkeeper/embedded-mongo';
+import { createConfiguredEventLog } from '@tollkeeper/event-log';
+import { freePort, killWithOwner } from '@tollkeeper/managed-process';
+import { createLogger, createMetrics } from '@tollkeeper/runtime';
+import { createKeysStandIn } from '@tollkeeper/testing/keys-stand-in';
+import { CALLER_TOKEN_SECRET, createPeers } from '@tollkeeper/testing/peers';
+import { createBudgetsStandIn } from './budgets.stand-in.ts';
+import { createIdentityStandIn } from './identity.stand-in.ts';
+
+const REPLICAS = 3;
+/** Longest time for a start, and for an election. */
+const PATIENCE_MS = 180_000;
+
+export type Stage = Awaited<ReturnType<typeof startStage>>;
+
+/** Three replicas of the service on three members of MongoDB, with its peers in this process. */
+export async function startStage() {
+  const logger = createLogger({ service: 'faults', level: 'silent' });
+  const directory = await mkdtemp(join(tmpdir(), 'tollkeeper-faults-'));
+  const mongo = await startEmbeddedMongo({ dataDirectory: directory, members: 3, cacheSizeMb: 128 });
+  const budgets = createBudgetsStandIn(logger);
+  const identity = createIdentityStandIn(logger);
+  const issued = createKeysStandIn();
+  const keys = createPeers(logger, [issued.service]);
+  await Promise.all([budgets.start(), identity.start(), keys.start()]);
+  const metrics = createMetrics('faults');
+  const eventLog = createConfiguredEventLog({
+    config: { EVENT_LOG_MONGODB_URI: mongo.uri, EVENT_LOG_DATABASE: 'tollkeeper_log' },
+    logger,
+    metrics,
+  });
+  await eventLog.start();
+  await eventLog.ensureTopic(GATEWAY_EVENTS_TOPIC_OPTIONS);
+
+  const env = {
+    PATH: process.env['PATH'],
+    ...{ HOST: '127.0.0.1', LOG_LEVEL: 'error', CALLER_TOKEN_SECRET, DRAIN_DELAY_MS: '0' },
+    ...{ MONGODB_URI: mongo.uri, EVENT_LOG_MONGODB_URI: mongo.uri },
+    ...{ KEYS_GRPC: keys.address, BUDGETS_GRPC: budgets.address, IDENTITY_GRPC: identity.address },
+    ...{ WORKSPACE_CALLS_PER_SECOND: '1000000', WORKSPACE_BURST_CALLS: '1000000' },
+  };
+  const replicas = await Promise.all(Array.from({ length: REPLICAS }, () => startReplica(env)));
+  return {
+    ...{ mongo, budgets, issued, eventLog, replicas },
+    async stop() {
+      await Promise.all(replicas.map((replica) => replica.kill('SIGTERM')));
+      await eventLog.stop();
+      await Promise.all([budgets.stop(), identity.stop(), keys.stop()]);
+      await mongo.stop();
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The service as its image runs it, in a process of its own that keeps its ports. */
+async function startReplica(env: NodeJS.ProcessEnv) {
+  const [http, grpc, ops] = [await freePort(), await freePort(), await freePort()];
+  const main = join(import.meta.dirname, '..', 'src', 'main.ts');
+  let child: ReturnType<typeof launch>;
+  let unwatch = () => {};
+
+  function launch() {
+    const ports = { HTTP_PORT: String(http), GRPC_PORT: String(grpc), OPS_PORT: String(ops) };
+    const args = ['--disable-warning=ExperimentalWarning', main];
+    const launched = spawn(process.execPath, args, {
+      env: { ...env, ...ports },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    unwatch = launched.pid === undefined ? () => {} : killWithOwner(launched.pid, 'SIGKILL');
+    return launched;
+  }
+  async function ready(): Promise<void> {
+    await until(async () => (await fetch(`http://127.0.0.1:${ops}/readyz`)).ok);
+  }
+  child = launch();
+  await ready();
+  return {
+    port: http,
+    async kill(signal: 'SIGKILL' | 'SIGTERM'): Promise<void> {
+      if (child.exitCode !== null || child.signalCode !== null) return;
+      const exited = once(child, 'exit');
+      child.kill(signal);
+      await exited;
+      unwatch();
+    },
+    async restart(): Promise<void> {
+      child = launch();
+      await ready();
+    },
+  };
+}
+
+export async function until(holds: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + PATIENCE_MS;
+  while (!(await holds().catch(() => false))) {
+    if (Date.now() > deadline) throw new Error('waited too long');
+    await delay(50);
+  }
+}
+
+/** Kills it, and starts it again when there is another one. */
+export async function killPrimary(mongo: EmbeddedMongo): Promise<void> {
+  const primary = await mongo.primary();
+  await primary.kill();
+  await until(async () => (await mongo.primary()).host !== primary.host);
+  await primary.restart();
+}

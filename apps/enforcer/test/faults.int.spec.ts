@@ -1,0 +1,12 @@
+import { expect, it } from '@jest/globals';
+import { runFaults } from './fault.run.ts';
+
+// As `npm run faults:enforcer`, with fewer calls.
+it('every limit holds to the micro while a replica and the primary of MongoDB are killed under calls', async () => {
+  const report = await runFaults({ calls: 2000, kills: { replica: 1, primary: 1 }, seed: 1 });
+  expect(report.problems).toEqual([]);
+  expect(report.kills).toHaveLength(2);
+  for (const kind of ['granted', 'denied', 'settled', 'settled late', 'released', 'extended', 'events', 'repeated']) {
+    expect(report.answers.get(kind)).toBeGreaterThan(0);
+  }
+});
