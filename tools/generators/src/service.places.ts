@@ -63,7 +63,10 @@ export function addToPlaces(texts: Texts, service: NewService): void {
       `| [standalone](../apps/standalone)`,
       `| [${name}](../apps/${name}) | ${mongodb ? 'a database' : 'nothing'} | ${purpose}${grpc ? '; gRPC' : ''} |\n`,
     ),
-    before(`    ingest & enforcer == gateway.events`, calls.map((peer) => `    ${name} -. gRPC .-> ${peer}\n`).join('')),
+    before(
+      `    ingest & enforcer == gateway.events`,
+      calls.map((peer) => `    ${name} -. gRPC .-> ${peer}\n`).join(''),
+    ),
   );
   edit('docs/deployment.md', before('; do\n     version=', ` ${name}`));
   texts.write(
