@@ -1,12 +1,14 @@
-import { withTransaction } from '@tollkeeper/mongo';
+import { isDuplicateKey, withTransaction } from '@tollkeeper/mongo';
 import type { ClientSession } from 'mongoose';
 import type { BootstrapStore, EnsuredOwner } from '../domain/owner.bootstrap.ts';
 import type { User } from '../domain/user.ts';
 import type { Workspace } from '../domain/workspace.ts';
 import type { IdentityModels } from './models.ts';
 
+const FIRST_OWNER = 'first-owner';
+
 export function createBootstrapStore(models: IdentityModels): BootstrapStore {
-  const { connection, users, sessions, workspaces, members } = models;
+  const { connection, users, sessions, workspaces, members, bootstraps } = models;
 
   async function ensure(session: ClientSession, newUser: User, newWorkspace: Workspace): Promise<EnsuredOwner> {
     const { id: newUserId, ...user } = newUser;
@@ -33,9 +35,15 @@ export function createBootstrapStore(models: IdentityModels): BootstrapStore {
   return {
     ensure: (user, workspace) => withTransaction(connection, (session) => ensure(session, user, workspace)),
     hasUsers: async () => (await users.exists({})) !== null,
-    ensureFirst: (user, workspace) =>
-      withTransaction(connection, async (session) =>
-        (await users.exists({}).session(session)) === null ? ensure(session, user, workspace) : null,
-      ),
+    async ensureFirst(user, workspace) {
+      // Two transactions that each make the first document of the same id could both fail. So it is there before.
+      await bootstraps.updateOne({ _id: FIRST_OWNER }, {}, { upsert: true }).catch((error: unknown) => {
+        if (!isDuplicateKey(error)) throw error;
+      });
+      return withTransaction(connection, async (session) => {
+        await bootstraps.updateOne({ _id: FIRST_OWNER }, { $inc: { attempts: 1 } }, { session });
+        return (await users.exists({}).session(session)) === null ? ensure(session, user, workspace) : null;
+      });
+    },
   };
 }

@@ -45,6 +45,13 @@ export interface StoredAgent {
   createdAt: Date;
 }
 
+export interface StoredBootstrap {
+  /** `first-owner`. */
+  _id: string;
+  /** Rises with every attempt to make the first owner, so that two attempts conflict, whomever they would make. */
+  attempts: number;
+}
+
 const text = { type: String, required: true } as const;
 const date = { type: Date, required: true } as const;
 
@@ -87,6 +94,11 @@ const agentSchema = new Schema<StoredAgent>(
 );
 agentSchema.index({ tenantId: 1, agentId: 1 }, { unique: true });
 
+const bootstrapSchema = new Schema<StoredBootstrap>(
+  { _id: text, attempts: { type: Number, default: 0 } },
+  { collection: 'bootstraps', versionKey: false },
+);
+
 /** The collections that identity owns. */
 export type IdentityModels = ReturnType<typeof createModels>;
 
@@ -99,5 +111,6 @@ export function createModels(connection: Connection) {
     workspaces: connection.model('Workspace', workspaceSchema),
     members: connection.model('Member', memberSchema),
     agents: connection.model('Agent', agentSchema),
+    bootstraps: connection.model('Bootstrap', bootstrapSchema),
   };
 }
