@@ -1,4 +1,4 @@
-import { Client, credentials, Metadata, type MethodDefinition } from '@grpc/grpc-js';
+import { Client, credentials, Metadata, type MethodDefinition, status } from '@grpc/grpc-js';
 import { enforcerService } from '@tollkeeper/contracts';
 import { AGENT_ID, AMOUNT_MICROS, PLAN_KEY, TTL_SECONDS } from './call.ts';
 import type { Decider } from './decider.ts';
@@ -14,14 +14,17 @@ export function createGrpcDecider({ addresses, apiKeys }: { addresses: string[];
   let calls = 0;
 
   function call<Request, Response>(
-    { path, requestSerialize, responseDeserialize }: MethodDefinition<Request, Response>,
+    method: MethodDefinition<Request, Response>,
     request: Request,
     metadata: Metadata,
   ): Promise<Response> {
+    const { path, requestSerialize, responseDeserialize } = method;
     const client = clients[calls++ % clients.length]!;
     return new Promise((resolve, reject) => {
       client.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, metadata, (error, response) => {
         if (error === null) resolve(response as Response);
+        // Whoever got no decision asks again, and its call takes as long as both.
+        else if (error.code === status.UNAVAILABLE) resolve(call(method, request, metadata));
         else reject(error);
       });
     });
