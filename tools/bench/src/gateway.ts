@@ -66,6 +66,7 @@ async function startContenders(): Promise<Contender[]> {
     ...{ HOST: '127.0.0.1', HTTP_PORT: '0', PUBLIC_URL: 'http://localhost:8080', CALLER_TOKEN_SECRET },
     ...{ IDENTITY_GRPC: identity.grpcAddress, IDENTITY_HTTP: identity.httpUrl },
     ...{ DASHBOARD_HTTP: upstream.url, KEYS_HTTP: upstream.url, INGEST_HTTP: upstream.url },
+    ENFORCER_HTTP: upstream.url,
     ...{ BUDGETS_HTTP: upstream.url, ALERTS_HTTP: upstream.url },
   };
   const gateway = await start<{ url: string }>('gateway.server.ts', environment, NODE_FLAGS);
