@@ -2,6 +2,7 @@ import { alertsConfig, createAlerts } from '@tollkeeper/alerts';
 import { budgetsConfig, createBudgets } from '@tollkeeper/budgets';
 import { createDashboard, dashboardConfig } from '@tollkeeper/dashboard';
 import { createEnforcer, enforcerConfig } from '@tollkeeper/enforcer';
+import { createConsole, consoleConfig } from '@tollkeeper/console';
 import type { EventLog } from '@tollkeeper/event-log';
 import { createGateway, gatewayConfig } from '@tollkeeper/gateway';
 import { createIdentity, identityConfig } from '@tollkeeper/identity';
@@ -50,6 +51,7 @@ export const PARTS = {
   alerts: part(alertsConfig, createAlerts),
   notifier: part(notifierConfig, createNotifier),
   enforcer: part(enforcerConfig, createEnforcer),
+  console: part(consoleConfig, createConsole),
   gateway: part(gatewayConfig, createGateway),
 } satisfies Record<ServiceName, Part>;
 

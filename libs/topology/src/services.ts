@@ -13,6 +13,7 @@ export const SERVICES = [
   'alerts',
   'notifier',
   'enforcer',
+  'console',
   'gateway',
 ] as const;
 export type ServiceName = (typeof SERVICES)[number];
@@ -127,6 +128,19 @@ export const TOPOLOGY: Readonly<Record<ServiceName, ServiceEntry<ServiceName>>> 
     settings: [],
     internet: false,
     memoryMib: 768,
+  },
+  /** The console, the pages for people in a browser. */
+  console: {
+    serves: ['http'],
+    open: [],
+    calls: {},
+    reads: [],
+    writes: [],
+    mongodb: false,
+    secrets: ['CALLER_TOKEN_SECRET'],
+    settings: [],
+    internet: false,
+    memoryMib: 384,
   },
   /** The edge. */
   gateway: {
