@@ -1,0 +1,29 @@
+import { fileURLToPath } from 'node:url';
+import react from '@vitejs/plugin-react';
+import { defineConfig } from 'vite';
+
+/** The pages. `dist/web` is what the service serves. */
+export default defineConfig({
+  root: fileURLToPath(new URL('web', import.meta.url)),
+  plugins: [react()],
+  resolve: { conditions: ['@tollkeeper/source', 'module', 'browser', 'import', 'default'] },
+  build: {
+    outDir: fileURLToPath(new URL('dist/web', import.meta.url)),
+    emptyOutDir: true,
+    target: 'es2023',
+    // The policy of the pages allows no data: script and no inline script, so nothing is inlined.
+    assetsInlineLimit: 0,
+    modulePreload: { polyfill: false },
+    reportCompressedSize: false,
+  },
+  // With a running `npm start`, `npm run dev -w @tollkeeper/console` shows changes at once.
+  server: {
+    proxy: {
+      '^/(api|w/[^/]+/api|openapi.json|docs)': {
+        target: process.env['TOLLKEEPER_URL'] ?? 'http://localhost:8080',
+        // The API refuses changes whose Origin is not its own Host.
+        changeOrigin: false,
+      },
+    },
+  },
+});

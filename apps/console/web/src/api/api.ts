@@ -1,0 +1,154 @@
+import {
+  keepPreviousData,
+  QueryClient,
+  useInfiniteQuery,
+  useMutation,
+  type UseMutationResult,
+  useQuery,
+  useQueryClient,
+  type UseQueryResult,
+} from '@tanstack/react-query';
+import { type ApiAnswer, type ApiInput, createManagementApi } from '@tollkeeper/client';
+import { type Operations, TollkeeperError, TollkeeperUnavailable } from '@tollkeeper/client';
+import { createContext, useContext } from 'react';
+import { connection } from './session.ts';
+
+export type { Api } from '@tollkeeper/client';
+export { TollkeeperError, TollkeeperUnavailable };
+
+/** Figures follow within this time while the page is visible. */
+const LIVE_MS = 5_000;
+
+/** Slug of the workspace that the page is about; undefined outside of one. */
+export const WorkspaceSlug = createContext<string | undefined>(undefined);
+
+/** Calls one operation of the public API, with the session of the browser. */
+export async function callApi<O extends keyof Operations>(
+  workspace: string | undefined,
+  operation: O,
+  input: ApiInput<O>,
+): Promise<ApiAnswer<O>> {
+  const api = createManagementApi({ url: location.origin, ...(workspace !== undefined && { workspace }) });
+  try {
+    // The input of an operation is optional where it takes none, which its type cannot say for any operation.
+    const answer = await (api.call as (operation: O, input: ApiInput<O>) => Promise<ApiAnswer<O>>)(operation, input);
+    connection.serverAnswered();
+    return answer;
+  } catch (error) {
+    if (error instanceof TollkeeperUnavailable) connection.serverLost();
+    else if (error instanceof TollkeeperError) {
+      if (error.status === 401 && !operation.startsWith('POST /api/v1/auth/')) connection.sessionEnded();
+      else connection.serverAnswered();
+    }
+    throw error;
+  }
+}
+
+type Reads = Extract<keyof Operations, `GET ${string}`>;
+type Changes = Exclude<keyof Operations, `GET ${string}`>;
+
+export interface ReadOptions {
+  /** Asked again every few seconds while the page is visible. */
+  live?: boolean;
+  enabled?: boolean;
+}
+
+/**
+ * The answer of an operation that reads. While the input changes, such as the range, the last answer stays, so that
+ * nothing jumps. The client of the API tries again by itself.
+ */
+export function useRead<O extends Reads>(
+  operation: O,
+  input: Omit<ApiInput<O>, 'signal'>,
+  { live = false, enabled = true }: ReadOptions = {},
+): UseQueryResult<ApiAnswer<O>, Error> {
+  const workspace = useContext(WorkspaceSlug);
+  return useQuery<ApiAnswer<O>, Error>({
+    queryKey: [workspace, operation, input],
+    queryFn: ({ signal }) => callApi(workspace, operation, { ...input, signal } as unknown as ApiInput<O>),
+    refetchInterval: live ? () => (connection.current().ended ? false : LIVE_MS) : false,
+    placeholderData: keepPreviousData,
+    enabled,
+  });
+}
+
+interface PageOf<Item> {
+  items: Item[];
+  next_cursor: string | null;
+}
+/** The operations that answer in pages. */
+type ReadsPages = { [O in Reads]: ApiAnswer<O> extends PageOf<unknown> ? O : never }[Reads];
+type ItemOf<O extends ReadsPages> = ApiAnswer<O> extends PageOf<infer Item> ? Item : never;
+
+export interface Pages<Item, Page> {
+  /** Of all pages that were asked for; undefined before the first one. */
+  items: Item[] | undefined;
+  first: Page | undefined;
+  /** Undefined when there are no more. */
+  more: (() => void) | undefined;
+  loadingMore: boolean;
+  query: UseQueryResult<unknown, Error>;
+}
+
+/** A list that is asked for page by page. It follows by itself while only its first page is shown. */
+export function usePages<O extends ReadsPages>(
+  operation: O,
+  input: { query: Omit<NonNullable<Operations[O]['data']['query']>, 'cursor'> },
+  { enabled = true }: { enabled?: boolean } = {},
+): Pages<ItemOf<O>, ApiAnswer<O>> {
+  const workspace = useContext(WorkspaceSlug);
+  const query = useInfiniteQuery<PageOf<ItemOf<O>>, Error>({
+    queryKey: [workspace, operation, 'pages', input],
+    queryFn: ({ signal, pageParam }) => {
+      const asked = { query: { ...input.query, ...(pageParam !== null && { cursor: pageParam }) }, signal };
+      return callApi(workspace, operation, asked as unknown as ApiInput<O>) as Promise<PageOf<ItemOf<O>>>;
+    },
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ next_cursor }) => next_cursor,
+    refetchInterval: ({ state }) => (connection.current().ended || (state.data?.pages.length ?? 0) > 1 ? false : LIVE_MS),
+    placeholderData: keepPreviousData,
+    enabled,
+  });
+  return {
+    items: query.data?.pages.flatMap(({ items }) => items),
+    first: query.data?.pages[0] as ApiAnswer<O> | undefined,
+    more: query.hasNextPage ? () => void query.fetchNextPage() : undefined,
+    loadingMore: query.isFetchingNextPage,
+    query: query as unknown as UseQueryResult<unknown, Error>,
+  };
+}
+
+/** Changes something, and then asks again for what `changes` names: the operations that would answer differently. */
+export function useChange<O extends Changes>(
+  operation: O,
+  changes: readonly Reads[],
+): UseMutationResult<ApiAnswer<O>, Error, ApiInput<O>> {
+  const workspace = useContext(WorkspaceSlug);
+  const client = useQueryClient();
+  return useMutation<ApiAnswer<O>, Error, ApiInput<O>>({
+    mutationFn: (input) => callApi(workspace, operation, input),
+    onSettled: () =>
+      client.invalidateQueries({
+        predicate: ({ queryKey }) => queryKey[0] === workspace && changes.includes(queryKey[1] as Reads),
+      }),
+  });
+}
+
+export function createQueryClient(): QueryClient {
+  return new QueryClient({
+    defaultOptions: {
+      // The client of the API repeats what may be repeated.
+      queries: { retry: false, staleTime: 2_000, networkMode: 'always' },
+      mutations: { retry: false, networkMode: 'always' },
+    },
+  });
+}
+
+/** What a person is told of an error, and the request to quote. */
+export function explain(error: unknown): { message: string; requestId: string | null } {
+  if (error instanceof TollkeeperError) {
+    const fields = error.details.map(({ path, message }) => `${path}: ${message}`).join('; ');
+    return { message: fields === '' ? error.message : `${error.message} ${fields}`, requestId: error.requestId };
+  }
+  return { message: error instanceof Error ? error.message : String(error), requestId: null };
+}

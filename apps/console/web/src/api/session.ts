@@ -1,0 +1,48 @@
+import { useSyncExternalStore } from 'react';
+
+interface Status {
+  /** The last answer said that there is no session any more. */
+  ended: boolean;
+  /** The last call found no server. */
+  lost: boolean;
+}
+
+let status: Status = { ended: false, lost: false };
+const listeners = new Set<() => void>();
+
+function set(change: Partial<Status>): void {
+  const next = { ...status, ...change };
+  if (next.ended === status.ended && next.lost === status.lost) return;
+  status = next;
+  for (const listener of listeners) listener();
+}
+
+/** What the last answers say of the session and the server. Every call of the API tells it. */
+export const connection = {
+  current: (): Status => status,
+  sessionEnded: () => set({ ended: true, lost: false }),
+  sessionBegan: () => set({ ended: false, lost: false }),
+  serverLost: () => set({ lost: true }),
+  serverAnswered: () => set({ lost: false }),
+};
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export function useConnection(): Status {
+  return useSyncExternalStore(subscribe, connection.current);
+}
+
+const KEY = 'tollkeeper.session';
+
+/**
+ * Whether this browser has logged in and not out. The cookie itself is hidden from the page; without this the first
+ * visit would ask for an account that is not there, and fail.
+ */
+export const sessionHint = {
+  get: () => localStorage.getItem(KEY) !== null,
+  set: () => localStorage.setItem(KEY, 'yes'),
+  clear: () => localStorage.removeItem(KEY),
+};

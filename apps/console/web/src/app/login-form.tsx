@@ -1,0 +1,81 @@
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { type Api, callApi, explain, TollkeeperError } from '../api/api.ts';
+import { connection, sessionHint } from '../api/session.ts';
+import { duration } from '../format/time.ts';
+import { text } from '../text/index.ts';
+import { Button } from '../ui/button.tsx';
+import { TextField } from '../ui/field.tsx';
+import { useNow } from '../ui/now.ts';
+import ui from '../ui/ui.module.css';
+import css from './shell.module.css';
+
+export interface LoginFormProps {
+  /** Given where it is known who logs in again. */
+  email?: string;
+  onDone: (account: Api.Account) => void;
+}
+
+export function LoginForm({ email: known, onDone }: LoginFormProps) {
+  const [email, setEmail] = useState(known ?? '');
+  const [password, setPassword] = useState('');
+  const [waitUntil, setWaitUntil] = useState(0);
+  const now = useNow();
+  const waitMs = waitUntil - now;
+  const login = useMutation({
+    mutationFn: () => callApi(undefined, 'POST /api/v1/auth/login', { body: { email, password } }),
+    onSuccess: (account) => {
+      sessionHint.set();
+      connection.sessionBegan();
+      onDone(account);
+    },
+    onError: (error) => {
+      if (error instanceof TollkeeperError && error.status === 429) {
+        setWaitUntil(Date.now() + (error.retryAfterMs ?? 1_000));
+      }
+    },
+  });
+  function onSubmit(event: FormEvent): void {
+    event.preventDefault();
+    login.mutate();
+  }
+  return (
+    <form className={css['form']} onSubmit={onSubmit}>
+      <TextField
+        label={text.login.email}
+        type="email"
+        name="email"
+        autoComplete="username"
+        required
+        autoFocus={known === undefined}
+        readOnly={known !== undefined}
+        value={email}
+        onChange={(event) => setEmail(event.target.value)}
+      />
+      <TextField
+        label={text.login.password}
+        type="password"
+        name="password"
+        autoComplete="current-password"
+        required
+        autoFocus={known !== undefined}
+        value={password}
+        onChange={(event) => setPassword(event.target.value)}
+      />
+      <div role="alert">
+        {waitMs > 0 ? (
+          <p className={ui['alarm']}>{text.login.wait(duration(waitMs + 999))}</p>
+        ) : (
+          login.isError && <p className={ui['alarm']}>{whatFailed(login.error)}</p>
+        )}
+      </div>
+      <Button type="submit" look="primary" busy={login.isPending && text.login.busy} disabled={waitMs > 0}>
+        {text.login.submit}
+      </Button>
+    </form>
+  );
+}
+
+function whatFailed(error: Error): string {
+  return error instanceof TollkeeperError && error.status === 401 ? text.login.wrong : explain(error).message;
+}

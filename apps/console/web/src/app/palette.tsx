@@ -1,0 +1,105 @@
+import { useNavigate } from '@tanstack/react-router';
+import { type KeyboardEvent, useId, useState } from 'react';
+import { useRead } from '../api/api.ts';
+import { text } from '../text/index.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import ui from '../ui/ui.module.css';
+import { useWorkspace } from './account.tsx';
+import { MENU } from './pages.ts';
+import css from './shell.module.css';
+import { chooseTheme, THEMES } from './theme.ts';
+
+interface Entry {
+  key: string;
+  name: string;
+  kind: string;
+  run: () => void;
+}
+
+/** Everything that has a name, found by typing a part of it. */
+export function Palette({ onClose }: { onClose: () => void }) {
+  const entries = useEntries(onClose);
+  const [typed, setTyped] = useState('');
+  const [at, setAt] = useState(0);
+  const list = useId();
+  const wanted = typed.trim().toLowerCase();
+  const found = entries.filter(({ name, key }) => `${name} ${key}`.toLowerCase().includes(wanted)).slice(0, 50);
+  const chosen = Math.min(at, found.length - 1);
+
+  function onKeyDown(event: KeyboardEvent): void {
+    const to = { ArrowDown: chosen + 1, ArrowUp: chosen - 1 }[event.key];
+    if (to !== undefined) {
+      event.preventDefault();
+      setAt(Math.min(found.length - 1, Math.max(0, to)));
+      document.getElementById(`${list}-${to}`)?.scrollIntoView({ block: 'nearest' });
+    }
+    if (event.key === 'Enter') {
+      event.preventDefault();
+      found[chosen]?.run();
+    }
+  }
+
+  return (
+    <Dialog title={text.common.palette.title} onClose={onClose}>
+      <div className={ui['field']}>
+        <input
+          autoFocus
+          role="combobox"
+          aria-expanded="true"
+          aria-controls={list}
+          aria-activedescendant={chosen < 0 ? undefined : `${list}-${chosen}`}
+          aria-label={text.common.palette.placeholder}
+          placeholder={text.common.palette.placeholder}
+          value={typed}
+          onChange={(event) => {
+            setTyped(event.target.value);
+            setAt(0);
+          }}
+          onKeyDown={onKeyDown}
+        />
+      </div>
+      <ul className={css['palette']} role="listbox" id={list} aria-label={text.common.palette.title}>
+        {found.map(({ key, name, kind, run }, index) => (
+          <li key={key} id={`${list}-${index}`} role="option" aria-selected={index === chosen} onClick={run}>
+            <span>{name}</span> <small>{kind}</small>
+          </li>
+        ))}
+      </ul>
+      {found.length === 0 && <p>{text.common.palette.nothing}</p>}
+    </Dialog>
+  );
+}
+
+function useEntries(onClose: () => void): Entry[] {
+  const { slug } = useWorkspace();
+  const navigate = useNavigate();
+  const { data } = useRead('GET /api/v1/agents', { query: { limit: 100 } });
+  const pages = MENU.map(({ to, name }) => ({
+    key: to,
+    name,
+    kind: text.common.palette.pages,
+    run: () => {
+      onClose();
+      void navigate({ to, params: { slug } });
+    },
+  }));
+  const agents = (data?.items ?? []).map(({ agent_id, display_name }) => ({
+    key: agent_id,
+    name: display_name,
+    kind: text.common.palette.agents,
+    run: () => {
+      onClose();
+      void navigate({ to: '/w/$slug/agents/$agentId', params: { slug, agentId: agent_id } });
+    },
+  }));
+  const themes = THEMES.map((theme) => ({
+    key: `theme-${theme}`,
+    name: `${text.common.theme.label}: ${text.common.theme[theme]}`,
+    kind: text.common.palette.actions,
+    run: () => {
+      onClose();
+      chooseTheme(theme);
+    },
+  }));
+  return [...pages, ...agents, ...themes];
+}

@@ -1,0 +1,172 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
+import { Fragment, useEffect, useState } from 'react';
+import { type Api, callApi, useRead } from '../api/api.ts';
+import { sessionHint, useConnection } from '../api/session.ts';
+import { text } from '../text/index.ts';
+import { Button } from '../ui/button.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Toasts } from '../ui/toasts.tsx';
+import { useMay, useWorkspace } from './account.tsx';
+import { LoginForm } from './login-form.tsx';
+import { Mark } from './mark.tsx';
+import { MENU } from './pages.ts';
+import { Palette } from './palette.tsx';
+import css from './shell.module.css';
+import { chooseTheme, THEMES, useTheme } from './theme.ts';
+import { WorkspaceDialog } from './workspace-dialog.tsx';
+
+/** What stands around every page of a workspace. */
+export function Shell({ account }: { account: Api.Account }) {
+  const workspace = useWorkspace();
+  const [open, setOpen] = useState<'menu' | 'palette' | 'workspace' | null>(null);
+  const { pathname } = useLocation();
+  useEffect(() => setOpen(null), [pathname]);
+  useEffect(() => {
+    const onKeyDown = (event: KeyboardEvent) => {
+      if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
+      event.preventDefault();
+      setOpen('palette');
+    };
+    addEventListener('keydown', onKeyDown);
+    return () => removeEventListener('keydown', onKeyDown);
+  }, []);
+
+  return (
+    <div className={css['app']}>
+      <a className={css['skip']} href="#content">
+        {text.common.skip}
+      </a>
+      <div className={css['bar']}>
+        <Brand slug={workspace.slug} />
+        <Button aria-expanded={open === 'menu'} onClick={() => setOpen(open === 'menu' ? null : 'menu')}>
+          {text.common.nav.open}
+        </Button>
+      </div>
+      <aside
+        className={css['side']}
+        data-open={open === 'menu'}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') setOpen(null);
+        }}
+      >
+        <Brand slug={workspace.slug} />
+        <button type="button" className={css['chooser']} title={text.common.workspaceMenu} onClick={() => setOpen('workspace')}>
+          <span>{workspace.name}</span> <small>{workspace.timezone}</small>
+        </button>
+        <button type="button" className={css['find']} onClick={() => setOpen('palette')}>
+          <span>{text.common.palette.open}</span> <kbd>Ctrl K</kbd>
+        </button>
+        <Menu slug={workspace.slug} />
+        <Me account={account} role={workspace.role} />
+      </aside>
+      <div>
+        <LostBanner />
+        <main className={css['main']} id="content" tabIndex={-1}>
+          <Outlet />
+        </main>
+      </div>
+      {open === 'palette' && <Palette onClose={() => setOpen(null)} />}
+      {open === 'workspace' && <WorkspaceDialog account={account} onClose={() => setOpen(null)} />}
+      <SessionEnded account={account} />
+      <Toasts />
+    </div>
+  );
+}
+
+function Brand({ slug }: { slug: string }) {
+  return (
+    <Link to="/w/$slug" params={{ slug }} className={css['brand']}>
+      <Mark />
+      {text.common.product}
+    </Link>
+  );
+}
+
+function Menu({ slug }: { slug: string }) {
+  const groups = [...new Set(MENU.map(({ group }) => group))];
+  return (
+    <nav className={css['nav']} aria-label={text.common.nav.label}>
+      {groups.map((group) => (
+        <Fragment key={group}>
+          {group !== null && <h2>{group}</h2>}
+          {MENU.filter((page) => page.group === group).map(({ to, name }) => (
+            <Link key={to} to={to} params={{ slug }} activeOptions={{ exact: to === '/w/$slug', includeSearch: false }}>
+              {name}
+              {to.endsWith('/alerts') && <FiringCount />}
+            </Link>
+          ))}
+        </Fragment>
+      ))}
+    </nav>
+  );
+}
+
+function FiringCount() {
+  const mayRead = useMay('admin');
+  const query = { status: 'firing', limit: 1 } as const;
+  const { data } = useRead('GET /api/v1/alerts', { query }, { live: true, enabled: mayRead });
+  if (data === undefined || data.total === 0) return null;
+  return (
+    <span className={css['count']}>
+      <span aria-hidden="true">{data.total}</span>
+      <span className="heard">{text.common.firing(data.total)}</span>
+    </span>
+  );
+}
+
+function Me({ account, role }: { account: Api.Account; role: Api.WorkspaceRole }) {
+  const theme = useTheme();
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  async function logOut(): Promise<void> {
+    await callApi(undefined, 'POST /api/v1/auth/logout', {});
+    sessionHint.clear();
+    client.clear();
+    await navigate({ to: '/login' });
+  }
+  return (
+    <div className={css['me']}>
+      <span>
+        {account.user.email} · {text.common.roles[role]}
+      </span>
+      <label>
+        <span className="heard">{text.common.theme.label}</span>
+        <select
+          value={theme}
+          onChange={(event) => chooseTheme(THEMES.find((each) => each === event.target.value) ?? 'system')}
+        >
+          {THEMES.map((each) => (
+            <option key={each} value={each}>
+              {text.common.theme[each]}
+            </option>
+          ))}
+        </select>
+      </label>
+      <button type="button" onClick={() => void logOut()}>
+        {text.common.logOut}
+      </button>
+    </div>
+  );
+}
+
+function LostBanner() {
+  const { lost } = useConnection();
+  return <div role="status">{lost && <p className={css['banner']}>{text.common.lost.banner}</p>}</div>;
+}
+
+/** Over the page, which stays as it is: nothing that was typed is lost. */
+function SessionEnded({ account }: { account: Api.Account }) {
+  const { ended } = useConnection();
+  const client = useQueryClient();
+  if (!ended) return null;
+  return (
+    <Dialog title={text.login.ended.title} stays onClose={() => undefined}>
+      <p>{text.login.ended.text}</p>
+      <LoginForm email={account.user.email} onDone={() => void client.invalidateQueries()} />
+      <p>
+        <a href="/login">{text.login.ended.other}</a>
+      </p>
+    </Dialog>
+  );
+}

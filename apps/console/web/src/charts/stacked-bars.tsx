@@ -1,0 +1,227 @@
+import { scaleLinear } from 'd3-scale';
+import { type KeyboardEvent, useLayoutEffect, useRef, useState } from 'react';
+import { text } from '../text/index.ts';
+import { Table } from '../ui/table.tsx';
+import css from './charts.module.css';
+import { labelled } from './ticks.ts';
+
+export interface Series {
+  key: string;
+  name: string;
+  colour: string;
+}
+
+export interface BarPoint {
+  key: string;
+  /** On the axis. */
+  label: string;
+  /** In the tip and the table: exact, with the zone's change of an hour told apart. */
+  title: string;
+  /** One for each series, from the bottom up. */
+  values: readonly number[];
+  /** It has not ended. */
+  running?: boolean;
+}
+
+export interface StackedBarsProps {
+  /** What the chart shows, in a sentence. */
+  label: string;
+  series: readonly Series[];
+  points: readonly BarPoint[];
+  /** On the axis. */
+  short: (value: number) => string;
+  /** In the tip and the table. */
+  exact: (value: number) => string;
+  /** A moment to point at, such as when a budget was used up. */
+  mark?: { index: number; text: string } | undefined;
+  height?: number;
+}
+
+const LEFT = 52;
+const TOP = 12;
+const BOTTOM = 24;
+
+/** Bars of parts that add up, by mouse, touch and keyboard, and the same numbers as a table. */
+export function StackedBars({ label, series, points, short, exact, mark, height = 250 }: StackedBarsProps) {
+  const [asTable, setAsTable] = useState(false);
+  const named = series.length > 1;
+  return (
+    <figure className={css['chart']}>
+      {asTable ? (
+        <div className={css['tableBox']} style={{ height }} role="region" aria-label={label} tabIndex={0}>
+          <Table
+            label={label}
+            rows={points.toReversed()}
+            rowKey={(point) => point.key}
+            columns={[
+              { key: 'from', head: text.common.chart.from, cell: (point) => point.title },
+              ...series.map(({ key, name }, index) => ({
+                key,
+                head: name,
+                align: 'right' as const,
+                cell: (point: BarPoint) => exact(point.values[index] ?? 0),
+              })),
+            ]}
+          />
+        </div>
+      ) : (
+        <Plot {...{ label, series, points, short, exact, mark, height }} />
+      )}
+      <div className={css['foot']}>
+        <div className={css['legend']} aria-hidden={asTable}>
+          {named &&
+            series.map(({ key, name, colour }) => (
+              <span key={key}>
+                <i className={css['swatch']} style={{ background: colour }} />
+                {name}
+              </span>
+            ))}
+        </div>
+        <button type="button" className={css['toggle']} onClick={() => setAsTable(!asTable)}>
+          {asTable ? text.common.chart.showChart : text.common.chart.showTable}
+        </button>
+      </div>
+    </figure>
+  );
+}
+
+function Plot({ label, series, points, short, exact, mark, height = 250 }: StackedBarsProps) {
+  const box = useRef<HTMLDivElement>(null);
+  const [width, setWidth] = useState(0);
+  const [active, setActive] = useState<number | null>(null);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const watch = new ResizeObserver(() => setWidth(element.clientWidth));
+    setWidth(element.clientWidth);
+    watch.observe(element);
+    return () => watch.disconnect();
+  }, []);
+
+  const sums = points.map(({ values }) => values.reduce((sum, value) => sum + value, 0));
+  const highest = Math.max(0, ...sums);
+  const y = scaleLinear()
+    .domain([0, highest === 0 ? 1 : highest])
+    .nice(4)
+    .range([height - BOTTOM, TOP]);
+  const slot = points.length === 0 ? 0 : Math.max(0, width - LEFT) / points.length;
+  const bar = Math.max(1, slot - Math.min(5, slot * 0.2));
+  const x = (index: number) => LEFT + index * slot + (slot - bar) / 2;
+
+  function onKeyDown(event: KeyboardEvent): void {
+    const last = points.length - 1;
+    const from = active ?? (event.key === 'ArrowLeft' ? last + 1 : -1);
+    const to = { ArrowRight: from + 1, ArrowLeft: from - 1, Home: 0, End: last }[event.key];
+    if (event.key === 'Escape') setActive(null);
+    if (to === undefined || last < 0) return;
+    event.preventDefault();
+    setActive(Math.min(last, Math.max(0, to)));
+  }
+
+  const shown = active === null ? undefined : points[active];
+  return (
+    <div
+      ref={box}
+      className={css['plot']}
+      style={{ height }}
+      tabIndex={0}
+      role="group"
+      aria-roledescription="chart"
+      aria-label={`${label}. ${text.common.chart.help}`}
+      onKeyDown={onKeyDown}
+      onBlur={() => setActive(null)}
+      onPointerLeave={() => setActive(null)}
+    >
+      <svg height={height} aria-hidden="true">
+        {highest > 0 &&
+          y.ticks(4).map((tick) => (
+            <g key={tick}>
+              <line className={css['grid']} x1={LEFT} x2={width} y1={y(tick)} y2={y(tick)} />
+              <text x={LEFT - 8} y={y(tick) + 4} textAnchor="end">
+                {short(tick)}
+              </text>
+            </g>
+          ))}
+        {points.map((point, index) => {
+          let top = y(0);
+          return (
+            <g key={point.key} opacity={point.running === true ? 0.7 : 1}>
+              {point.values.map((value, part) => {
+                if (value === 0) return null;
+                const size = Math.max(1, y(0) - y(value));
+                top -= size;
+                const gap = size > 3 ? 0.6 : 0;
+                const { key, colour } = series[part] ?? { key: part, colour: 'var(--c-rest)' };
+                return <rect key={key} x={x(index)} y={top} width={bar} height={size - gap} fill={colour} rx={1} />;
+              })}
+            </g>
+          );
+        })}
+        {width > 0 &&
+          labelled(points.length, Math.max(2, (width - LEFT) / 72)).map((index) => (
+            <text key={index} x={x(index)} y={height - 6}>
+              {points[index]?.label}
+            </text>
+          ))}
+        {mark !== undefined && (
+          <g className={css['mark']}>
+            <line x1={x(mark.index)} x2={x(mark.index)} y1={TOP} y2={height - BOTTOM} />
+            <text
+              x={x(mark.index) + (mark.index > points.length / 2 ? -6 : 6)}
+              y={TOP + 10}
+              textAnchor={mark.index > points.length / 2 ? 'end' : 'start'}
+            >
+              {mark.text}
+            </text>
+          </g>
+        )}
+        {points.map((point, index) => (
+          <rect
+            key={point.key}
+            className={css['hit']}
+            data-active={index === active}
+            x={LEFT + index * slot}
+            y={TOP}
+            width={slot}
+            height={height - BOTTOM - TOP}
+            onPointerEnter={() => setActive(index)}
+            onPointerDown={() => setActive(index)}
+          />
+        ))}
+      </svg>
+      {highest === 0 && <span className={css['empty']}>{text.common.chart.empty}</span>}
+      <div aria-live="polite">
+        {shown !== undefined && active !== null && (
+          <div
+            className={css['tip']}
+            style={
+              active < points.length / 2
+                ? { left: Math.min(x(active) + slot + 8, Math.max(0, width - 160)) }
+                : { right: Math.min(width - x(active) + 8, Math.max(0, width - 160)) }
+            }
+          >
+            <strong>{shown.title}</strong>
+            {shown.running === true && ` (${text.common.chart.running})`}
+            <dl>
+              {series.map(({ key, name, colour }, part) => (
+                <Line key={key} name={name} colour={colour} value={exact(shown.values[part] ?? 0)} />
+              ))}
+            </dl>
+          </div>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Line({ name, colour, value }: { name: string; colour: string; value: string }) {
+  return (
+    <>
+      <dt>
+        <i className={css['swatch']} style={{ background: colour }} />
+        {name}
+      </dt>
+      <dd>{value}</dd>
+    </>
+  );
+}

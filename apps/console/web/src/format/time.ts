@@ -1,0 +1,65 @@
+type Style = Intl.DateTimeFormatOptions;
+
+const formats = new Map<string, Intl.DateTimeFormat>();
+
+function format(instant: string | number, zone: string, style: Style): string {
+  const key = `${zone} ${JSON.stringify(style)}`;
+  let found = formats.get(key);
+  if (found === undefined) {
+    found = new Intl.DateTimeFormat('en-GB', { ...style, timeZone: zone });
+    formats.set(key, found);
+  }
+  return found.format(new Date(instant));
+}
+
+const CLOCK: Style = { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' };
+
+/** "16:02" */
+export function clock(instant: string | number, zone: string): string {
+  return format(instant, zone, CLOCK);
+}
+
+/** "16:02:09" */
+export function clockWithSeconds(instant: string | number, zone: string): string {
+  return format(instant, zone, { ...CLOCK, second: '2-digit' });
+}
+
+/** "22 Nov" */
+export function shortDay(instant: string | number, zone: string): string {
+  return format(instant, zone, { day: 'numeric', month: 'short' });
+}
+
+/** "22 November" */
+export function longDay(instant: string | number, zone: string): string {
+  return format(instant, zone, { day: 'numeric', month: 'long' });
+}
+
+/** "22 Nov 2026, 16:02:09", to be read with the zone beside it. */
+export function dateTime(instant: string | number, zone: string): string {
+  return format(instant, zone, { day: 'numeric', month: 'short', year: 'numeric', ...CLOCK, second: '2-digit' });
+}
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** "7 h 14 min", "41 min", "9 s", "3 d": the two largest units where the second one matters. */
+export function duration(ms: number): string {
+  if (ms < MINUTE) return `${Math.max(0, Math.floor(ms / SECOND))} s`;
+  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min`;
+  if (ms < DAY) {
+    const minutes = Math.floor((ms % HOUR) / MINUTE);
+    return `${Math.floor(ms / HOUR)} h${minutes === 0 ? '' : ` ${minutes} min`}`;
+  }
+  return `${Math.floor(ms / DAY)} d`;
+}
+
+/** "12 min ago", "in 3 h", "just now". */
+export function relative(instant: string | number, now: number): string {
+  const ms = new Date(instant).getTime() - now;
+  if (Math.abs(ms) < SECOND) return 'just now';
+  // Of an age the larger unit is enough.
+  const size = duration(Math.abs(ms)).replace(/ h .*/, ' h');
+  return ms < 0 ? `${size} ago` : `in ${size}`;
+}

@@ -1,0 +1,25 @@
+/** The instant at which the day ("2026-11-22") starts in the zone; with `next`, the one at which it ends. */
+export function startOfDay(day: string, zone: string, next = false): string {
+  const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
+  const wall = Date.UTC(year, month - 1, date + (next ? 1 : 0));
+  // The offset depends on the instant that is looked for; the second guess has the right one but within a change.
+  let instant = wall - offsetMs(wall, zone);
+  instant = wall - offsetMs(instant, zone);
+  return new Date(instant).toISOString();
+}
+
+function offsetMs(instant: number, zone: string): number {
+  const parts = new Intl.DateTimeFormat('en', {
+    timeZone: zone,
+    hourCycle: 'h23',
+    year: 'numeric',
+    month: 'numeric',
+    day: 'numeric',
+    hour: 'numeric',
+    minute: 'numeric',
+    second: 'numeric',
+  }).formatToParts(instant);
+  const of = (type: string) => Number(parts.find((part) => part.type === type)?.value);
+  const wall = Date.UTC(of('year'), of('month') - 1, of('day'), of('hour'), of('minute'), of('second'));
+  return wall - Math.floor(instant / 1_000) * 1_000;
+}

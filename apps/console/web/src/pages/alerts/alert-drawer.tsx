@@ -1,0 +1,173 @@
+import { Link } from '@tanstack/react-router';
+import { type Api, explain, useChange, useRead } from '../../api/api.ts';
+import { useWorkspace } from '../../app/account.tsx';
+import { alertLine } from '../../text/alerts.ts';
+import { text } from '../../text/index.ts';
+import { AgentLink } from '../../ui/agent-link.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Facts } from '../../ui/facts.tsx';
+import { Ago, At } from '../../ui/figures.tsx';
+import { Loaded, Tag, type Tone } from '../../ui/parts.tsx';
+import { AlertStatus, Severity } from '../../ui/severity.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import ui from '../../ui/ui.module.css';
+import { useAlertsSearch } from './use-alerts-search.ts';
+
+const words = text.alerts;
+const READS = ['GET /api/v1/alerts', 'GET /api/v1/alerts/{alert_id}'] as const;
+
+/** One alert: what happened, who was told, and why it fired. */
+export function AlertDrawer({ alertId }: { alertId: string }) {
+  const [, set] = useAlertsSearch();
+  const alert = useRead('GET /api/v1/alerts/{alert_id}', { path: { alert_id: alertId } }, { live: true });
+  return (
+    <Dialog side title={alert.data?.rule_name ?? words.detail} onClose={() => set({ alert: undefined })}>
+      <Loaded query={alert} height={480}>
+        {(data) => (
+          <div className={ui['stack']}>
+            <div className={ui['row']}>
+              <Severity severity={data.severity} /> <AlertStatus status={data.status} />
+            </div>
+            <p>{alertLine(data)}</p>
+            <Actions alert={data} />
+            <AlertFacts alert={data} />
+            <Deliveries deliveries={data.deliveries} />
+            <Evaluations ruleId={data.rule_id} />
+          </div>
+        )}
+      </Loaded>
+    </Dialog>
+  );
+}
+
+function Actions({ alert }: { alert: Api.Alert }) {
+  const acknowledge = useChange('POST /api/v1/alerts/{alert_id}:acknowledge', READS);
+  const resolve = useChange('POST /api/v1/alerts/{alert_id}:resolve', READS);
+  const path = { alert_id: alert.id };
+  const failed = (error: Error) => toast(explain(error).message, { tone: 'bad' });
+  if (alert.status === 'resolved') return null;
+  return (
+    <div className={ui['row']}>
+      {alert.status === 'firing' && (
+        <Button
+          busy={acknowledge.isPending && words.acknowledge}
+          onClick={() => acknowledge.mutate({ path }, { onSuccess: () => toast(words.acknowledged), onError: failed })}
+        >
+          {words.acknowledge}
+        </Button>
+      )}
+      <Button
+        look="primary"
+        busy={resolve.isPending && words.resolve}
+        onClick={() => resolve.mutate({ path }, { onSuccess: () => toast(words.resolved), onError: failed })}
+      >
+        {words.resolve}
+      </Button>
+    </div>
+  );
+}
+
+function AlertFacts({ alert }: { alert: Api.Alert }) {
+  const { slug } = useWorkspace();
+  const { scope_type, scope_id, acknowledged_at, acknowledged_by, resolved_at, sample_event_ids } = alert;
+  return (
+    <Facts
+      facts={[
+        [
+          words.fact.rule,
+          <Link key="rule" to="/w/$slug/rules" params={{ slug }}>
+            {alert.rule_name}
+          </Link>,
+        ],
+        [words.fact.scope, scope_type === 'agent' ? <AgentLink key="of" id={scope_id} /> : words.fact.workspace],
+        [
+          words.fact.window,
+          <span key="window">
+            <At at={alert.window.start} /> – <At at={alert.window.end} />
+          </span>,
+        ],
+        [words.fact.triggered, <At key="fired" at={alert.triggered_at} />],
+        [
+          words.fact.acknowledged,
+          acknowledged_at === null ? undefined : (
+            <span key="ack">
+              <At at={acknowledged_at} /> {acknowledged_by !== null && words.fact.by(acknowledged_by)}
+            </span>
+          ),
+        ],
+        [words.fact.resolved, resolved_at === null ? undefined : <At key="resolved" at={resolved_at} />],
+        [
+          words.fact.samples,
+          <span key="samples" className={ui['id']}>
+            {sample_event_ids.slice(0, 5).join(', ')}
+          </span>,
+        ],
+      ]}
+    />
+  );
+}
+
+const DELIVERY_TONES: Record<string, Tone> = { delivered: 'ok', failed: 'bad', retrying: 'warn' };
+
+function Deliveries({ deliveries }: { deliveries: Api.AlertDelivery[] }) {
+  const channels = useRead('GET /api/v1/alerts/channels', {});
+  const nameOf = (id: string) => channels.data?.items.find((each) => each.id === id)?.name ?? id;
+  return (
+    <section>
+      <h3>{words.deliveries}</h3>
+      {deliveries.length === 0 && <p className={ui['hint']}>{words.noDeliveries}</p>}
+      <ol className={ui['steps']}>
+        {deliveries.map((each) => (
+          <li key={`${each.type} ${each.channel_id}`}>
+            <Tag tone={DELIVERY_TONES[each.status] ?? 'calm'}>{each.status}</Tag> <strong>{nameOf(each.channel_id)}</strong>{' '}
+            {words.delivery[each.type]} · {words.delivery.attempts(each.attempts)}
+            {each.response_status !== null && ` · ${words.delivery.answered(each.response_status)}`}
+            {each.last_attempt_at !== null && (
+              <>
+                {' '}
+                · <At at={each.last_attempt_at} />
+              </>
+            )}
+            {each.next_attempt_at !== null && each.status !== 'delivered' && (
+              <>
+                {' '}
+                · {words.delivery.next} <Ago at={each.next_attempt_at} />
+              </>
+            )}
+            {each.error !== null && <div className={ui['problem']}>{each.error}</div>}
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function Evaluations({ ruleId }: { ruleId: string }) {
+  const list = useRead('GET /api/v1/alerts/rules/{rule_id}/evaluations', { path: { rule_id: ruleId } });
+  return (
+    <section>
+      <h3>{words.evaluations}</h3>
+      <Loaded query={list} height={120}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <p className={ui['hint']}>{words.noEvaluations}</p>
+          ) : (
+            <ol className={ui['steps']}>
+              {items.slice(0, 20).map((each) => (
+                <li key={`${each.event_id} ${each.evaluated_at}`}>
+                  <At at={each.event_time} /> {words.evaluation[each.reason]}{' '}
+                  <span className={ui['hint']}>
+                    {each.spend === null
+                      ? words.evaluation.counted(each.event_count, each.threshold)
+                      : words.evaluation.spent(each.spend.settled_micros, each.spend.threshold_micros)}
+                  </span>
+                </li>
+              ))}
+            </ol>
+          )
+        }
+      </Loaded>
+    </section>
+  );
+}

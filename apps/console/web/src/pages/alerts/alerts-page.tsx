@@ -1,0 +1,164 @@
+import { type Api, useRead } from '../../api/api.ts';
+import { useMay } from '../../app/account.tsx';
+import { useSpan } from '../../app/span.ts';
+import { exactCount } from '../../format/numbers.ts';
+import { startOfDay } from '../../format/zoned.ts';
+import { alertLine } from '../../text/alerts.ts';
+import { text } from '../../text/index.ts';
+import { Button } from '../../ui/button.tsx';
+import { SelectField, TextField } from '../../ui/field.tsx';
+import { Ago } from '../../ui/figures.tsx';
+import { Card, Loaded, NotAllowed, Note, PageHead } from '../../ui/parts.tsx';
+import { AlertStatus, Severity } from '../../ui/severity.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import ui from '../../ui/ui.module.css';
+import { AlertDrawer } from './alert-drawer.tsx';
+import { SEVERITIES, STATUSES } from './alerts-search.ts';
+import { useAlertsSearch } from './use-alerts-search.ts';
+
+const words = text.alerts;
+const PAGE = 50;
+
+export function AlertsPage() {
+  const mayRead = useMay('admin');
+  const [{ alert }] = useAlertsSearch();
+  return (
+    <>
+      <PageHead title={words.title} line={words.line} />
+      <Card>{mayRead ? <History /> : <NotAllowed needed="admin" />}</Card>
+      {mayRead && alert !== undefined && <AlertDrawer alertId={alert} />}
+    </>
+  );
+}
+
+function History() {
+  const { zone } = useSpan();
+  const [{ severity, status, rule, from, to, offset = 0 }, set] = useAlertsSearch();
+  const query = {
+    limit: PAGE,
+    offset,
+    ...(severity !== undefined && { severity }),
+    ...(status !== undefined && { status }),
+    ...(rule !== undefined && { rule_id: rule }),
+    ...(from !== undefined && { from: startOfDay(from, zone) }),
+    ...(to !== undefined && { to: startOfDay(to, zone, true) }),
+  };
+  const alerts = useRead('GET /api/v1/alerts', { query }, { live: true });
+  const columns: Column<Api.Alert>[] = [
+    { key: 'severity', head: words.column.severity, cell: (row) => <Severity severity={row.severity} /> },
+    {
+      key: 'alert',
+      head: words.column.alert,
+      cell: (row) => (
+        <>
+          <button type="button" className={ui['linkButton']} onClick={() => set({ alert: row.id })}>
+            {row.rule_name}
+          </button>
+          <div className={ui['hint']}>{alertLine(row)}</div>
+        </>
+      ),
+    },
+    { key: 'status', head: words.column.status, cell: (row) => <AlertStatus status={row.status} /> },
+    {
+      key: 'told',
+      head: words.column.told,
+      wide: true,
+      cell: ({ deliveries }) =>
+        deliveries.length === 0 ? text.common.none : [...new Set(deliveries.map((each) => each.status))].join(', '),
+    },
+    { key: 'when', head: words.column.when, align: 'right', cell: (row) => <Ago at={row.triggered_at} /> },
+  ];
+  return (
+    <>
+      <Filters />
+      <Loaded query={alerts} height={480}>
+        {({ items, total }) =>
+          items.length === 0 ? (
+            <Note title={words.none.title}>{words.none.text}</Note>
+          ) : (
+            <>
+              <Table label={words.title} columns={columns} rows={items} rowKey={({ id }) => id} />
+              <div className={ui['row']}>
+                <Button disabled={offset === 0} onClick={() => set({ offset: Math.max(0, offset - PAGE) || undefined })}>
+                  {words.newer}
+                </Button>
+                <span>{words.page(offset + 1, offset + items.length, exactCount(total))}</span>
+                <Button disabled={offset + items.length >= total} onClick={() => set({ offset: offset + PAGE })}>
+                  {words.older}
+                </Button>
+              </div>
+            </>
+          )
+        }
+      </Loaded>
+    </>
+  );
+}
+
+function Filters() {
+  const [{ severity, status, rule, from, to }, set] = useAlertsSearch();
+  const rules = useRead('GET /api/v1/alerts/rules', {});
+  const filtered = [severity, status, rule, from, to].some((each) => each !== undefined);
+  return (
+    <div className={ui['filters']}>
+      <SelectField
+        label={words.filter.status}
+        value={status ?? ''}
+        onChange={({ target }) => set({ status: STATUSES.find((each) => each === target.value) })}
+      >
+        <option value="">{words.filter.any}</option>
+        {STATUSES.map((each) => (
+          <option key={each} value={each}>
+            {words.status[each]}
+          </option>
+        ))}
+      </SelectField>
+      <SelectField
+        label={words.filter.severity}
+        value={severity ?? ''}
+        onChange={({ target }) => set({ severity: SEVERITIES.find((each) => each === target.value) })}
+      >
+        <option value="">{words.filter.any}</option>
+        {SEVERITIES.map((each) => (
+          <option key={each} value={each}>
+            {words.severity[each]}
+          </option>
+        ))}
+      </SelectField>
+      <SelectField
+        label={words.filter.rule}
+        value={rule ?? ''}
+        onChange={({ target }) => set({ rule: target.value === '' ? undefined : target.value })}
+      >
+        <option value="">{words.filter.any}</option>
+        {rules.data?.items.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </SelectField>
+      <TextField
+        label={words.filter.from}
+        type="date"
+        value={from ?? ''}
+        onChange={({ target }) => set({ from: target.value || undefined })}
+      />
+      <TextField
+        label={words.filter.to}
+        type="date"
+        value={to ?? ''}
+        onChange={({ target }) => set({ to: target.value || undefined })}
+      />
+      {filtered && (
+        <Button
+          look="quiet"
+          onClick={() =>
+            set({ severity: undefined, status: undefined, rule: undefined, from: undefined, to: undefined })
+          }
+        >
+          {words.filter.clear}
+        </Button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,31 @@
+export const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info'] as const;
+export const STATUSES = ['firing', 'acknowledged', 'resolved'] as const;
+
+/** The filters, the page of the list, and the alert in the drawer, for whoever gets the address sent. */
+export interface AlertsSearch {
+  severity?: (typeof SEVERITIES)[number];
+  status?: (typeof STATUSES)[number];
+  rule?: string;
+  /** Days of the page's zone, "2026-11-22". */
+  from?: string;
+  to?: string;
+  offset?: number;
+  alert?: string;
+}
+
+const DAY = /^\d{4}-\d\d-\d\d$/;
+
+export function parseAlertsSearch(search: Record<string, unknown>): AlertsSearch {
+  const { rule, from, to, offset, alert } = search;
+  const severity = SEVERITIES.find((each) => each === search['severity']);
+  const status = STATUSES.find((each) => each === search['status']);
+  return {
+    ...(severity !== undefined && { severity }),
+    ...(status !== undefined && { status }),
+    ...(typeof rule === 'string' && { rule }),
+    ...(typeof from === 'string' && DAY.test(from) && { from }),
+    ...(typeof to === 'string' && DAY.test(to) && { to }),
+    ...(typeof offset === 'number' && Number.isInteger(offset) && offset > 0 && { offset }),
+    ...(typeof alert === 'string' && { alert }),
+  };
+}

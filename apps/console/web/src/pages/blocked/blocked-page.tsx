@@ -1,0 +1,153 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
+import { type Api, type Pages, usePages } from '../../api/api.ts';
+import { useSpan } from '../../app/span.ts';
+import { exactCount } from '../../format/numbers.ts';
+import { text } from '../../text/index.ts';
+import { AgentLink } from '../../ui/agent-link.tsx';
+import { At, Money } from '../../ui/figures.tsx';
+import { Card, Loaded, Note, PageHead, Segments, Tag } from '../../ui/parts.tsx';
+import { SpanBar } from '../../ui/span-bar.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import ui from '../../ui/ui.module.css';
+import type { BlockedSearch } from './blocked-search.ts';
+import { EventDrawer } from './event-drawer.tsx';
+import { RunDrawer } from './run-drawer.tsx';
+
+const words = text.blocked;
+
+export function BlockedPage() {
+  const { kind = 'budget', event, run } = useSearch({ from: '/account/w/$slug/blocked' });
+  const show = useShow();
+  return (
+    <>
+      <PageHead title={words.title} line={words.line}>
+        <Segments
+          label={words.kind}
+          value={kind}
+          options={(['budget', 'guard'] as const).map((each) => [each, words.kinds[each]] as const)}
+          onChange={(next) => show({ kind: next })}
+        />
+        <SpanBar />
+      </PageHead>
+      {kind === 'budget' ? <ByBudget /> : <ByGuard />}
+      {event !== undefined && <EventDrawer kind={kind} eventId={event} />}
+      {run !== undefined && <RunDrawer kind={kind} runId={run} />}
+    </>
+  );
+}
+
+/** Shows another part of the page, and says so in its address. */
+function useShow() {
+  const navigate = useNavigate();
+  return (change: BlockedSearch) =>
+    void navigate({
+      from: '/w/$slug/blocked',
+      to: '.',
+      search: ({ range, zone, kind }) => ({
+        ...(range !== undefined && { range }),
+        ...(zone !== undefined && { zone }),
+        ...(kind !== undefined && { kind }),
+        ...change,
+      }),
+    });
+}
+
+function ByBudget() {
+  const { query } = useSpan();
+  const list = usePages('GET /api/v1/dashboard/budget-blocked', { query: { ...query, limit: 100 } });
+  const columns: Column<Api.BudgetBlocked>[] = [
+    ...firstColumns<Api.BudgetBlocked>(),
+    { key: 'scope', head: words.column.budget, cell: ({ scope }) => <Tag tone="bad">{scope}</Tag> },
+    { key: 'requested', head: words.column.requested, align: 'right', cell: (row) => <Money micros={row.requested_micros} /> },
+    {
+      key: 'used',
+      head: words.column.used,
+      align: 'right',
+      wide: true,
+      cell: (row) => (
+        <>
+          <Money micros={row.spent_micros} /> / <Money micros={row.daily_budget_usd_micros} />
+        </>
+      ),
+    },
+    runColumn(),
+  ];
+  return <BlockedList list={list} columns={columns} kind="budget" />;
+}
+
+function ByGuard() {
+  const { query } = useSpan();
+  const list = usePages('GET /api/v1/dashboard/guard-blocked', { query: { ...query, limit: 100 } });
+  const columns: Column<Api.GuardBlocked>[] = [
+    ...firstColumns<Api.GuardBlocked>(),
+    { key: 'guard', head: words.column.guard, cell: ({ guard }) => <Tag tone="warn">{guard}</Tag> },
+    { key: 'reason', head: words.column.reason, wide: true, cell: ({ reason }) => reason },
+    runColumn(),
+  ];
+  return <BlockedList list={list} columns={columns} kind="guard" />;
+}
+
+interface Blocked {
+  event_id: string;
+  run_id: string;
+  agent_id: string;
+  occurred_at: string;
+}
+
+function firstColumns<Row extends Blocked>(): Column<Row>[] {
+  return [
+    { key: 'when', head: words.column.when, cell: (row) => <EventButton row={row} /> },
+    { key: 'agent', head: words.column.agent, cell: ({ agent_id }) => <AgentLink id={agent_id} /> },
+  ];
+}
+
+function runColumn<Row extends Blocked>(): Column<Row> {
+  return { key: 'run', head: words.column.run, wide: true, cell: (row) => <RunButton id={row.run_id} /> };
+}
+
+function EventButton({ row }: { row: Blocked }) {
+  const show = useShow();
+  return (
+    <button type="button" className={ui['linkButton']} onClick={() => show({ event: row.event_id })}>
+      <At at={row.occurred_at} />
+    </button>
+  );
+}
+
+function RunButton({ id }: { id: string }) {
+  const show = useShow();
+  return (
+    <button type="button" className={ui['linkButton']} onClick={() => show({ run: id })}>
+      <span className={ui['id']}>{id}</span>
+    </button>
+  );
+}
+
+interface BlockedListProps<Row> {
+  list: Pages<Row, { total: number }>;
+  columns: readonly Column<Row>[];
+  kind: 'budget' | 'guard';
+}
+
+function BlockedList<Row extends Blocked>({ list, columns, kind }: BlockedListProps<Row>) {
+  return (
+    <Card title={list.first === undefined ? words.kinds[kind] : words.total(exactCount(list.first.total))}>
+      <Loaded query={list.query} height={400}>
+        {() =>
+          list.items === undefined || list.items.length === 0 ? (
+            <Note title={words.none[kind].title}>{words.none[kind].text}</Note>
+          ) : (
+            <Table
+              label={words.kinds[kind]}
+              columns={columns}
+              rows={list.items}
+              rowKey={({ event_id }) => event_id}
+              more={list.more}
+              loadingMore={list.loadingMore}
+            />
+          )
+        }
+      </Loaded>
+    </Card>
+  );
+}

@@ -1,0 +1,113 @@
+import { Link } from '@tanstack/react-router';
+import { type Api, useRead } from '../../api/api.ts';
+import { useMay, useWorkspace } from '../../app/account.tsx';
+import { useSpan } from '../../app/span.ts';
+import { text } from '../../text/index.ts';
+import { AgentLink } from '../../ui/agent-link.tsx';
+import { CopyButton } from '../../ui/copy.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Facts } from '../../ui/facts.tsx';
+import { At } from '../../ui/figures.tsx';
+import { Loaded } from '../../ui/parts.tsx';
+import ui from '../../ui/ui.module.css';
+import { useClose } from './use-close.ts';
+
+const words = text.blocked;
+
+/** One blocked call: why, and what would unblock it. */
+export function EventDrawer({ kind, eventId }: { kind: 'budget' | 'guard'; eventId: string }) {
+  const close = useClose();
+  return (
+    <Dialog side title={words.event} onClose={close}>
+      {kind === 'budget' ? <BudgetEvent eventId={eventId} /> : <GuardEvent eventId={eventId} />}
+    </Dialog>
+  );
+}
+
+function BudgetEvent({ eventId }: { eventId: string }) {
+  const { query } = useSpan();
+  const { slug } = useWorkspace();
+  const mayEdit = useMay('owner');
+  const details = useRead('GET /api/v1/dashboard/budget-blocked/details', { query: { ...query, event_id: eventId } });
+  return (
+    <Loaded query={details} height={360}>
+      {(data) => {
+        if (!('event' in data)) return null;
+        const { event } = data;
+        const { scope, requested_micros, spent_micros, daily_budget_usd_micros } = event;
+        return (
+          <>
+            <Explained
+              why={words.budgetWhy(scope, requested_micros, spent_micros, daily_budget_usd_micros)}
+              unblock={words.budgetUnblock(scope, spent_micros + requested_micros)}
+            />
+            {mayEdit && (
+              <p>
+                <Link to="/w/$slug/budgets" params={{ slug }}>
+                  {words.toBudget}
+                </Link>
+              </p>
+            )}
+            <EventFacts event={event} />
+          </>
+        );
+      }}
+    </Loaded>
+  );
+}
+
+function GuardEvent({ eventId }: { eventId: string }) {
+  const { query } = useSpan();
+  const details = useRead('GET /api/v1/dashboard/guard-blocked/details', { query: { ...query, event_id: eventId } });
+  return (
+    <Loaded query={details} height={360}>
+      {(data) =>
+        'event' in data ? (
+          <>
+            <Explained why={`${data.event.guard}: ${data.event.reason}`} unblock={words.guardUnblock} />
+            <EventFacts event={data.event} />
+          </>
+        ) : null
+      }
+    </Loaded>
+  );
+}
+
+function Explained({ why, unblock }: { why: string; unblock: string }) {
+  return (
+    <div className={ui['stack']}>
+      <section>
+        <h3>{words.why}</h3>
+        <p>{why}</p>
+      </section>
+      <section>
+        <h3>{words.unblock}</h3>
+        <p>{unblock}</p>
+      </section>
+    </div>
+  );
+}
+
+function EventFacts({ event }: { event: Api.BudgetBlockedEvent | Api.GuardBlockedEvent }) {
+  const plan = 'plan_key' in event ? event.plan_key : undefined;
+  return (
+    <Facts
+      facts={[
+        [words.fact.when, <At key="at" at={event.occurred_at} />],
+        [words.fact.agent, <AgentLink key="agent" id={event.agent_id} />],
+        [words.fact.plan, plan],
+        [words.fact.run, <Id key="run" name="run" id={event.run_id} />],
+        [words.fact.event, <Id key="event" name="event" id={event.event_id} />],
+        [words.fact.source, event.source],
+      ]}
+    />
+  );
+}
+
+export function Id({ name, id }: { name: string; id: string }) {
+  return (
+    <>
+      <span className={ui['id']}>{id}</span> <CopyButton value={id} label={words.copyId(name)} />
+    </>
+  );
+}

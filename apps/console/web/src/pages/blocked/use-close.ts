@@ -1,0 +1,12 @@
+import { useNavigate } from '@tanstack/react-router';
+
+/** Closes the drawer: the address no longer names what was in it. */
+export function useClose(): () => void {
+  const navigate = useNavigate();
+  return () =>
+    void navigate({
+      from: '/w/$slug/blocked',
+      to: '.',
+      search: ({ event: _event, run: _run, ...rest }) => rest,
+    });
+}

@@ -1,0 +1,95 @@
+import { useState } from 'react';
+import { type Api, useChange, useRead } from '../../api/api.ts';
+import { useWorkspace } from '../../app/account.tsx';
+import { text } from '../../text/index.ts';
+import { AgentLink } from '../../ui/agent-link.tsx';
+import { TextField } from '../../ui/field.tsx';
+import { Ago, Money } from '../../ui/figures.tsx';
+import { Card, Loaded, Note } from '../../ui/parts.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import ui from '../../ui/ui.module.css';
+import { BudgetCell } from './budget-cell.tsx';
+import { useLimitOf } from './use-limits.ts';
+
+const words = text.budgets;
+
+export function AgentBudgets() {
+  const { id: tenant_id } = useWorkspace();
+  const [wanted, setWanted] = useState('');
+  const list = useRead('GET /api/v1/workspaces/{tenant_id}/budgets/agents', { path: { tenant_id } });
+  const change = useChange('PUT /api/v1/workspaces/{tenant_id}/budgets/agents/{agent_id}', [
+    'GET /api/v1/workspaces/{tenant_id}/budgets/agents',
+    'GET /api/v1/limits',
+    'GET /api/v1/dashboard/top-agents/details',
+  ]);
+  const limitOf = useLimitOf('agent');
+  const columns: Column<Api.AgentBudgetItem>[] = [
+    {
+      key: 'agent',
+      head: words.column.agent,
+      cell: ({ agent_id, display_name }) => <AgentLink id={agent_id} name={display_name} />,
+    },
+    {
+      key: 'budget',
+      head: words.column.budget,
+      cell: ({ agent_id, display_name, daily_budget_usd_micros }) => {
+        const limit = limitOf(agent_id);
+        return (
+          <BudgetCell
+            name={display_name}
+            micros={daily_budget_usd_micros}
+            usedMicros={limit && limit.spent_micros + limit.held_micros}
+            save={(micros) =>
+              change.mutateAsync({ path: { tenant_id, agent_id }, body: { daily_budget_usd_micros: micros } })
+            }
+          />
+        );
+      },
+    },
+    {
+      key: 'used',
+      head: words.column.used,
+      align: 'right',
+      wide: true,
+      cell: ({ agent_id }) => <Used limit={limitOf(agent_id)} />,
+    },
+    {
+      key: 'left',
+      head: words.column.left,
+      align: 'right',
+      wide: true,
+      cell: ({ agent_id }) => <Left limit={limitOf(agent_id)} />,
+    },
+    {
+      key: 'changed',
+      head: words.column.changed,
+      align: 'right',
+      wide: true,
+      cell: ({ updated_at }) => (updated_at === null ? text.common.none : <Ago at={updated_at} />),
+    },
+  ];
+  const search = wanted.trim().toLowerCase();
+  return (
+    <Card title={words.agents}>
+      <div className={ui['stack']}>
+        <TextField label={words.search} type="search" value={wanted} onChange={(event) => setWanted(event.target.value)} />
+        <Loaded query={list} height={320}>
+          {({ items }) => {
+            const found = items.filter((each) => `${each.agent_id} ${each.display_name}`.toLowerCase().includes(search));
+            if (items.length === 0) return <Note title={words.noAgents.title}>{words.noAgents.text}</Note>;
+            if (found.length === 0) return <p>{words.noMatch}</p>;
+            return <Table label={words.agents} columns={columns} rows={found} rowKey={({ agent_id }) => agent_id} />;
+          }}
+        </Loaded>
+      </div>
+    </Card>
+  );
+}
+
+export function Used({ limit }: { limit: Api.Limit | undefined }) {
+  return limit === undefined ? text.common.none : <Money micros={limit.spent_micros} />;
+}
+
+export function Left({ limit }: { limit: Api.Limit | undefined }) {
+  return limit === undefined ? text.common.none : <Money micros={limit.remaining_micros} />;
+}

@@ -1,0 +1,117 @@
+import { type FormEvent, useRef, useState } from 'react';
+import { explain } from '../../api/api.ts';
+import { editableMoney, exactMoney, money, parseMoney } from '../../format/money.ts';
+import { text } from '../../text/index.ts';
+import { Button } from '../../ui/button.tsx';
+import { Money } from '../../ui/figures.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import ui from '../../ui/ui.module.css';
+
+const words = text.budgets;
+
+export interface BudgetCellProps {
+  /** Whose budget it is, as people call it. */
+  name: string;
+  micros: number | null;
+  /** Spent and held today, where that is known. */
+  usedMicros: number | undefined;
+  /** Null takes the budget away. */
+  save: (micros: number | null) => Promise<unknown>;
+  /** Whether it may be taken away. */
+  optional?: boolean;
+}
+
+/** A daily budget that is edited where it stands, with a way back. */
+export function BudgetCell({ name, micros, usedMicros, save, optional = true }: BudgetCellProps) {
+  const [draft, setDraft] = useState<string | null>(null);
+  const [problem, setProblem] = useState<string | null>(null);
+  const [warned, setWarned] = useState(false);
+  const [working, setWorking] = useState(false);
+  const edit = useRef<HTMLButtonElement>(null);
+
+  function stop(): void {
+    setDraft(null);
+    setProblem(null);
+    setWarned(false);
+    // To where the keyboard was before.
+    setTimeout(() => edit.current?.focus());
+  }
+
+  async function store(next: number | null, before: number | null): Promise<void> {
+    await save(next);
+    toast(next === null ? words.removed(name) : words.saved(name, exactMoney(next)), {
+      ...((optional || before !== null) && {
+        undo: () => void store(before, next).catch((error) => toast(explain(error).message, { tone: 'bad' })),
+      }),
+    });
+  }
+
+  async function onSubmit(event: FormEvent): Promise<void> {
+    event.preventDefault();
+    const empty = draft?.trim() === '';
+    const next = empty && optional ? null : parseMoney(draft ?? '');
+    if (next === null && !(empty && optional)) return setProblem(text.common.money.bad);
+    if (next !== null && usedMicros !== undefined && next < usedMicros && !warned) {
+      setWarned(true);
+      return setProblem(words.below(name, money(usedMicros)));
+    }
+    if (next === micros) return stop();
+    setWorking(true);
+    try {
+      await store(next, micros);
+      stop();
+    } catch (error) {
+      setProblem(explain(error).message);
+    } finally {
+      setWorking(false);
+    }
+  }
+
+  if (draft === null) {
+    return (
+      <span className={ui['row']}>
+        {micros === null ? <span className={ui['hint']}>{words.unset}</span> : <Money micros={micros} />}
+        <Button
+          ref={edit}
+          look="quiet"
+          aria-label={`${micros === null ? words.set : text.common.action.edit}: ${name}`}
+          onClick={() => setDraft(micros === null ? '' : editableMoney(micros))}
+        >
+          {micros === null ? words.set : text.common.action.edit}
+        </Button>
+      </span>
+    );
+  }
+  return (
+    <form
+      className={ui['field']}
+      onSubmit={(event) => void onSubmit(event)}
+      onKeyDown={(event) => {
+        if (event.key === 'Escape') stop();
+      }}
+    >
+      <span className={ui['row']}>
+        <input
+          className={ui['short']}
+          autoFocus
+          inputMode="decimal"
+          aria-label={words.field(name)}
+          aria-invalid={problem !== null}
+          value={draft}
+          onChange={(event) => {
+            setDraft(event.target.value);
+            setProblem(null);
+            setWarned(false);
+          }}
+        />
+        <Button type="submit" look="primary" busy={working && text.common.action.saving}>
+          {warned ? words.saveAnyway : text.common.action.save}
+        </Button>
+        <Button onClick={stop}>{text.common.action.cancel}</Button>
+      </span>
+      <span className={problem === null ? ui['hint'] : ui['problem']} role="alert">
+        {problem ?? (optional ? words.unsetHint : '')}
+      </span>
+    </form>
+  );
+}

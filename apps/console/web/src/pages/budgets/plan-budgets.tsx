@@ -1,0 +1,144 @@
+import { useState } from 'react';
+import { type Api, explain, useChange, useRead } from '../../api/api.ts';
+import { useWorkspace } from '../../app/account.tsx';
+import { text } from '../../text/index.ts';
+import { Button } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/confirm.tsx';
+import { Card, Loaded, Note, Tag } from '../../ui/parts.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import ui from '../../ui/ui.module.css';
+import { Left, Used } from './agent-budgets.tsx';
+import { BudgetCell } from './budget-cell.tsx';
+import { PlanDialog } from './plan-dialog.tsx';
+import { PLAN_READS } from './plan-reads.ts';
+import { useLimitOf } from './use-limits.ts';
+
+const words = text.budgets;
+
+export function PlanBudgets() {
+  const { id: tenant_id } = useWorkspace();
+  const [open, setOpen] = useState<Api.PlanBudget | 'new' | null>(null);
+  const [removing, setRemoving] = useState<Api.PlanBudget | null>(null);
+  const list = useRead('GET /api/v1/workspaces/{tenant_id}/budgets/plans', { path: { tenant_id } });
+  const update = useChange('PUT /api/v1/workspaces/{tenant_id}/budgets/plans/{plan_key}', PLAN_READS);
+  const remove = useChange('DELETE /api/v1/workspaces/{tenant_id}/budgets/plans/{plan_key}', PLAN_READS);
+  const limitOf = useLimitOf('plan');
+
+  function setActive({ plan_key, display_name }: Api.PlanBudget, is_active: boolean, withUndo = true): void {
+    const plan = { plan_key, display_name } as Api.PlanBudget;
+    update.mutate(
+      { path: { tenant_id, plan_key }, body: { is_active } },
+      {
+        onSuccess: () =>
+          toast(is_active ? words.plan.activated(display_name) : words.plan.deactivated(display_name), {
+            ...(withUndo && { undo: () => setActive(plan, !is_active, false) }),
+          }),
+        onError: (error) => toast(explain(error).message, { tone: 'bad' }),
+      },
+    );
+  }
+
+  const columns: Column<Api.PlanBudget>[] = [
+    {
+      key: 'plan',
+      head: words.column.plan,
+      cell: ({ display_name, plan_key }) => (
+        <>
+          <span className={ui['name']}>{display_name}</span> <span className={ui['id']}>{plan_key}</span>
+        </>
+      ),
+    },
+    {
+      key: 'budget',
+      head: words.column.budget,
+      cell: ({ plan_key, display_name, daily_budget_usd_micros }) => {
+        const limit = limitOf(plan_key);
+        return (
+          <BudgetCell
+            name={display_name}
+            optional={false}
+            micros={daily_budget_usd_micros}
+            usedMicros={limit && limit.spent_micros + limit.held_micros}
+            save={(micros) =>
+              update.mutateAsync({
+                path: { tenant_id, plan_key },
+                body: { daily_budget_usd_micros: micros ?? daily_budget_usd_micros },
+              })
+            }
+          />
+        );
+      },
+    },
+    {
+      key: 'used',
+      head: words.column.used,
+      align: 'right',
+      wide: true,
+      cell: ({ plan_key }) => <Used limit={limitOf(plan_key)} />,
+    },
+    {
+      key: 'left',
+      head: words.column.left,
+      align: 'right',
+      wide: true,
+      cell: ({ plan_key }) => <Left limit={limitOf(plan_key)} />,
+    },
+    {
+      key: 'active',
+      head: words.column.active,
+      cell: ({ is_active }) => (
+        <Tag tone={is_active ? 'ok' : 'calm'}>{is_active ? words.plan.active : words.plan.inactive}</Tag>
+      ),
+    },
+    {
+      key: 'action',
+      head: <span className="heard">{words.column.action}</span>,
+      align: 'right',
+      cell: (plan) => (
+        <>
+          <Button look="quiet" aria-label={words.plan.edit(plan.display_name)} onClick={() => setOpen(plan)}>
+            {text.common.action.edit}
+          </Button>
+          <Button look="quiet" onClick={() => setActive(plan, !plan.is_active)}>
+            {plan.is_active ? words.plan.deactivate : words.plan.activate}
+          </Button>
+          <Button
+            look="quiet"
+            aria-label={words.plan.removeTitle(plan.display_name)}
+            onClick={() => setRemoving(plan)}
+          >
+            {text.common.action.remove}
+          </Button>
+        </>
+      ),
+    },
+  ];
+  return (
+    <Card title={words.plans} link={<Button onClick={() => setOpen('new')}>{words.plan.create}</Button>}>
+      <Loaded query={list} height={160}>
+        {({ items }) =>
+          items.length === 0 ? (
+            <Note title={words.noPlans.title}>{words.noPlans.text}</Note>
+          ) : (
+            <Table label={words.plans} columns={columns} rows={items} rowKey={({ plan_key }) => plan_key} />
+          )
+        }
+      </Loaded>
+      {open !== null && <PlanDialog plan={open === 'new' ? null : open} onClose={() => setOpen(null)} />}
+      {removing !== null && (
+        <Confirm
+          title={words.plan.removeTitle(removing.display_name)}
+          action={text.common.action.remove}
+          onClose={() => setRemoving(null)}
+          onConfirm={async () => {
+            await remove.mutateAsync({ path: { tenant_id, plan_key: removing.plan_key } });
+            toast(words.plan.removed(removing.display_name));
+          }}
+        >
+          {words.plan.removeText}
+        </Confirm>
+      )}
+    </Card>
+  );
+}

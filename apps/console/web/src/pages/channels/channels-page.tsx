@@ -1,0 +1,129 @@
+import { useState } from 'react';
+import { type Api, explain, useChange, useRead } from '../../api/api.ts';
+import { useMay } from '../../app/account.tsx';
+import { text } from '../../text/index.ts';
+import { Button } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/confirm.tsx';
+import { Card, Loaded, NotAllowed, Note, PageHead, Tag } from '../../ui/parts.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import ui from '../../ui/ui.module.css';
+import { ChannelDialog } from './channel-dialog.tsx';
+import { TestDialog } from './test-dialog.tsx';
+
+const words = text.channels;
+const READS = ['GET /api/v1/alerts/channels', 'GET /api/v1/alerts/rules'] as const;
+
+export function ChannelsPage() {
+  const mayEdit = useMay('admin');
+  const [open, setOpen] = useState<Api.AlertChannel | 'new' | null>(null);
+  return (
+    <>
+      <PageHead title={words.title} line={words.line}>
+        {mayEdit && (
+          <Button look="primary" onClick={() => setOpen('new')}>
+            {words.create}
+          </Button>
+        )}
+      </PageHead>
+      <Card>{mayEdit ? <ChannelTable onEdit={setOpen} /> : <NotAllowed needed="admin" />}</Card>
+      {open !== null && <ChannelDialog channel={open === 'new' ? null : open} onClose={() => setOpen(null)} />}
+    </>
+  );
+}
+
+function ChannelTable({ onEdit }: { onEdit: (channel: Api.AlertChannel) => void }) {
+  const [removing, setRemoving] = useState<Api.AlertChannel | null>(null);
+  const [testing, setTesting] = useState<Api.AlertChannel | null>(null);
+  const channels = useRead('GET /api/v1/alerts/channels', {});
+  const edit = useChange('PATCH /api/v1/alerts/channels/{channel_id}', READS);
+  const remove = useChange('DELETE /api/v1/alerts/channels/{channel_id}', READS);
+  const nameOf = (channel: Api.AlertChannel) => channel.name ?? words.unnamed;
+
+  function setEnabled(channel: Api.AlertChannel, enabled: boolean): void {
+    const name = nameOf(channel);
+    edit.mutate(
+      { path: { channel_id: channel.id }, body: { enabled } },
+      {
+        onSuccess: () =>
+          toast(enabled ? words.turnedOn(name) : words.turnedOff(name), { undo: () => setEnabled(channel, !enabled) }),
+        onError: (error) => toast(explain(error).message, { tone: 'bad' }),
+      },
+    );
+  }
+
+  const columns: Column<Api.AlertChannel>[] = [
+    {
+      key: 'name',
+      head: words.column.name,
+      cell: (channel) => (
+        <button type="button" className={ui['linkButton']} onClick={() => onEdit(channel)}>
+          {nameOf(channel)}
+        </button>
+      ),
+    },
+    { key: 'type', head: words.column.type, wide: true, cell: ({ channel_type }) => words.types[channel_type] },
+    {
+      key: 'where',
+      head: words.column.where,
+      wide: true,
+      cell: ({ config }) => (
+        <span className={ui['id']}>
+          {'url' in config
+            ? `${config.url} (${config.signing_secret_set ? words.signed : words.unsigned})`
+            : config.webhook_url}
+        </span>
+      ),
+    },
+    {
+      key: 'state',
+      head: words.column.state,
+      cell: ({ enabled }) => <Tag tone={enabled ? 'ok' : 'calm'}>{enabled ? words.enabled : words.disabled}</Tag>,
+    },
+    {
+      key: 'action',
+      head: <span className="heard">{words.column.action}</span>,
+      align: 'right',
+      cell: (channel) => (
+        <>
+          <Button look="quiet" onClick={() => setTesting(channel)}>
+            {words.test}
+          </Button>
+          <Button look="quiet" onClick={() => setEnabled(channel, !channel.enabled)}>
+            {channel.enabled ? words.turnOff : words.turnOn}
+          </Button>
+          <Button look="quiet" aria-label={words.removeTitle(nameOf(channel))} onClick={() => setRemoving(channel)}>
+            {text.common.action.remove}
+          </Button>
+        </>
+      ),
+    },
+  ];
+  return (
+    <Loaded query={channels} height={240}>
+      {({ items }) => (
+        <>
+          {items.length === 0 ? (
+            <Note title={words.none.title}>{words.none.text}</Note>
+          ) : (
+            <Table label={words.title} columns={columns} rows={items} rowKey={({ id }) => id} />
+          )}
+          {testing !== null && <TestDialog channel={testing} name={nameOf(testing)} onClose={() => setTesting(null)} />}
+          {removing !== null && (
+            <Confirm
+              title={words.removeTitle(nameOf(removing))}
+              action={text.common.action.remove}
+              onClose={() => setRemoving(null)}
+              onConfirm={async () => {
+                await remove.mutateAsync({ path: { channel_id: removing.id } });
+                toast(words.removed(nameOf(removing)));
+              }}
+            >
+              {words.removeText}
+            </Confirm>
+          )}
+        </>
+      )}
+    </Loaded>
+  );
+}

@@ -1,0 +1,94 @@
+import { useState } from 'react';
+import { type Api, useChange, useRead } from '../../api/api.ts';
+import { useMay } from '../../app/account.tsx';
+import { text } from '../../text/index.ts';
+import { Button } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/confirm.tsx';
+import { Ago } from '../../ui/figures.tsx';
+import { Card, Loaded, NotAllowed, Note, PageHead, Tag } from '../../ui/parts.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import ui from '../../ui/ui.module.css';
+import { NewKeyDialog } from './new-key-dialog.tsx';
+
+const words = text.keys;
+
+export function KeysPage() {
+  const mayEdit = useMay('owner');
+  const [making, setMaking] = useState(false);
+  return (
+    <>
+      <PageHead title={words.title} line={words.line}>
+        {mayEdit && (
+          <Button look="primary" onClick={() => setMaking(true)}>
+            {words.create}
+          </Button>
+        )}
+      </PageHead>
+      <Card>{mayEdit ? <KeyTable /> : <NotAllowed needed="owner" />}</Card>
+      {making && <NewKeyDialog onClose={() => setMaking(false)} />}
+    </>
+  );
+}
+
+function KeyTable() {
+  const [revoking, setRevoking] = useState<Api.WorkspaceKey | null>(null);
+  const keys = useRead('GET /api/v1/management/workspace-keys', {}, { live: true });
+  const revoke = useChange('POST /api/v1/management/workspace-keys/{id}:revoke', [
+    'GET /api/v1/management/workspace-keys',
+  ]);
+  const columns: Column<Api.WorkspaceKey>[] = [
+    { key: 'name', head: words.column.name, cell: ({ name }) => <span className={ui['name']}>{name}</span> },
+    { key: 'role', head: words.column.role, cell: ({ role }) => words.roles[role] },
+    {
+      key: 'state',
+      head: words.column.state,
+      cell: ({ revoked_at }) => (
+        <Tag tone={revoked_at === null ? 'ok' : 'calm'}>{revoked_at === null ? words.active : words.revoked}</Tag>
+      ),
+    },
+    { key: 'created', head: words.column.created, wide: true, cell: ({ created_at }) => <Ago at={created_at} /> },
+    {
+      key: 'used',
+      head: words.column.used,
+      cell: ({ last_used_at }) => (last_used_at === null ? words.never : <Ago at={last_used_at} />),
+    },
+    {
+      key: 'action',
+      head: <span className="heard">{words.column.action}</span>,
+      align: 'right',
+      cell: (key) =>
+        key.revoked_at === null && (
+          <Button look="quiet" aria-label={words.revokeTitle(key.name)} onClick={() => setRevoking(key)}>
+            {words.revoke}
+          </Button>
+        ),
+    },
+  ];
+  return (
+    <Loaded query={keys} height={240}>
+      {({ items }) => (
+        <>
+          {items.length === 0 ? (
+            <Note title={words.none.title}>{words.none.text}</Note>
+          ) : (
+            <Table label={words.title} columns={columns} rows={items} rowKey={({ id }) => id} />
+          )}
+          {revoking !== null && (
+            <Confirm
+              title={words.revokeTitle(revoking.name)}
+              action={words.revoke}
+              onClose={() => setRevoking(null)}
+              onConfirm={async () => {
+                await revoke.mutateAsync({ path: { id: revoking.id } });
+                toast(words.revokedNow(revoking.name));
+              }}
+            >
+              {words.revokeText}
+            </Confirm>
+          )}
+        </>
+      )}
+    </Loaded>
+  );
+}

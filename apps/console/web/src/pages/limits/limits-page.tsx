@@ -1,0 +1,122 @@
+import { Link } from '@tanstack/react-router';
+import { type Api, useRead } from '../../api/api.ts';
+import { useMay, useWorkspace } from '../../app/account.tsx';
+import { money } from '../../format/money.ts';
+import { clock } from '../../format/time.ts';
+import { text } from '../../text/index.ts';
+import { AgentLink } from '../../ui/agent-link.tsx';
+import { Count, Money } from '../../ui/figures.tsx';
+import { Card, Loaded, Meter, Note, PageHead } from '../../ui/parts.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import ui from '../../ui/ui.module.css';
+import { Reservations } from './reservations.tsx';
+
+const words = text.limits;
+
+/** The budgets as the enforcer holds them now. */
+export function LimitsPage() {
+  const limits = useRead('GET /api/v1/limits', { query: {} }, { live: true });
+  const mayReadHolds = useMay('admin');
+  const day = limits.data?.day;
+  const line =
+    day === undefined ? '' : words.line(clock(day.start, day.timezone), clock(day.end, day.timezone), day.timezone);
+  return (
+    <div className={ui['stack']}>
+      <PageHead title={words.title} line={line} />
+      <Card>
+        <Loaded query={limits} height={320}>
+          {({ items }) => (items.length === 0 ? <NoBudget /> : <LimitTable items={items} />)}
+        </Loaded>
+      </Card>
+      <Card title={words.overspend.title}>
+        <Loaded query={limits} height={96}>
+          {({ items }) => <Overspend items={items} />}
+        </Loaded>
+      </Card>
+      <Card title={words.reservations.title}>
+        {mayReadHolds ? <Reservations /> : <p>{words.reservations.needed}</p>}
+      </Card>
+    </div>
+  );
+}
+
+function NoBudget() {
+  const { slug } = useWorkspace();
+  const mayEdit = useMay('owner');
+  return (
+    <Note title={words.none.title}>
+      <span>{words.none.text}</span>
+      {mayEdit && (
+        <Link to="/w/$slug/budgets" params={{ slug }}>
+          {words.none.toBudgets}
+        </Link>
+      )}
+    </Note>
+  );
+}
+
+function LimitTable({ items }: { items: Api.Limit[] }) {
+  const columns: Column<Api.Limit>[] = [
+    {
+      key: 'of',
+      head: words.column.of,
+      cell: (row) => <LimitName limit={row} />,
+    },
+    {
+      key: 'used',
+      head: words.column.used,
+      cell: ({ spent_micros, held_micros, daily_budget_usd_micros }) => (
+        <Meter
+          spent={spent_micros}
+          held={held_micros}
+          budget={daily_budget_usd_micros}
+          label={words.meter(money(spent_micros), money(held_micros), money(daily_budget_usd_micros))}
+        />
+      ),
+    },
+    { key: 'spent', head: words.column.spent, align: 'right', cell: (row) => <Money micros={row.spent_micros} /> },
+    { key: 'held', head: words.column.held, align: 'right', wide: true, cell: (row) => <Money micros={row.held_micros} /> },
+    { key: 'left', head: words.column.left, align: 'right', cell: (row) => <Money micros={row.remaining_micros} /> },
+    {
+      key: 'budget',
+      head: words.column.budget,
+      align: 'right',
+      wide: true,
+      cell: (row) => <Money micros={row.daily_budget_usd_micros} />,
+    },
+    { key: 'open', head: words.column.open, align: 'right', wide: true, cell: (row) => <Count value={row.open_reservations} /> },
+  ];
+  return <Table label={words.title} columns={columns} rows={items} rowKey={keyOf} />;
+}
+
+const CAUSES = ['above_hold', 'late', 'unreserved'] as const;
+
+/** What got past each budget, by its cause. */
+function Overspend({ items }: { items: Api.Limit[] }) {
+  const passed = items.filter(({ overspend_micros }) => CAUSES.some((cause) => overspend_micros[cause] > 0));
+  if (passed.length === 0) return <p>{words.overspend.none}</p>;
+  const columns: Column<Api.Limit>[] = [
+    { key: 'of', head: words.column.of, cell: (row) => <LimitName limit={row} /> },
+    ...CAUSES.map((cause) => ({
+      key: cause,
+      head: words.overspend[cause],
+      align: 'right' as const,
+      cell: (row: Api.Limit) => <Money micros={row.overspend_micros[cause]} />,
+    })),
+  ];
+  return <Table label={words.overspend.title} columns={columns} rows={passed} rowKey={keyOf} />;
+}
+
+function LimitName({ limit: { scope, scope_id } }: { limit: Api.Limit }) {
+  if (scope === 'agent') return <AgentLink id={scope_id} />;
+  return (
+    <>
+      <span className={ui['name']}>{words.scope[scope]}</span>{' '}
+      {scope === 'plan' && <span className={ui['id']}>{scope_id}</span>}
+    </>
+  );
+}
+
+function keyOf({ scope, scope_id }: Api.Limit): string {
+  return `${scope} ${scope_id}`;
+}

@@ -1,0 +1,95 @@
+import { useState } from 'react';
+import { type Api, useChange, usePages } from '../../api/api.ts';
+import { useMay } from '../../app/account.tsx';
+import { money } from '../../format/money.ts';
+import { text } from '../../text/index.ts';
+import { AgentLink } from '../../ui/agent-link.tsx';
+import { Button } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/confirm.tsx';
+import { Ago, Money } from '../../ui/figures.tsx';
+import { Loaded, Note, Segments } from '../../ui/parts.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import ui from '../../ui/ui.module.css';
+
+const words = text.limits.reservations;
+const STATES = ['held', 'settled', 'released', 'expired'] as const;
+
+/** What gateways hold, and what became of it. An owner may give a hold back. */
+export function Reservations() {
+  const [state, setState] = useState<(typeof STATES)[number]>('held');
+  const [releasing, setReleasing] = useState<Api.Reservation | null>(null);
+  const mayRelease = useMay('owner');
+  const list = usePages('GET /api/v1/limits/reservations', { query: { state, limit: 50 } });
+  const release = useChange('POST /api/v1/limits/reservations/{reservation_id}:release', [
+    'GET /api/v1/limits',
+    'GET /api/v1/limits/reservations',
+  ]);
+  const columns: Column<Api.Reservation>[] = [
+    { key: 'when', head: words.column.when, cell: ({ created_at }) => <Ago at={created_at} /> },
+    { key: 'agent', head: words.column.agent, cell: ({ agent_id }) => <AgentLink id={agent_id} /> },
+    { key: 'run', head: words.column.run, wide: true, cell: ({ run_id }) => <span className={ui['id']}>{run_id}</span> },
+    { key: 'amount', head: words.column.amount, align: 'right', cell: (row) => <Money micros={row.amount_micros} /> },
+    state === 'settled'
+      ? {
+          key: 'settled',
+          head: words.column.settled,
+          align: 'right' as const,
+          cell: (row) => <Money micros={row.settled_micros ?? 0} />,
+        }
+      : { key: 'ends', head: words.column.ends, align: 'right' as const, wide: true, cell: (row) => <Ago at={row.expires_at} /> },
+    ...(state === 'held' && mayRelease
+      ? [
+          {
+            key: 'action',
+            head: <span className="heard">{words.release}</span>,
+            align: 'right' as const,
+            cell: (row: Api.Reservation) => (
+              <Button look="quiet" onClick={() => setReleasing(row)}>
+                {words.release}
+              </Button>
+            ),
+          },
+        ]
+      : []),
+  ];
+  return (
+    <div className={ui['stack']}>
+      <Segments
+        label={words.state}
+        value={state}
+        options={STATES.map((each) => [each, words.states[each]] as const)}
+        onChange={setState}
+      />
+      <Loaded query={list.query} height={240}>
+        {() =>
+          list.items === undefined || list.items.length === 0 ? (
+            <Note title={words.none.title}>{words.none.text}</Note>
+          ) : (
+            <Table
+              label={words.title}
+              columns={columns}
+              rows={list.items}
+              rowKey={({ id }) => id}
+              more={list.more}
+              loadingMore={list.loadingMore}
+            />
+          )
+        }
+      </Loaded>
+      {releasing !== null && (
+        <Confirm
+          title={words.releaseTitle(releasing.agent_id)}
+          action={words.release}
+          onClose={() => setReleasing(null)}
+          onConfirm={async () => {
+            await release.mutateAsync({ path: { reservation_id: releasing.id } });
+            toast(words.released);
+          }}
+        >
+          {words.releaseText(money(releasing.amount_micros))}
+        </Confirm>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,117 @@
+import { useState } from 'react';
+import { type Api, explain, useChange, useRead } from '../../api/api.ts';
+import { useAccount, useMay } from '../../app/account.tsx';
+import { text } from '../../text/index.ts';
+import { Button } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/confirm.tsx';
+import { Ago } from '../../ui/figures.tsx';
+import { Card, Loaded, NotAllowed, PageHead, Tag } from '../../ui/parts.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import ui from '../../ui/ui.module.css';
+import { AddMemberDialog, ROLES } from './add-member-dialog.tsx';
+
+const words = text.members;
+const READS = ['GET /api/v1/members', 'GET /api/v1/auth/me'] as const;
+
+export function MembersPage() {
+  const mayEdit = useMay('owner');
+  const [adding, setAdding] = useState(false);
+  return (
+    <>
+      <PageHead title={words.title} line={words.line}>
+        {mayEdit && (
+          <Button look="primary" onClick={() => setAdding(true)}>
+            {words.add}
+          </Button>
+        )}
+      </PageHead>
+      <Card>{mayEdit ? <MemberTable /> : <NotAllowed needed="owner" />}</Card>
+      {adding && <AddMemberDialog onClose={() => setAdding(false)} />}
+    </>
+  );
+}
+
+function MemberTable() {
+  const { user } = useAccount();
+  const [removing, setRemoving] = useState<Api.Member | null>(null);
+  const list = useRead('GET /api/v1/members', {});
+  const setRole = useChange('PATCH /api/v1/members/{user_id}', READS);
+  const remove = useChange('DELETE /api/v1/members/{user_id}', READS);
+
+  function changeRole({ user_id, name, role: before }: Api.Member, role: Api.WorkspaceRole): void {
+    setRole.mutate(
+      { path: { user_id }, body: { role } },
+      {
+        onSuccess: (member) =>
+          toast(words.changed(name, text.common.roles[role]), { undo: () => changeRole(member, before) }),
+        onError: (error) => toast(explain(error).message, { tone: 'bad' }),
+      },
+    );
+  }
+
+  const columns: Column<Api.Member>[] = [
+    {
+      key: 'name',
+      head: words.column.name,
+      cell: ({ user_id, name, email }) => (
+        <>
+          <span className={ui['name']}>{name}</span> {user_id === user.id && <Tag>{words.you}</Tag>}
+          <div className={ui['hint']}>{email}</div>
+        </>
+      ),
+    },
+    {
+      key: 'role',
+      head: words.column.role,
+      cell: (member) => (
+        <select
+          className={ui['select']}
+          aria-label={words.roleOf(member.name)}
+          value={member.role}
+          disabled={setRole.isPending}
+          onChange={({ target }) => changeRole(member, ROLES.find((role) => role === target.value) ?? member.role)}
+        >
+          {ROLES.map((role) => (
+            <option key={role} value={role}>
+              {words.roles[role]}
+            </option>
+          ))}
+        </select>
+      ),
+    },
+    { key: 'joined', head: words.column.joined, wide: true, cell: ({ joined_at }) => <Ago at={joined_at} /> },
+    {
+      key: 'action',
+      head: <span className="heard">{words.column.action}</span>,
+      align: 'right',
+      cell: (member) => (
+        <Button look="quiet" aria-label={words.removeTitle(member.name)} onClick={() => setRemoving(member)}>
+          {words.remove}
+        </Button>
+      ),
+    },
+  ];
+  return (
+    <Loaded query={list} height={200}>
+      {({ items }) => (
+        <>
+          <Table label={words.title} columns={columns} rows={items} rowKey={({ user_id }) => user_id} />
+          {removing !== null && (
+            <Confirm
+              title={words.removeTitle(removing.name)}
+              action={words.remove}
+              onClose={() => setRemoving(null)}
+              onConfirm={async () => {
+                await remove.mutateAsync({ path: { user_id: removing.user_id } });
+                toast(words.removed(removing.name));
+              }}
+            >
+              {words.removeText}
+            </Confirm>
+          )}
+        </>
+      )}
+    </Loaded>
+  );
+}

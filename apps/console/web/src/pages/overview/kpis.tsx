@@ -1,0 +1,134 @@
+import type { UseQueryResult } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { type Api, useRead } from '../../api/api.ts';
+import { useWorkspace } from '../../app/account.tsx';
+import { useSpan } from '../../app/span.ts';
+import { money } from '../../format/money.ts';
+import { change, count, percent } from '../../format/numbers.ts';
+import { clock, duration } from '../../format/time.ts';
+import { text } from '../../text/index.ts';
+import { Count, Money } from '../../ui/figures.tsx';
+import { useNow } from '../../ui/now.ts';
+import { Card, Loaded, Meter } from '../../ui/parts.tsx';
+import css from './overview.module.css';
+
+const words = text.overview;
+
+export function Kpis({ overview }: { overview: UseQueryResult<Api.Overview, Error> }) {
+  const { range } = useSpan();
+  const before = text.common.before[range];
+  return (
+    <div className={css['kpis']}>
+      <Card title={words.spend}>
+        <Loaded query={overview} height={92}>
+          {(data) => <SpendFigure data={data} before={before} />}
+        </Loaded>
+      </Card>
+      <Card title={words.blocked}>
+        <Loaded query={overview} height={92}>
+          {({ blocked, previous }) => (
+            <>
+              <p className={css['figure']}>
+                <Count value={blocked.budget + blocked.guard} />
+              </p>
+              <p className={css['sub']}>
+                <Against now={blocked.budget + blocked.guard} before={previous.budget + previous.guard} span={before} />
+              </p>
+              <p className={css['sub']}>{words.kinds(count(blocked.budget), count(blocked.guard))}</p>
+            </>
+          )}
+        </Loaded>
+      </Card>
+      <Card title={words.agents}>
+        <Loaded query={overview} height={92}>
+          {({ active_agents, runs, spend }) => (
+            <>
+              <p className={css['figure']}>
+                <Count value={active_agents} />
+              </p>
+              <p className={css['sub']}>{words.runs(count(runs), count(spend.unique_settlements))}</p>
+            </>
+          )}
+        </Loaded>
+      </Card>
+      <Card title={words.each}>
+        <Loaded query={overview} height={92}>
+          {({ spend }) => (
+            <>
+              <p className={css['figure']}>
+                <Money micros={Math.round(spend.avg_micros_per_settlement)} />
+              </p>
+              <p className={css['sub']}>{words.tokens(count(spend.input_tokens), count(spend.output_tokens))}</p>
+            </>
+          )}
+        </Loaded>
+      </Card>
+    </div>
+  );
+}
+
+function SpendFigure({ data, before }: { data: Api.Overview; before: string }) {
+  const { range } = useSpan();
+  const budget = data.budget.window_budget_usd_micros;
+  return (
+    <>
+      <p className={css['figure']}>
+        <Money micros={data.spend.total_micros} />{' '}
+        <small>{budget === null ? words.noBudget : words.of(money(budget))}</small>
+      </p>
+      {range === 'today' && budget !== null ? (
+        <TodaysBudget spent={data.spend.total_micros} budget={budget} stale={data.budget_stale === true} />
+      ) : (
+        <p className={css['sub']}>
+          <Against now={data.spend.total_micros} before={data.previous.total_micros} span={before} />
+        </p>
+      )}
+    </>
+  );
+}
+
+/** The day's budget as the enforcer holds it: what is spent, held and left, and when it resets. */
+function TodaysBudget({ spent, budget, stale }: { spent: number; budget: number; stale: boolean }) {
+  const now = useNow();
+  const { slug, timezone } = useWorkspace();
+  const limits = useRead('GET /api/v1/limits', { query: {} }, { live: true });
+  const limit = limits.data?.items.find(({ scope }) => scope === 'workspace');
+  const held = limit?.held_micros ?? 0;
+  const posted = limit?.spent_micros ?? spent;
+  const left = Math.max(0, budget - posted - held);
+  const reset = limits.data === undefined ? null : Date.parse(limits.data.day.end);
+  const start = limits.data === undefined ? null : Date.parse(limits.data.day.start);
+  const parts = [posted >= budget ? words.usedUp : words.left(money(left), money(held))];
+  if (reset !== null) parts.push(words.resets(duration(reset - now)));
+  if (start !== null && reset !== null && posted > 0 && posted < budget) {
+    const at = now + ((now - start) / posted) * (budget - posted);
+    if (at < reset) parts.push(words.pace(clock(at, timezone)));
+  }
+  return (
+    <>
+      <div className={css['meterBox']}>
+        <Meter spent={posted} held={held} budget={budget} label={words.used(percent(posted / Math.max(1, budget)), money(held))} />
+      </div>
+      <p className={css['sub']}>
+        {parts.join(' · ')} · <Link to="/w/$slug/spend" params={{ slug }}>{words.budgetLink}</Link>
+      </p>
+      {stale && <p className={css['sub']}>{words.stale}</p>}
+    </>
+  );
+}
+
+/** How a figure compares with the span before; more spend or blocked calls is what somebody should look at. */
+function Against({ now, before, span }: { now: number; before: number; span: string }) {
+  const by = change(now, before);
+  if (now === before) return <>{words.same(span)}</>;
+  const more = now > before;
+  const size = by === null ? count(now - before) : percent(Math.abs(by));
+  return (
+    <>
+      <span className={more ? css['more'] : css['less']}>
+        {more ? '▲' : '▼'} {more ? words.up(size) : words.down(size)}
+      </span>{' '}
+      {words.against(span)}
+    </>
+  );
+}

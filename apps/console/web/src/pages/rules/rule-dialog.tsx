@@ -1,0 +1,196 @@
+import { type FormEvent, useState } from 'react';
+import { type Api, useChange, useRead } from '../../api/api.ts';
+import { useWorkspace } from '../../app/account.tsx';
+import { text } from '../../text/index.ts';
+import { ruleLine } from '../../text/rules.ts';
+import { Button } from '../../ui/button.tsx';
+import { Checks } from '../../ui/checks.tsx';
+import { Problem } from '../../ui/confirm.tsx';
+import { Dialog, DialogActions } from '../../ui/dialog.tsx';
+import { SelectField, TextField } from '../../ui/field.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import ui from '../../ui/ui.module.css';
+import { SEVERITIES } from '../alerts/alerts-search.ts';
+import { EMPTY, EVENT_TYPES, KINDS, PERCENTS, problemsOf, type RuleForm, toForm, toRule } from './rule-form.ts';
+
+const words = text.rules.form;
+const READS = ['GET /api/v1/alerts/rules'] as const;
+
+/** Makes a rule, or edits one; the sentence at its end says what the fields mean together. */
+export function RuleDialog({ rule, onClose }: { rule: Api.AlertRule | null; onClose: () => void }) {
+  const { id } = useWorkspace();
+  const [form, setForm] = useState<RuleForm>(rule === null ? EMPTY : toForm(rule));
+  const [tried, setTried] = useState(false);
+  const create = useChange('POST /api/v1/alerts/rules', READS);
+  const edit = useChange('PATCH /api/v1/alerts/rules/{rule_id}', READS);
+  const set = (change: Partial<RuleForm>) => setForm({ ...form, ...change });
+  const problems = problemsOf(form);
+  const shown = tried ? problems : {};
+  const input = toRule(form, id);
+
+  function onSubmit(event: FormEvent): void {
+    event.preventDefault();
+    setTried(true);
+    if (Object.keys(problems).length > 0) return;
+    const done = {
+      onSuccess: () => {
+        toast(text.rules.saved(form.name));
+        onClose();
+      },
+    };
+    if (rule === null) create.mutate({ body: input }, done);
+    else edit.mutate({ path: { rule_id: rule.id }, body: { ...input, enabled: rule.enabled } }, done);
+  }
+
+  return (
+    <Dialog title={rule === null ? text.rules.create : text.rules.edit(rule.name)} onClose={onClose}>
+      <form className={ui['stack']} onSubmit={onSubmit}>
+        <TextField
+          label={words.name}
+          required
+          maxLength={120}
+          value={form.name}
+          onChange={({ target }) => set({ name: target.value })}
+        />
+        <SelectField
+          label={words.kind}
+          value={form.kind}
+          onChange={({ target }) => set({ kind: KINDS.find((kind) => kind === target.value) ?? form.kind })}
+        >
+          {KINDS.map((kind) => (
+            <option key={kind} value={kind}>
+              {words.kinds[kind]}
+            </option>
+          ))}
+        </SelectField>
+        {form.kind === 'spend_gte' ? (
+          <TextField
+            label={words.amount}
+            inputMode="decimal"
+            value={form.amount}
+            problem={shown.amount}
+            onChange={({ target }) => set({ amount: target.value })}
+          />
+        ) : (
+          <EventFields form={form} set={set} problem={shown.threshold} />
+        )}
+        <TextField
+          label={`${form.kind === 'first_occurrence' ? words.windowFirst : words.window} (${words.minutes})`}
+          inputMode="decimal"
+          value={form.windowMinutes}
+          problem={shown.windowMinutes}
+          onChange={({ target }) => set({ windowMinutes: target.value })}
+        />
+        <AgentField value={form.agentId} onChange={(agentId) => set({ agentId })} />
+        <SelectField
+          label={words.severity}
+          value={form.severity}
+          onChange={({ target }) =>
+            set({ severity: SEVERITIES.find((severity) => severity === target.value) ?? form.severity })
+          }
+        >
+          {SEVERITIES.map((severity) => (
+            <option key={severity} value={severity}>
+              {text.alerts.severity[severity]}
+            </option>
+          ))}
+        </SelectField>
+        <TextField
+          label={words.pauseAfter}
+          hint={words.pauseHint}
+          inputMode="decimal"
+          value={form.pauseMinutes}
+          problem={shown.pauseMinutes}
+          onChange={({ target }) => set({ pauseMinutes: target.value })}
+        />
+        <ChannelField value={form.channelIds} onChange={(channelIds) => set({ channelIds })} />
+        <TextField
+          label={words.description}
+          maxLength={1000}
+          value={form.description}
+          onChange={({ target }) => set({ description: target.value })}
+        />
+        {Object.keys(problems).length === 0 && (
+          <p>
+            {words.says}: <strong>{ruleLine(input as Api.AlertRule)}</strong>
+          </p>
+        )}
+        <Problem error={create.error ?? edit.error} />
+        <DialogActions>
+          <Button onClick={onClose}>{text.common.action.cancel}</Button>
+          <Button
+            type="submit"
+            look="primary"
+            busy={(create.isPending || edit.isPending) && text.common.action.saving}
+          >
+            {text.common.action.save}
+          </Button>
+        </DialogActions>
+      </form>
+    </Dialog>
+  );
+}
+
+interface EventFieldsProps {
+  form: RuleForm;
+  set: (change: Partial<RuleForm>) => void;
+  problem: string | undefined;
+}
+
+function EventFields({ form, set, problem }: EventFieldsProps) {
+  const types = [...new Set([...EVENT_TYPES, ...form.eventTypes])];
+  const names: Record<string, string> = words.eventNames;
+  const onlyThresholds = form.eventTypes.length === 1 && form.eventTypes[0] === 'budget.threshold_reached';
+  return (
+    <>
+      <Checks
+        label={words.events}
+        hint={words.eventsHint}
+        options={types.map((type) => [type, names[type] ?? type] as const)}
+        chosen={form.eventTypes}
+        onChange={(eventTypes) => set({ eventTypes })}
+      />
+      {onlyThresholds && (
+        <Checks
+          label={words.percents}
+          hint={words.eventsHint}
+          options={PERCENTS.map((percent) => [percent, `${percent} %`] as const)}
+          chosen={form.percents}
+          onChange={(percents) => set({ percents })}
+        />
+      )}
+      {form.kind === 'event_count_gte' && (
+        <TextField
+          label={words.threshold}
+          inputMode="numeric"
+          value={form.threshold}
+          problem={problem}
+          onChange={({ target }) => set({ threshold: target.value })}
+        />
+      )}
+    </>
+  );
+}
+
+function AgentField({ value, onChange }: { value: string; onChange: (agentId: string) => void }) {
+  const { data } = useRead('GET /api/v1/agents', { query: { limit: 1000 } });
+  const known = data?.items.some(({ agent_id }) => agent_id === value) === true;
+  return (
+    <SelectField label={words.scope} value={value} onChange={({ target }) => onChange(target.value)}>
+      <option value="">{words.anyAgent}</option>
+      {value !== '' && !known && <option value={value}>{value}</option>}
+      {data?.items.map(({ agent_id, display_name }) => (
+        <option key={agent_id} value={agent_id}>
+          {display_name}
+        </option>
+      ))}
+    </SelectField>
+  );
+}
+
+function ChannelField({ value, onChange }: { value: readonly string[]; onChange: (ids: readonly string[]) => void }) {
+  const { data } = useRead('GET /api/v1/alerts/channels', {});
+  if (data === undefined || data.items.length === 0) return <p className={ui['hint']}>{words.noChannels}</p>;
+  const options = data.items.map((channel) => [channel.id, channel.name ?? text.channels.unnamed] as const);
+  return <Checks label={words.channels} options={options} chosen={value} onChange={onChange} />;
+}

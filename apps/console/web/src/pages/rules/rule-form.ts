@@ -1,0 +1,105 @@
+import type { Api } from '../../api/api.ts';
+import { editableMoney, parseMoney } from '../../format/money.ts';
+import { text } from '../../text/index.ts';
+
+export const KINDS = ['event_count_gte', 'first_occurrence', 'spend_gte'] as const;
+export const EVENT_TYPES = ['budget.blocked', 'guard.blocked', 'budget.threshold_reached', 'spend.settled'] as const;
+export const PERCENTS = [50, 80, 100] as const;
+const MAX_MINUTES = 43_200;
+const MAX_EVENTS = 100_000;
+
+/** The fields as they are typed. */
+export interface RuleForm {
+  name: string;
+  description: string;
+  kind: Api.AlertRule['rule_kind'];
+  eventTypes: readonly string[];
+  percents: readonly number[];
+  threshold: string;
+  amount: string;
+  windowMinutes: string;
+  /** Empty for any agent. */
+  agentId: string;
+  severity: Api.AlertRule['severity'];
+  pauseMinutes: string;
+  channelIds: readonly string[];
+}
+
+export const EMPTY: RuleForm = {
+  name: '',
+  description: '',
+  kind: 'event_count_gte',
+  eventTypes: ['budget.blocked'],
+  percents: [],
+  threshold: '3',
+  amount: '',
+  windowMinutes: '10',
+  agentId: '',
+  severity: 'medium',
+  pauseMinutes: '60',
+  channelIds: [],
+};
+
+export function toForm(rule: Api.AlertRule): RuleForm {
+  const { rule_config: config } = rule;
+  return {
+    name: rule.name,
+    description: rule.description,
+    kind: rule.rule_kind,
+    eventTypes: config.filters.event_types,
+    percents: config.filters.percents,
+    threshold: config.threshold === 0 ? '' : String(config.threshold),
+    amount: config.threshold_micros === 0 ? '' : editableMoney(config.threshold_micros),
+    windowMinutes: String(config.window_seconds / 60),
+    agentId: rule.scope_type === 'agent' ? rule.scope_id : '',
+    severity: rule.severity,
+    pauseMinutes: String(rule.cooldown_seconds / 60),
+    channelIds: rule.channel_config_ids,
+  };
+}
+
+/** What is wrong with the fields, by their names. */
+export function problemsOf(form: RuleForm): Partial<Record<keyof RuleForm, string>> {
+  const words = text.rules.form;
+  const threshold = Number(form.threshold);
+  const counts = form.kind === 'event_count_gte';
+  return {
+    ...(counts && !(Number.isInteger(threshold) && threshold >= 1 && threshold <= MAX_EVENTS)
+      ? { threshold: words.thresholdBad }
+      : {}),
+    ...(form.kind === 'spend_gte' && !((parseMoney(form.amount) ?? 0) > 0) ? { amount: words.amountBad } : {}),
+    ...(secondsOf(form.windowMinutes) < 1 ? { windowMinutes: words.minutesBad } : {}),
+    ...(secondsOf(form.pauseMinutes) < 0 ? { pauseMinutes: words.pauseBad } : {}),
+  };
+}
+
+/** Minutes as typed in seconds; -1 for what is none. Rules made elsewhere may have parts of a minute. */
+function secondsOf(minutes: string): number {
+  const seconds = minutes.trim() === '' ? Number.NaN : Number(minutes) * 60;
+  return Number.isFinite(seconds) && seconds >= 0 && seconds <= MAX_MINUTES * 60 ? Math.round(seconds) : -1;
+}
+
+/** The rule that the form describes; of a form without problems. */
+export function toRule(form: RuleForm, workspaceId: string): Required<Api.AlertRuleInput> {
+  const counts = form.kind === 'event_count_gte';
+  const spends = form.kind === 'spend_gte';
+  const eventTypes = spends ? ['spend.settled'] : [...form.eventTypes];
+  const onlyThresholds = eventTypes.length === 1 && eventTypes[0] === 'budget.threshold_reached';
+  return {
+    name: form.name,
+    description: form.description,
+    enabled: true,
+    severity: form.severity,
+    scope_type: form.agentId === '' ? 'workspace' : 'agent',
+    scope_id: form.agentId === '' ? workspaceId : form.agentId,
+    rule_kind: form.kind,
+    rule_config: {
+      window_seconds: secondsOf(form.windowMinutes),
+      threshold: counts ? Number(form.threshold) : 0,
+      threshold_micros: spends ? (parseMoney(form.amount) ?? 0) : 0,
+      filters: { event_types: eventTypes, percents: onlyThresholds ? [...form.percents] : [] },
+    },
+    cooldown_seconds: secondsOf(form.pauseMinutes),
+    channel_config_ids: [...form.channelIds],
+  };
+}

@@ -1,0 +1,130 @@
+import { useState } from 'react';
+import { type Api, explain, useChange, useRead } from '../../api/api.ts';
+import { useMay } from '../../app/account.tsx';
+import { ruleLine } from '../../text/rules.ts';
+import { text } from '../../text/index.ts';
+import { Button } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/confirm.tsx';
+import { Ago } from '../../ui/figures.tsx';
+import { Card, Loaded, NotAllowed, Note, PageHead, Tag } from '../../ui/parts.tsx';
+import { Severity } from '../../ui/severity.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import ui from '../../ui/ui.module.css';
+import { RuleDialog } from './rule-dialog.tsx';
+
+const words = text.rules;
+const READS = ['GET /api/v1/alerts/rules'] as const;
+
+export function RulesPage() {
+  const mayEdit = useMay('admin');
+  const [open, setOpen] = useState<Api.AlertRule | 'new' | null>(null);
+  return (
+    <>
+      <PageHead title={words.title} line={words.line}>
+        {mayEdit && (
+          <Button look="primary" onClick={() => setOpen('new')}>
+            {words.create}
+          </Button>
+        )}
+      </PageHead>
+      <Card>{mayEdit ? <RuleTable onEdit={setOpen} /> : <NotAllowed needed="admin" />}</Card>
+      {open !== null && <RuleDialog rule={open === 'new' ? null : open} onClose={() => setOpen(null)} />}
+    </>
+  );
+}
+
+function RuleTable({ onEdit }: { onEdit: (rule: Api.AlertRule) => void }) {
+  const [removing, setRemoving] = useState<Api.AlertRule | null>(null);
+  const rules = useRead('GET /api/v1/alerts/rules', {}, { live: true });
+  const channels = useRead('GET /api/v1/alerts/channels', {});
+  const edit = useChange('PATCH /api/v1/alerts/rules/{rule_id}', READS);
+  const remove = useChange('DELETE /api/v1/alerts/rules/{rule_id}', READS);
+  const nameOf = (id: string) => channels.data?.items.find((each) => each.id === id)?.name ?? id;
+
+  function setEnabled({ id, name }: Api.AlertRule, enabled: boolean): void {
+    edit.mutate(
+      { path: { rule_id: id }, body: { enabled } },
+      {
+        onSuccess: (rule) =>
+          toast(enabled ? words.goesOn(name) : words.pausedNow(name), { undo: () => setEnabled(rule, !enabled) }),
+        onError: (error) => toast(explain(error).message, { tone: 'bad' }),
+      },
+    );
+  }
+
+  const columns: Column<Api.AlertRule>[] = [
+    {
+      key: 'rule',
+      head: words.column.rule,
+      cell: (rule) => (
+        <>
+          <button type="button" className={ui['linkButton']} onClick={() => onEdit(rule)}>
+            {rule.name}
+          </button>
+          <div className={ui['hint']}>{ruleLine(rule)}</div>
+        </>
+      ),
+    },
+    { key: 'severity', head: words.column.severity, cell: ({ severity }) => <Severity severity={severity} /> },
+    {
+      key: 'state',
+      head: words.column.state,
+      cell: ({ enabled }) => <Tag tone={enabled ? 'ok' : 'calm'}>{enabled ? words.enabled : words.paused}</Tag>,
+    },
+    {
+      key: 'channels',
+      head: words.column.channels,
+      wide: true,
+      cell: ({ channel_config_ids: ids }) => (ids.length === 0 ? words.noChannel : ids.map(nameOf).join(', ')),
+    },
+    {
+      key: 'fired',
+      head: words.column.fired,
+      align: 'right',
+      wide: true,
+      cell: ({ last_fired_at }) => (last_fired_at === null ? words.never : <Ago at={last_fired_at} />),
+    },
+    {
+      key: 'action',
+      head: <span className="heard">{words.column.action}</span>,
+      align: 'right',
+      cell: (rule) => (
+        <>
+          <Button look="quiet" onClick={() => setEnabled(rule, !rule.enabled)}>
+            {rule.enabled ? words.pause : words.goOn}
+          </Button>
+          <Button look="quiet" aria-label={words.removeTitle(rule.name)} onClick={() => setRemoving(rule)}>
+            {text.common.action.remove}
+          </Button>
+        </>
+      ),
+    },
+  ];
+  return (
+    <Loaded query={rules} height={320}>
+      {({ items }) => (
+        <>
+          {items.length === 0 ? (
+            <Note title={words.none.title}>{words.none.text}</Note>
+          ) : (
+            <Table label={words.title} columns={columns} rows={items} rowKey={({ id }) => id} />
+          )}
+          {removing !== null && (
+            <Confirm
+              title={words.removeTitle(removing.name)}
+              action={text.common.action.remove}
+              onClose={() => setRemoving(null)}
+              onConfirm={async () => {
+                await remove.mutateAsync({ path: { rule_id: removing.id } });
+                toast(words.removed(removing.name));
+              }}
+            >
+              {words.removeText}
+            </Confirm>
+          )}
+        </>
+      )}
+    </Loaded>
+  );
+}

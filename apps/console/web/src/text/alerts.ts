@@ -1,0 +1,81 @@
+import type { Api } from '../api/api.ts';
+import { money } from '../format/money.ts';
+import { count } from '../format/numbers.ts';
+import { duration } from '../format/time.ts';
+
+/** What happened, in one sentence. */
+export function alertLine(alert: Api.Alert): string {
+  const { scope_id, scope_type, event_count, threshold, event_types, spend, window } = alert;
+  const span = duration(Date.parse(window.end) - Date.parse(window.start));
+  const who = scope_type === 'agent' ? `${scope_id}: ` : '';
+  if (spend !== null) {
+    return `${who}${money(spend.settled_micros)} spent in ${span} (from ${money(spend.threshold_micros)}).`;
+  }
+  if (threshold === 0) return `${who}the first ${eventsOf(event_types, 1)} in ${span}.`;
+  return `${who}${count(event_count)} ${eventsOf(event_types, event_count)} in ${span} (from ${count(threshold)}).`;
+}
+
+const EVENTS: Record<string, readonly [string, string]> = {
+  'spend.settled': ['settlement', 'settlements'],
+  'budget.blocked': ['call blocked by a budget', 'calls blocked by a budget'],
+  'guard.blocked': ['call blocked by a guard', 'calls blocked by a guard'],
+  'budget.threshold_reached': ['part of a budget reached', 'parts of budgets reached'],
+};
+
+/** "3 calls blocked by a budget or a guard" without the number. */
+export function eventsOf(types: readonly string[], events: number): string {
+  if (types.length === 0) return events === 1 ? 'event of any kind' : 'events of any kind';
+  return types.map((type) => EVENTS[type]?.[events === 1 ? 0 : 1] ?? `${type} events`).join(' or ');
+}
+
+export const alerts = {
+  title: 'Alerts',
+  line: 'What rules have found, newest first',
+  severity: { critical: 'critical', high: 'high', medium: 'medium', low: 'low', info: 'info' },
+  status: { firing: 'firing', acknowledged: 'acknowledged', resolved: 'resolved' },
+  filter: { severity: 'Severity', status: 'Status', rule: 'Rule', any: 'Any', from: 'From', to: 'Until', clear: 'Show all' },
+  column: { alert: 'Alert', severity: 'Severity', status: 'Status', when: 'When', told: 'Told' },
+  total: (alerts: string) => `${alerts} alerts`,
+  none: { title: 'No alert matches', text: 'Rules decide what becomes an alert. With other filters there may be some.' },
+  page: (from: number, to: number, total: string) => `${from} to ${to} of ${total}`,
+  newer: 'Newer',
+  older: 'Older',
+  detail: 'Alert',
+  acknowledge: 'Acknowledge',
+  resolve: 'Resolve',
+  acknowledged: 'The alert is acknowledged.',
+  resolved: 'The alert is resolved.',
+  fact: {
+    rule: 'Rule',
+    scope: 'Of',
+    window: 'Window',
+    first: 'First event',
+    last: 'Last event',
+    triggered: 'Fired',
+    acknowledged: 'Acknowledged',
+    resolved: 'Resolved',
+    by: (who: string) => `by ${who}`,
+    samples: 'Some of the events',
+    workspace: 'the workspace',
+  },
+  deliveries: 'Who was told',
+  noDeliveries: 'Nobody: the rule has no channel.',
+  delivery: {
+    'alert.fired': 'told that it fires',
+    'alert.resolved': 'told that it is resolved',
+    attempts: (attempts: number) => (attempts === 1 ? '1 attempt' : `${attempts} attempts`),
+    answered: (status: number) => `answered ${status}`,
+    next: 'next attempt',
+  },
+  evaluations: 'Why it fired, and when it did not',
+  evaluation: {
+    condition_became_true: 'The condition became true: it fired.',
+    condition_still_true_after_cooldown: 'Still true after the pause: it fired again.',
+    cooldown: 'True, but within the pause after the last alert: it did not fire.',
+    rate_limited: 'True, but too many alerts in a short time: it did not fire.',
+    counted: (events: number, threshold: number) => `${count(events)} of ${count(threshold)} events`,
+    spent: (spent: number, threshold: number) => `${money(spent)} of ${money(threshold)}`,
+  },
+  noEvaluations: 'The rule’s condition has not been true in the time that is kept.',
+  gone: 'There is no such alert.',
+};

@@ -1,0 +1,28 @@
+export const limits = {
+  title: 'Limits',
+  line: (from: string, to: string, zone: string) => `What is spent, held and left of each daily budget, from ${from} to ${to} (${zone})`,
+  none: { title: 'No daily budget is set', text: 'Set a budget, and calls that would pass it are denied.', toBudgets: 'Set a budget' },
+  scope: { workspace: 'Workspace', agent: 'Agent', plan: 'Plan' },
+  column: { of: 'Budget of', used: 'Used', spent: 'Spent', held: 'Held', left: 'Left', budget: 'Budget', open: 'Open' },
+  meter: (spent: string, held: string, budget: string) => `${spent} spent and ${held} held of ${budget}`,
+  overspend: {
+    title: 'Spent past a budget today',
+    none: 'Nothing was spent past a budget today.',
+    above_hold: 'Cost more than reserved',
+    late: 'Settled after the hold had ended',
+    unreserved: 'Without a reservation',
+  },
+  reservations: {
+    title: 'Reservations',
+    state: 'State',
+    states: { held: 'Open', settled: 'Settled', released: 'Released', expired: 'Expired' },
+    none: { title: 'There are none', text: 'A gateway that reserves before a call shows here what it holds.' },
+    column: { when: 'Since', agent: 'Agent', run: 'Run', amount: 'Held', settled: 'Settled', ends: 'Ends', action: '' },
+    release: 'Release',
+    releaseTitle: (agent: string) => `Release the hold of ${agent}`,
+    releaseText: (amount: string) =>
+      `${amount} will be free for other calls. If the call is still running and settles, its cost counts as spent past the hold.`,
+    released: 'The hold is released.',
+    needed: 'Reservations are for admins and owners of the workspace.',
+  },
+};

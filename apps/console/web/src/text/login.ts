@@ -1,0 +1,16 @@
+export const login = {
+  title: 'Log in',
+  lead: 'See where your agents’ money goes, and decide how much of it.',
+  email: 'E-mail',
+  password: 'Password',
+  submit: 'Log in',
+  busy: 'Logging in',
+  wrong: 'E-mail or password is wrong.',
+  wait: (time: string) => `Too many attempts. You can try again in ${time}.`,
+  firstStart: 'The first start of Tollkeeper showed the owner’s password in its terminal.',
+  ended: {
+    title: 'Your session has ended',
+    text: 'Log in again to go on where you are. Nothing that you typed is lost.',
+    other: 'Log in as somebody else',
+  },
+};

@@ -1,0 +1,26 @@
+export const members = {
+  title: 'Members',
+  line: 'Who sees this workspace, and what they may do',
+  add: 'Add a member',
+  column: { name: 'Name', role: 'Role', joined: 'Since', action: 'Actions' },
+  you: 'you',
+  roles: { owner: 'Owner', admin: 'Admin', member: 'Member' },
+  roleHints: {
+    member: 'Sees spend, blocked calls and limits.',
+    admin: 'Also sees and changes alerts, rules and channels, and sees reservations.',
+    owner: 'May do everything, also budgets, keys and members.',
+  },
+  roleOf: (name: string) => `Role of ${name}`,
+  changed: (name: string, role: string) => `${name} is ${role} now.`,
+  remove: 'Remove',
+  removeTitle: (name: string) => `Remove ${name} from the workspace`,
+  removeText: 'They see nothing of this workspace any more. Their account stays.',
+  removed: (name: string) => `${name} is no longer a member.`,
+  form: { email: 'E-mail', name: 'Name', role: 'Role' },
+  added: (email: string) => `${email} is a member now.`,
+  password: {
+    title: 'Hand over the first password',
+    text: (email: string) => `${email} had no account. This password is shown once; it is changed under Settings.`,
+    copy: 'Copy the password',
+  },
+};

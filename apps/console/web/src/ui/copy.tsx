@@ -1,0 +1,22 @@
+import { useState } from 'react';
+import { text } from '../text/index.ts';
+import { Button } from './button.tsx';
+
+/** Puts `value` on the clipboard, and says so for a moment. */
+export function CopyButton({ value, label }: { value: string; label?: string }) {
+  const [copied, setCopied] = useState(false);
+  return (
+    <Button
+      look="quiet"
+      aria-label={label}
+      onClick={() => {
+        void navigator.clipboard.writeText(value).then(() => {
+          setCopied(true);
+          setTimeout(() => setCopied(false), 2_000);
+        });
+      }}
+    >
+      {copied ? text.common.action.copied : text.common.action.copy}
+    </Button>
+  );
+}

@@ -1,0 +1,56 @@
+import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { text } from '../text/index.ts';
+import { Button } from './button.tsx';
+import css from './ui.module.css';
+
+export interface DialogProps {
+  title: ReactNode;
+  onClose: () => void;
+  children: ReactNode;
+  /** A drawer on the right side, for details of what stands behind it. */
+  side?: boolean;
+  /** Escape and a click beside it do not close it: there is something in it that would be lost. */
+  stays?: boolean;
+}
+
+/** A modal dialog; the browser holds the focus in it and gives it back. Shown as long as it is rendered. */
+export function Dialog({ title, onClose, children, side = false, stays = false }: DialogProps) {
+  const ref = useRef<HTMLDialogElement>(null);
+  const heading = useId();
+  useEffect(() => {
+    const dialog = ref.current;
+    if (dialog !== null && !dialog.open) dialog.showModal();
+    return () => dialog?.close();
+  }, []);
+  return (
+    <dialog
+      ref={ref}
+      className={css['dialog']}
+      data-side={side}
+      aria-labelledby={heading}
+      onCancel={(event) => {
+        event.preventDefault();
+        if (!stays) onClose();
+      }}
+      onMouseDown={(event) => {
+        if (event.target === ref.current && !stays) onClose();
+      }}
+    >
+      <div className={css['dialogInside']}>
+        <div className={css['dialogHead']}>
+          <h2 id={heading}>{title}</h2>
+          {!stays && (
+            <Button look="quiet" onClick={onClose}>
+              {text.common.action.close}
+            </Button>
+          )}
+        </div>
+        {children}
+      </div>
+    </dialog>
+  );
+}
+
+export function DialogActions({ children }: { children: ReactNode }) {
+  return <div className={css['actions']}>{children}</div>;
+}

@@ -1,0 +1,40 @@
+import { type ComponentProps, type ReactNode, useId } from 'react';
+import css from './ui.module.css';
+
+interface FieldProps {
+  label: ReactNode;
+  hint?: ReactNode;
+  /** What is wrong with the value, once that is known. */
+  problem?: string | undefined;
+}
+
+/** A label, an input, and below it a hint or what is wrong. */
+export function TextField({ label, hint, problem, ...input }: FieldProps & ComponentProps<'input'>) {
+  const id = useId();
+  return (
+    <div className={css['field']}>
+      <label htmlFor={id}>{label}</label>
+      <input {...input} id={id} aria-describedby={`${id}-about`} aria-invalid={problem !== undefined} />
+      <FieldNote id={`${id}-about`} hint={hint} problem={problem} />
+    </div>
+  );
+}
+
+export function SelectField({ label, hint, problem, ...select }: FieldProps & ComponentProps<'select'>) {
+  const id = useId();
+  return (
+    <div className={css['field']}>
+      <label htmlFor={id}>{label}</label>
+      <select {...select} id={id} aria-describedby={`${id}-about`} aria-invalid={problem !== undefined} />
+      <FieldNote id={`${id}-about`} hint={hint} problem={problem} />
+    </div>
+  );
+}
+
+function FieldNote({ id, hint, problem }: { id: string; hint: ReactNode; problem: string | undefined }) {
+  return (
+    <span id={id} className={problem === undefined ? css['hint'] : css['problem']} aria-live="polite">
+      {problem ?? hint}
+    </span>
+  );
+}

@@ -1,0 +1,26 @@
+import { useSyncExternalStore } from 'react';
+
+let now = Date.now();
+let timer: ReturnType<typeof setInterval> | undefined;
+const listeners = new Set<() => void>();
+
+function subscribe(listener: () => void): () => void {
+  listeners.add(listener);
+  timer ??= setInterval(() => {
+    if (document.hidden) return;
+    now = Date.now();
+    for (const each of listeners) each();
+  }, 1_000);
+  return () => {
+    listeners.delete(listener);
+    if (listeners.size === 0) {
+      clearInterval(timer);
+      timer = undefined;
+    }
+  };
+}
+
+/** Milliseconds of the clock, once a second while the page is visible. All relative times share it. */
+export function useNow(): number {
+  return useSyncExternalStore(subscribe, () => now);
+}

@@ -1,0 +1,132 @@
+import type { ReactNode } from 'react';
+import type { UseQueryResult } from '@tanstack/react-query';
+import { explain } from '../api/api.ts';
+import { useWorkspace } from '../app/account.tsx';
+import { text } from '../text/index.ts';
+import { Button } from './button.tsx';
+import css from './ui.module.css';
+
+export type Tone = 'calm' | 'ok' | 'warn' | 'bad';
+
+/** The top of a page: its name, a line about it, and what can be done on it. */
+export function PageHead({ title, line, children }: { title: ReactNode; line?: ReactNode; children?: ReactNode }) {
+  return (
+    <header className={css['pageHead']}>
+      <div>
+        <h1>{title}</h1>
+        {line !== undefined && <p>{line}</p>}
+      </div>
+      <div>{children}</div>
+    </header>
+  );
+}
+
+export function Card({ title, link, children }: { title?: ReactNode; link?: ReactNode; children: ReactNode }) {
+  return (
+    <section className={css['card']}>
+      {title !== undefined && (
+        <div className={css['cardHead']}>
+          <h2>{title}</h2>
+          {link}
+        </div>
+      )}
+      {children}
+    </section>
+  );
+}
+
+export function Tag({ tone = 'calm', children }: { tone?: Tone; children: ReactNode }) {
+  return (
+    <span className={css['tag']} data-tone={tone}>
+      {children}
+    </span>
+  );
+}
+
+export interface SegmentsProps<T extends string> {
+  label: string;
+  value: T;
+  options: readonly (readonly [T, string])[];
+  onChange: (value: T) => void;
+}
+
+/** One of a few. */
+export function Segments<T extends string>({ label, value, options, onChange }: SegmentsProps<T>) {
+  return (
+    <div className={css['segments']} role="group" aria-label={label}>
+      {options.map(([option, name]) => (
+        <button key={option} type="button" aria-pressed={option === value} onClick={() => onChange(option)}>
+          {name}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** Something that helps where a list is empty. */
+export function Note({ title, children }: { title: ReactNode; children?: ReactNode }) {
+  return (
+    <div className={css['note']}>
+      <strong>{title}</strong>
+      {children}
+    </div>
+  );
+}
+
+export function Failed({ error, retry }: { error: unknown; retry: () => void }) {
+  const { message, requestId } = explain(error);
+  return (
+    <div className={css['note']} role="alert">
+      <strong>{text.common.failed.title}</strong>
+      <span>{message}</span>
+      {requestId !== null && <small>{text.common.failed.request(requestId)}</small>}
+      <Button onClick={retry}>{text.common.failed.retry}</Button>
+    </div>
+  );
+}
+
+/** Why something that a person looks for is not offered. */
+export function NotAllowed({ needed }: { needed: 'admin' | 'owner' }) {
+  const { role } = useWorkspace();
+  return (
+    <Note title={text.common.notAllowed.title}>
+      {text.common.notAllowed.text(text.common.roles[role], text.common.roles[needed])}
+    </Note>
+  );
+}
+
+/** Holds the place of what is loading: as high as what comes. */
+export function Skeleton({ height, width = '100%' }: { height: number; width?: string }) {
+  return <span className={css['skeleton']} style={{ height, width }} />;
+}
+
+export interface LoadedProps<T> {
+  query: UseQueryResult<T, Error>;
+  /** Height in pixels of what comes, so that nothing moves when it does. */
+  height: number;
+  children: (data: T) => ReactNode;
+}
+
+/** The answer of a query, or what stands for it while there is none. An old answer stays when a new one fails. */
+export function Loaded<T>({ query, height, children }: LoadedProps<T>) {
+  if (query.data !== undefined) return <>{children(query.data)}</>;
+  if (query.isError) return <Failed error={query.error} retry={() => void query.refetch()} />;
+  return (
+    <div role="status" aria-label={text.common.list.loading}>
+      <Skeleton height={height} />
+    </div>
+  );
+}
+
+/** How much of a budget is spent and held; both in micros. */
+export function Meter({ spent, held, budget, label }: { spent: number; held: number; budget: number; label: string }) {
+  const share = (part: number) => (budget === 0 ? 100 : Math.min(100, (part / budget) * 100));
+  const spentShare = share(spent);
+  const tone = spentShare >= 100 ? 'bad' : spentShare >= 80 ? 'warn' : 'calm';
+  return (
+    <div className={css['meter']} role="img" aria-label={label} data-tone={tone}>
+      <i style={{ width: `${spentShare}%` }} />
+      <i data-held="true" style={{ width: `${Math.min(100 - spentShare, share(held))}%` }} />
+    </div>
+  );
+}

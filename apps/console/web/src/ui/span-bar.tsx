@@ -1,0 +1,16 @@
+import { RANGES, useSpan } from '../app/span.ts';
+import { text } from '../text/index.ts';
+import { Segments } from './parts.tsx';
+
+/** Chooses the span of the page; it stands in the address. */
+export function SpanBar() {
+  const { range, set } = useSpan();
+  return (
+    <Segments
+      label={text.common.range.label}
+      value={range}
+      options={RANGES.map((each) => [each, text.common.range[each]] as const)}
+      onChange={(next) => set({ range: next })}
+    />
+  );
+}

@@ -1,0 +1,75 @@
+import { useEffect, useSyncExternalStore } from 'react';
+import { text } from '../text/index.ts';
+import { Button } from './button.tsx';
+import css from './ui.module.css';
+
+interface Toast {
+  id: number;
+  message: string;
+  tone: 'ok' | 'bad';
+  undo?: (() => void) | undefined;
+}
+
+const SHOWN_MS = 8_000;
+let toasts: readonly Toast[] = [];
+let lastId = 0;
+const listeners = new Set<() => void>();
+
+function set(next: readonly Toast[]): void {
+  toasts = next;
+  for (const listener of listeners) listener();
+}
+
+function dismiss(id: number): void {
+  set(toasts.filter((toast) => toast.id !== id));
+}
+
+/** Says what was done, with a way back where there is one. */
+export function toast(message: string, options: { tone?: 'ok' | 'bad'; undo?: () => void } = {}): void {
+  lastId += 1;
+  set([...toasts.slice(-2), { id: lastId, message, tone: options.tone ?? 'ok', undo: options.undo }]);
+}
+
+export function Toasts() {
+  const shown = useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => toasts,
+  );
+  return (
+    <div className={css['toasts']} role="status">
+      {shown.map((each) => (
+        <ToastLine key={each.id} {...each} />
+      ))}
+    </div>
+  );
+}
+
+function ToastLine({ id, message, tone, undo }: Toast) {
+  useEffect(() => {
+    const timer = setTimeout(() => dismiss(id), SHOWN_MS);
+    return () => clearTimeout(timer);
+  }, [id]);
+  return (
+    <div className={css['toast']} data-tone={tone}>
+      <span>{message}</span>
+      {undo === undefined ? (
+        <Button look="quiet" onClick={() => dismiss(id)}>
+          {text.common.action.close}
+        </Button>
+      ) : (
+        <Button
+          look="quiet"
+          onClick={() => {
+            dismiss(id);
+            undo();
+          }}
+        >
+          {text.common.action.undo}
+        </Button>
+      )}
+    </div>
+  );
+}
