@@ -1,1 +1,16 @@
-export const spend = { title: 'Spend' };
+export const spend = {
+  title: 'Spend',
+  line: (from: string, to: string, zone: string) => `${from} to ${to}, ${zone}`,
+  by: { label: 'Divide by', whole: 'As a whole', agent: 'Agent', model: 'Model', plan: 'Plan' },
+  total: 'Spend',
+  settlements: 'Settlements',
+  each: 'Per settlement',
+  tokens: 'Tokens',
+  tokensIn: 'in',
+  tokensOut: 'out',
+  chart: 'Spend over time',
+  groups: { agent: 'Agents', model: 'Models', plan: 'Plans' },
+  none: { agent: 'no agent', model: 'no model named', plan: 'no plan named' },
+  column: { name: { agent: 'Agent', model: 'Model', plan: 'Plan' }, spend: 'Spend', share: 'Share', course: 'Course', settlements: 'Settlements', tokens: 'Tokens in / out' },
+  empty: { title: 'Nothing was spent in this span', text: 'Choose a longer span, or let a gateway report its calls.' },
+};

@@ -1,0 +1,32 @@
+import type { Api } from '../api/api.ts';
+import { useSpan } from '../app/span.ts';
+import { exactMoney, shortMoney } from '../format/money.ts';
+import { dateTime } from '../format/time.ts';
+import { StackedBars, type StackedBarsProps } from './stacked-bars.tsx';
+import { tickLabel } from './ticks.ts';
+
+interface SpendBarsProps extends Pick<StackedBarsProps, 'label' | 'series' | 'mark' | 'height'> {
+  window: Api.Window;
+  interval: Api.SpendSeries['interval'];
+  /** Micros of each series, from the bottom up. */
+  points: readonly { start: string; micros: readonly number[] }[];
+}
+
+/** Spend over the span of the page. */
+export function SpendBars({ window, interval, points, ...chart }: SpendBarsProps) {
+  const { zone } = useSpan();
+  return (
+    <StackedBars
+      {...chart}
+      points={points.map(({ start, micros }, index) => ({
+        key: start,
+        label: tickLabel(start, interval, zone),
+        title: dateTime(start, zone),
+        values: micros,
+        running: index === points.length - 1 && Date.parse(window.end) > Date.now(),
+      }))}
+      short={shortMoney}
+      exact={exactMoney}
+    />
+  );
+}

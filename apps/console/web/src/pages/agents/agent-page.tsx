@@ -1,0 +1,144 @@
+import { Link, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { type Api, useRead } from '../../api/api.ts';
+import { useMay, useWorkspace } from '../../app/account.tsx';
+import { useSpan } from '../../app/span.ts';
+import { colourOf } from '../../charts/colours.ts';
+import { SpendBars } from '../../charts/spend-bars.tsx';
+import { percent } from '../../format/numbers.ts';
+import { text } from '../../text/index.ts';
+import { Button } from '../../ui/button.tsx';
+import { At, Count, Money } from '../../ui/figures.tsx';
+import { Card, Loaded, PageHead } from '../../ui/parts.tsx';
+import { SpanBar } from '../../ui/span-bar.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import ui from '../../ui/ui.module.css';
+import { AgentBlocked } from './agent-blocked.tsx';
+import { AgentBudget } from './agent-budget.tsx';
+import { RenameDialog } from './rename-dialog.tsx';
+
+const words = text.agents.agent;
+
+/** One agent: what it spends, what is left to it, and what was blocked. */
+export function AgentPage() {
+  const { agentId } = useParams({ from: '/account/w/$slug/agents/$agentId' });
+  const { slug } = useWorkspace();
+  const { query } = useSpan();
+  const mayRename = useMay('owner');
+  const [renaming, setRenaming] = useState(false);
+  const details = useRead(
+    'GET /api/v1/dashboard/top-agents/details',
+    { query: { ...query, agent_id: agentId } },
+    { live: true },
+  );
+  const name = details.data?.agent.display_name ?? agentId;
+  return (
+    <div className={ui['stack']}>
+      <PageHead
+        title={name}
+        line={
+          <>
+            <Link to="/w/$slug/agents" params={{ slug }}>
+              {text.agents.title}
+            </Link>{' '}
+            / <span className={ui['id']}>{agentId}</span>
+          </>
+        }
+      >
+        {mayRename && <Button onClick={() => setRenaming(true)}>{words.rename}</Button>}
+        <SpanBar />
+      </PageHead>
+      <AgentBudget agentId={agentId} name={name} />
+      <Loaded query={details} height={720}>
+        {(data) => (
+          <>
+            <Card title={words.chart}>
+              <SpendBars
+                label={`${words.chart}: ${name}`}
+                window={data.window}
+                interval={intervalOf(data.points)}
+                series={[{ key: 'spend', name: words.chart, colour: colourOf(0) }]}
+                points={data.points.map(({ start, total_micros }) => ({ start, micros: [total_micros] }))}
+              />
+            </Card>
+            <div className={ui['two']}>
+              <Card title={words.models}>
+                <Models models={data.models} total={data.metrics.total_micros} />
+              </Card>
+              <AgentBlocked agentId={agentId} />
+            </div>
+            <Card title={words.recent}>
+              <Recent settlements={data.recent} />
+            </Card>
+          </>
+        )}
+      </Loaded>
+      {renaming && <RenameDialog agentId={agentId} name={name} onClose={() => setRenaming(false)} />}
+    </div>
+  );
+}
+
+const MINUTE = 60_000;
+
+/** The details name no interval; the points have it. */
+function intervalOf(points: readonly Api.SpendPoint[]): Api.SpendSeries['interval'] {
+  const [first, second] = points;
+  if (first === undefined || second === undefined) return '1h';
+  const ms = Date.parse(second.start) - Date.parse(first.start);
+  if (ms < MINUTE) return '1s';
+  if (ms < 60 * MINUTE) return '1min';
+  return ms <= 120 * MINUTE ? '1h' : '1d';
+}
+
+type Model = Api.AgentDetails['models'][number];
+
+function Models({ models, total }: { models: Model[]; total: number }) {
+  const columns: Column<Model>[] = [
+    { key: 'model', head: words.column.model, cell: ({ model }) => model ?? words.noModel },
+    { key: 'spend', head: words.column.spend, align: 'right', cell: (row) => <Money micros={row.total_micros} /> },
+    {
+      key: 'share',
+      head: words.column.share,
+      align: 'right',
+      cell: (row) => percent(total === 0 ? 0 : row.total_micros / total),
+    },
+    {
+      key: 'tokens',
+      head: words.column.tokens,
+      align: 'right',
+      wide: true,
+      cell: (row) => (
+        <>
+          <Count value={row.input_tokens} /> / <Count value={row.output_tokens} />
+        </>
+      ),
+    },
+  ];
+  if (models.length === 0) return <p>{words.noRecent}</p>;
+  return <Table label={words.models} columns={columns} rows={models} rowKey={({ model }) => model ?? ''} />;
+}
+
+function Recent({ settlements }: { settlements: Api.Settlement[] }) {
+  const columns: Column<Api.Settlement>[] = [
+    { key: 'when', head: words.column.when, cell: ({ occurred_at }) => <At at={occurred_at} /> },
+    { key: 'amount', head: words.column.amount, align: 'right', cell: (row) => <Money micros={row.amount_micros} /> },
+    { key: 'model', head: words.column.model, wide: true, cell: ({ model }) => model ?? words.noModel },
+    {
+      key: 'tokens',
+      head: words.column.tokens,
+      align: 'right',
+      wide: true,
+      cell: ({ input_tokens: input, output_tokens: output }) =>
+        input === undefined && output === undefined ? (
+          text.common.none
+        ) : (
+          <>
+            <Count value={input ?? 0} /> / <Count value={output ?? 0} />
+          </>
+        ),
+    },
+    { key: 'run', head: words.column.run, cell: ({ run_id }) => <span className={ui['id']}>{run_id}</span> },
+  ];
+  if (settlements.length === 0) return <p>{words.noRecent}</p>;
+  return <Table label={words.recent} columns={columns} rows={settlements} rowKey={({ event_id }) => event_id} />;
+}

@@ -1,0 +1,77 @@
+import { type Api, useRead } from '../../api/api.ts';
+import { useSpan } from '../../app/span.ts';
+import { Sparkline } from '../../charts/sparkline.tsx';
+import { percent } from '../../format/numbers.ts';
+import { text } from '../../text/index.ts';
+import { AgentLink } from '../../ui/agent-link.tsx';
+import { Count, Money } from '../../ui/figures.tsx';
+import { Card, Loaded, Note } from '../../ui/parts.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import ui from '../../ui/ui.module.css';
+
+const words = text.spend;
+
+type Group = Api.SpendBreakdown['groups'][number] & { course: number[] };
+
+/** The agents, models or plans that spent most, with the course of each. */
+export function Groups({ by }: { by: Api.SpendBreakdown['by'] }) {
+  const { query } = useSpan();
+  const breakdown = useRead('GET /api/v1/dashboard/spend/breakdown', { query: { ...query, by, limit: 20 } }, { live: true });
+  const nameOf = ({ key, display_name }: Group) => display_name ?? key ?? words.none[by];
+  const columns: Column<Group>[] = [
+    {
+      key: 'name',
+      head: words.column.name[by],
+      cell: (group) =>
+        by === 'agent' && group.key !== null ? (
+          <AgentLink id={group.key} name={group.display_name} />
+        ) : (
+          <span className={ui['name']}>{nameOf(group)}</span>
+        ),
+    },
+    { key: 'spend', head: words.column.spend, align: 'right', cell: (row) => <Money micros={row.total_micros} /> },
+    { key: 'share', head: words.column.share, align: 'right', cell: (row) => percent(row.share_pct / 100) },
+    {
+      key: 'course',
+      head: words.column.course,
+      wide: true,
+      cell: (row) => <Sparkline values={row.course} label={`${words.column.course}: ${nameOf(row)}`} />,
+    },
+    {
+      key: 'settlements',
+      head: words.column.settlements,
+      align: 'right',
+      wide: true,
+      cell: (row) => <Count value={row.unique_settlements} />,
+    },
+    {
+      key: 'tokens',
+      head: words.column.tokens,
+      align: 'right',
+      wide: true,
+      cell: (row) => (
+        <>
+          <Count value={row.input_tokens} /> / <Count value={row.output_tokens} />
+        </>
+      ),
+    },
+  ];
+  return (
+    <Card title={words.groups[by]}>
+      <Loaded query={breakdown} height={320}>
+        {({ groups, points }) =>
+          groups.length === 0 ? (
+            <Note title={words.empty.title}>{words.empty.text}</Note>
+          ) : (
+            <Table
+              label={words.groups[by]}
+              columns={columns}
+              rows={groups.map((group, index) => ({ ...group, course: points.map(({ micros }) => micros[index] ?? 0) }))}
+              rowKey={({ key }) => key ?? ''}
+            />
+          )
+        }
+      </Loaded>
+    </Card>
+  );
+}
