@@ -57,7 +57,7 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   const http = createHttpServer({
     ...deps,
     routes: [
-      ...createSpendRoutes({ tallies, budgets, windowOf }),
+      ...createSpendRoutes({ tallies, budgets, directory, windowOf }),
       ...createAgentsRoutes({ tallies, events, budgets, directory, windowOf }),
       ...createBlockedRoutes({ tallies, events, windowOf }),
     ],

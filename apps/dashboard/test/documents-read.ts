@@ -1,10 +1,14 @@
 import type { Connection } from 'mongoose';
 
 /**
- * How many documents of `events` in the database of `connection` the server reads for the finds of `work`, by its
+ * How many documents of `collection` in the database of `connection` the server reads for the finds of `work`, by its
  * profiler.
  */
-export async function documentsRead({ db }: Connection, work: () => Promise<unknown>): Promise<number> {
+export async function documentsRead(
+  { db }: Connection,
+  work: () => Promise<unknown>,
+  collection = 'events',
+): Promise<number> {
   await db!.command({ profile: 2 });
   try {
     await work();
@@ -12,7 +16,9 @@ export async function documentsRead({ db }: Connection, work: () => Promise<unkn
     await db!.command({ profile: 0 });
   }
   const profile = db!.collection('system.profile');
-  const finds = await profile.find({ 'command.find': 'events' }).toArray();
+  const first = { 'command.find': collection };
+  const further = { 'command.collection': collection, op: 'getmore' };
+  const finds = await profile.find({ $or: [first, further] }).toArray();
   await profile.drop();
   return finds.reduce((sum, { docsExamined }) => sum + Number(docsExamined), 0);
 }

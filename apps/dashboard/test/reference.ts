@@ -9,6 +9,8 @@ export interface ReferenceAnswer {
   totals(spans: TimeSpan[]): Tally[];
   byAgent: Map<string, Tally>;
   byModel(agentId: string): Map<string | null, Tally>;
+  /** All groups, by spend and then by key: what each settled, and in each of the spans within the window. */
+  groups(field: string, spans: TimeSpan[]): { key: string | null; total: Tally; micros: number[] }[];
   runsStarted: number;
 }
 
@@ -43,6 +45,15 @@ export function referenceOf(arrivals: DashboardEvent[]): (tenantId: TenantId, sp
       byModel(agentId) {
         const ofAgent = inside.filter((event) => event.data.agent_id === agentId && event.type === 'spend.settled');
         return sums(Map.groupBy(ofAgent, (event) => event.data.model ?? null));
+      },
+      groups(field, spans) {
+        const settled = inside.filter((event) => event.type === 'spend.settled');
+        return [...Map.groupBy(settled, (event) => (event.data[field] as string | undefined) ?? null)]
+          .map(([key, group]) => {
+            const micros = spans.map((part) => sum(within(group, part)).totalMicros);
+            return { key, total: sum(group), micros };
+          })
+          .sort((a, b) => b.total.totalMicros - a.total.totalMicros || ((a.key ?? '') < (b.key ?? '') ? -1 : 1));
       },
       runsStarted: firstTimes.filter((time) => time >= span.start && time < span.end).length,
     };

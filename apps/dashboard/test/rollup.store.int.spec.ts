@@ -1,12 +1,15 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
+import { provenTenantId, resolveRange, type TenantId } from '@tollkeeper/kernel';
 import { ensureIndexes, withTransaction } from '@tollkeeper/mongo';
 import { useMongo } from '@tollkeeper/testing';
+import { DIMENSIONS, type Breakdown } from '../src/domain/breakdown.ts';
 import { SPEND_SETTLED, type DashboardEvent } from '../src/domain/event.ts';
 import { rollupDeltas } from '../src/domain/rollup.ts';
 import { partOf } from '../src/domain/rollup.parts.ts';
+import { seriesOf } from '../src/domain/series.ts';
 import { createTallies, sumTallies } from '../src/domain/tallies.ts';
 import { createRollupStore } from '../src/store/rollup.store.ts';
+import { documentsRead } from './documents-read.ts';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -123,6 +126,32 @@ describe('the roll-ups of agents with hundreds of models', () => {
 });
 
 describe('a query', () => {
+  it.each([
+    ['for each day', 'America/New_York', 1],
+    ['for each day, and one for the hour that its midnight divides', 'Asia/Kathmandu', 2],
+  ])('of three months, divided by agent or model, reads a roll-up %s, in %s', async (_what, zone, ofDay) => {
+    const tenantId = provenTenantId(`ws_months_${ofDay}`);
+    const months = resolveRange('3m', zone, day + 15 * HOUR_MS);
+    const from = months.start + 20 * 60_000;
+    for (let time = from; time < months.end; time += 10 * DAY_MS) {
+      const hours = Array.from({ length: 240 }, (_, hour) => time + hour * HOUR_MS);
+      await add(hours.filter((at) => at < months.end).map((at, index) => settled(tenantId, index % 3, at)));
+    }
+    const { points } = seriesOf(months);
+    const series = await tallies.ofSpans(tenantId, 'workspace', points);
+    expect(points.length).toBeGreaterThan(90);
+    for (const by of DIMENSIONS) {
+      let breakdown: Breakdown | undefined;
+      const read = async () => void (breakdown = await tallies.breakdown(tenantId, by, points, 20));
+      const documents = await documentsRead(mongo.connection, read, 'rollups');
+      expect(documents).toBeGreaterThanOrEqual(90 * ofDay);
+      // The two ends are some hours.
+      expect(documents).toBeLessThanOrEqual(points.length * ofDay + 3);
+      const sums = points.map((_, span) => breakdown!.groups.reduce((sum, { micros }) => sum + micros[span]!, 0));
+      expect(sums).toEqual(series.map(({ totalMicros }) => totalMicros));
+    }
+  });
+
   it('sees whole transactions, also while a roll-up gets more parts', async () => {
     const tenantId = provenTenantId('ws_growing');
     const AGENTS = 500;

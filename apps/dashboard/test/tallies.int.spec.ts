@@ -3,10 +3,12 @@ import { provenTenantId, RANGE_KINDS, resolveRange, type TenantId } from '@tollk
 import { ensureIndexes, withTransaction } from '@tollkeeper/mongo';
 import { useMongo } from '@tollkeeper/testing';
 import fc from 'fast-check';
+import { DIMENSIONS } from '../src/domain/breakdown.ts';
 import { BUDGET_BLOCKED, GUARD_BLOCKED, SPEND_SETTLED, type DashboardEvent } from '../src/domain/event.ts';
 import { recordEvents } from '../src/domain/record-events.ts';
 import { seriesOf } from '../src/domain/series.ts';
 import { createTallies, sumTallies } from '../src/domain/tallies.ts';
+import type { Tally } from '../src/domain/tally.ts';
 import { createBucketStore } from '../src/store/bucket.store.ts';
 import { createEventRecorder } from '../src/store/event.recorder.ts';
 import { createEventStore } from '../src/store/event.store.ts';
@@ -19,6 +21,7 @@ const CENTURY_SECONDS = 2_000_000_000;
 const TENANTS = ['ws_a', 'ws_b'].map(provenTenantId);
 const AGENTS = ['planner', 'coder', 'a.b', 'a:b'];
 const MODELS = [undefined, 'gpt', 'opus|x'];
+const FIELDS = { agent: 'agent_id', model: 'model' };
 
 // Half a year in which many zones change their clocks.
 const from = Date.parse('2026-08-01T00:00:00Z');
@@ -102,9 +105,10 @@ describe('tallies over roll-ups', () => {
       ),
       now: fc.oneof(fc.constantFrom(...NOWS), fc.integer({ min: from + 100 * 86_400_000, max: to })),
       agentId: fc.constantFrom(...AGENTS),
+      limit: fc.integer({ min: 1, max: 4 }),
     });
     await fc.assert(
-      fc.asyncProperty(question, async ({ tenantId, range, zone, now, agentId }) => {
+      fc.asyncProperty(question, async ({ tenantId, range, zone, now, agentId, limit }) => {
         const window = resolveRange(range, zone, now);
         const { points } = seriesOf(window);
         const expected = reference(tenantId, window);
@@ -118,6 +122,16 @@ describe('tallies over roll-ups', () => {
         );
         expect(await tallies.byModel(tenantId, agentId, window)).toEqual(expected.byModel(agentId));
         expect(await tallies.runsStarted(tenantId, window)).toBe(expected.runsStarted);
+        for (const by of DIMENSIONS) {
+          const { groups, others } = await tallies.breakdown(tenantId, by, points, limit);
+          const wanted = expected.groups(FIELDS[by], points);
+          expect(groups.map(spendOf)).toEqual(wanted.slice(0, limit).map(spendOf));
+          expect(others?.count ?? 0).toBe(Math.max(0, wanted.length - limit));
+          const layers = others === undefined ? groups : [...groups, others];
+          expect(sumOfLayers(layers, points.length)).toEqual(series.map(({ totalMicros }) => totalMicros));
+          const { totalMicros, settlements, inputTokens, outputTokens } = sumTallies(layers.map(({ total }) => total));
+          expect(expected.total).toMatchObject({ totalMicros, settlements, inputTokens, outputTokens });
+        }
       }),
       // Other questions each time; a failure prints the seed and the path that ask the same again.
       { numRuns: 200 },
@@ -150,6 +164,16 @@ describe('tallies over roll-ups', () => {
     expect(await tallies.runsStarted(tenantId, { start: from, end: to })).toBe(0);
   });
 });
+
+/** A group, without what is counted of calls that were not settled. */
+function spendOf({ key, total, micros }: { key: string | null; total: Tally; micros: Iterable<number> }) {
+  const { totalMicros, settlements, inputTokens, outputTokens } = total;
+  return { key, totalMicros, settlements, inputTokens, outputTokens, micros: [...micros] };
+}
+
+function sumOfLayers(layers: { micros: Float64Array }[], spans: number): number[] {
+  return Array.from({ length: spans }, (_, span) => layers.reduce((sum, { micros }) => sum + micros[span]!, 0));
+}
 
 function chunks<T>(items: T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, index) =>

@@ -80,6 +80,18 @@ export function describeDashboard(target: TargetOf): void {
       },
     );
 
+    it.each([
+      ['agent', 'agent-b', 2_507],
+      ['model', 'test-model', 4_007],
+    ])('/spend/breakdown by %s adds up to /spend/series', async (by, key, total_micros) => {
+      type Breakdown = { groups: unknown[]; points: { micros: number[] }[] };
+      const { groups, points } = await read<Breakdown>(`/spend/breakdown?by=${by}&limit=1`);
+      const series = await read<{ points: { total_micros: number }[] }>('/spend/series');
+      const sums = points.map(({ micros }) => micros.reduce((sum, value) => sum + value, 0));
+      expect(sums).toEqual(series.points.map((point) => point.total_micros));
+      expect(groups).toMatchObject([{ key, total_micros }]);
+    });
+
     it('/top-agents ranks by spend, with shares', async () => {
       expect(await read('/top-agents', 'range=15min&limit=5')).toMatchObject({
         items: [

@@ -1,4 +1,5 @@
 import type { TenantId, TimeSpan } from '@tollkeeper/kernel';
+import { createBreakdown, type AddSpend, type Breakdown, type Dimension } from './breakdown.ts';
 import { AGENT_GRAINS, GRAINS } from './grain.ts';
 import { planReads, type ReadPlan } from './read-plan.ts';
 import { addTally, addTallyTo, emptyTally, type Tally } from './tally.ts';
@@ -14,6 +15,8 @@ export interface TallyStore {
   tallyAgents(tenantId: TenantId, plan: ReadPlan): Promise<Map<string, Tally>>;
   /** Tallies of an agent's settlements by model; null for settlements that name no model. */
   tallyModels(tenantId: TenantId, agentId: string, plan: ReadPlan): Promise<Map<string | null, Tally>>;
+  /** Hands all settlements of the workspace to `add`, by group and the index of the plan's span. */
+  divideSpend(tenantId: TenantId, by: Dimension, plan: ReadPlan, add: AddSpend): Promise<void>;
 }
 
 /** Reads a part of the number of runs whose first event lies in the plan's spans. */
@@ -27,6 +30,11 @@ export interface Tallies {
   ofSpans(tenantId: TenantId, subject: Subject, spans: TimeSpan[]): Promise<Tally[]>;
   byAgent(tenantId: TenantId, span: TimeSpan): Promise<Map<string, Tally>>;
   byModel(tenantId: TenantId, agentId: string, span: TimeSpan): Promise<Map<string | null, Tally>>;
+  /**
+   * What was settled in each of the spans, divided into the `limit` largest groups and all others. The spans follow one
+   * another without gap or overlap.
+   */
+  breakdown(tenantId: TenantId, by: Dimension, spans: TimeSpan[], limit: number): Promise<Breakdown>;
   runsStarted(tenantId: TenantId, span: TimeSpan): Promise<number>;
 }
 
@@ -48,6 +56,12 @@ export function createTallies(stores: { tallies: TallyStore[]; runStarts: RunSta
     byAgent: (tenantId, span) => merged((store) => store.tallyAgents(tenantId, planReads([span], AGENT_GRAINS))),
     byModel: (tenantId, agentId, span) =>
       merged((store) => store.tallyModels(tenantId, agentId, planReads([span], AGENT_GRAINS))),
+    async breakdown(tenantId, by, spans, limit) {
+      const plan = planReads(spans, AGENT_GRAINS);
+      const { add, largest } = createBreakdown(spans.length);
+      await Promise.all(stores.tallies.map((store) => store.divideSpend(tenantId, by, plan, add)));
+      return largest(limit);
+    },
     async runsStarted(tenantId, span) {
       const plan = planReads([span], GRAINS);
       const counts = await Promise.all(stores.runStarts.map((store) => store.countRunStarts(tenantId, plan)));

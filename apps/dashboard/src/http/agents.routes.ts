@@ -1,6 +1,6 @@
 import { identifier } from '@tollkeeper/contracts';
 import { defineRoute, integerQuery, type Route } from '@tollkeeper/http';
-import { AppError, roundTo2 } from '@tollkeeper/kernel';
+import { AppError } from '@tollkeeper/kernel';
 import { z } from 'zod';
 import type { Budgets } from '../domain/budget.ts';
 import type { Directory } from '../domain/directory.ts';
@@ -14,6 +14,7 @@ import {
   toItem,
   toMetrics,
   toPoint,
+  toSpend,
   toSum,
   toTimestamp,
   toTokens,
@@ -62,10 +63,7 @@ export function createAgentsRoutes(deps: {
         const items = top.map(([agentId, tally]) => ({
           agent_id: agentId,
           display_name: names.get(agentId) ?? agentId,
-          total_micros: toSum(tally.totalMicros),
-          unique_settlements: tally.settlements,
-          ...toTokens(tally),
-          share_pct: workspace!.totalMicros === 0 ? 0 : roundTo2((tally.totalMicros / workspace!.totalMicros) * 100),
+          ...toSpend(tally, workspace!),
           budget_blocked: tally.budgetBlocked,
           guard_blocked: tally.guardBlocked,
           last_seen_at: toTimestamp(tally.lastAt),

@@ -42,6 +42,16 @@ export function toBudgetMark({ stale }: KnownBudget) {
   return stale ? { budget_stale: true as const } : {};
 }
 
+/** What a group settled, beside the `whole` that its share is of. */
+export function toSpend(tally: Tally, whole: Pick<Tally, 'totalMicros'>) {
+  return {
+    total_micros: toSum(tally.totalMicros),
+    unique_settlements: tally.settlements,
+    ...toTokens(tally),
+    share_pct: whole.totalMicros === 0 ? 0 : roundTo2((tally.totalMicros / whole.totalMicros) * 100),
+  };
+}
+
 export function toPoint({ start }: TimeSpan, tally: Tally) {
   return {
     start: toTimestamp(start),

@@ -1,6 +1,7 @@
 import { identifier, micros, planKey, timestamp, timezone } from '@tollkeeper/contracts';
 import { RANGE_KINDS } from '@tollkeeper/kernel';
 import { z } from 'zod';
+import { DIMENSIONS } from '../domain/breakdown.ts';
 
 const count = z.int().min(0);
 const tokens = {
@@ -77,13 +78,53 @@ const pointSchema = z
   })
   .meta({ id: 'SpendPoint' });
 
+const intervalSchema = z.enum(['1s', '5s', '15s', '1min', '1h', '1d']);
+
 export const seriesSchema = z
   .object({
     window: windowSchema,
-    interval: z.enum(['1s', '5s', '15s', '1min', '1h', '1d']),
+    interval: intervalSchema,
     points: z.array(pointSchema).meta({ description: 'Oldest first; each ends where the next one starts' }),
   })
   .meta({ id: 'SpendSeries' });
+
+const spendFields = {
+  total_micros: micros,
+  unique_settlements: count,
+  ...tokens,
+  share_pct: percent.meta({ description: "Share of the workspace's spend, 2 decimals" }),
+};
+
+export const breakdownSchema = z
+  .object({
+    window: windowSchema,
+    interval: intervalSchema,
+    by: z.enum(DIMENSIONS),
+    groups: z
+      .array(
+        z.object({
+          key: z.string().nullable().meta({
+            description: 'The `agent_id` or the model; null for settlements that name none',
+          }),
+          display_name: z.string().optional().meta({ description: 'Of agents' }),
+          ...spendFields,
+        }),
+      )
+      .meta({ description: 'Those that spent most, by spend, then by `key`' }),
+    others: z
+      .object({ count: count.meta({ description: 'Number of further groups' }), ...spendFields })
+      .nullable()
+      .meta({ description: 'All further groups; null when there are none' }),
+    points: z
+      .array(
+        z.object({
+          start: timestamp,
+          micros: z.array(micros).meta({ description: 'Of each of `groups`, then of `others` unless that is null' }),
+        }),
+      )
+      .meta({ description: 'Oldest first; each ends where the next one starts' }),
+  })
+  .meta({ id: 'SpendBreakdown' });
 
 export const topAgentsSchema = z
   .object({
@@ -92,10 +133,7 @@ export const topAgentsSchema = z
       z.object({
         agent_id: identifier,
         display_name: z.string(),
-        total_micros: micros,
-        unique_settlements: count,
-        ...tokens,
-        share_pct: percent.meta({ description: "Share of the workspace's spend, 2 decimals" }),
+        ...spendFields,
         budget_blocked: count,
         guard_blocked: count,
         last_seen_at: timestamp,

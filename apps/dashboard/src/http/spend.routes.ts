@@ -1,17 +1,24 @@
-import { defineRoute, type Route } from '@tollkeeper/http';
+import { defineRoute, integerQuery, type Route } from '@tollkeeper/http';
 import { z } from 'zod';
+import { DIMENSIONS } from '../domain/breakdown.ts';
 import type { Budgets } from '../domain/budget.ts';
+import type { Directory } from '../domain/directory.ts';
 import { seriesOf } from '../domain/series.ts';
-import type { Tallies } from '../domain/tallies.ts';
-import { toBudget, toBudgetMark, toMetrics, toPoint, toSum, toWindow } from './bodies.ts';
-import { overviewSchema, rangeQuery, seriesSchema, spendSchema } from './schemas.ts';
+import { sumTallies, type Tallies } from '../domain/tallies.ts';
+import { toBudget, toBudgetMark, toMetrics, toPoint, toSpend, toSum, toTimestamp, toWindow } from './bodies.ts';
+import { breakdownSchema, overviewSchema, rangeQuery, seriesSchema, spendSchema } from './schemas.ts';
 import type { WindowOf } from './window.ts';
 
 const TAG = 'Dashboard';
 
 /** Spend and blocked calls of the whole workspace. */
-export function createSpendRoutes(deps: { tallies: Tallies; budgets: Budgets; windowOf: WindowOf }): Route[] {
-  const { tallies, budgets, windowOf } = deps;
+export function createSpendRoutes(deps: {
+  tallies: Tallies;
+  budgets: Budgets;
+  directory: Directory;
+  windowOf: WindowOf;
+}): Route[] {
+  const { tallies, budgets, directory, windowOf } = deps;
   return [
     defineRoute({
       method: 'get',
@@ -90,6 +97,49 @@ export function createSpendRoutes(deps: { tallies: Tallies; budgets: Budgets; wi
             window: toWindow(window),
             interval,
             points: points.map((span, index) => toPoint(span, values[index]!)),
+          },
+        };
+      },
+    }),
+    defineRoute({
+      method: 'get',
+      path: '/api/v1/dashboard/spend/breakdown',
+      operationId: 'getSpendBreakdown',
+      tag: TAG,
+      summary: 'Spend of the workspace over time, divided by agent or model',
+      description:
+        'The points are those of `/spend/series`, and what the groups and the others spent adds up to what it shows.',
+      access: 'member',
+      query: z.object({
+        ...rangeQuery,
+        by: z.enum(DIMENSIONS).meta({ description: 'What spend is divided by' }),
+        limit: integerQuery({ min: 1, max: 20, default: 5, description: 'Largest number of groups in the answer' }),
+      }),
+      responses: { 200: { description: 'The breakdown', schema: breakdownSchema } },
+      async handler({ caller: { tenantId }, query: { by, limit, ...range } }) {
+        const window = await windowOf(tenantId, range);
+        const { interval, points } = seriesOf(window);
+        const { groups, others } = await tallies.breakdown(tenantId, by, points, limit);
+        const layers = others === undefined ? groups : [...groups, others];
+        const whole = sumTallies(layers.map(({ total }) => total));
+        const agentIds = by === 'agent' ? groups.flatMap(({ key }) => key ?? []) : [];
+        const names = await directory.displayNames(tenantId, agentIds);
+        return {
+          status: 200,
+          body: {
+            window: toWindow(window),
+            interval,
+            by,
+            groups: groups.map(({ key, total }) => ({
+              key,
+              ...(by === 'agent' && key !== null && { display_name: names.get(key) ?? key }),
+              ...toSpend(total, whole),
+            })),
+            others: others === undefined ? null : { count: others.count, ...toSpend(others.total, whole) },
+            points: points.map(({ start }, index) => ({
+              start: toTimestamp(start),
+              micros: layers.map(({ micros }) => toSum(micros[index]!)),
+            })),
           },
         };
       },

@@ -1,5 +1,6 @@
 import type { TenantId } from '@tollkeeper/kernel';
 import type { Connection } from 'mongoose';
+import type { Dimension } from '../domain/breakdown.ts';
 import { GRAINS, type Grain } from '../domain/grain.ts';
 import type { ReadPlan } from '../domain/read-plan.ts';
 import { addTallyTo, type Tally } from '../domain/tally.ts';
@@ -17,6 +18,9 @@ interface BucketDocument extends TallyRow {
   start: Date;
   runs_started?: number;
 }
+
+type GroupField = 'agent_id' | 'model';
+const FIELDS: Record<Dimension, GroupField> = { agent: 'agent_id', model: 'model' };
 
 /**
  * The roll-ups of releases up to 0.1, which are only read. They expire by the index of those releases, 190 days after
@@ -40,7 +44,7 @@ export function createBucketStore(connection: Connection): TallyStore & RunStart
     );
   }
 
-  async function grouped<K>(match: object, field: 'agent_id' | 'model', plan: ReadPlan): Promise<Map<K, Tally>> {
+  async function grouped<K>(match: object, field: GroupField, plan: ReadPlan): Promise<Map<K, Tally>> {
     const total = new Map<K, Tally>();
     const parts = await perGrain(plan, (range) =>
       buckets.aggregate<TallyRow & { _id: K }>([{ $match: { ...match, ...range } }, groupBy(field)]).toArray(),
@@ -64,6 +68,16 @@ export function createBucketStore(connection: Connection): TallyStore & RunStart
     tallyAgents: (tenantId, plan) => grouped<string>({ tenant_id: tenantId, level: 'agent' }, 'agent_id', plan),
     tallyModels: (tenantId, agentId, plan) =>
       grouped<string | null>({ tenant_id: tenantId, level: 'model', agent_id: agentId }, 'model', plan),
+    async divideSpend(tenantId, by, plan, add) {
+      const match = { tenant_id: tenantId, level: by, settlements: { $gt: 0 } };
+      await perGrain(plan, async (range, spans) => {
+        const rows = buckets.aggregate<TallyRow & { _id: { key: string | null; start: Date } }>([
+          { $match: { ...match, ...range } },
+          { $group: { _id: { key: keyOf(FIELDS[by]), start: '$start' }, ...SUMS_OF_BUCKETS } },
+        ]);
+        for await (const row of rows) add(row._id.key, spans.get(row._id.start.getTime())!, toTally(row));
+      });
+    },
     async countRunStarts(tenantId, plan) {
       const parts = await perGrain(plan, (range) => {
         const match = { tenant_id: tenantId, level: 'workspace', ...range };
@@ -75,8 +89,12 @@ export function createBucketStore(connection: Connection): TallyStore & RunStart
   };
 }
 
-function groupBy(field: 'agent_id' | 'model'): object {
-  return { $group: { _id: { $ifNull: [`$${field}`, null] }, ...SUMS_OF_BUCKETS } };
+function groupBy(field: GroupField): object {
+  return { $group: { _id: keyOf(field), ...SUMS_OF_BUCKETS } };
+}
+
+function keyOf(field: GroupField): object {
+  return { $ifNull: [`$${field}`, null] };
 }
 
 function scopeFilter(subject: Subject): object {

@@ -10,6 +10,7 @@ import {
   type DashboardEvent,
   type EventData,
 } from '../domain/event.ts';
+import type { Dimension } from '../domain/breakdown.ts';
 import type { EventReader } from '../domain/event.reader.ts';
 import type { RawRead, ReadPlan } from '../domain/read-plan.ts';
 import { addTallyTo, type Tally } from '../domain/tally.ts';
@@ -31,6 +32,9 @@ export interface EventStore extends EventReader, TallyStore {
   knownIdentities(session: ClientSession | undefined, events: DashboardEvent[]): Promise<Set<string>>;
   insert(session: ClientSession | undefined, events: DashboardEvent[]): Promise<void>;
 }
+
+/** The field of a settlement's data that names its group. */
+const FIELDS: Record<Dimension, string> = { agent: 'agent_id', model: 'model' };
 
 const eventSchema = (retentionSeconds: number): Schema<EventDocument> => {
   const schema = new Schema<EventDocument>(
@@ -76,6 +80,10 @@ export function createEventStore(connection: Connection, retentionSeconds: numbe
     return (await rows.toArray()).map((row) => [row._id, toTally(row)]);
   }
 
+  const stepOf = (raw: RawRead): object => ({
+    $floor: { $divide: [{ $subtract: ['$time', new Date(raw.start)] }, raw.stepMs] },
+  });
+
   async function overPlan<K>(match: object, by: unknown, plan: ReadPlan): Promise<Map<K, Tally>> {
     const total = new Map<K, Tally>();
     for (const rows of await Promise.all(plan.raw.map((raw) => grouped<K>(match, by, raw)))) {
@@ -105,8 +113,7 @@ export function createEventStore(connection: Connection, retentionSeconds: numbe
       const bySpan = new Map<number, Tally>();
       await Promise.all(
         plan.raw.map(async (raw) => {
-          const step = { $floor: { $divide: [{ $subtract: ['$time', new Date(raw.start)] }, raw.stepMs] } };
-          const rows = await grouped<number>({ tenant_id: tenantId, ...subjectFilter(subject) }, step, raw);
+          const rows = await grouped<number>({ tenant_id: tenantId, ...subjectFilter(subject) }, stepOf(raw), raw);
           for (const [index, tally] of rows) addTallyTo(bySpan, raw.firstSpan + index, tally);
         }),
       );
@@ -120,6 +127,16 @@ export function createEventStore(connection: Connection, retentionSeconds: numbe
         { $ifNull: ['$data.model', null] },
         plan,
       ),
+    async divideSpend(tenantId, by, plan, add) {
+      const match = { tenant_id: tenantId, type: SPEND_SETTLED };
+      const key = { $ifNull: [`$data.${FIELDS[by]}`, null] };
+      await Promise.all(
+        plan.raw.map(async (raw) => {
+          const rows = await grouped<{ key: string | null; step: number }>(match, { key, step: stepOf(raw) }, raw);
+          for (const [{ key, step }, tally] of rows) add(key, raw.firstSpan + step, tally);
+        }),
+      );
+    },
     listBlocked: (tenantId, type, span, limit, after) => {
       // Only this field gives the index bounds. With $or, the server would read every event before the cursor.
       const end = after === undefined ? span.end : Math.min(span.end, after.time + 1);

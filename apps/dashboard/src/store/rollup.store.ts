@@ -152,16 +152,11 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
     keyOf: (row: PackedRow, span: number) => K | undefined,
   ): Promise<Map<K, Tally>> {
     const total = new Map<K, Tally>();
-    await readAgents(tenantId, plan, agentId, (row, { start, spans }) => {
+    await readAgents(tenantId, plan, agentId, (row, piece) => {
       if (agentId !== undefined && row.agentId !== agentId) return;
-      let unread = spans.size;
-      for (const [slot, tally] of row.slots(start)) {
-        const span = spans.get(slot);
-        if (span === undefined) continue;
+      for (const [span, tally] of slotsIn(piece, row)) {
         const key = keyOf(row, span);
         if (key !== undefined) addTallyTo(total, key, tally);
-        unread -= 1;
-        if (unread === 0) break;
       }
     });
     return total;
@@ -237,6 +232,13 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
     },
     tallyAgents: (tenantId, plan) => agentTallies(tenantId, plan, undefined, (row) => row.agentId),
     tallyModels: (tenantId, agentId, plan) => agentTallies(tenantId, plan, agentId, (row) => row.model),
+    divideSpend: (tenantId, by, plan, add) =>
+      readAgents(tenantId, plan, undefined, (row, piece) => {
+        const { agentId, model } = row;
+        // In such a row nothing was settled.
+        if (model === undefined) return;
+        for (const [span, tally] of slotsIn(piece, row)) add(by === 'agent' ? agentId : model, span, tally);
+      }),
     async countRunStarts(tenantId, plan) {
       let runs = 0;
       await readWorkspaces(tenantId, plan, ({ runsStarted }) => void (runs += runsStarted));
@@ -249,6 +251,18 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
 interface Piece extends RollupKey {
   /** Index of the span that each slot belongs to. */
   spans: Map<number, number>;
+}
+
+/** What a row holds of the slots of `piece`, by the index of their span. */
+function* slotsIn({ start, spans }: Piece, row: PackedRow): Generator<[number, Tally]> {
+  let unread = spans.size;
+  for (const [slot, tally] of row.slots(start)) {
+    const span = spans.get(slot);
+    if (span === undefined) continue;
+    yield [span, tally];
+    unread -= 1;
+    if (unread === 0) return;
+  }
 }
 
 /** By the key of part 0. */

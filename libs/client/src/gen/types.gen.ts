@@ -213,6 +213,81 @@ export type SpendPoint = {
     guard_blocked: number;
 };
 
+export type SpendBreakdown = {
+    window: Window;
+    interval: '1s' | '5s' | '15s' | '1min' | '1h' | '1d';
+    by: 'agent' | 'model';
+    /**
+     * Those that spent most, by spend, then by `key`
+     */
+    groups: Array<{
+        /**
+         * The `agent_id` or the model; null for settlements that name none
+         */
+        key: string | null;
+        /**
+         * Of agents
+         */
+        display_name?: string;
+        /**
+         * USD micros (millionths of a US dollar)
+         */
+        total_micros: number;
+        unique_settlements: number;
+        /**
+         * Sum over the settlements; those that report none add 0
+         */
+        input_tokens: number;
+        /**
+         * Sum over the settlements; those that report none add 0
+         */
+        output_tokens: number;
+        /**
+         * Share of the workspace's spend, 2 decimals
+         */
+        share_pct: number;
+    }>;
+    /**
+     * All further groups; null when there are none
+     */
+    others: {
+        /**
+         * Number of further groups
+         */
+        count: number;
+        /**
+         * USD micros (millionths of a US dollar)
+         */
+        total_micros: number;
+        unique_settlements: number;
+        /**
+         * Sum over the settlements; those that report none add 0
+         */
+        input_tokens: number;
+        /**
+         * Sum over the settlements; those that report none add 0
+         */
+        output_tokens: number;
+        /**
+         * Share of the workspace's spend, 2 decimals
+         */
+        share_pct: number;
+    } | null;
+    /**
+     * Oldest first; each ends where the next one starts
+     */
+    points: Array<{
+        /**
+         * RFC 3339 timestamp
+         */
+        start: string;
+        /**
+         * Of each of `groups`, then of `others` unless that is null
+         */
+        micros: Array<number>;
+    }>;
+};
+
 export type TopAgents = {
     window: Window;
     items: Array<{
@@ -1654,6 +1729,48 @@ export type GetSpendSeriesResponses = {
 };
 
 export type GetSpendSeriesResponse = GetSpendSeriesResponses[keyof GetSpendSeriesResponses];
+
+export type GetSpendBreakdownData = {
+    body?: never;
+    path?: never;
+    query: {
+        /**
+         * One of 15s, 30s, 1min, 5min, 10min, 15min, 30min, 45min, today, yesterday, 1m, 3m, current_month; anything else counts as current_month
+         */
+        range?: string;
+        /**
+         * IANA time zone name. Default: the time zone of the workspace
+         */
+        timezone?: string;
+        /**
+         * What spend is divided by
+         */
+        by: 'agent' | 'model';
+        /**
+         * Largest number of groups in the answer
+         */
+        limit?: number;
+    };
+    url: '/api/v1/dashboard/spend/breakdown';
+};
+
+export type GetSpendBreakdownErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type GetSpendBreakdownError = GetSpendBreakdownErrors[keyof GetSpendBreakdownErrors];
+
+export type GetSpendBreakdownResponses = {
+    /**
+     * The breakdown
+     */
+    200: SpendBreakdown;
+};
+
+export type GetSpendBreakdownResponse = GetSpendBreakdownResponses[keyof GetSpendBreakdownResponses];
 
 export type ListTopAgentsData = {
     body?: never;
