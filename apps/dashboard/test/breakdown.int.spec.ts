@@ -64,6 +64,28 @@ describe('/spend/breakdown', () => {
     ]);
   });
 
+  it('stacks plans over all agents, with the settlements that name none', async () => {
+    const tenantId = newTenant();
+    await dashboard.report(tenantId, [
+      settled(today, 10, { plan_key: 'pro' }),
+      settled(today, 20, { plan_key: 'pro', agent_id: 'coder' }),
+      settled(today, 10),
+      settled(yesterday, 60, { plan_key: 'free' }),
+    ]);
+
+    const { body } = await dashboard.get(tenantId, '/spend/breakdown?by=plan&limit=2');
+
+    expect(body.groups).toEqual([
+      { key: 'free', ...share(60, 60) },
+      { key: 'pro', ...share(30, 30), unique_settlements: 2 },
+    ]);
+    expect(body.others).toEqual({ count: 1, ...share(10, 10) });
+    expect(body.points.map(({ micros }: { micros: number[] }) => micros).slice(-2)).toEqual([
+      [60, 0, 0],
+      [0, 30, 10],
+    ]);
+  });
+
   it.each([
     ['3m', 'America/New_York'],
     ['1m', 'Australia/Lord_Howe'],

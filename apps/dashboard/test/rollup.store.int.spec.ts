@@ -22,8 +22,14 @@ const stored = mongo.connection.collection('rollups');
 
 beforeAll(() => ensureIndexes(Object.values(mongo.connection.models)));
 
-function settled(tenantId: TenantId, agent: number, time: number, model = 'opus'): DashboardEvent {
-  const data = { agent_id: `agent-${agent}`, model, amount_micros: agent + 1, settlement_id: 's' };
+function settled(
+  tenantId: TenantId,
+  agent: number,
+  time: number,
+  model = 'opus',
+  plan?: { plan_key: string },
+): DashboardEvent {
+  const data = { agent_id: `agent-${agent}`, model, ...plan, amount_micros: agent + 1, settlement_id: 's' };
   return { tenantId, source: 'gw', eventId: 'e', type: SPEND_SETTLED, time, data };
 }
 
@@ -125,17 +131,73 @@ describe('the roll-ups of agents with hundreds of models', () => {
   });
 });
 
+describe('the plans of settlements', () => {
+  const totals = async (tenantId: TenantId) =>
+    (await tallies.breakdown(tenantId, 'plan', [window], 20)).groups.map(({ key, total }) => [
+      key,
+      total.totalMicros,
+      total.settlements,
+    ]);
+
+  it('are not known of roll-ups that hold none, and are from the next settlement on', async () => {
+    const tenantId = provenTenantId('ws_plans');
+    const pro = { plan_key: 'pro' };
+    await add([settled(tenantId, 4, day, 'opus', pro), settled(tenantId, 1, day)]);
+    expect(await totals(tenantId)).toEqual([
+      ['pro', 5, 1],
+      [null, 2, 1],
+    ]);
+    await stored.updateMany({ tenantId }, { $unset: { plans: 1 } });
+    expect(await totals(tenantId)).toEqual([[null, 7, 2]]);
+    await add([settled(tenantId, 9, day + HOUR_MS, 'opus', pro), settled(tenantId, 0, day + HOUR_MS)]);
+    expect(await totals(tenantId)).toEqual([
+      ['pro', 10, 1],
+      [null, 8, 3],
+    ]);
+  });
+
+  it('stay with the roll-up while its agents are divided among more parts', async () => {
+    const tenantId = provenTenantId('ws_plans_divided');
+    for (let first = 0; first < 1_200; first += 400) {
+      await add(
+        Array.from({ length: 400 }, (_, agent) =>
+          settled(tenantId, first + agent, day, 'opus', { plan_key: `plan-${agent % 2}` }),
+        ),
+      );
+    }
+    expect(rollups.partsOf(tenantId)).toBeGreaterThan(1);
+    expect((await totals(tenantId)).map(([key, , settlements]) => [key, settlements])).toEqual([
+      ['plan-1', 600],
+      ['plan-0', 600],
+    ]);
+  });
+
+  it('are told apart up to 500 in a roll-up, and the spend of further ones is of none', async () => {
+    const tenantId = provenTenantId('ws_made_up_plans');
+    await add(
+      Array.from({ length: 600 }, (_, plan) => settled(tenantId, 0, day, 'opus', { plan_key: `plan-${plan}` })),
+    );
+    const { groups, others } = await tallies.breakdown(tenantId, 'plan', [window], 1);
+    expect(groups).toMatchObject([{ key: null, total: { totalMicros: 100, settlements: 100 } }]);
+    expect(others).toMatchObject({ count: 500, total: { totalMicros: 500, settlements: 500 } });
+  });
+});
+
 describe('a query', () => {
   it.each([
     ['for each day', 'America/New_York', 1],
     ['for each day, and one for the hour that its midnight divides', 'Asia/Kathmandu', 2],
-  ])('of three months, divided by agent or model, reads a roll-up %s, in %s', async (_what, zone, ofDay) => {
+  ])('of three months, divided, reads a roll-up %s, in %s', async (_what, zone, ofDay) => {
     const tenantId = provenTenantId(`ws_months_${ofDay}`);
     const months = resolveRange('3m', zone, day + 15 * HOUR_MS);
     const from = months.start + 20 * 60_000;
     for (let time = from; time < months.end; time += 10 * DAY_MS) {
       const hours = Array.from({ length: 240 }, (_, hour) => time + hour * HOUR_MS);
-      await add(hours.filter((at) => at < months.end).map((at, index) => settled(tenantId, index % 3, at)));
+      await add(
+        hours
+          .filter((at) => at < months.end)
+          .map((at, index) => settled(tenantId, index % 3, at, 'opus', { plan_key: 'pro' })),
+      );
     }
     const { points } = seriesOf(months);
     const series = await tallies.ofSpans(tenantId, 'workspace', points);

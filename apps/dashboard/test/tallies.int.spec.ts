@@ -21,7 +21,8 @@ const CENTURY_SECONDS = 2_000_000_000;
 const TENANTS = ['ws_a', 'ws_b'].map(provenTenantId);
 const AGENTS = ['planner', 'coder', 'a.b', 'a:b'];
 const MODELS = [undefined, 'gpt', 'opus|x'];
-const FIELDS = { agent: 'agent_id', model: 'model' };
+const PLANS = [undefined, 'pro', 'free_tier'];
+const FIELDS = { agent: 'agent_id', model: 'model', plan: 'plan_key' };
 
 // Half a year in which many zones change their clocks.
 const from = Date.parse('2026-08-01T00:00:00Z');
@@ -41,6 +42,9 @@ const time = fc.oneof(
   fc.tuple(fc.constantFrom(...NOWS), fc.integer({ min: -4_000_000, max: 1000 })).map(([now, delta]) => now + delta),
 );
 
+/** The first events are recorded by a release that kept other roll-ups, of the same times, and without plans. */
+const RECORDED_EARLIER = 2000;
+
 const tokens = fc.oneof(fc.integer({ min: 0, max: 200_000 }), fc.constant(3_000_000_000));
 
 const event: fc.Arbitrary<DashboardEvent> = fc
@@ -55,15 +59,17 @@ const event: fc.Arbitrary<DashboardEvent> = fc
     settlement: fc.integer({ min: 0, max: 5000 }),
     amount: fc.oneof(fc.integer({ min: 0, max: 50_000 }), fc.constant(3_000_000_000)),
     model: fc.constantFrom(...MODELS),
+    plan: fc.constantFrom(...PLANS),
     tokens: fc.record({ input_tokens: tokens, output_tokens: tokens }, { requiredKeys: [] }),
   })
-  .map(({ agent, run, settlement, amount, model, tokens, ...rest }) => {
+  .map(({ agent, run, settlement, amount, model, plan, tokens, ...rest }) => {
     const data: DashboardEvent['data'] = { run_id: `r${run}`, agent_id: agent };
     if (rest.type === SPEND_SETTLED) {
       Object.assign(data, {
         settlement_id: `s${settlement}`,
         amount_micros: amount,
         ...(model && { model }),
+        ...(plan && { plan_key: plan }),
         ...tokens,
       });
     }
@@ -80,19 +86,23 @@ describe('tallies over roll-ups', () => {
   const tallies = createTallies({ tallies: [rollups, earlier, events], runStarts: [rollups, earlier, runs] });
 
   // Ids repeat within and across batches, with other times and amounts, and many events come late.
-  const sample = fc.sample(event, { numRuns: 6000, seed: 20261121 });
+  const sample = fc
+    .sample(event, { numRuns: 6000, seed: 20261121 })
+    .map((one, index) => (index < RECORDED_EARLIER ? withoutPlan(one) : one));
   const reference = referenceOf(sample);
 
   beforeAll(async () => {
     await ensureIndexes(Object.values(mongo.connection.models));
-    // The first third was recorded by a release that kept other roll-ups, of the same times.
-    const earlierRecorder = createEarlierRecorder(mongo.connection, recorder);
-    for (let at = 0, size = 1; at < sample.length; at += size, size = (size * 7 + 3) % 400 || 1) {
-      const batch = sample.slice(at, at + size);
-      const by = at < sample.length / 3 ? earlierRecorder : recorder;
+    await record(createEarlierRecorder(mongo.connection, recorder), sample.slice(0, RECORDED_EARLIER));
+    await record(recorder, sample.slice(RECORDED_EARLIER));
+  });
+
+  async function record(by: typeof recorder, batches: DashboardEvent[]): Promise<void> {
+    for (let at = 0, size = 1; at < batches.length; at += size, size = (size * 7 + 3) % 400 || 1) {
+      const batch = batches.slice(at, at + size);
       await withTransaction(mongo.connection, (session) => recordEvents(by, session, batch));
     }
-  });
+  }
 
   it('equal a brute-force sum over raw events for random windows, zones and workspaces', async () => {
     const zones = Intl.supportedValuesOf('timeZone');
@@ -164,6 +174,10 @@ describe('tallies over roll-ups', () => {
     expect(await tallies.runsStarted(tenantId, { start: from, end: to })).toBe(0);
   });
 });
+
+function withoutPlan({ data: { plan_key: _plan, ...data }, ...rest }: DashboardEvent): DashboardEvent {
+  return { ...rest, data };
+}
 
 /** A group, without what is counted of calls that were not settled. */
 function spendOf({ key, total, micros }: { key: string | null; total: Tally; micros: Iterable<number> }) {

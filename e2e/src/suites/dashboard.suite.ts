@@ -83,6 +83,7 @@ export function describeDashboard(target: TargetOf): void {
     it.each([
       ['agent', 'agent-b', 2_507],
       ['model', 'test-model', 4_007],
+      ['plan', null, 4_007],
     ])('/spend/breakdown by %s adds up to /spend/series', async (by, key, total_micros) => {
       type Breakdown = { groups: unknown[]; points: { micros: number[] }[] };
       const { groups, points } = await read<Breakdown>(`/spend/breakdown?by=${by}&limit=1`);

@@ -10,6 +10,7 @@ const DRILLDOWNS = [
   '/overview',
   '/spend',
   '/spend/series',
+  '/spend/breakdown?by=agent',
   '/top-agents',
   '/top-agents/details?agent_id=agent-a',
   '/budget-blocked',

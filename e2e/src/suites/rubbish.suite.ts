@@ -8,6 +8,7 @@ const DASHBOARD = [
   '/overview',
   '/spend',
   '/spend/series',
+  '/spend/breakdown',
   '/top-agents',
   '/top-agents/details',
   '/budget-blocked',

@@ -1,10 +1,12 @@
 import { addTally, emptyTally, type Tally } from './tally.ts';
 
 /** What spend can be divided by. */
-export const DIMENSIONS = ['agent', 'model'] as const;
+export const DIMENSIONS = ['agent', 'model', 'plan'] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
 
-/** An agent or a model. Null for settlements that name none. */
+/**
+ * An agent, a model or a plan. Null for settlements that name none, or were counted by a release that did not count it.
+ */
 export type GroupKey = string | null;
 
 /** What was settled in one group, or in several. */
@@ -26,8 +28,8 @@ export interface Breakdown {
 export type AddSpend = (key: GroupKey, span: number, tally: Tally) => void;
 
 /**
- * Groups that are told apart while spend is read. Senders name models as they like, so nothing else bounds the memory
- * that a breakdown takes. Further groups are among the others.
+ * Groups that are told apart while spend is read. Senders name models and plans as they like, so nothing else bounds
+ * the memory that a breakdown takes. Further groups are among the others.
  */
 export const MAX_GROUPS = 10_000;
 

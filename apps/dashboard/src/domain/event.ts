@@ -21,6 +21,7 @@ export interface EventData {
   input_tokens?: number;
   output_tokens?: number;
   model?: string;
+  plan_key?: string;
   [field: string]: string | number | undefined;
 }
 

@@ -43,12 +43,27 @@ describe('what events add to roll-ups', () => {
             },
           ],
         ]),
+        plans: new Map(),
       },
       {
         ...{ tenantId, period: 'hour', start: 20 * DAY_MS - HOUR_MS, workspace: new Map([[59, workspace]]) },
         agents: new Map([[rowKey(agent), { ...agent, slots: new Map([[3, tally]]) }]]),
+        plans: new Map(),
       },
     ]);
+  });
+
+  it('of settled spend under a plan: to the row of the plan', () => {
+    const data = { agent_id: 'planner', plan_key: 'pro', amount_micros: 5 };
+    const [one, other] = [event(SPEND_SETTLED, data), event(BUDGET_BLOCKED, data)];
+    const tally = tallyOf(one);
+    const [day, hour] = rollupDeltas([one, other], []);
+    const ofDay = new Map([
+      [WHOLE_DAY, tally],
+      [23, tally],
+    ]);
+    expect(day!.plans).toEqual(new Map([['pro', ofDay]]));
+    expect(hour!.plans).toEqual(new Map([['pro', new Map([[3, tally]])]]));
   });
 
   it('that name no agent: to the workspace alone', () => {
@@ -100,7 +115,7 @@ describe('the slots that a piece is read from', () => {
 
   it.each([
     ['a day of the workspace: all its hours', '1d', 'workspace', start, { start, first: 0, count: 24 }],
-    ['a day of agents: the day as a whole', '1d', 'agents', start, { start, first: 24, count: 1 }],
+    ['a day of agents: the day as a whole', '1d', 'rows', start, { start, first: 24, count: 1 }],
     ['an hour: one of the day', '1h', 'workspace', start + 5 * HOUR_MS, { start, first: 5, count: 1 }],
     [
       'a quarter of the workspace: its minutes in the hour',
@@ -109,7 +124,7 @@ describe('the slots that a piece is read from', () => {
     ],
     [
       'a quarter of agents: one of the hour',
-      ...(['15m', 'agents', start + HOUR_MS + 30 * MINUTE_MS] as const),
+      ...(['15m', 'rows', start + HOUR_MS + 30 * MINUTE_MS] as const),
       { start: start + HOUR_MS, first: 2, count: 1 },
     ],
     [

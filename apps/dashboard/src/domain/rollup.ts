@@ -6,23 +6,23 @@ import { addTally, emptyTally, tallyOf, type Tally } from './tally.ts';
 
 /**
  * The spans of UTC that have roll-ups. A roll-up cuts its span into slots: an hour into the minutes of the workspace
- * and the quarters of an hour of its agents, a day into hours.
+ * and the quarters of an hour of its agents and plans, a day into hours.
  */
 export const PERIODS = ['day', 'hour'] as const;
 export type Period = (typeof PERIODS)[number];
 
-/** What a slot counts: everything of the workspace, or what one of its agents did. */
-export type Level = 'workspace' | 'agents';
+/** What a slot counts: everything of the workspace, or what one of its agents did, or what was settled of one plan. */
+export type Level = 'workspace' | 'rows';
 
 export const PERIOD_MS: Record<Period, number> = { day: 86_400_000, hour: 3_600_000 };
 
 export const SLOT_MS: Record<Period, Record<Level, number>> = {
-  day: { workspace: 3_600_000, agents: 3_600_000 },
-  hour: { workspace: 60_000, agents: 900_000 },
+  day: { workspace: 3_600_000, rows: 3_600_000 },
+  hour: { workspace: 60_000, rows: 900_000 },
 };
 
 /**
- * The slot of an agent's row in which a day counts as a whole, beside its hours. It comes first in the row, so a query
+ * The slot of a row in which a day counts as a whole, beside its hours. It comes first in the row, so a query
  * of the day alone reads no more. The rows of all agents over three months are the most that a query reads.
  */
 export const WHOLE_DAY = 24;
@@ -64,6 +64,8 @@ export interface RollupDelta extends RollupKey {
   workspace: Map<number, WorkspaceSlot>;
   /** By {@link rowKey}. */
   agents: Map<string, AgentRow>;
+  /** By the key of the plan: what was settled, by the number of the slot. */
+  plans: Map<string, Map<number, Tally>>;
 }
 
 export function periodStart(period: Period, time: number): number {
@@ -79,7 +81,7 @@ export function slotOf(period: Period, level: Level, start: number, time: number
 export function slotsOf(grain: Grain, level: Level, time: number): { start: number; first: number; count: number } {
   const period = PERIOD_OF[grain];
   const start = periodStart(period, time);
-  if (grain === '1d' && level === 'agents') return { start, first: WHOLE_DAY, count: 1 };
+  if (grain === '1d' && level === 'rows') return { start, first: WHOLE_DAY, count: 1 };
   return {
     start,
     first: slotOf(period, level, start, time),
@@ -100,7 +102,7 @@ export function rollupDeltas(events: DashboardEvent[], starts: RunStart[]): Roll
     const key = `${tenantId}|${period}|${start}`;
     let delta = deltas.get(key);
     if (delta === undefined)
-      deltas.set(key, (delta = { tenantId, period, start, workspace: new Map(), agents: new Map() }));
+      deltas.set(key, (delta = { tenantId, period, start, workspace: new Map(), agents: new Map(), plans: new Map() }));
     return delta;
   };
   const workspaceSlot = (tenantId: TenantId, period: Period, time: number): WorkspaceSlot => {
@@ -115,15 +117,25 @@ export function rollupDeltas(events: DashboardEvent[], starts: RunStart[]): Roll
     const { tenantId, time } = event;
     const tally = tallyOf(event);
     const row = rowOf(event);
+    const plan = event.type === SPEND_SETTLED ? event.data.plan_key : undefined;
     for (const period of PERIODS) {
       addTally(workspaceSlot(tenantId, period, time).tally, tally);
-      if (row === undefined) continue;
-      const { agents, start } = at(tenantId, period, time);
-      const key = rowKey(row);
-      let known = agents.get(key);
-      if (known === undefined) agents.set(key, (known = { ...row, slots: new Map() }));
-      if (period === 'day') addToSlot(known.slots, WHOLE_DAY, tally);
-      addToSlot(known.slots, slotOf(period, 'agents', start, time), tally);
+      const { agents, plans, start } = at(tenantId, period, time);
+      const addToRow = (slots: Map<number, Tally>): void => {
+        if (period === 'day') addToSlot(slots, WHOLE_DAY, tally);
+        addToSlot(slots, slotOf(period, 'rows', start, time), tally);
+      };
+      if (row !== undefined) {
+        const key = rowKey(row);
+        let known = agents.get(key);
+        if (known === undefined) agents.set(key, (known = { ...row, slots: new Map() }));
+        addToRow(known.slots);
+      }
+      if (plan !== undefined) {
+        let slots = plans.get(plan);
+        if (slots === undefined) plans.set(plan, (slots = new Map()));
+        addToRow(slots);
+      }
     }
   }
   for (const { tenantId, from, to } of starts) {

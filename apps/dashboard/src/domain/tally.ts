@@ -65,6 +65,11 @@ export function addTally(into: Tally, other: Tally): void {
   for (const name of NEWEST) into[name] = Math.max(into[name], other[name]);
 }
 
+/** Takes `other`, which was added before, out of the sums of `from`. */
+export function subtractSums(from: Tally, other: Tally): void {
+  for (const name of SUMS) from[name] -= other[name];
+}
+
 /** Adds the tally of `key` in a map that starts empty. */
 export function addTallyTo<K>(map: Map<K, Tally>, key: K, tally: Tally): void {
   const known = map.get(key);

@@ -104,7 +104,8 @@ export const breakdownSchema = z
       .array(
         z.object({
           key: z.string().nullable().meta({
-            description: 'The `agent_id` or the model; null for settlements that name none',
+            description:
+              'The `agent_id`, the model or the `plan_key`. Null for settlements that name none; by plan also for those from before plans were counted',
           }),
           display_name: z.string().optional().meta({ description: 'Of agents' }),
           ...spendFields,

@@ -106,7 +106,7 @@ export function createSpendRoutes(deps: {
       path: '/api/v1/dashboard/spend/breakdown',
       operationId: 'getSpendBreakdown',
       tag: TAG,
-      summary: 'Spend of the workspace over time, divided by agent or model',
+      summary: 'Spend of the workspace over time, divided by agent, model or plan',
       description:
         'The points are those of `/spend/series`, and what the groups and the others spent adds up to what it shows.',
       access: 'member',

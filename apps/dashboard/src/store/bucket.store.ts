@@ -1,6 +1,5 @@
 import type { TenantId } from '@tollkeeper/kernel';
 import type { Connection } from 'mongoose';
-import type { Dimension } from '../domain/breakdown.ts';
 import { GRAINS, type Grain } from '../domain/grain.ts';
 import type { ReadPlan } from '../domain/read-plan.ts';
 import { addTallyTo, type Tally } from '../domain/tally.ts';
@@ -20,7 +19,6 @@ interface BucketDocument extends TallyRow {
 }
 
 type GroupField = 'agent_id' | 'model';
-const FIELDS: Record<Dimension, GroupField> = { agent: 'agent_id', model: 'model' };
 
 /**
  * The roll-ups of releases up to 0.1, which are only read. They expire by the index of those releases, 190 days after
@@ -69,11 +67,14 @@ export function createBucketStore(connection: Connection): TallyStore & RunStart
     tallyModels: (tenantId, agentId, plan) =>
       grouped<string | null>({ tenant_id: tenantId, level: 'model', agent_id: agentId }, 'model', plan),
     async divideSpend(tenantId, by, plan, add) {
-      const match = { tenant_id: tenantId, level: by, settlements: { $gt: 0 } };
+      // No release that wrote buckets counted plans.
+      const level = by === 'plan' ? 'workspace' : by;
+      const key = by === 'plan' ? null : keyOf(by === 'agent' ? 'agent_id' : 'model');
+      const match = { tenant_id: tenantId, level, settlements: { $gt: 0 } };
       await perGrain(plan, async (range, spans) => {
         const rows = buckets.aggregate<TallyRow & { _id: { key: string | null; start: Date } }>([
           { $match: { ...match, ...range } },
-          { $group: { _id: { key: keyOf(FIELDS[by]), start: '$start' }, ...SUMS_OF_BUCKETS } },
+          { $group: { _id: { key, start: '$start' }, ...SUMS_OF_BUCKETS } },
         ]);
         for await (const row of rows) add(row._id.key, spans.get(row._id.start.getTime())!, toTally(row));
       });

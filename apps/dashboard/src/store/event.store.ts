@@ -34,7 +34,7 @@ export interface EventStore extends EventReader, TallyStore {
 }
 
 /** The field of a settlement's data that names its group. */
-const FIELDS: Record<Dimension, string> = { agent: 'agent_id', model: 'model' };
+const FIELDS: Record<Dimension, string> = { agent: 'agent_id', model: 'model', plan: 'plan_key' };
 
 const eventSchema = (retentionSeconds: number): Schema<EventDocument> => {
   const schema = new Schema<EventDocument>(

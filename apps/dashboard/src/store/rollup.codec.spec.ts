@@ -2,7 +2,15 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { addToSlot, rowKey, type AgentRow, type WorkspaceSlot } from '../domain/rollup.ts';
 import { addTally, emptyTally, MEASURES, type Tally } from '../domain/tally.ts';
-import { addToAgents, addToWorkspace, divideAgents, packedRows, readWorkspace } from './rollup.codec.ts';
+import {
+  addToAgents,
+  addToPlans,
+  addToWorkspace,
+  divideAgents,
+  packedPlans,
+  packedRows,
+  readWorkspace,
+} from './rollup.codec.ts';
 
 const start = Date.parse('2026-11-22T00:00:00.000Z');
 const DAY_MS = 86_400_000;
@@ -30,6 +38,13 @@ const rows = fc
     { maxLength: 8 },
   )
   .map((list): AgentRow[] => [...new Map(list.map((one) => [rowKey(one), one])).values()]);
+
+const plans = fc
+  .array(fc.tuple(fc.constantFrom('pro', 'free_tier', '0'), fc.array(fc.tuple(slotNumber, tally), { maxLength: 6 })))
+  .map((list) => new Map(list.map(([plan, slots]) => [plan, new Map(slots)])));
+
+const unpackedPlans = (packed: Uint8Array | undefined) =>
+  new Map([...packedPlans(packed)].map(({ plan, slots }) => [plan, new Map(slots(start))]));
 
 function unpacked(packed: Uint8Array | undefined): Map<string, AgentRow> {
   return new Map(
@@ -80,6 +95,37 @@ describe('packed roll-ups', () => {
     );
   });
 
+  it('hold the sum of all that was added to each plan, slot by slot', () => {
+    fc.assert(
+      fc.property(fc.array(plans, { maxLength: 4 }), (batches) => {
+        let packed: Uint8Array | undefined;
+        const expected: (typeof batches)[number] = new Map();
+        for (const added of batches) {
+          packed = addToPlans(packed, start, added);
+          for (const [plan, slots] of added) {
+            const sum = expected.get(plan) ?? new Map<number, Tally>();
+            for (const [slot, held] of slots) addToSlot(sum, slot, held);
+            expected.set(plan, sum);
+          }
+        }
+        expect(unpackedPlans(packed)).toEqual(expected);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it('tell 500 plans apart, and go on adding to these', () => {
+    const settled = new Map([[4, { ...emptyTally(), totalMicros: 9, settlements: 1 }]]);
+    const named = (from: number, to: number) =>
+      new Map(Array.from({ length: to - from }, (_, index) => [`plan-${from + index}`, settled]));
+    const packed = addToPlans(addToPlans(undefined, start, named(0, 400)), start, named(399, 600));
+    const held = unpackedPlans(packed);
+    expect([...held.keys()]).toEqual([...named(0, 500).keys()]);
+    expect(held.get('plan-399')!.get(4)).toMatchObject({ totalMicros: 18, settlements: 2 });
+    const sum = unpackedPlans(addToPlans(packed, start, named(499, 501)));
+    expect([sum.size, sum.get('plan-499')!.get(4)!.totalMicros]).toEqual([500, 18]);
+  });
+
   it('hold the same when their agents are divided', () => {
     fc.assert(
       fc.property(rows, (list) => {
@@ -111,6 +157,8 @@ describe('packed roll-ups', () => {
       ...[12, 2, 97, 98, 1, 4, ...packedTally],
       ...[15, 2, 97, 98, 5, 103, 112, 116, 4, ...packedTally],
     ]);
+    const plans = addToPlans(undefined, start, new Map([['pro', new Map([[4, tally]])]]));
+    expect([...plans]).toEqual([12, 3, 112, 114, 111, 4, ...packedTally]);
   });
 
   it('from before a measure was added hold none of it, and take more of it', () => {

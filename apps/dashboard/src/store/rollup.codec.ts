@@ -8,6 +8,7 @@ import { ByteReader, ByteWriter } from './bytes.ts';
  *     workspace: slot*                          slot: number, tally, zigzag(runs started)
  *     agents:    row*                           row:  length of the rest, agent, model, (number, tally)*
  *     model:     0 nothing was settled, 1 no model is named, else the length of its name + 2, and the name
+ *     plans:     row*                           row:  length of the rest, plan, (number, tally)*
  *     tally:     mask, then each measure whose bit is set. Bit 0 is the first entry of MEASURES
  *
  * Slots and rows are in the order of their first event, however the events came in batches.
@@ -120,6 +121,56 @@ export function* packedRows(packed: Uint8Array | undefined): Generator<PackedRow
   }
 }
 
+/**
+ * Plans of a roll-up from which on no further ones are told apart: their settlements count as those of no plan. It is
+ * the most that a workspace can have at once, but events may name any.
+ */
+const MAX_PLANS = 500;
+
+/** Adds to what `packed` holds of plans: by plan, the slots. Rows that nothing is added to are copied as they are. */
+export function addToPlans(
+  packed: Uint8Array | undefined,
+  start: number,
+  added: ReadonlyMap<string, ReadonlyMap<number, Tally>>,
+): Uint8Array {
+  const writer = new ByteWriter();
+  const known = new Set<string>();
+  for (const row of packedPlans(packed)) {
+    known.add(row.plan);
+    const more = added.get(row.plan);
+    if (more === undefined) {
+      writer.varint(row.bytes.length);
+      writer.raw(row.bytes);
+      continue;
+    }
+    const slots = new Map(row.slots(start));
+    for (const [slot, tally] of more) addToSlot(slots, slot, tally);
+    writePlan(writer, row.plan, slots, start);
+  }
+  for (const [plan, slots] of added) {
+    if (known.has(plan) || known.size >= MAX_PLANS) continue;
+    known.add(plan);
+    writePlan(writer, plan, slots, start);
+  }
+  return writer.bytes();
+}
+
+/** A row as it is stored. Its slots are unpacked only when they are asked for. */
+export interface PackedPlan {
+  plan: string;
+  bytes: Uint8Array;
+  slots(start: number): Generator<[number, Tally]>;
+}
+
+export function* packedPlans(packed: Uint8Array | undefined): Generator<PackedPlan> {
+  const reader = new ByteReader(packed);
+  while (reader.more()) {
+    const bytes = reader.raw(reader.varint());
+    const row = new ByteReader(bytes);
+    yield { plan: row.text(row.varint()), bytes, slots: (start) => readSlots(row, start) };
+  }
+}
+
 /** Divides the rows of `packed`: `groupOf` says where those of an agent go. */
 export function divideAgents(
   packed: Uint8Array | undefined,
@@ -146,6 +197,17 @@ function writeRow(writer: ByteWriter, { agentId, model, slots }: AgentRow, start
   if (model === undefined) row.varint(NO_SETTLEMENT);
   else if (model === null) row.varint(NO_MODEL);
   else row.text(model, NAMED);
+  finishRow(writer, row, slots, start);
+}
+
+function writePlan(writer: ByteWriter, plan: string, slots: ReadonlyMap<number, Tally>, start: number): void {
+  const row = new ByteWriter();
+  row.text(plan, 0);
+  finishRow(writer, row, slots, start);
+}
+
+/** Writes `row`, which says whose `slots` they are, with these. */
+function finishRow(writer: ByteWriter, row: ByteWriter, slots: ReadonlyMap<number, Tally>, start: number): void {
   for (const [slot, tally] of slots) {
     row.varint(slot);
     writeTally(row, tally, start);

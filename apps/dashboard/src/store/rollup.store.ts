@@ -2,6 +2,7 @@ import { startSlices, type TenantId } from '@tollkeeper/kernel';
 import { driverCollection } from '@tollkeeper/mongo';
 import { LRUCache } from 'lru-cache';
 import { Schema, mongo, type ClientSession, type Connection } from 'mongoose';
+import type { AddSpend } from '../domain/breakdown.ts';
 import type { ReadPlan } from '../domain/read-plan.ts';
 import { GRAINS } from '../domain/grain.ts';
 import {
@@ -14,12 +15,14 @@ import {
   type RollupKey,
 } from '../domain/rollup.ts';
 import { MAX_PARTS, partOf, PARTS_GROWTH } from '../domain/rollup.parts.ts';
-import { addTallyTo, type Tally } from '../domain/tally.ts';
+import { addTallyTo, subtractSums, type Tally } from '../domain/tally.ts';
 import type { RunStartStore, TallyStore } from '../domain/tallies.ts';
 import {
   addToAgents,
+  addToPlans,
   addToWorkspace,
   divideAgents,
+  packedPlans,
   packedRows,
   readWorkspace,
   type PackedRow,
@@ -36,6 +39,8 @@ interface RollupDocument {
   parts?: number;
   /** Of part 0, packed: what the whole workspace did. */
   workspace?: mongo.Binary;
+  /** Of part 0, packed: what was settled under plans. Absent when no settlement named one. */
+  plans?: mongo.Binary;
   /** Packed: what the agents of this part did. */
   agents?: mongo.Binary;
 }
@@ -68,6 +73,7 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
       start: { type: Date, required: true },
       parts: Number,
       workspace: Schema.Types.Buffer,
+      plans: Schema.Types.Buffer,
       agents: Schema.Types.Buffer,
     },
     { collection: 'rollups', versionKey: false },
@@ -104,7 +110,7 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
     agentId: string | undefined,
     each: (row: PackedRow, piece: Piece) => void,
   ): Promise<void> {
-    const pieces = piecesOf(tenantId, plan, 'agents');
+    const pieces = piecesOf(tenantId, plan, 'rows');
     const divided = new Map<string, number>();
     const slices = startSlices();
     const readAll = async (parts: mongo.FindCursor<RollupDocument>): Promise<void> => {
@@ -119,7 +125,7 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
     };
     await connection.getClient().withSession({ snapshot: true }, async (session) => {
       const withKeys = (keys: string[]) =>
-        rollups.find({ _id: { $in: keys } }, { session, projection: { workspace: 0 } });
+        rollups.find({ _id: { $in: keys } }, { session, projection: { workspace: 0, plans: 0 } });
       await readAll(withKeys([...pieces.keys()]));
       if (divided.size === 0) return;
       if (agentId === undefined) return readAll(othersOf(session, [...divided.keys()]));
@@ -142,6 +148,35 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
         const span = spans.get(slot);
         if (span !== undefined) each(held, span);
       }
+    }
+  }
+
+  /**
+   * Settlements of no plan are those of the workspace without those of its plans. So roll-ups that hold no plans, or
+   * not all, are read like others.
+   */
+  async function dividePlans(tenantId: TenantId, plan: ReadPlan, add: AddSpend): Promise<void> {
+    const ofPlans = piecesOf(tenantId, plan, 'rows');
+    const ofWorkspace = piecesOf(tenantId, plan, 'workspace');
+    const keys = [...ofPlans.keys()];
+    const slices = startSlices();
+    const parts = rollups.find({ _id: { $in: keys } }, { projection: { workspace: 1, plans: 1 } });
+    for await (const { _id, workspace, plans } of parts) {
+      const { start, spans } = ofWorkspace.get(_id)!;
+      const ofNone = new Map<number, Tally>();
+      for (const [slot, { tally }] of readWorkspace(bytesOf(workspace), start)) {
+        const span = spans.get(slot);
+        if (span !== undefined) addTallyTo(ofNone, span, tally);
+      }
+      const piece = ofPlans.get(_id)!;
+      for (const row of packedPlans(bytesOf(plans))) {
+        if (slices.usedUp()) await slices.next();
+        for (const [span, tally] of slotsIn(piece, row)) {
+          add(row.plan, span, tally);
+          subtractSums(ofNone.get(span)!, tally);
+        }
+      }
+      for (const [span, tally] of ofNone) add(null, span, tally);
     }
   }
 
@@ -194,11 +229,13 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
     }
     partsSeen.set(tenantId, Math.max(parts, partsSeen.get(tenantId) ?? 1));
     const workspace = new mongo.Binary(addToWorkspace(bytesOf(first?.workspace), start, delta.workspace));
+    const plans = addToPlans(bytesOf(first?.plans), start, delta.plans);
+    const ofAll = { workspace, ...(plans.length > 0 && { plans: new mongo.Binary(plans) }) };
     return [...agents].map(([part, packed]) => ({
       _id: partKey(delta, part),
       tenantId,
       start: new Date(start),
-      ...(part === 0 && { workspace, ...(parts > 1 && { parts }) }),
+      ...(part === 0 && { ...ofAll, ...(parts > 1 && { parts }) }),
       ...(packed !== undefined && { agents: new mongo.Binary(packed) }),
     }));
   }
@@ -232,13 +269,15 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
     },
     tallyAgents: (tenantId, plan) => agentTallies(tenantId, plan, undefined, (row) => row.agentId),
     tallyModels: (tenantId, agentId, plan) => agentTallies(tenantId, plan, agentId, (row) => row.model),
-    divideSpend: (tenantId, by, plan, add) =>
-      readAgents(tenantId, plan, undefined, (row, piece) => {
+    divideSpend: async (tenantId, by, plan, add) => {
+      if (by === 'plan') return dividePlans(tenantId, plan, add);
+      await readAgents(tenantId, plan, undefined, (row, piece) => {
         const { agentId, model } = row;
         // In such a row nothing was settled.
         if (model === undefined) return;
         for (const [span, tally] of slotsIn(piece, row)) add(by === 'agent' ? agentId : model, span, tally);
-      }),
+      });
+    },
     async countRunStarts(tenantId, plan) {
       let runs = 0;
       await readWorkspaces(tenantId, plan, ({ runsStarted }) => void (runs += runsStarted));
@@ -254,7 +293,7 @@ interface Piece extends RollupKey {
 }
 
 /** What a row holds of the slots of `piece`, by the index of their span. */
-function* slotsIn({ start, spans }: Piece, row: PackedRow): Generator<[number, Tally]> {
+function* slotsIn({ start, spans }: Piece, row: Pick<PackedRow, 'slots'>): Generator<[number, Tally]> {
   let unread = spans.size;
   for (const [slot, tally] of row.slots(start)) {
     const span = spans.get(slot);

@@ -216,13 +216,13 @@ export type SpendPoint = {
 export type SpendBreakdown = {
     window: Window;
     interval: '1s' | '5s' | '15s' | '1min' | '1h' | '1d';
-    by: 'agent' | 'model';
+    by: 'agent' | 'model' | 'plan';
     /**
      * Those that spent most, by spend, then by `key`
      */
     groups: Array<{
         /**
-         * The `agent_id` or the model; null for settlements that name none
+         * The `agent_id`, the model or the `plan_key`. Null for settlements that name none; by plan also for those from before plans were counted
          */
         key: string | null;
         /**
@@ -1745,7 +1745,7 @@ export type GetSpendBreakdownData = {
         /**
          * What spend is divided by
          */
-        by: 'agent' | 'model';
+        by: 'agent' | 'model' | 'plan';
         /**
          * Largest number of groups in the answer
          */
