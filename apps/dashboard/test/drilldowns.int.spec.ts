@@ -298,6 +298,16 @@ describe.each([
   ['/budget-blocked', budgetBlocked, { scope: 'agent', requested_micros: 5, daily_budget_usd_micros: 100 }],
   ['/guard-blocked', guardBlocked, { guard: 'pii', reason: 'The prompt holds a card number' }],
 ] as const)('%s', (path, blocked, why) => {
+  it('lists the calls of one agent, with their number', async () => {
+    const tenantId = newTenant();
+    const lone = blocked(today);
+    lone.data.agent_id = 'lone';
+    await dashboard.report(tenantId, [blocked(today), lone, blocked(today)]);
+
+    const { body } = await dashboard.get(tenantId, `${path}?range=1m&agent_id=lone`);
+    expect([body.total, body.items.map((item: { event_id: string }) => item.event_id)]).toEqual([1, [lone.id]]);
+  });
+
   it('pages through all items once, newest first, also where times are equal', async () => {
     const tenantId = newTenant();
     const events = Array.from({ length: 7 }, (_, index) => blocked(index < 4 ? today : yesterday));

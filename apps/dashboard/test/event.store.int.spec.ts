@@ -32,10 +32,22 @@ describe('the list of blocked events', () => {
     const cursor = { time: after.time, key: eventKey(after) };
 
     const read = await documentsRead(mongo.connection, async () => {
-      const page = await events.listBlocked(tenantId, BUDGET_BLOCKED, all, 10, cursor);
+      const page = await events.listBlocked(tenantId, BUDGET_BLOCKED, 'workspace', all, 10, cursor);
       expect(page).toEqual(blocked.slice(91, 101).toReversed());
     });
 
     expect(read).toBeLessThanOrEqual(12);
+  });
+
+  it('reads a page of one agent at the cost of the page, among many calls of others', async () => {
+    const other = blocked[150]!;
+    const lone = { ...other, eventId: 'of-another-agent', data: { ...other.data, agent_id: 'lone' } };
+    await events.insert(undefined, [lone]);
+
+    const read = await documentsRead(mongo.connection, async () => {
+      expect(await events.listBlocked(tenantId, BUDGET_BLOCKED, { agentId: 'lone' }, all, 10)).toEqual([lone]);
+    });
+
+    expect(read).toBeLessThanOrEqual(2);
   });
 });

@@ -4,7 +4,6 @@ import {
   createRoute,
   createRouter,
   lazyRouteComponent,
-  Navigate,
   Outlet,
   redirect,
   retainSearchParams,
@@ -14,6 +13,9 @@ import { sessionHint } from './api/session.ts';
 import { accountQuery } from './app/account.tsx';
 import { HomeGate, NotFound, PageFailed, Waiting, WorkspaceGate } from './app/gates.tsx';
 import { parseSpan } from './app/span.ts';
+import { parseAlertsSearch } from './pages/alerts/alerts-search.ts';
+import { parseBlockedSearch } from './pages/blocked/blocked-search.ts';
+import { parseSpendSearch } from './pages/spend/spend-search.ts';
 
 const root = createRootRouteWithContext<{ client: QueryClient }>()({ component: Outlet, notFoundComponent: NotFound, errorComponent: PageFailed });
 
@@ -45,6 +47,12 @@ const account = createRoute({
 
 const home = createRoute({ getParentRoute: () => account, path: '/', component: HomeGate });
 
+const newWorkspace = createRoute({
+  getParentRoute: () => account,
+  path: '/new-workspace',
+  component: lazyRouteComponent(() => import('./pages/new-workspace/new-workspace-page.tsx'), 'NewWorkspacePage'),
+});
+
 const workspace = createRoute({
   getParentRoute: () => account,
   path: '/w/$slug',
@@ -55,7 +63,7 @@ const workspace = createRoute({
 
 const inWorkspace = () => workspace;
 
-/** Every page of a workspace, each with its own file that is loaded when it is opened first. */
+/** Every page of a workspace, in a file of its own that is loaded when the page is opened first. */
 const pages = [
   createRoute({
     getParentRoute: inWorkspace,
@@ -65,16 +73,69 @@ const pages = [
   createRoute({
     getParentRoute: inWorkspace,
     path: 'spend',
+    validateSearch: parseSpendSearch,
     component: lazyRouteComponent(() => import('./pages/spend/spend-page.tsx'), 'SpendPage'),
   }),
   createRoute({
     getParentRoute: inWorkspace,
+    path: 'agents',
+    component: lazyRouteComponent(() => import('./pages/agents/agents-page.tsx'), 'AgentsPage'),
+  }),
+  createRoute({
+    getParentRoute: inWorkspace,
     path: 'agents/$agentId',
-    component: () => <Navigate to="/" />,
+    component: lazyRouteComponent(() => import('./pages/agents/agent-page.tsx'), 'AgentPage'),
+  }),
+  createRoute({
+    getParentRoute: inWorkspace,
+    path: 'blocked',
+    validateSearch: parseBlockedSearch,
+    component: lazyRouteComponent(() => import('./pages/blocked/blocked-page.tsx'), 'BlockedPage'),
+  }),
+  createRoute({
+    getParentRoute: inWorkspace,
+    path: 'budgets',
+    component: lazyRouteComponent(() => import('./pages/budgets/budgets-page.tsx'), 'BudgetsPage'),
+  }),
+  createRoute({
+    getParentRoute: inWorkspace,
+    path: 'limits',
+    component: lazyRouteComponent(() => import('./pages/limits/limits-page.tsx'), 'LimitsPage'),
+  }),
+  createRoute({
+    getParentRoute: inWorkspace,
+    path: 'alerts',
+    validateSearch: parseAlertsSearch,
+    component: lazyRouteComponent(() => import('./pages/alerts/alerts-page.tsx'), 'AlertsPage'),
+  }),
+  createRoute({
+    getParentRoute: inWorkspace,
+    path: 'rules',
+    component: lazyRouteComponent(() => import('./pages/rules/rules-page.tsx'), 'RulesPage'),
+  }),
+  createRoute({
+    getParentRoute: inWorkspace,
+    path: 'channels',
+    component: lazyRouteComponent(() => import('./pages/channels/channels-page.tsx'), 'ChannelsPage'),
+  }),
+  createRoute({
+    getParentRoute: inWorkspace,
+    path: 'keys',
+    component: lazyRouteComponent(() => import('./pages/keys/keys-page.tsx'), 'KeysPage'),
+  }),
+  createRoute({
+    getParentRoute: inWorkspace,
+    path: 'members',
+    component: lazyRouteComponent(() => import('./pages/members/members-page.tsx'), 'MembersPage'),
+  }),
+  createRoute({
+    getParentRoute: inWorkspace,
+    path: 'settings',
+    component: lazyRouteComponent(() => import('./pages/settings/settings-page.tsx'), 'SettingsPage'),
   }),
 ] as const;
 
-const routeTree = root.addChildren([login, account.addChildren([home, workspace.addChildren(pages)])]);
+const routeTree = root.addChildren([login, account.addChildren([home, newWorkspace, workspace.addChildren(pages)])]);
 
 export function createAppRouter(client: QueryClient) {
   return createRouter({

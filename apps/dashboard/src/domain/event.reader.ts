@@ -1,5 +1,6 @@
 import type { TenantId, TimeSpan } from '@tollkeeper/kernel';
 import type { BlockedType, DashboardEvent } from './event.ts';
+import type { Subject } from './tallies.ts';
 
 /** A place in a list of blocked events: the last event of a page. */
 export interface EventCursor {
@@ -14,6 +15,7 @@ export interface EventReader {
   listBlocked(
     tenantId: TenantId,
     type: BlockedType,
+    subject: Subject,
     span: TimeSpan,
     limit: number,
     after?: EventCursor,

@@ -4,7 +4,7 @@ import { AppError } from '@tollkeeper/kernel';
 import { z } from 'zod';
 import { BUDGET_BLOCKED, eventKey, GUARD_BLOCKED, SPEND_SETTLED, type BlockedType } from '../domain/event.ts';
 import type { EventReader } from '../domain/event.reader.ts';
-import type { Tallies } from '../domain/tallies.ts';
+import type { Subject, Tallies } from '../domain/tallies.ts';
 import { toFullEvent, toItem, toWindow } from './bodies.ts';
 import { fromCursorText, toCursorText } from './cursor.ts';
 import { blockedSchemas, budgetBlockedFields, guardBlockedFields, rangeQuery } from './schemas.ts';
@@ -63,6 +63,7 @@ function routesOf<F extends z.ZodObject>(
       access: 'member',
       query: z.object({
         ...rangeQuery,
+        agent_id: identifier.optional().meta({ description: 'Only calls of this agent' }),
         limit: integerQuery({ min: 1, max: 100, default: 50, description: 'Largest number of items on a page' }),
         cursor: z.string().max(1024).optional().meta({ description: 'The `next_cursor` of the page before' }),
       }),
@@ -70,9 +71,10 @@ function routesOf<F extends z.ZodObject>(
       async handler({ caller: { tenantId }, query }) {
         const after = query.cursor === undefined ? undefined : fromCursorText(query.cursor);
         const window = await windowOf(tenantId, query);
+        const subject: Subject = query.agent_id === undefined ? 'workspace' : { agentId: query.agent_id };
         const [[tally], found] = await Promise.all([
-          tallies.ofSpans(tenantId, 'workspace', [window]),
-          events.listBlocked(tenantId, type, window, query.limit + 1, after),
+          tallies.ofSpans(tenantId, subject, [window]),
+          events.listBlocked(tenantId, type, subject, window, query.limit + 1, after),
         ]);
         const page = found.slice(0, query.limit);
         const last = found.length > page.length ? page.at(-1) : undefined;

@@ -58,6 +58,7 @@ const eventSchema = (retentionSeconds: number): Schema<EventDocument> => {
     { unique: true, partialFilterExpression: { type: SPEND_SETTLED } },
   );
   schema.index({ tenant_id: 1, type: 1, time: -1, _id: -1 }, { partialFilterExpression: blocked });
+  schema.index({ tenant_id: 1, type: 1, 'data.agent_id': 1, time: -1, _id: -1 }, { partialFilterExpression: blocked });
   schema.index({ tenant_id: 1, type: 1, event_id: 1 }, { partialFilterExpression: blocked });
   schema.index({ time: 1 }, { expireAfterSeconds: retentionSeconds });
   return schema;
@@ -137,14 +138,15 @@ export function createEventStore(connection: Connection, retentionSeconds: numbe
         }),
       );
     },
-    listBlocked: (tenantId, type, span, limit, after) => {
+    listBlocked: (tenantId, type, subject, span, limit, after) => {
       // Only this field gives the index bounds. With $or, the server would read every event before the cursor.
       const end = after === undefined ? span.end : Math.min(span.end, after.time + 1);
       const within = { time: { $gte: new Date(span.start), $lt: new Date(end) } };
       const behind = after && {
         $or: [{ time: { $lt: new Date(after.time) } }, { time: new Date(after.time), _id: { $lt: after.key } }],
       };
-      return list({ tenant_id: tenantId, type, ...within, ...behind }, { time: -1, _id: -1 }, limit);
+      const filter = { tenant_id: tenantId, type, ...subjectFilter(subject), ...within, ...behind };
+      return list(filter, { time: -1, _id: -1 }, limit);
     },
     findBlocked: async (tenantId, type, eventId) =>
       (await list({ tenant_id: tenantId, type, event_id: eventId }, { time: -1 }, 1))[0] ?? null,

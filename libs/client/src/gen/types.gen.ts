@@ -1861,6 +1861,10 @@ export type ListBudgetBlockedData = {
          */
         timezone?: string;
         /**
+         * Only calls of this agent
+         */
+        agent_id?: string;
+        /**
          * Largest number of items on a page
          */
         limit?: number;
@@ -1971,6 +1975,10 @@ export type ListGuardBlockedData = {
          * IANA time zone name. Default: the time zone of the workspace
          */
         timezone?: string;
+        /**
+         * Only calls of this agent
+         */
+        agent_id?: string;
         /**
          * Largest number of items on a page
          */

@@ -18,9 +18,14 @@ export function useWorkspace(): Workspace {
   return workspace;
 }
 
+/** Whether `role` is `needed` or more. */
+export function mayWith(role: Role, needed: Role): boolean {
+  return RANK[role] >= RANK[needed];
+}
+
 /** Whether the person's role in this workspace is `role` or more. */
 export function useMay(role: Role): boolean {
-  return RANK[useWorkspace().role] >= RANK[role];
+  return mayWith(useWorkspace().role, role);
 }
 
 /** The person and the workspaces; read before any page is shown. */

@@ -5,7 +5,7 @@ import { text } from '../text/index.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import ui from '../ui/ui.module.css';
 import { useWorkspace } from './account.tsx';
-import { MENU } from './pages.ts';
+import { useMenu } from './menu.ts';
 import css from './shell.module.css';
 import { chooseTheme, THEMES } from './theme.ts';
 
@@ -74,7 +74,7 @@ function useEntries(onClose: () => void): Entry[] {
   const { slug } = useWorkspace();
   const navigate = useNavigate();
   const { data } = useRead('GET /api/v1/agents', { query: { limit: 100 } });
-  const pages = MENU.map(({ to, name }) => ({
+  const pages = useMenu().map(({ to, name }) => ({
     key: to,
     name,
     kind: text.common.palette.pages,

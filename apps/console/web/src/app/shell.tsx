@@ -10,7 +10,7 @@ import { Toasts } from '../ui/toasts.tsx';
 import { useMay, useWorkspace } from './account.tsx';
 import { LoginForm } from './login-form.tsx';
 import { Mark } from './mark.tsx';
-import { MENU } from './pages.ts';
+import { useMenu } from './menu.ts';
 import { Palette } from './palette.tsx';
 import css from './shell.module.css';
 import { chooseTheme, THEMES, useTheme } from './theme.ts';
@@ -84,13 +84,14 @@ function Brand({ slug }: { slug: string }) {
 }
 
 function Menu({ slug }: { slug: string }) {
-  const groups = [...new Set(MENU.map(({ group }) => group))];
+  const pages = useMenu();
+  const groups = [...new Set(pages.map(({ group }) => group))];
   return (
     <nav className={css['nav']} aria-label={text.common.nav.label}>
       {groups.map((group) => (
         <Fragment key={group}>
           {group !== null && <h2>{group}</h2>}
-          {MENU.filter((page) => page.group === group).map(({ to, name }) => (
+          {pages.filter((page) => page.group === group).map(({ to, name }) => (
             <Link key={to} to={to} params={{ slug }} activeOptions={{ exact: to === '/w/$slug', includeSearch: false }}>
               {name}
               {to.endsWith('/alerts') && <FiringCount />}

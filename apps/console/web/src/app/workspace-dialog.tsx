@@ -5,6 +5,7 @@ import { text } from '../text/index.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { TextField } from '../ui/field.tsx';
+import { Zones } from '../ui/zones.tsx';
 import { useWorkspace } from './account.tsx';
 import css from './shell.module.css';
 import { isZone, useSpan } from './span.ts';
@@ -23,6 +24,7 @@ export function WorkspaceDialog({ account, onClose }: { account: Api.Account; on
             {name} <small>{text.common.roles[role]}</small>
           </Link>
         ))}
+        <Link to="/new-workspace">{text.common.newWorkspace}</Link>
       </div>
       <form
         className={css['form']}
@@ -37,15 +39,11 @@ export function WorkspaceDialog({ account, onClose }: { account: Api.Account; on
           label={text.common.zone.label}
           hint={text.common.zone.hint(current.timezone)}
           problem={known ? undefined : text.common.zone.unknown}
-          list="zones"
+          list={Zones.id}
           value={zone}
           onChange={(event) => setZone(event.target.value)}
         />
-        <datalist id="zones">
-          {Intl.supportedValuesOf('timeZone').map((name) => (
-            <option key={name} value={name} />
-          ))}
-        </datalist>
+        <Zones />
         <Button type="submit">{text.common.zone.show}</Button>
       </form>
     </Dialog>

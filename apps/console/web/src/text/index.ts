@@ -1,7 +1,34 @@
+import { agents } from './agents.ts';
+import { alerts } from './alerts.ts';
+import { blocked } from './blocked.ts';
+import { budgets } from './budgets.ts';
+import { channels } from './channels.ts';
 import { common } from './common.ts';
+import { firstRun } from './first-run.ts';
+import { keys } from './keys.ts';
+import { limits } from './limits.ts';
 import { login } from './login.ts';
+import { members } from './members.ts';
 import { overview } from './overview.ts';
+import { rules } from './rules.ts';
+import { settings } from './settings.ts';
 import { spend } from './spend.ts';
 
 /** Every text of the pages, one file for each page. Texts with figures are functions. */
-export const text = { common, login, overview, spend };
+export const text = {
+  agents,
+  alerts,
+  blocked,
+  budgets,
+  channels,
+  common,
+  firstRun,
+  keys,
+  limits,
+  login,
+  members,
+  overview,
+  rules,
+  settings,
+  spend,
+};

@@ -4,13 +4,12 @@ import { useWorkspace } from '../../app/account.tsx';
 import { alertLine } from '../../text/alerts.ts';
 import { text } from '../../text/index.ts';
 import { Ago } from '../../ui/figures.tsx';
-import { Card, Loaded, Note, Tag, type Tone } from '../../ui/parts.tsx';
+import { Card, Loaded, Note } from '../../ui/parts.tsx';
+import { Severity } from '../../ui/severity.tsx';
 import ui from '../../ui/ui.module.css';
 import css from './overview.module.css';
 
 const words = text.overview;
-
-export const SEVERITY_TONE: Record<string, Tone> = { critical: 'bad', high: 'bad', medium: 'warn', low: 'calm', info: 'calm' };
 
 /** The alerts that fire, newest first. */
 export function Attention() {
@@ -20,7 +19,7 @@ export function Attention() {
     <Card
       title={words.attention}
       link={
-        <Link to="/w/$slug/spend" params={{ slug }}>
+        <Link to="/w/$slug/alerts" params={{ slug }}>
           {words.allAlerts}
         </Link>
       }
@@ -33,8 +32,10 @@ export function Attention() {
             <ul className={css['attention']}>
               {items.map((alert) => (
                 <li key={alert.id}>
-                  <Tag tone={SEVERITY_TONE[alert.severity] ?? 'calm'}>{alert.severity}</Tag>
-                  <span className={ui['name']}>{alert.rule_name}</span>
+                  <Severity severity={alert.severity} />
+                  <Link to="/w/$slug/alerts" params={{ slug }} search={{ alert: alert.id }} className={ui['name']}>
+                    {alert.rule_name}
+                  </Link>
                   <span className={css['sub']}>
                     <Ago at={alert.triggered_at} />
                   </span>

@@ -110,7 +110,7 @@ function TodaysBudget({ spent, budget, stale }: { spent: number; budget: number;
         <Meter spent={posted} held={held} budget={budget} label={words.used(percent(posted / Math.max(1, budget)), money(held))} />
       </div>
       <p className={css['sub']}>
-        {parts.join(' · ')} · <Link to="/w/$slug/spend" params={{ slug }}>{words.budgetLink}</Link>
+        {parts.join(' · ')} · <Link to="/w/$slug/limits" params={{ slug }}>{words.budgetLink}</Link>
       </p>
       {stale && <p className={css['sub']}>{words.stale}</p>}
     </>

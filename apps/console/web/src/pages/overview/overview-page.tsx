@@ -7,6 +7,7 @@ import { useNow } from '../../ui/now.ts';
 import { PageHead } from '../../ui/parts.tsx';
 import { SpanBar } from '../../ui/span-bar.tsx';
 import { Attention } from './attention.tsx';
+import { FirstRun } from './first-run.tsx';
 import { Kpis } from './kpis.tsx';
 import css from './overview.module.css';
 import { SpendChart } from './spend-chart.tsx';
@@ -26,6 +27,7 @@ export function OverviewPage() {
       <PageHead title={text.overview.title} line={`${text.common.range[range]}${day}, ${zone}${updated}`}>
         <SpanBar />
       </PageHead>
+      <FirstRun />
       <Kpis overview={overview} />
       <div className={css['two']}>
         <SpendChart />

@@ -41,7 +41,14 @@ export function TopAgents() {
     { key: 'seen', head: words.column.seen, align: 'right', wide: true, cell: (row) => <Ago at={row.last_seen_at} /> },
   ];
   return (
-    <Card title={words.top}>
+    <Card
+      title={words.top}
+      link={
+        <Link to="/w/$slug/agents" params={{ slug }}>
+          {words.allAgents}
+        </Link>
+      }
+    >
       <Loaded query={top} height={216}>
         {({ items }) =>
           items.length === 0 ? (

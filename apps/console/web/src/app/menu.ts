@@ -1,0 +1,34 @@
+import { text } from '../text/index.ts';
+import { mayWith, type Role, useWorkspace } from './account.tsx';
+
+const nav = text.common.nav;
+
+interface MenuEntry {
+  to: `/w/$slug${'' | `/${string}`}`;
+  name: string;
+  group: string | null;
+  /** Below this role the page is not in the menu; its address says why. */
+  needs: Role;
+}
+
+/** The pages of a workspace in the order of the menu. */
+const MENU = [
+  { to: '/w/$slug', name: nav.overview, group: null, needs: 'member' },
+  { to: '/w/$slug/spend', name: nav.spend, group: null, needs: 'member' },
+  { to: '/w/$slug/agents', name: nav.agents, group: null, needs: 'member' },
+  { to: '/w/$slug/blocked', name: nav.blocked, group: null, needs: 'member' },
+  { to: '/w/$slug/budgets', name: nav.budgets, group: nav.control, needs: 'owner' },
+  { to: '/w/$slug/limits', name: nav.limits, group: nav.control, needs: 'member' },
+  { to: '/w/$slug/alerts', name: nav.alerts, group: nav.alerting, needs: 'admin' },
+  { to: '/w/$slug/rules', name: nav.rules, group: nav.alerting, needs: 'admin' },
+  { to: '/w/$slug/channels', name: nav.channels, group: nav.alerting, needs: 'admin' },
+  { to: '/w/$slug/keys', name: nav.keys, group: nav.workspace, needs: 'owner' },
+  { to: '/w/$slug/members', name: nav.members, group: nav.workspace, needs: 'owner' },
+  { to: '/w/$slug/settings', name: nav.settings, group: nav.workspace, needs: 'member' },
+] as const satisfies readonly MenuEntry[];
+
+/** The pages that the person's role may use. */
+export function useMenu(): readonly (typeof MENU)[number][] {
+  const { role } = useWorkspace();
+  return MENU.filter(({ needs }) => mayWith(role, needs));
+}

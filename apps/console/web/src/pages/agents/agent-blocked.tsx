@@ -1,0 +1,73 @@
+import { Link } from '@tanstack/react-router';
+import { useRead } from '../../api/api.ts';
+import { useWorkspace } from '../../app/account.tsx';
+import { useSpan } from '../../app/span.ts';
+import { text } from '../../text/index.ts';
+import { At } from '../../ui/figures.tsx';
+import { Card, Loaded, Tag } from '../../ui/parts.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+
+const words = text.agents.agent;
+const SHOWN = 10;
+
+interface Blocked {
+  id: string;
+  at: string;
+  why: string;
+  kind: 'budget' | 'guard';
+}
+
+/** The agent's blocked calls of both kinds, newest first. */
+export function AgentBlocked({ agentId }: { agentId: string }) {
+  const { query } = useSpan();
+  const { slug } = useWorkspace();
+  const asked = { query: { ...query, agent_id: agentId, limit: SHOWN } };
+  const byBudget = useRead('GET /api/v1/dashboard/budget-blocked', asked, { live: true });
+  const byGuard = useRead('GET /api/v1/dashboard/guard-blocked', asked, { live: true });
+  const columns: Column<Blocked>[] = [
+    {
+      key: 'when',
+      head: words.column.when,
+      cell: ({ id, at, kind }) => (
+        <Link
+          to="/w/$slug/blocked"
+          params={{ slug }}
+          search={(before) => ({ ...before, ...(kind === 'guard' && { kind }), event: id })}
+        >
+          <At at={at} />
+        </Link>
+      ),
+    },
+    {
+      key: 'why',
+      head: words.column.why,
+      cell: ({ why, kind }) => <Tag tone={kind === 'budget' ? 'bad' : 'warn'}>{why}</Tag>,
+    },
+  ];
+  return (
+    <Card
+      title={words.blocked}
+      link={
+        <Link to="/w/$slug/blocked" params={{ slug }}>
+          {words.allBlocked}
+        </Link>
+      }
+    >
+      <Loaded query={byBudget} height={200}>
+        {({ items }) => {
+          const rows = [
+            ...items.map((each) => toRow(each, 'budget', words.byBudget(each.scope))),
+            ...(byGuard.data?.items ?? []).map((each) => toRow(each, 'guard', each.guard)),
+          ];
+          const newest = rows.toSorted((a, b) => (a.at < b.at ? 1 : -1)).slice(0, SHOWN);
+          if (newest.length === 0) return <p>{words.noBlocked}</p>;
+          return <Table label={words.blocked} columns={columns} rows={newest} rowKey={({ id }) => id} />;
+        }}
+      </Loaded>
+    </Card>
+  );
+}
+
+function toRow(event: { event_id: string; occurred_at: string }, kind: Blocked['kind'], why: string): Blocked {
+  return { id: event.event_id, at: event.occurred_at, kind, why };
+}

@@ -1,0 +1,60 @@
+import { Link } from '@tanstack/react-router';
+import { type Api, useRead } from '../../api/api.ts';
+import { useMay, useWorkspace } from '../../app/account.tsx';
+import { text } from '../../text/index.ts';
+import { Card, Tag } from '../../ui/parts.tsx';
+import css from './overview.module.css';
+
+const words = text.firstRun;
+
+/** What to do in a workspace that is new; gone once all of it is done. For owners, who may do it. */
+export function FirstRun() {
+  return useMay('owner') ? <Steps /> : null;
+}
+
+function Steps() {
+  const { id: tenant_id, slug } = useWorkspace();
+  const keys = useRead('GET /api/v1/management/workspace-keys', {}, { live: true });
+  const agents = useRead('GET /api/v1/agents', { query: { limit: 1 } }, { live: true });
+  const limits = useRead('GET /api/v1/limits', { query: {} }, { live: true });
+  const rules = useRead('GET /api/v1/alerts/rules', {}, { live: true });
+  const budget = useRead('GET /api/v1/workspaces/{tenant_id}/budgets/workspace', { path: { tenant_id } });
+  if ([keys, agents, limits, rules, budget].some(({ data }) => data === undefined)) return null;
+  const steps = [
+    { step: 'key', to: '/w/$slug/keys', done: some(keys.data?.items.filter(isActive)) },
+    { step: 'event', to: '/w/$slug/keys', done: some(agents.data?.items) },
+    {
+      step: 'budget',
+      to: '/w/$slug/budgets',
+      done: some(limits.data?.items) || budget.data?.daily_budget_usd_micros !== null,
+    },
+    { step: 'rule', to: '/w/$slug/rules', done: some(rules.data?.items) },
+  ] as const;
+  if (steps.every(({ done }) => done)) return null;
+  return (
+    <div className={css['first']}>
+      <Card title={words.title}>
+        <p>{words.lead}</p>
+        <ol className={css['stepsToDo']}>
+          {steps.map(({ step, to, done }) => (
+            <li key={step} data-done={done}>
+              <Link to={to} params={{ slug }}>
+                {words.steps[step].name}
+              </Link>
+              {done && <Tag tone="ok">{words.done}</Tag>}
+              <p className={css['sub']}>{words.steps[step].text}</p>
+            </li>
+          ))}
+        </ol>
+      </Card>
+    </div>
+  );
+}
+
+function isActive({ revoked_at }: Api.WorkspaceKey): boolean {
+  return revoked_at === null;
+}
+
+function some(items: readonly unknown[] | undefined): boolean {
+  return items !== undefined && items.length > 0;
+}
