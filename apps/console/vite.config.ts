@@ -15,6 +15,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    manifest: true,
   },
   // With a running `npm start`, `npm run dev -w @tollkeeper/console` shows changes at once.
   server: {

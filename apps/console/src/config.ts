@@ -1,8 +1,8 @@
-import { httpServiceFields, serviceConfig } from '@tollkeeper/runtime';
+import { portField, serviceConfig } from '@tollkeeper/runtime';
 import type { z } from 'zod';
 
-/** Environment of console. */
+/** Environment of the console. It knows no secret: what it serves is for everybody. */
 export const consoleConfig = serviceConfig.extend({
-  ...httpServiceFields,
+  HTTP_PORT: portField().prefault('8080').describe('port of the HTTP server behind the gateway; default 8080'),
 });
 export type ConsoleConfig = z.infer<typeof consoleConfig>;

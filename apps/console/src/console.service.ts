@@ -1,14 +1,32 @@
-import { createHttpServer } from '@tollkeeper/http';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { createErrorAnswerer, createHttpListener, createRefusalCounter } from '@tollkeeper/http';
 import { assembleService, type Component, type ServesHttp, type ServiceDeps } from '@tollkeeper/runtime';
 import type { ConsoleConfig } from './config.ts';
+import { createPages } from './http/pages.ts';
 
-export type ConsoleDeps = ServiceDeps<ConsoleConfig>;
+export interface ConsoleDeps extends ServiceDeps<ConsoleConfig> {
+  /** Folder of the built pages; found beside this code unless given. */
+  pages?: string;
+}
 
 /** The console, the pages for people in a browser. Addresses are valid once started. */
 export type ConsoleService = Component & ServesHttp;
 
-export function createConsole(deps: ConsoleDeps): ConsoleService {
-  const { logger } = deps;
-  const http = createHttpServer({ ...deps, routes: [], service: 'console', title: 'Tollkeeper console' });
+export function createConsole({ config, logger, metrics, pages = findPages() }: ConsoleDeps): ConsoleService {
+  const http = createHttpListener({
+    name: 'http (console)',
+    metrics,
+    countRefusal: createRefusalCounter(metrics),
+    host: config.HOST,
+    port: config.HTTP_PORT,
+    listener: createPages(pages, createErrorAnswerer(logger)),
+  });
   return assembleService({ name: 'console', logger, parts: [], http });
+}
+
+/** Beside the bundle in an image, else where the build of this project puts them. */
+function findPages(): string {
+  const bundled = join(import.meta.dirname, 'web');
+  return existsSync(bundled) ? bundled : join(import.meta.dirname, '../dist/web');
 }

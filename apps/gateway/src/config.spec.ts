@@ -13,6 +13,7 @@ const env = {
   KEYS_HTTP: 'http://keys:8080',
   INGEST_HTTP: 'http://ingest:8080',
   ENFORCER_HTTP: 'http://enforcer:8080',
+  CONSOLE_HTTP: 'http://console:8080',
 };
 
 describe('gatewayConfig', () => {

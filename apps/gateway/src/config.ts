@@ -31,6 +31,7 @@ export const gatewayConfig = serviceConfig.extend({
   BUDGETS_HTTP: httpOriginField().describe('origin of budgets, such as http://budgets:8080'),
   ALERTS_HTTP: httpOriginField().describe('origin of alerts, such as http://alerts:8080'),
   ENFORCER_HTTP: httpOriginField().describe('origin of enforcer, such as http://enforcer:8080'),
+  CONSOLE_HTTP: httpOriginField().describe('origin of console, such as http://console:8080'),
   SESSION_CACHE_MS: integerField({ min: 0, max: 5_000 })
     .prefault('5000')
     .describe('milliseconds that an answer about a session is used again, at most 5000; default 5000'),

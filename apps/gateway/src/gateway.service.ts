@@ -41,7 +41,10 @@ export function createGateway(deps: GatewayDeps): GatewayService {
     keys: config.KEYS_HTTP,
     ingest: config.INGEST_HTTP,
     enforcer: config.ENFORCER_HTTP,
+    console: config.CONSOLE_HTTP,
   };
+  // The console serves pages and has no operations.
+  const { console: _pages, ...describing } = upstreams;
   const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, deps);
   const sessions = createSessionDirectory({ identity, tokenKey: key, cacheMs: config.SESSION_CACHE_MS });
   const edgeHeaders = createEdgeHeaders(config.PUBLIC_URL);
@@ -76,7 +79,7 @@ export function createGateway(deps: GatewayDeps): GatewayService {
       countRefusal,
       bodies: createWaitingBodies({ budgets, answerError }),
       sessions,
-      published: createPublishedDocument({ upstreams, routes: [executeRoute], logger }),
+      published: createPublishedDocument({ upstreams: describing, routes: [executeRoute], logger }),
       forward: forwarder.forward,
       edgeHeaders,
       answerError,
@@ -104,5 +107,6 @@ function createBodyBudgets(countRefusal: CountRefusal): Record<Upstream, BodyBud
     keys: create(),
     ingest: create(),
     enforcer: create(),
+    console: create(),
   };
 }

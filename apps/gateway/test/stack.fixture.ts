@@ -164,6 +164,7 @@ export async function startStack(env: Record<string, string> = {}) {
     keys: await startEcho('keys'),
     ingest: await startEcho('ingest'),
     enforcer: await startEcho('enforcer'),
+    console: await startEcho('console'),
   };
   const log = testLogger();
   const metrics = createMetrics('gateway');
@@ -181,6 +182,7 @@ export async function startStack(env: Record<string, string> = {}) {
       KEYS_HTTP: services.keys.url,
       INGEST_HTTP: services.ingest.url,
       ENFORCER_HTTP: services.enforcer.url,
+      CONSOLE_HTTP: services.console.url,
       ...env,
     }),
     logger: log.logger,

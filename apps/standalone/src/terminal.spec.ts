@@ -17,7 +17,7 @@ describe('the terminal', () => {
     expect(written.out.split('\n')).toHaveLength(2);
     expect(written.out).toContain('ready at http://localhost:8080 (1.2 s)');
     expect(written.out).toContain('owner@example.com');
-    expect(written.out).toContain('http://localhost:8080/api/v1/auth/login');
+    expect(written.out).toContain('http://localhost:8080/docs');
   });
 
   it('does not repeat a password that the person has chosen', () => {

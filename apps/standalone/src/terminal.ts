@@ -43,7 +43,7 @@ export function createTerminal({ out, err }: TerminalStreams): Terminal {
     ready({ url, ownerEmail, seconds }) {
       line(
         `Tollkeeper is ready at ${url} (${seconds.toFixed(1)} s). ` +
-          `Log in as ${ownerEmail} with POST ${url}/api/v1/auth/login; the API is described at ${url}/docs. Ctrl-C stops it.`,
+          `Open it in a browser and log in as ${ownerEmail}; the API is described at ${url}/docs. Ctrl-C stops it.`,
       );
     },
     failure(error) {

@@ -137,7 +137,7 @@ export const TOPOLOGY: Readonly<Record<ServiceName, ServiceEntry<ServiceName>>> 
     reads: [],
     writes: [],
     mongodb: false,
-    secrets: ['CALLER_TOKEN_SECRET'],
+    secrets: [],
     settings: [],
     internet: false,
     memoryMib: 384,
@@ -148,7 +148,7 @@ export const TOPOLOGY: Readonly<Record<ServiceName, ServiceEntry<ServiceName>>> 
     open: ['http'],
     calls: {
       grpc: ['identity'],
-      http: ['identity', 'dashboard', 'budgets', 'alerts', 'keys', 'ingest', 'enforcer'],
+      http: ['identity', 'dashboard', 'budgets', 'alerts', 'keys', 'ingest', 'enforcer', 'console'],
     },
     reads: [],
     writes: [],

@@ -1,7 +1,7 @@
 import type { Role } from '@tollkeeper/kernel';
 
 /** The services behind the gateway. */
-export type Upstream = 'identity' | 'dashboard' | 'budgets' | 'alerts' | 'keys' | 'ingest' | 'enforcer';
+export type Upstream = 'identity' | 'dashboard' | 'budgets' | 'alerts' | 'keys' | 'ingest' | 'enforcer' | 'console';
 
 /**
  * Who may use an area: anyone (`public`), anyone with a session, holders of a workspace key (which the service
@@ -106,6 +106,9 @@ export const AREAS: readonly Area[] = [
     access: { read: 'member', write: 'owner' },
   },
 ];
+
+/** The pages of the console: every path that is neither of the API nor of its documentation, for GET and HEAD. */
+export const PAGES: Area = { ...DEFAULTS, name: 'pages', path: '/', upstream: 'console', access: 'public' };
 
 /** The parts of an area's path before and after the workspace id. */
 const matchers = AREAS.map((area) => {

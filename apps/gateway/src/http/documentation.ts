@@ -34,7 +34,7 @@ export function createDocumentationRouter(published: PublishedDocument, edgeHead
   const router = express.Router({ caseSensitive: true });
   const assets = findAssets();
   router.use((_req, res, next) => {
-    edgeHeaders.setForPage(res as EdgeResponse);
+    edgeHeaders.setForDocumentation(res as EdgeResponse);
     next();
   });
   router.get('/openapi.json', async (_req, res) => {
@@ -43,13 +43,12 @@ export function createDocumentationRouter(published: PublishedDocument, edgeHead
       .set('cache-control', 'no-cache')
       .send(await published.read());
   });
-  router.get('/', (_req, res) => res.redirect(302, '/docs'));
   router.get('/docs', (_req, res) => void res.type('html').send(PAGE));
   router.get('/docs/start.js', (_req, res) => void res.type('text/javascript').send(START));
   for (const name of ASSETS) {
     router.get(`/docs/${name}`, (_req, res) => res.sendFile(name, { root: assets, maxAge: '1d' }));
   }
-  for (const path of ['/openapi.json', '/', '/docs', '/docs/start.js', ...ASSETS.map((name) => `/docs/${name}`)]) {
+  for (const path of ['/openapi.json', '/docs', '/docs/start.js', ...ASSETS.map((name) => `/docs/${name}`)]) {
     router.all(path, () => {
       throw new AppError('method_not_allowed', 'This path takes GET, HEAD.', { allow: ['GET', 'HEAD'] });
     });

@@ -31,13 +31,15 @@ const NOT_PASSED = [
 export interface EdgeHeaders {
   /** For an answer of the edge itself about the API: also an error, whatever its path. */
   setForApi(res: EdgeResponse): void;
-  /** For a page. */
-  setForPage(res: EdgeResponse): void;
+  /** For the documentation of the API. */
+  setForDocumentation(res: EdgeResponse): void;
   /**
    * All headers of a service's answer, names and values in turn as `writeHead` takes them. `given` are the service's,
    * by their names in lower case; where both have one, the edge's counts.
    */
   ofAnswer(requestId: string, given: IncomingHttpHeaders): string[];
+  /** As `ofAnswer`, for the pages of the console, which say themselves what they may load and how long they are kept. */
+  ofPage(requestId: string, given: IncomingHttpHeaders): string[];
 }
 
 /**
@@ -46,32 +48,37 @@ export interface EdgeHeaders {
  */
 export function createEdgeHeaders(publicUrl: string): EdgeHeaders {
   const computed = computeHeaders(publicUrl);
-  const pages = [...computed, ['content-security-policy', DOCS_POLICY] as const];
+  const documentation = [...computed, ['content-security-policy', DOCS_POLICY] as const];
   const api = [
     ...computed.filter(([name]) => DATA_HEADERS.includes(name)),
     ['content-security-policy', API_POLICY] as const,
     ['cache-control', 'no-store'] as const,
   ];
-  const flat = api.flat();
-  const dropped = new Set([...api.map(([name]) => name), ...NOT_PASSED]);
-
   const set = (res: EdgeResponse, headers: readonly (readonly [string, string])[]) => {
     res.setHeader(REQUEST_ID_HEADER, res.locals.requestId);
     for (const [name, value] of headers) res.setHeader(name, value);
   };
   return {
     setForApi: (res) => set(res, api),
-    setForPage: (res) => set(res, pages),
-    ofAnswer(requestId, given) {
-      const headers = [REQUEST_ID_HEADER, requestId, ...flat];
-      for (const name in given) {
-        const value = given[name];
-        if (value === undefined || dropped.has(name)) continue;
-        if (typeof value === 'string') headers.push(name, value);
-        else for (const each of value) headers.push(name, each);
-      }
-      return headers;
-    },
+    setForDocumentation: (res) => set(res, documentation),
+    ofAnswer: createMerge(api),
+    ofPage: createMerge(computed),
+  };
+}
+
+/** Puts the edge's headers before those of a service, of which the ones that the edge has too are dropped. */
+function createMerge(own: readonly (readonly [string, string])[]): EdgeHeaders['ofAnswer'] {
+  const flat = own.flat();
+  const dropped = new Set([...own.map(([name]) => name), ...NOT_PASSED]);
+  return (requestId, given) => {
+    const headers = [REQUEST_ID_HEADER, requestId, ...flat];
+    for (const name in given) {
+      const value = given[name];
+      if (value === undefined || dropped.has(name)) continue;
+      if (typeof value === 'string') headers.push(name, value);
+      else for (const each of value) headers.push(name, each);
+    }
+    return headers;
   };
 }
 

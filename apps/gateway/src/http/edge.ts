@@ -1,9 +1,10 @@
 import { handleErrors } from '@tollkeeper/http';
 import type { CountRefusal, ErrorAnswerer } from '@tollkeeper/http';
+import { AppError } from '@tollkeeper/kernel';
 import { type Logger, type Metrics, type Tracer, withSpan } from '@tollkeeper/runtime';
 import express from 'express';
 import type { Express, NextFunction, RequestHandler } from 'express';
-import { AREAS } from '../domain/area.ts';
+import { AREAS, PAGES } from '../domain/area.ts';
 import type { Membership } from '../domain/membership.ts';
 import type { SessionDirectory } from '../domain/session.ts';
 import { createWriteProtection, hasBody, isSafeMethod } from '../domain/write-protection.ts';
@@ -26,7 +27,7 @@ import { answerExecute, isExecute } from './execute.ts';
 import type { Admitted, Forwarder } from './forward.ts';
 import { createLoginLimit } from './login-limit.ts';
 import { createObserver } from './observe.ts';
-import { createUnderWayLimit } from './under-way.limit.ts';
+import { createUnderWayLimit, type UnderWayLimit } from './under-way.limit.ts';
 import type { WaitingBodies } from './waiting.bodies.ts';
 
 export interface EdgeOptions {
@@ -48,7 +49,7 @@ export interface EdgeOptions {
   tracer: Tracer | undefined;
 }
 
-/** The public HTTP interface: the API, and the pages about it. */
+/** The public HTTP interface: the API, the pages about it, and the console. */
 export function createEdge(options: EdgeOptions): Express {
   const app = express();
   app.disable('x-powered-by');
@@ -58,8 +59,10 @@ export function createEdge(options: EdgeOptions): Express {
   app.set('trust proxy', options.trustedProxies);
 
   const observe = createObserver(options.metrics, options.logger, options.tracer);
-  const answerApi = createApi(options);
-  const answerPages = createDocumentationRouter(options.published, options.edgeHeaders);
+  const addresses = createUnderWayLimit(options.underWayPerAddress, options.countRefusal);
+  const answerApi = createApi(options, addresses);
+  const answerPages = createPages(options, addresses);
+  const answerDocumentation = createDocumentationRouter(options.published, options.edgeHeaders);
 
   // One step instead of several, because every request passes here and each step costs throughput.
   const answer = (req: EdgeRequest, res: EdgeResponse, next: NextFunction): void | Promise<void> => {
@@ -68,7 +71,8 @@ export function createEdge(options: EdgeOptions): Express {
       const { span } = res.locals;
       return span === undefined ? answerApi(req, res) : withSpan(span, () => answerApi(req, res));
     }
-    answerPages(req, res, next);
+    if (!isDocumentation(req.url)) return answerPages(req, res);
+    answerDocumentation(req, res, next);
   };
   app.use(answer as RequestHandler);
   app.use(refuseUnknown);
@@ -77,17 +81,37 @@ export function createEdge(options: EdgeOptions): Express {
 }
 
 function isApi(url: string): boolean {
-  return url.startsWith('/api/') || url.startsWith('/w/');
+  return url.startsWith('/api/') || OTHER_API_PATHS.test(url);
+}
+
+/** What is meant for the API, mistyped too: its callers get an error that they can read, and not a page. */
+const OTHER_API_PATHS = /^\/+(?:w\/[^/?]*\/)?api(?:[/?]|$)/i;
+
+function isDocumentation(url: string): boolean {
+  return /^\/(?:docs|openapi\.json)(?:[/?]|$)/i.test(url);
 }
 
 const refuseUnknown: RequestHandler = () => {
   throw notFound();
 };
 
+/** The way of a request for a page or a file of the console. Everybody may have them: they hold nobody's data. */
+function createPages({ forward }: EdgeOptions, addresses: UnderWayLimit): (req: EdgeRequest, res: EdgeResponse) => Promise<void> {
+  return async (req, res) => {
+    if (req.method !== 'GET' && req.method !== 'HEAD') {
+      throw new AppError('method_not_allowed', 'Pages take GET, HEAD.', { allow: ['GET', 'HEAD'] });
+    }
+    const exchange = res.locals;
+    addresses.enter(networkOf(exchange.clientAddress), res);
+    exchange.area = PAGES;
+    const target = { area: PAGES, url: req.url, workspace: { slug: undefined, tenantId: undefined } };
+    return forward(req, res, { target, cookie: undefined, session: null, membership: null, body: null });
+  };
+}
+
 /** The way of a request of the API: the checks in the order of the table in the README. */
-function createApi(options: EdgeOptions): (req: EdgeRequest, res: EdgeResponse) => Promise<void> {
+function createApi(options: EdgeOptions, addresses: UnderWayLimit): (req: EdgeRequest, res: EdgeResponse) => Promise<void> {
   const { sessions, forward, edgeHeaders, bodies, countRefusal } = options;
-  const addresses = createUnderWayLimit(options.underWayPerAddress, countRefusal);
   // Users and keys are counted apart, because a key is any text that somebody sends and could equal the id of a user.
   const users = createUnderWayLimit(options.underWayPerSender, countRefusal);
   // Of each area apart, so that events whose service hangs keep no agent of theirs from a reservation.

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { CALLER_HEADER, CLIENT_HEADER, REQUEST_ID_HEADER, signClientAddress } from '@tollkeeper/http';
 import type { ErrorAnswerer, TokenKey } from '@tollkeeper/http';
 import { headersOf } from '@tollkeeper/runtime';
-import type { Area, Upstream } from '../domain/area.ts';
+import { type Area, PAGES, type Upstream } from '../domain/area.ts';
 import { isSafeMethod } from '../domain/write-protection.ts';
 import type { Membership } from '../domain/membership.ts';
 import type { Session, SessionDirectory } from '../domain/session.ts';
@@ -56,7 +56,7 @@ const PASSED_HEADERS = [
 
 const TRACE_HEADERS = ['traceparent', 'tracestate'];
 
-export function createForwarder({ upstreams, tokenKey, sessions, ...options }: ForwardOptions): Forwarder {
+export function createForwarder({ upstreams, tokenKey, sessions, edgeHeaders, ...options }: ForwardOptions): Forwarder {
   const services = Object.fromEntries(
     Object.entries(upstreams).map(([name, origin]) => [name, createUpstream({ name, origin, ...options })]),
   ) as Record<Upstream, UpstreamService>;
@@ -79,7 +79,8 @@ export function createForwarder({ upstreams, tokenKey, sessions, ...options }: F
     const changesSession = cookie !== undefined && area.upstream === 'identity' && !isSafeMethod(method);
     const onAnswer = changesSession ? () => sessions.forget(cookie) : undefined;
     const { bodyLimitBytes, answerWithinMs } = area;
-    const request = { method, path: target.url, headers, body, bodyLimitBytes, answerWithinMs, onAnswer };
+    const answerHeaders = area === PAGES ? edgeHeaders.ofPage : edgeHeaders.ofAnswer;
+    const request = { method, path: target.url, headers, body, bodyLimitBytes, answerWithinMs, answerHeaders, onAnswer };
     services[area.upstream].send(request, req, res);
   }
 

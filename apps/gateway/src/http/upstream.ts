@@ -16,7 +16,6 @@ export interface UpstreamOptions {
    * Longest silence of the service, in milliseconds: until it is connected, until it answers, and within its answer.
    */
   timeoutMs: number;
-  edgeHeaders: EdgeHeaders;
   /** Answers a request whose service failed. */
   answerError: ErrorAnswerer;
 }
@@ -33,6 +32,8 @@ export interface UpstreamRequest {
   bodyLimitBytes: number;
   /** Longest time from here until the answer is through; undefined for no more than the longest silence. */
   answerWithinMs: number | undefined;
+  /** The headers of the answer, from the service's. */
+  answerHeaders: EdgeHeaders['ofAnswer'];
   /** Called when the service has answered, before the client gets to see it. */
   onAnswer?: (() => void) | undefined;
 }
@@ -59,7 +60,7 @@ const MAX_UNDER_WAY = 1024;
 const GONE = new Error('the client went away');
 
 export function createUpstream(options: UpstreamOptions): UpstreamService {
-  const { name, origin, timeoutMs, edgeHeaders, answerError } = options;
+  const { name, origin, timeoutMs, answerError } = options;
   const pool = new Pool(origin, {
     connections: MAX_UNDER_WAY,
     connectTimeout: timeoutMs,
@@ -74,7 +75,7 @@ export function createUpstream(options: UpstreamOptions): UpstreamService {
     if (res.closed) return;
     if (underWay >= MAX_UNDER_WAY) throw tooBusy(name);
     underWay += 1;
-    const { method, path, headers, answerWithinMs, onAnswer } = request;
+    const { method, path, headers, answerWithinMs, answerHeaders, onAnswer } = request;
     let sent: Dispatcher.DispatchController | undefined;
     let sentAgain = false;
     /** Of the answer, where the service says it. */
@@ -104,7 +105,7 @@ export function createUpstream(options: UpstreamOptions): UpstreamService {
         onAnswer?.();
         length = Number(given['content-length']);
         // In one piece: a header set by itself costs several times as much.
-        res.writeHead(status, edgeHeaders.ofAnswer(res.locals.requestId, given));
+        res.writeHead(status, answerHeaders(res.locals.requestId, given));
       },
       onResponseData(controller, chunk) {
         if (chunk.length === length) {

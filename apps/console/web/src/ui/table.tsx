@@ -1,5 +1,4 @@
-import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
+import { lazy, type ReactNode, Suspense } from 'react';
 import { text } from '../text/index.ts';
 import { Button } from './button.tsx';
 import css from './ui.module.css';
@@ -24,9 +23,11 @@ export interface TableProps<Row> {
   loadingMore?: boolean;
 }
 
-/** Above this many rows, only those in sight are drawn. */
+/** Above this many rows, only those in sight are drawn; what that takes is loaded with the first such list. */
 const DRAWN_WHOLE = 100;
-const ROW_HEIGHT = 37;
+const RowsInSight = lazy(async () => ({ default: (await import('./rows-in-sight.tsx')).RowsInSight })) as <Row>(
+  props: TableProps<Row>,
+) => ReactNode;
 
 export function Table<Row>(props: TableProps<Row>) {
   const { label, columns, rows, more, loadingMore } = props;
@@ -42,7 +43,13 @@ export function Table<Row>(props: TableProps<Row>) {
             ))}
           </tr>
         </thead>
-        {rows.length > DRAWN_WHOLE ? <RowsInSight {...props} /> : <AllRows {...props} />}
+        {rows.length > DRAWN_WHOLE ? (
+          <Suspense fallback={<AllRows {...props} rows={rows.slice(0, DRAWN_WHOLE)} />}>
+            <RowsInSight {...props} />
+          </Suspense>
+        ) : (
+          <AllRows {...props} />
+        )}
       </table>
       {more !== undefined && (
         <Button look="quiet" onClick={more} busy={loadingMore === true && text.common.list.loading}>
@@ -65,49 +72,7 @@ function AllRows<Row>({ columns, rows, rowKey }: TableProps<Row>) {
   );
 }
 
-/** Rows of a long list: the page scrolls, and empty rows stand for what is above and below. */
-function RowsInSight<Row>({ columns, rows, rowKey }: TableProps<Row>) {
-  const body = useRef<HTMLTableSectionElement>(null);
-  const [top, setTop] = useState(0);
-  useLayoutEffect(() => {
-    if (body.current !== null) setTop(body.current.getBoundingClientRect().top + scrollY);
-  }, []);
-  const virtual = useWindowVirtualizer({
-    count: rows.length,
-    estimateSize: () => ROW_HEIGHT,
-    scrollMargin: top,
-    overscan: 12,
-  });
-  const shown = virtual.getVirtualItems();
-  const above = (shown[0]?.start ?? top) - top;
-  const below = virtual.getTotalSize() - ((shown.at(-1)?.end ?? top) - top);
-  return (
-    <tbody ref={body}>
-      <Space height={above} span={columns.length} />
-      {shown.map(({ index }) => {
-        const row = rows[index];
-        if (row === undefined) return null;
-        return (
-          <tr key={rowKey(row)} ref={virtual.measureElement} data-index={index} aria-rowindex={index + 2}>
-            <Cells columns={columns} row={row} />
-          </tr>
-        );
-      })}
-      <Space height={below} span={columns.length} />
-    </tbody>
-  );
-}
-
-function Space({ height, span }: { height: number; span: number }) {
-  if (height <= 0) return null;
-  return (
-    <tr aria-hidden="true">
-      <td colSpan={span} style={{ height, padding: 0, border: 0 }} />
-    </tr>
-  );
-}
-
-function Cells<Row>({ columns, row }: { columns: readonly Column<Row>[]; row: Row }) {
+export function Cells<Row>({ columns, row }: { columns: readonly Column<Row>[]; row: Row }) {
   return columns.map(({ key, cell, align, wide }) => (
     <td key={key} data-align={align} data-wide={wide}>
       {cell(row)}

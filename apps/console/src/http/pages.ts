@@ -1,0 +1,74 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { type ErrorAnswerer, handleErrors } from '@tollkeeper/http';
+import { AppError } from '@tollkeeper/kernel';
+import express, { type Express, type RequestHandler } from 'express';
+import sirv from 'sirv';
+
+/**
+ * Nothing but the files of this service runs, styles or loads, nothing is sent elsewhere, and no script is made from
+ * text. The pages are tested under it.
+ */
+export const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'self'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+].join('; ');
+
+const A_YEAR_SECONDS = 365 * 24 * 3600;
+
+/**
+ * The files of the pages, in the smallest form that the browser takes. A file below `/assets` is named after what is in
+ * it, so it is kept for a year. Every other path is a page, and has the same document, which is kept nowhere: a new
+ * version is there with the next reload. GET and HEAD only.
+ */
+export function createPages(folder: string, answerError: ErrorAnswerer): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.disable('etag');
+  app.use(readsOnly);
+  if (existsSync(join(folder, 'index.html'))) {
+    app.use('/assets', files(join(folder, 'assets'), `public, max-age=${A_YEAR_SECONDS}, immutable`), refuseUnknown);
+    app.use(files(folder, 'no-store', true));
+  }
+  app.use(refuseUnbuilt);
+  app.use(handleErrors(answerError));
+  return app;
+}
+
+function files(folder: string, cacheControl: string, pages = false): RequestHandler {
+  const serve = sirv(folder, {
+    brotli: true,
+    gzip: true,
+    single: pages,
+    // Ids in the addresses of pages have dots, too.
+    ignores: false,
+    setHeaders(res) {
+      res.setHeader('cache-control', cacheControl);
+      res.setHeader('content-security-policy', PAGE_POLICY);
+      res.setHeader('x-content-type-options', 'nosniff');
+      res.setHeader('referrer-policy', 'no-referrer');
+    },
+  });
+  return (req, res, next) => serve(req, res, next);
+}
+
+const readsOnly: RequestHandler = (req, _res, next) => {
+  if (req.method === 'GET' || req.method === 'HEAD') return next();
+  throw new AppError('method_not_allowed', 'Pages take GET, HEAD.', { allow: ['GET', 'HEAD'] });
+};
+
+const refuseUnknown: RequestHandler = () => {
+  throw new AppError('not_found', 'There is no such file. Load the page again: it may be of an earlier version.');
+};
+
+const refuseUnbuilt: RequestHandler = () => {
+  throw new AppError('service_unavailable', 'The console is not built. Run: npm run build -w @tollkeeper/console');
+};
