@@ -37,12 +37,12 @@ export function Shell({ account }: { account: Api.Account }) {
       <a className={css['skip']} href="#content">
         {text.common.skip}
       </a>
-      <div className={css['bar']}>
+      <header className={css['bar']}>
         <Brand slug={workspace.slug} />
         <Button aria-expanded={open === 'menu'} onClick={() => setOpen(open === 'menu' ? null : 'menu')}>
           {text.common.nav.open}
         </Button>
-      </div>
+      </header>
       <aside
         className={css['side']}
         data-open={open === 'menu'}

@@ -12,7 +12,8 @@ export function alertLine(alert: Api.Alert): string {
     return `${who}${money(spend.settled_micros)} spent in ${span} (from ${money(spend.threshold_micros)}).`;
   }
   if (threshold === 0) return `${who}the first ${eventsOf(event_types, 1)} in ${span}.`;
-  return `${who}${count(event_count)} ${eventsOf(event_types, event_count)} in ${span} (from ${count(threshold)}).`;
+  const from = threshold === 1 ? '' : ` (from ${count(threshold)})`;
+  return `${who}${count(event_count)} ${eventsOf(event_types, event_count)} in ${span}${from}.`;
 }
 
 const EVENTS: Record<string, readonly [string, string]> = {

@@ -6,8 +6,9 @@ export const limits = {
   column: { of: 'Budget of', used: 'Used', spent: 'Spent', held: 'Held', left: 'Left', budget: 'Budget', open: 'Open' },
   meter: (spent: string, held: string, budget: string) => `${spent} spent and ${held} held of ${budget}`,
   overspend: {
-    title: 'Spent past a budget today',
-    none: 'Nothing was spent past a budget today.',
+    title: 'Spend that no hold covered today',
+    text: 'Only this can pass a budget: what a call cost above its hold, and what no hold waited for.',
+    none: 'There was none: every call was reserved, and cost no more than its hold.',
     above_hold: 'Cost more than reserved',
     late: 'Settled after the hold had ended',
     unreserved: 'Without a reservation',

@@ -104,7 +104,12 @@ function Overspend({ items }: { items: Api.Limit[] }) {
       cell: (row: Api.Limit) => <Money micros={row.overspend_micros[cause]} />,
     })),
   ];
-  return <Table label={words.overspend.title} columns={columns} rows={passed} rowKey={keyOf} />;
+  return (
+    <>
+      <p className={ui['hint']}>{words.overspend.text}</p>
+      <Table label={words.overspend.title} columns={columns} rows={passed} rowKey={keyOf} />
+    </>
+  );
 }
 
 function LimitName({ limit: { scope, scope_id } }: { limit: Api.Limit }) {

@@ -1,0 +1,126 @@
+import { accessSync, constants } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { delimiter, join } from 'node:path';
+import { afterAll, beforeAll, expect } from '@jest/globals';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
+
+/** How a page is looked at. */
+export interface Look {
+  size: 'desktop' | 'phone';
+  theme: 'light' | 'dark';
+}
+
+/** The two that differ in everything. */
+export const LOOKS: Look[] = [
+  { size: 'desktop', theme: 'light' },
+  { size: 'phone', theme: 'dark' },
+];
+
+const SIZES = { desktop: { width: 1360, height: 900 }, phone: { width: 360, height: 780 } };
+
+/** A page in a browser of its own: nothing is shared with other pages. */
+export interface Visit {
+  page: Page;
+  /**
+   * What went wrong in the page so far: console errors, among them every breach of its policy, exceptions, and requests
+   * that failed or were answered with 400 or above. `takeProblems` empties the list, for what a test provokes.
+   */
+  takeProblems(): string[];
+  /** Checks that the page is fit for everybody (axe), and no wider than the screen. */
+  expectFit(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A Chromium for the suites of this file, and pages in it. A page with problems fails its test when it is closed. */
+export function useBrowser(baseUrl: () => string): { visit(look: Look): Promise<Visit> } {
+  let browser: Browser;
+  let axe: string;
+  beforeAll(async () => {
+    // As root it needs --no-sandbox; the pages are our own.
+    const args = ['--no-sandbox', '--disable-dev-shm-usage'];
+    browser = await chromium.launch({ executablePath: findChromium(), args });
+    axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  });
+  afterAll(() => browser?.close());
+
+  return {
+    async visit({ size, theme }) {
+      const context = await browser.newContext({
+        baseURL: baseUrl(),
+        viewport: SIZES[size],
+        hasTouch: size === 'phone',
+        colorScheme: theme,
+        timezoneId: 'America/New_York',
+        permissions: ['clipboard-read', 'clipboard-write'],
+      });
+      context.setDefaultTimeout(15_000);
+      const page = await context.newPage();
+      const problems: string[] = [];
+      page.on('console', (message) => {
+        if (message.type() === 'error') problems.push(message.text());
+      });
+      page.on('pageerror', (error) => problems.push(String(error)));
+      page.on('requestfailed', (request) => {
+        const reason = request.failure()?.errorText ?? '';
+        // A page that is left asks no further.
+        if (reason !== 'net::ERR_ABORTED') problems.push(`${request.method()} ${request.url()}: ${reason}`);
+      });
+      page.on('response', (response) => {
+        if (response.status() >= 400) problems.push(`${response.status()} ${new URL(response.url()).pathname}`);
+      });
+      const takeProblems = () => problems.splice(0);
+      return {
+        page,
+        takeProblems,
+        async expectFit() {
+          const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+          expect(`${new URL(page.url()).pathname} is ${Math.max(0, wider)} px too wide`).toMatch(/ is 0 px too wide$/);
+          // Through the debugger: the policy of the page forbids scripts that are made from text.
+          const debug = await context.newCDPSession(page);
+          await debug.send('Runtime.evaluate', { expression: axe });
+          const found = await page.evaluate(async () => {
+            const { axe: checker } = globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } };
+            const { violations } = await checker.run();
+            return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+          });
+          await debug.detach();
+          expect([new URL(page.url()).pathname, found]).toEqual([new URL(page.url()).pathname, []]);
+        },
+        async close() {
+          await context.close();
+          expect(takeProblems()).toEqual([]);
+        },
+      };
+    },
+  };
+}
+
+interface Violation {
+  id: string;
+  nodes: { html: string }[];
+}
+
+/** Throws where there is none: a suite in a browser is not left out. */
+function findChromium(): string {
+  const named = process.env['CHROMIUM_BINARY'];
+  if (named !== undefined && named !== '') return named;
+  const folders = (process.env['PATH'] ?? '').split(delimiter);
+  const found = NAMES.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);
+  if (found !== undefined) return found;
+  throw new Error(
+    `The console's tests need Chromium, and there is none of ${NAMES.join(', ')} on the PATH. ` +
+      'Install it (on Debian: apt-get install chromium), or give its path in CHROMIUM_BINARY.',
+  );
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,33 @@
+import type { Page } from 'playwright-core';
+import type { useBrowser, Look, Visit } from '../browser.ts';
+
+export interface LogIn {
+  email: string;
+  password: string;
+}
+
+/** Fills in the log-in that the page shows. */
+export async function fillLogIn(page: Page, { email, password }: LogIn): Promise<void> {
+  await page.getByLabel('E-mail').fill(email);
+  await page.getByLabel('Password').fill(password);
+  await page.getByRole('button', { name: 'Log in' }).click();
+}
+
+/** Opens a page of the console as somebody who has to log in first, and comes back to it. */
+export async function openAs(
+  browser: ReturnType<typeof useBrowser>,
+  look: Look,
+  path: string,
+  user: LogIn,
+): Promise<Visit> {
+  const visit = await browser.visit(look);
+  await visit.page.goto(path);
+  await fillLogIn(visit.page, user);
+  await visit.page.waitForURL((url) => url.pathname !== '/login');
+  return visit;
+}
+
+/** The row of a table that has this text. */
+export function rowOf(page: Page, text: string) {
+  return page.getByRole('row').filter({ hasText: text });
+}

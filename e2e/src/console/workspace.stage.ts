@@ -1,0 +1,57 @@
+import { afterAll, beforeAll } from '@jest/globals';
+import { eventually } from '@tollkeeper/testing';
+import { type ApiClient, logIn } from '../api.client.ts';
+import { useBrowser } from '../browser.ts';
+import type { Look, Visit } from '../browser.ts';
+import type { Stage } from '../deployment.ts';
+import { budgetBlocked, guardBlocked, spendSettled } from '../events.ts';
+import { newWorkspace, postEvents, type TestWorkspace } from '../workspace.ts';
+import { openAs } from './person.ts';
+
+/** A workspace with some spend, blocked calls and budgets, and the console of it in a browser. */
+export function useWorkspaceInBrowser(stage: Stage) {
+  const target = stage.deployment;
+  const browser = useBrowser(() => target().baseUrl);
+  let owner: ApiClient;
+  let workspace: TestWorkspace;
+  let open: Visit[] = [];
+
+  beforeAll(async () => {
+    owner = await logIn(target(), target().owner);
+    workspace = await newWorkspace(owner, 'Europe/Zurich');
+    const budgets = `/api/v1/workspaces/${workspace.id}/budgets`;
+    await owner.expect({ method: 'PUT', path: `${budgets}/workspace`, body: { daily_budget_usd_micros: 50_000_000 } });
+    const events = [
+      spendSettled({ agentId: 'planner', runId: 'run-1', amountMicros: 12_345_678 }),
+      spendSettled({ agentId: 'writer', runId: 'run-2', amountMicros: 2_000_000 }),
+      budgetBlocked('run-1', 'planner'),
+      guardBlocked('run-2', 'writer'),
+    ];
+    await postEvents(target(), workspace.apiKey, events);
+    await eventually(async () => {
+      const { items } = await owner.expect<{ items: unknown[] }>({ path: workspace.path('/agents') });
+      if (items.length < 2) throw new Error('the agents are not known yet');
+    });
+  });
+  afterAll(async () => {
+    for (const visit of open) await visit.close();
+  });
+
+  return {
+    owner: () => owner,
+    workspace: () => workspace,
+    browser,
+    /** A page of the workspace as its owner; its problems fail the suite at the end. */
+    async open(look: Look, below: string): Promise<Visit> {
+      const visit = await openAs(browser, look, `/w/${workspace.slug}${below}`, target().owner);
+      open.push(visit);
+      return visit;
+    },
+    /** Closes the pages of a test; their problems fail it. */
+    async closeAll(): Promise<void> {
+      const visits = open;
+      open = [];
+      for (const visit of visits) await visit.close();
+    },
+  };
+}

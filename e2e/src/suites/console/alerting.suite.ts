@@ -1,0 +1,100 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { eventually } from '@tollkeeper/testing';
+import { LOOKS } from '../../browser.ts';
+import { rowOf } from '../../console/person.ts';
+import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
+import type { Stage } from '../../deployment.ts';
+import { budgetBlocked } from '../../events.ts';
+import { postEvents } from '../../workspace.ts';
+
+export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof useWorkspaceInBrowser>): void {
+  describe.each(LOOKS)('alerting, at $size size and $theme', (look) => {
+    afterEach(() => console.closeAll());
+
+    it('goes from a channel with a test, over a rule, to an alert that is told, acknowledged and resolved', async () => {
+      const name = `Room ${look.size}`;
+      const rule = `Blocked often ${look.size}`;
+      const agentId = `blocked-${look.size}`;
+      const path = `/console-${look.size}`;
+      const { page, expectFit } = await console.open(look, '/channels');
+
+      // By keyboard alone up to the answer of the receiver.
+      await page.getByRole('button', { name: 'New channel' }).press('Enter');
+      const channel = page.getByRole('dialog', { name: 'New channel' });
+      await expectFit();
+      await channel.getByLabel('Name').focus();
+      await page.keyboard.type(name);
+      await page.keyboard.press('Tab');
+      await page.keyboard.type(`${stage.receiver().url}${path}`);
+      await page.keyboard.press('Tab');
+      await page.keyboard.type('a-secret-of-more-than-16-bytes');
+      await page.keyboard.press('Enter');
+      await page.getByText(`The channel ${name} is saved.`).waitFor();
+      await rowOf(page, name).getByRole('button', { name: 'Send a test' }).press('Enter');
+      const test = page.getByRole('dialog', { name: `Send a test: ${name}` });
+      await test.getByText('The receiver answered 200.').waitFor();
+      await test.getByText('thanks').waitFor();
+      await expectFit();
+      await page.keyboard.press('Escape');
+
+      await page.goto(`/w/${console.workspace().slug}/rules`);
+      await page.getByRole('button', { name: 'New rule' }).click();
+      const form = page.getByRole('dialog', { name: 'New rule' });
+      await form.getByLabel('Name').fill(rule);
+      await form.getByLabel('How many events').fill('0');
+      await form.getByRole('button', { name: 'Save' }).click();
+      await form.getByText('Write a whole number from 1 to 100,000.').waitFor();
+      await expectFit();
+      await form.getByLabel('How many events').fill('2');
+      await form.getByLabel(name).check();
+      await form.getByText('2 calls blocked by a budget of any agent within 10 minutes').waitFor();
+      await form.getByRole('button', { name: 'Save' }).click();
+      await rowOf(page, rule).getByText('Watching').waitFor();
+
+      await eventually(
+        async () => {
+          const events = [budgetBlocked('run-9', agentId), budgetBlocked('run-9', agentId)];
+          await postEvents(stage.deployment(), console.workspace().apiKey, events);
+          const alertsPath = console.workspace().path('/alerts');
+          const { items } = await console.owner().expect<{ items: { rule_name: string }[] }>({ path: alertsPath });
+          expect(items.map(({ rule_name }) => rule_name)).toContain(rule);
+        },
+        { timeoutMs: 20_000, intervalMs: 1_000 },
+      );
+      await page.goto(`/w/${console.workspace().slug}/alerts?status=firing`);
+      await page.getByRole('button', { name: rule }).first().click();
+      const drawer = page.getByRole('dialog', { name: rule });
+      await drawer.getByText(name).waitFor();
+      await drawer.getByText('answered 200').waitFor();
+      await drawer.getByText('The condition became true: it fired.').first().waitFor();
+      await expectFit();
+      await drawer.getByRole('button', { name: 'Acknowledge' }).click();
+      await drawer.getByText('acknowledged', { exact: true }).waitFor();
+      await drawer.getByRole('button', { name: 'Resolve' }).click();
+      await drawer.getByText('resolved', { exact: true }).waitFor();
+      await page.keyboard.press('Escape');
+      await page.getByLabel('Status').selectOption('resolved');
+      await page.waitForURL(/status=resolved/);
+      await page.getByRole('button', { name: rule }).first().waitFor();
+    });
+
+    it('of a rule is edited, paused with a way back, and deleted with a warning', async () => {
+      const rule = `Blocked often ${look.size}`;
+      const { page } = await console.open(look, '/rules');
+      await page.getByRole('button', { name: rule, exact: true }).click();
+      const form = page.getByRole('dialog', { name: `Edit ${rule}` });
+      await form.getByLabel('It fires when').selectOption({ label: 'spend reaches an amount within a time' });
+      await form.getByLabel('How much, in USD').fill('12.50');
+      await form.getByText('$12.50 or more spent by all agents together within 10 minutes').waitFor();
+      await form.getByRole('button', { name: 'Save' }).click();
+      await rowOf(page, rule).getByText('$12.50 or more spent').waitFor();
+      await rowOf(page, rule).getByRole('button', { name: 'Pause' }).click();
+      await rowOf(page, rule).getByText('Paused').waitFor();
+      await page.getByRole('button', { name: 'Undo' }).click();
+      await rowOf(page, rule).getByText('Watching').waitFor();
+      await rowOf(page, rule).getByRole('button', { name: /^Delete/ }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+      await rowOf(page, rule).waitFor({ state: 'detached' });
+    });
+  });
+}

@@ -1,0 +1,86 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { LOOKS } from '../../browser.ts';
+import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
+
+const PAGES = [
+  ['', 'Overview'],
+  ['/spend', 'Spend'],
+  ['/spend?by=agent', 'Spend'],
+  ['/spend?by=model', 'Spend'],
+  ['/spend?by=plan&range=3m', 'Spend'],
+  ['/agents', 'Agents'],
+  ['/agents/planner', 'planner'],
+  ['/blocked', 'Blocked'],
+  ['/blocked?kind=guard', 'Blocked'],
+  ['/budgets', 'Budgets'],
+  ['/limits', 'Limits'],
+  ['/alerts', 'Alerts'],
+  ['/rules', 'Rules'],
+  ['/channels', 'Channels'],
+  ['/keys', 'Keys'],
+  ['/members', 'Members'],
+  ['/settings', 'Settings'],
+] as const;
+
+export function describeEveryPage(console: ReturnType<typeof useWorkspaceInBrowser>): void {
+  describe.each(LOOKS)('every page, at $size size and $theme', (look) => {
+    afterEach(() => console.closeAll());
+
+    it('opens at its address, is fit for everybody, fits the screen, and breaks nothing', async () => {
+      const { page, expectFit } = await console.open(look, '');
+      for (const [below, heading] of PAGES) {
+        await page.goto(`/w/${console.workspace().slug}${below}`);
+        await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+        await page.waitForFunction(() => document.querySelector('[role=status][aria-label=Loading]') === null);
+        await expectFit();
+      }
+    });
+
+    it('is found in the menu by its name', async () => {
+      const { page } = await console.open(look, '');
+      for (const name of ['Spend', 'Agents', 'Blocked', 'Budgets', 'Limits', 'Alerts', 'Rules', 'Channels', 'Keys']) {
+        if (look.size === 'phone') await page.getByRole('button', { name: 'Menu' }).click();
+        await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name }).click();
+        await page.getByRole('heading', { level: 1, name }).waitFor();
+      }
+    });
+
+    it('is reached by typing a part of its name, by keyboard alone', async () => {
+      const { page, expectFit } = await console.open(look, '');
+      await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+      await page.keyboard.press('Control+k');
+      await page.getByRole('combobox').waitFor();
+      await expectFit();
+      await page.keyboard.type('memb');
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { level: 1, name: 'Members' }).waitFor();
+      await page.keyboard.press('Control+k');
+      await page.keyboard.type('planner');
+      await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { level: 1, name: 'planner' }).waitFor();
+    });
+
+    it('keeps the span and the zone in its address, and from page to page', async () => {
+      const { page } = await console.open(look, '');
+      await page.getByRole('button', { name: 'Yesterday' }).click();
+      await page.waitForURL(/range=yesterday/);
+      await page.getByRole('link', { name: 'All agents' }).click();
+      await page.waitForURL(/agents\?range=yesterday/);
+      await page.reload();
+      await page.getByRole('button', { name: 'Yesterday', pressed: true }).waitFor();
+    });
+  });
+
+  describe('a page that is not there', () => {
+    afterEach(() => console.closeAll());
+
+    it('says so, and leads home', async () => {
+      const { page } = await console.open(LOOKS[0]!, '/nothing');
+      await page.getByText('There is no such page').waitFor();
+      await page.getByRole('link', { name: 'Go to the overview' }).click();
+      await page.waitForURL(/\/w\//);
+      expect(page.url()).not.toContain('nothing');
+    });
+  });
+}

@@ -1,0 +1,158 @@
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { eventually } from '@tollkeeper/testing';
+import { LOOKS } from '../../browser.ts';
+import { rowOf } from '../../console/person.ts';
+import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
+import type { Stage } from '../../deployment.ts';
+import { spendSettled } from '../../events.ts';
+import { newWorkspace, postEvents } from '../../workspace.ts';
+
+export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof useWorkspaceInBrowser>): void {
+  describe.each(LOOKS)('where the money goes, at $size size and $theme', (look) => {
+    afterEach(() => console.closeAll());
+
+    it('stands on the overview to the micro, with what is left of the budget and who spent it', async () => {
+      const { page } = await console.open(look, '');
+      await page.getByTitle('$14.345678', { exact: true }).first().waitFor();
+      await page.getByText('of $50.00').waitFor();
+      await page.getByRole('img', { name: /29 % spent/ }).waitFor();
+      await rowOf(page, 'planner').getByText('86 %').or(rowOf(page, 'planner').getByTitle('$12.345678')).first().waitFor();
+      await page.getByText('1 by a budget, 1 by a guard').waitFor();
+    });
+
+    it('follows by itself while the page is open', async () => {
+      const workspace = await newWorkspace(console.owner());
+      const { page } = await console.open(look, '');
+      await page.goto(`/w/${workspace.slug}`);
+      await page.getByText('No agent spent anything in this span').waitFor();
+      await postEvents(stage.deployment(), workspace.apiKey, spendSettled({ agentId: 'late', amountMicros: 1_000_000 }));
+      await rowOf(page, 'late').getByText('$1.00').waitFor();
+    });
+
+    it('divides into agents, models and plans, each with its numbers as a table', async () => {
+      const { page } = await console.open(look, '/spend');
+      await page.getByRole('button', { name: 'Model', exact: true }).click();
+      await page.waitForURL(/by=model/);
+      await rowOf(page, 'test-model').getByText('100 %').waitFor();
+      await page.getByRole('button', { name: 'Agent', exact: true }).click();
+      await page.getByRole('table', { name: 'Agents' }).getByText('writer').waitFor();
+      await page.getByRole('button', { name: 'Show as table' }).click();
+      const numbers = page.getByRole('table', { name: /^Spend over time/ });
+      await numbers.getByRole('columnheader', { name: 'planner' }).waitFor();
+      await numbers.getByRole('cell', { name: '$12.345678' }).waitFor();
+    });
+
+    it('of a chart is read by keyboard alone', async () => {
+      const { page } = await console.open(look, '/spend');
+      const chart = page.getByRole('group', { name: /Spend over time/ });
+      await chart.focus();
+      await page.keyboard.press('End');
+      await chart.getByText('$14.345678').waitFor();
+      await page.keyboard.press('Escape');
+      await chart.getByText('$14.345678').waitFor({ state: 'detached' });
+    });
+
+    it('of one agent has its models, its last calls and what was blocked; its owner renames it, and takes that back', async () => {
+      const { page, expectFit } = await console.open(look, '/agents');
+      await page.getByRole('searchbox', { name: 'Find an agent' }).fill('plan');
+      await page.getByRole('table', { name: 'Agents' }).getByRole('link', { name: 'planner' }).click();
+      await page.getByRole('table', { name: 'Models' }).getByText('test-model').waitFor();
+      await page.getByRole('table', { name: 'Last settlements' }).getByText('run-1').waitFor();
+      await page.getByRole('table', { name: 'Its blocked calls' }).getByText('budget of the agent').waitFor();
+      await page.getByRole('button', { name: 'Rename' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Rename planner' });
+      await dialog.getByLabel('Name').fill('Planner');
+      await expectFit();
+      await dialog.getByRole('button', { name: 'Rename' }).click();
+      await page.getByRole('heading', { level: 1, name: 'Planner' }).waitFor();
+      await page.getByRole('button', { name: 'Undo' }).click();
+      await page.getByRole('heading', { level: 1, name: 'planner' }).waitFor();
+    });
+  });
+
+  describe.each(LOOKS)('a budget, at $size size and $theme', (look) => {
+    afterEach(() => console.closeAll());
+
+    it('is changed where it stands, by keyboard alone, and the change is taken back', async () => {
+      const { page } = await console.open(look, '/budgets');
+      const budgetOfWorkspace = async () => {
+        const path = `/api/v1/workspaces/${console.workspace().id}/budgets/workspace`;
+        return (await console.owner().expect<{ daily_budget_usd_micros: number }>({ path })).daily_budget_usd_micros;
+      };
+      await page.getByRole('button', { name: 'Edit: End to end' }).press('Enter');
+      await page.keyboard.press('Control+a');
+      await page.keyboard.type('60.000001');
+      await page.keyboard.press('Enter');
+      await page.getByText('The budget of End to end is $60.000001 now.').waitFor();
+      expect(await budgetOfWorkspace()).toBe(60_000_001);
+      await page.getByRole('button', { name: 'Undo' }).press('Enter');
+      await page.getByText('The budget of End to end is $50.00 now.').waitFor();
+      expect(await budgetOfWorkspace()).toBe(50_000_000);
+    });
+
+    it('that is no amount, or is used up already, is not saved without a word', async () => {
+      const { page, expectFit } = await console.open(look, '/budgets');
+      await page.getByRole('button', { name: 'Edit: End to end' }).click();
+      const field = page.getByLabel('Daily budget of End to end, in USD');
+      await field.fill('twelve');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Write an amount in US dollars').waitFor();
+      await expectFit();
+      await field.fill('1');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('its next calls are denied until the day ends').waitFor();
+      await page.getByRole('button', { name: 'Cancel' }).click();
+      await page.getByText('$50.00').first().waitFor();
+    });
+
+    it('of an agent is set from nothing and removed; of a plan is made, deactivated and deleted with a warning', async () => {
+      const { page, expectFit } = await console.open(look, '/budgets');
+      await page.getByRole('button', { name: 'Set a budget: writer' }).click();
+      await page.getByLabel('Daily budget of writer, in USD').fill('7.5');
+      await page.keyboard.press('Enter');
+      await page.getByText('The budget of writer is $7.50 now.').waitFor();
+      await page.getByRole('button', { name: 'Edit: writer' }).click();
+      await page.getByLabel('Daily budget of writer, in USD').fill('');
+      await page.keyboard.press('Enter');
+      await page.getByText('writer has no budget now.').waitFor();
+
+      await page.getByRole('button', { name: 'New plan' }).click();
+      const dialog = page.getByRole('dialog', { name: 'New plan' });
+      await expectFit();
+      await dialog.getByLabel('Key').fill(`research_${look.size}`);
+      await dialog.getByLabel('Name').fill(`Research ${look.size}`);
+      await dialog.getByLabel('Daily budget in USD').fill('3');
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      const row = rowOf(page, `research_${look.size}`);
+      await row.getByText('$3.00').waitFor();
+      await row.getByRole('button', { name: 'Deactivate' }).click();
+      await row.getByText('Not active').waitFor();
+      await row.getByRole('button', { name: /^Delete/ }).click();
+      const warning = page.getByRole('dialog', { name: `Delete the plan Research ${look.size}` });
+      await expectFit();
+      await warning.getByRole('button', { name: 'Delete' }).click();
+      await row.waitFor({ state: 'detached' });
+    });
+
+    it('shows on the limits what is held; an owner gives a hold back', async () => {
+      const runId = `held-${look.size}`;
+      const body = { request_id: runId, agent_id: 'planner', run_id: runId, amount_micros: 2_500_000 };
+      const headers = { authorization: `Bearer ${console.workspace().apiKey}` };
+      await eventually(async () => {
+        const { status } = await console.owner().call({ method: 'POST', path: '/api/v1/reservations', body, headers });
+        expect([200, 201]).toContain(status);
+      });
+      const { page, expectFit } = await console.open(look, '/limits');
+      await page.getByRole('img', { name: /\$2\.50 held of \$50\.00/ }).waitFor();
+      await page.getByRole('button', { name: 'Release' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Release the hold of planner' });
+      await dialog.getByText('$2.50 will be free for other calls.').waitFor();
+      await expectFit();
+      await dialog.getByRole('button', { name: 'Release' }).click();
+      await page.getByText('The hold is released.').waitFor();
+      await page.getByRole('img', { name: /\$0\.00 held of \$50\.00/ }).waitFor();
+      await page.getByRole('button', { name: 'Released', exact: true }).click();
+      await page.getByRole('table', { name: 'Reservations' }).getByText('$2.50').first().waitFor();
+    });
+  });
+}

@@ -1,0 +1,20 @@
+import { describe } from '@jest/globals';
+import { useWorkspaceInBrowser } from '../src/console/workspace.stage.ts';
+import { useStandalone } from '../src/standalone.stage.ts';
+import { describeConsoleAlerting } from '../src/suites/console/alerting.suite.ts';
+import { describeConsoleBlocked } from '../src/suites/console/blocked.suite.ts';
+import { describeEveryPage } from '../src/suites/console/every-page.suite.ts';
+import { describeConsoleMoney } from '../src/suites/console/money.suite.ts';
+import { describeConsolePeople } from '../src/suites/console/people.suite.ts';
+import { describeConsoleSessions } from '../src/suites/console/sessions.suite.ts';
+
+describe('the console, in a browser', () => {
+  const stage = useStandalone();
+  const console = useWorkspaceInBrowser(stage);
+  describeEveryPage(console);
+  describeConsoleSessions(stage, console);
+  describeConsoleMoney(stage, console);
+  describeConsoleBlocked(stage, console);
+  describeConsoleAlerting(stage, console);
+  describeConsolePeople(console);
+});
