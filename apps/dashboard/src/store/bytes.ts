@@ -55,12 +55,17 @@ export class ByteReader {
   }
 
   varint(): number {
+    const buffer = this.#buffer;
+    let at = this.#at;
     let value = 0;
     for (let scale = 1; ; scale *= 0x80) {
-      const byte = this.#buffer[this.#at++];
+      const byte = buffer[at++];
       if (byte === undefined) throw new RangeError('The packed bytes end in the middle of a number');
+      if (byte < 0x80) {
+        this.#at = at;
+        return value + byte * scale;
+      }
       value += (byte & 0x7f) * scale;
-      if (byte < 0x80) return value;
     }
   }
 

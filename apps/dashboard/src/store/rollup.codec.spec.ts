@@ -114,6 +114,26 @@ describe('packed roll-ups', () => {
     );
   });
 
+  it('sum the wanted slots of a row by span as one by one', () => {
+    const spans = fc.array(fc.tuple(slotNumber, fc.integer({ min: 0, max: 3 }))).map((list) => new Map(list));
+    fc.assert(
+      fc.property(rows, spans, (list, wanted) => {
+        const packed = addToAgents(undefined, start, list);
+        const oneByOne = [...packedRows(packed)].map((row) => {
+          const sums = new Map<number, Tally>();
+          for (const [slot, held] of row.slots(start)) {
+            const span = wanted.get(slot);
+            if (span !== undefined) addToSlot(sums, span, held);
+          }
+          return sums;
+        });
+        const summed = [...packedRows(packed)].map((row) => new Map(row.sums(start, wanted)));
+        expect(summed).toEqual(oneByOne);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
   it('tell 500 plans apart, and go on adding to these', () => {
     const settled = new Map([[4, { ...emptyTally(), totalMicros: 9, settlements: 1 }]]);
     const named = (from: number, to: number) =>

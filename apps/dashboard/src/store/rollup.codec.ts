@@ -16,6 +16,7 @@ import { ByteReader, ByteWriter } from './bytes.ts';
  * The time of the newest event counts from the start of the roll-up.
  */
 const NAMES = Object.keys(MEASURES) as (keyof Tally)[];
+const LAST_AT = NAMES.indexOf('lastAt');
 const NO_SETTLEMENT = 0;
 const NO_MODEL = 1;
 const NAMED = 2;
@@ -103,11 +104,16 @@ function withinMaxModels(packed: Uint8Array | undefined, rows: readonly AgentRow
   return [...joined.values()];
 }
 
-/** A row as it is stored. Its slots are unpacked only when they are asked for. */
-export interface PackedRow extends Pick<AgentRow, 'agentId' | 'model'> {
+/** The slots of a row. They are unpacked when they are asked for, and once. */
+export interface PackedSlots {
   bytes: Uint8Array;
   slots(start: number): Generator<[number, Tally]>;
+  /** The sums of the slots in `spans`, which says for each to which span it belongs, by span. */
+  sums(start: number, spans: ReadonlyMap<number, number>): [span: number, sum: Tally][];
 }
+
+/** A row as it is stored. */
+export interface PackedRow extends PackedSlots, Pick<AgentRow, 'agentId' | 'model'> {}
 
 export function* packedRows(packed: Uint8Array | undefined): Generator<PackedRow> {
   const reader = new ByteReader(packed);
@@ -117,7 +123,7 @@ export function* packedRows(packed: Uint8Array | undefined): Generator<PackedRow
     const agentId = row.text(row.varint());
     const model = row.varint();
     const named = model === NO_SETTLEMENT ? undefined : model === NO_MODEL ? null : row.text(model - NAMED);
-    yield { agentId, model: named, bytes, slots: (start) => readSlots(row, start) };
+    yield { agentId, model: named, ...packedSlots(bytes, row) };
   }
 }
 
@@ -155,11 +161,8 @@ export function addToPlans(
   return writer.bytes();
 }
 
-/** A row as it is stored. Its slots are unpacked only when they are asked for. */
-export interface PackedPlan {
+export interface PackedPlan extends PackedSlots {
   plan: string;
-  bytes: Uint8Array;
-  slots(start: number): Generator<[number, Tally]>;
 }
 
 export function* packedPlans(packed: Uint8Array | undefined): Generator<PackedPlan> {
@@ -167,7 +170,7 @@ export function* packedPlans(packed: Uint8Array | undefined): Generator<PackedPl
   while (reader.more()) {
     const bytes = reader.raw(reader.varint());
     const row = new ByteReader(bytes);
-    yield { plan: row.text(row.varint()), bytes, slots: (start) => readSlots(row, start) };
+    yield { plan: row.text(row.varint()), ...packedSlots(bytes, row) };
   }
 }
 
@@ -185,6 +188,51 @@ export function divideAgents(
     writer.raw(bytes);
   }
   return new Map([...writers].map(([group, writer]) => [group, writer.bytes()]));
+}
+
+/** The slots of the row of `bytes`, which `row` has been read up to. */
+function packedSlots(bytes: Uint8Array, row: ByteReader): PackedSlots {
+  return {
+    bytes,
+    slots: (start) => readSlots(row, start),
+    sums: (start, spans) => sumSlots(row, start, spans),
+  };
+}
+
+/** Adds in arrays: a query of all agents reads millions of slots, and a tally for each would cost most of it. */
+function sumSlots(row: ByteReader, start: number, spans: ReadonlyMap<number, number>): [number, Tally][] {
+  const sums: { span: number; sum: Float64Array }[] = [];
+  let unread = spans.size;
+  while (unread > 0 && row.more()) {
+    const span = spans.get(row.varint());
+    if (span === undefined) {
+      addPacked(row, start, unwanted);
+      continue;
+    }
+    unread -= 1;
+    // There are few, and most slots are of the newest.
+    let held = sums.findLast((one) => one.span === span);
+    if (held === undefined) sums.push((held = { span, sum: new Float64Array(NAMES.length) }));
+    addPacked(row, start, held.sum);
+  }
+  return sums.map(({ span, sum }) => {
+    const tally = emptyTally();
+    for (let index = 0; index < NAMES.length; index += 1) tally[NAMES[index]!] = sum[index]!;
+    return [span, tally];
+  });
+}
+
+const unwanted = new Float64Array(NAMES.length);
+
+/** Adds a packed tally to `into`, which has the measures by their number. */
+function addPacked(reader: ByteReader, start: number, into: Float64Array): void {
+  let rest = reader.varint();
+  for (let index = 0; rest !== 0; index += 1, rest >>= 1) {
+    if ((rest & 1) === 0) continue;
+    const value = reader.varint();
+    if (index !== LAST_AT) into[index]! += value;
+    else if (start + value > into[index]!) into[index] = start + value;
+  }
 }
 
 function* readSlots(row: ByteReader, start: number): Generator<[number, Tally]> {

@@ -171,7 +171,7 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
       const piece = ofPlans.get(_id)!;
       for (const row of packedPlans(bytesOf(plans))) {
         if (slices.usedUp()) await slices.next();
-        for (const [span, tally] of slotsIn(piece, row)) {
+        for (const [span, tally] of row.sums(piece.start, piece.spans)) {
           add(row.plan, span, tally);
           subtractSums(ofNone.get(span)!, tally);
         }
@@ -187,9 +187,9 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
     keyOf: (row: PackedRow, span: number) => K | undefined,
   ): Promise<Map<K, Tally>> {
     const total = new Map<K, Tally>();
-    await readAgents(tenantId, plan, agentId, (row, piece) => {
+    await readAgents(tenantId, plan, agentId, (row, { start, spans }) => {
       if (agentId !== undefined && row.agentId !== agentId) return;
-      for (const [span, tally] of slotsIn(piece, row)) {
+      for (const [span, tally] of row.sums(start, spans)) {
         const key = keyOf(row, span);
         if (key !== undefined) addTallyTo(total, key, tally);
       }
@@ -271,11 +271,11 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
     tallyModels: (tenantId, agentId, plan) => agentTallies(tenantId, plan, agentId, (row) => row.model),
     divideSpend: async (tenantId, by, plan, add) => {
       if (by === 'plan') return dividePlans(tenantId, plan, add);
-      await readAgents(tenantId, plan, undefined, (row, piece) => {
+      await readAgents(tenantId, plan, undefined, (row, { start, spans }) => {
         const { agentId, model } = row;
         // In such a row nothing was settled.
         if (model === undefined) return;
-        for (const [span, tally] of slotsIn(piece, row)) add(by === 'agent' ? agentId : model, span, tally);
+        for (const [span, tally] of row.sums(start, spans)) add(by === 'agent' ? agentId : model, span, tally);
       });
     },
     async countRunStarts(tenantId, plan) {
@@ -290,18 +290,6 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
 interface Piece extends RollupKey {
   /** Index of the span that each slot belongs to. */
   spans: Map<number, number>;
-}
-
-/** What a row holds of the slots of `piece`, by the index of their span. */
-function* slotsIn({ start, spans }: Piece, row: Pick<PackedRow, 'slots'>): Generator<[number, Tally]> {
-  let unread = spans.size;
-  for (const [slot, tally] of row.slots(start)) {
-    const span = spans.get(slot);
-    if (span === undefined) continue;
-    yield [span, tally];
-    unread -= 1;
-    if (unread === 0) return;
-  }
 }
 
 /** By the key of part 0. */
