@@ -16,8 +16,10 @@ import { createBudgetUseCases } from './domain/budget.use-cases.ts';
 import { createPlanUseCases } from './domain/plan.use-cases.ts';
 import { createBudgetsHandlers } from './grpc/budgets.handlers.ts';
 import { createBudgetRoutes } from './http/budget.routes.ts';
+import { createHistoryRoutes } from './http/history.routes.ts';
 import { createPlanRoutes } from './http/plan.routes.ts';
 import { createBudgetStore } from './store/budget.store.ts';
+import { createHistoryStore } from './store/history.store.ts';
 import { createPlanStore } from './store/plan.store.ts';
 
 export interface BudgetsDeps extends ServiceDeps<BudgetsConfig> {
@@ -31,15 +33,16 @@ export function createBudgets(deps: BudgetsDeps): BudgetsService {
   const { config, logger, clock = systemClock } = deps;
   const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger });
   const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, deps);
+  const history = createHistoryStore(mongo.connection, clock);
   const budgets = createBudgetUseCases({
-    store: createBudgetStore(mongo.connection),
+    store: createBudgetStore(mongo.connection, history),
     agents: createAgentDirectory(identity),
     clock,
   });
-  const plans = createPlanUseCases({ store: createPlanStore(mongo.connection), clock });
+  const plans = createPlanUseCases({ store: createPlanStore(mongo.connection, history), clock });
   const http = createHttpServer({
     ...deps,
-    routes: [...createBudgetRoutes(budgets), ...createPlanRoutes(plans)],
+    routes: [...createBudgetRoutes(budgets), ...createPlanRoutes(plans), ...createHistoryRoutes(history)],
     service: 'budgets',
     title: 'Tollkeeper budgets',
     explain: explainOutage,

@@ -18,6 +18,7 @@ describe.each([
   ['post', '/plans', PLAN],
   ['put', '/plans/research', { is_active: false }],
   ['delete', '/plans/research', undefined],
+  ['get', '/history', undefined],
 ] as const)('%s %s', (method, below, body) => {
   it('needs an owner', async () => {
     for (const role of ['member', 'admin'] as const) {

@@ -19,6 +19,7 @@ export type Method = 'get' | 'put' | 'post' | 'delete';
 
 export interface CallOptions {
   role?: Role;
+  userId?: string;
   /** The workspace in the path, where it is not the caller's. */
   pathTenant?: string;
   /** Sent in place of a caller token; null sends none. */
@@ -69,9 +70,8 @@ export function useBudgets(mongo: TestMongo) {
 
   /** Calls `below` the budgets of the caller's workspace. */
   async function call(method: Method, tenantId: TenantId, below: string, options: CallOptions = {}): Promise<Response> {
-    const { role = 'owner', pathTenant = tenantId, body } = options;
-    const { token = await signCallerToken(CALLER_TOKEN_SECRET, 'budgets', { userId: 'user_1', tenantId, role }) } =
-      options;
+    const { role = 'owner', userId = 'user_1', pathTenant = tenantId, body } = options;
+    const { token = await signCallerToken(CALLER_TOKEN_SECRET, 'budgets', { userId, tenantId, role }) } = options;
     const path = `/api/v1/workspaces/${pathTenant}/budgets${below}`;
     const request = supertest(service.httpUrl)[method](path);
     if (token !== null) request.set(CALLER_HEADER, token);

@@ -22,6 +22,7 @@ const CALLS: [method: string, below: string, body: unknown][] = [
   ['POST', '/plans', PLAN],
   ['PUT', '/plans/research_tier', { is_active: false }],
   ['DELETE', '/plans/research_tier', undefined],
+  ['GET', '/history', undefined],
 ];
 
 interface Metrics {
@@ -151,6 +152,16 @@ export function describeBudgets(target: TargetOf): void {
       expect((await call('PATCH', below, {})).status).toBe(405);
     });
 
+    it('have a history, which says who changed them', async () => {
+      const { user } = await owner.expect<{ user: { id: string } }>({ path: '/api/v1/auth/me' });
+      await setDaily('/workspace', 41);
+      await setDaily('/workspace', 42);
+      await setDaily('/workspace', 42);
+      const { body } = await call('GET', '/history?scope=workspace&limit=1');
+      const amounts = { previous_daily_budget_usd_micros: 41, daily_budget_usd_micros: 42 };
+      expect(body).toMatchObject({ items: [{ scope_id: workspace.id, ...amounts, changed_by: user.id }] });
+    });
+
     describe('are for owners, and for the workspace that path and slug agree on', () => {
       let members: ApiClient[];
 
@@ -187,7 +198,7 @@ export function describeBudgets(target: TargetOf): void {
 
     it('are in the published document', async () => {
       const { paths } = await openApiOf(target());
-      for (const below of ['/workspace', '/agents', '/agents/{agent_id}', '/plans', '/plans/{plan_key}']) {
+      for (const below of ['/workspace', '/agents', '/agents/{agent_id}', '/plans', '/plans/{plan_key}', '/history']) {
         expect(paths).toHaveProperty([`/api/v1/workspaces/{tenant_id}/budgets${below}`]);
       }
     });

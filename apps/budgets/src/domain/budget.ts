@@ -13,16 +13,19 @@ export interface AgentBudget {
 /** The budget of an agent that has one. */
 export type SetAgentBudget = Pick<AgentBudget, 'agentId'> & { dailyBudgetMicros: number };
 
-/** Stores the budgets of workspaces and agents. A new budget replaces the old one; the last write counts. */
+/**
+ * Stores the budgets of workspaces and agents. A new budget replaces the old one; the last write counts. `userId` is
+ * who sets it. A change is written to the history in its transaction.
+ */
 export interface BudgetStore {
   /** Null for a workspace that nobody has set a budget for. */
   ofWorkspace(tenantId: TenantId): Promise<DailyBudget>;
-  setWorkspace(tenantId: TenantId, dailyBudgetMicros: DailyBudget): Promise<void>;
+  setWorkspace(tenantId: TenantId, dailyBudgetMicros: DailyBudget, userId: string): Promise<void>;
   /** The budgets that were ever set, by `agentId`: those of `agentIds`, or of all agents when that is absent. */
   ofAgents(tenantId: TenantId, agentIds?: readonly string[]): Promise<AgentBudget[]>;
   /** The first `limit` budgets of agents that are set now, by `agentId`. */
   listSetAgents(tenantId: TenantId, limit: number): Promise<SetAgentBudget[]>;
-  setAgent(tenantId: TenantId, budget: AgentBudget): Promise<void>;
+  setAgent(tenantId: TenantId, budget: AgentBudget, userId: string): Promise<void>;
 }
 
 /** An agent, as identity knows it. */

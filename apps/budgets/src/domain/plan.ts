@@ -21,7 +21,10 @@ export type PlanChanges = Partial<Pick<Plan, 'displayName' | 'description' | 'da
 /** Most plans of a workspace. Deleting one makes room. */
 export const MAX_PLANS = 500;
 
-/** Stores plans. Another workspace's plan does not exist for any method. */
+/**
+ * Stores plans. Another workspace's plan does not exist for any method. `userId` is who changes it. A change of the
+ * budget is written to the history in its transaction.
+ */
 export interface PlanStore {
   /** By key. */
   list(tenantId: TenantId): Promise<Plan[]>;
@@ -29,12 +32,17 @@ export interface PlanStore {
   find(tenantId: TenantId, keys: readonly string[]): Promise<Plan[]>;
   count(tenantId: TenantId): Promise<number>;
   /** False, with nothing stored, when the workspace has a plan with the key. */
-  insert(tenantId: TenantId, plan: Plan): Promise<boolean>;
+  insert(tenantId: TenantId, plan: Plan, userId: string): Promise<boolean>;
   /**
    * The changed plan; null when the workspace has no plan with the key. Concurrent updates of different fields all take
    * effect.
    */
-  update(tenantId: TenantId, key: string, changes: PlanChanges & { updatedAt: Date }): Promise<Plan | null>;
+  update(
+    tenantId: TenantId,
+    key: string,
+    changes: PlanChanges & { updatedAt: Date },
+    userId: string,
+  ): Promise<Plan | null>;
   /** False when the workspace has no plan with the key. */
-  delete(tenantId: TenantId, key: string): Promise<boolean>;
+  delete(tenantId: TenantId, key: string, userId: string): Promise<boolean>;
 }

@@ -60,7 +60,7 @@ function workspaceRoutes(budgets: BudgetUseCases): Route[] {
       responses: { 200: { description: 'The budget as it is now', schema: workspaceBudget } },
       handler: async ({ caller, params, body }) => {
         const tenantId = workspaceOf(caller, params);
-        await budgets.setWorkspace(tenantId, body.daily_budget_usd_micros);
+        await budgets.setWorkspace(tenantId, body.daily_budget_usd_micros, caller.userId);
         return { status: 200, body: { tenant_id: tenantId, ...body } };
       },
     }),
@@ -97,7 +97,8 @@ function agentRoutes(budgets: BudgetUseCases): Route[] {
       body: change,
       responses: { 200: { description: 'The budget as it is now', schema: agentBudget } },
       handler: async ({ caller, params, body }) => {
-        await budgets.setAgent(workspaceOf(caller, params), params.agent_id, body.daily_budget_usd_micros);
+        const tenantId = workspaceOf(caller, params);
+        await budgets.setAgent(tenantId, params.agent_id, body.daily_budget_usd_micros, caller.userId);
         return { status: 200, body: { agent_id: params.agent_id, ...body } };
       },
     }),

@@ -79,12 +79,13 @@ function collectionRoutes(plans: PlanUseCases): Route[] {
       handler: async ({ caller, params, body }) => {
         const tenantId = workspaceOf(caller, params);
         const { plan_key: key, display_name, description: text, daily_budget_usd_micros } = body;
-        const plan = await plans.create(tenantId, {
+        const fields = {
           key,
           displayName: display_name,
           description: text,
           dailyBudgetMicros: daily_budget_usd_micros,
-        });
+        };
+        const plan = await plans.create(tenantId, fields, caller.userId);
         return { status: 201, body: toPlanBody(tenantId, plan) };
       },
     }),
@@ -107,12 +108,13 @@ function planRoutes(plans: PlanUseCases): Route[] {
       responses: { 200: { description: 'The plan as it is now', schema: planSchema } },
       handler: async ({ caller, params, body }) => {
         const tenantId = workspaceOf(caller, params);
-        const plan = await plans.update(tenantId, params.plan_key, {
+        const changes = {
           displayName: body.display_name,
           description: body.description,
           dailyBudgetMicros: body.daily_budget_usd_micros,
           isActive: body.is_active,
-        });
+        };
+        const plan = await plans.update(tenantId, params.plan_key, changes, caller.userId);
         return { status: 200, body: toPlanBody(tenantId, plan) };
       },
     }),
@@ -127,7 +129,7 @@ function planRoutes(plans: PlanUseCases): Route[] {
       params: ofPlan,
       responses: { 204: { description: 'The plan is gone' } },
       handler: async ({ caller, params }) => {
-        await plans.delete(workspaceOf(caller, params), params.plan_key);
+        await plans.delete(workspaceOf(caller, params), params.plan_key, caller.userId);
         return { status: 204 };
       },
     }),

@@ -1,5 +1,7 @@
+import { withTransaction } from '@tollkeeper/mongo';
 import { type Connection, Schema, trusted } from 'mongoose';
 import type { BudgetStore, DailyBudget, SetAgentBudget } from '../domain/budget.ts';
+import type { HistoryStore } from './history.store.ts';
 
 interface StoredWorkspaceBudget {
   /** The tenant. */
@@ -30,8 +32,11 @@ const agentBudgetSchema = new Schema<StoredAgentBudget>(
 );
 agentBudgetSchema.index({ tenantId: 1, agentId: 1 }, { unique: true });
 
+/** Answers what was there before; null when nothing was. */
+const REPLACE = { upsert: true, returnDocument: 'before' } as const;
+
 /** Budgets in the database of `connection`. Make it before the connection starts. */
-export function createBudgetStore(connection: Connection): BudgetStore {
+export function createBudgetStore(connection: Connection, history: HistoryStore): BudgetStore {
   const workspaces = connection.model<StoredWorkspaceBudget>('WorkspaceBudget', workspaceBudgetSchema);
   const agents = connection.model<StoredAgentBudget>('AgentBudget', agentBudgetSchema);
 
@@ -40,8 +45,15 @@ export function createBudgetStore(connection: Connection): BudgetStore {
       return (await workspaces.findById(tenantId).lean())?.dailyBudgetMicros ?? null;
     },
 
-    async setWorkspace(tenantId, dailyBudgetMicros) {
-      await workspaces.updateOne({ _id: tenantId }, { $set: { dailyBudgetMicros } }, { upsert: true });
+    async setWorkspace(tenantId, dailyBudgetMicros, changedBy) {
+      await withTransaction(connection, async (session) => {
+        const before = await workspaces
+          .findOneAndUpdate({ _id: tenantId }, { $set: { dailyBudgetMicros } }, { ...REPLACE, session })
+          .lean();
+        const previousMicros = before?.dailyBudgetMicros ?? null;
+        const change = { scope: 'workspace', scopeId: tenantId, previousMicros, dailyBudgetMicros, changedBy } as const;
+        await history.record(session, tenantId, change);
+      });
     },
 
     async ofAgents(tenantId, agentIds) {
@@ -62,8 +74,16 @@ export function createBudgetStore(connection: Connection): BudgetStore {
       return found.map(({ agentId, dailyBudgetMicros }) => ({ agentId, dailyBudgetMicros }));
     },
 
-    async setAgent(tenantId, { agentId, ...fields }) {
-      await agents.updateOne({ tenantId, agentId }, { $set: fields }, { upsert: true });
+    async setAgent(tenantId, { agentId, ...fields }, changedBy) {
+      await withTransaction(connection, async (session) => {
+        const before = await agents
+          .findOneAndUpdate({ tenantId, agentId }, { $set: fields }, { ...REPLACE, session })
+          .lean();
+        const { dailyBudgetMicros } = fields;
+        const previousMicros = before?.dailyBudgetMicros ?? null;
+        const change = { scope: 'agent', scopeId: agentId, previousMicros, dailyBudgetMicros, changedBy } as const;
+        await history.record(session, tenantId, change);
+      });
     },
   };
 }

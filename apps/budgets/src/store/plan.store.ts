@@ -1,6 +1,7 @@
-import { isDuplicateKey } from '@tollkeeper/mongo';
+import { isDuplicateKey, withTransaction } from '@tollkeeper/mongo';
 import { type Connection, Schema, trusted } from 'mongoose';
 import { MAX_PLANS, type Plan, type PlanStore } from '../domain/plan.ts';
+import type { HistoryStore } from './history.store.ts';
 
 type StoredPlan = Omit<Plan, 'id'> & { _id: string; tenantId: string };
 
@@ -22,7 +23,7 @@ const planSchema = new Schema<StoredPlan>(
 planSchema.index({ tenantId: 1, key: 1 }, { unique: true });
 
 /** Plans in the database of `connection`. Make it before the connection starts. */
-export function createPlanStore(connection: Connection): PlanStore {
+export function createPlanStore(connection: Connection, history: HistoryStore): PlanStore {
   const plans = connection.model<StoredPlan>('Plan', planSchema);
 
   return {
@@ -40,9 +41,14 @@ export function createPlanStore(connection: Connection): PlanStore {
 
     count: (tenantId) => plans.countDocuments({ tenantId }).limit(MAX_PLANS),
 
-    async insert(tenantId, { id, ...fields }) {
+    async insert(tenantId, { id, ...fields }, changedBy) {
+      const { key, dailyBudgetMicros } = fields;
       try {
-        await plans.create({ _id: id, tenantId, ...fields });
+        await withTransaction(connection, async (session) => {
+          await plans.create([{ _id: id, tenantId, ...fields }], { session });
+          const change = { scope: 'plan', scopeId: key, previousMicros: null, dailyBudgetMicros, changedBy } as const;
+          await history.record(session, tenantId, change);
+        });
         return true;
       } catch (error) {
         if (isDuplicateKey(error)) return false;
@@ -50,16 +56,29 @@ export function createPlanStore(connection: Connection): PlanStore {
       }
     },
 
-    async update(tenantId, key, changes) {
-      const updated = await plans
-        .findOneAndUpdate({ tenantId, key }, { $set: changes }, { returnDocument: 'after' })
-        .lean();
-      return updated === null ? null : toPlan(updated);
-    },
+    update: (tenantId, key, changes, changedBy) =>
+      withTransaction(connection, async (session) => {
+        const before = await plans.findOne({ tenantId, key }, null, { session }).lean();
+        const after = await plans
+          .findOneAndUpdate({ tenantId, key }, { $set: changes }, { returnDocument: 'after', session })
+          .lean();
+        if (before === null || after === null) return null;
+        const { dailyBudgetMicros } = after;
+        const previousMicros = before.dailyBudgetMicros;
+        const change = { scope: 'plan', scopeId: key, previousMicros, dailyBudgetMicros, changedBy } as const;
+        await history.record(session, tenantId, change);
+        return toPlan(after);
+      }),
 
-    async delete(tenantId, key) {
-      return (await plans.deleteOne({ tenantId, key })).deletedCount === 1;
-    },
+    delete: (tenantId, key, changedBy) =>
+      withTransaction(connection, async (session) => {
+        const deleted = await plans.findOneAndDelete({ tenantId, key }, { session }).lean();
+        if (deleted === null) return false;
+        const previousMicros = deleted.dailyBudgetMicros;
+        const change = { scope: 'plan', scopeId: key, previousMicros, dailyBudgetMicros: null, changedBy } as const;
+        await history.record(session, tenantId, change);
+        return true;
+      }),
   };
 }
 

@@ -36,6 +36,7 @@ export interface Operations {
   'POST /api/v1/workspaces/{tenant_id}/budgets/plans': { data: Api.CreatePlanBudgetData; responses: Api.CreatePlanBudgetResponses };
   'PUT /api/v1/workspaces/{tenant_id}/budgets/plans/{plan_key}': { data: Api.UpdatePlanBudgetData; responses: Api.UpdatePlanBudgetResponses };
   'DELETE /api/v1/workspaces/{tenant_id}/budgets/plans/{plan_key}': { data: Api.DeletePlanBudgetData; responses: Api.DeletePlanBudgetResponses };
+  'GET /api/v1/workspaces/{tenant_id}/budgets/history': { data: Api.ListBudgetChangesData; responses: Api.ListBudgetChangesResponses };
   'GET /api/v1/alerts/system': { data: Api.GetAlertSystemData; responses: Api.GetAlertSystemResponses };
   'GET /api/v1/alerts/rules': { data: Api.ListAlertRulesData; responses: Api.ListAlertRulesResponses };
   'POST /api/v1/alerts/rules': { data: Api.CreateAlertRuleData; responses: Api.CreateAlertRuleResponses };

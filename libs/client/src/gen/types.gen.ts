@@ -623,6 +623,27 @@ export type PlanBudget = {
     updated_at: string;
 };
 
+export type BudgetChange = {
+    scope: 'workspace' | 'agent' | 'plan';
+    /**
+     * The `agent_id` or the `plan_key`; of the workspace, its id
+     */
+    scope_id: string;
+    /**
+     * Null when none was set, and for a plan that was created
+     */
+    previous_daily_budget_usd_micros: number | null;
+    /**
+     * Null when it was unset, and for a plan that was deleted
+     */
+    daily_budget_usd_micros: number | null;
+    /**
+     * Id of the user
+     */
+    changed_by: string;
+    changed_at: string;
+};
+
 export type AlertRuleInput = {
     name: string;
     severity: 'info' | 'low' | 'medium' | 'high' | 'critical';
@@ -2371,6 +2392,62 @@ export type UpdatePlanBudgetResponses = {
 };
 
 export type UpdatePlanBudgetResponse = UpdatePlanBudgetResponses[keyof UpdatePlanBudgetResponses];
+
+export type ListBudgetChangesData = {
+    body?: never;
+    path: {
+        /**
+         * Id of the workspace
+         */
+        tenant_id: string;
+    };
+    query?: {
+        /**
+         * Changes of such budgets only
+         */
+        scope?: 'workspace' | 'agent' | 'plan';
+        /**
+         * Of this agent, plan or workspace only, by its `agent_id`, `plan_key` or id. Needs `scope`
+         */
+        scope_id?: string;
+        /**
+         * Largest number of items on a page
+         */
+        limit?: number;
+        /**
+         * The `next_cursor` of the page before
+         */
+        cursor?: string;
+    };
+    url: '/api/v1/workspaces/{tenant_id}/budgets/history';
+};
+
+export type ListBudgetChangesErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ListBudgetChangesError = ListBudgetChangesErrors[keyof ListBudgetChangesErrors];
+
+export type ListBudgetChangesResponses = {
+    /**
+     * A page
+     */
+    200: {
+        /**
+         * Newest first
+         */
+        items: Array<BudgetChange>;
+        /**
+         * The `cursor` of the next page; null on the last one
+         */
+        next_cursor: string | null;
+    };
+};
+
+export type ListBudgetChangesResponse = ListBudgetChangesResponses[keyof ListBudgetChangesResponses];
 
 export type GetAlertSystemData = {
     body?: never;

@@ -1,0 +1,92 @@
+import { identifier, micros, moment } from '@tollkeeper/contracts';
+import { defineRoute, integerQuery, type Route } from '@tollkeeper/http';
+import { AppError } from '@tollkeeper/kernel';
+import { z } from 'zod';
+import { type BudgetChange, type BudgetHistory, type ChangePlace, SCOPES } from '../domain/history.ts';
+import { PREFIX, segments, TAG, workspaceOf } from './paths.ts';
+
+const amount = micros.nullable();
+const changeSchema = z
+  .object({
+    scope: z.enum(SCOPES),
+    scope_id: z.string().meta({ description: 'The `agent_id` or the `plan_key`; of the workspace, its id' }),
+    previous_daily_budget_usd_micros: amount.meta({
+      description: 'Null when none was set, and for a plan that was created',
+    }),
+    daily_budget_usd_micros: amount.meta({ description: 'Null when it was unset, and for a plan that was deleted' }),
+    changed_by: z.string().meta({ description: 'Id of the user', example: 'user_4fG0aZ8kQ2mN6pR1tV5x' }),
+    changed_at: moment,
+  })
+  .meta({ id: 'BudgetChange' });
+const changePage = z.object({
+  items: z.array(changeSchema).meta({ description: 'Newest first' }),
+  next_cursor: z.string().nullable().meta({ description: 'The `cursor` of the next page; null on the last one' }),
+});
+
+const ofWorkspace = z.object({ tenant_id: segments.tenant_id });
+const historyQuery = z.object({
+  scope: z.enum(SCOPES).optional().meta({ description: 'Changes of such budgets only' }),
+  scope_id: identifier.optional().meta({
+    description: 'Of this agent, plan or workspace only, by its `agent_id`, `plan_key` or id. Needs `scope`',
+  }),
+  limit: integerQuery({ min: 1, max: 100, default: 50, description: 'Largest number of items on a page' }),
+  cursor: z.string().max(1024).optional().meta({ description: 'The `next_cursor` of the page before' }),
+});
+
+/** Who changed which daily budget, for owners. */
+export function createHistoryRoutes(history: BudgetHistory): Route[] {
+  return [
+    defineRoute({
+      method: 'get',
+      path: `${PREFIX}/history`,
+      operationId: 'listBudgetChanges',
+      tag: TAG,
+      summary: 'Who changed which daily budget, newest first',
+      description:
+        'Of the last 400 days. A call that leaves the amount as it was is no change, and `is_active` of a plan is not part of it.',
+      access: 'owner',
+      params: ofWorkspace,
+      query: historyQuery,
+      responses: { 200: { description: 'A page', schema: changePage } },
+      handler: async ({ caller, params, query }) => {
+        const tenantId = workspaceOf(caller, params);
+        const { scope, scope_id: scopeId, limit, cursor } = query;
+        if (scope === undefined && scopeId !== undefined) throw invalid('scope', 'is required with scope_id');
+        const filter = scope === undefined ? {} : { scope, scopeId };
+        const after = cursor === undefined ? undefined : fromCursor(cursor);
+        const { changes, next } = await history.list(tenantId, filter, { limit, after });
+        return { status: 200, body: { items: changes.map(toChangeBody), next_cursor: next && toCursor(next) } };
+      },
+    }),
+  ];
+}
+
+function toChangeBody(change: BudgetChange): z.infer<typeof changeSchema> {
+  return {
+    scope: change.scope,
+    scope_id: change.scopeId,
+    previous_daily_budget_usd_micros: change.previousMicros,
+    daily_budget_usd_micros: change.dailyBudgetMicros,
+    changed_by: change.changedBy,
+    changed_at: change.changedAt.toISOString(),
+  };
+}
+
+/** Opaque to clients. It is a place in time, so it names nothing of any workspace. */
+function toCursor({ time, id }: ChangePlace): string {
+  return Buffer.from(`${time}|${id}`).toString('base64url');
+}
+
+function fromCursor(text: string): ChangePlace {
+  const [, time, id] = /^(\d{1,15})\|([0-9a-f]{24})$/.exec(Buffer.from(text, 'base64url').toString()) ?? [];
+  if (time === undefined || id === undefined) {
+    throw invalid('cursor', 'must be the next_cursor of an earlier answer; leave it out to start at the newest');
+  }
+  return { time: Number(time), id };
+}
+
+function invalid(path: string, message: string): AppError {
+  return new AppError('invalid_request', `The request is not valid: ${path} ${message}.`, {
+    details: [{ path, message }],
+  });
+}
