@@ -76,7 +76,7 @@ export function useBrowser(baseUrl: () => string): { visit(look: Look): Promise<
         page,
         takeProblems,
         async expectFit() {
-          const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+          const wider = await page.evaluate<number>('document.documentElement.scrollWidth - innerWidth');
           expect(`${new URL(page.url()).pathname} is ${Math.max(0, wider)} px too wide`).toMatch(/ is 0 px too wide$/);
           // Through the debugger: the policy of the page forbids scripts that are made from text.
           const debug = await context.newCDPSession(page);

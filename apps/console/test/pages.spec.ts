@@ -14,7 +14,13 @@ const SCRIPT = 'export const answer = 42;\n'.repeat(200);
 
 function start(pages: string): ConsoleService {
   const config = loadConfig(consoleConfig, { HOST: '127.0.0.1', HTTP_PORT: '0' });
-  return createConsole({ config, logger: testLogger().logger, metrics: createMetrics('console'), tracer: undefined, pages });
+  return createConsole({
+    config,
+    logger: testLogger().logger,
+    metrics: createMetrics('console'),
+    tracer: undefined,
+    pages,
+  });
 }
 
 let service: ConsoleService;
@@ -36,7 +42,8 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const get = (path: string, encoding = 'identity') => supertest(service.httpUrl).get(path).set('accept-encoding', encoding);
+const get = (path: string, encoding = 'identity') =>
+  supertest(service.httpUrl).get(path).set('accept-encoding', encoding);
 
 it.each(['/', '/login', '/w/demo', '/w/demo/agents/gpt-5.1', '/w/demo/agents/a%2Fb.js', '/w/x/budgets?range=3m'])(
   'answers %s with the document, which is kept nowhere',

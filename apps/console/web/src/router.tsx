@@ -17,7 +17,11 @@ import { parseAlertsSearch } from './pages/alerts/alerts-search.ts';
 import { parseBlockedSearch } from './pages/blocked/blocked-search.ts';
 import { parseSpendSearch } from './pages/spend/spend-search.ts';
 
-const root = createRootRouteWithContext<{ client: QueryClient }>()({ component: Outlet, notFoundComponent: NotFound, errorComponent: PageFailed });
+const root = createRootRouteWithContext<{ client: QueryClient }>()({
+  component: Outlet,
+  notFoundComponent: NotFound,
+  errorComponent: PageFailed,
+});
 
 const login = createRoute({
   getParentRoute: () => root,
@@ -141,6 +145,8 @@ export function createAppRouter(client: QueryClient) {
   return createRouter({
     routeTree,
     context: { client },
+    // A page gets what it has checked, and nothing else of its address.
+    search: { strict: true },
     defaultPreload: 'intent',
     scrollRestoration: true,
     defaultErrorComponent: PageFailed,

@@ -96,7 +96,10 @@ const refuseUnknown: RequestHandler = () => {
 };
 
 /** The way of a request for a page or a file of the console. Everybody may have them: they hold nobody's data. */
-function createPages({ forward }: EdgeOptions, addresses: UnderWayLimit): (req: EdgeRequest, res: EdgeResponse) => Promise<void> {
+function createPages(
+  { forward }: EdgeOptions,
+  addresses: UnderWayLimit,
+): (req: EdgeRequest, res: EdgeResponse) => Promise<void> {
   return async (req, res) => {
     if (req.method !== 'GET' && req.method !== 'HEAD') {
       throw new AppError('method_not_allowed', 'Pages take GET, HEAD.', { allow: ['GET', 'HEAD'] });
@@ -110,7 +113,10 @@ function createPages({ forward }: EdgeOptions, addresses: UnderWayLimit): (req: 
 }
 
 /** The way of a request of the API: the checks in the order of the table in the README. */
-function createApi(options: EdgeOptions, addresses: UnderWayLimit): (req: EdgeRequest, res: EdgeResponse) => Promise<void> {
+function createApi(
+  options: EdgeOptions,
+  addresses: UnderWayLimit,
+): (req: EdgeRequest, res: EdgeResponse) => Promise<void> {
   const { sessions, forward, edgeHeaders, bodies, countRefusal } = options;
   // Users and keys are counted apart, because a key is any text that somebody sends and could equal the id of a user.
   const users = createUnderWayLimit(options.underWayPerSender, countRefusal);

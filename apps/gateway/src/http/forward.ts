@@ -80,7 +80,16 @@ export function createForwarder({ upstreams, tokenKey, sessions, edgeHeaders, ..
     const onAnswer = changesSession ? () => sessions.forget(cookie) : undefined;
     const { bodyLimitBytes, answerWithinMs } = area;
     const answerHeaders = area === PAGES ? edgeHeaders.ofPage : edgeHeaders.ofAnswer;
-    const request = { method, path: target.url, headers, body, bodyLimitBytes, answerWithinMs, answerHeaders, onAnswer };
+    const request = {
+      method,
+      path: target.url,
+      headers,
+      body,
+      bodyLimitBytes,
+      answerWithinMs,
+      answerHeaders,
+      onAnswer,
+    };
     services[area.upstream].send(request, req, res);
   }
 

@@ -59,7 +59,7 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
           const { items } = await console.owner().expect<{ items: { rule_name: string }[] }>({ path: alertsPath });
           expect(items.map(({ rule_name }) => rule_name)).toContain(rule);
         },
-        { timeoutMs: 20_000, intervalMs: 1_000 },
+        { timeoutMs: 20_000 },
       );
       await page.goto(`/w/${console.workspace().slug}/alerts?status=firing`);
       await page.getByRole('button', { name: rule }).first().click();
@@ -92,7 +92,9 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
       await rowOf(page, rule).getByText('Paused').waitFor();
       await page.getByRole('button', { name: 'Undo' }).click();
       await rowOf(page, rule).getByText('Watching').waitFor();
-      await rowOf(page, rule).getByRole('button', { name: /^Delete/ }).click();
+      await rowOf(page, rule)
+        .getByRole('button', { name: /^Delete/ })
+        .click();
       await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
       await rowOf(page, rule).waitFor({ state: 'detached' });
     });

@@ -22,7 +22,9 @@ export function describeConsoleBlocked(stage: Stage, console: ReturnType<typeof 
       const row = page.getByRole('table', { name: 'By a budget' }).getByRole('row').nth(1);
       await row.getByRole('button').first().press('Enter');
       const drawer = page.getByRole('dialog', { name: 'Blocked call' });
-      await drawer.getByText('The call asked for $0.0007. The agent had used $0.0098 of its $0.01 for the day.').waitFor();
+      await drawer
+        .getByText('The call asked for $0.0007. The agent had used $0.0098 of its $0.01 for the day.')
+        .waitFor();
       await drawer.getByText('A daily budget of $0.0105 or more for the agent').waitFor();
       await expectFit();
       await page.waitForURL(/event=/);
@@ -38,7 +40,7 @@ export function describeConsoleBlocked(stage: Stage, console: ReturnType<typeof 
       await drawer.getByText('blocked by a budget, asked for $0.0007').waitFor();
       await expectFit();
       await drawer.getByRole('button', { name: 'Copy the id of the run' }).click();
-      expect(await page.evaluate(() => navigator.clipboard.readText())).toBe('run-1');
+      expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe('run-1');
     });
 
     it('by a guard gives the reason', async () => {
@@ -66,12 +68,23 @@ export function describeConsoleBlocked(stage: Stage, console: ReturnType<typeof 
       const buttons = page.getByRole('table', { name: 'By a guard' }).getByRole('row');
       await buttons.nth(ODD.length).waitFor();
       await expectFit();
-      for (const [index, reason] of ODD.toReversed().entries()) {
-        await buttons.nth(index + 1).getByRole('button').first().click();
-        await page.getByRole('dialog').getByText(reason, { exact: false }).waitFor();
+      const shown: string[] = [];
+      for (const index of ODD.keys()) {
+        await buttons
+          .nth(index + 1)
+          .getByRole('button')
+          .first()
+          .click();
+        shown.push(
+          (await page
+            .getByRole('dialog')
+            .getByText(/^pii: /)
+            .textContent()) ?? '',
+        );
         await expectFit();
         await page.keyboard.press('Escape');
       }
+      expect(shown.sort()).toEqual(ODD.map((reason) => `pii: ${reason}`).sort());
       await page.goto(`/w/${workspace.slug}/agents`);
       await page.getByText(ODD[0] ?? '', { exact: true }).waitFor();
       await expectFit();

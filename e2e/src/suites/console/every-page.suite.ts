@@ -31,7 +31,7 @@ export function describeEveryPage(console: ReturnType<typeof useWorkspaceInBrows
       for (const [below, heading] of PAGES) {
         await page.goto(`/w/${console.workspace().slug}${below}`);
         await page.getByRole('heading', { level: 1, name: heading }).waitFor();
-        await page.waitForFunction(() => document.querySelector('[role=status][aria-label=Loading]') === null);
+        await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
         await expectFit();
       }
     });
@@ -49,7 +49,7 @@ export function describeEveryPage(console: ReturnType<typeof useWorkspaceInBrows
       const { page, expectFit } = await console.open(look, '');
       await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
       await page.keyboard.press('Control+k');
-      await page.getByRole('combobox').waitFor();
+      await page.getByRole('combobox', { name: 'A page, an agent or an action' }).waitFor();
       await expectFit();
       await page.keyboard.type('memb');
       await page.keyboard.press('Enter');
@@ -76,7 +76,8 @@ export function describeEveryPage(console: ReturnType<typeof useWorkspaceInBrows
     afterEach(() => console.closeAll());
 
     it('says so, and leads home', async () => {
-      const { page } = await console.open(LOOKS[0]!, '/nothing');
+      const { page } = await console.open(LOOKS[0]!, '');
+      await page.goto(`/w/${console.workspace().slug}/nothing`);
       await page.getByText('There is no such page').waitFor();
       await page.getByRole('link', { name: 'Go to the overview' }).click();
       await page.waitForURL(/\/w\//);

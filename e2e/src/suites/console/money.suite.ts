@@ -16,7 +16,11 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await page.getByTitle('$14.345678', { exact: true }).first().waitFor();
       await page.getByText('of $50.00').waitFor();
       await page.getByRole('img', { name: /29 % spent/ }).waitFor();
-      await rowOf(page, 'planner').getByText('86 %').or(rowOf(page, 'planner').getByTitle('$12.345678')).first().waitFor();
+      await rowOf(page, 'planner')
+        .getByText('86 %')
+        .or(rowOf(page, 'planner').getByTitle('$12.345678'))
+        .first()
+        .waitFor();
       await page.getByText('1 by a budget, 1 by a guard').waitFor();
     });
 
@@ -25,7 +29,11 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       const { page } = await console.open(look, '');
       await page.goto(`/w/${workspace.slug}`);
       await page.getByText('No agent spent anything in this span').waitFor();
-      await postEvents(stage.deployment(), workspace.apiKey, spendSettled({ agentId: 'late', amountMicros: 1_000_000 }));
+      await postEvents(
+        stage.deployment(),
+        workspace.apiKey,
+        spendSettled({ agentId: 'late', amountMicros: 1_000_000 }),
+      );
       await rowOf(page, 'late').getByText('$1.00').waitFor();
     });
 
@@ -124,7 +132,7 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await dialog.getByLabel('Daily budget in USD').fill('3');
       await dialog.getByRole('button', { name: 'Save' }).click();
       const row = rowOf(page, `research_${look.size}`);
-      await row.getByText('$3.00').waitFor();
+      await row.getByText('$3.00').first().waitFor();
       await row.getByRole('button', { name: 'Deactivate' }).click();
       await row.getByText('Not active').waitFor();
       await row.getByRole('button', { name: /^Delete/ }).click();
@@ -144,7 +152,7 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       });
       const { page, expectFit } = await console.open(look, '/limits');
       await page.getByRole('img', { name: /\$2\.50 held of \$50\.00/ }).waitFor();
-      await page.getByRole('button', { name: 'Release' }).click();
+      await page.getByRole('button', { name: 'Release', exact: true }).click();
       const dialog = page.getByRole('dialog', { name: 'Release the hold of planner' });
       await dialog.getByText('$2.50 will be free for other calls.').waitFor();
       await expectFit();

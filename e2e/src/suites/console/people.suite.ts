@@ -25,12 +25,14 @@ export function describeConsolePeople(console: ReturnType<typeof useWorkspaceInB
       await dialog.getByText('Waiting for the first event').waitFor();
       await expectFit();
       await page.getByRole('button', { name: 'Copy the command' }).press('Enter');
-      const command = await page.evaluate(() => navigator.clipboard.readText());
+      const command = await page.evaluate<string>('navigator.clipboard.readText()');
       expect(await sh(command)).toContain('"accepted":1');
       await dialog.getByText('The event has arrived.').waitFor();
       await page.getByRole('button', { name: 'I have copied the key' }).press('Enter');
       expect(await page.content()).not.toContain(key);
-      await rowOf(page, name).getByRole('button', { name: /^Revoke/ }).click();
+      await rowOf(page, name)
+        .getByRole('button', { name: /^Revoke/ })
+        .click();
       await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).click();
       await rowOf(page, name).getByText('revoked').waitFor();
     });
@@ -50,7 +52,9 @@ export function describeConsolePeople(console: ReturnType<typeof useWorkspaceInB
       await password.getByRole('button', { name: 'Close' }).click();
       await rowOf(page, email).getByRole('combobox').selectOption('member');
       await page.getByText('is member now.').waitFor();
-      await rowOf(page, email).getByRole('button', { name: /^Remove/ }).click();
+      await rowOf(page, email)
+        .getByRole('button', { name: /^Remove/ })
+        .click();
       await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
       await rowOf(page, email).waitFor({ state: 'detached' });
     });

@@ -105,7 +105,8 @@ export function usePages<O extends ReadsPages>(
     },
     initialPageParam: null as string | null,
     getNextPageParam: ({ next_cursor }) => next_cursor,
-    refetchInterval: ({ state }) => (connection.current().ended || (state.data?.pages.length ?? 0) > 1 ? false : LIVE_MS),
+    refetchInterval: ({ state }) =>
+      connection.current().ended || (state.data?.pages.length ?? 0) > 1 ? false : LIVE_MS,
     placeholderData: keepPreviousData,
     enabled,
   });

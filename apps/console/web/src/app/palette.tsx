@@ -43,7 +43,6 @@ export function Palette({ onClose }: { onClose: () => void }) {
     <Dialog title={text.common.palette.title} onClose={onClose}>
       <div className={ui['field']}>
         <input
-          autoFocus
           role="combobox"
           aria-expanded="true"
           aria-controls={list}

@@ -51,7 +51,12 @@ export function Shell({ account }: { account: Api.Account }) {
         }}
       >
         <Brand slug={workspace.slug} />
-        <button type="button" className={css['chooser']} title={text.common.workspaceMenu} onClick={() => setOpen('workspace')}>
+        <button
+          type="button"
+          className={css['chooser']}
+          title={text.common.workspaceMenu}
+          onClick={() => setOpen('workspace')}
+        >
           <span>{workspace.name}</span> <small>{workspace.timezone}</small>
         </button>
         <button type="button" className={css['find']} onClick={() => setOpen('palette')}>
@@ -91,12 +96,19 @@ function Menu({ slug }: { slug: string }) {
       {groups.map((group) => (
         <Fragment key={group}>
           {group !== null && <h2>{group}</h2>}
-          {pages.filter((page) => page.group === group).map(({ to, name }) => (
-            <Link key={to} to={to} params={{ slug }} activeOptions={{ exact: to === '/w/$slug', includeSearch: false }}>
-              {name}
-              {to.endsWith('/alerts') && <FiringCount />}
-            </Link>
-          ))}
+          {pages
+            .filter((page) => page.group === group)
+            .map(({ to, name }) => (
+              <Link
+                key={to}
+                to={to}
+                params={{ slug }}
+                activeOptions={{ exact: to === '/w/$slug', includeSearch: false }}
+              >
+                {name}
+                {to.endsWith('/alerts') && <FiringCount />}
+              </Link>
+            ))}
         </Fragment>
       ))}
     </nav>
@@ -123,8 +135,9 @@ function Me({ account, role }: { account: Api.Account; role: Api.WorkspaceRole }
   async function logOut(): Promise<void> {
     await callApi(undefined, 'POST /api/v1/auth/logout', {});
     sessionHint.clear();
-    client.clear();
     await navigate({ to: '/login' });
+    // Not before: the page would ask again for what it shows.
+    client.clear();
   }
   return (
     <div className={css['me']}>

@@ -20,7 +20,13 @@ export function WorkspaceDialog({ account, onClose }: { account: Api.Account; on
     <Dialog title={text.common.workspaceMenu} onClose={onClose}>
       <div className={css['menu']}>
         {account.workspaces.map(({ id, slug, name, role }) => (
-          <Link key={id} to="/w/$slug" params={{ slug }} aria-current={id === current.id ? 'true' : undefined} onClick={onClose}>
+          <Link
+            key={id}
+            to="/w/$slug"
+            params={{ slug }}
+            aria-current={id === current.id ? 'true' : undefined}
+            onClick={onClose}
+          >
             {name} <small>{text.common.roles[role]}</small>
           </Link>
         ))}

@@ -1,5 +1,5 @@
 import { scaleLinear } from 'd3-scale';
-import { type KeyboardEvent, useLayoutEffect, useRef, useState } from 'react';
+import { type KeyboardEvent, type PointerEvent, useLayoutEffect, useRef, useState } from 'react';
 import { text } from '../text/index.ts';
 import { Table } from '../ui/table.tsx';
 import css from './charts.module.css';
@@ -130,7 +130,7 @@ function Plot({ label, series, points, short, exact, mark, height = 250 }: Stack
       aria-label={`${label}. ${text.common.chart.help}`}
       onKeyDown={onKeyDown}
       onBlur={() => setActive(null)}
-      onPointerLeave={() => setActive(null)}
+      onPointerLeave={(event) => hasMoved(event) && setActive(null)}
     >
       <svg height={height} aria-hidden="true">
         {highest > 0 &&
@@ -184,7 +184,7 @@ function Plot({ label, series, points, short, exact, mark, height = 250 }: Stack
             y={TOP}
             width={slot}
             height={height - BOTTOM - TOP}
-            onPointerEnter={() => setActive(index)}
+            onPointerMove={(event) => hasMoved(event) && setActive(index)}
             onPointerDown={() => setActive(index)}
           />
         ))}
@@ -212,6 +212,11 @@ function Plot({ label, series, points, short, exact, mark, height = 250 }: Stack
       </div>
     </div>
   );
+}
+
+/** Not where the page has moved below a pointer that rests, as it does when the keyboard scrolls it. */
+function hasMoved({ movementX, movementY }: PointerEvent): boolean {
+  return movementX !== 0 || movementY !== 0;
 }
 
 function Line({ name, colour, value }: { name: string; colour: string; value: string }) {

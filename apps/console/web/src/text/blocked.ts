@@ -1,4 +1,4 @@
-import { money } from '../format/money.ts';
+import { exactMoney } from '../format/money.ts';
 
 const SCOPES: Record<string, string> = { workspace: 'workspace', agent: 'agent', plan: 'plan' };
 
@@ -9,7 +9,10 @@ export const blocked = {
   kind: 'Why they were blocked',
   total: (calls: string) => `${calls} in this span`,
   none: {
-    budget: { title: 'No budget blocked a call in this span', text: 'A call that would pass a daily budget stands here, with what would unblock it.' },
+    budget: {
+      title: 'No budget blocked a call in this span',
+      text: 'A call that would pass a daily budget stands here, with what would unblock it.',
+    },
     guard: { title: 'No guard blocked a call in this span', text: 'A gateway reports what its guards stop, and why.' },
   },
   column: {
@@ -28,9 +31,9 @@ export const blocked = {
   why: 'Why',
   unblock: 'What would unblock it',
   budgetWhy: (scope: string, requested: number, used: number, budget: number) =>
-    `The call asked for ${money(requested)}. The ${SCOPES[scope] ?? scope} had used ${money(used)} of its ${money(budget)} for the day.`,
+    `The call asked for ${exactMoney(requested)}. The ${SCOPES[scope] ?? scope} had used ${exactMoney(used)} of its ${exactMoney(budget)} for the day.`,
   budgetUnblock: (scope: string, needed: number) =>
-    `A daily budget of ${money(needed)} or more for the ${SCOPES[scope] ?? scope}, a smaller call, or the next day.`,
+    `A daily budget of ${exactMoney(needed)} or more for the ${SCOPES[scope] ?? scope}, a smaller call, or the next day.`,
   guardUnblock: 'The gateway’s guard decides this. Change the call, or the guard where it is too strict.',
   toBudget: 'Go to the budgets',
   fact: {

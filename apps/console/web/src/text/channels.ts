@@ -3,7 +3,10 @@ export const channels = {
   line: 'Where alerts are told',
   create: 'New channel',
   edit: (name: string) => `Edit ${name}`,
-  none: { title: 'No channels yet', text: 'A channel is a chat room or a webhook of your own. Make one and send a test.' },
+  none: {
+    title: 'No channels yet',
+    text: 'A channel is a chat room or a webhook of your own. Make one and send a test.',
+  },
   column: { name: 'Channel', type: 'Type', where: 'Where to', state: 'State', action: 'Actions' },
   types: { chat: 'Chat', webhook: 'Webhook' },
   enabled: 'On',
@@ -35,7 +38,8 @@ export const channels = {
     url: 'Address',
     urlHint: 'It starts with https:// and is not a private address.',
     secret: 'Signing secret',
-    secretHint: 'Whoever has it can check that a notification is from here. At least 16 bytes. It is never shown again.',
+    secretHint:
+      'Whoever has it can check that a notification is from here. At least 16 bytes. It is never shown again.',
     secretKept: 'One is set. Leave it empty to keep it.',
   },
 };

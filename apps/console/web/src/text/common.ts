@@ -80,7 +80,11 @@ export const common = {
     title: 'Not for your role',
     text: (role: string, needed: string) => `You are ${role} of this workspace. This needs the role ${needed}.`,
   },
-  notFound: { title: 'There is no such page', text: 'The address may be mistyped, or what it named is gone.', home: 'Go to the overview' },
+  notFound: {
+    title: 'There is no such page',
+    text: 'The address may be mistyped, or what it named is gone.',
+    home: 'Go to the overview',
+  },
   chart: {
     showTable: 'Show as table',
     showChart: 'Show as chart',

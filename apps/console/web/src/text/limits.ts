@@ -1,7 +1,12 @@
 export const limits = {
   title: 'Limits',
-  line: (from: string, to: string, zone: string) => `What is spent, held and left of each daily budget, from ${from} to ${to} (${zone})`,
-  none: { title: 'No daily budget is set', text: 'Set a budget, and calls that would pass it are denied.', toBudgets: 'Set a budget' },
+  line: (from: string, to: string, zone: string) =>
+    `What is spent, held and left of each daily budget, from ${from} to ${to} (${zone})`,
+  none: {
+    title: 'No daily budget is set',
+    text: 'Set a budget, and calls that would pass it are denied.',
+    toBudgets: 'Set a budget',
+  },
   scope: { workspace: 'Workspace', agent: 'Agent', plan: 'Plan' },
   column: { of: 'Budget of', used: 'Used', spent: 'Spent', held: 'Held', left: 'Left', budget: 'Budget', open: 'Open' },
   meter: (spent: string, held: string, budget: string) => `${spent} spent and ${held} held of ${budget}`,

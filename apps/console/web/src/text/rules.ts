@@ -27,7 +27,8 @@ export function ruleLine({ rule_kind, rule_config, scope_type, scope_id }: RuleW
   const who = scope_type === 'agent' ? `of ${scope_id}` : 'of any agent';
   const within = `within ${inWords(window_seconds)}`;
   const percents = filters.percents.length === 0 ? '' : ` (${filters.percents.join(', ')} %)`;
-  if (rule_kind === 'spend_gte') return `${money(threshold_micros)} or more spent ${scope_type === 'agent' ? `by ${scope_id}` : 'by all agents together'} ${within}`;
+  if (rule_kind === 'spend_gte')
+    return `${money(threshold_micros)} or more spent ${scope_type === 'agent' ? `by ${scope_id}` : 'by all agents together'} ${within}`;
   if (rule_kind === 'first_occurrence') {
     return `The first ${eventsOf(filters.event_types, 1)}${percents} ${who}, once ${inWords(window_seconds)} without one have passed`;
   }
@@ -39,8 +40,18 @@ export const rules = {
   line: 'What becomes an alert, and who is told',
   create: 'New rule',
   edit: (name: string) => `Edit ${name}`,
-  none: { title: 'No rules yet', text: 'A rule watches the events of the gateways and tells a channel when its condition is true.' },
-  column: { rule: 'Rule', severity: 'Severity', state: 'State', fired: 'Last fired', channels: 'Channels', action: 'Actions' },
+  none: {
+    title: 'No rules yet',
+    text: 'A rule watches the events of the gateways and tells a channel when its condition is true.',
+  },
+  column: {
+    rule: 'Rule',
+    severity: 'Severity',
+    state: 'State',
+    fired: 'Last fired',
+    channels: 'Channels',
+    action: 'Actions',
+  },
   enabled: 'Watching',
   paused: 'Paused',
   pause: 'Pause',

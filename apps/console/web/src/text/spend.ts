@@ -11,6 +11,13 @@ export const spend = {
   chart: 'Spend over time',
   groups: { agent: 'Agents', model: 'Models', plan: 'Plans' },
   none: { agent: 'no agent', model: 'no model named', plan: 'no plan named' },
-  column: { name: { agent: 'Agent', model: 'Model', plan: 'Plan' }, spend: 'Spend', share: 'Share', course: 'Course', settlements: 'Settlements', tokens: 'Tokens in / out' },
+  column: {
+    name: { agent: 'Agent', model: 'Model', plan: 'Plan' },
+    spend: 'Spend',
+    share: 'Share',
+    course: 'Course',
+    settlements: 'Settlements',
+    tokens: 'Tokens in / out',
+  },
   empty: { title: 'Nothing was spent in this span', text: 'Choose a longer span, or let a gateway report its calls.' },
 };

@@ -19,7 +19,11 @@ export function Dialog({ title, onClose, children, side = false, stays = false }
   const heading = useId();
   useEffect(() => {
     const dialog = ref.current;
-    if (dialog !== null && !dialog.open) dialog.showModal();
+    if (dialog !== null && !dialog.open) {
+      dialog.showModal();
+      // Where typing begins, if there is such a place; else the browser has chosen the first button.
+      dialog.querySelector<HTMLElement>('input:not([readonly]), select, textarea')?.focus();
+    }
     return () => dialog?.close();
   }, []);
   return (

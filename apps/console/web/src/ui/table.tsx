@@ -1,4 +1,4 @@
-import { lazy, type ReactNode, Suspense } from 'react';
+import { lazy, type ReactNode, type RefObject, Suspense, useLayoutEffect, useRef, useState } from 'react';
 import { text } from '../text/index.ts';
 import { Button } from './button.tsx';
 import css from './ui.module.css';
@@ -31,8 +31,10 @@ const RowsInSight = lazy(async () => ({ default: (await import('./rows-in-sight.
 
 export function Table<Row>(props: TableProps<Row>) {
   const { label, columns, rows, more, loadingMore } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const scrolls = useScrolls(box);
   return (
-    <div className={css['tableBox']}>
+    <div ref={box} className={css['tableBox']} {...(scrolls && { tabIndex: 0, role: 'region', 'aria-label': label })}>
       <table className={css['table']} aria-label={label} aria-rowcount={rows.length + 1}>
         <thead>
           <tr>
@@ -58,6 +60,20 @@ export function Table<Row>(props: TableProps<Row>) {
       )}
     </div>
   );
+}
+
+/** Whether the table is wider than its place: then the keyboard has to reach it to scroll it. */
+function useScrolls(box: RefObject<HTMLDivElement | null>): boolean {
+  const [scrolls, setScrolls] = useState(false);
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (element === null) return;
+    const watch = new ResizeObserver(() => setScrolls(element.scrollWidth > element.clientWidth));
+    watch.observe(element);
+    for (const child of element.children) watch.observe(child);
+    return () => watch.disconnect();
+  }, [box]);
+  return scrolls;
 }
 
 function AllRows<Row>({ columns, rows, rowKey }: TableProps<Row>) {

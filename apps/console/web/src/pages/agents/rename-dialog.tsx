@@ -43,7 +43,6 @@ export function RenameDialog({ agentId, name, onClose }: { agentId: string; name
           label={words.form.name}
           required
           maxLength={120}
-          autoFocus
           value={typed}
           onChange={({ target }) => setTyped(target.value)}
         />

@@ -120,8 +120,9 @@ function Deliveries({ deliveries }: { deliveries: Api.AlertDelivery[] }) {
       <ol className={ui['steps']}>
         {deliveries.map((each) => (
           <li key={`${each.type} ${each.channel_id}`}>
-            <Tag tone={DELIVERY_TONES[each.status] ?? 'calm'}>{each.status}</Tag> <strong>{nameOf(each.channel_id)}</strong>{' '}
-            {words.delivery[each.type]} · {words.delivery.attempts(each.attempts)}
+            <Tag tone={DELIVERY_TONES[each.status] ?? 'calm'}>{each.status}</Tag>{' '}
+            <strong>{nameOf(each.channel_id)}</strong> {words.delivery[each.type]} ·{' '}
+            {words.delivery.attempts(each.attempts)}
             {each.response_status !== null && ` · ${words.delivery.answered(each.response_status)}`}
             {each.last_attempt_at !== null && (
               <>

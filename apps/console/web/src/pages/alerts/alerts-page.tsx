@@ -79,7 +79,10 @@ function History() {
             <>
               <Table label={words.title} columns={columns} rows={items} rowKey={({ id }) => id} />
               <div className={ui['row']}>
-                <Button disabled={offset === 0} onClick={() => set({ offset: Math.max(0, offset - PAGE) || undefined })}>
+                <Button
+                  disabled={offset === 0}
+                  onClick={() => set({ offset: Math.max(0, offset - PAGE) || undefined })}
+                >
                   {words.newer}
                 </Button>
                 <span>{words.page(offset + 1, offset + items.length, exactCount(total))}</span>

@@ -58,7 +58,12 @@ function ByBudget() {
   const columns: Column<Api.BudgetBlocked>[] = [
     ...firstColumns<Api.BudgetBlocked>(),
     { key: 'scope', head: words.column.budget, cell: ({ scope }) => <Tag tone="bad">{scope}</Tag> },
-    { key: 'requested', head: words.column.requested, align: 'right', cell: (row) => <Money micros={row.requested_micros} /> },
+    {
+      key: 'requested',
+      head: words.column.requested,
+      align: 'right',
+      cell: (row) => <Money micros={row.requested_micros} />,
+    },
     {
       key: 'used',
       head: words.column.used,

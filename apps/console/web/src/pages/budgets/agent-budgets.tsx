@@ -72,10 +72,17 @@ export function AgentBudgets() {
   return (
     <Card title={words.agents}>
       <div className={ui['stack']}>
-        <TextField label={words.search} type="search" value={wanted} onChange={(event) => setWanted(event.target.value)} />
+        <TextField
+          label={words.search}
+          type="search"
+          value={wanted}
+          onChange={(event) => setWanted(event.target.value)}
+        />
         <Loaded query={list} height={320}>
           {({ items }) => {
-            const found = items.filter((each) => `${each.agent_id} ${each.display_name}`.toLowerCase().includes(search));
+            const found = items.filter((each) =>
+              `${each.agent_id} ${each.display_name}`.toLowerCase().includes(search),
+            );
             if (items.length === 0) return <Note title={words.noAgents.title}>{words.noAgents.text}</Note>;
             if (found.length === 0) return <p>{words.noMatch}</p>;
             return <Table label={words.agents} columns={columns} rows={found} rowKey={({ agent_id }) => agent_id} />;

@@ -103,11 +103,7 @@ export function PlanBudgets() {
           <Button look="quiet" onClick={() => setActive(plan, !plan.is_active)}>
             {plan.is_active ? words.plan.deactivate : words.plan.activate}
           </Button>
-          <Button
-            look="quiet"
-            aria-label={words.plan.removeTitle(plan.display_name)}
-            onClick={() => setRemoving(plan)}
-          >
+          <Button look="quiet" aria-label={words.plan.removeTitle(plan.display_name)} onClick={() => setRemoving(plan)}>
             {text.common.action.remove}
           </Button>
         </>

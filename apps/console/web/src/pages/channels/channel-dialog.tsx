@@ -89,11 +89,7 @@ export function ChannelDialog({ channel, onClose }: { channel: Api.AlertChannel 
         <Problem error={create.error ?? edit.error} />
         <DialogActions>
           <Button onClick={onClose}>{text.common.action.cancel}</Button>
-          <Button
-            type="submit"
-            look="primary"
-            busy={(create.isPending || edit.isPending) && text.common.action.saving}
-          >
+          <Button type="submit" look="primary" busy={(create.isPending || edit.isPending) && text.common.action.saving}>
             {text.common.action.save}
           </Button>
         </DialogActions>

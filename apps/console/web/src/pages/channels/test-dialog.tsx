@@ -10,7 +10,15 @@ import ui from '../../ui/ui.module.css';
 const words = text.channels;
 
 /** Sends a test notification, and shows what the receiver answered. */
-export function TestDialog({ channel, name, onClose }: { channel: Api.AlertChannel; name: string; onClose: () => void }) {
+export function TestDialog({
+  channel,
+  name,
+  onClose,
+}: {
+  channel: Api.AlertChannel;
+  name: string;
+  onClose: () => void;
+}) {
   const test = useChange('POST /api/v1/alerts/channels/{channel_id}/test', []);
   const send = () => test.mutate({ path: { channel_id: channel.id } });
   const sent = useRef(false);

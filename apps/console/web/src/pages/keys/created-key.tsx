@@ -12,12 +12,12 @@ const words = text.keys.created;
 
 /** A new key, the only time that it is to be seen, with a command that tries it. */
 export function CreatedKey({ created, onClose }: { created: Api.CreatedWorkspaceKey; onClose: () => void }) {
-  const [since] = useState(() => Date.now());
   const command = firstEvent(location.origin, created.api_key);
-  // Its settlement may have come in an instant before the clock of this browser says so.
-  const query = { range: '15min', agent_id: AGENT } as const;
-  const details = useRead('GET /api/v1/dashboard/top-agents/details', { query }, { live: true });
-  const seen = details.data?.recent.some(({ occurred_at }) => Date.parse(occurred_at) > since - 60_000) === true;
+  const top = useRead('GET /api/v1/dashboard/top-agents', { query: { range: '15min', limit: 100 } }, { live: true });
+  const lastSeen = top.data?.items.find(({ agent_id }) => agent_id === AGENT)?.last_seen_at ?? '';
+  const [before, setBefore] = useState<string>();
+  if (before === undefined && top.data !== undefined) setBefore(lastSeen);
+  const seen = before !== undefined && lastSeen > before;
   return (
     <Dialog title={words.title(created.name)} stays onClose={onClose}>
       <div className={ui['stack']}>

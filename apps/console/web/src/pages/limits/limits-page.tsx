@@ -75,7 +75,13 @@ function LimitTable({ items }: { items: Api.Limit[] }) {
       ),
     },
     { key: 'spent', head: words.column.spent, align: 'right', cell: (row) => <Money micros={row.spent_micros} /> },
-    { key: 'held', head: words.column.held, align: 'right', wide: true, cell: (row) => <Money micros={row.held_micros} /> },
+    {
+      key: 'held',
+      head: words.column.held,
+      align: 'right',
+      wide: true,
+      cell: (row) => <Money micros={row.held_micros} />,
+    },
     { key: 'left', head: words.column.left, align: 'right', cell: (row) => <Money micros={row.remaining_micros} /> },
     {
       key: 'budget',
@@ -84,7 +90,13 @@ function LimitTable({ items }: { items: Api.Limit[] }) {
       wide: true,
       cell: (row) => <Money micros={row.daily_budget_usd_micros} />,
     },
-    { key: 'open', head: words.column.open, align: 'right', wide: true, cell: (row) => <Count value={row.open_reservations} /> },
+    {
+      key: 'open',
+      head: words.column.open,
+      align: 'right',
+      wide: true,
+      cell: (row) => <Count value={row.open_reservations} />,
+    },
   ];
   return <Table label={words.title} columns={columns} rows={items} rowKey={keyOf} />;
 }

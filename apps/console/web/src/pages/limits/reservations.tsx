@@ -28,7 +28,12 @@ export function Reservations() {
   const columns: Column<Api.Reservation>[] = [
     { key: 'when', head: words.column.when, cell: ({ created_at }) => <Ago at={created_at} /> },
     { key: 'agent', head: words.column.agent, cell: ({ agent_id }) => <AgentLink id={agent_id} /> },
-    { key: 'run', head: words.column.run, wide: true, cell: ({ run_id }) => <span className={ui['id']}>{run_id}</span> },
+    {
+      key: 'run',
+      head: words.column.run,
+      wide: true,
+      cell: ({ run_id }) => <span className={ui['id']}>{run_id}</span>,
+    },
     { key: 'amount', head: words.column.amount, align: 'right', cell: (row) => <Money micros={row.amount_micros} /> },
     state === 'settled'
       ? {
@@ -37,7 +42,13 @@ export function Reservations() {
           align: 'right' as const,
           cell: (row) => <Money micros={row.settled_micros ?? 0} />,
         }
-      : { key: 'ends', head: words.column.ends, align: 'right' as const, wide: true, cell: (row) => <Ago at={row.expires_at} /> },
+      : {
+          key: 'ends',
+          head: words.column.ends,
+          align: 'right' as const,
+          wide: true,
+          cell: (row) => <Ago at={row.expires_at} />,
+        },
     ...(state === 'held' && mayRelease
       ? [
           {

@@ -107,10 +107,18 @@ function TodaysBudget({ spent, budget, stale }: { spent: number; budget: number;
   return (
     <>
       <div className={css['meterBox']}>
-        <Meter spent={posted} held={held} budget={budget} label={words.used(percent(posted / Math.max(1, budget)), money(held))} />
+        <Meter
+          spent={posted}
+          held={held}
+          budget={budget}
+          label={words.used(percent(posted / Math.max(1, budget)), money(held))}
+        />
       </div>
       <p className={css['sub']}>
-        {parts.join(' · ')} · <Link to="/w/$slug/limits" params={{ slug }}>{words.budgetLink}</Link>
+        {parts.join(' · ')} ·{' '}
+        <Link to="/w/$slug/limits" params={{ slug }}>
+          {words.budgetLink}
+        </Link>
       </p>
       {stale && <p className={css['sub']}>{words.stale}</p>}
     </>

@@ -19,7 +19,8 @@ export function OverviewPage() {
   const overview = useRead('GET /api/v1/dashboard/overview', { query }, { live: true });
   const now = useNow();
   const readsAlerts = useMay('admin');
-  const day = range === 'today' || range === 'yesterday' ? `, ${longDay(overview.data?.window.start ?? now, zone)}` : '';
+  const day =
+    range === 'today' || range === 'yesterday' ? `, ${longDay(overview.data?.window.start ?? now, zone)}` : '';
   const seconds = Math.max(1_000, now - overview.dataUpdatedAt);
   const updated = overview.data === undefined ? '' : ` · ${text.common.updated(relative(now - seconds, now))}`;
   return (

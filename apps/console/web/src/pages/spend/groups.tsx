@@ -16,7 +16,11 @@ type Group = Api.SpendBreakdown['groups'][number] & { course: number[] };
 /** The agents, models or plans that spent most, with the course of each. */
 export function Groups({ by }: { by: Api.SpendBreakdown['by'] }) {
   const { query } = useSpan();
-  const breakdown = useRead('GET /api/v1/dashboard/spend/breakdown', { query: { ...query, by, limit: 20 } }, { live: true });
+  const breakdown = useRead(
+    'GET /api/v1/dashboard/spend/breakdown',
+    { query: { ...query, by, limit: 20 } },
+    { live: true },
+  );
   const nameOf = ({ key, display_name }: Group) => display_name ?? key ?? words.none[by];
   const columns: Column<Group>[] = [
     {
@@ -66,7 +70,10 @@ export function Groups({ by }: { by: Api.SpendBreakdown['by'] }) {
             <Table
               label={words.groups[by]}
               columns={columns}
-              rows={groups.map((group, index) => ({ ...group, course: points.map(({ micros }) => micros[index] ?? 0) }))}
+              rows={groups.map((group, index) => ({
+                ...group,
+                course: points.map(({ micros }) => micros[index] ?? 0),
+              }))}
               rowKey={({ key }) => key ?? ''}
             />
           )

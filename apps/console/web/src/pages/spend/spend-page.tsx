@@ -108,7 +108,11 @@ function Whole() {
 
 function Divided({ by }: { by: Api.SpendBreakdown['by'] }) {
   const { query } = useSpan();
-  const breakdown = useRead('GET /api/v1/dashboard/spend/breakdown', { query: { ...query, by, limit: 5 } }, { live: true });
+  const breakdown = useRead(
+    'GET /api/v1/dashboard/spend/breakdown',
+    { query: { ...query, by, limit: 5 } },
+    { live: true },
+  );
   return (
     <>
       <Card title={words.chart}>
