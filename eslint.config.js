@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import nx from '@nx/eslint-plugin';
 import { defineConfig } from 'eslint/config';
+import reactHooks from 'eslint-plugin-react-hooks';
 import tseslint from 'typescript-eslint';
 
 const APPS = readdirSync(new URL('apps', import.meta.url));
@@ -124,11 +125,14 @@ export default defineConfig(
   },
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     extends: [tseslint.configs.recommended],
     plugins: { '@nx': nx },
     languageOptions: {
-      parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
+      parserOptions: {
+        projectService: { allowDefaultProject: ['apps/console/vite.config.ts'] },
+        tsconfigRootDir: import.meta.dirname,
+      },
     },
     rules: {
       eqeqeq: ['error', 'always'],
@@ -153,6 +157,12 @@ export default defineConfig(
       '@typescript-eslint/switch-exhaustiveness-check': ['error', { considerDefaultExhaustiveForUnions: true }],
       ...moduleBoundaries(),
     },
+  },
+  {
+    // Pages in the browser: they call the public API alone, with its client.
+    files: ['apps/console/web/**/*.{ts,tsx}'],
+    extends: [reactHooks.configs.flat.recommended],
+    rules: moduleBoundaries({ extra: ['client'] }),
   },
   {
     files: SPECS,

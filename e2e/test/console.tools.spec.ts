@@ -1,4 +1,5 @@
 import { describe } from '@jest/globals';
+import { useBuiltConsole } from '../src/console/built.ts';
 import { useWorkspaceInBrowser } from '../src/console/workspace.stage.ts';
 import { useStandalone } from '../src/standalone.stage.ts';
 import { describeConsoleAlerting } from '../src/suites/console/alerting.suite.ts';
@@ -9,6 +10,7 @@ import { describeConsolePeople } from '../src/suites/console/people.suite.ts';
 import { describeConsoleSessions } from '../src/suites/console/sessions.suite.ts';
 
 describe('the console, in a browser', () => {
+  useBuiltConsole();
   const stage = useStandalone();
   const console = useWorkspaceInBrowser(stage);
   describeEveryPage(console);

@@ -13,7 +13,7 @@ import { assembleService } from '@tollkeeper/runtime';
 import type { Component, ServesHttp, ServiceDeps } from '@tollkeeper/runtime';
 import { createSessionDirectory } from './clients/session.directory.ts';
 import type { GatewayConfig } from './config.ts';
-import type { Upstream } from './domain/area.ts';
+import { PAGES, type Upstream } from './domain/area.ts';
 import { createEdgeHeaders } from './http/edge-headers.ts';
 import { createEdge } from './http/edge.ts';
 import type { EdgeResponse } from './http/exchange.ts';
@@ -43,8 +43,6 @@ export function createGateway(deps: GatewayDeps): GatewayService {
     enforcer: config.ENFORCER_HTTP,
     console: config.CONSOLE_HTTP,
   };
-  // The console serves pages and has no operations.
-  const { console: _pages, ...describing } = upstreams;
   const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, deps);
   const sessions = createSessionDirectory({ identity, tokenKey: key, cacheMs: config.SESSION_CACHE_MS });
   const edgeHeaders = createEdgeHeaders(config.PUBLIC_URL);
@@ -79,7 +77,7 @@ export function createGateway(deps: GatewayDeps): GatewayService {
       countRefusal,
       bodies: createWaitingBodies({ budgets, answerError }),
       sessions,
-      published: createPublishedDocument({ upstreams: describing, routes: [executeRoute], logger }),
+      published: createPublishedDocument({ upstreams: withOperations(upstreams), routes: [executeRoute], logger }),
       forward: forwarder.forward,
       edgeHeaders,
       answerError,
@@ -95,6 +93,11 @@ export function createGateway(deps: GatewayDeps): GatewayService {
   };
   // Without identity, requests that need no session (events above all) go on; the others get 503.
   return assembleService({ name: 'gateway', logger, parts: [identity, connections], http: listener });
+}
+
+/** All but the console, which serves pages. */
+function withOperations(upstreams: Record<Upstream, string>): Record<string, string> {
+  return Object.fromEntries(Object.entries(upstreams).filter(([name]) => name !== PAGES.upstream));
 }
 
 function createBodyBudgets(countRefusal: CountRefusal): Record<Upstream, BodyBudget> {

@@ -3,7 +3,7 @@ import { basename, extname } from 'node:path';
 /** Columns of a line of a document or of a comment. Code is prettier's to wrap. */
 export const MAX_COLUMNS = 120;
 
-const CODE = new Set(['.ts', '.js', '.mjs', '.proto']);
+const CODE = new Set(['.ts', '.tsx', '.css', '.js', '.mjs', '.proto']);
 const SCRIPTS = new Set(['.yaml', '.yml', '.sh', '.properties']);
 const COMMENT_OF_CODE = /^\s*(\/\/|\/?\*)/;
 const COMMENT_OF_SCRIPT = /^\s*#/;

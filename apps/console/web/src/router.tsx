@@ -37,12 +37,13 @@ const account = createRoute({
   getParentRoute: () => root,
   id: 'account',
   async beforeLoad({ context, location }) {
-    const toLogin = redirect({ to: '/login', search: location.href === '/' ? {} : { next: location.href } });
-    if (!sessionHint.get()) throw toLogin;
+    const search = location.href === '/' ? {} : { next: location.href };
+    if (!sessionHint.get()) redirect({ to: '/login', search, throw: true });
     try {
       await context.client.ensureQueryData(accountQuery);
     } catch (error) {
-      throw error instanceof TollkeeperError && error.status === 401 ? toLogin : error;
+      if (error instanceof TollkeeperError && error.status === 401) redirect({ to: '/login', search, throw: true });
+      throw error;
     }
   },
   pendingComponent: Waiting,

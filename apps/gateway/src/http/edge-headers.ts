@@ -38,7 +38,7 @@ export interface EdgeHeaders {
    * by their names in lower case; where both have one, the edge's counts.
    */
   ofAnswer(requestId: string, given: IncomingHttpHeaders): string[];
-  /** As `ofAnswer`, for the pages of the console, which say themselves what they may load and how long they are kept. */
+  /** As `ofAnswer`, for pages of the console. They say themselves what they may load and how long they are kept. */
   ofPage(requestId: string, given: IncomingHttpHeaders): string[];
 }
 

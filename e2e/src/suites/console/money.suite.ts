@@ -96,6 +96,8 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await page.getByRole('button', { name: 'Undo' }).press('Enter');
       await page.getByText('The budget of End to end is $50.00 now.').waitFor();
       expect(await budgetOfWorkspace()).toBe(50_000_000);
+      const changes = page.getByRole('table', { name: 'Changes' });
+      await changes.getByRole('row', { name: /Workspace \$60\.00 \$50\.00/ }).first().waitFor();
     });
 
     it('that is no amount, or is used up already, is not saved without a word', async () => {

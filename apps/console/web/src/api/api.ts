@@ -93,14 +93,14 @@ export interface Pages<Item, Page> {
 /** A list that is asked for page by page. It follows by itself while only its first page is shown. */
 export function usePages<O extends ReadsPages>(
   operation: O,
-  input: { query: Omit<NonNullable<Operations[O]['data']['query']>, 'cursor'> },
+  input: { path?: Record<string, string>; query: Omit<NonNullable<Operations[O]['data']['query']>, 'cursor'> },
   { enabled = true }: { enabled?: boolean } = {},
 ): Pages<ItemOf<O>, ApiAnswer<O>> {
   const workspace = useContext(WorkspaceSlug);
   const query = useInfiniteQuery<PageOf<ItemOf<O>>, Error>({
     queryKey: [workspace, operation, 'pages', input],
     queryFn: ({ signal, pageParam }) => {
-      const asked = { query: { ...input.query, ...(pageParam !== null && { cursor: pageParam }) }, signal };
+      const asked = { ...input, query: { ...input.query, ...(pageParam !== null && { cursor: pageParam }) }, signal };
       return callApi(workspace, operation, asked as unknown as ApiInput<O>) as Promise<PageOf<ItemOf<O>>>;
     },
     initialPageParam: null as string | null,

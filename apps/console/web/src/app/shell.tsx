@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
-import { Fragment, useEffect, useState } from 'react';
+import { Fragment, useCallback, useEffect, useState } from 'react';
 import { type Api, callApi, useRead } from '../api/api.ts';
 import { sessionHint, useConnection } from '../api/session.ts';
 import { text } from '../text/index.ts';
@@ -19,9 +19,14 @@ import { WorkspaceDialog } from './workspace-dialog.tsx';
 /** What stands around every page of a workspace. */
 export function Shell({ account }: { account: Api.Account }) {
   const workspace = useWorkspace();
-  const [open, setOpen] = useState<'menu' | 'palette' | 'workspace' | null>(null);
   const { pathname } = useLocation();
-  useEffect(() => setOpen(null), [pathname]);
+  const [opened, setOpened] = useState<{ what: 'menu' | 'palette' | 'workspace' | null; at: string }>();
+  // Another page closes what was opened on the one before.
+  const open = opened?.at === pathname ? opened.what : null;
+  const setOpen = useCallback(
+    (what: 'menu' | 'palette' | 'workspace' | null) => setOpened({ what, at: pathname }),
+    [pathname],
+  );
   useEffect(() => {
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
@@ -30,7 +35,7 @@ export function Shell({ account }: { account: Api.Account }) {
     };
     addEventListener('keydown', onKeyDown);
     return () => removeEventListener('keydown', onKeyDown);
-  }, []);
+  }, [setOpen]);
 
   return (
     <div className={css['app']}>

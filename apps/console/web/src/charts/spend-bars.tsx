@@ -6,15 +6,14 @@ import { StackedBars, type StackedBarsProps } from './stacked-bars.tsx';
 import { tickLabel } from './ticks.ts';
 
 interface SpendBarsProps extends Pick<StackedBarsProps, 'label' | 'series' | 'mark' | 'height'> {
-  window: Api.Window;
   interval: Api.SpendSeries['interval'];
   /** Micros of each series, from the bottom up. */
   points: readonly { start: string; micros: readonly number[] }[];
 }
 
 /** Spend over the span of the page. */
-export function SpendBars({ window, interval, points, ...chart }: SpendBarsProps) {
-  const { zone } = useSpan();
+export function SpendBars({ interval, points, ...chart }: SpendBarsProps) {
+  const { zone, range } = useSpan();
   return (
     <StackedBars
       {...chart}
@@ -23,7 +22,7 @@ export function SpendBars({ window, interval, points, ...chart }: SpendBarsProps
         label: tickLabel(start, interval, zone),
         title: dateTime(start, zone),
         values: micros,
-        running: index === points.length - 1 && Date.parse(window.end) > Date.now(),
+        running: index === points.length - 1 && range !== 'yesterday',
       }))}
       short={shortMoney}
       exact={exactMoney}

@@ -51,6 +51,11 @@ export const budgets = {
       'Its budget ends at once, and calls that name the plan are no longer held to it. What it spent stays in the figures.',
     removed: (name: string) => `The plan ${name} is deleted.`,
   },
+  history: {
+    title: 'Changes',
+    none: 'No budget was changed in the time that is kept.',
+    column: { when: 'When', of: 'Budget of', from: 'From', to: 'To', by: 'By' },
+  },
   needed: 'Budgets are for owners of the workspace. What is left of each stands under Limits.',
   toLimits: 'Go to the limits',
 };

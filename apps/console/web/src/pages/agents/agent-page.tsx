@@ -55,7 +55,6 @@ export function AgentPage() {
             <Card title={words.chart}>
               <SpendBars
                 label={`${words.chart}: ${name}`}
-                window={data.window}
                 interval={intervalOf(data.points)}
                 series={[{ key: 'spend', name: words.chart, colour: colourOf(0) }]}
                 points={data.points.map(({ start, total_micros }) => ({ start, micros: [total_micros] }))}

@@ -4,6 +4,7 @@ import { text } from '../../text/index.ts';
 import { Card, Note, PageHead } from '../../ui/parts.tsx';
 import ui from '../../ui/ui.module.css';
 import { AgentBudgets } from './agent-budgets.tsx';
+import { BudgetHistory } from './budget-history.tsx';
 import { PlanBudgets } from './plan-budgets.tsx';
 import { WorkspaceBudget } from './workspace-budget.tsx';
 
@@ -21,6 +22,7 @@ export function BudgetsPage() {
           <WorkspaceBudget />
           <AgentBudgets />
           <PlanBudgets />
+          <BudgetHistory />
         </>
       ) : (
         <Card>

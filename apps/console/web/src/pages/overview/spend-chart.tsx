@@ -28,7 +28,6 @@ export function SpendChart() {
           return (
             <SpendBars
               label={`${words.seriesByAgent}${every}`}
-              window={data.window}
               interval={data.interval}
               series={seriesOf(data)}
               points={data.points}

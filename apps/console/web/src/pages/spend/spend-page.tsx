@@ -91,11 +91,10 @@ function Whole() {
   return (
     <Card title={words.chart}>
       <Loaded query={series} height={332}>
-        {({ window, interval, points }) => (
+        {({ interval, points }) => (
           <SpendBars
             label={words.chart}
             height={300}
-            window={window}
             interval={interval}
             series={[{ key: 'spend', name: words.total, colour: colourOf(0) }]}
             points={points.map(({ start, total_micros }) => ({ start, micros: [total_micros] }))}
@@ -121,7 +120,6 @@ function Divided({ by }: { by: Api.SpendBreakdown['by'] }) {
             <SpendBars
               label={`${words.chart}: ${words.by[by]}`}
               height={300}
-              window={data.window}
               interval={data.interval}
               series={seriesOf(data)}
               points={data.points}

@@ -1,0 +1,70 @@
+import { type Api, usePages, useRead } from '../../api/api.ts';
+import { useWorkspace } from '../../app/account.tsx';
+import { text } from '../../text/index.ts';
+import { Ago, Money } from '../../ui/figures.tsx';
+import { Card, Loaded } from '../../ui/parts.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import ui from '../../ui/ui.module.css';
+
+const words = text.budgets.history;
+
+/** Who changed which budget, newest first. */
+export function BudgetHistory() {
+  const { id: tenant_id } = useWorkspace();
+  const list = usePages('GET /api/v1/workspaces/{tenant_id}/budgets/history', {
+    path: { tenant_id },
+    query: { limit: 20 },
+  });
+  const members = useRead('GET /api/v1/members', {});
+  const nameOf = (id: string) => members.data?.items.find(({ user_id }) => user_id === id)?.name ?? id;
+  const columns: Column<Api.BudgetChange>[] = [
+    { key: 'when', head: words.column.when, cell: ({ changed_at }) => <Ago at={changed_at} /> },
+    {
+      key: 'of',
+      head: words.column.of,
+      cell: ({ scope, scope_id }) => (
+        <>
+          <span className={ui['name']}>{text.limits.scope[scope]}</span>{' '}
+          {scope !== 'workspace' && <span className={ui['id']}>{scope_id}</span>}
+        </>
+      ),
+    },
+    {
+      key: 'from',
+      head: words.column.from,
+      align: 'right',
+      cell: (row) => <Amount micros={row.previous_daily_budget_usd_micros} />,
+    },
+    {
+      key: 'to',
+      head: words.column.to,
+      align: 'right',
+      cell: (row) => <Amount micros={row.daily_budget_usd_micros} />,
+    },
+    { key: 'by', head: words.column.by, wide: true, cell: ({ changed_by }) => nameOf(changed_by) },
+  ];
+  return (
+    <Card title={words.title}>
+      <Loaded query={list.query} height={200}>
+        {() =>
+          list.items === undefined || list.items.length === 0 ? (
+            <p>{words.none}</p>
+          ) : (
+            <Table
+              label={words.title}
+              columns={columns}
+              rows={list.items}
+              rowKey={({ changed_at, scope, scope_id }) => `${changed_at} ${scope} ${scope_id}`}
+              more={list.more}
+              loadingMore={list.loadingMore}
+            />
+          )
+        }
+      </Loaded>
+    </Card>
+  );
+}
+
+function Amount({ micros }: { micros: number | null }) {
+  return micros === null ? text.budgets.unset : <Money micros={micros} />;
+}
