@@ -1,5 +1,5 @@
 import { build, type Plugin } from 'esbuild';
-import { cpSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { runCommand, workspaceRoot } from './command.ts';
@@ -78,6 +78,13 @@ const sources = Object.keys(metafile.inputs);
 for (const { usedBy, from, files, to } of ASSETS) {
   if (!sources.some((source) => source.includes(usedBy))) continue;
   for (const file of files) cpSync(join(workspaceRoot, from, file), join(app, to, file));
+}
+
+// Pages for browsers, in an app that has them.
+const PAGES = join(app, 'scripts/build-web.ts');
+if (existsSync(PAGES)) {
+  const { exitCode: failed } = await runCommand('node', [PAGES]);
+  if (failed !== 0) process.exit(failed);
 }
 
 const { exitCode, output } = await runCommand('node', [BUNDLE], {
