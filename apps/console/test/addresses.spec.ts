@@ -1,0 +1,32 @@
+import { expect, it } from '@jest/globals';
+import { parseAlertsSearch } from '../web/src/pages/alerts/alerts-search.ts';
+import { parseBlockedSearch } from '../web/src/pages/blocked/blocked-search.ts';
+import { firstEvent } from '../web/src/pages/keys/first-event.ts';
+import { parseSpendSearch } from '../web/src/pages/spend/spend-search.ts';
+
+it('an address keeps what its page knows, and drops the rest', () => {
+  const alerts = {
+    severity: 'high',
+    status: 'firing',
+    rule: 'r1',
+    from: '2026-11-22',
+    to: '2026-11-23',
+    offset: 50,
+    alert: 'a',
+  };
+  expect(parseAlertsSearch({ ...alerts, other: 'x' })).toEqual(alerts);
+  expect(parseAlertsSearch({ severity: 'huge', status: 1, from: 'yesterday', offset: -1, rule: ['a'] })).toEqual({});
+  expect(parseBlockedSearch({ kind: 'guard', event: 'e', run: 'r', x: 1 })).toEqual({
+    kind: 'guard',
+    event: 'e',
+    run: 'r',
+  });
+  expect(parseBlockedSearch({ kind: 'budget', event: 7 })).toEqual({});
+  expect([parseSpendSearch({ by: 'model' }), parseSpendSearch({ by: 'all' })]).toEqual([{ by: 'model' }, {}]);
+});
+
+it('the first event names the address and the key, and is one line of JSON for curl', () => {
+  const command = firstEvent('https://tollkeeper.example.com', 'ws_live_a.b');
+  expect(command).toContain('curl https://tollkeeper.example.com/api/v1/events');
+  expect(command).toContain('Bearer ws_live_a.b');
+});
