@@ -1,11 +1,8 @@
-import { accessSync, constants } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { type Browser, chromium, type Page } from 'playwright-core';
-
-const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
+import { findChromium } from './chromium.ts';
 
 /** How a page is looked at. */
 export interface Look {
@@ -101,26 +98,4 @@ export function useBrowser(baseUrl: () => string): { visit(look: Look): Promise<
 interface Violation {
   id: string;
   nodes: { html: string }[];
-}
-
-/** Throws where there is none: a suite in a browser is not left out. */
-function findChromium(): string {
-  const named = process.env['CHROMIUM_BINARY'];
-  if (named !== undefined && named !== '') return named;
-  const folders = (process.env['PATH'] ?? '').split(delimiter);
-  const found = NAMES.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);
-  if (found !== undefined) return found;
-  throw new Error(
-    `The console's tests need Chromium, and there is none of ${NAMES.join(', ')} on the PATH. ` +
-      'Install it (on Debian: apt-get install chromium), or give its path in CHROMIUM_BINARY.',
-  );
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
 }

@@ -97,7 +97,10 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await page.getByText('The budget of End to end is $50.00 now.').waitFor();
       expect(await budgetOfWorkspace()).toBe(50_000_000);
       const changes = page.getByRole('table', { name: 'Changes' });
-      await changes.getByRole('row', { name: /Workspace \$60\.00 \$50\.00/ }).first().waitFor();
+      await changes
+        .getByRole('row', { name: /Workspace \$60\.00 \$50\.00/ })
+        .first()
+        .waitFor();
     });
 
     it('that is no amount, or is used up already, is not saved without a word', async () => {
