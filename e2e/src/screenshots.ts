@@ -10,8 +10,8 @@ import { fillLogIn } from './console/person.ts';
 const ROOT = join(import.meta.dirname, '../..');
 const FOLDER = join(ROOT, 'docs/images');
 const PICTURES = [
-  { name: 'overview-light', theme: 'light', below: '', shows: 'Top agents' },
-  { name: 'overview-dark', theme: 'dark', below: '', shows: 'Top agents' },
+  { name: 'overview-light', theme: 'light', below: '', shows: 'Runaway agent' },
+  { name: 'overview-dark', theme: 'dark', below: '', shows: 'Runaway agent' },
   { name: 'budgets-light', theme: 'light', below: '/budgets', shows: 'Plans' },
 ] as const;
 
@@ -26,7 +26,8 @@ try {
     const page = await browser.newPage({ baseURL: standalone.baseUrl, viewport, colorScheme: theme });
     await page.goto(`/w/demo${below}`);
     await fillLogIn(page, standalone.owner);
-    await page.getByRole('heading', { name: shows }).waitFor();
+    // The sample traffic begins with an agent that runs away.
+    await page.getByText(shows, { exact: true }).first().waitFor();
     await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
     await page.screenshot({ path: join(FOLDER, `${name}.png`) });
     await page.close();

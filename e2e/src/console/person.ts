@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import type { ApiClient } from '../api.client.ts';
 import type { useBrowser, Look, Visit } from '../browser.ts';
 
 export interface LogIn {
@@ -30,4 +31,12 @@ export async function openAs(
 /** The row of a table that has this text. */
 export function rowOf(page: Page, text: string) {
   return page.getByRole('row').filter({ hasText: text });
+}
+
+/** Gives the browser the session of somebody who has logged in elsewhere. */
+export async function beLoggedIn(page: Page, { cookie }: ApiClient, baseUrl: string): Promise<void> {
+  const [name = '', value = ''] = (cookie ?? '').split('=');
+  await page.context().addCookies([{ name, value, domain: new URL(baseUrl).hostname, path: '/' }]);
+  await page.goto('/login');
+  await page.evaluate('localStorage.setItem("tollkeeper.session", "yes")');
 }

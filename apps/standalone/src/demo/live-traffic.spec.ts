@@ -19,13 +19,15 @@ describe('live sample traffic', () => {
   beforeEach(() => void jest.useFakeTimers({ now: MORNING }));
   afterEach(() => void jest.useRealTimers());
 
-  async function run(hours: number, append: (events: GatewayEvent[]) => Promise<void>, isAllowed = true) {
+  /** `allows` says how many calls are allowed before all others are denied. */
+  async function run(hours: number, append: (events: GatewayEvent[]) => Promise<void>, allows = Infinity) {
     const reserved: Reserve[] = [];
     const settled: { id: string; settlement: Settle }[] = [];
     const reservations = {
       async reserve(_tenantId: unknown, request: Reserve) {
         reserved.push(request);
-        if (isAllowed) return { decision: 'allowed', reservation: { id: request.requestId }, limits: [] };
+        if (reserved.length <= allows)
+          return { decision: 'allowed', reservation: { id: request.requestId }, limits: [] };
         return { decision: 'denied', denial: {}, limits: [] };
       },
       async settle(_tenantId: unknown, id: string, settlement: Settle) {
@@ -51,8 +53,26 @@ describe('live sample traffic', () => {
     }
   });
 
+  it('begins with an agent that calls until its budget stops it, tries on, and is seen by a guard', async () => {
+    const events: GatewayEvent[] = [];
+    const { reserved, settled } = await run(0, async (batch) => void events.push(...batch), 20);
+    expect(settled).toHaveLength(20);
+    expect(reserved).toHaveLength(35);
+    expect(new Set(reserved.map(({ agentId, runId }) => `${agentId} ${runId}`)).size).toBe(1);
+    expect(events).toMatchObject([
+      { type: 'guard.blocked', data: { guard: 'loop_detected', run_id: reserved[0]!.runId } },
+    ]);
+    expect(gatewayEventSchema.parse(events[0])).toEqual(events[0]);
+  });
+
+  it('leaves the agent alone whose budget is used up already, as after a restart', async () => {
+    const events: GatewayEvent[] = [];
+    const { reserved } = await run(0, async (batch) => void events.push(...batch), 0);
+    expect([reserved.length, events]).toEqual([1, []]);
+  });
+
   it('ends a run at its first denied call', async () => {
-    const { reserved, settled } = await run(2, async () => {}, false);
+    const { reserved, settled } = await run(2, async () => {}, 0);
     expect(reserved.length).toBeGreaterThan(10);
     expect(settled).toEqual([]);
     expect(new Set(reserved.map(({ runId }) => runId)).size).toBe(reserved.length);

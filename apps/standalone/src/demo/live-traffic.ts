@@ -1,10 +1,12 @@
 import { randomBytes } from 'node:crypto';
-import { type GatewayEvent, isSpendSettled, type SpendSettledEvent } from '@tollkeeper/contracts';
+import { type GatewayEvent, isSpendSettled } from '@tollkeeper/contracts';
 import type { Reservations } from '@tollkeeper/enforcer';
 import { type Clock, newId, type TenantId } from '@tollkeeper/kernel';
 import type { Component, Logger } from '@tollkeeper/runtime';
 import { createRandom } from './random.ts';
+import { runAway } from './runaway.ts';
 import { SAMPLE_AGENTS } from './sample-agents.ts';
+import { createSampleCalls } from './sample-calls.ts';
 import { activityAt } from './sample-history.ts';
 import { sampleRun } from './sample-run.ts';
 
@@ -12,9 +14,6 @@ const TICK_MS = 5_000;
 /** Busier than the history, so that windows of a few minutes show something. */
 const PACE = 4;
 const HOUR_MS = 3_600_000;
-/** A gateway reserves what a call may cost, which is more than what most calls cost. */
-const ESTIMATE_SHARE = 1.3;
-const TTL_SECONDS = 60;
 
 export interface LiveTrafficOptions {
   tenantId: TenantId;
@@ -25,12 +24,13 @@ export interface LiveTrafficOptions {
 }
 
 /**
- * Makes runs of sample agents now and then, at the pace of the hour of the day. Each call is reserved and settled as a
- * gateway does, so a run ends where a budget is used up.
+ * Begins with an agent that runs away. Then makes runs of sample agents now and then, at the pace of the hour of the
+ * day. Each call is reserved and settled as a gateway does, so a run ends where a budget is used up.
  */
 export function createLiveTraffic(options: LiveTrafficOptions): Component {
   const { tenantId, reservations, append, clock, logger } = options;
   const random = createRandom(randomBytes(4).readUInt32LE());
+  const call = createSampleCalls({ tenantId, reservations });
   let timer: NodeJS.Timeout | undefined;
   let working: Promise<void> = Promise.resolve();
 
@@ -41,28 +41,6 @@ export function createLiveTraffic(options: LiveTrafficOptions): Component {
       const runOf = () => sampleRun({ random, agent, runId: newId('run'), startedAt: now, spentMicros: null }).events;
       return Array.from({ length: runs }, runOf);
     });
-  }
-
-  /** Whether the call was allowed. */
-  async function call({ id, data }: SpendSettledEvent): Promise<boolean> {
-    const decision = await reservations.reserve(tenantId, {
-      requestId: id,
-      agentId: data.agent_id,
-      runId: data.run_id,
-      planKey: data.plan_key ?? null,
-      amountMicros: Math.ceil(data.amount_micros * ESTIMATE_SHARE),
-      ttlSeconds: TTL_SECONDS,
-    });
-    if (decision.decision === 'denied' || decision.reservation === null) return false;
-    await reservations.settle(tenantId, decision.reservation.id, {
-      settlementId: data.settlement_id,
-      amountMicros: data.amount_micros,
-      model: data.model,
-      provider: data.provider,
-      inputTokens: data.input_tokens,
-      outputTokens: data.output_tokens,
-    });
-    return true;
   }
 
   async function make(run: GatewayEvent[]): Promise<void> {
@@ -82,6 +60,10 @@ export function createLiveTraffic(options: LiveTrafficOptions): Component {
   return {
     name: 'live-traffic',
     async start() {
+      // So that the first page tells a story.
+      working = runAway({ random, clock, call, append }).catch((err: unknown) =>
+        logger.warn({ err }, 'the runaway agent of the sample traffic was cut off'),
+      );
       timer = setInterval(() => {
         working = working.then(tick);
       }, TICK_MS);

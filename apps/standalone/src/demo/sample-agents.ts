@@ -31,6 +31,20 @@ const SMALL: SampleModel = { name: 'claude-haiku-4-5', provider: 'anthropic', in
 const GENERAL: SampleModel = { name: 'gpt-5', provider: 'openai', inputMicros: 1.25, outputMicros: 10 };
 const FAST: SampleModel = { name: 'gemini-2.5-flash', provider: 'google', inputMicros: 0.3, outputMicros: 2.5 };
 
+/** The agent that loses its way when the sample traffic begins. */
+export const RUNAWAY_AGENT: SampleAgent = {
+  agentId: 'web-research',
+  displayName: 'Web research',
+  peakRunsPerHour: 0.4,
+  aroundTheClock: false,
+  models: [LARGE],
+  maxCalls: 1,
+  inputTokens: 12_000,
+  outputTokens: 1_100,
+  dailyBudgetMicros: 1_500_000,
+  planKey: 'research',
+};
+
 export const SAMPLE_AGENTS: readonly [SampleAgent, ...SampleAgent[]] = [
   {
     agentId: 'support-triage',
@@ -104,6 +118,7 @@ export const SAMPLE_AGENTS: readonly [SampleAgent, ...SampleAgent[]] = [
     dailyBudgetMicros: 1_500_000,
     planKey: 'engineering',
   },
+  RUNAWAY_AGENT,
 ];
 
 /** What guards of a gateway report, as `guard` and `reason`. */
@@ -119,6 +134,7 @@ export const SAMPLE_PLANS = [
   { planKey: 'support', displayName: 'Customer support', dailyBudgetMicros: 2_000_000 },
   { planKey: 'engineering', displayName: 'Engineering', dailyBudgetMicros: 10_000_000 },
   { planKey: 'sales', displayName: 'Sales', dailyBudgetMicros: 2_000_000 },
+  { planKey: 'research', displayName: 'Research', dailyBudgetMicros: 3_000_000 },
   { planKey: 'finance', displayName: 'Finance', dailyBudgetMicros: 1_000_000 },
 ] as const;
 

@@ -6,7 +6,7 @@ import { sampleRun } from './sample-run.ts';
 const HOUR_MS = 3_600_000;
 const DAY_HOURS = 24;
 const HISTORY_DAYS = 31;
-const SEED = 20_261_121;
+const SEED = 20_261_123;
 
 /** Share of the peak in each hour of a working day, UTC. */
 const WORKING_DAY = [

@@ -7,7 +7,10 @@ const atPercent = (percent: number) => ({
   },
 });
 
-/** Alert rules of the sample workspace: one warns before a daily budget is used up, and one says that it is. */
+/**
+ * Alert rules of the sample workspace: one warns before a daily budget is used up, one says that it is, one finds an
+ * agent that does not stop, and one the first call in a day that a guard blocks.
+ */
 export const SAMPLE_RULES = [
   {
     name: '80 % of a daily budget',
@@ -20,5 +23,20 @@ export const SAMPLE_RULES = [
     description: 'Calls are blocked until the budget is raised, or until the day ends.',
     severity: 'critical',
     ...atPercent(100),
+  },
+  {
+    name: 'Runaway agent',
+    description: 'An agent goes on calling although its budget is used up. Look at its run, and stop it.',
+    severity: 'critical',
+    rule_kind: 'event_count_gte',
+    rule_config: { window_seconds: 600, threshold: 10, filters: { event_types: ['budget.blocked'] } },
+    cooldown_seconds: 3_600,
+  },
+  {
+    name: 'First guard block',
+    description: 'A guard of the gateway has blocked a call, for the first time in a day.',
+    severity: 'low',
+    rule_kind: 'first_occurrence',
+    rule_config: { window_seconds: 86_400, filters: { event_types: ['guard.blocked'] } },
   },
 ];

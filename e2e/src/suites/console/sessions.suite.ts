@@ -1,9 +1,9 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { LOOKS } from '../../browser.ts';
-import { fillLogIn } from '../../console/person.ts';
+import { beLoggedIn, fillLogIn } from '../../console/person.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import type { Stage } from '../../deployment.ts';
-import { newMember } from '../../workspace.ts';
+import { newMember, newWorkspace } from '../../workspace.ts';
 
 export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof useWorkspaceInBrowser>): void {
   describe.each(LOOKS)('a session, at $size size and $theme', (look) => {
@@ -21,6 +21,30 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
       await fillLogIn(page, owner);
       await page.getByRole('heading', { level: 1, name: 'Budgets' }).waitFor();
       expect(page.url()).toMatch(/\/budgets\?range=3m$/);
+      await close();
+    });
+
+    it('begins by keyboard alone', async () => {
+      const { page, close } = await console.browser.visit(look);
+      const { owner } = stage.deployment();
+      await page.goto('/');
+      await page.getByLabel('E-mail').waitFor();
+      await page.keyboard.type(owner.email);
+      await page.keyboard.press('Tab');
+      await page.keyboard.type(owner.password);
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+      await close();
+    });
+
+    it('shows nothing of a workspace of others', async () => {
+      const others = await newWorkspace(console.owner());
+      const { page, close } = await console.browser.visit(look);
+      const stranger = await newMember(stage.deployment(), console.owner(), others, 'owner');
+      await beLoggedIn(page, stranger, stage.deployment().baseUrl);
+      await page.goto(`/w/${console.workspace().slug}/spend`);
+      await page.getByText('There is no such page').waitFor();
+      expect(await page.content()).not.toContain('planner');
       await close();
     });
 
@@ -65,11 +89,7 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
     it('is not in the menu, and its address says which role it needs', async () => {
       const member = await newMember(stage.deployment(), console.owner(), console.workspace(), 'member');
       const { page, close } = await console.browser.visit(LOOKS[0]!);
-      const [name = '', value = ''] = (member.cookie ?? '').split('=');
-      const { hostname } = new URL(stage.deployment().baseUrl);
-      await page.context().addCookies([{ name, value, domain: hostname, path: '/' }]);
-      await page.goto('/login');
-      await page.evaluate(() => localStorage.setItem('tollkeeper.session', 'yes'));
+      await beLoggedIn(page, member, stage.deployment().baseUrl);
       for (const [below, needed] of [
         ['/budgets', 'owners'],
         ['/alerts', 'admin'],

@@ -10,6 +10,7 @@ import { text } from '../../text/index.ts';
 import { Count, Money } from '../../ui/figures.tsx';
 import { useNow } from '../../ui/now.ts';
 import { Card, Loaded, Meter } from '../../ui/parts.tsx';
+import ui from '../../ui/ui.module.css';
 import css from './overview.module.css';
 
 const words = text.overview;
@@ -19,12 +20,12 @@ export function Kpis({ overview }: { overview: UseQueryResult<Api.Overview, Erro
   const before = text.common.before[range];
   return (
     <div className={css['kpis']}>
-      <Card title={words.spend}>
+      <Card title={<NumberLink to="/w/$slug/spend">{words.spend}</NumberLink>}>
         <Loaded query={overview} height={92}>
           {(data) => <SpendFigure data={data} before={before} />}
         </Loaded>
       </Card>
-      <Card title={words.blocked}>
+      <Card title={<NumberLink to="/w/$slug/blocked">{words.blocked}</NumberLink>}>
         <Loaded query={overview} height={92}>
           {({ blocked, previous }) => (
             <>
@@ -39,7 +40,7 @@ export function Kpis({ overview }: { overview: UseQueryResult<Api.Overview, Erro
           )}
         </Loaded>
       </Card>
-      <Card title={words.agents}>
+      <Card title={<NumberLink to="/w/$slug/agents">{words.agents}</NumberLink>}>
         <Loaded query={overview} height={92}>
           {({ active_agents, runs, spend }) => (
             <>
@@ -51,7 +52,7 @@ export function Kpis({ overview }: { overview: UseQueryResult<Api.Overview, Erro
           )}
         </Loaded>
       </Card>
-      <Card title={words.each}>
+      <Card title={<NumberLink to="/w/$slug/spend">{words.each}</NumberLink>}>
         <Loaded query={overview} height={92}>
           {({ spend }) => (
             <>
@@ -64,6 +65,22 @@ export function Kpis({ overview }: { overview: UseQueryResult<Api.Overview, Erro
         </Loaded>
       </Card>
     </div>
+  );
+}
+
+/** Each number leads to its page. */
+function NumberLink({
+  to,
+  children,
+}: {
+  to: '/w/$slug/spend' | '/w/$slug/blocked' | '/w/$slug/agents';
+  children: string;
+}) {
+  const { slug } = useWorkspace();
+  return (
+    <Link to={to} params={{ slug }} className={ui['name']}>
+      {children}
+    </Link>
   );
 }
 

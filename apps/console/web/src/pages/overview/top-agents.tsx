@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { type Api, useRead } from '../../api/api.ts';
 import { useWorkspace } from '../../app/account.tsx';
 import { useSpan } from '../../app/span.ts';
+import { Sparkline } from '../../charts/sparkline.tsx';
 import { percent } from '../../format/numbers.ts';
 import { text } from '../../text/index.ts';
 import { Ago, Count, Money } from '../../ui/figures.tsx';
@@ -17,6 +18,15 @@ export function TopAgents() {
   const { query } = useSpan();
   const { slug } = useWorkspace();
   const top = useRead('GET /api/v1/dashboard/top-agents', { query: { ...query, limit: 5 } }, { live: true });
+  const breakdown = useRead(
+    'GET /api/v1/dashboard/spend/breakdown',
+    { query: { ...query, by: 'agent', limit: 5 } },
+    { live: true },
+  );
+  const courseOf = (agentId: string) => {
+    const at = breakdown.data?.groups.findIndex(({ key }) => key === agentId) ?? -1;
+    return at < 0 ? [] : (breakdown.data?.points.map(({ micros }) => micros[at] ?? 0) ?? []);
+  };
   const columns: Column<Row>[] = [
     {
       key: 'agent',
@@ -32,6 +42,12 @@ export function TopAgents() {
     },
     { key: 'spend', head: words.column.spend, align: 'right', cell: (row) => <Money micros={row.total_micros} /> },
     { key: 'share', head: words.column.share, align: 'right', wide: true, cell: (row) => percent(row.share_pct / 100) },
+    {
+      key: 'course',
+      head: words.column.course,
+      wide: true,
+      cell: (row) => <Sparkline values={courseOf(row.agent_id)} label={words.courseOf(row.display_name)} />,
+    },
     {
       key: 'blocked',
       head: words.column.blocked,

@@ -1,0 +1,40 @@
+import { type GatewayEvent, isSpendSettled, type SpendSettledEvent } from '@tollkeeper/contracts';
+import { type Clock, newId } from '@tollkeeper/kernel';
+import type { Random } from './random.ts';
+import { RUNAWAY_AGENT } from './sample-agents.ts';
+import { sampleRun } from './sample-run.ts';
+
+/** More calls than the budget of the agent allows. */
+const MAX_CALLS = 200;
+/** How often it tries again when its budget is used up. */
+const TRIES_MORE = 15;
+
+export interface RunawayOptions {
+  random: Random;
+  clock: Clock;
+  /** Whether the call was allowed. */
+  call: (event: SpendSettledEvent) => Promise<boolean>;
+  append: (events: GatewayEvent[]) => Promise<void>;
+}
+
+/**
+ * One agent has lost its way: it calls its model again and again, until its budget of the day stops it, and a while
+ * after that. At last a guard sees it. Where its budget is used up already, as after a restart, it does nothing.
+ */
+export async function runAway({ random, clock, call, append }: RunawayOptions): Promise<void> {
+  const runId = newId('run');
+  let denied = 0;
+  for (let step = 0; step < MAX_CALLS && denied < TRIES_MORE; step += 1) {
+    const options = { random, agent: RUNAWAY_AGENT, startedAt: clock(), spentMicros: null };
+    const [event] = sampleRun({ ...options, runId: `${runId}.${step}` }).events;
+    if (event === undefined || !isSpendSettled(event)) continue;
+    const allowed = await call({ ...event, data: { ...event.data, run_id: runId } });
+    if (allowed) continue;
+    if (step === 0) return;
+    denied += 1;
+  }
+  const guard = { guard: 'loop_detected', reason: 'The same tool was called 40 times with the same arguments.' };
+  const head = { specversion: '1.0' as const, source: '/tollkeeper/sample', time: new Date(clock()).toISOString() };
+  const data = { run_id: runId, agent_id: RUNAWAY_AGENT.agentId, ...guard };
+  await append([{ ...head, id: `${runId}.guard`, type: 'guard.blocked', data }]);
+}
