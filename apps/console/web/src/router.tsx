@@ -89,6 +89,8 @@ const pages = [
   createRoute({
     getParentRoute: inWorkspace,
     path: 'agents/$agentId',
+    // Figures of one agent never stand under the name of another, not even while they load.
+    remountDeps: ({ params }) => params,
     component: lazyRouteComponent(() => import('./pages/agents/agent-page.tsx'), 'AgentPage'),
   }),
   createRoute({
