@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { afterAll, beforeAll, expect } from '@jest/globals';
+import { findChromium } from '@tollkeeper/testing/chromium';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { findChromium } from './chromium.ts';
 
 /** How a page is looked at. */
 export interface Look {

@@ -2,9 +2,9 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { findChromium } from '@tollkeeper/testing/chromium';
 import { newDataDirectory, removeDataDirectory, startStandalone } from '@tollkeeper/testing/standalone-process';
 import { chromium } from 'playwright-core';
-import { findChromium } from './chromium.ts';
 import { fillLogIn } from './console/person.ts';
 
 const ROOT = join(import.meta.dirname, '../..');

@@ -164,7 +164,9 @@ describe('the standalone as a process', () => {
     expect(metrics.unique_settlements).toBeLessThan(12_000);
     const owner = await logIn(standalone, OWNER);
     const rules = await owner.expect<{ items: { name: string }[] }>({ path: '/w/demo/api/v1/alerts/rules' });
-    expect(rules.items.map(({ name }) => name)).toEqual(['80 % of a daily budget', 'Daily budget used up']);
+    expect(rules.items.map(({ name }) => name)).toEqual([
+      ...['80 % of a daily budget', 'Daily budget used up', 'Runaway agent', 'First guard block'],
+    ]);
     expect((await postEvents(standalone, standalone.apiKey, spendSettled({ amountMicros: 1 }))).status).toBe(202);
   });
 });

@@ -97,6 +97,12 @@ it.each(['/../package.json', '/%2e%2e/package.json', '/..%5cpackage.json', '/ass
   },
 );
 
+it('names the request in its errors: the id of the edge where there is one', async () => {
+  const answer = await get('/assets/none.js').set('x-request-id', 'req_of-the-edge');
+  expect([answer.body.request_id, answer.headers['x-request-id']]).toEqual(['req_of-the-edge', 'req_of-the-edge']);
+  expect((await get('/assets/none.js')).body.request_id).toMatch(/^req_/);
+});
+
 it('takes GET and HEAD alone', async () => {
   const head = await supertest(service.httpUrl).head('/w/demo');
   expect([head.status, head.text]).toEqual([200, undefined]);

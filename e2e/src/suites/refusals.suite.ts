@@ -124,7 +124,7 @@ export function describeRefusals(target: TargetOf): void {
     });
 
     describe('404, 405 and 410', () => {
-      it.each(['/api/v1/nothing', '/api/v2/workspaces', '/w/demo/api/v1/auth/me', '/w/demo', '/w/', '/nothing'])(
+      it.each(['/api/v1/nothing', '/api/v2/workspaces', '/w/demo/api/v1/auth/me', '/w/demo/api', '/docs/nothing'])(
         'an unknown path: %s',
         async (path) => {
           expect(await owner.call({ path })).toMatchObject({ status: 404, body: { code: 'not_found' } });

@@ -153,7 +153,6 @@ export function describeRubbish(target: TargetOf): void {
       it.each([
         ['GET', `/w/${rubbish}/api/v1/dashboard/spend`],
         ['GET', `/api/v1/${rubbish}`],
-        ['GET', `/${rubbish}`],
         ['GET', `/docs/${rubbish}`],
         ['GET', `/api/v1/workspaces/${rubbish}/budgets/workspace`],
         ['PUT', `/api/v1/workspaces/TENANT/budgets/agents/${rubbish}`],

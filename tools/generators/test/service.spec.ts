@@ -20,7 +20,7 @@ const SERVICES: ServiceOptions[] = [
     mongodb: true,
     calls: 'identity,budgets,alerts,notifier',
   },
-  { name: 'console', purpose: 'Pages for people' },
+  { name: 'manual', purpose: 'Pages for people' },
 ];
 
 describe('a new service', () => {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ErrorAnswerer, handleErrors } from '@tollkeeper/http';
+import { type ErrorAnswerer, handleErrors, REQUEST_ID_HEADER, requestIdOf } from '@tollkeeper/http';
 import { AppError } from '@tollkeeper/kernel';
 import express, { type Express, type RequestHandler } from 'express';
 import sirv from 'sirv';
@@ -33,6 +33,7 @@ export function createPages(folder: string, answerError: ErrorAnswerer): Express
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
+  app.use(identified);
   app.use(readsOnly);
   if (existsSync(join(folder, 'index.html'))) {
     app.use('/assets', files(join(folder, 'assets'), `public, max-age=${A_YEAR_SECONDS}, immutable`), refuseUnknown);
@@ -59,6 +60,12 @@ function files(folder: string, cacheControl: string, pages = false): RequestHand
   });
   return (req, res, next) => serve(req, res, next);
 }
+
+const identified: RequestHandler = (req, res, next) => {
+  res.locals['requestId'] = requestIdOf(req.headers[REQUEST_ID_HEADER]);
+  res.setHeader(REQUEST_ID_HEADER, res.locals['requestId']);
+  next();
+};
 
 const readsOnly: RequestHandler = (req, _res, next) => {
   if (req.method === 'GET' || req.method === 'HEAD') return next();

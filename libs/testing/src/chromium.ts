@@ -3,7 +3,7 @@ import { delimiter, join } from 'node:path';
 
 const NAMES = ['chromium', 'chromium-browser', 'google-chrome'];
 
-/** The path of a Chromium on this machine. Throws where there is none: a suite in a browser is not left out. */
+/** The path of a Chromium on this machine. Throws where there is none: what needs a browser is not left out. */
 export function findChromium(): string {
   const named = process.env['CHROMIUM_BINARY'];
   if (named !== undefined && named !== '') return named;
@@ -11,7 +11,7 @@ export function findChromium(): string {
   const found = NAMES.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);
   if (found !== undefined) return found;
   throw new Error(
-    `The console's tests need Chromium, and there is none of ${NAMES.join(', ')} on the PATH. ` +
+    `This needs Chromium, and there is none of ${NAMES.join(', ')} on the PATH. ` +
       'Install it (on Debian: apt-get install chromium), or give its path in CHROMIUM_BINARY.',
   );
 }
