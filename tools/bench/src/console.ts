@@ -22,6 +22,27 @@ const SETTLE_MS = 1_500;
 const SCROLL_STEPS = 120;
 const VIEWPORT = { width: 1360, height: 900 };
 
+/** Milliseconds from the navigation to the largest paint so far. */
+const LARGEST_PAINT = `new Promise((resolve) => {
+  new PerformanceObserver((list) => resolve(list.getEntries().at(-1).startTime))
+    .observe({ type: 'largest-contentful-paint', buffered: true });
+})`;
+
+/** Sum of the layout shifts so far; 0 without any. */
+const LAYOUT_SHIFT = `new Promise((resolve) => {
+  let sum = 0;
+  new PerformanceObserver((list) => { for (const { value } of list.getEntries()) sum += value; })
+    .observe({ type: 'layout-shift', buffered: true });
+  setTimeout(() => resolve(sum), 100);
+})`;
+
+const COUNT_FRAMES = `{
+  globalThis.frameGaps = [];
+  let last = performance.now();
+  const next = (now) => { frameGaps.push(now - last); last = now; requestAnimationFrame(next); };
+  requestAnimationFrame(next);
+}`;
+
 execFileSync(process.execPath, [join(import.meta.dirname, '../../../apps/console/scripts/build-web.ts')]);
 const dataDirectory = await newDataDirectory();
 const standalone = await startStandalone({ dataDirectory, env: { ...UNLIMITED_EVENTS, TOLLKEEPER_DEMO: 'true' } });
@@ -115,24 +136,3 @@ async function logIn(browser: Browser) {
   await context.close();
   return cookies;
 }
-
-/** Milliseconds from the navigation to the largest paint so far. */
-const LARGEST_PAINT = `new Promise((resolve) => {
-  new PerformanceObserver((list) => resolve(list.getEntries().at(-1).startTime))
-    .observe({ type: 'largest-contentful-paint', buffered: true });
-})`;
-
-/** Sum of the layout shifts so far; 0 without any. */
-const LAYOUT_SHIFT = `new Promise((resolve) => {
-  let sum = 0;
-  new PerformanceObserver((list) => { for (const { value } of list.getEntries()) sum += value; })
-    .observe({ type: 'layout-shift', buffered: true });
-  setTimeout(() => resolve(sum), 100);
-})`;
-
-const COUNT_FRAMES = `{
-  globalThis.frameGaps = [];
-  let last = performance.now();
-  const next = (now) => { frameGaps.push(now - last); last = now; requestAnimationFrame(next); };
-  requestAnimationFrame(next);
-}`;
