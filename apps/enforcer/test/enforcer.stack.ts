@@ -1,5 +1,11 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
-import { decodeGatewayEvent, encodeGatewayEvent, GATEWAY_EVENTS_TOPIC, type GatewayEvent } from '@tollkeeper/contracts';
+import {
+  decodeGatewayEvent,
+  encodeGatewayEvent,
+  GATEWAY_EVENTS_TOPIC,
+  GATEWAY_EVENTS_TOPIC_OPTIONS,
+  type GatewayEvent,
+} from '@tollkeeper/contracts';
 import { createConfiguredEventLog, type EventLog } from '@tollkeeper/event-log';
 import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
 import { AppError, newId, type Role, type TenantId } from '@tollkeeper/kernel';
@@ -77,6 +83,7 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
       metrics,
     });
     await eventLog.start();
+    await eventLog.ensureTopic(GATEWAY_EVENTS_TOPIC_OPTIONS);
     const config = loadConfig(enforcerConfig, {
       HOST: '127.0.0.1',
       HTTP_PORT: '0',

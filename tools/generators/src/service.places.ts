@@ -164,9 +164,6 @@ function networkPolicy({ name, calls }: NewService): string {
     `    matchLabels:`,
     `      app.kubernetes.io/part-of: tollkeeper`,
     `  policyTypes: [Ingress, Egress]`,
-    // Nobody calls it so far.
-    `  ingress: []`,
-    calls.length === 0 && `  egress: []`,
     calls.length > 0 && `  egress:`,
     calls.length > 0 && `    - to:`,
     calls.length > 0 && `        - podSelector:`,

@@ -23,14 +23,17 @@ export interface RunawayOptions {
  */
 export async function runAway({ random, clock, call, append }: RunawayOptions): Promise<void> {
   const runId = newId('run');
+  let allowed = 0;
   let denied = 0;
   for (let step = 0; step < MAX_CALLS && denied < TRIES_MORE; step += 1) {
     const options = { random, agent: RUNAWAY_AGENT, startedAt: clock(), spentMicros: null };
     const [event] = sampleRun({ ...options, runId: `${runId}.${step}` }).events;
     if (event === undefined || !isSpendSettled(event)) continue;
-    const allowed = await call({ ...event, data: { ...event.data, run_id: runId } });
-    if (allowed) continue;
-    if (step === 0) return;
+    if (await call({ ...event, data: { ...event.data, run_id: runId } })) {
+      allowed += 1;
+      continue;
+    }
+    if (allowed === 0) return;
     denied += 1;
   }
   const guard = { guard: 'loop_detected', reason: 'The same tool was called 40 times with the same arguments.' };
