@@ -45,6 +45,12 @@ describe('the time zone of a workspace', () => {
     expect(logs.lines()).toContainEqual(expect.objectContaining({ tenant_id: tenantId, timezone: 'Mars/Olympus' }));
   });
 
+  it('is UTC for a workspace that identity does not know, with an error for operators', async () => {
+    identity.forget(tenantId);
+    expect(await timezoneOf(tenantId)).toBe('UTC');
+    expect(logs.lines()).toContainEqual(expect.objectContaining({ level: 'error', tenant_id: tenantId }));
+  });
+
   it('is service_unavailable while identity fails, or is not there', async () => {
     const error = { code: 'service_unavailable', retryAfterSeconds: 1 };
     identity.state.down = true;

@@ -10,6 +10,7 @@ export function createIdentityStandIn(logger: Logger) {
   const agents = new Map<string, Set<string>>();
   const registered: { tenantId: string; agentIds: string[] }[] = [];
   const state = { down: false, hold: undefined as Promise<void> | undefined };
+  const unknown = new Set<string>();
   let underWay = 0;
   let mostUnderWay = 0;
 
@@ -21,6 +22,7 @@ export function createIdentityStandIn(logger: Logger) {
     resolveSession: async () => ({}),
     async getWorkspace({ tenantId }) {
       failIfDown();
+      if (unknown.has(tenantId)) throw new AppError('not_found', 'Unknown workspace');
       const timezone = timezones.get(tenantId) ?? 'UTC';
       return { workspace: { id: tenantId, slug: 'demo', name: 'Demo', timezone } };
     },
@@ -49,6 +51,8 @@ export function createIdentityStandIn(logger: Logger) {
     mostUnderWay: () => mostUnderWay,
     /** The agents of the workspace, by id. */
     agentsOf: (tenantId: TenantId) => [...(agents.get(tenantId) ?? [])].sort(),
+    /** As after a restore of identity from before the workspace was made. */
+    forget: (tenantId: TenantId) => unknown.add(tenantId),
     setTimezone: (tenantId: TenantId, timezone: string) => timezones.set(tenantId, timezone),
   });
 }

@@ -15,7 +15,7 @@ import { createJournalStore, type JournalStore } from '../src/store/journal.stor
 import { createSnapshotStore, type SnapshotStore } from '../src/store/snapshot.store.ts';
 
 const mongo = useBreakableMongo();
-const { logger } = testLogger();
+const { logger, lines } = testLogger();
 const metrics = createLedgerMetrics(createMetrics('ledger'));
 const NOW = Date.parse('2026-06-01T12:00:00Z');
 let real: ReturnType<typeof connectMongo>;
@@ -98,6 +98,36 @@ it('reads few entries of a long journal', async () => {
   readEntries = 0;
   expect(await accountOf(replica(tenantId), tenantId)).toMatchObject({ spentMicros: 2_000 });
   expect(readEntries).toBeLessThanOrEqual(300);
+});
+
+it('makes a ledger from the journal when its snapshot is not readable, and replaces the snapshot', async () => {
+  const tenantId = provenTenantId('ws_unreadable');
+  const limits = limitOf(tenantId, 1_000);
+  const ledger = replica(tenantId);
+  await ledger.submit(asked('r1', 7, limits));
+  await ledger.saveSnapshot();
+  const { seq } = await snapshots.load(tenantId);
+  const stored = real.connection.getClient().db(real.connection.name).collection<{ _id: string }>('snapshots');
+  await stored.updateOne({ _id: tenantId }, { $set: { content: Buffer.from('{') } });
+
+  const after = replica(tenantId);
+  expect(await accountOf(after, tenantId)).toMatchObject({ heldMicros: 7, openReservations: 1 });
+  expect(lines()).toContainEqual(expect.objectContaining({ level: 'error', tenant_id: tenantId }));
+  await after.submit(asked('r2', 3, limits));
+  await after.saveSnapshot();
+  expect(await snapshots.load(tenantId)).toMatchObject({ seq: seq + 1, ledger: { holdCount: 2 } });
+});
+
+it('goes on behind an unreadable snapshot whose journal is gone', async () => {
+  const tenantId = provenTenantId('ws_forgotten');
+  const database = real.connection.getClient().db(real.connection.name);
+  await database
+    .collection<{ _id: string; seq: number; content: Buffer }>('snapshots')
+    .insertOne({ _id: tenantId, seq: 500, content: Buffer.from('{') });
+  const ledger = replica(tenantId);
+  expect((await ledger.submit(asked('r1', 7, limitOf(tenantId, 10)))).decision).toBe('allowed');
+  const replaced = { seq: 501, ledger: { holdCount: 1 } };
+  await eventually(async () => expect(await snapshots.load(tenantId)).toMatchObject(replaced));
 });
 
 it('refuses what waits beyond 5,000, while other workspaces and the log go on', async () => {

@@ -1,6 +1,6 @@
 import type { IdentityServiceDefinition } from '@tollkeeper/contracts';
 import type { GrpcClient } from '@tollkeeper/grpc';
-import { AppError, canonicalTimezone } from '@tollkeeper/kernel';
+import { AppError, canonicalTimezone, type TenantId } from '@tollkeeper/kernel';
 import type { Logger } from '@tollkeeper/runtime';
 import type { TimezoneSource } from '../domain/peers.ts';
 
@@ -9,10 +9,24 @@ const DEADLINE_MS = 400;
 
 /** Asks identity each time. */
 export function createTimezoneSource(identity: GrpcClient<IdentityServiceDefinition>, logger: Logger): TimezoneSource {
+  /** Null for a workspace that identity does not know. */
+  async function find(tenantId: TenantId) {
+    try {
+      return (await identity.getWorkspace({ tenantId }, { deadlineMs: DEADLINE_MS })).workspace;
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'not_found') return null;
+      throw unavailable(error);
+    }
+  }
+
   return {
     async timezoneOf(tenantId) {
-      const { workspace } = await identity.getWorkspace({ tenantId }, { deadlineMs: DEADLINE_MS }).catch(unavailable);
-      if (workspace === null) return unavailable(new Error('identity answered no workspace'));
+      const workspace = await find(tenantId);
+      if (workspace === null) {
+        // The log may have events of it all the same, and those of other workspaces must not wait for them.
+        logger.error({ tenant_id: tenantId }, 'identity does not know a workspace; its days are those of UTC');
+        return 'UTC';
+      }
       const canonical = canonicalTimezone(workspace.timezone);
       if (canonical !== null) return canonical;
       // A workspace may have a time zone that only ICU knows. Its days are then those of UTC, as in the dashboard.
@@ -23,7 +37,7 @@ export function createTimezoneSource(identity: GrpcClient<IdentityServiceDefinit
   };
 }
 
-function unavailable(cause: unknown): never {
+function unavailable(cause: unknown): AppError {
   const message = 'The time zone of the workspace cannot be read just now. Try again shortly.';
-  throw new AppError('service_unavailable', message, { retryAfterSeconds: 1, cause });
+  return new AppError('service_unavailable', message, { retryAfterSeconds: 1, cause });
 }

@@ -1,6 +1,6 @@
 import { AppError, type TenantId } from '@tollkeeper/kernel';
 import type { Hold, Op, OpOf } from './journal.ts';
-import { keys } from './journal.ts';
+import { keys, keysOf } from './journal.ts';
 import type { Ledger } from './ledger.ts';
 import { createDraft } from './ledger.state.ts';
 import type { Reservation } from './reservation.ts';
@@ -34,6 +34,11 @@ export interface Ask<Answer> {
   at?: number;
   /** It comes from the log, which waits for it. So it is never refused for the number of requests that wait. */
   isFromLog?: true;
+  /**
+   * When its caller stops to wait, by `performance.now()`. It is dropped undecided then: a grant that nobody knows of
+   * would hold its amount until its time is over.
+   */
+  deadline?: number;
   /** Has applied the ops that it answers to the ledger. With a refusal or a need it has changed nothing. */
   decide(ledger: Ledger, context: Context): Decided<Answer>;
 }
@@ -91,13 +96,18 @@ function facts({ id, requestId, agentId, runId, planKey, amountMicros, createdAt
 export const noSuchReservation = () =>
   new AppError('not_found', 'This workspace has no reservation with that id, or it is older than three days.');
 
-/** What a request would be answered now, and whether it would change anything. */
+/**
+ * What a request would be answered now, and whether it would change anything. All keys are looked up, since the journal
+ * gets nothing and so refuses none that it has.
+ */
 export function rehearse<Answer>(ask: Ask<Answer>): Ask<{ answer: Answer; changes: boolean }> {
   return {
     ...ask,
     decide(ledger, context) {
       const decided = ask.decide(createDraft(ledger), context);
       if (!('ops' in decided)) return decided;
+      const unknown = decided.ops.flatMap(keysOf).filter((key) => context.find(key) === undefined);
+      if (unknown.length > 0) return { needs: { keys: unknown } };
       return { ops: [], answer: { answer: decided.answer, changes: decided.ops.length > 0 } };
     },
   };

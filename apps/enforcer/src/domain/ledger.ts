@@ -90,7 +90,8 @@ export function hasRoomFor(ledger: Ledger, day: number, name: AccountName): bool
 }
 
 /**
- * Applies an op of the journal. Ops about a hold or a day that is not there any more change nothing.
+ * Applies an op of the journal. Ops about a hold or a day that is not there any more change nothing. Throws for an op
+ * that it does not know: a ledger without it would grant too much.
  */
 export function applyOp(ledger: Ledger, op: Op): void {
   switch (op.op) {
@@ -130,6 +131,11 @@ export function applyOp(ledger: Ledger, op: Op): void {
     case 'tell': {
       const account = ledger.account(op.day, op);
       if (account !== undefined) account.told = Math.max(account.told, op.percent);
+      return;
+    }
+    default: {
+      const { op: name } = op satisfies never as { op: string };
+      throw new Error(`The journal has an op "${name}" of a newer version of this service. Update every replica.`);
     }
   }
 }

@@ -36,7 +36,10 @@ export interface LimitSource {
 
 /** Knows in which time zone the days of a workspace begin. */
 export interface TimezoneSource {
-  /** IANA zone of the workspace, as of now. Rejects with `service_unavailable` while identity is away. */
+  /**
+   * IANA zone of the workspace, as of now; UTC for one that identity does not know. Rejects with `service_unavailable`
+   * while identity is away.
+   */
   timezoneOf(tenantId: TenantId): Promise<string>;
 }
 

@@ -7,7 +7,7 @@ import type { Decision, Reservations } from './enforcement.ts';
 import { extend, read, release } from './hold.ts';
 import type { AgentRegistrar, ApplyingLimits, LimitSource } from './peers.ts';
 import { reserve } from './reserve.ts';
-import { settle } from './settle.ts';
+import { settle, SETTLEMENT_OF_ANOTHER } from './settle.ts';
 
 /** Decides requests on the newest ledger of their workspace, and writes what they change into its journal. */
 export type Submit = <Answer>(tenantId: TenantId, ask: Ask<Answer>) => Promise<Answer>;
@@ -29,11 +29,18 @@ export interface ReservationDeps {
 
 /** Time for the log to take a denial. */
 const TELL_MS = 300;
+/** Time for a decision, so that a denial can be told after it. */
+const DECIDE_MS = ANSWER_MS - TELL_MS;
 
 export function createReservations(deps: ReservationDeps): Reservations {
   const { submit, append, limits, agents, clock } = deps;
 
   const settling = createSettling();
+
+  /** Submits an ask that is dropped when its caller is told that it took too long. */
+  function submitWithin<Answer>(ms: number, tenantId: TenantId, ask: Ask<Answer>): Promise<Answer> {
+    return within(ms, submit(tenantId, { ...ask, deadline: performance.now() + ms }));
+  }
 
   async function tellOfDenial(tenantId: TenantId, event: GatewayEvent): Promise<void> {
     await within(TELL_MS, append(tenantId, [event])).catch(deps.onUntold);
@@ -41,12 +48,13 @@ export function createReservations(deps: ReservationDeps): Reservations {
 
   return {
     async reserve(tenantId, request, { dryRun = false } = {}) {
+      const deadline = performance.now() + DECIDE_MS;
       const decide = async () => {
         const applying = await limits.applying(tenantId, request);
         requirePlan(applying.plan, request.planKey);
-        return submit(tenantId, reserve({ ...request, limits: applying.limits, dryRun }));
+        return submit(tenantId, { ...reserve({ ...request, limits: applying.limits, dryRun }), deadline });
       };
-      const decision = await within(ANSWER_MS - TELL_MS, decide());
+      const decision = await within(DECIDE_MS, decide());
       if (dryRun) return decision;
       deps.onDecision(decision.decision);
       if (decision.decision === 'allowed') agents.seen(tenantId, request.agentId);
@@ -54,12 +62,13 @@ export function createReservations(deps: ReservationDeps): Reservations {
       return decision;
     },
 
-    get: (tenantId, id) => within(ANSWER_MS, submit(tenantId, read(id))),
+    get: (tenantId, id) => submitWithin(ANSWER_MS, tenantId, read(id)),
 
     settle(tenantId, id, settlement) {
       const ask = settle(id, settlement);
+      const deadline = performance.now() + ANSWER_MS;
       const work = async () => {
-        const { answer, changes } = await submit(tenantId, rehearse(ask));
+        const { answer, changes } = await submit(tenantId, { ...rehearse(ask), deadline });
         if (!changes) return answer;
         // The event comes first. If this process dies behind it, the event settles the reservation.
         await append(tenantId, [spendSettled(tenantId, answer, settlement, clock())]);
@@ -70,15 +79,15 @@ export function createReservations(deps: ReservationDeps): Reservations {
 
     async release(tenantId, id) {
       settling.requireNone(tenantId, id);
-      return within(ANSWER_MS, submit(tenantId, release(id)));
+      return submitWithin(ANSWER_MS, tenantId, release(id));
     },
-    extend: (tenantId, id, ttlSeconds) => within(ANSWER_MS, submit(tenantId, extend(id, ttlSeconds))),
+    extend: (tenantId, id, ttlSeconds) => submitWithin(ANSWER_MS, tenantId, extend(id, ttlSeconds)),
   };
 }
 
 /** The event is in the log by then, so its spend counts. Another replica has ended the reservation in between. */
 function toldAlready(error: unknown): never {
-  if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
+  if (!(error instanceof AppError) || error.code !== 'conflict' || error.message === SETTLEMENT_OF_ANOTHER) throw error;
   const message =
     'Another call ended the reservation meanwhile. What was spent counts, as spend without a reservation.';
   throw new AppError('conflict', message, { cause: error });

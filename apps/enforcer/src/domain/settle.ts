@@ -5,6 +5,13 @@ import { type Hold, keys, type Op, type OpOf, type Posting } from './journal.ts'
 import { applyOp, KEEP_DAY_MS, type Ledger } from './ledger.ts';
 import type { Reservation, Settlement } from './reservation.ts';
 
+/** The message of a `conflict`: nothing was posted. */
+export const SETTLEMENT_OF_ANOTHER =
+  'This settlement_id is of another reservation, so nothing was posted. Choose a new one for each call.';
+
+/** Spend whose time is further ahead of this clock, in milliseconds, belongs to the running day. */
+const MAX_AHEAD_MS = 3_600_000;
+
 /**
  * Settles a reservation at the call of its gateway. What was spent is posted in full, to the day of the grant, also
  * when the hold has expired. A settlement that was counted before, by an event, only ends the hold.
@@ -18,7 +25,7 @@ export function settle(id: string, settlement: Pick<Settlement, 'settlementId' |
       if (isUnsettled(found)) {
         // If nobody has looked, it is new: the journal refuses a settlement that it has.
         const counted = context.find(keys.settlement(settlement.settlementId)) ?? null;
-        if (isOfAnother(counted, id)) return conflict('This settlement_id is of another reservation.');
+        if (isOfAnother(counted, id)) return conflict(SETTLEMENT_OF_ANOTHER);
         const op = write(ledger, found, settlement, counted);
         const { settlementId } = settlement;
         const facts = toReservation(found, context.now);
@@ -43,7 +50,7 @@ export interface ReportedSpend {
   at: number;
 }
 
-/** What became of reported spend. `too_old` is of a day that is no longer kept, so no limit has it. */
+/** What became of reported spend. `too_old`: its time is more than three days ago, so no limit has it. */
 export type PostOutcome = 'settled' | 'late' | 'unreserved' | 'duplicate' | 'too_old';
 
 /**
@@ -52,11 +59,13 @@ export type PostOutcome = 'settled' | 'late' | 'unreserved' | 'duplicate' | 'too
  */
 export function post(spend: ReportedSpend, now: number): Ask<PostOutcome> {
   const isTooOld = spend.at < now - KEEP_DAY_MS;
+  // A day far ahead would take the place of those that are kept.
+  const at = spend.at > now + MAX_AHEAD_MS ? now : spend.at;
   return {
     isFromLog: true,
-    ...(!isTooOld && { at: spend.at }),
+    ...(!isTooOld && { at }),
     decide(ledger, context) {
-      const { settlementId, reservationId, agentId, planKey, micros, at } = spend;
+      const { settlementId, reservationId, agentId, planKey, micros } = spend;
       const counted = context.find(keys.settlement(settlementId));
       if (counted === undefined) return { needs: { keys: [keys.settlement(settlementId)] } };
       if (reservationId !== null && !isOfAnother(counted, reservationId)) {

@@ -6,6 +6,8 @@ import { createWorkspaceLedger, type WorkspaceLedger, type WorkspaceLedgerDeps }
 
 /** How often holds that nobody asks about are ended, and idle ledgers are let go. */
 const SWEEP_MS = 5_000;
+/** Workspaces that are looked through at a time, so that one that hangs does not keep the others waiting. */
+const SWEEP_AT_ONCE = 16;
 /** A ledger that nobody has asked about for this long leaves memory. */
 const IDLE_MS = 600_000;
 /** Most ledgers in memory. Beyond it, the one that was asked about least recently leaves early. */
@@ -41,18 +43,25 @@ export function createLedgers({
   });
 
   async function sweep(): Promise<void> {
-    for (const [tenantId, { ledger, usedAt }] of [...loaded]) {
-      try {
-        await ledger.endDueHolds();
-        if (clock() - usedAt < IDLE_MS && loaded.size <= MAX_LEDGERS) continue;
-        await ledger.saveSnapshot();
-        // It may have been asked meanwhile. Another ledger of the workspace would only lose races against this one.
-        if (ledger.isIdle) loaded.delete(tenantId);
-      } catch (err) {
-        logger.warn({ err, tenant_id: tenantId }, 'the holds of a workspace could not be looked through');
-      }
-    }
+    const workspaces = [...loaded].values();
+    await Promise.all(
+      Array.from({ length: SWEEP_AT_ONCE }, async () => {
+        for (const [tenantId, { ledger, usedAt }] of workspaces) await lookThrough(tenantId, ledger, usedAt);
+      }),
+    );
     timer?.refresh();
+  }
+
+  async function lookThrough(tenantId: TenantId, ledger: WorkspaceLedger, usedAt: number): Promise<void> {
+    try {
+      await ledger.endDueHolds();
+      if (clock() - usedAt < IDLE_MS && loaded.size <= MAX_LEDGERS) return;
+      await ledger.saveSnapshot();
+      // It may have been asked meanwhile. Another ledger of the workspace would only lose races against this one.
+      if (ledger.isIdle) loaded.delete(tenantId);
+    } catch (err) {
+      logger.warn({ err, tenant_id: tenantId }, 'the holds of a workspace could not be looked through');
+    }
   }
 
   return {

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
 import type { Logger } from '@tollkeeper/runtime';
 import TinyQueue from 'tinyqueue';
+import { tookTooLong } from '../domain/answer.time.ts';
 import { dayToOpen, findDay } from '../domain/day.ts';
 import type { Ask, Context, Decided } from '../domain/decision.ts';
 import { keysOf, type Op, type OpOf } from '../domain/journal.ts';
@@ -17,6 +18,8 @@ const MAX_BATCH = 1_000;
 const MAX_WAITING = 5_000;
 /** Most holds that one entry ends. */
 const MAX_DUE = 2_000;
+/** Most former ends of holds that are kept, beside as many as there are holds. */
+const MAX_FORMER_ENDS = 1_000;
 /** Entries that are read at a time. */
 const READ_ENTRIES = 200;
 /** How long a batch is decided anew because other replicas were first, or more has to be looked up. */
@@ -69,7 +72,7 @@ interface Waiting {
 export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerDeps): WorkspaceLedger {
   const { journal, snapshots, metrics, clock, logger } = deps;
   const queue: Waiting[] = [];
-  /** The holds by their end. A hold that was extended or ended is still in it with its former end. */
+  /** The holds by their end. A hold that was extended or ended may still be in it with a former end. */
   const ends = new TinyQueue<{ id: string; at: number }>([], (a, b) => a.at - b.at);
   let ledger: LedgerState | undefined;
   let seq = 0;
@@ -78,20 +81,35 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
   let othersSeenAt = -Infinity;
   let turnsInARow = 0;
 
-  function note(op: Op): void {
-    if (op.op === 'grant' || op.op === 'extend') ends.push({ id: op.id, at: op.expiresAt });
+  function note(op: Op, on: LedgerState): void {
+    if (op.op !== 'grant' && op.op !== 'extend') return;
+    ends.push({ id: op.id, at: op.expiresAt });
+    // A hold that is extended again and again must not fill the memory with its former ends.
+    if (ends.length > 2 * on.holdCount + MAX_FORMER_ENDS) listEnds(on);
+  }
+
+  function listEnds(of: LedgerState): void {
+    ends.data = [...of.holds()].map(({ id, expiresAt }) => ({ id, at: expiresAt })).sort((a, b) => a.at - b.at);
+    ends.length = ends.data.length;
   }
 
   async function load(): Promise<LedgerState> {
     if (ledger !== undefined) return ledger;
     const snapshot = await snapshots.load(tenantId);
-    ({ seq } = snapshot);
+    const { ledger: loaded, unreadable: err } = snapshot;
+    if (err !== undefined) {
+      logger.error(
+        { err, tenant_id: tenantId },
+        'a snapshot is not readable; its ledger is made from the journal alone',
+      );
+    }
+    seq = err === undefined ? snapshot.seq : 0;
     saved = { seq, at: clock() };
-    ends.data = [...snapshot.ledger.holds()].map(({ id, expiresAt }) => ({ id, at: expiresAt }));
-    ends.data.sort((a, b) => a.at - b.at);
-    ends.length = ends.data.length;
-    await catchUp(snapshot.ledger);
-    ledger = snapshot.ledger;
+    listEnds(loaded);
+    await catchUp(loaded);
+    // The entries up to an unreadable snapshot may all have gone. The next one still comes behind them.
+    seq = Math.max(seq, snapshot.seq);
+    ledger = loaded;
     return ledger;
   }
 
@@ -102,7 +120,7 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
       for (const entry of entries) {
         for (const op of entry.ops) {
           applyOp(to, op);
-          note(op);
+          note(op, to);
         }
         ({ seq } = entry);
       }
@@ -144,6 +162,7 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
   }
 
   async function turn(batch: readonly Waiting[]): Promise<void> {
+    let waiting = batch;
     const on = await load();
     const known = new Map<string, Op | null>();
     let isNewest = false;
@@ -159,12 +178,13 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
 
     const startedAt = performance.now();
     while (performance.now() - startedAt < GIVE_UP_MS) {
+      waiting = dropLate(waiting);
       const now = clock();
       const draft = createDraft(on);
       const due = dueOps(draft, now);
       try {
         // If there may be more of them, these are written first, so that a decision never counts what has expired.
-        const requests = due.length === MAX_DUE ? [] : batch;
+        const requests = due.length === MAX_DUE ? [] : waiting;
         const ops: Op[] = [...due, ...(await dayOps(draft, requests, now))];
         const decided = decideAll(requests, draft, ops, { tenantId, now, isNewest, known });
         if ('needs' in decided) {
@@ -177,7 +197,7 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
           if (ops.length > 0) commit(on, ops, now);
           due.length = 0;
           for (const settle of decided.settle) settle();
-          if (requests === batch) return;
+          if (requests === waiting) return;
           continue;
         }
         if (outcome === 'behind') {
@@ -201,7 +221,7 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
     for (const op of ops) {
       metrics.committed(on, op);
       applyOp(on, op);
-      note(op);
+      note(op, on);
     }
     if (seq - saved.seq >= SNAPSHOT_ENTRIES || now - saved.at >= SNAPSHOT_MS) {
       saveSnapshot().catch((err: unknown) => logger.warn({ err, tenant_id: tenantId }, 'a snapshot was not written'));
@@ -210,8 +230,14 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
 
   async function saveSnapshot(): Promise<void> {
     if (ledger === undefined || seq === saved.seq) return;
+    const before = saved;
     saved = { seq, at: clock() };
-    await snapshots.save(tenantId, { seq, ledger });
+    try {
+      await snapshots.save(tenantId, { seq, ledger });
+    } catch (error) {
+      saved = before;
+      throw error;
+    }
   }
 
   async function letOthersPass(): Promise<void> {
@@ -303,6 +329,15 @@ function decideAll(
     }
   }
   return needs ? { needs, keys: [...keys] } : { settle };
+}
+
+/** Rejects the requests that nobody waits for any more. Answers the others. */
+function dropLate(waiting: readonly Waiting[]): readonly Waiting[] {
+  const now = performance.now();
+  const isLate = ({ ask }: Waiting) => ask.deadline !== undefined && ask.deadline <= now;
+  if (!waiting.some(isLate)) return waiting;
+  for (const { reject } of waiting.filter(isLate)) reject(tookTooLong());
+  return waiting.filter((request) => !isLate(request));
 }
 
 /** A request that fails must not stop those that are decided with it. */

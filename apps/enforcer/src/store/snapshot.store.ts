@@ -13,10 +13,18 @@ export interface Snapshot {
   ledger: LedgerState;
 }
 
+/** `unreadable` says why a snapshot that is there cannot be read; its ledger is empty then. */
+export interface LoadedSnapshot extends Snapshot {
+  unreadable?: unknown;
+}
+
+/** Milliseconds after which an operation is given up. */
+const TIMEOUT_MS = 5_000;
+
 /** The newest snapshot of each workspace. They bound how much of a journal is read to have its ledger. */
 export interface SnapshotStore {
   /** An empty ledger with `seq` 0 for a workspace that has none. */
-  load(tenantId: TenantId): Promise<Snapshot>;
+  load(tenantId: TenantId): Promise<LoadedSnapshot>;
   /** Keeps the ledger as it is at the call, unless a newer one is kept already. */
   save(tenantId: TenantId, snapshot: Snapshot): Promise<void>;
 }
@@ -49,16 +57,14 @@ export function createSnapshotStore(connection: Connection): SnapshotStore {
 
   return {
     async load(tenantId) {
-      const stored = await snapshots.findOne({ _id: tenantId }, { readConcern: { level: 'majority' } });
-      const ledger = createLedger();
-      if (stored === null) return { seq: 0, ledger };
-      const { days, holds } = JSON.parse((await decompress(stored.content.buffer)).toString()) as Content;
-      for (const { accounts, ...day } of days) {
-        ledger.addDay(day);
-        for (const [name, account] of accounts) Object.assign(ledger.account(day.start, name)!, account);
+      const options = { readConcern: { level: 'majority' }, timeoutMS: TIMEOUT_MS } as const;
+      const stored = await snapshots.findOne({ _id: tenantId }, options);
+      if (stored === null) return { seq: 0, ledger: createLedger() };
+      try {
+        return { seq: stored.seq, ledger: await restore(stored.content.buffer) };
+      } catch (error) {
+        return { seq: stored.seq, ledger: createLedger(), unreadable: error };
       }
-      for (const hold of holds) ledger.setHold(hold);
-      return { seq: stored.seq, ledger };
     },
 
     async save(tenantId, { seq, ledger }) {
@@ -77,7 +83,7 @@ export function createSnapshotStore(connection: Connection): SnapshotStore {
         await snapshots.updateOne(
           { _id: tenantId, seq: { $lt: seq } },
           { $set: { seq, at: new Date(), content } },
-          { upsert: true },
+          { upsert: true, timeoutMS: TIMEOUT_MS },
         );
       } catch (error) {
         // There is one, and it is newer.
@@ -85,4 +91,15 @@ export function createSnapshotStore(connection: Connection): SnapshotStore {
       }
     },
   };
+}
+
+async function restore(content: Uint8Array): Promise<LedgerState> {
+  const { days, holds } = JSON.parse((await decompress(content)).toString()) as Content;
+  const ledger = createLedger();
+  for (const { accounts, ...day } of days) {
+    ledger.addDay(day);
+    for (const [name, account] of accounts) Object.assign(ledger.account(day.start, name)!, account);
+  }
+  for (const hold of holds) ledger.setHold(hold);
+  return ledger;
 }

@@ -3,8 +3,10 @@ import type { GatewayEvent } from '@tollkeeper/contracts';
 import { provenTenantId } from '@tollkeeper/kernel';
 import { createMetrics } from '@tollkeeper/runtime';
 import { testLogger } from '@tollkeeper/testing';
-import { createReservations } from '../src/domain/reservation.use-cases.ts';
+import { extend } from '../src/domain/hold.ts';
+import { reservationIdOf } from '../src/domain/journal.ts';
 import { MAX_ACCOUNTS } from '../src/domain/ledger.ts';
+import { createReservations } from '../src/domain/reservation.use-cases.ts';
 import { viewLimits } from '../src/domain/limit.view.ts';
 import { post } from '../src/domain/settle.ts';
 import { createLedgerMetrics } from '../src/ledger/ledger.metrics.ts';
@@ -18,18 +20,27 @@ const LIMITS = [
   { scope: 'plan' as const, scopeId: 'gold', dailyBudgetMicros: 1_000_000 },
 ];
 
-/** Two replicas on one journal, and a log that takes an event when it is let. */
+/**
+ * Two replicas on one journal, and a log that takes an event when it is let. The first one reaches the journal when it
+ * is let.
+ */
 function arrange() {
   const journal = createMemoryJournal();
+  const time = { now: NOW };
+  const network = { up: Promise.resolve() };
   const events: GatewayEvent[] = [];
   const waiting: (() => void)[] = [];
-  const replica = () => {
+  const replica = (reach: { up: Promise<void> }) => {
     const ledger = createWorkspaceLedger(TENANT, {
-      journal,
+      journal: {
+        ...journal,
+        readAfter: (...args) => reach.up.then(() => journal.readAfter(...args)),
+        append: (...args) => reach.up.then(() => journal.append(...args)),
+      },
       snapshots: createMemorySnapshots(),
       timezoneOf: async () => 'UTC',
       metrics: createLedgerMetrics(createMetrics('enforcer')),
-      clock: () => NOW,
+      clock: () => time.now,
       logger: testLogger().logger,
     });
     const reservations = createReservations({
@@ -55,15 +66,27 @@ function arrange() {
     while (waiting.length < count) await new Promise((resolve) => setImmediate(resolve));
     for (const go of waiting.splice(0)) go();
   }
-  const [one, other] = [replica(), replica()];
+  /** Keeps the first replica from the journal until the returned function is called. */
+  function cutOff(): () => void {
+    let restore = () => {};
+    network.up = new Promise((resolve) => {
+      restore = resolve;
+    });
+    return restore;
+  }
+  const [one, other] = [replica(network), replica({ up: Promise.resolve() })];
   const workspace = async () => (await one.ledger.submit(viewLimits(LIMITS))).items[0]!;
-  async function held() {
-    const request = { requestId: 'r1', agentId: 'a', runId: 'r', planKey: null, amountMicros: 1000, ttlSeconds: 600 };
+  async function held(requestId = 'r1') {
+    const request = requestOf(requestId, 1000);
     const decision = await one.reservations.reserve(TENANT, request);
     if (decision.decision === 'denied' || decision.reservation === null) throw new Error('it was not granted');
     return decision.reservation.id;
   }
-  return { one, other, events, letAppends, workspace, held };
+  return { one, other, journal, time, events, letAppends, cutOff, workspace, held };
+}
+
+function requestOf(requestId: string, amountMicros: number) {
+  return { requestId, agentId: 'a', runId: 'r', planKey: null, amountMicros, ttlSeconds: 600 };
 }
 
 describe('while a settlement is on its way to the log', () => {
@@ -100,6 +123,80 @@ describe('while a settlement is on its way to the log', () => {
     await letAppends(1);
     await expect(settling).rejects.toThrow('counts, as spend without a reservation');
   });
+});
+
+describe('a settlement id that another reservation has', () => {
+  const another = 'is of another reservation, so nothing was posted';
+
+  it('is refused before anything is told, by each replica', async () => {
+    const { one, other, events, letAppends, workspace, held } = arrange();
+    const [first, second] = [await held('r1'), await held('r2')];
+    const settled = one.reservations.settle(TENANT, first, { settlementId: 's1', amountMicros: 900 });
+    await letAppends(1);
+    await settled;
+    for (const { reservations } of [one, other]) {
+      const again = reservations.settle(TENANT, second, { settlementId: 's1', amountMicros: 800 });
+      await expect(again).rejects.toThrow(another);
+    }
+    expect(events).toHaveLength(1);
+    expect(await workspace()).toMatchObject({ spentMicros: 900, heldMicros: 1000 });
+  });
+
+  it('is refused too when both are settled at the same time, and the answer does not say that it counts', async () => {
+    const { one, other, letAppends, workspace, held } = arrange();
+    const [first, second] = [await held('r1'), await held('r2')];
+    const both = [
+      one.reservations.settle(TENANT, first, { settlementId: 's1', amountMicros: 900 }),
+      other.reservations.settle(TENANT, second, { settlementId: 's1', amountMicros: 800 }),
+    ];
+    await letAppends(2);
+    const outcomes = await Promise.allSettled(both);
+    const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
+    expect(refused).toHaveLength(1);
+    expect(String(refused[0]!.reason)).toContain(another);
+    expect(await workspace()).toMatchObject({ heldMicros: 1000 });
+  });
+});
+
+describe('a request that was answered too late', () => {
+  it('is never granted, since its caller may have been denied meanwhile', async () => {
+    const { one, other, cutOff, workspace } = arrange();
+    await other.reservations.reserve(TENANT, requestOf('all', 1_000_000));
+    const restore = cutOff();
+    await expect(one.reservations.reserve(TENANT, requestOf('r1', 1))).rejects.toThrow('took too long');
+    expect(await other.reservations.reserve(TENANT, requestOf('r1', 1))).toMatchObject({ decision: 'denied' });
+    await other.reservations.release(TENANT, reservationIdOf(TENANT, 'all'));
+    restore();
+    expect(await workspace()).toMatchObject({ heldMicros: 0, openReservations: 0 });
+  });
+});
+
+it('a hold that is extended thousands of times ends at its last end', async () => {
+  const { one, time, workspace, held } = arrange();
+  const id = await held();
+  for (let times = 0; times < 3_000; times += 1) {
+    await one.ledger.submit(extend(id, times % 2 === 0 ? 3600 : 60));
+  }
+  time.now += 59_999;
+  expect(await workspace()).toMatchObject({ heldMicros: 1000, expired: 0 });
+  time.now += 1;
+  expect(await workspace()).toMatchObject({ heldMicros: 0, expired: 1 });
+});
+
+it('a journal with an op of a newer version is not decided on', async () => {
+  const { one, journal } = arrange();
+  const op = { op: 'refund', micros: 5 } as unknown as Parameters<typeof journal.append>[1]['ops'][number];
+  await journal.append(TENANT, { seq: 1, at: NOW, ops: [op] });
+  await expect(one.reservations.reserve(TENANT, requestOf('r1', 1))).rejects.toThrow('"refund" of a newer version');
+});
+
+it('spend that says a time far ahead counts in the running day, and no day is lost for it', async () => {
+  const { one, workspace, held } = arrange();
+  await held();
+  const at = NOW + 365 * 86_400_000;
+  const far = post({ settlementId: 's1', reservationId: null, agentId: 'a', planKey: null, micros: 7, at }, NOW);
+  expect(await one.ledger.submit(far)).toBe('unreserved');
+  expect(await workspace()).toMatchObject({ heldMicros: 1000, spentMicros: 7 });
 });
 
 it('agents that use up the accounts of a day leave room for plans', async () => {
