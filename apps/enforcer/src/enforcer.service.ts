@@ -25,14 +25,17 @@ import { createLimitSource } from './clients/limit.source.ts';
 import { createTimezoneSource } from './clients/timezone.source.ts';
 import type { EnforcerConfig } from './config.ts';
 import { CONSUMER_GROUP, createGatewayEventsConsumer } from './consumers/gateway-events.consumer.ts';
+import { createThresholdTeller } from './consumers/threshold.teller.ts';
 import type { Reservations } from './domain/enforcement.ts';
 import { createLimits } from './domain/limit.use-cases.ts';
 import { type AppendEvents, createReservations, type ReservationDeps } from './domain/reservation.use-cases.ts';
+import type { UsedUp } from './domain/reserve.ts';
 import { createEnforcerHandlers, MAX_REQUEST_BYTES } from './grpc/enforcer.handlers.ts';
 import { createLimitRoutes } from './http/limit.routes.ts';
 import { createReservationRoutes } from './http/reservation.routes.ts';
 import { createKeyAccess } from './key.access.ts';
 import { createLedgers } from './ledger/ledgers.ts';
+import { createSparingWarner } from './clients/sparing.warner.ts';
 import { createJournalStore } from './store/journal.store.ts';
 import { createSnapshotStore } from './store/snapshot.store.ts';
 
@@ -50,8 +53,8 @@ export interface EnforcerService extends Component, ServesHttp, ServesGrpc {
   readonly reservations: Reservations;
 }
 
-/** A gateway has its answer within a second, so a peer has to answer sooner. */
-const PEER_DEADLINE_MS = 700;
+/** A gateway has its answer within a second, of which this is the part of the check of its key. */
+const KEY_DEADLINE_MS = 300;
 
 export function createEnforcer(deps: EnforcerDeps): EnforcerService {
   const { config, logger, metrics, tracer, clock = systemClock, now = () => performance.now() } = deps;
@@ -60,10 +63,9 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
   const { connection } = mongo;
   const journal = createJournalStore(connection);
 
-  const peerOptions = { ...deps, deadlineMs: PEER_DEADLINE_MS };
-  const keys = createGrpcClient(keysService, config.KEYS_GRPC, peerOptions);
-  const budgets = createGrpcClient(budgetsService, config.BUDGETS_GRPC, peerOptions);
-  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, peerOptions);
+  const keys = createGrpcClient(keysService, config.KEYS_GRPC, { ...deps, deadlineMs: KEY_DEADLINE_MS });
+  const budgets = createGrpcClient(budgetsService, config.BUDGETS_GRPC, deps);
+  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, deps);
   const limitSource = createLimitSource({ budgets, logger, metrics, now });
 
   const ledgers = createLedgers({
@@ -75,24 +77,26 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
     logger,
   });
   const common = { submit: ledgers.submit, append: createAppend(eventLog, clock), limits: limitSource, clock };
+  const overQuota = createOverQuota(metrics);
   const reservations = createReservations({
     ...common,
-    ...createDecisionMetrics(metrics, logger),
+    ...createDecisionTelemetry({ metrics, overQuota, logger, now }),
     agents: createAgentRegistrar({ identity, logger, now }),
   });
   const limits = createLimits({ ...common, grants: journal });
+  const thresholds = createThresholdTeller({ ...common, logger });
   const consumer = createGatewayEventsConsumer({
     ...common,
+    thresholds,
     group: createConsumerGroup({ name: CONSUMER_GROUP, eventLog, connection, metrics, logger }),
     metrics,
-    logger,
   });
 
-  const access = createKeyAccess({ ...deps, keys, now });
+  const access = createKeyAccess({ config, keys, refused: overQuota.labels({ quota: 'calls' }), logger, now });
   const http = createHttpServer({
     ...deps,
     routes: [
-      ...createReservationRoutes({ reservations, authenticator: access.http }),
+      ...createReservationRoutes({ reservations, access: access.http }),
       ...createLimitRoutes({ limits, reservations }),
     ],
     service: 'enforcer',
@@ -107,7 +111,7 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
     ready: () => mongo.ping(),
   });
   // Reservations are decided without the log, and without the peers from what is known of them.
-  const parts = [mongo, keys, budgets, identity, ledgers, inBackground(consumer, logger)];
+  const parts = [mongo, keys, budgets, identity, ledgers, thresholds, inBackground(consumer, logger)];
   const service = assembleService({ name: 'enforcer', logger, parts, grpc, http });
   return Object.assign(service, { reservations });
 }
@@ -120,7 +124,32 @@ function createAppend(eventLog: EventLog, clock: Clock): AppendEvents {
   };
 }
 
-function createDecisionMetrics(metrics: Metrics, logger: Logger): Pick<ReservationDeps, 'onDecision' | 'onUntold'> {
+/** What a workspace may not exceed: `calls` of its quota, or what it may have, whose names the domain gives. */
+type Quota = 'calls' | UsedUp;
+
+function createOverQuota(metrics: Metrics) {
+  const counter = metrics.counter({
+    name: 'enforcer_requests_over_quota_total',
+    help: 'Requests of gateways refused because of a quota of their workspace, by quota',
+    labelNames: ['quota'],
+  });
+  for (const quota of ['calls', 'open_reservations', 'accounts'] satisfies Quota[]) counter.inc({ quota }, 0);
+  return counter;
+}
+
+interface DecisionTelemetryDeps {
+  metrics: Metrics;
+  overQuota: ReturnType<typeof createOverQuota>;
+  logger: Logger;
+  now: () => number;
+}
+
+function createDecisionTelemetry({
+  metrics,
+  overQuota,
+  logger,
+  now,
+}: DecisionTelemetryDeps): Pick<ReservationDeps, 'onDecision' | 'onUntold' | 'onUsedUp'> {
   const decisions = metrics.counter({
     name: 'enforcer_decisions_total',
     help: 'Answers to requests for a reservation, without dry runs',
@@ -130,11 +159,18 @@ function createDecisionMetrics(metrics: Metrics, logger: Logger): Pick<Reservati
     name: 'enforcer_untold_denials_total',
     help: 'Denials that the event log did not take, so neither dashboards nor alert rules know of them',
   });
+  const message = 'calls are denied, and the event log does not take the events about them';
+  const warnOfUntold = createSparingWarner(logger, now, message);
+  const warnOfUsedUp = createSparingWarner(logger, now, 'a workspace has all the reservations or agents that it may');
   return {
     onDecision: (decision) => decisions.inc({ decision }),
-    onUntold(err) {
+    onUntold(tenant_id, err) {
       untold.inc();
-      logger.warn({ err }, 'a call was denied, and the event log did not take the event about it');
+      warnOfUntold({ err, tenant_id });
+    },
+    onUsedUp(tenant_id, quota) {
+      overQuota.inc({ quota });
+      warnOfUsedUp({ tenant_id });
     },
   };
 }

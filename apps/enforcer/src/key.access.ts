@@ -1,4 +1,4 @@
-import type { KeysServiceDefinition } from '@tollkeeper/contracts';
+import { enforcerService, type KeysServiceDefinition } from '@tollkeeper/contracts';
 import type { GrpcClient, RpcAuthenticator } from '@tollkeeper/grpc';
 import type { Authenticator } from '@tollkeeper/http';
 import type { ServiceDeps } from '@tollkeeper/runtime';
@@ -11,35 +11,53 @@ import {
 } from '@tollkeeper/workspace-keys';
 import type { EnforcerConfig } from './config.ts';
 
-export interface KeyAccessDeps extends ServiceDeps<
-  Pick<EnforcerConfig, 'WORKSPACE_CALLS_PER_SECOND' | 'WORKSPACE_BURST_CALLS'>
-> {
+export interface KeyAccessDeps extends Pick<ServiceDeps<unknown>, 'logger'> {
+  config: Pick<EnforcerConfig, 'WORKSPACE_CALLS_PER_SECOND' | 'WORKSPACE_BURST_CALLS'>;
   keys: GrpcClient<KeysServiceDefinition>;
+  /** Counts the calls that are refused for the quota. */
+  refused: { inc(): void };
   /** Monotonic milliseconds. */
   now: () => number;
 }
 
 /** How both transports let gateways in. */
 export interface KeyAccess {
-  http: Authenticator<VerifiedKey>;
+  http: {
+    /** For calls that ask. */
+    asking: Authenticator<VerifiedKey>;
+    /** For calls that end a reservation. */
+    ending: Authenticator<VerifiedKey>;
+  };
   grpc: RpcAuthenticator<VerifiedKey>;
 }
 
-/** Lets gateways in by their workspace key, up to the quota of their workspace, which both transports share. */
-export function createKeyAccess({ config, keys, logger, metrics, now }: KeyAccessDeps): KeyAccess {
+const ENDING = new Set<string>([enforcerService.Settle.path, enforcerService.Release.path]);
+
+/**
+ * Lets gateways in by their workspace key, up to the quota of their workspace, which both transports share. Calls that
+ * end reservations have the same quota for themselves: an agent that asks in a loop must not keep the holds of others
+ * from being settled.
+ */
+export function createKeyAccess({ config, keys, refused, logger, now }: KeyAccessDeps): KeyAccess {
   const perSecond = config.WORKSPACE_CALLS_PER_SECOND;
-  const quota = createWorkspaceQuota({
-    perSecond,
-    burst: config.WORKSPACE_BURST_CALLS,
-    refusal: `The workspace may make ${perSecond} calls a second. This one changed nothing: make it again later.`,
-    warning: 'a workspace makes more calls than WORKSPACE_CALLS_PER_SECOND allows',
-    refused: metrics.counter({
-      name: 'enforcer_requests_over_quota_total',
-      help: 'Requests refused because their workspace made more calls than it may',
-    }),
-    logger,
-    now,
-  });
-  const check = createKeyCheck({ verify: createKeyVerifier(keys, now), action: 'reserve or settle spend', quota });
-  return { http: createKeyAuthenticator(check), grpc: check };
+  const verify = createKeyVerifier(keys, now);
+
+  function checkWithQuota(calls: string) {
+    const quota = createWorkspaceQuota({
+      perSecond,
+      burst: config.WORKSPACE_BURST_CALLS,
+      refusal: `The workspace may make ${perSecond} ${calls} a second. This one changed nothing: make it again later.`,
+      warning: `a workspace makes more ${calls} than WORKSPACE_CALLS_PER_SECOND allows`,
+      refused,
+      logger,
+      now,
+    });
+    return createKeyCheck({ verify, action: 'reserve or settle spend', quota });
+  }
+
+  const [asking, ending] = [checkWithQuota('calls'), checkWithQuota('calls that end reservations')];
+  return {
+    http: { asking: createKeyAuthenticator(asking), ending: createKeyAuthenticator(ending) },
+    grpc: (call) => (ENDING.has(call.rpc) ? ending(call) : asking(call)),
+  };
 }

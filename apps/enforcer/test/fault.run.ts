@@ -89,7 +89,7 @@ interface Open {
 }
 
 /**
- * Callers ask three replicas of the enforcer for millions of reservations while replicas and the primary of their
+ * Callers ask three replicas of the enforcer for reservations while replicas and the primary of their
  * MongoDB are killed. Each caller repeats a call without an answer until it has one. So in the end it is known to the
  * micro what each limit must say.
  */

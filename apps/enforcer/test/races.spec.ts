@@ -58,6 +58,7 @@ function arrange() {
       clock: () => NOW,
       onDecision() {},
       onUntold() {},
+      onUsedUp() {},
     });
     return { ledger, reservations };
   };
@@ -195,7 +196,7 @@ it('spend that says a time far ahead counts in the running day, and no day is lo
   await held();
   const at = NOW + 365 * 86_400_000;
   const far = post({ settlementId: 's1', reservationId: null, agentId: 'a', planKey: null, micros: 7, at }, NOW);
-  expect(await one.ledger.submit(far)).toBe('unreserved');
+  expect(await one.ledger.submit(far)).toMatchObject({ outcome: 'unreserved', posting: { agentId: 'a' } });
   expect(await workspace()).toMatchObject({ heldMicros: 1000, spentMicros: 7 });
 });
 

@@ -133,11 +133,16 @@ export class Reference {
     if (known !== undefined) {
       const fields = ['agentId', 'runId', 'planKey', 'amountMicros', 'ttlSeconds'] as const;
       if (fields.some((field) => known.request[field] !== request[field])) return 'request_id_reused';
+      if (this.now > known.now + 24 * 3_600_000) return 'request_id_reused';
       return { decision: 'allowed', reservation: this.find(id)!, limits: this.rows(limits) };
     }
     const rows = this.rows(limits);
     const [least] = rows
-      .filter((row) => row.spentMicros + row.heldMicros + request.amountMicros > row.dailyBudgetMicros)
+      .filter(
+        (row) =>
+          row.dailyBudgetMicros === 0 ||
+          row.spentMicros + row.heldMicros + request.amountMicros > row.dailyBudgetMicros,
+      )
       .sort((a, b) => a.remainingMicros - b.remainingMicros);
     if (least !== undefined) {
       const { scope, scopeId, dailyBudgetMicros, spentMicros, heldMicros, resetsAt } = least;

@@ -56,7 +56,9 @@ describe('a call that asks', () => {
   it('is granted without a limit, and denied with a limit of 0', async () => {
     const free = stack.newWorkspace();
     expect(await free.reserve(Number.MAX_SAFE_INTEGER)).toMatchObject({ status: 201, body: { limits: [] } });
-    expect(await limitedTo(0).reserve(1)).toMatchObject({ status: 200, body: { decision: 'denied' } });
+    for (const amount of [0, 1]) {
+      expect(await limitedTo(0).reserve(amount)).toMatchObject({ status: 200, body: { decision: 'denied' } });
+    }
   });
 
   it('has every limit that applies to it, and is denied by the one with the least remaining', async () => {
@@ -103,6 +105,16 @@ describe('a call that asks', () => {
     await workspace.settle(id, 900, 'stl-1');
     expect(await workspace.granted(asked)).toMatchObject({ id, state: 'settled', settled_micros: 900 });
     expect(await workspace.limit()).toMatchObject({ spent_micros: 900, held_micros: 0 });
+  });
+
+  it('is 409 with the request_id of a call of more than 24 hours ago', async () => {
+    const workspace = limitedTo(1000);
+    const asked = { request_id: 'req-1', amount_micros: 1 };
+    const { id } = await workspace.granted(asked);
+    clock.now += 24 * HOUR;
+    expect((await workspace.granted(asked)).id).toBe(id);
+    clock.now += 1;
+    expect(await workspace.reserve(asked)).toMatchObject({ status: 409, body: { code: 'request_id_reused' } });
   });
 
   it('gets one reservation when the same request comes many times at once', async () => {

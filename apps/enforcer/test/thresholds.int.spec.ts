@@ -99,14 +99,32 @@ it('what was reached while budgets or the log were away is told afterwards', asy
   expect(told(workspace)).toEqual([]);
   budgets.state.down = false;
   clock.now += 2000;
-  await workspace.spend({ amount_micros: 1 });
-  await stack.posted();
-  expect(told(workspace)).toEqual(['workspace 50 at 61']);
+  // Nothing more is spent: where a limit is used up, nothing more can be.
+  await eventually(() => expect(told(workspace)).toEqual(['workspace 50 at 60']));
 
   stack.log.down = true;
-  await workspace.spend({ amount_micros: 19 });
+  await workspace.spend({ amount_micros: 20 });
   await eventually(async () => expect(await workspace.limit()).toMatchObject({ spent_micros: 80 }));
   stack.log.down = false;
   await stack.posted();
-  expect(told(workspace)).toEqual(['workspace 50 at 61', 'workspace 80 at 80']);
+  expect(told(workspace)).toEqual(['workspace 50 at 60', 'workspace 80 at 80']);
+});
+
+it('what is settled after midnight is told of the day of its grant', async () => {
+  const workspace = limitedTo(100);
+  clock.now += DAY / 2 - 1000;
+  const { id } = await workspace.granted(90);
+  clock.now += 2000;
+  await workspace.settle(id, 90);
+  await stack.posted();
+  expect(told(workspace)).toEqual(['workspace 50 at 90', 'workspace 80 at 90']);
+});
+
+it('spend under a reservation reaches the limits of its agent, whomever the event names', async () => {
+  const workspace = limitedTo(1000);
+  budgets.setAgent(workspace.tenantId, 'planner', 100);
+  const { id } = await workspace.granted(90);
+  await workspace.spend({ amount_micros: 90, reservation_id: id, agent_id: 'coder' });
+  await stack.posted();
+  expect(told(workspace)).toEqual(['agent 50 at 90', 'agent 80 at 90']);
 });

@@ -48,6 +48,7 @@ export function useTransports(initial: Omit<Ports, 'failure' | 'asked'>, callsPe
   const metrics = createMetrics('enforcer');
   const issued = createKeysStandIn();
   const peers = createPeers(logger, [issued.service]);
+  const refused = metrics.counter({ name: 'refused_total', help: 'Calls over the quota' });
   const clock = { now: 1_000 };
   const ports: Ports = { ...initial, failure: undefined, asked: [] };
   let keys: ReturnType<typeof createGrpcClient<typeof keysService>>;
@@ -80,13 +81,13 @@ export function useTransports(initial: Omit<Ports, 'failure' | 'asked'>, callsPe
       ...{ WORKSPACE_CALLS_PER_SECOND: callsPerSecond, WORKSPACE_BURST_CALLS: callsPerSecond },
     };
     keys = createGrpcClient(keysService, peers.address, { config });
-    const access: KeyAccess = createKeyAccess({ config, keys, logger, metrics, now: () => clock.now });
+    const access: KeyAccess = createKeyAccess({ config, keys, logger, refused, now: () => clock.now });
     http = createHttpServer({
       config,
       logger,
       metrics,
       routes: [
-        ...createReservationRoutes({ reservations, authenticator: access.http }),
+        ...createReservationRoutes({ reservations, access: access.http }),
         ...createLimitRoutes({ limits, reservations }),
       ],
       service: 'enforcer',

@@ -325,8 +325,7 @@ describe('a gateway that may not', () => {
 
   it('is 429 and RESOURCE_EXHAUSTED above the quota of its workspace, which both transports share', async () => {
     const { apiKey } = issued.issue();
-    const counted = async () =>
-      (await metrics.registry.getSingleMetric('enforcer_requests_over_quota_total')!.get()).values[0]!.value;
+    const counted = async () => (await metrics.registry.getSingleMetric('refused_total')!.get()).values[0]!.value;
     const before = await counted();
     for (let i = 0; i < CALLS_PER_SECOND / 2; i += 1) {
       expect((await callHttp({ method: 'get', path, apiKey })).status).toBe(200);
@@ -339,6 +338,13 @@ describe('a gateway that may not', () => {
     expect(grpc).toMatchObject({ status: 'RESOURCE_EXHAUSTED', code: 'rate_limited', retryAfterSeconds: 1 });
     expect(await counted()).toBe(before + 2);
     expect((await callHttp({ method: 'get', path, apiKey: issued.issue().apiKey })).status).toBe(200);
+
+    // What is held must not stay so because another agent of the workspace asks in a loop.
+    for (let i = 0; i < CALLS_PER_SECOND / 2; i += 1) {
+      expect((await callHttp({ method: 'post', path: `${path}:settle`, body: settleBody, apiKey })).status).toBe(200);
+      expect(await callGrpc('Release', { reservationId }, apiKey)).toHaveProperty('reservation');
+    }
+    expect(await callHttp({ method: 'post', path: `${path}:release`, apiKey })).toMatchObject({ status: 429 });
   });
 
   it('is 503 and UNAVAILABLE while keys cannot be checked', async () => {

@@ -110,6 +110,13 @@ describe('POST /api/v1/events', () => {
     expect(pathsOf(await post({ apiKey, type: BATCH, body: mixed })).sort()).toEqual(['[1].time', '[2].id']);
   });
 
+  it('refuses a source of Tollkeeper, whose events could be taken for sent already', async () => {
+    const { apiKey } = keys.issue();
+    const refused = await post({ apiKey, body: spend({ source: 'tollkeeper/enforcer' }) });
+    expect([refused.status, pathsOf(refused)]).toEqual([400, ['source']]);
+    expect((await post({ apiKey, body: spend({ source: '/tollkeeper/mine' }) })).status).toBe(202);
+  });
+
   it.each([
     ['an empty batch', BATCH, '[]', ''],
     ['a batch of 1001', BATCH, JSON.stringify(Array(1001).fill(spend())), ''],

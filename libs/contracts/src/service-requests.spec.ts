@@ -26,6 +26,15 @@ describe('requests of the enforcer', () => {
     expect(enforcerRequests.settle.parse(received(Settle, free))).toEqual(free);
   });
 
+  it('are refused without an amount, so that no call is free by mistake', () => {
+    for (const { error } of [
+      enforcerRequests.reserve.safeParse(received(Reserve, { ...reserve, amountMicros: undefined })),
+      enforcerRequests.settle.safeParse(received(Settle, { ...settle, amountMicros: undefined })),
+    ]) {
+      expect(error?.issues).toMatchObject([{ path: ['amountMicros'], message: 'must be given' }]);
+    }
+  });
+
   it.each(['0', '1', String(Number.MAX_SAFE_INTEGER)])('carry the amount %s as it is', (amountMicros) => {
     const read = enforcerRequests.reserve.parse(received(Reserve, { ...reserve, amountMicros }));
     expect(String(read.amountMicros)).toBe(amountMicros);

@@ -22,7 +22,7 @@ const keyId = z.string().regex(/^[0-9A-Za-z]{16}$/, 'must be 16 characters of A-
 const channel = z.object({ tenantId, channelId: identifier });
 
 /** An int64, which arrives as text. Beyond what a number carries exactly, `schema` refuses it. */
-const int64 = (schema: z.ZodType<number, number>) => z.string().transform(Number).pipe(schema);
+const int64 = (schema: z.ZodType<number, number>) => z.string('must be given').transform(Number).pipe(schema);
 const reservation = z.object({ reservationId: identifier });
 
 /** What alerts takes over gRPC, by the name of the RPC. */

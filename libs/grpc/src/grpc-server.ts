@@ -44,6 +44,8 @@ export interface RpcFacts {
   /** The metadata `authorization`. */
   authorization: string | undefined;
   requestId: string;
+  /** Path of the RPC, such as `/tollkeeper.keys.v1.KeysService/VerifyKey`. */
+  rpc: string;
 }
 
 /**
@@ -166,14 +168,15 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
         const log = logger.child({ request_id: requestId, rpc: method });
         if (!(err instanceof AppError)) log.error({ err }, 'an RPC failed');
         else if (err.cause !== undefined) log.warn({ err }, 'an RPC was refused');
-        refuse(toStatus(err));
+        refuse(toStatus(err, requestId));
       };
       const refuse = (failure: { code: status }): void => {
         end(failure.code);
         callback(failure);
       };
       const answer = async (): Promise<void> => {
-        const admitted = await admit({ authorization: textOf(call.metadata, 'authorization'), requestId });
+        const authorization = textOf(call.metadata, 'authorization');
+        const admitted = await admit({ authorization, requestId, rpc: method });
         if (admitted === null) return refuse(NOT_A_SERVICE);
         const response = await handler(checkRequest(schema, call.request), { requestId, ...admitted });
         end(status.OK);

@@ -18,7 +18,7 @@ describe('error mapping', () => {
       details: [{ path: 'agent_ids[3]', message: 'is too long' }],
       retryAfterSeconds: 7,
     });
-    const failure = toStatus(sent);
+    const failure = toStatus(sent, 'req_1');
     expect(failure.code).toBe(GRPC_STATUS[code]);
     const back = fromStatus(received(failure), 'identity');
     expect(back).toBeInstanceOf(AppError);
@@ -30,8 +30,9 @@ describe('error mapping', () => {
   });
 
   it('tells nothing of an unexpected error', () => {
-    const failure = toStatus(new Error('E11000 duplicate key: secret'));
+    const failure = toStatus(new Error('E11000 duplicate key: secret'), 'req_1');
     expect(failure).toMatchObject({ code: status.INTERNAL });
+    expect(failure.metadata?.get('x-request-id')).toEqual(['req_1']);
     expect(JSON.stringify(failure)).not.toContain('secret');
   });
 

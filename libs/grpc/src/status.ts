@@ -1,5 +1,6 @@
 import { Metadata, type ServiceError, status, type StatusObject } from '@grpc/grpc-js';
 import { AppError, type ErrorCode, type ErrorDetail } from '@tollkeeper/kernel';
+import { REQUEST_ID_METADATA } from './unary.ts';
 
 /** The status that each error code travels as; beside `HTTP_STATUS` of the HTTP servers. */
 export const GRPC_STATUS: Record<ErrorCode, status> = {
@@ -34,11 +35,15 @@ interface WireError {
 
 /**
  * The status that a failed handler answers with. Anything but an `AppError` becomes INTERNAL with a generic sentence.
+ * The trailing metadata has the id of the request, which is on every log line about it.
  */
-export function toStatus(error: unknown): Partial<StatusObject> & { code: status } {
-  if (!(error instanceof AppError)) return { code: status.INTERNAL, details: 'Something went wrong in the service.' };
-  const { code, details, retryAfterSeconds } = error;
+export function toStatus(error: unknown, requestId: string): Partial<StatusObject> & { code: status } {
   const metadata = new Metadata();
+  metadata.set(REQUEST_ID_METADATA, requestId);
+  if (!(error instanceof AppError)) {
+    return { code: status.INTERNAL, details: 'Something went wrong in the service.', metadata };
+  }
+  const { code, details, retryAfterSeconds } = error;
   metadata.set(ERROR_METADATA, Buffer.from(JSON.stringify({ code, details, retryAfterSeconds } satisfies WireError)));
   return { code: GRPC_STATUS[code], details: error.message, metadata };
 }

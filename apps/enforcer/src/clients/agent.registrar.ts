@@ -41,7 +41,7 @@ export function createAgentRegistrar({ identity, logger, now }: AgentRegistrarDe
         for (const agentId of agentIds) known.set(keyOf(tenantId, agentId), true);
       } catch (error) {
         failed = true;
-        warn(error);
+        warn({ err: error });
       }
       for (const agentId of agentIds) agents.delete(agentId);
       waitingCount -= agentIds.length;

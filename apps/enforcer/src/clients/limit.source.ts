@@ -9,8 +9,8 @@ import { createSparingWarner } from './sparing.warner.ts';
 
 /** How long an answer is used, from the question on. With the deadline, a changed budget counts within 2 s. */
 const FRESH_MS = 1500;
-/** Longest that budgets may take. A call waits for two answers at most, and it has its decision within 600 ms. */
-const DEADLINE_MS = 250;
+/** Longest that budgets may take. A call waits for two answers at most, and it has its decision within 500 ms. */
+const DEADLINE_MS = 200;
 const LIST_DEADLINE_MS = 900;
 /** Budgets is not asked about a workspace for so long after it failed. */
 const PAUSE_MS = 1000;
@@ -165,7 +165,7 @@ export function createLimitSource({ budgets, logger, metrics, now }: LimitSource
       turn.retryAt = null;
     } catch (error) {
       turn.retryAt = now() + PAUSE_MS;
-      warn(error);
+      warn({ err: error });
       throw unavailable(error);
     }
   }

@@ -5,7 +5,7 @@ import type { Logger } from '@tollkeeper/runtime';
 import type { TimezoneSource } from '../domain/peers.ts';
 
 /** Longest that identity may take, so that a call is told within a second. */
-const DEADLINE_MS = 400;
+const DEADLINE_MS = 200;
 
 /** Asks identity each time. */
 export function createTimezoneSource(identity: GrpcClient<IdentityServiceDefinition>, logger: Logger): TimezoneSource {

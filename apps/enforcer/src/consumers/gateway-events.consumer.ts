@@ -1,12 +1,10 @@
 import { decodeGatewayEvent, GATEWAY_EVENTS_TOPIC_OPTIONS, isSpendSettled, peekEventType } from '@tollkeeper/contracts';
 import type { ConsumerGroup, LogConsumer } from '@tollkeeper/event-log';
 import type { Clock, TenantId } from '@tollkeeper/kernel';
-import type { Logger, Metrics } from '@tollkeeper/runtime';
-import { thresholdReached } from '../domain/enforcement.events.ts';
-import type { LimitSource } from '../domain/peers.ts';
-import type { AppendEvents, Submit } from '../domain/reservation.use-cases.ts';
+import type { Metrics } from '@tollkeeper/runtime';
+import type { Submit } from '../domain/reservation.use-cases.ts';
 import { post, type PostOutcome, type ReportedSpend } from '../domain/settle.ts';
-import { findReached, tell } from '../domain/threshold.ts';
+import type { ThresholdTeller } from './threshold.teller.ts';
 
 /** The consumer group of the replicas. Offsets are stored under this name. */
 export const CONSUMER_GROUP = 'enforcer';
@@ -14,11 +12,9 @@ export const CONSUMER_GROUP = 'enforcer';
 export interface GatewayEventsDeps {
   group: ConsumerGroup;
   submit: Submit;
-  append: AppendEvents;
-  limits: LimitSource;
+  thresholds: Pick<ThresholdTeller, 'tellOf'>;
   metrics: Metrics;
   clock: Clock;
-  logger: Logger;
 }
 
 interface Item extends ReportedSpend {
@@ -30,36 +26,19 @@ interface Item extends ReportedSpend {
  * nothing, so it needs no transaction with the offset: the offset follows when all of a batch is posted.
  */
 export function createGatewayEventsConsumer(deps: GatewayEventsDeps): LogConsumer {
-  const { submit, append, limits, clock, logger } = deps;
+  const { submit, thresholds, clock } = deps;
   const eventsTotal = deps.metrics.counter({
     name: 'enforcer_spend_events_total',
     help: 'Events of settled spend read from the log, by what became of them',
     labelNames: ['outcome'],
   });
 
-  async function tellOfLimits(tenantId: TenantId, spends: readonly Item[]): Promise<void> {
-    const agentIds = [...new Set(spends.map(({ agentId }) => agentId))];
-    const planKeys = [...new Set(spends.flatMap(({ planKey }) => planKey ?? []))];
-    const set = await limits.of(tenantId, { agentIds, planKeys }).catch((err: unknown) => {
-      // The next spend finds what was reached. Until then nothing else may wait for budgets.
-      logger.warn({ err, tenant_id: tenantId }, 'the limits of a workspace are not known, so nobody is warned of them');
-      return [];
-    });
-    if (set.length === 0) return;
-    const reached = await submit(tenantId, findReached(set));
-    if (reached.length === 0) return;
-    await append(
-      tenantId,
-      reached.map((threshold) => thresholdReached(tenantId, threshold, clock())),
-    );
-    await submit(tenantId, tell(reached));
-  }
-
   async function postAll(tenantId: TenantId, spends: readonly Item[]): Promise<PostOutcome[]> {
     const now = clock();
-    const outcomes = await Promise.all(spends.map((spend) => submit(tenantId, post(spend, now))));
-    await tellOfLimits(tenantId, spends);
-    return outcomes;
+    const posted = await Promise.all(spends.map((spend) => submit(tenantId, post(spend, now))));
+    const postings = posted.flatMap(({ posting }) => posting ?? []);
+    await thresholds.tellOf(tenantId, postings);
+    return posted.map(({ outcome }) => outcome);
   }
 
   return deps.group.consumer({

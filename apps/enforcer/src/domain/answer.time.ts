@@ -2,6 +2,8 @@ import { AppError } from '@tollkeeper/kernel';
 
 /** Whoever asks has an answer within a second. What is under way when the time is over may still take effect. */
 export const ANSWER_MS = 900;
+/** A gateway's part of it. Its key is checked before. */
+export const GATEWAY_ANSWER_MS = 650;
 
 /** The answer of a request that nobody waits for any more. */
 export function tookTooLong(): AppError {

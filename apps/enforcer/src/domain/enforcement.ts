@@ -19,7 +19,7 @@ export interface Reservations {
    * and `reservation` is null unless the request was granted before.
    *
    * Rejects with `invalid_request` for a plan that is unknown or inactive, `request_id_reused` for another content
-   * under the same id, and `rate_limited` when the workspace has too many open reservations.
+   * under the same id, or after 24 h, and `rate_limited` when the workspace has too many open reservations.
    */
   reserve(tenantId: TenantId, request: ReservationRequest, options?: { dryRun?: boolean }): Promise<Decision>;
   /** Rejects with `not_found`, also for a reservation that is older than three days. */
@@ -27,7 +27,8 @@ export interface Reservations {
   /**
    * Posts what was spent, never clamped. The event `spend.settled` is in the log when it resolves. Rejects with
    * `not_found`, with `conflict` for a reservation that is released or has another settlement, and with
-   * `service_unavailable` when the log cannot take the event: nothing has changed then.
+   * `service_unavailable` when the log does not take the event in time. It may take it later, and the spend counts
+   * then: asking again tells.
    */
   settle(tenantId: TenantId, id: string, settlement: Settlement): Promise<Reservation>;
   /** Frees the hold. A reservation that is released or expired stays so; a settled one is a `conflict`. */

@@ -10,9 +10,9 @@ export function rowsOf(ledger: Ledger, day: Day, limits: readonly Limit[]): Limi
   });
 }
 
-/** Whether a hold of the amount would stay within the limit. */
+/** Whether a hold of the amount would stay within the limit. A limit of 0 stops calls that cost nothing too. */
 export function hasRoom({ dailyBudgetMicros, spentMicros, heldMicros }: LimitRow, amountMicros: number): boolean {
-  return spentMicros + heldMicros + amountMicros <= dailyBudgetMicros;
+  return dailyBudgetMicros > 0 && spentMicros + heldMicros + amountMicros <= dailyBudgetMicros;
 }
 
 /** The row with the least remaining; of equals the first. */

@@ -17,13 +17,13 @@ export function createLimits(deps: LimitDeps): Limits {
   return {
     view(tenantId, { agentId, planKey }) {
       const work = async () => {
-        const set = await deps.limits.all(tenantId);
         const isAll = agentId === undefined && planKey === undefined;
-        const chosen = set.filter(
-          ({ scope, scopeId }) =>
-            isAll || scope === 'workspace' || scopeId === { agent: agentId, plan: planKey }[scope],
-        );
-        return deps.submit(tenantId, viewLimits(chosen));
+        const chosen = {
+          agentIds: agentId === undefined ? [] : [agentId],
+          planKeys: planKey === undefined ? [] : [planKey],
+        };
+        const set = await (isAll ? deps.limits.all(tenantId) : deps.limits.of(tenantId, chosen));
+        return deps.submit(tenantId, viewLimits(set));
       };
       return within(ANSWER_MS, work());
     },

@@ -33,8 +33,11 @@ export interface GrantReader {
 
 /** How far back the list goes. */
 const LIST_MS = 48 * 3_600_000;
-/** Most grants that are looked at for a page. What chooses few of them gets shorter pages. */
-const MAX_LOOKED_AT = 2_000;
+/**
+ * How long the journal is looked through for a page, in milliseconds. What chooses few of many entries gets shorter
+ * pages.
+ */
+const LOOK_MS = 400;
 
 export async function listReservations(
   deps: { submit: Submit; grants: GrantReader; clock: Clock },
@@ -46,11 +49,11 @@ export async function listReservations(
   const since = clock() - LIST_MS;
   const items: Reservation[] = [];
   let place = page.cursor === undefined ? null : fromCursor(page.cursor);
-  for (let lookedAt = 0; lookedAt < MAX_LOOKED_AT;) {
+  const until = performance.now() + LOOK_MS;
+  do {
     const { grants, next } = await reader.grantsBefore(tenantId, place, since);
-    lookedAt += grants.length;
     const chosen = grants.filter(({ grant }) => isChosen(grant, filter));
-    const reservations = await submit(tenantId, readAll(chosen));
+    const reservations = chosen.length === 0 ? [] : await submit(tenantId, readAll(chosen));
     for (const [index, reservation] of reservations.entries()) {
       if (reservation === null || (filter.state ?? reservation.state) !== reservation.state) continue;
       items.push(reservation);
@@ -58,8 +61,8 @@ export async function listReservations(
     }
     if (next === null) return { items, nextCursor: null };
     place = next;
-  }
-  return { items, nextCursor: place === null ? null : toCursor(place) };
+  } while (performance.now() < until);
+  return { items, nextCursor: toCursor(place) };
 }
 
 function isChosen({ agentId, runId }: OpOf<'grant'>, filter: ReservationFilter): boolean {

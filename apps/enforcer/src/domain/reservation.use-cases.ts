@@ -1,12 +1,12 @@
 import type { GatewayEvent } from '@tollkeeper/contracts';
 import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
-import { ANSWER_MS, within } from './answer.time.ts';
+import { GATEWAY_ANSWER_MS, within } from './answer.time.ts';
 import { type Ask, rehearse } from './decision.ts';
 import { budgetBlocked, spendSettled } from './enforcement.events.ts';
 import type { Decision, Reservations } from './enforcement.ts';
 import { extend, read, release } from './hold.ts';
 import type { AgentRegistrar, ApplyingLimits, LimitSource } from './peers.ts';
-import { reserve } from './reserve.ts';
+import { reserve, type UsedUp, UsedUpError } from './reserve.ts';
 import { settle, SETTLEMENT_OF_ANOTHER } from './settle.ts';
 
 /** Decides requests on the newest ledger of their workspace, and writes what they change into its journal. */
@@ -24,13 +24,15 @@ export interface ReservationDeps {
   /** Called for each decision. */
   onDecision: (decision: Decision['decision']) => void;
   /** Called for each denial that the log did not take. */
-  onUntold: (error: unknown) => void;
+  onUntold: (tenantId: TenantId, error: unknown) => void;
+  /** Called for each request of a workspace that has used up what it may have. */
+  onUsedUp: (tenantId: TenantId, what: UsedUp) => void;
 }
 
 /** Time for the log to take a denial. */
-const TELL_MS = 300;
+const TELL_MS = 150;
 /** Time for a decision, so that a denial can be told after it. */
-const DECIDE_MS = ANSWER_MS - TELL_MS;
+const DECIDE_MS = GATEWAY_ANSWER_MS - TELL_MS;
 
 export function createReservations(deps: ReservationDeps): Reservations {
   const { submit, append, limits, agents, clock } = deps;
@@ -43,7 +45,7 @@ export function createReservations(deps: ReservationDeps): Reservations {
   }
 
   async function tellOfDenial(tenantId: TenantId, event: GatewayEvent): Promise<void> {
-    await within(TELL_MS, append(tenantId, [event])).catch(deps.onUntold);
+    await within(TELL_MS, append(tenantId, [event])).catch((error: unknown) => deps.onUntold(tenantId, error));
   }
 
   return {
@@ -54,7 +56,10 @@ export function createReservations(deps: ReservationDeps): Reservations {
         requirePlan(applying.plan, request.planKey);
         return submit(tenantId, { ...reserve({ ...request, limits: applying.limits, dryRun }), deadline });
       };
-      const decision = await within(DECIDE_MS, decide());
+      const decision = await within(DECIDE_MS, decide()).catch((error: unknown) => {
+        if (error instanceof UsedUpError) deps.onUsedUp(tenantId, error.what);
+        throw error;
+      });
       if (dryRun) return decision;
       deps.onDecision(decision.decision);
       if (decision.decision === 'allowed') agents.seen(tenantId, request.agentId);
@@ -62,11 +67,11 @@ export function createReservations(deps: ReservationDeps): Reservations {
       return decision;
     },
 
-    get: (tenantId, id) => submitWithin(ANSWER_MS, tenantId, read(id)),
+    get: (tenantId, id) => submitWithin(GATEWAY_ANSWER_MS, tenantId, read(id)),
 
     settle(tenantId, id, settlement) {
       const ask = settle(id, settlement);
-      const deadline = performance.now() + ANSWER_MS;
+      const deadline = performance.now() + GATEWAY_ANSWER_MS;
       const work = async () => {
         const { answer, changes } = await submit(tenantId, { ...rehearse(ask), deadline });
         if (!changes) return answer;
@@ -74,14 +79,14 @@ export function createReservations(deps: ReservationDeps): Reservations {
         await append(tenantId, [spendSettled(tenantId, answer, settlement, clock())]);
         return submit(tenantId, ask).catch(toldAlready);
       };
-      return within(ANSWER_MS, settling.whileSettling(tenantId, id, settlement.settlementId, work));
+      return within(GATEWAY_ANSWER_MS, settling.whileSettling(tenantId, id, settlement.settlementId, work));
     },
 
     async release(tenantId, id) {
       settling.requireNone(tenantId, id);
-      return submitWithin(ANSWER_MS, tenantId, release(id));
+      return submitWithin(GATEWAY_ANSWER_MS, tenantId, release(id));
     },
-    extend: (tenantId, id, ttlSeconds) => submitWithin(ANSWER_MS, tenantId, extend(id, ttlSeconds)),
+    extend: (tenantId, id, ttlSeconds) => submitWithin(GATEWAY_ANSWER_MS, tenantId, extend(id, ttlSeconds)),
   };
 }
 

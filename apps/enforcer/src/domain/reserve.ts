@@ -16,6 +16,8 @@ import type { Limit } from './limit.ts';
 import { hasRoom, leastRemaining, rowsOf, toDenial } from './limit.rows.ts';
 import type { ReservationRequest } from './reservation.ts';
 
+/** How long a repeated request gets the reservation that it has. */
+const REPEAT_MS = 24 * 3_600_000;
 /** Most reservations of a workspace that are open at a time. A snapshot, which has them all, fits in a document. */
 export const MAX_OPEN_RESERVATIONS = 25_000;
 
@@ -78,14 +80,17 @@ function repeated(
   // It writes nothing, so the journal does not tell that another replica has settled or released it meanwhile.
   if (!isNewest) return NEWEST;
   const before = 'hold' in found ? found.hold : found.grant;
+  const isRecent = now <= before.createdAt + REPEAT_MS;
   const isSame = (['agentId', 'runId', 'planKey', 'amountMicros', 'ttlSeconds'] as const).every(
     (field) => before[field] === request[field],
   );
-  if (isSame) return { ops: [], answer: allowed(found, request, ledger, day, now) };
+  if (isSame && isRecent) return { ops: [], answer: allowed(found, request, ledger, day, now) };
   return {
     refusal: new AppError(
       'request_id_reused',
-      'Another request had this request_id. Repeat a request with the same content, and choose a new id for a new one.',
+      isSame
+        ? 'A request of more than 24 hours ago had this request_id. Choose a new id for each call.'
+        : 'Another request had this request_id. Repeat a request with the same content, and choose a new id for a new one.',
     ),
   };
 }
@@ -94,21 +99,29 @@ function allowed(found: FoundReservation, { limits }: LimitedRequest, ledger: Le
   return { decision: 'allowed', reservation: toReservation(found, now), limits: rowsOf(ledger, day, limits) };
 }
 
+/** What a workspace has used up, so that it gets no further reservations. */
+export type UsedUp = 'open_reservations' | 'accounts';
+
+/** Refuses a reservation because of all that the workspace has, whatever its limits are. */
+export class UsedUpError extends AppError {
+  readonly what: UsedUp;
+
+  constructor(what: UsedUp, message: string, retryAfterSeconds: number) {
+    super('rate_limited', message, { retryAfterSeconds });
+    this.what = what;
+  }
+}
+
 function refusalOf(ledger: Ledger, day: Day, { agentId, planKey, amountMicros }: LimitedRequest): AppError | null {
   if (ledger.holdCount >= MAX_OPEN_RESERVATIONS) {
-    return new AppError(
-      'rate_limited',
-      `The workspace has ${MAX_OPEN_RESERVATIONS} open reservations. Settle or release those of finished calls.`,
-      { retryAfterSeconds: 1 },
-    );
+    const message = `The workspace has ${MAX_OPEN_RESERVATIONS} open reservations. Settle or release those of finished calls.`;
+    return new UsedUpError('open_reservations', message, 1);
   }
   for (const name of accountNamesOf({ agentId, planKey })) {
     if (!hasRoomFor(ledger, day.start, name)) {
-      return new AppError(
-        'rate_limited',
-        'The workspace has used more agents or plans today than limits can be kept of. Use fewer of their ids.',
-        { retryAfterSeconds: 60 },
-      );
+      const message =
+        'The workspace has used more agents or plans today than limits can be kept of. Use fewer of them.';
+      return new UsedUpError('accounts', message, 60);
     }
     const { held } = ledger.readAccount(day.start, name) ?? EMPTY_ACCOUNT;
     if (held + amountMicros > MAX_MICROS) {

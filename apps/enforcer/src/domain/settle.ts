@@ -53,11 +53,17 @@ export interface ReportedSpend {
 /** What became of reported spend. `too_old`: its time is more than three days ago, so no limit has it. */
 export type PostOutcome = 'settled' | 'late' | 'unreserved' | 'duplicate' | 'too_old';
 
+/** `posting` says where the spend is, also if it was posted before; null if that is not known. */
+export interface Posted {
+  outcome: PostOutcome;
+  posting: Posting | null;
+}
+
 /**
  * Posts spend that an event tells of; it is never refused. With a reservation it settles it, else it belongs to the day
  * of its time. A settlement counts once, however often and whichever way it comes.
  */
-export function post(spend: ReportedSpend, now: number): Ask<PostOutcome> {
+export function post(spend: ReportedSpend, now: number): Ask<Posted> {
   const isTooOld = spend.at < now - KEEP_DAY_MS;
   // A day far ahead would take the place of those that are kept.
   const at = spend.at > now + MAX_AHEAD_MS ? now : spend.at;
@@ -68,24 +74,27 @@ export function post(spend: ReportedSpend, now: number): Ask<PostOutcome> {
       const { settlementId, reservationId, agentId, planKey, micros } = spend;
       const counted = context.find(keys.settlement(settlementId));
       if (counted === undefined) return { needs: { keys: [keys.settlement(settlementId)] } };
-      if (reservationId !== null && !isOfAnother(counted, reservationId)) {
-        const found = findReservation(ledger, reservationId, context);
-        if ('needs' in found) return found;
-        if (isUnsettled(found)) {
-          const outcome = 'hold' in found ? 'settled' : 'late';
-          const op = write(ledger, found, { settlementId, amountMicros: micros }, counted);
-          return { ops: [op], answer: counted === null ? outcome : 'duplicate' };
-        }
+      const isItsOwn = reservationId !== null && !isOfAnother(counted, reservationId);
+      const found = isItsOwn ? findReservation(ledger, reservationId, context) : NONE;
+      if ('needs' in found) return found;
+      if (isUnsettled(found)) {
+        const op = write(ledger, found, { settlementId, amountMicros: micros }, counted);
+        if (counted !== null) return { ops: [op], answer: duplicate(counted, found) };
+        const outcome = 'hold' in found ? 'settled' : 'late';
+        return { ops: [op], answer: { outcome, posting: postingOf('hold' in found ? found.hold : found.grant) } };
       }
-      if (counted !== null) return { ops: [], answer: 'duplicate' };
+      if (counted !== null) return { ops: [], answer: duplicate(counted, found) };
       const day = findDay(ledger, at);
-      if (isTooOld || day === undefined) return { ops: [], answer: 'too_old' };
-      const op: Op = { op: 'post', settlementId, day: day.start, agentId, planKey, micros };
+      if (isTooOld || day === undefined) return { ops: [], answer: { outcome: 'too_old', posting: null } };
+      const posting = { day: day.start, agentId, planKey };
+      const op: Op = { op: 'post', settlementId, ...posting, micros };
       applyOp(ledger, op);
-      return { ops: [op], answer: 'unreserved' };
+      return { ops: [op], answer: { outcome: 'unreserved', posting } };
     },
   };
 }
+
+const NONE: Found = { none: true };
 
 type Unsettled = { hold: Hold } | { grant: OpOf<'grant'>; end: OpOf<'expire'> };
 
@@ -114,6 +123,13 @@ function write(
       : { op: 'late', id: found.grant.id, expiresAt: found.end.expiresAt, ...common, ...postingOf(found.grant) };
   applyOp(ledger, op);
   return op;
+}
+
+/** Spend that was counted before. People may not have been told yet of what it reached. */
+function duplicate(counted: Op, found: Found): Posted {
+  const isPosted = counted.op === 'post' || counted.op === 'late';
+  const posting = isPosted ? counted : 'grant' in found ? found.grant : null;
+  return { outcome: 'duplicate', posting: posting && postingOf(posting) };
 }
 
 function postingOf({ day, agentId, planKey }: Posting): Posting {

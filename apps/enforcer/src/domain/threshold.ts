@@ -1,4 +1,3 @@
-import { findDay } from './day.ts';
 import type { Ask } from './decision.ts';
 import type { Op } from './journal.ts';
 import { applyOp, type Day, EMPTY_ACCOUNT, type Ledger } from './ledger.ts';
@@ -14,13 +13,13 @@ export interface ThresholdReached extends Limit {
   spentMicros: number;
 }
 
-/** Finds what has been reached on the running day and was not told yet. */
-export function findReached(limits: readonly Limit[]): Ask<ThresholdReached[]> {
+/** Finds what has been reached on the days that begin at `starts`, and was not told yet. */
+export function findReached(limits: readonly Limit[], starts: readonly number[]): Ask<ThresholdReached[]> {
   return {
     isFromLog: true,
-    decide(ledger, { now }) {
-      const day = findDay(ledger, now);
-      return { ops: [], answer: day === undefined ? [] : thresholdsReached(ledger, day, limits) };
+    decide(ledger) {
+      const days = ledger.days.filter(({ start }) => starts.includes(start));
+      return { ops: [], answer: days.flatMap((day) => thresholdsReached(ledger, day, limits)) };
     },
   };
 }

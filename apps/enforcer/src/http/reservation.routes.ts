@@ -38,7 +38,9 @@ Without a budget it is granted. The workspace is the one of the key.
 learn at once, or it was a \`dry_run\`.
 
 Choose one \`request_id\` for each call. For 24 hours, the same request gives the same reservation, so after any other
-answer, or none, ask again. The same \`request_id\` with another content is 409 (\`request_id_reused\`). A plan that is
+answer, or none, ask again. A repeated request gets the reservation as it is now: it holds the amount only while its
+\`state\` is \`held\`. The same \`request_id\` with another content, or after 24 hours, is 409
+(\`request_id_reused\`). A plan that is
 unknown or not active is 400. An agent that was never seen is registered.
 
 Each workspace has a quota of calls a second, and of open reservations. Above them the answer is 429 with
@@ -80,12 +82,14 @@ const notHeld = z.discriminatedUnion('decision', [
 
 export interface ReservationRouteDeps {
   reservations: Reservations;
-  authenticator: Authenticator<VerifiedKey>;
+  /** For calls that ask, and for those that end a reservation. */
+  access: Record<'asking' | 'ending', Authenticator<VerifiedKey>>;
 }
 
 /** What gateways ask before a call and say after it, with a workspace key. */
-export function createReservationRoutes({ reservations, authenticator }: ReservationRouteDeps): Route[] {
-  const common = { tag: TAG, access: authenticator, bodyLimitBytes: MAX_BODY_BYTES };
+export function createReservationRoutes({ reservations, access }: ReservationRouteDeps): Route[] {
+  const common = { tag: TAG, access: access.asking, bodyLimitBytes: MAX_BODY_BYTES };
+  const ending = { ...common, access: access.ending };
   const now = { 200: { description: 'The reservation as it is now', schema: reservationSchema } } as const;
   return [
     defineRoute({
@@ -98,7 +102,10 @@ export function createReservationRoutes({ reservations, authenticator }: Reserva
       body: reserveBody,
       responses: {
         200: { description: 'Nothing is held: the call is denied, or it was a `dry_run`', schema: notHeld },
-        201: { description: 'The call may spend, and the amount is held', schema: granted },
+        201: {
+          description: 'The call may spend, and the amount is held unless the request is repeated',
+          schema: granted,
+        },
       },
       handler: async ({ caller, body }) => {
         const { dry_run: dryRun } = body;
@@ -128,7 +135,7 @@ export function createReservationRoutes({ reservations, authenticator }: Reserva
       },
     }),
     defineRoute({
-      ...common,
+      ...ending,
       method: 'post',
       path: `${ONE}:settle`,
       operationId: 'settleReservation',
@@ -150,7 +157,7 @@ export function createReservationRoutes({ reservations, authenticator }: Reserva
       },
     }),
     defineRoute({
-      ...common,
+      ...ending,
       method: 'post',
       path: `${ONE}:release`,
       operationId: 'releaseReservation',

@@ -6,13 +6,14 @@ import { createMetrics } from '@tollkeeper/runtime';
 import { testLogger } from '@tollkeeper/testing';
 import { createMemoryJournal, createMemorySnapshots } from '../../test/memory.stores.ts';
 import { Reference } from '../../test/reference.ts';
+import { findDay } from '../domain/day.ts';
 import type { Ask } from '../domain/decision.ts';
 import { extend, read, release } from '../domain/hold.ts';
 import { reservationIdOf } from '../domain/journal.ts';
 import type { Limit } from '../domain/limit.ts';
 import { viewLimits } from '../domain/limit.view.ts';
 import { reserve } from '../domain/reserve.ts';
-import { post, settle } from '../domain/settle.ts';
+import { post, type Posted, settle } from '../domain/settle.ts';
 import { findReached, tell } from '../domain/threshold.ts';
 import { createLedgerMetrics } from './ledger.metrics.ts';
 import { createWorkspaceLedger } from './workspace.ledger.ts';
@@ -55,6 +56,16 @@ interface Step {
   ask: Ask<unknown>;
   /** What the reference answers. Called when all steps before it were. */
   expected: () => unknown;
+}
+
+function outcomeOf(ask: Ask<Posted>): Ask<Posted['outcome']> {
+  return {
+    ...ask,
+    decide(ledger, context) {
+      const decided = ask.decide(ledger, context);
+      return 'ops' in decided ? { ops: decided.ops, answer: decided.answer.outcome } : decided;
+    },
+  };
 }
 
 async function live(seed: number): Promise<void> {
@@ -104,7 +115,7 @@ async function live(seed: number): Promise<void> {
     agentId: pick(AGENTS),
     runId: `run-${next(2)}`,
     planKey: pick(PLANS),
-    amountMicros: 1 + next(80),
+    amountMicros: next(80),
     ttlSeconds: pick([10, 60, 600, 3600]),
   });
   const anyRequestId = () => `request-${next(7)}`;
@@ -176,7 +187,7 @@ async function live(seed: number): Promise<void> {
         };
         return {
           what: `post ${JSON.stringify(spend)}`,
-          ask: post(spend, reference.now),
+          ask: outcomeOf(post(spend, reference.now)),
           expected: () => reference.post(spend),
         };
       }
@@ -186,12 +197,11 @@ async function live(seed: number): Promise<void> {
       }
       case 'tell': {
         const limits = limitsOf(names);
-        const found = findReached(limits);
         // As one ask, so that it is decided in its turn and on the newest ledger.
         const ask: Ask<unknown> = {
           decide(ledger, context) {
             if (!context.isNewest) return { needs: { newest: true } };
-            const reached = found.decide(ledger, context);
+            const reached = findReached(limits, [findDay(ledger, context.now)!.start]).decide(ledger, context);
             if (!('ops' in reached)) return reached;
             const told = tell(reached.answer).decide(ledger, context);
             return 'ops' in told ? { ops: told.ops, answer: reached.answer } : told;

@@ -5,8 +5,8 @@ import type { OverspendCause } from '../domain/limit.ts';
 
 /** What the work on ledgers tells of itself. */
 export interface LedgerMetrics {
-  /** Call what it returns at the end of the turn. */
-  beginTurn(): () => void;
+  /** A turn is over, whose first request came so many milliseconds ago. */
+  turnEnded(ms: number): void;
   lostRace(): void;
   /** An op that this replica has written, before it is applied. */
   committed(ledger: Ledger, op: Op): void;
@@ -15,7 +15,7 @@ export interface LedgerMetrics {
 export function createLedgerMetrics(metrics: Metrics): LedgerMetrics {
   const turns = metrics.histogram({
     name: 'enforcer_turn_duration_seconds',
-    help: 'Time to decide the waiting requests of a workspace and to write them into its journal',
+    help: 'Time from the first of the requests that are decided together to their entry in the journal',
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5],
   });
   const lost = metrics.counter({
@@ -29,7 +29,7 @@ export function createLedgerMetrics(metrics: Metrics): LedgerMetrics {
   });
 
   return {
-    beginTurn: () => turns.startTimer(),
+    turnEnded: (ms) => turns.observe(ms / 1000),
     lostRace: () => lost.inc(),
     committed(ledger, op) {
       const [cause, micros] = beyondHold(ledger, op);

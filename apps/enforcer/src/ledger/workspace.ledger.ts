@@ -60,6 +60,8 @@ export interface WorkspaceLedger {
 
 interface Waiting {
   ask: Ask<unknown>;
+  /** By `performance.now()`. */
+  since: number;
   resolve(answer: unknown): void;
   reject(error: unknown): void;
 }
@@ -77,6 +79,8 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
   let ledger: LedgerState | undefined;
   let seq = 0;
   let saved = { seq: 0, at: clock() };
+  /** How many of the queue are not of the log. */
+  let asking = 0;
   let isRunning = false;
   let othersSeenAt = -Infinity;
   let turnsInARow = 0;
@@ -252,13 +256,13 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
     isRunning = true;
     while (queue.length > 0) {
       const batch = queue.splice(0, MAX_BATCH);
-      const ended = metrics.beginTurn();
+      for (const { ask } of batch) if (ask.isFromLog !== true) asking -= 1;
       try {
         await turn(batch);
       } catch (error) {
         for (const { reject } of batch) reject(error);
       }
-      ended();
+      metrics.turnEnded(performance.now() - batch[0]!.since);
       if (queue.length > 0) await letOthersPass();
     }
     isRunning = false;
@@ -266,12 +270,13 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
 
   function submit<Answer>(ask: Ask<Answer>): Promise<Answer> {
     return new Promise<Answer>((resolve, reject) => {
-      if (queue.length >= MAX_WAITING && ask.isFromLog !== true) {
+      if (ask.isFromLog !== true && asking >= MAX_WAITING) {
         const message = 'Too many requests of this workspace are waiting. Try again shortly.';
         reject(new AppError('service_unavailable', message, { retryAfterSeconds: 1 }));
         return;
       }
-      queue.push({ ask, resolve: resolve as (answer: unknown) => void, reject });
+      if (ask.isFromLog !== true) asking += 1;
+      queue.push({ ask, since: performance.now(), resolve: resolve as (answer: unknown) => void, reject });
       // Requests that arrive in the same turn of the event loop are decided together.
       if (!isRunning) {
         isRunning = true;

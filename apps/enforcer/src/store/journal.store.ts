@@ -8,7 +8,7 @@ import type { GrantReader, PlacedGrant } from '../domain/reservation.list.ts';
 /** Days that the journal reaches back: longer than reservations can be asked for, and settlements are recognised. */
 const KEEP_SECONDS = 4 * 86_400;
 /** Entries and grants that are listed at a time. */
-const READ_ENTRIES = 20;
+const READ_ENTRIES = 50;
 const MAX_GRANTS = 500;
 /** Milliseconds after which an operation is given up. */
 const TIMEOUT_MS = 5_000;
@@ -83,13 +83,13 @@ export function createJournalStore(connection: Connection): JournalStore {
     async grantsBefore(tenantId, place, since) {
       const { seq, index } = place ?? { seq: MAX_SEQ, index: 0 };
       const found = await entries
-        .find({ _id: { $gt: idOf(tenantId, 0), $lte: idOf(tenantId, seq) }, at: { $gte: new Date(since) } }, reading)
-        .hint({ _id: 1 })
+        .find({ _id: { $gt: idOf(tenantId, 0), $lte: idOf(tenantId, seq) } }, reading)
         .project<StoredEntry>({ keys: 0 })
         .sort({ _id: -1 })
         .limit(READ_ENTRIES)
         .toArray();
-      const grants = found.map(toEntry).flatMap((entry) =>
+      const recent = found.map(toEntry).filter((entry) => entry.at >= since);
+      const grants = recent.flatMap((entry) =>
         entry.ops
           .map((grant, at) => ({ seq: entry.seq, index: at, grant }))
           .filter((placed): placed is PlacedGrant => placed.grant.op === 'grant')
@@ -100,9 +100,8 @@ export function createJournalStore(connection: Connection): JournalStore {
         const chosen = grants.slice(0, MAX_GRANTS);
         return { grants: chosen, next: chosen.at(-1)! };
       }
-      const oldest = found.at(-1);
-      const isEnd = oldest === undefined || found.length < READ_ENTRIES;
-      return { grants, next: isEnd ? null : { seq: toEntry(oldest).seq, index: 0 } };
+      const isEnd = recent.length < READ_ENTRIES;
+      return { grants, next: isEnd ? null : { seq: recent.at(-1)!.seq, index: 0 } };
     },
 
     async find(tenantId, keys) {

@@ -12,12 +12,15 @@ import type { EventIntake } from '../domain/event.intake.ts';
 
 const MAX_BODY_BYTES = 5 * 1024 * 1024;
 
+/** Readers count an event once by its source and id, so nobody else may take those of Tollkeeper's own events. */
+const OWN_SOURCES = 'tollkeeper/';
+
 const DESCRIPTION = `Takes one CloudEvents 1.0 event (\`application/cloudevents+json\`) or 1 to 1000 of them
 (\`application/cloudevents-batch+json\`), at most 5 MiB. The workspace is the one of the key.
 
 202 means that the events are stored durably. If one event is not valid, none of the batch is taken; the paths in
 \`details\` begin with its index.
-An event is unique by \`source\` and \`id\` and counts once, so after any other answer, or none, sending again is safe.
+A \`source\` must not begin with \`tollkeeper/\`. An event is unique by \`source\` and \`id\` and counts once, so after any other answer, or none, sending again is safe.
 
 Each workspace has a quota of events a second, and may send more at once after a pause. Above its quota the answer is
 429 with \`Retry-After\`.`;
@@ -33,6 +36,14 @@ export interface EventRouteDeps {
 /** Event ingestion, with a workspace key. */
 export function createEventRoutes({ intake, authenticator, quota, clock }: EventRouteDeps): Route[] {
   const event = gatewayEventSchema.check(({ value, issues }) => {
+    if (value.source.startsWith(OWN_SOURCES)) {
+      issues.push({
+        code: 'custom',
+        input: value.source,
+        path: ['source'],
+        message: `must not begin with ${OWN_SOURCES}, since Tollkeeper's own events do`,
+      });
+    }
     if (Date.parse(value.time) <= clock() + MAX_EVENT_TIME_AHEAD_MS) return;
     const now = new Date(clock()).toISOString();
     issues.push({

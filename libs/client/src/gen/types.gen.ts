@@ -3355,7 +3355,7 @@ export type ReserveResponses = {
         decision: 'allowed';
     } & DryRun);
     /**
-     * The call may spend, and the amount is held
+     * The call may spend, and the amount is held unless the request is repeated
      */
     201: GrantedCall;
 };

@@ -44,7 +44,9 @@ export interface ProtoGrpcType {
          * be decided. After UNAVAILABLE, nothing or everything was done: a repeated call tells.
          * 
          * The trailing metadata `tollkeeper-error-bin` of an error is JSON in UTF-8: `code` is the stable code that the HTTP
-         * API answers too, `details` lists the fields that are wrong, `retryAfterSeconds` says when to try again.
+         * API answers too, `details` lists the fields that are wrong, `retryAfterSeconds` says when to try again. A request
+         * that is too large is RESOURCE_EXHAUSTED without it, and is not to be repeated. The trailing metadata `x-request-id`
+         * is the id of the request, as in the logs.
          */
         EnforcerService: SubtypeConstructor<typeof grpc.Client, _tollkeeper_enforcer_v1_EnforcerServiceClient> & { service: _tollkeeper_enforcer_v1_EnforcerServiceDefinition }
         ExtendRequest: MessageTypeDefinition<_tollkeeper_enforcer_v1_ExtendRequest, _tollkeeper_enforcer_v1_ExtendRequest__Output>

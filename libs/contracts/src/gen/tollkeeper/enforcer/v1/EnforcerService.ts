@@ -25,7 +25,9 @@ import type { SettleResponse as _tollkeeper_enforcer_v1_SettleResponse, SettleRe
  * be decided. After UNAVAILABLE, nothing or everything was done: a repeated call tells.
  * 
  * The trailing metadata `tollkeeper-error-bin` of an error is JSON in UTF-8: `code` is the stable code that the HTTP
- * API answers too, `details` lists the fields that are wrong, `retryAfterSeconds` says when to try again.
+ * API answers too, `details` lists the fields that are wrong, `retryAfterSeconds` says when to try again. A request
+ * that is too large is RESOURCE_EXHAUSTED without it, and is not to be repeated. The trailing metadata `x-request-id`
+ * is the id of the request, as in the logs.
  */
 export interface EnforcerServiceClient extends grpc.Client {
   /**
@@ -79,9 +81,9 @@ export interface EnforcerServiceClient extends grpc.Client {
    * Asks whether a call may spend, and holds the amount if it may. A denial is an answer, not an error. Nothing is
    * allowed that is not durable.
    * 
-   * For 24 hours, a repeated `request_id` answers the same reservation; with another content it is ALREADY_EXISTS
-   * (`request_id_reused`). INVALID_ARGUMENT for a plan that is unknown or not active. RESOURCE_EXHAUSTED when the
-   * workspace has too many open reservations. An agent that was never seen is registered.
+   * For 24 hours, a repeated `request_id` answers the same reservation, as it is then. With another content, or later,
+   * it is ALREADY_EXISTS (`request_id_reused`). INVALID_ARGUMENT for a plan that is unknown or not active.
+   * RESOURCE_EXHAUSTED when the workspace has too many open reservations. An agent that was never seen is registered.
    */
   Reserve(argument: _tollkeeper_enforcer_v1_ReserveRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReserveResponse__Output>): grpc.ClientUnaryCall;
   Reserve(argument: _tollkeeper_enforcer_v1_ReserveRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReserveResponse__Output>): grpc.ClientUnaryCall;
@@ -91,9 +93,9 @@ export interface EnforcerServiceClient extends grpc.Client {
    * Asks whether a call may spend, and holds the amount if it may. A denial is an answer, not an error. Nothing is
    * allowed that is not durable.
    * 
-   * For 24 hours, a repeated `request_id` answers the same reservation; with another content it is ALREADY_EXISTS
-   * (`request_id_reused`). INVALID_ARGUMENT for a plan that is unknown or not active. RESOURCE_EXHAUSTED when the
-   * workspace has too many open reservations. An agent that was never seen is registered.
+   * For 24 hours, a repeated `request_id` answers the same reservation, as it is then. With another content, or later,
+   * it is ALREADY_EXISTS (`request_id_reused`). INVALID_ARGUMENT for a plan that is unknown or not active.
+   * RESOURCE_EXHAUSTED when the workspace has too many open reservations. An agent that was never seen is registered.
    */
   reserve(argument: _tollkeeper_enforcer_v1_ReserveRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReserveResponse__Output>): grpc.ClientUnaryCall;
   reserve(argument: _tollkeeper_enforcer_v1_ReserveRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReserveResponse__Output>): grpc.ClientUnaryCall;
@@ -137,7 +139,9 @@ export interface EnforcerServiceClient extends grpc.Client {
  * be decided. After UNAVAILABLE, nothing or everything was done: a repeated call tells.
  * 
  * The trailing metadata `tollkeeper-error-bin` of an error is JSON in UTF-8: `code` is the stable code that the HTTP
- * API answers too, `details` lists the fields that are wrong, `retryAfterSeconds` says when to try again.
+ * API answers too, `details` lists the fields that are wrong, `retryAfterSeconds` says when to try again. A request
+ * that is too large is RESOURCE_EXHAUSTED without it, and is not to be repeated. The trailing metadata `x-request-id`
+ * is the id of the request, as in the logs.
  */
 export interface EnforcerServiceHandlers extends grpc.UntypedServiceImplementation {
   /**
@@ -160,9 +164,9 @@ export interface EnforcerServiceHandlers extends grpc.UntypedServiceImplementati
    * Asks whether a call may spend, and holds the amount if it may. A denial is an answer, not an error. Nothing is
    * allowed that is not durable.
    * 
-   * For 24 hours, a repeated `request_id` answers the same reservation; with another content it is ALREADY_EXISTS
-   * (`request_id_reused`). INVALID_ARGUMENT for a plan that is unknown or not active. RESOURCE_EXHAUSTED when the
-   * workspace has too many open reservations. An agent that was never seen is registered.
+   * For 24 hours, a repeated `request_id` answers the same reservation, as it is then. With another content, or later,
+   * it is ALREADY_EXISTS (`request_id_reused`). INVALID_ARGUMENT for a plan that is unknown or not active.
+   * RESOURCE_EXHAUSTED when the workspace has too many open reservations. An agent that was never seen is registered.
    */
   Reserve: grpc.handleUnaryCall<_tollkeeper_enforcer_v1_ReserveRequest__Output, _tollkeeper_enforcer_v1_ReserveResponse>;
   

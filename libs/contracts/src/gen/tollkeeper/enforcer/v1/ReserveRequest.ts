@@ -15,7 +15,7 @@ export interface ReserveRequest {
    */
   'planKey'?: (string);
   /**
-   * What the call may cost at most, in USD micros, 0 to 9007199254740991.
+   * What the call may cost at most, in USD micros, 0 to 9007199254740991. Must be given.
    */
   'amountMicros'?: (number | string | Long);
   /**
@@ -27,6 +27,7 @@ export interface ReserveRequest {
    */
   'dryRun'?: (boolean);
   '_planKey'?: "planKey";
+  '_amountMicros'?: "amountMicros";
   '_ttlSeconds'?: "ttlSeconds";
 }
 
@@ -43,9 +44,9 @@ export interface ReserveRequest__Output {
    */
   'planKey'?: (string);
   /**
-   * What the call may cost at most, in USD micros, 0 to 9007199254740991.
+   * What the call may cost at most, in USD micros, 0 to 9007199254740991. Must be given.
    */
-  'amountMicros': (string);
+  'amountMicros'?: (string);
   /**
    * How long it is held, 10 to 3600; 600 unless given. Longer than the call takes.
    */
@@ -55,5 +56,6 @@ export interface ReserveRequest__Output {
    */
   'dryRun': (boolean);
   '_planKey'?: "planKey";
+  '_amountMicros'?: "amountMicros";
   '_ttlSeconds'?: "ttlSeconds";
 }

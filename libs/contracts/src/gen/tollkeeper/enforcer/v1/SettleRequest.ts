@@ -9,13 +9,14 @@ export interface SettleRequest {
    */
   'settlementId'?: (string);
   /**
-   * What the call has cost, in USD micros, 0 to 9007199254740991.
+   * What the call has cost, in USD micros, 0 to 9007199254740991. Must be given, so that none is free by mistake.
    */
   'amountMicros'?: (number | string | Long);
   'model'?: (string);
   'provider'?: (string);
   'inputTokens'?: (number | string | Long);
   'outputTokens'?: (number | string | Long);
+  '_amountMicros'?: "amountMicros";
   '_model'?: "model";
   '_provider'?: "provider";
   '_inputTokens'?: "inputTokens";
@@ -29,13 +30,14 @@ export interface SettleRequest__Output {
    */
   'settlementId': (string);
   /**
-   * What the call has cost, in USD micros, 0 to 9007199254740991.
+   * What the call has cost, in USD micros, 0 to 9007199254740991. Must be given, so that none is free by mistake.
    */
-  'amountMicros': (string);
+  'amountMicros'?: (string);
   'model'?: (string);
   'provider'?: (string);
   'inputTokens'?: (string);
   'outputTokens'?: (string);
+  '_amountMicros'?: "amountMicros";
   '_model'?: "model";
   '_provider'?: "provider";
   '_inputTokens'?: "inputTokens";

@@ -1,0 +1,105 @@
+import type { Clock, TenantId } from '@tollkeeper/kernel';
+import type { Component, Logger } from '@tollkeeper/runtime';
+import { thresholdReached } from '../domain/enforcement.events.ts';
+import type { Posting } from '../domain/journal.ts';
+import type { Limit } from '../domain/limit.ts';
+import type { LimitSource } from '../domain/peers.ts';
+import type { AppendEvents, Submit } from '../domain/reservation.use-cases.ts';
+import { findReached, tell } from '../domain/threshold.ts';
+
+/** How often accounts whose limits were not known are looked at again. */
+const AGAIN_MS = 2_000;
+/** Most accounts that wait for their limits. Of further ones the next spend finds what was reached. */
+const MAX_WAITING = 100_000;
+
+export interface ThresholdTellerDeps {
+  submit: Submit;
+  append: AppendEvents;
+  limits: LimitSource;
+  clock: Clock;
+  logger: Logger;
+}
+
+/** Tells of the limits that spend has reached. */
+export interface ThresholdTeller extends Component {
+  /**
+   * Looks at the accounts that were posted to, each on its day. Resolves when the events are in the log. What has to
+   * wait for budgets is told later, until this process ends. Rejects while the log or MongoDB is away.
+   */
+  tellOf(tenantId: TenantId, postings: readonly Posting[]): Promise<void>;
+}
+
+export function createThresholdTeller(deps: ThresholdTellerDeps): ThresholdTeller {
+  const { submit, append, limits, clock, logger } = deps;
+  /** By workspace, and by what it says. */
+  const waiting = new Map<TenantId, Map<string, Posting>>();
+  let waitingCount = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  /** Null while nobody knows the limits. */
+  async function limitsOf(tenantId: TenantId, postings: readonly Posting[]): Promise<Limit[] | null> {
+    const agentIds = [...new Set(postings.map(({ agentId }) => agentId))];
+    const planKeys = [...new Set(postings.flatMap(({ planKey }) => planKey ?? []))];
+    try {
+      return await limits.of(tenantId, { agentIds, planKeys });
+    } catch (err) {
+      if (!waiting.has(tenantId)) {
+        logger.warn({ err, tenant_id: tenantId }, 'people are told of the limits of a workspace once budgets answers');
+      }
+      return null;
+    }
+  }
+
+  function wait(tenantId: TenantId, postings: readonly Posting[]): void {
+    const ofWorkspace = waiting.get(tenantId) ?? new Map<string, Posting>();
+    waiting.set(tenantId, ofWorkspace);
+    for (const posting of postings) {
+      const key = JSON.stringify([posting.day, posting.agentId, posting.planKey]);
+      if (waitingCount >= MAX_WAITING || ofWorkspace.has(key)) continue;
+      ofWorkspace.set(key, posting);
+      waitingCount += 1;
+    }
+  }
+
+  async function tellOf(tenantId: TenantId, postings: readonly Posting[]): Promise<void> {
+    if (postings.length === 0) return;
+    const set = await limitsOf(tenantId, postings);
+    if (set === null) return wait(tenantId, postings);
+    const days = [...new Set(postings.map(({ day }) => day))];
+    const reached = set.length === 0 ? [] : await submit(tenantId, findReached(set, days));
+    if (reached.length === 0) return;
+    await append(
+      tenantId,
+      reached.map((threshold) => thresholdReached(tenantId, threshold, clock())),
+    );
+    await submit(tenantId, tell(reached));
+  }
+
+  async function tellAgain(): Promise<void> {
+    for (const [tenantId, postings] of [...waiting]) {
+      waiting.delete(tenantId);
+      waitingCount -= postings.size;
+      await tellOf(tenantId, [...postings.values()]).catch((err: unknown) => {
+        logger.warn(
+          { err, tenant_id: tenantId },
+          'people could not be told of the limits of a workspace; it is tried again',
+        );
+        wait(tenantId, [...postings.values()]);
+      });
+    }
+    timer?.refresh();
+  }
+
+  return {
+    name: 'threshold-teller',
+    tellOf,
+    async start() {
+      timer = setTimeout(() => void tellAgain(), AGAIN_MS);
+      timer.unref();
+    },
+    async stop() {
+      clearTimeout(timer);
+      timer = undefined;
+    },
+  };
+}
