@@ -1,17 +1,22 @@
-// `npm run faults:enforcer -- 1000000`: kills replicas of the enforcer and the primary of its MongoDB under calls, and
-// prints the tables of docs/faults.md.
+// `npm run faults:enforcer -- 1000000 12`: so many calls and kills. Of three kills, two are of a replica of the enforcer
+// and one of the primary of its MongoDB. Prints the tables of docs/faults.md.
 import { runFaults } from './fault.run.ts';
 
 const writeLine = (to: NodeJS.WriteStream, line: string) => void to.write(`${line}\n`);
 const calls = Number(process.argv[2] ?? 100_000);
-if (!Number.isSafeInteger(calls) || calls < 1000) {
-  writeLine(process.stderr, 'Say how many calls to make, 1000 at least: npm run faults:enforcer -- 100000');
+const kills = Number(process.argv[3] ?? 6);
+if (!Number.isSafeInteger(calls) || calls < 1000 || !Number.isSafeInteger(kills) || kills < 0) {
+  writeLine(
+    process.stderr,
+    'Say how many calls to make, 1000 at least, and kills: npm run faults:enforcer -- 100000 12',
+  );
   process.exit(2);
 }
 const report = await runFaults({
   calls,
-  kills: { replica: 3, primary: 1 },
+  kills: { replica: kills - Math.floor(kills / 3), primary: Math.floor(kills / 3) },
   seed: Date.now(),
+  log: 'kafka',
   onProgress: (line) => writeLine(process.stderr, line),
 });
 writeLine(process.stdout, report.tables);

@@ -4,12 +4,12 @@ import { encodeGatewayEvent, GATEWAY_EVENTS_TOPIC } from '@tollkeeper/contracts'
 import type { EventLog } from '@tollkeeper/event-log';
 import { newId, type TenantId } from '@tollkeeper/kernel';
 import { compareLimits, type Expected, type Sums } from './fault.expectations.ts';
-import { killPrimary, type Stage, startStage } from './fault.stage.ts';
+import { killPrimary, type LogKind, type Stage, startStage } from './fault.stage.ts';
 import { type Kill, tablesOf } from './fault.tables.ts';
 
 const CALLERS = 16;
-/** Workspaces that are worked on at a time. */
-const WORKSPACES = 3;
+/** Workspaces that are worked on at a time. With one, all callers and replicas meet in one journal. */
+const WORKSPACES = 1;
 /** A workspace gets so many calls. Its limits are full after about half of them. */
 const CALLS_OF_WORKSPACE = 500;
 /** Most reservations that a caller has open in a workspace. */
@@ -31,6 +31,7 @@ export interface FaultRunOptions {
   /** How often a replica is killed, and how often the primary of MongoDB, evenly over the run. */
   kills: { replica: number; primary: number };
   seed: number;
+  log: LogKind;
   onProgress?: (line: string) => void;
 }
 
@@ -93,10 +94,10 @@ interface Open {
  * MongoDB are killed. Each caller repeats a call without an answer until it has one. So in the end it is known to the
  * micro what each limit must say.
  */
-export async function runFaults({ calls, kills, seed, onProgress = () => {} }: FaultRunOptions): Promise<FaultReport> {
-  const stage = await startStage();
+export async function runFaults({ onProgress = () => {}, ...options }: FaultRunOptions): Promise<FaultReport> {
+  const stage = await startStage(options.log);
   try {
-    return await drive(stage, { calls, kills, seed, onProgress });
+    return await drive(stage, { ...options, onProgress });
   } finally {
     await stage.stop();
   }

@@ -7,6 +7,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { GATEWAY_EVENTS_TOPIC_OPTIONS } from '@tollkeeper/contracts';
 import { type EmbeddedMongo, startEmbeddedMongo } from '@tollkeeper/embedded-mongo';
 import { createConfiguredEventLog } from '@tollkeeper/event-log';
+import { startKafka } from '@tollkeeper/kafka';
 import { freePort, killWithOwner } from '@tollkeeper/managed-process';
 import { createLogger, createMetrics } from '@tollkeeper/runtime';
 import { createKeysStandIn } from '@tollkeeper/testing/keys-stand-in';
@@ -20,8 +21,11 @@ const PATIENCE_MS = 180_000;
 
 export type Stage = Awaited<ReturnType<typeof startStage>>;
 
+/** Where the event log is: with the journal in MongoDB, or, as with replicas in production, in Kafka. */
+export type LogKind = 'mongo' | 'kafka';
+
 /** Three replicas of the service on three members of MongoDB, with its peers in this process. */
-export async function startStage() {
+export async function startStage(logKind: LogKind) {
   const logger = createLogger({ service: 'faults', level: 'silent' });
   const directory = await mkdtemp(join(tmpdir(), 'tollkeeper-faults-'));
   const mongo = await startEmbeddedMongo({ dataDirectory: directory, members: 3, cacheSizeMb: 128 });
@@ -30,11 +34,14 @@ export async function startStage() {
   const issued = createKeysStandIn();
   const keys = createPeers(logger, [issued.service]);
   await Promise.all([budgets.start(), identity.start(), keys.start()]);
-  const metrics = createMetrics('faults');
+  const kafka = logKind === 'kafka' ? await startKafka({ dataDirectory: join(directory, 'kafka') }) : null;
   const eventLog = createConfiguredEventLog({
-    config: { EVENT_LOG_MONGODB_URI: mongo.uri, EVENT_LOG_DATABASE: 'tollkeeper_log' },
+    config:
+      kafka === null
+        ? { EVENT_LOG_MONGODB_URI: mongo.uri }
+        : { KAFKA_BROKERS: [kafka.brokers], KAFKA_REPLICATION_FACTOR: 1 },
     logger,
-    metrics,
+    metrics: createMetrics('faults'),
   });
   await eventLog.start();
   await eventLog.ensureTopic(GATEWAY_EVENTS_TOPIC_OPTIONS);
@@ -42,7 +49,10 @@ export async function startStage() {
   const env = {
     PATH: process.env['PATH'],
     ...{ HOST: '127.0.0.1', LOG_LEVEL: 'error', CALLER_TOKEN_SECRET, DRAIN_DELAY_MS: '0' },
-    ...{ MONGODB_URI: mongo.uri, EVENT_LOG_MONGODB_URI: mongo.uri },
+    MONGODB_URI: mongo.uri,
+    ...(kafka === null
+      ? { EVENT_LOG_MONGODB_URI: mongo.uri }
+      : { KAFKA_BROKERS: kafka.brokers, KAFKA_REPLICATION_FACTOR: '1' }),
     ...{ KEYS_GRPC: keys.address, BUDGETS_GRPC: budgets.address, IDENTITY_GRPC: identity.address },
     ...{ WORKSPACE_CALLS_PER_SECOND: '1000000', WORKSPACE_BURST_CALLS: '1000000' },
   };
@@ -53,6 +63,7 @@ export async function startStage() {
       await Promise.all(replicas.map((replica) => replica.kill('SIGTERM')));
       await eventLog.stop();
       await Promise.all([budgets.stop(), identity.stop(), keys.stop()]);
+      await kafka?.stop();
       await mongo.stop();
       await rm(directory, { recursive: true, force: true });
     },
