@@ -39,6 +39,11 @@ EVENTS_PER_REQUEST = 500
 MAX_EVENT_AGE_SECONDS = 3600
 MAX_PAUSE_SECONDS = 30
 MAX_MICROS = 2**53 - 1
+# How long, and for how many calls, a hold that is not needed is looked for and released.
+RELEASE_SECONDS = 60
+MAX_RELEASES = 1000
+# Behind this, Tollkeeper decides no more about a request that it got.
+DECISION_SECONDS = 2
 # The clients of OpenAI and Anthropic would repeat a 429 by themselves, only to be denied again.
 NO_RETRY = {"x-should-retry": "false"}
 
@@ -47,6 +52,16 @@ def setting(name, default=None):
     value = os.environ.get(f"TOLLKEEPER_{name}") or default
     if value is None:
         raise RuntimeError(f"TOLLKEEPER_{name} must be set")
+    return value
+
+
+def number(name, default, low, high):
+    try:
+        value = float(setting(name, default))
+    except ValueError:
+        value = math.nan
+    if not low <= value <= high:
+        raise RuntimeError(f"TOLLKEEPER_{name} must be a number from {low} to {high}")
     return value
 
 
@@ -64,6 +79,8 @@ class Call:
     is_priced: bool
     # None when it was let through while Tollkeeper was away.
     reservation_id: Optional[str] = None
+    # Whether what it cost is said, or that it cost nothing.
+    is_over: bool = False
 
 
 class Unavailable(Exception):
@@ -76,10 +93,10 @@ class Tollkeeper(CustomLogger):
         self.on_unavailable = setting("ON_UNAVAILABLE", "deny")
         if self.on_unavailable not in ("deny", "allow"):
             raise RuntimeError("TOLLKEEPER_ON_UNAVAILABLE must be deny or allow")
-        self.timeout_seconds = float(setting("TIMEOUT_SECONDS", "1.5"))
-        self.ttl_seconds = int(setting("TTL_SECONDS", "600"))
-        self.default_micros = int(setting("DEFAULT_ESTIMATE_MICROS", "100000"))
-        self.default_output_tokens = int(setting("DEFAULT_OUTPUT_TOKENS", "0"))
+        self.timeout_seconds = number("TIMEOUT_SECONDS", "1.5", 0.1, 60)
+        self.ttl_seconds = int(number("TTL_SECONDS", "600", 10, 3600))
+        self.default_micros = int(number("DEFAULT_ESTIMATE_MICROS", "100000", 0, MAX_MICROS))
+        self.default_output_tokens = int(number("DEFAULT_OUTPUT_TOKENS", "0", 0, 10**9))
         self.default_agent = setting("DEFAULT_AGENT", "litellm")
         self.agent_field = setting("AGENT_FIELD", "")
         self.run_field = setting("RUN_FIELD", "run_id")
@@ -94,6 +111,7 @@ class Tollkeeper(CustomLogger):
         self.reporter = None
         # The event loop holds tasks weakly.
         self.tasks = set()
+        self.releases = 0
 
     async def async_pre_call_hook(self, user_api_key_dict, cache, data, call_type):
         # Files, batches and the like name no model, and cost nothing by themselves.
@@ -106,9 +124,16 @@ class Tollkeeper(CustomLogger):
             call.reservation_id = await self.reserve(call)
         except Unavailable as error:
             log.warning("no decision about a call of %s: %s", call.agent_id, error)
-            if self.on_unavailable == "deny":
+            call.is_over = self.on_unavailable == "deny"
+            self.free(self.find_hold(call))
+            if call.is_over:
                 message = "The budgets cannot be checked now, so the call was not made. Try again soon."
                 raise refusal(503, message, "service_unavailable", {"Retry-After": "1"}) from None
+        except asyncio.CancelledError:
+            # The client went away before there was a decision.
+            call.is_over = True
+            self.free(self.find_hold(call))
+            raise
         name = "litellm_metadata" if isinstance(data.get("litellm_metadata"), dict) else "metadata"
         if not isinstance(data.get(name), dict):
             data[name] = {}
@@ -120,8 +145,8 @@ class Tollkeeper(CustomLogger):
         call = call_of(kwargs.get("litellm_params"))
         if call is not None:
             cost = kwargs.get("response_cost") or 0
-            # LiteLLM says 0 of what it has no price of, too.
-            is_known = cost > 0 or call.is_priced or kwargs.get("cache_hit")
+            # LiteLLM says 0 of what it has no price of, too, such as the model of a fallback.
+            is_known = cost > 0 or kwargs.get("cache_hit") or (call.is_priced and was_priced(kwargs))
             await self.settle(call, spend_of(call, kwargs, to_micros(cost) if is_known else call.amount_micros))
 
     async def async_post_call_failure_hook(
@@ -132,8 +157,10 @@ class Tollkeeper(CustomLogger):
         if call is not None:
             # A stream that broke off has cost something. LiteLLM writes this field; a request cannot bring it along.
             cost = (request_data.get("standard_logging_object") or {}).get("response_cost") or 0
-            spent = self.settle(call, spend_of(call, request_data, to_micros(cost))) if cost > 0 else None
-            self.in_background(spent or self.release(call))
+            if cost > 0:
+                self.in_background(self.settle(call, spend_of(call, request_data, to_micros(cost))))
+            else:
+                self.release(call)
 
     async def async_post_call_streaming_iterator_hook(self, user_api_key_dict, response, request_data):
         is_silent = True
@@ -145,11 +172,13 @@ class Tollkeeper(CustomLogger):
             # The client went away. If nothing had come yet, LiteLLM calls no other hook.
             call = call_of(request_data)
             if is_silent and call is not None:
-                self.in_background(self.release(call))
+                self.release(call)
             raise
 
     def new_call(self, user, data, estimate):
         def field(name, default):
+            if not name:
+                return default
             # What the owner of the proxy wrote to the key goes before what the request says.
             for source in (user.metadata, data.get("litellm_metadata"), data.get("metadata")):
                 value = source.get(name) if isinstance(source, dict) else None
@@ -193,13 +222,14 @@ class Tollkeeper(CustomLogger):
 
     async def reserve(self, call):
         """The id of the reservation. Raises the refusal for the client, or Unavailable."""
-        body = {"request_id": call.id, "amount_micros": call.amount_micros, "ttl_seconds": self.ttl_seconds}
         try:
-            request = self.http.post("/reservations", json={**body, **whose(call)})
+            request = self.http.post("/reservations", json=self.request_of(call))
             answer = await asyncio.wait_for(request, self.timeout_seconds)
             status, content = answer.status_code, answer.json()
-            if status == 201:
+            if status == 201 and content["reservation"]["state"] == "held":
                 return content["reservation"]["id"]
+            if status == 201:
+                raise Unavailable("the reservation is over")
             if status == 200:
                 denial = content["denial"]
                 headers = {**NO_RETRY, "Retry-After": str(seconds_until(denial["resets_at"]))}
@@ -218,7 +248,12 @@ class Tollkeeper(CustomLogger):
             raise refusal(503, "This proxy may not ask for budgets.", "service_unavailable", NO_RETRY)
         raise Unavailable(f"status {status}")
 
+    def request_of(self, call):
+        body = {"request_id": call.id, "amount_micros": call.amount_micros, "ttl_seconds": self.ttl_seconds}
+        return {**body, **whose(call)}
+
     async def settle(self, call, spend):
+        call.is_over = True
         is_settled = False
         try:
             if call.reservation_id is not None:
@@ -230,11 +265,49 @@ class Tollkeeper(CustomLogger):
             if not is_settled:
                 self.report(call, spend)
 
-    async def release(self, call):
-        """A hold that cannot be released ends with its time."""
+    def release(self, call):
+        call.is_over = True
         if call.reservation_id is not None:
+            self.free(self.post_release(call.reservation_id))
+
+    async def post_release(self, reservation_id):
+        await self.try_for_a_minute(f"/reservations/{reservation_id}:release", None)
+
+    async def find_hold(self, call):
+        """Of a request without an answer. It may be held all the same: then the call has it, or it is released."""
+        await asyncio.sleep(DECISION_SECONDS)
+        # This asks without holding anything, and answers what the request was granted before.
+        answer = await self.try_for_a_minute("/reservations", {**self.request_of(call), "dry_run": True})
+        reservation = answer.json().get("reservation") if answer and answer.status_code == 201 else None
+        if reservation is None or reservation["state"] != "held":
+            return
+        if call.is_over:
+            await self.post_release(reservation["id"])
+        else:
+            call.reservation_id = reservation["id"]
+
+    async def try_for_a_minute(self, path, body):
+        """The answer; None if there is none in time."""
+        until, pause = time.monotonic() + RELEASE_SECONDS, 1
+        while time.monotonic() < until:
             with suppress(httpx.HTTPError):
-                await self.http.post(f"/reservations/{call.reservation_id}:release")
+                answer = await self.http.post(path, json=body)
+                if not is_temporary(answer.status_code):
+                    return answer
+            await asyncio.sleep(pause * random.uniform(0.5, 1))
+            pause = min(pause * 2, MAX_PAUSE_SECONDS)
+        return None
+
+    def free(self, work):
+        """In the background. A hold that is not released ends with its time, so there is a limit to these."""
+        if self.releases >= MAX_RELEASES:
+            work.close()
+            return
+        self.releases += 1
+        self.in_background(work).add_done_callback(self.count_down)
+
+    def count_down(self, _):
+        self.releases -= 1
 
     def report(self, call, spend):
         event = {"specversion": "1.0", "id": spend["settlement_id"], "source": "litellm", "type": "spend.settled"}
@@ -337,9 +410,22 @@ def deployments_of(name):
     return found or [({"model": name}, dict(litellm.get_model_info(name)))]
 
 
+def was_priced(kwargs):
+    """Whether LiteLLM has prices of the deployment that served the call. Without a router there is only one."""
+    from litellm.proxy.proxy_server import llm_router
+
+    model_id = ((kwargs.get("litellm_params") or {}).get("model_info") or {}).get("id")
+    deployment = llm_router.get_deployment(model_id=model_id) if llm_router and model_id else None
+    if deployment is None:
+        return True
+    prices = llm_router.get_deployment_model_info(model_id, deployment.litellm_params.model) or {}
+    return prices.get("input_cost_per_token") is not None
+
+
 def count_prompt_tokens(data, model):
     messages, tools = data.get("messages"), data.get("tools")
-    rest = [data.get(name) for name in ("prompt", "input", "instructions", "system")]
+    names = ("prompt", "input", "instructions", "system", "functions", "response_format", "text")
+    rest = [data.get(name) for name in names]
     tokens = 0
     try:
         if messages:

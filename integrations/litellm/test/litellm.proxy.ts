@@ -24,7 +24,10 @@ export interface LitellmOptions {
   env: Record<string, string>;
 }
 
-/** A real LiteLLM proxy with the plugin, until it answers. The models are `chat`, `unpriced` and `embedding`. */
+/**
+ * A real LiteLLM proxy with the plugin, until it answers. The models are `chat`, `unpriced`, `embedding`, `free`, and `falling`, which falls back
+ * to `unpriced`.
+ */
 export async function startLitellm({ upstreamUrl, env }: LitellmOptions): Promise<LitellmProxy> {
   const python = await pythonWithLitellm();
   const directory = await mkdtemp(join(tmpdir(), 'tollkeeper-litellm-'));
@@ -84,19 +87,21 @@ export async function startLitellm({ upstreamUrl, env }: LitellmOptions): Promis
 }
 
 function configuration(upstreamUrl: string): object {
-  const model = (name: string, upstream: string) => ({
+  const model = (name: string, upstream: string, prices = {}) => ({
     model_name: name,
-    litellm_params: { model: `openai/${upstream}`, api_base: `${upstreamUrl}/v1`, api_key: 'none' },
+    litellm_params: { model: `openai/${upstream}`, api_base: `${upstreamUrl}/v1`, api_key: 'none', ...prices },
   });
   return {
     model_list: [
       model('chat', 'gpt-4o'),
       model('unpriced', 'a-model-without-prices'),
       model('embedding', 'text-embedding-3-small'),
+      model('falling', 'gpt-4o-mini'),
+      model('free', 'a-model-of-our-own', { input_cost_per_token: 0, output_cost_per_token: 0 }),
     ],
     litellm_settings: { callbacks: 'tollkeeper_litellm.tollkeeper', telemetry: false },
     // It starts with no other authentication unless it has a master key too.
     general_settings: { custom_auth: 'agent_auth.authenticate', master_key: `sk-${randomUUID()}` },
-    router_settings: { num_retries: 0 },
+    router_settings: { num_retries: 0, fallbacks: [{ falling: ['unpriced'] }] },
   };
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { randomUUID } from 'node:crypto';
 import { eventually } from '@tollkeeper/testing';
 import { type LitellmProxy, startLitellm } from './litellm.proxy.ts';
+import { type LosingProxy, startLosingProxy } from './losing.proxy.ts';
 import { PROMPTS, startUpstream, type Upstream, USAGE } from './openai.upstream.ts';
 import { type Reservation, startTollkeeper, type Tollkeeper } from './tollkeeper.ts';
 
@@ -18,8 +19,9 @@ let upstream: Upstream;
 let tollkeeper: Tollkeeper;
 /** Denies calls while Tollkeeper is away. */
 let denying: LitellmProxy;
-/** Lets them through. */
+/** Lets them through. Its calls have the agent of their key, and reach Tollkeeper through `losing`. */
 let allowing: LitellmProxy;
+let losing: LosingProxy;
 const stops: (() => Promise<void>)[] = [];
 
 beforeAll(async () => {
@@ -27,21 +29,16 @@ beforeAll(async () => {
   stops.push(upstream.stop);
   tollkeeper = await startTollkeeper();
   stops.push(tollkeeper.remove);
-  const start = (onUnavailable: string) =>
-    startLitellm({
-      upstreamUrl: upstream.url,
-      env: {
-        TOLLKEEPER_URL: tollkeeper.url,
-        TOLLKEEPER_KEY: tollkeeper.key,
-        TOLLKEEPER_ON_UNAVAILABLE: onUnavailable,
-        TOLLKEEPER_DEFAULT_ESTIMATE_MICROS: String(DEFAULT_ESTIMATE),
-        TOLLKEEPER_AGENT_FIELD: 'agent_id',
-      },
-    });
-  denying = await start('deny');
-  stops.push(denying.stop);
-  allowing = await start('allow');
-  stops.push(allowing.stop);
+  losing = await startLosingProxy(tollkeeper.url);
+  stops.push(losing.stop);
+  const env = { TOLLKEEPER_KEY: tollkeeper.key, TOLLKEEPER_DEFAULT_ESTIMATE_MICROS: String(DEFAULT_ESTIMATE) };
+  const start = async (settings: Record<string, string>) => {
+    const proxy = await startLitellm({ upstreamUrl: upstream.url, env: { ...env, ...settings } });
+    stops.push(proxy.stop);
+    return proxy;
+  };
+  denying = await start({ TOLLKEEPER_URL: tollkeeper.url, TOLLKEEPER_AGENT_FIELD: 'agent_id' });
+  allowing = await start({ TOLLKEEPER_URL: losing.url, TOLLKEEPER_ON_UNAVAILABLE: 'allow' });
 });
 afterAll(async () => {
   for (const stop of stops.reverse()) await stop();
@@ -169,6 +166,35 @@ describe('a call that its budgets allow', () => {
     expect(await endedReservation('agent-of-the-key')).toMatchObject({ run_id: 'run-of-the-key' });
     expect(await tollkeeper.reservationsOf(alias)).toEqual([]);
   });
+
+  it('is of no agent that a request names, unless the field for it is set', async () => {
+    const [alias, agent] = [newAgent(), newAgent()];
+    await call(alias, { proxy: allowing, body: { metadata: { '': agent, agent_id: agent } } });
+    expect(await endedReservation(alias)).toMatchObject(settled(COST));
+    expect(await tollkeeper.reservationsOf(agent)).toEqual([]);
+  });
+
+  it('costs its hold when it falls back to a model that LiteLLM has no price of', async () => {
+    const agent = newAgent();
+    expect((await call(agent, { body: { model: 'falling' } })).status).toBe(200);
+    const { amount_micros, ...reservation } = await endedReservation(agent);
+    expect(amount_micros).toBeGreaterThan(0);
+    expect(reservation).toMatchObject(settled(amount_micros));
+  });
+
+  it('costs nothing at a deployment whose price is 0', async () => {
+    const agent = newAgent();
+    await call(agent, { body: { model: 'free' } });
+    expect(await endedReservation(agent)).toMatchObject({ amount_micros: 0, ...settled(0) });
+  });
+
+  it('is held for the functions and the form of the answer that its prompt brings along', async () => {
+    const agent = newAgent();
+    const schema = { type: 'object', properties: {}, description: 'word '.repeat(10_000) };
+    const json_schema = { name: 'answer', schema };
+    await call(agent, { body: { response_format: { type: 'json_schema', json_schema } } });
+    expect((await endedReservation(agent)).amount_micros).toBeGreaterThan(HELD + 20_000);
+  });
 });
 
 describe('a call that its budgets deny', () => {
@@ -293,6 +319,34 @@ describe('while Tollkeeper is away', () => {
     expect(await tollkeeper.reservationsOf(agent)).toEqual([]);
   });
 
+  it('a hold whose answer was lost is settled by its call, or released when the call is over', async () => {
+    const [quick, slow] = [newAgent(), newAgent()];
+    for (const agent of [quick, slow]) await tollkeeper.setBudget(agent, 100_000);
+    losing.losesAnswers = true;
+    const stream = call(slow, { proxy: allowing, ...streaming(PROMPTS.wait) });
+    expect((await call(quick, { proxy: allowing })).status).toBe(200);
+    losing.losesAnswers = false;
+    await eventually(async () => {
+      expect(await tollkeeper.reservationsOf(quick)).toMatchObject([{ state: 'released' }]);
+      expect(await tollkeeper.limitOf(quick)).toMatchObject({ held_micros: 0, spent_micros: COST });
+    });
+    upstream.finishStreams();
+    await (await stream).text();
+    expect(await endedReservation(slow)).toMatchObject(settled(COST));
+    expect(await tollkeeper.limitOf(slow)).toMatchObject({ overspend_micros: { unreserved: 0 } });
+  });
+
+  it('a call that fails then is released when it is back', async () => {
+    const agent = newAgent();
+    const failing = call(agent, { prompt: PROMPTS.failLate });
+    await eventually(async () => expect(await tollkeeper.reservationsOf(agent)).toHaveLength(1));
+    await tollkeeper.end('SIGKILL');
+    upstream.finishStreams();
+    expect((await failing).status).toBe(500);
+    await tollkeeper.start();
+    expect(await endedReservation(agent)).toMatchObject({ state: 'released' });
+  });
+
   it('a call that ends then is settled when it is back, under its reservation', async () => {
     const agent = newAgent();
     await tollkeeper.setBudget(agent, 10_000);
@@ -307,6 +361,12 @@ describe('while Tollkeeper is away', () => {
       overspend_micros: { above_hold: 0, late: 0, unreserved: 0 },
     });
   });
+});
+
+it('the proxy does not start with a setting that Tollkeeper would refuse, and says which it is', async () => {
+  const env = { TOLLKEEPER_URL: tollkeeper.url, TOLLKEEPER_KEY: tollkeeper.key, TOLLKEEPER_TTL_SECONDS: '5' };
+  const starting = startLitellm({ upstreamUrl: upstream.url, env });
+  await expect(starting).rejects.toThrow('TOLLKEEPER_TTL_SECONDS must be a number from 10 to 3600');
 });
 
 it('the key of Tollkeeper is in no log', () => {

@@ -2,12 +2,12 @@ import { createServer, type ServerResponse } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 
-/** A provider with OpenAI's API. What the prompt says decides what it does. */
+/** A provider with OpenAI's API. What the prompt says decides what it does. Its gpt-4o-mini always fails. */
 export interface Upstream {
   url: string;
   /** Prompts that arrived. */
   prompts: string[];
-  /** Ends the streams that wait for it. */
+  /** Ends the streams and failures that wait for it. */
   finishStreams(): void;
   stop(): Promise<void>;
 }
@@ -15,6 +15,8 @@ export interface Upstream {
 export const PROMPTS = {
   /** Status 500. */
   fail: 'please fail',
+  /** Status 500, when the test says so. */
+  failLate: 'please fall over later',
   /** A stream that never says anything. */
   silent: 'please be silent',
   /** A stream that says something and goes on when the test says so. */
@@ -37,7 +39,11 @@ export async function startUpstream(): Promise<Upstream> {
       if (request.method !== 'POST') return void response.writeHead(404).end();
       prompts.push(text);
       const body = JSON.parse(text) as { model: string; stream?: boolean };
-      if (text.includes(PROMPTS.fail)) return sendJson(response, 500, { error: { message: 'It failed.' } });
+      if (text.includes(PROMPTS.fail) || body.model === 'gpt-4o-mini')
+        return sendJson(response, 500, { error: { message: 'It failed.' } });
+      if (text.includes(PROMPTS.failLate)) {
+        return void waiting.push(() => sendJson(response, 500, { error: { message: 'It failed.' } }));
+      }
       if (request.url?.endsWith('/embeddings')) return sendJson(response, 200, embedding(body.model));
       if (request.url?.endsWith('/responses')) return sendJson(response, 200, response_(body.model));
       if (body.stream !== true) return sendJson(response, 200, completion(body.model));
