@@ -25,8 +25,8 @@ export interface LitellmOptions {
 }
 
 /**
- * A real LiteLLM proxy with the plugin, until it answers. The models are `chat`, `unpriced`, `embedding`, `free`, and `falling`, which falls back
- * to `unpriced`.
+ * A real LiteLLM proxy with the plugin, until it answers. The models are `chat`, `unpriced`, `embedding`, `free`, and
+ * `falling`, which falls back to `unpriced`.
  */
 export async function startLitellm({ upstreamUrl, env }: LitellmOptions): Promise<LitellmProxy> {
   const python = await pythonWithLitellm();
