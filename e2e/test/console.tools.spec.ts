@@ -5,6 +5,7 @@ import { useStandalone } from '../src/standalone.stage.ts';
 import { describeConsoleAlerting } from '../src/suites/console/alerting.suite.ts';
 import { describeConsoleBlocked } from '../src/suites/console/blocked.suite.ts';
 import { describeEveryPage } from '../src/suites/console/every-page.suite.ts';
+import { describeConsoleLongList } from '../src/suites/console/long-list.suite.ts';
 import { describeConsoleMoney } from '../src/suites/console/money.suite.ts';
 import { describeConsolePeople } from '../src/suites/console/people.suite.ts';
 import { describeConsoleSessions } from '../src/suites/console/sessions.suite.ts';
@@ -17,6 +18,7 @@ describe('the console, in a browser', () => {
   describeConsoleSessions(stage, console);
   describeConsoleMoney(stage, console);
   describeConsoleBlocked(stage, console);
+  describeConsoleLongList(stage, console);
   describeConsoleAlerting(stage, console);
   describeConsolePeople(console);
 });

@@ -1,4 +1,4 @@
-// How fast the console's first page is there, and whether a long table scrolls.
+// How fast the console's first page is there, and whether long lists scroll.
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -6,20 +6,26 @@ import { newId } from '@tollkeeper/kernel';
 import { findChromium } from '@tollkeeper/testing/chromium';
 import { markdownTable } from '@tollkeeper/testing/markdown-table';
 import { newDataDirectory, removeDataDirectory, startStandalone } from '@tollkeeper/testing/standalone-process';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { describeMachine } from './machine.ts';
 import { eventNow, postEvents, UNLIMITED_EVENTS } from './posted.events.ts';
 import { median, percentile, whole } from './statistics.ts';
 
 const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '9' }, agents: { type: 'string', default: '10000' } },
+  options: {
+    rounds: { type: 'string', default: '9' },
+    agents: { type: 'string', default: '10000' },
+    blocked: { type: 'string', default: '20000' },
+  },
 });
 const rounds = Number(values.rounds);
 const agents = Number(values.agents);
+const blocked = Number(values.blocked);
 
 const BATCH = 1_000;
 const SETTLE_MS = 1_500;
 const SCROLL_STEPS = 120;
+const WHEEL_PIXELS = 700;
 const VIEWPORT = { width: 1360, height: 900 };
 
 /** Milliseconds from the navigation to the largest paint so far. */
@@ -50,7 +56,7 @@ const browser = await chromium.launch({ executablePath: findChromium(), args: ['
 try {
   console.log(`## Console\n\n${describeMachine()}\n- Chromium ${browser.version()}, ${rounds} rounds\n`);
   await reportFirstPage(browser);
-  await reportLongTable(browser);
+  await reportLongLists(browser);
 } finally {
   await browser.close();
   await standalone.end('SIGTERM');
@@ -91,42 +97,64 @@ async function reportFirstPage(browser: Browser): Promise<void> {
   );
 }
 
-/** A table of every agent, scrolled from its top to its end. */
-async function reportLongTable(browser: Browser): Promise<void> {
-  for (let first = 0; first < agents; first += BATCH) {
-    const batch = Array.from({ length: Math.min(BATCH, agents - first) }, (_, index) => {
-      const run_id = `run-${first + index}`;
-      const agent_id = `agent-${first + index}`;
-      return eventNow('spend.settled', { settlement_id: newId('stl'), run_id, agent_id, amount_micros: 1_000 });
-    });
-    await postEvents(standalone.baseUrl, standalone.apiKey, batch);
-  }
+/** A table of every agent, and a list of blocked calls that loads as it is scrolled, both from top to end. */
+async function reportLongLists(browser: Browser): Promise<void> {
+  await post(agents, (index) => {
+    const call = { run_id: `run-${index}`, agent_id: `agent-${index}` };
+    return eventNow('spend.settled', { settlement_id: newId('stl'), ...call, amount_micros: 1_000 });
+  });
+  await post(blocked, (index) => {
+    const call = { run_id: `run-${index}`, agent_id: `agent-${index % 500}` };
+    const budget = { scope: 'agent', spent_micros: 9_800, daily_budget_usd_micros: 10_000 };
+    return eventNow('budget.blocked', { ...call, ...budget, requested_micros: 1_000 + index });
+  });
   const context = await browser.newContext({ baseURL: standalone.baseUrl, viewport: VIEWPORT });
   await context.addCookies(await logIn(browser));
   await context.addInitScript('localStorage.setItem("tollkeeper.session", "yes")');
-  const page = await context.newPage();
-  const startedAt = performance.now();
-  await page.goto('/w/demo/agents');
-  await page.getByRole('table', { name: 'Agents' }).waitFor();
-  const shownMs = performance.now() - startedAt;
-  const rows = Number(await page.getByRole('table', { name: 'Agents' }).getAttribute('aria-rowcount')) - 1;
-  const gaps = await scroll(page);
-  console.log(
-    `\n${markdownTable(
-      ['rows', 'shown after ms', 'ms between frames while it scrolls, median', 'p99', 'longest'],
-      [[whole(rows), whole(shownMs), whole(median(gaps)), whole(percentile(gaps, 99)), whole(percentile(gaps, 100))]],
-    )}`,
-  );
+  const lists = [
+    ['every agent', '/w/demo/agents', 'Agents', scrollToEnd],
+    ['blocked calls, loaded page by page', '/w/demo/blocked?range=3m', 'By a budget', scrollWhileItGrows],
+  ] as const;
+  const rows: string[][] = [];
+  for (const [name, path, label, scroll] of lists) {
+    const page = await context.newPage();
+    const startedAt = performance.now();
+    await page.goto(path);
+    const table = page.getByRole('table', { name: label });
+    await table.waitFor();
+    const shownMs = performance.now() - startedAt;
+    await page.mouse.move(VIEWPORT.width / 2, VIEWPORT.height / 2);
+    await page.evaluate(COUNT_FRAMES);
+    await scroll(page);
+    const gaps = await page.evaluate<number[]>('frameGaps');
+    const figures = [await rowCount(table), shownMs, median(gaps), percentile(gaps, 99), percentile(gaps, 100)];
+    rows.push([name, ...figures.map(whole)]);
+    await page.close();
+  }
+  const frames = ['ms between frames while it scrolls, median', 'p99', 'longest'];
+  console.log(`\n${markdownTable(['list', 'rows', 'shown after ms', ...frames], rows)}`);
   await context.close();
 }
 
-/** Milliseconds between the frames while the page is scrolled to its end. */
-async function scroll(page: Page): Promise<number[]> {
-  await page.evaluate(COUNT_FRAMES);
+async function post(count: number, event: (index: number) => object): Promise<void> {
+  for (let first = 0; first < count; first += BATCH) {
+    const batch = Array.from({ length: Math.min(BATCH, count - first) }, (_, index) => event(first + index));
+    await postEvents(standalone.baseUrl, standalone.apiKey, batch);
+  }
+}
+
+async function rowCount(table: Locator): Promise<number> {
+  return Number(await table.getAttribute('aria-rowcount')) - 1;
+}
+
+async function scrollToEnd(page: Page): Promise<void> {
   const height = await page.evaluate<number>('document.documentElement.scrollHeight');
-  await page.mouse.move(VIEWPORT.width / 2, VIEWPORT.height / 2);
   for (let step = 0; step < SCROLL_STEPS; step += 1) await page.mouse.wheel(0, height / SCROLL_STEPS);
-  return page.evaluate<number[]>('frameGaps');
+}
+
+async function scrollWhileItGrows(page: Page): Promise<void> {
+  const more = page.getByRole('button', { name: /^(Show more|Loading)$/ });
+  while ((await more.count()) > 0) await page.mouse.wheel(0, WHEEL_PIXELS);
 }
 
 async function logIn(browser: Browser) {

@@ -1,4 +1,5 @@
 import {
+  type InfiniteData,
   keepPreviousData,
   QueryClient,
   useInfiniteQuery,
@@ -10,7 +11,7 @@ import {
 } from '@tanstack/react-query';
 import { type ApiAnswer, type ApiInput, createManagementApi } from '@tollkeeper/client';
 import { type Operations, TollkeeperError, TollkeeperUnavailable } from '@tollkeeper/client';
-import { createContext, useContext } from 'react';
+import { createContext, useContext, useMemo } from 'react';
 import { connection } from './session.ts';
 
 export type { Api } from '@tollkeeper/client';
@@ -81,42 +82,68 @@ type ReadsPages = { [O in Reads]: ApiAnswer<O> extends PageOf<unknown> ? O : nev
 type ItemOf<O extends ReadsPages> = ApiAnswer<O> extends PageOf<infer Item> ? Item : never;
 
 export interface Pages<Item, Page> {
-  /** Of all pages that were asked for; undefined before the first one. */
-  items: Item[] | undefined;
+  /** Of all pages that were asked for. */
+  items: readonly Item[];
   first: Page | undefined;
-  /** Undefined when there are no more. */
-  more: (() => void) | undefined;
+  /** Asks for the next page; undefined when there are no more. */
+  more: (() => unknown) | undefined;
   loadingMore: boolean;
+  /** The last answer did not come. The next page is not asked for by itself then. */
+  failed: boolean;
+  /** Back to the first page, which follows by itself again. */
+  fold: () => void;
   query: UseQueryResult<unknown, Error>;
 }
 
-/** A list that is asked for page by page. It follows by itself while only its first page is shown. */
+/**
+ * A list that is asked for page by page. It follows by itself while it has one page; of more, none is asked for again,
+ * so that nothing moves under whoever reads them.
+ */
 export function usePages<O extends ReadsPages>(
   operation: O,
   input: { path?: Record<string, string>; query: Omit<NonNullable<Operations[O]['data']['query']>, 'cursor'> },
   { enabled = true }: { enabled?: boolean } = {},
 ): Pages<ItemOf<O>, ApiAnswer<O>> {
   const workspace = useContext(WorkspaceSlug);
+  const client = useQueryClient();
+  const queryKey = [workspace, operation, 'pages', input];
   const query = useInfiniteQuery<PageOf<ItemOf<O>>, Error>({
-    queryKey: [workspace, operation, 'pages', input],
+    queryKey,
     queryFn: ({ signal, pageParam }) => {
       const asked = { ...input, query: { ...input.query, ...(pageParam !== null && { cursor: pageParam }) }, signal };
       return callApi(workspace, operation, asked as unknown as ApiInput<O>) as Promise<PageOf<ItemOf<O>>>;
     },
     initialPageParam: null as string | null,
     getNextPageParam: ({ next_cursor }) => next_cursor,
-    refetchInterval: ({ state }) =>
-      connection.current().ended || (state.data?.pages.length ?? 0) > 1 ? false : LIVE_MS,
+    refetchInterval: (each) => (!connection.current().ended && hasOnePage(each) ? LIVE_MS : false),
+    refetchOnMount: hasOnePage,
+    refetchOnReconnect: hasOnePage,
+    refetchOnWindowFocus: hasOnePage,
     placeholderData: keepPreviousData,
     enabled,
   });
+  const items = useMemo(() => query.data?.pages.flatMap((page) => page.items) ?? [], [query.data]);
   return {
-    items: query.data?.pages.flatMap(({ items }) => items),
+    items,
     first: query.data?.pages[0] as ApiAnswer<O> | undefined,
-    more: query.hasNextPage ? () => void query.fetchNextPage() : undefined,
+    more: query.hasNextPage ? query.fetchNextPage : undefined,
     loadingMore: query.isFetchingNextPage,
+    failed: query.isError,
+    fold: () =>
+      client.setQueryData<Paged>(queryKey, (data) =>
+        // Undefined changes nothing.
+        data && data.pages.length > 1
+          ? { pages: data.pages.slice(0, 1), pageParams: data.pageParams.slice(0, 1) }
+          : undefined,
+      ),
     query: query as unknown as UseQueryResult<unknown, Error>,
   };
+}
+
+type Paged = InfiniteData<unknown>;
+
+function hasOnePage({ state: { data } }: { state: { data: Paged | undefined } }): boolean {
+  return data === undefined || data.pages.length <= 1;
 }
 
 /** Changes something, and then asks again for what `changes` names: the operations that would answer differently. */

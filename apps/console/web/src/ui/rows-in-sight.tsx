@@ -3,14 +3,21 @@ import { useLayoutEffect, useRef, useState } from 'react';
 import { Cells, type TableProps } from './table.tsx';
 
 /** Of a row before it is drawn, in pixels. */
-const ROW_HEIGHT = 37;
+const ROW_HEIGHT = 36;
 
 /** Rows of a long list: the page scrolls, and empty rows stand for what is above and below. */
 export function RowsInSight<Row>({ columns, rows, rowKey }: TableProps<Row>) {
   const body = useRef<HTMLTableSectionElement>(null);
   const [top, setTop] = useState(0);
   useLayoutEffect(() => {
-    if (body.current !== null) setTop(body.current.getBoundingClientRect().top + scrollY);
+    const measure = () => {
+      if (body.current !== null) setTop(body.current.getBoundingClientRect().top + scrollY);
+    };
+    measure();
+    // What stands above may become higher or lower.
+    const watch = new ResizeObserver(measure);
+    watch.observe(document.body);
+    return () => watch.disconnect();
   }, []);
   const virtual = useWindowVirtualizer({
     count: rows.length,

@@ -1,6 +1,4 @@
 import { lazy, type ReactNode, type RefObject, Suspense, useLayoutEffect, useRef, useState } from 'react';
-import { text } from '../text/index.ts';
-import { Button } from './button.tsx';
 import css from './ui.module.css';
 
 export interface Column<Row> {
@@ -18,9 +16,8 @@ export interface TableProps<Row> {
   columns: readonly Column<Row>[];
   rows: readonly Row[];
   rowKey: (row: Row) => string;
-  /** Asks for the next rows; undefined when there are no more. */
-  more?: (() => void) | undefined;
-  loadingMore?: boolean;
+  /** More rows may come: it begins as the long list that it becomes, so that the keyboard keeps its place. */
+  grows?: boolean;
 }
 
 /** Above this many rows, only those in sight are drawn; what that takes is loaded with the first such list. */
@@ -30,7 +27,7 @@ const RowsInSight = lazy(async () => ({ default: (await import('./rows-in-sight.
 ) => ReactNode;
 
 export function Table<Row>(props: TableProps<Row>) {
-  const { label, columns, rows, more, loadingMore } = props;
+  const { label, columns, rows, grows = false } = props;
   const box = useRef<HTMLDivElement>(null);
   const scrolls = useScrolls(box);
   return (
@@ -45,7 +42,7 @@ export function Table<Row>(props: TableProps<Row>) {
             ))}
           </tr>
         </thead>
-        {rows.length > DRAWN_WHOLE ? (
+        {grows || rows.length > DRAWN_WHOLE ? (
           <Suspense fallback={<AllRows {...props} rows={rows.slice(0, DRAWN_WHOLE)} />}>
             <RowsInSight {...props} />
           </Suspense>
@@ -53,11 +50,6 @@ export function Table<Row>(props: TableProps<Row>) {
           <AllRows {...props} />
         )}
       </table>
-      {more !== undefined && (
-        <Button look="quiet" onClick={more} busy={loadingMore === true && text.common.list.loading}>
-          {text.common.list.more}
-        </Button>
-      )}
     </div>
   );
 }

@@ -5,9 +5,10 @@ import { exactCount } from '../../format/numbers.ts';
 import { text } from '../../text/index.ts';
 import { AgentLink } from '../../ui/agent-link.tsx';
 import { At, Money } from '../../ui/figures.tsx';
-import { Card, Loaded, Note, PageHead, Segments, Tag } from '../../ui/parts.tsx';
+import { PagedTable } from '../../ui/paged-table.tsx';
+import { Card, Note, PageHead, Segments, Tag } from '../../ui/parts.tsx';
 import { SpanBar } from '../../ui/span-bar.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import type { Column } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
 import type { BlockedSearch } from './blocked-search.ts';
 import { EventDrawer } from './event-drawer.tsx';
@@ -137,22 +138,14 @@ interface BlockedListProps<Row> {
 function BlockedList<Row extends Blocked>({ list, columns, kind }: BlockedListProps<Row>) {
   return (
     <Card title={list.first === undefined ? words.kinds[kind] : words.total(exactCount(list.first.total))}>
-      <Loaded query={list.query} height={400}>
-        {() =>
-          list.items === undefined || list.items.length === 0 ? (
-            <Note title={words.none[kind].title}>{words.none[kind].text}</Note>
-          ) : (
-            <Table
-              label={words.kinds[kind]}
-              columns={columns}
-              rows={list.items}
-              rowKey={({ event_id }) => event_id}
-              more={list.more}
-              loadingMore={list.loadingMore}
-            />
-          )
-        }
-      </Loaded>
+      <PagedTable
+        list={list}
+        height={400}
+        none={<Note title={words.none[kind].title}>{words.none[kind].text}</Note>}
+        label={words.kinds[kind]}
+        columns={columns}
+        rowKey={({ event_id }) => event_id}
+      />
     </Card>
   );
 }

@@ -2,8 +2,9 @@ import { type Api, usePages, useRead } from '../../api/api.ts';
 import { useWorkspace } from '../../app/account.tsx';
 import { text } from '../../text/index.ts';
 import { Ago, Money } from '../../ui/figures.tsx';
-import { Card, Loaded } from '../../ui/parts.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { PagedTable } from '../../ui/paged-table.tsx';
+import { Card } from '../../ui/parts.tsx';
+import type { Column } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
 
 const words = text.budgets.history;
@@ -13,7 +14,7 @@ export function BudgetHistory() {
   const { id: tenant_id } = useWorkspace();
   const list = usePages('GET /api/v1/workspaces/{tenant_id}/budgets/history', {
     path: { tenant_id },
-    query: { limit: 20 },
+    query: { limit: 50 },
   });
   const members = useRead('GET /api/v1/members', {});
   const nameOf = (id: string) => members.data?.items.find(({ user_id }) => user_id === id)?.name ?? id;
@@ -45,22 +46,14 @@ export function BudgetHistory() {
   ];
   return (
     <Card title={words.title}>
-      <Loaded query={list.query} height={200}>
-        {() =>
-          list.items === undefined || list.items.length === 0 ? (
-            <p>{words.none}</p>
-          ) : (
-            <Table
-              label={words.title}
-              columns={columns}
-              rows={list.items}
-              rowKey={({ changed_at, scope, scope_id }) => `${changed_at} ${scope} ${scope_id}`}
-              more={list.more}
-              loadingMore={list.loadingMore}
-            />
-          )
-        }
-      </Loaded>
+      <PagedTable
+        list={list}
+        height={200}
+        none={<p>{words.none}</p>}
+        label={words.title}
+        columns={columns}
+        rowKey={({ changed_at, scope, scope_id }) => `${changed_at} ${scope} ${scope_id}`}
+      />
     </Card>
   );
 }

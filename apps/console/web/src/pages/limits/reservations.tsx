@@ -7,8 +7,9 @@ import { AgentLink } from '../../ui/agent-link.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { Ago, Money } from '../../ui/figures.tsx';
-import { Loaded, Note, Segments } from '../../ui/parts.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { PagedTable } from '../../ui/paged-table.tsx';
+import { Note, Segments } from '../../ui/parts.tsx';
+import type { Column } from '../../ui/table.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
 
@@ -20,7 +21,7 @@ export function Reservations() {
   const [state, setState] = useState<(typeof STATES)[number]>('held');
   const [releasing, setReleasing] = useState<Api.Reservation | null>(null);
   const mayRelease = useMay('owner');
-  const list = usePages('GET /api/v1/limits/reservations', { query: { state, limit: 50 } });
+  const list = usePages('GET /api/v1/limits/reservations', { query: { state, limit: 100 } });
   const release = useChange('POST /api/v1/limits/reservations/{reservation_id}:release', [
     'GET /api/v1/limits',
     'GET /api/v1/limits/reservations',
@@ -72,22 +73,14 @@ export function Reservations() {
         options={STATES.map((each) => [each, words.states[each]] as const)}
         onChange={setState}
       />
-      <Loaded query={list.query} height={240}>
-        {() =>
-          list.items === undefined || list.items.length === 0 ? (
-            <Note title={words.none.title}>{words.none.text}</Note>
-          ) : (
-            <Table
-              label={words.title}
-              columns={columns}
-              rows={list.items}
-              rowKey={({ id }) => id}
-              more={list.more}
-              loadingMore={list.loadingMore}
-            />
-          )
-        }
-      </Loaded>
+      <PagedTable
+        list={list}
+        height={240}
+        none={<Note title={words.none.title}>{words.none.text}</Note>}
+        label={words.title}
+        columns={columns}
+        rowKey={({ id }) => id}
+      />
       {releasing !== null && (
         <Confirm
           title={words.releaseTitle(releasing.agent_id)}

@@ -1,0 +1,85 @@
+import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
+import type { Pages } from '../api/api.ts';
+import { text } from '../text/index.ts';
+import { Button } from './button.tsx';
+import { Failed, Loaded } from './parts.tsx';
+import { Table, type TableProps } from './table.tsx';
+
+/** In pixels. The next page is asked for while this much is below what is in sight: scrolling does not wait for it. */
+const AHEAD = 1_500;
+
+export interface PagedTableProps<Row> extends Omit<TableProps<Row>, 'rows' | 'grows'> {
+  list: Pages<Row, unknown>;
+  /** Of the first page. */
+  height: number;
+  /** What stands for an empty list. */
+  none: ReactNode;
+}
+
+/** A list that grows by a page when its end comes near. Scrolled back to its top, it is its first page again. */
+export function PagedTable<Row>({ list, height, none, ...table }: PagedTableProps<Row>) {
+  return (
+    <Loaded query={list.query} height={height}>
+      {() =>
+        list.items.length === 0 ? (
+          none
+        ) : (
+          <>
+            <Top list={list} />
+            <Table {...table} rows={list.items} grows={list.more !== undefined} />
+            <End list={list} />
+          </>
+        )
+      }
+    </Loaded>
+  );
+}
+
+type Part = Pick<Pages<unknown, unknown>, 'items' | 'query' | 'more' | 'loadingMore' | 'failed' | 'fold'>;
+
+function Top({ list: { fold } }: { list: Part }) {
+  const ref = useRef<HTMLDivElement>(null);
+  const latest = useRef(fold);
+  useEffect(() => {
+    latest.current = fold;
+  });
+  useEffect(() => {
+    let away = false;
+    return whenSeen(ref, 0, (seen) => {
+      if (seen && away) latest.current();
+      away = !seen;
+    });
+  }, []);
+  return <div ref={ref} />;
+}
+
+function End({ list: { items, query, more, loadingMore, failed } }: { list: Part }) {
+  const ref = useRef<HTMLDivElement>(null);
+  const waits = more === undefined || loadingMore || failed;
+  useEffect(() => {
+    if (waits) return;
+    // Anew after each page: an end that is still near is told again.
+    return whenSeen(ref, AHEAD, (seen) => seen && more());
+  }, [waits, more, items.length]);
+  if (more === undefined) return null;
+  return (
+    <div ref={ref}>
+      {failed && !loadingMore ? (
+        <Failed error={query.error} retry={() => void more()} />
+      ) : (
+        <Button look="quiet" onClick={() => void more()} busy={loadingMore && text.common.list.loading}>
+          {text.common.list.more}
+        </Button>
+      )}
+    </div>
+  );
+}
+
+/** Tells whether an element is in sight, or no more than `ahead` pixels below: at once, and whenever that changes. */
+function whenSeen(ref: RefObject<HTMLElement | null>, ahead: number, tell: (seen: boolean) => void): () => void {
+  const watch = new IntersectionObserver((entries) => tell(entries.at(-1)?.isIntersecting === true), {
+    rootMargin: `0px 0px ${ahead}px 0px`,
+  });
+  if (ref.current !== null) watch.observe(ref.current);
+  return () => watch.disconnect();
+}

@@ -1,0 +1,116 @@
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '@tollkeeper/testing';
+import type { Page } from 'playwright-core';
+import { type Look, LOOKS, type Visit } from '../../browser.ts';
+import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
+import type { Stage } from '../../deployment.ts';
+import { budgetBlocked } from '../../events.ts';
+import { newWorkspace, postEvents, type TestWorkspace } from '../../workspace.ts';
+
+/** Three pages and a half. */
+const CALLS = 350;
+
+export function describeConsoleLongList(stage: Stage, console: ReturnType<typeof useWorkspaceInBrowser>): void {
+  let workspace: TestWorkspace;
+
+  /** Blocked calls, the newest first: of the agents from `agent-0` on. */
+  beforeAll(async () => {
+    workspace = await newWorkspace(console.owner());
+    const now = Date.now();
+    const events = Array.from({ length: CALLS }, (_, index) => ({
+      ...budgetBlocked(`run-${index}`, `agent-${index}`),
+      time: new Date(now - index * 10).toISOString(),
+    }));
+    expect((await postEvents(stage.deployment(), workspace.apiKey, events)).status).toBe(202);
+    await eventually(async () => {
+      const path = workspace.path('/dashboard/budget-blocked?range=3m&limit=1');
+      expect(await console.owner().expect<{ total: number }>({ path })).toMatchObject({ total: CALLS });
+    });
+  });
+
+  async function openList(look: Look): Promise<Visit> {
+    const visit = await console.open(look, '');
+    const { page } = visit;
+    // A longer span than today, which may end in the middle of the suite.
+    await page.goto(`/w/${workspace.slug}/blocked?range=3m`);
+    // With its place in the list: from then on only rows in sight are drawn.
+    await page.locator('tr[aria-rowindex="2"]').waitFor();
+    return visit;
+  }
+
+  describe.each(LOOKS)('a long list, at $size size and $theme', (look) => {
+    afterEach(() => console.closeAll());
+
+    it('has one page until its end comes near, then every row in its order, of which it draws those in sight', async () => {
+      const { page } = await openList(look);
+      expect(await rowCount(page)).toBe(100);
+      const seen = new Map<string, string>();
+      let drawn = 0;
+      await page.mouse.move(200, 400);
+      while (!seen.has(String(CALLS + 1))) {
+        const rows = await rowsOf(page);
+        drawn = Math.max(drawn, rows.length);
+        for (const [at, agent] of rows) seen.set(at, agent);
+        await page.mouse.wheel(0, 300);
+      }
+      expect([...seen.values()]).toEqual(Array.from({ length: CALLS }, (_, index) => `agent-${index}`));
+      expect(drawn).toBeLessThan(90);
+      expect(await page.getByRole('button', { name: 'Show more' }).count()).toBe(0);
+    });
+  });
+
+  describe('a long list', () => {
+    afterEach(() => console.closeAll());
+
+    it('is walked through by keyboard alone, beyond its first page', async () => {
+      const { page } = await openList(LOOKS[0]!);
+      await page.getByRole('link', { name: 'agent-0', exact: true }).focus();
+      // The time, the agent and the run of each row.
+      for (let step = 0; step < 110 * 3; step += 1) await page.keyboard.press('Tab');
+      expect(await page.locator(':focus').textContent()).toBe('agent-110');
+    });
+
+    it('says when its next page does not come, and asks again when it is told to', async () => {
+      const { page, takeProblems } = await openList(LOOKS[0]!);
+      await scrollToSecondPage(page);
+      await page.context().setOffline(true);
+      await page.getByRole('button', { name: 'Show more' }).press('Enter');
+      const failed = page.getByRole('alert').filter({ hasText: 'This could not be loaded' });
+      await failed.getByText('Tollkeeper cannot be reached').waitFor({ timeout: 30_000 });
+      const rows = await rowCount(page);
+      await page.context().setOffline(false);
+      await failed.getByRole('button', { name: 'Try again' }).press('Enter');
+      await eventually(async () => expect(await rowCount(page)).toBeGreaterThan(rows));
+      expect(await failed.count()).toBe(0);
+      expect(takeProblems().filter((problem) => !problem.includes('ERR_INTERNET_DISCONNECTED'))).toEqual([]);
+    });
+
+    it('follows by itself again once its top is back in sight', async () => {
+      const { page } = await openList(LOOKS[0]!);
+      await scrollToSecondPage(page);
+      await postEvents(stage.deployment(), workspace.apiKey, budgetBlocked('run-late', 'agent-late'));
+      await page.mouse.wheel(0, -100_000);
+      await page.getByRole('link', { name: 'agent-late' }).waitFor();
+      expect(await rowCount(page)).toBe(100);
+    });
+  });
+}
+
+async function rowCount(page: Page): Promise<number> {
+  return Number(await page.getByRole('table', { name: 'By a budget' }).getAttribute('aria-rowcount')) - 1;
+}
+
+async function scrollToSecondPage(page: Page): Promise<void> {
+  await page.mouse.move(200, 400);
+  await eventually(async () => {
+    await page.mouse.wheel(0, 300);
+    expect(await rowCount(page)).toBe(200);
+  });
+}
+
+/** The place of each drawn row, and the agent that it names. */
+function rowsOf(page: Page): Promise<[string, string][]> {
+  return page.evaluate<[string, string][]>(
+    `[...document.querySelectorAll('tr[aria-rowindex]')].map((row) => [row.ariaRowIndex, row.querySelector('a').textContent])`,
+  );
+}
