@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import type { Page } from 'playwright-core';
 import { LOOKS } from '../../browser.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 
@@ -26,12 +27,15 @@ export function describeEveryPage(console: ReturnType<typeof useWorkspaceInBrows
   describe.each(LOOKS)('every page, at $size size and $theme', (look) => {
     afterEach(() => console.closeAll());
 
-    it('opens at its address, is fit for everybody, fits the screen, and breaks nothing', async () => {
+    it('opens at its address, moves nothing once it is drawn, is fit for everybody, fits the screen, and breaks nothing', async () => {
       const { page, expectFit } = await console.open(look, '');
+      // What is left to set up is known to a browser once it has seen it.
+      await page.getByText('Set this workspace up').waitFor();
       for (const [below, heading] of PAGES) {
         await page.goto(`/w/${console.workspace().slug}${below}`);
         await page.getByRole('heading', { level: 1, name: heading }).waitFor();
         await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
+        expect([below, await layoutShift(page)]).toEqual([below, '0.000']);
         await expectFit();
       }
     });
@@ -84,4 +88,15 @@ export function describeEveryPage(console: ReturnType<typeof useWorkspaceInBrows
       expect(page.url()).not.toContain('nothing');
     });
   });
+}
+
+/** Sum of the layout shifts of a page so far. */
+async function layoutShift(page: Page): Promise<string> {
+  const sum = await page.evaluate<number>(`new Promise((resolve) => {
+    let sum = 0;
+    new PerformanceObserver((list) => { for (const { value } of list.getEntries()) sum += value; })
+      .observe({ type: 'layout-shift', buffered: true });
+    setTimeout(() => resolve(sum), 100);
+  })`);
+  return sum.toFixed(3);
 }

@@ -23,16 +23,20 @@ const LIVE_MS = 5_000;
 /** Slug of the workspace that the page is about; undefined outside of one. */
 export const WorkspaceSlug = createContext<string | undefined>(undefined);
 
+/** What an operation is asked. */
+type Asked<O extends keyof Operations> = Omit<ApiInput<O>, 'signal'>;
+
 /** Calls one operation of the public API, with the session of the browser. */
 export async function callApi<O extends keyof Operations>(
   workspace: string | undefined,
   operation: O,
-  input: ApiInput<O>,
+  input: Asked<O> & { signal?: AbortSignal },
 ): Promise<ApiAnswer<O>> {
   const api = createManagementApi({ url: location.origin, ...(workspace !== undefined && { workspace }) });
+  // The input of an operation is optional where it takes none, which its type cannot say for any operation.
+  const call = api.call as (operation: O, input: Asked<O> & { signal?: AbortSignal }) => Promise<ApiAnswer<O>>;
   try {
-    // The input of an operation is optional where it takes none, which its type cannot say for any operation.
-    const answer = await (api.call as (operation: O, input: ApiInput<O>) => Promise<ApiAnswer<O>>)(operation, input);
+    const answer = await call(operation, input);
     connection.serverAnswered();
     return answer;
   } catch (error) {
@@ -60,17 +64,26 @@ export interface ReadOptions {
  */
 export function useRead<O extends Reads>(
   operation: O,
-  input: Omit<ApiInput<O>, 'signal'>,
+  input: Asked<O>,
   { live = false, enabled = true }: ReadOptions = {},
 ): UseQueryResult<ApiAnswer<O>, Error> {
   const workspace = useContext(WorkspaceSlug);
   return useQuery<ApiAnswer<O>, Error>({
     queryKey: [workspace, operation, input],
-    queryFn: ({ signal }) => callApi(workspace, operation, { ...input, signal } as unknown as ApiInput<O>),
+    queryFn: ({ signal }) => callApi(workspace, operation, { ...input, signal }),
     refetchInterval: live ? () => (connection.current().ended ? false : LIVE_MS) : false,
     placeholderData: keepPreviousData,
     enabled,
   });
+}
+
+/** What a page needs of an answer that is under way, here, or did not come. */
+export interface Answer<T> {
+  data: T | undefined;
+  error: Error | null;
+  isError: boolean;
+  isPending: boolean;
+  refetch: () => Promise<unknown>;
 }
 
 interface PageOf<Item> {
@@ -92,7 +105,7 @@ export interface Pages<Item, Page> {
   failed: boolean;
   /** Back to the first page, which follows by itself again. */
   fold: () => void;
-  query: UseQueryResult<unknown, Error>;
+  query: Answer<unknown>;
 }
 
 /**
@@ -101,7 +114,7 @@ export interface Pages<Item, Page> {
  */
 export function usePages<O extends ReadsPages>(
   operation: O,
-  input: { path?: Record<string, string>; query: Omit<NonNullable<Operations[O]['data']['query']>, 'cursor'> },
+  input: Asked<O> & { query: object },
   { enabled = true }: { enabled?: boolean } = {},
 ): Pages<ItemOf<O>, ApiAnswer<O>> {
   const workspace = useContext(WorkspaceSlug);
@@ -111,7 +124,7 @@ export function usePages<O extends ReadsPages>(
     queryKey,
     queryFn: ({ signal, pageParam }) => {
       const asked = { ...input, query: { ...input.query, ...(pageParam !== null && { cursor: pageParam }) }, signal };
-      return callApi(workspace, operation, asked as unknown as ApiInput<O>) as Promise<PageOf<ItemOf<O>>>;
+      return callApi(workspace, operation, asked) as Promise<PageOf<ItemOf<O>>>;
     },
     initialPageParam: null as string | null,
     getNextPageParam: ({ next_cursor }) => next_cursor,
@@ -136,7 +149,7 @@ export function usePages<O extends ReadsPages>(
           ? { pages: data.pages.slice(0, 1), pageParams: data.pageParams.slice(0, 1) }
           : undefined,
       ),
-    query: query as unknown as UseQueryResult<unknown, Error>,
+    query,
   };
 }
 

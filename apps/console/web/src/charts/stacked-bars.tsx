@@ -1,6 +1,7 @@
 import { scaleLinear } from 'd3-scale';
 import { type KeyboardEvent, type PointerEvent, useLayoutEffect, useRef, useState } from 'react';
 import { text } from '../text/index.ts';
+import { Skeleton } from '../ui/parts.tsx';
 import { Table } from '../ui/table.tsx';
 import css from './charts.module.css';
 import { labelled } from './ticks.ts';
@@ -68,10 +69,10 @@ export function StackedBars({ label, series, points, short, exact, mark, height 
         <Plot {...{ label, series, points, short, exact, mark, height }} />
       )}
       <div className={css['foot']}>
-        <div className={css['legend']} aria-hidden={asTable}>
+        <div className={css['legend']} data-named={named} aria-hidden={asTable}>
           {named &&
             series.map(({ key, name, colour }) => (
-              <span key={key}>
+              <span key={key} title={name}>
                 <i className={css['swatch']} style={{ background: colour }} />
                 {name}
               </span>
@@ -82,6 +83,19 @@ export function StackedBars({ label, series, points, short, exact, mark, height 
         </button>
       </div>
     </figure>
+  );
+}
+
+/** As high as the chart that is loading. */
+export function ChartSpace({ height = 250, named = false }: { height?: number; named?: boolean }) {
+  return (
+    <div className={css['chart']}>
+      <Skeleton height={height} />
+      <div className={css['foot']}>
+        <div className={css['legend']} data-named={named} />
+        <span className={css['toggle']}>&nbsp;</span>
+      </div>
+    </div>
   );
 }
 

@@ -2,13 +2,14 @@ import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
 import type { Pages } from '../api/api.ts';
 import { text } from '../text/index.ts';
 import { Button } from './button.tsx';
-import { Failed, Loaded } from './parts.tsx';
+import { Failed, Loaded, type LoadedProps } from './parts.tsx';
 import { Table, type TableProps } from './table.tsx';
 
 /** In pixels. The next page is asked for while this much is below what is in sight: scrolling does not wait for it. */
 const AHEAD = 1_500;
 
-export interface PagedTableProps<Row> extends Omit<TableProps<Row>, 'rows' | 'grows'> {
+export interface PagedTableProps<Row>
+  extends Omit<TableProps<Row>, 'rows' | 'grows'>, Pick<LoadedProps<unknown>, 'with'> {
   list: Pages<Row, unknown>;
   /** Of the first page. */
   height: number;
@@ -17,9 +18,9 @@ export interface PagedTableProps<Row> extends Omit<TableProps<Row>, 'rows' | 'gr
 }
 
 /** A list that grows by a page when its end comes near. Scrolled back to its top, it is its first page again. */
-export function PagedTable<Row>({ list, height, none, ...table }: PagedTableProps<Row>) {
+export function PagedTable<Row>({ list, height, with: others, none, ...table }: PagedTableProps<Row>) {
   return (
-    <Loaded query={list.query} height={height}>
+    <Loaded query={list.query} height={height} with={others}>
       {() =>
         list.items.length === 0 ? (
           none

@@ -1,6 +1,5 @@
-import type { ReactNode } from 'react';
-import type { UseQueryResult } from '@tanstack/react-query';
-import { explain } from '../api/api.ts';
+import type { ReactElement, ReactNode } from 'react';
+import { type Answer, explain } from '../api/api.ts';
 import { useWorkspace } from '../app/account.tsx';
 import { text } from '../text/index.ts';
 import { Button } from './button.tsx';
@@ -95,25 +94,36 @@ export function NotAllowed({ needed }: { needed: 'admin' | 'owner' }) {
   );
 }
 
+/** A text that is not known yet, as long as this one: the line breaks where it will. */
+export function Unknown({ like }: { like: string }) {
+  return (
+    <span className={css['unknown']} aria-hidden="true">
+      {like}
+    </span>
+  );
+}
+
 /** Holds the place of what is loading: as high as what comes. */
-export function Skeleton({ height, width = '100%' }: { height: number; width?: string }) {
+export function Skeleton({ height, width = '100%' }: { height: number | string; width?: string }) {
   return <span className={css['skeleton']} style={{ height, width }} />;
 }
 
 export interface LoadedProps<T> {
-  query: UseQueryResult<T, Error>;
-  /** Height in pixels of what comes, so that nothing moves when it does. */
-  height: number;
+  query: Answer<T>;
+  /** Height of what comes, in pixels or of CSS, or what is as high, so that nothing moves when it does. */
+  height: number | string | ReactElement;
+  /** Answers that are waited for as well, where they come: what they would move is drawn with them. */
+  with?: readonly Pick<Answer<unknown>, 'isPending'>[] | undefined;
   children: (data: T) => ReactNode;
 }
 
 /** The answer of a query, or what stands for it while there is none. An old answer stays when a new one fails. */
-export function Loaded<T>({ query, height, children }: LoadedProps<T>) {
-  if (query.data !== undefined) return <>{children(query.data)}</>;
+export function Loaded<T>({ query, height, with: others = [], children }: LoadedProps<T>) {
+  if (query.data !== undefined && !others.some(({ isPending }) => isPending)) return <>{children(query.data)}</>;
   if (query.isError) return <Failed error={query.error} retry={() => void query.refetch()} />;
   return (
     <div role="status" aria-label={text.common.list.loading}>
-      <Skeleton height={height} />
+      {typeof height === 'object' ? height : <Skeleton height={height} />}
     </div>
   );
 }

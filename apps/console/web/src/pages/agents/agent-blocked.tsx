@@ -17,13 +17,19 @@ interface Blocked {
   kind: 'budget' | 'guard';
 }
 
-/** The agent's blocked calls of both kinds, newest first. */
-export function AgentBlocked({ agentId }: { agentId: string }) {
+/** The last calls of an agent that were blocked, of each kind. */
+export function useAgentBlocked(agentId: string) {
   const { query } = useSpan();
-  const { slug } = useWorkspace();
   const asked = { query: { ...query, agent_id: agentId, limit: SHOWN } };
-  const byBudget = useRead('GET /api/v1/dashboard/budget-blocked', asked, { live: true });
-  const byGuard = useRead('GET /api/v1/dashboard/guard-blocked', asked, { live: true });
+  return {
+    byBudget: useRead('GET /api/v1/dashboard/budget-blocked', asked, { live: true }),
+    byGuard: useRead('GET /api/v1/dashboard/guard-blocked', asked, { live: true }),
+  };
+}
+
+/** Those of both kinds, newest first. */
+export function AgentBlocked({ blocked: { byBudget, byGuard } }: { blocked: ReturnType<typeof useAgentBlocked> }) {
+  const { slug } = useWorkspace();
   const columns: Column<Blocked>[] = [
     {
       key: 'when',

@@ -20,13 +20,13 @@ export function AgentBudget({ agentId, name }: { agentId: string; name: string }
   ]);
   return (
     <Card title={words.budget}>
-      <Loaded query={limits} height={84}>
+      <Loaded query={limits} height={mayEdit ? 'calc(40px + var(--control))' : 24}>
         {({ items }) => {
           const limit = items.find(({ scope, scope_id }) => scope === 'agent' && scope_id === agentId);
           return (
             <div className={ui['stack']}>
               {limit === undefined ? (
-                <p>{words.noBudget}</p>
+                <p className={ui['line']}>{words.noBudget}</p>
               ) : (
                 <div>
                   <Meter

@@ -13,7 +13,7 @@ import { Card, Loaded, PageHead } from '../../ui/parts.tsx';
 import { SpanBar } from '../../ui/span-bar.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
-import { AgentBlocked } from './agent-blocked.tsx';
+import { AgentBlocked, useAgentBlocked } from './agent-blocked.tsx';
 import { AgentBudget } from './agent-budget.tsx';
 import { RenameDialog } from './rename-dialog.tsx';
 
@@ -31,6 +31,7 @@ export function AgentPage() {
     { query: { ...query, agent_id: agentId } },
     { live: true },
   );
+  const blocked = useAgentBlocked(agentId);
   const name = details.data?.agent.display_name ?? agentId;
   return (
     <div className={ui['stack']}>
@@ -49,7 +50,7 @@ export function AgentPage() {
         <SpanBar />
       </PageHead>
       <AgentBudget agentId={agentId} name={name} />
-      <Loaded query={details} height={720}>
+      <Loaded query={details} with={[blocked.byBudget, blocked.byGuard]} height={720}>
         {(data) => (
           <>
             <Card title={words.chart}>
@@ -64,7 +65,7 @@ export function AgentPage() {
               <Card title={words.models}>
                 <Models models={data.models} total={data.metrics.total_micros} />
               </Card>
-              <AgentBlocked agentId={agentId} />
+              <AgentBlocked blocked={blocked} />
             </div>
             <Card title={words.recent}>
               <Recent settlements={data.recent} />

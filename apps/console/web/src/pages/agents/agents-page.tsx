@@ -85,7 +85,7 @@ export function AgentsPage() {
             value={wanted}
             onChange={(event) => setWanted(event.target.value)}
           />
-          <Loaded query={agents} height={400}>
+          <Loaded query={agents} with={[top]} height={400}>
             {(items) => {
               if (items.length === 0) return <Note title={words.none.title}>{words.none.text}</Note>;
               const rows = items

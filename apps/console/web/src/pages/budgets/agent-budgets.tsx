@@ -1,11 +1,11 @@
 import { useState } from 'react';
-import { type Api, useChange, useRead } from '../../api/api.ts';
+import { type Api, useChange } from '../../api/api.ts';
 import { useWorkspace } from '../../app/account.tsx';
 import { text } from '../../text/index.ts';
 import { AgentLink } from '../../ui/agent-link.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Ago, Money } from '../../ui/figures.tsx';
-import { Card, Loaded, Note } from '../../ui/parts.tsx';
+import { Card, Note } from '../../ui/parts.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
 import { BudgetCell } from './budget-cell.tsx';
@@ -13,10 +13,9 @@ import { useLimitOf } from './use-limits.ts';
 
 const words = text.budgets;
 
-export function AgentBudgets() {
+export function AgentBudgets({ agents }: { agents: readonly Api.AgentBudgetItem[] }) {
   const { id: tenant_id } = useWorkspace();
   const [wanted, setWanted] = useState('');
-  const list = useRead('GET /api/v1/workspaces/{tenant_id}/budgets/agents', { path: { tenant_id } });
   const change = useChange('PUT /api/v1/workspaces/{tenant_id}/budgets/agents/{agent_id}', [
     'GET /api/v1/workspaces/{tenant_id}/budgets/agents',
     'GET /api/v1/limits',
@@ -69,6 +68,7 @@ export function AgentBudgets() {
     },
   ];
   const search = wanted.trim().toLowerCase();
+  const found = agents.filter((each) => `${each.agent_id} ${each.display_name}`.toLowerCase().includes(search));
   return (
     <Card title={words.agents}>
       <div className={ui['stack']}>
@@ -78,16 +78,13 @@ export function AgentBudgets() {
           value={wanted}
           onChange={(event) => setWanted(event.target.value)}
         />
-        <Loaded query={list} height={320}>
-          {({ items }) => {
-            const found = items.filter((each) =>
-              `${each.agent_id} ${each.display_name}`.toLowerCase().includes(search),
-            );
-            if (items.length === 0) return <Note title={words.noAgents.title}>{words.noAgents.text}</Note>;
-            if (found.length === 0) return <p>{words.noMatch}</p>;
-            return <Table label={words.agents} columns={columns} rows={found} rowKey={({ agent_id }) => agent_id} />;
-          }}
-        </Loaded>
+        {agents.length === 0 ? (
+          <Note title={words.noAgents.title}>{words.noAgents.text}</Note>
+        ) : found.length === 0 ? (
+          <p>{words.noMatch}</p>
+        ) : (
+          <Table label={words.agents} columns={columns} rows={found} rowKey={({ agent_id }) => agent_id} />
+        )}
       </div>
     </Card>
   );

@@ -48,6 +48,7 @@ export function BudgetHistory() {
     <Card title={words.title}>
       <PagedTable
         list={list}
+        with={[members]}
         height={200}
         none={<p>{words.none}</p>}
         label={words.title}

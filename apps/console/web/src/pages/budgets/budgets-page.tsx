@@ -1,7 +1,8 @@
 import { Link } from '@tanstack/react-router';
+import { useRead } from '../../api/api.ts';
 import { useMay, useWorkspace } from '../../app/account.tsx';
 import { text } from '../../text/index.ts';
-import { Card, Note, PageHead } from '../../ui/parts.tsx';
+import { Card, Loaded, Note, PageHead } from '../../ui/parts.tsx';
 import ui from '../../ui/ui.module.css';
 import { AgentBudgets } from './agent-budgets.tsx';
 import { BudgetHistory } from './budget-history.tsx';
@@ -20,9 +21,7 @@ export function BudgetsPage() {
       {mayEdit ? (
         <>
           <WorkspaceBudget />
-          <AgentBudgets />
-          <PlanBudgets />
-          <BudgetHistory />
+          <Lists />
         </>
       ) : (
         <Card>
@@ -35,5 +34,24 @@ export function BudgetsPage() {
         </Card>
       )}
     </div>
+  );
+}
+
+/** At once, since each is as long as it is: one that came alone would move those below. */
+function Lists() {
+  const path = { tenant_id: useWorkspace().id };
+  const agents = useRead('GET /api/v1/workspaces/{tenant_id}/budgets/agents', { path });
+  const plans = useRead('GET /api/v1/workspaces/{tenant_id}/budgets/plans', { path });
+  const limits = useRead('GET /api/v1/limits', { query: {} });
+  return (
+    <Loaded query={agents} with={[plans, limits]} height={640}>
+      {({ items }) => (
+        <>
+          <AgentBudgets agents={items} />
+          <PlanBudgets />
+          <BudgetHistory />
+        </>
+      )}
+    </Loaded>
   );
 }

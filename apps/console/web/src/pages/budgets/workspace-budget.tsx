@@ -21,7 +21,7 @@ export function WorkspaceBudget() {
   const limit = useLimitOf('workspace')(id);
   return (
     <Card title={words.workspace}>
-      <Loaded query={budget} height={84}>
+      <Loaded query={budget} height="calc(60px + var(--control))">
         {({ daily_budget_usd_micros }) => (
           <div className={ui['stack']}>
             <p>{words.workspaceText}</p>
@@ -31,8 +31,8 @@ export function WorkspaceBudget() {
               usedMicros={limit && limit.spent_micros + limit.held_micros}
               save={(micros) => change.mutateAsync({ path, body: { daily_budget_usd_micros: micros } })}
             />
-            {limit !== undefined && (
-              <div>
+            <div className={ui['meterBox']}>
+              {limit !== undefined && (
                 <Meter
                   spent={limit.spent_micros}
                   held={limit.held_micros}
@@ -43,8 +43,8 @@ export function WorkspaceBudget() {
                     money(limit.daily_budget_usd_micros),
                   )}
                 />
-              </div>
-            )}
+              )}
+            </div>
           </div>
         )}
       </Loaded>

@@ -6,7 +6,7 @@ import { clock } from '../../format/time.ts';
 import { text } from '../../text/index.ts';
 import { AgentLink } from '../../ui/agent-link.tsx';
 import { Count, Money } from '../../ui/figures.tsx';
-import { Card, Loaded, Meter, Note, PageHead } from '../../ui/parts.tsx';
+import { Card, Loaded, Meter, Note, PageHead, Unknown } from '../../ui/parts.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
 import { Reservations } from './reservations.tsx';
@@ -15,27 +15,29 @@ const words = text.limits;
 
 /** The budgets as the enforcer holds them now. */
 export function LimitsPage() {
+  const { timezone } = useWorkspace();
   const limits = useRead('GET /api/v1/limits', { query: {} }, { live: true });
   const mayReadHolds = useMay('admin');
   const day = limits.data?.day;
-  const line =
-    day === undefined ? '' : words.line(clock(day.start, day.timezone), clock(day.end, day.timezone), day.timezone);
+  const now = new Date().toISOString();
+  const zone = day?.timezone ?? timezone;
+  const line = words.line(clock(day?.start ?? now, zone), clock(day?.end ?? now, zone), zone);
   return (
     <div className={ui['stack']}>
-      <PageHead title={words.title} line={line} />
-      <Card>
-        <Loaded query={limits} height={320}>
-          {({ items }) => (items.length === 0 ? <NoBudget /> : <LimitTable items={items} />)}
-        </Loaded>
-      </Card>
-      <Card title={words.overspend.title}>
-        <Loaded query={limits} height={96}>
-          {({ items }) => <Overspend items={items} />}
-        </Loaded>
-      </Card>
-      <Card title={words.reservations.title}>
-        {mayReadHolds ? <Reservations /> : <p>{words.reservations.needed}</p>}
-      </Card>
+      <PageHead title={words.title} line={day === undefined ? <Unknown like={line} /> : line} />
+      <Loaded query={limits} height={640}>
+        {({ items }) => (
+          <>
+            <Card>{items.length === 0 ? <NoBudget /> : <LimitTable items={items} />}</Card>
+            <Card title={words.overspend.title}>
+              <Overspend items={items} />
+            </Card>
+            <Card title={words.reservations.title}>
+              {mayReadHolds ? <Reservations /> : <p>{words.reservations.needed}</p>}
+            </Card>
+          </>
+        )}
+      </Loaded>
     </div>
   );
 }

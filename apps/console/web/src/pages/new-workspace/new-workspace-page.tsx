@@ -4,6 +4,7 @@ import { type FormEvent, useState } from 'react';
 import { callApi } from '../../api/api.ts';
 import { accountQuery } from '../../app/account.tsx';
 import css from '../../app/shell.module.css';
+import { setUpHint } from '../../app/set-up.ts';
 import { isZone } from '../../app/span.ts';
 import { text } from '../../text/index.ts';
 import { Button } from '../../ui/button.tsx';
@@ -24,6 +25,7 @@ export function NewWorkspacePage() {
   const create = useMutation({
     mutationFn: () => callApi(undefined, 'POST /api/v1/workspaces', { body: { name, slug, timezone } }),
     onSuccess: async (workspace) => {
+      setUpHint.set(workspace.id, true);
       await client.refetchQueries(accountQuery);
       await navigate({ to: '/w/$slug', params: { slug: workspace.slug } });
     },

@@ -10,6 +10,9 @@ import ui from '../../ui/ui.module.css';
 import css from './overview.module.css';
 
 const words = text.overview;
+/** As many as are no higher than the chart beside them. */
+const FIRING = 4;
+const LAST = 2;
 
 /** The alerts that fire; where none does, the last ones. */
 export function Attention() {
@@ -24,13 +27,13 @@ export function Attention() {
         </Link>
       }
     >
-      <Loaded query={alerts} height={282}>
+      <Loaded query={alerts} height={278}>
         {({ items }) => {
           const firing = items.filter(({ status }) => status === 'firing');
           return (
             <>
               {firing.length === 0 && <Note title={words.quiet.title}>{words.quiet.text}</Note>}
-              <AlertList alerts={(firing.length === 0 ? items : firing).slice(0, 5)} />
+              <AlertList alerts={firing.length === 0 ? items.slice(0, LAST) : firing.slice(0, FIRING)} />
             </>
           );
         }}

@@ -1,6 +1,8 @@
 import { Link } from '@tanstack/react-router';
+import { useEffect } from 'react';
 import { type Api, useRead } from '../../api/api.ts';
 import { useMay, useWorkspace } from '../../app/account.tsx';
+import { setUpHint } from '../../app/set-up.ts';
 import { text } from '../../text/index.ts';
 import { Card, Tag } from '../../ui/parts.tsx';
 import css from './overview.module.css';
@@ -19,18 +21,22 @@ function Steps() {
   const limits = useRead('GET /api/v1/limits', { query: {} }, { live: true });
   const rules = useRead('GET /api/v1/alerts/rules', {}, { live: true });
   const budget = useRead('GET /api/v1/workspaces/{tenant_id}/budgets/workspace', { path: { tenant_id } });
-  if ([keys, agents, limits, rules, budget].some(({ data }) => data === undefined)) return null;
+  const known = [keys, agents, limits, rules, budget].every(({ data }) => data !== undefined);
   const steps = [
     { step: 'key', to: '/w/$slug/keys', done: some(keys.data?.items.filter(isActive)) },
     { step: 'event', to: '/w/$slug/keys', done: some(agents.data?.items) },
     {
       step: 'budget',
       to: '/w/$slug/budgets',
-      done: some(limits.data?.items) || budget.data?.daily_budget_usd_micros !== null,
+      done: some(limits.data?.items) || typeof budget.data?.daily_budget_usd_micros === 'number',
     },
     { step: 'rule', to: '/w/$slug/rules', done: some(rules.data?.items) },
   ] as const;
-  if (steps.every(({ done }) => done)) return null;
+  const needed = known ? !steps.every(({ done }) => done) : setUpHint.get(tenant_id);
+  useEffect(() => {
+    if (known) setUpHint.set(tenant_id, needed);
+  }, [known, needed, tenant_id]);
+  if (!needed) return null;
   return (
     <div className={css['first']}>
       <Card title={words.title}>

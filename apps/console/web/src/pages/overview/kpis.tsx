@@ -1,6 +1,5 @@
-import type { UseQueryResult } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type Api, useRead } from '../../api/api.ts';
+import { type Answer, type Api, useRead } from '../../api/api.ts';
 import { useWorkspace } from '../../app/account.tsx';
 import { useSpan } from '../../app/span.ts';
 import { money } from '../../format/money.ts';
@@ -15,33 +14,40 @@ import css from './overview.module.css';
 
 const words = text.overview;
 
-export function Kpis({ overview }: { overview: UseQueryResult<Api.Overview, Error> }) {
+export function Kpis({ overview }: { overview: Answer<Api.Overview> }) {
   const { range } = useSpan();
   const before = text.common.before[range];
   return (
     <div className={css['kpis']}>
       <Card title={<NumberLink to="/w/$slug/spend">{words.spend}</NumberLink>}>
-        <Loaded query={overview} height={92}>
-          {(data) => <SpendFigure data={data} before={before} />}
-        </Loaded>
+        <div className={css['spend']}>
+          <Loaded query={overview} height={52}>
+            {(data) => <SpendFigure data={data} before={before} />}
+          </Loaded>
+        </div>
       </Card>
       <Card title={<NumberLink to="/w/$slug/blocked">{words.blocked}</NumberLink>}>
-        <Loaded query={overview} height={92}>
-          {({ blocked, previous }) => (
-            <>
-              <p className={css['figure']}>
-                <Count value={blocked.budget + blocked.guard} />
-              </p>
-              <p className={css['sub']}>
-                <Against now={blocked.budget + blocked.guard} before={previous.budget + previous.guard} span={before} />
-              </p>
-              <p className={css['sub']}>{words.kinds(count(blocked.budget), count(blocked.guard))}</p>
-            </>
-          )}
-        </Loaded>
+        <div className={css['blocked']}>
+          <Loaded query={overview} height={52}>
+            {({ blocked, previous }) => {
+              const now = blocked.budget + blocked.guard;
+              return (
+                <>
+                  <p className={css['figure']}>
+                    <Count value={now} />
+                  </p>
+                  <p className={css['sub']}>
+                    <Against now={now} before={previous.budget + previous.guard} span={before} />
+                  </p>
+                  <p className={css['sub']}>{words.kinds(count(blocked.budget), count(blocked.guard))}</p>
+                </>
+              );
+            }}
+          </Loaded>
+        </div>
       </Card>
       <Card title={<NumberLink to="/w/$slug/agents">{words.agents}</NumberLink>}>
-        <Loaded query={overview} height={92}>
+        <Loaded query={overview} height={52}>
           {({ active_agents, runs, spend }) => (
             <>
               <p className={css['figure']}>
@@ -53,7 +59,7 @@ export function Kpis({ overview }: { overview: UseQueryResult<Api.Overview, Erro
         </Loaded>
       </Card>
       <Card title={<NumberLink to="/w/$slug/spend">{words.each}</NumberLink>}>
-        <Loaded query={overview} height={92}>
+        <Loaded query={overview} height={52}>
           {({ spend }) => (
             <>
               <p className={css['figure']}>

@@ -4,7 +4,7 @@ import { useSpan } from '../../app/span.ts';
 import { longDay, relative } from '../../format/time.ts';
 import { text } from '../../text/index.ts';
 import { useNow } from '../../ui/now.ts';
-import { PageHead } from '../../ui/parts.tsx';
+import { PageHead, Unknown } from '../../ui/parts.tsx';
 import { SpanBar } from '../../ui/span-bar.tsx';
 import { Attention } from './attention.tsx';
 import { FirstRun } from './first-run.tsx';
@@ -21,11 +21,17 @@ export function OverviewPage() {
   const readsAlerts = useMay('admin');
   const day =
     range === 'today' || range === 'yesterday' ? `, ${longDay(overview.data?.window.start ?? now, zone)}` : '';
-  const seconds = Math.max(1_000, now - overview.dataUpdatedAt);
-  const updated = overview.data === undefined ? '' : ` · ${text.common.updated(relative(now - seconds, now))}`;
+  const seconds = overview.data === undefined ? 1_000 : Math.max(1_000, now - overview.dataUpdatedAt);
+  const updated = ` · ${text.common.updated(relative(now - seconds, now))}`;
+  const line = (
+    <>
+      {`${text.common.range[range]}${day}, ${zone}`}
+      {overview.data === undefined ? <Unknown like={updated} /> : updated}
+    </>
+  );
   return (
     <>
-      <PageHead title={text.overview.title} line={`${text.common.range[range]}${day}, ${zone}${updated}`}>
+      <PageHead title={text.overview.title} line={line}>
         <SpanBar />
       </PageHead>
       <FirstRun />

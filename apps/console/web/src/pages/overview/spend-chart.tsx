@@ -2,6 +2,7 @@ import { useRead } from '../../api/api.ts';
 import { useSpan } from '../../app/span.ts';
 import { seriesOf } from '../../charts/breakdown.ts';
 import { SpendBars } from '../../charts/spend-bars.tsx';
+import { ChartSpace } from '../../charts/stacked-bars.tsx';
 import { count } from '../../format/numbers.ts';
 import { text } from '../../text/index.ts';
 import { Card, Loaded } from '../../ui/parts.tsx';
@@ -22,7 +23,7 @@ export function SpendChart() {
   const first = series.data?.points.find(({ budget_blocked }) => budget_blocked > 0);
   return (
     <Card title={`${words.seriesByAgent}${every}`}>
-      <Loaded query={breakdown} height={282}>
+      <Loaded query={breakdown} height={<ChartSpace named />}>
         {(data) => {
           const index = data.points.findIndex(({ start }) => start === first?.start);
           return (

@@ -102,7 +102,7 @@ function RuleTable({ onEdit }: { onEdit: (rule: Api.AlertRule) => void }) {
     },
   ];
   return (
-    <Loaded query={rules} height={320}>
+    <Loaded query={rules} with={[channels]} height={320}>
       {({ items }) => (
         <>
           {items.length === 0 ? (

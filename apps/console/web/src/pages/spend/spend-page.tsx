@@ -1,13 +1,15 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { type Api, useRead } from '../../api/api.ts';
+import type { ReactNode } from 'react';
+import { type Answer, type Api, useRead } from '../../api/api.ts';
 import { useSpan } from '../../app/span.ts';
 import { seriesOf } from '../../charts/breakdown.ts';
 import { colourOf } from '../../charts/colours.ts';
 import { SpendBars } from '../../charts/spend-bars.tsx';
+import { ChartSpace } from '../../charts/stacked-bars.tsx';
 import { dateTime } from '../../format/time.ts';
 import { text } from '../../text/index.ts';
 import { Count, Money } from '../../ui/figures.tsx';
-import { Card, Loaded, PageHead, Segments } from '../../ui/parts.tsx';
+import { Card, Loaded, PageHead, Segments, Unknown } from '../../ui/parts.tsx';
 import { SpanBar } from '../../ui/span-bar.tsx';
 import ui from '../../ui/ui.module.css';
 import { Groups } from './groups.tsx';
@@ -20,44 +22,49 @@ export function SpendPage() {
   const { by } = useSearch({ from: '/account/w/$slug/spend' });
   const spend = useRead('GET /api/v1/dashboard/spend', { query }, { live: true });
   const span = spend.data?.window;
-  const line = span === undefined ? '' : words.line(dateTime(span.start, zone), dateTime(span.end, zone), zone);
+  const now = new Date().toISOString();
+  const line = words.line(dateTime(span?.start ?? now, zone), dateTime(span?.end ?? now, zone), zone);
   return (
     <div className={ui['stack']}>
-      <PageHead title={words.title} line={line}>
+      <PageHead title={words.title} line={span === undefined ? <Unknown like={line} /> : line}>
         <SpanBar />
       </PageHead>
-      <Loaded query={spend} height={88}>
-        {({ metrics }) => <Totals metrics={metrics} />}
-      </Loaded>
+      <Totals spend={spend} />
       <Division />
       {by === undefined ? <Whole /> : <Divided by={by} />}
     </div>
   );
 }
 
-function Totals({ metrics }: { metrics: Api.SpendMetrics }) {
+const FIGURES: readonly (readonly [string, (metrics: Api.SpendMetrics) => ReactNode])[] = [
+  [words.total, ({ total_micros }) => <Money micros={total_micros} />],
+  [words.settlements, ({ unique_settlements }) => <Count value={unique_settlements} />],
+  [words.each, ({ avg_micros_per_settlement: each }) => <Money micros={Math.round(each)} />],
+];
+
+function Totals({ spend }: { spend: Answer<Api.Spend> }) {
   return (
     <div className={ui['figures']}>
-      <Card title={words.total}>
-        <p className={ui['figure']}>
-          <Money micros={metrics.total_micros} />
-        </p>
-      </Card>
-      <Card title={words.settlements}>
-        <p className={ui['figure']}>
-          <Count value={metrics.unique_settlements} />
-        </p>
-      </Card>
-      <Card title={words.each}>
-        <p className={ui['figure']}>
-          <Money micros={Math.round(metrics.avg_micros_per_settlement)} />
-        </p>
-      </Card>
+      {FIGURES.map(([name, figure]) => (
+        <Card key={name} title={name}>
+          <Loaded query={spend} height={34}>
+            {({ metrics }) => <p className={ui['figure']}>{figure(metrics)}</p>}
+          </Loaded>
+        </Card>
+      ))}
       <Card title={words.tokens}>
-        <p className={ui['figure']}>
-          <Count value={metrics.input_tokens} /> <small>{words.tokensIn}</small> <Count value={metrics.output_tokens} />{' '}
-          <small>{words.tokensOut}</small>
-        </p>
+        <Loaded query={spend} height={34}>
+          {({ metrics }) => (
+            <p className={ui['pair']}>
+              <span>
+                <Count value={metrics.input_tokens} /> <small>{words.tokensIn}</small>
+              </span>
+              <span>
+                <Count value={metrics.output_tokens} /> <small>{words.tokensOut}</small>
+              </span>
+            </p>
+          )}
+        </Loaded>
       </Card>
     </div>
   );
@@ -90,7 +97,7 @@ function Whole() {
   const series = useRead('GET /api/v1/dashboard/spend/series', { query }, { live: true });
   return (
     <Card title={words.chart}>
-      <Loaded query={series} height={332}>
+      <Loaded query={series} height={<ChartSpace height={300} />}>
         {({ interval, points }) => (
           <SpendBars
             label={words.chart}
@@ -115,7 +122,7 @@ function Divided({ by }: { by: Api.SpendBreakdown['by'] }) {
   return (
     <>
       <Card title={words.chart}>
-        <Loaded query={breakdown} height={332}>
+        <Loaded query={breakdown} height={<ChartSpace height={300} named />}>
           {(data) => (
             <SpendBars
               label={`${words.chart}: ${words.by[by]}`}
