@@ -1,6 +1,10 @@
-import type { Page } from 'playwright-core';
+import { expect } from '@jest/globals';
+import type { Locator, Page } from 'playwright-core';
 import type { ApiClient } from '../api.client.ts';
 import type { useBrowser, Look, Visit } from '../browser.ts';
+
+/** More than any page here has places for the focus. */
+const MOST_TABS = 80;
 
 export interface LogIn {
   email: string;
@@ -26,6 +30,13 @@ export async function openAs(
   await fillLogIn(visit.page, user);
   await visit.page.waitForURL((url) => url.pathname !== '/login');
   return visit;
+}
+
+/** Goes to it by the keyboard alone, forwards from where the focus is; fails where the keyboard does not reach it. */
+export async function tabTo(page: Page, target: Locator): Promise<void> {
+  const focused = target.and(page.locator(':focus'));
+  for (let step = 0; step < MOST_TABS && (await focused.count()) === 0; step += 1) await page.keyboard.press('Tab');
+  expect(await focused.count()).toBe(1);
 }
 
 /** The row of a table that has this text. */

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '@tollkeeper/testing';
 import { LOOKS } from '../../browser.ts';
-import { rowOf } from '../../console/person.ts';
+import { rowOf, tabTo } from '../../console/person.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import type { Stage } from '../../deployment.ts';
 import { budgetBlocked } from '../../events.ts';
@@ -18,11 +18,12 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
       const path = `/console-${look.size}`;
       const { page, expectFit } = await console.open(look, '/channels');
 
-      // By keyboard alone up to the answer of the receiver.
-      await page.getByRole('button', { name: 'New channel' }).press('Enter');
+      // By keyboard alone up to the rule.
+      await tabTo(page, page.getByRole('button', { name: 'New channel' }));
+      await page.keyboard.press('Enter');
       const channel = page.getByRole('dialog', { name: 'New channel' });
       await expectFit();
-      await channel.getByLabel('Name').focus();
+      await tabTo(page, channel.getByLabel('Name'));
       await page.keyboard.type(name);
       await page.keyboard.press('Tab');
       await page.keyboard.type(`${stage.receiver().url}${path}`);
@@ -30,25 +31,37 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
       await page.keyboard.type('a-secret-of-more-than-16-bytes');
       await page.keyboard.press('Enter');
       await page.getByText(`The channel ${name} is saved.`).waitFor();
-      await rowOf(page, name).getByRole('button', { name: 'Send a test' }).press('Enter');
+      await tabTo(page, rowOf(page, name).getByRole('button', { name: 'Send a test' }));
+      await page.keyboard.press('Enter');
       const test = page.getByRole('dialog', { name: `Send a test: ${name}` });
       await test.getByText('The receiver answered 200.').waitFor();
       await test.getByText('thanks').waitFor();
+      const received = stage.receiver().received.filter((webhook) => webhook.path === `/hook${path}`);
+      expect(received.map(({ body }) => (JSON.parse(body) as { type: string }).type)).toEqual(['channel.test']);
       await expectFit();
       await page.keyboard.press('Escape');
 
-      await page.goto(`/w/${console.workspace().slug}/rules`);
-      await page.getByRole('button', { name: 'New rule' }).click();
+      await page.keyboard.press('Control+k');
+      await page.keyboard.type('rules');
+      await page.keyboard.press('Enter');
+      await tabTo(page, page.getByRole('button', { name: 'New rule' }));
+      await page.keyboard.press('Enter');
       const form = page.getByRole('dialog', { name: 'New rule' });
-      await form.getByLabel('Name').fill(rule);
-      await form.getByLabel('How many events').fill('0');
-      await form.getByRole('button', { name: 'Save' }).click();
+      await tabTo(page, form.getByLabel('Name'));
+      await page.keyboard.type(rule);
+      await tabTo(page, form.getByLabel('How many events'));
+      await page.keyboard.press('Control+a');
+      await page.keyboard.type('0');
+      await page.keyboard.press('Enter');
       await form.getByText('Write a whole number from 1 to 100,000.').waitFor();
       await expectFit();
-      await form.getByLabel('How many events').fill('2');
-      await form.getByLabel(name).check();
+      await page.keyboard.press('Control+a');
+      await page.keyboard.type('2');
+      await tabTo(page, form.getByLabel(name));
+      await page.keyboard.press('Space');
       await form.getByText('2 calls blocked by a budget of any agent within 10 minutes').waitFor();
-      await form.getByRole('button', { name: 'Save' }).click();
+      await tabTo(page, form.getByRole('button', { name: 'Save' }));
+      await page.keyboard.press('Enter');
       await rowOf(page, rule).getByText('Watching').waitFor();
 
       await eventually(
