@@ -4,8 +4,8 @@ import { LOOKS } from '../../browser.ts';
 import { rowOf, tabTo } from '../../console/person.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import type { Stage } from '../../deployment.ts';
-import { budgetBlocked } from '../../events.ts';
-import { postEvents } from '../../workspace.ts';
+import { budgetBlocked, spendSettled } from '../../events.ts';
+import { newWorkspace, postEvents } from '../../workspace.ts';
 
 export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof useWorkspaceInBrowser>): void {
   describe.each(LOOKS)('alerting, at $size size and $theme', (look) => {
@@ -110,6 +110,32 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
         .click();
       await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
       await rowOf(page, rule).waitFor({ state: 'detached' });
+    });
+  });
+
+  describe('a rule of a workspace with more agents than a list shows', () => {
+    afterEach(() => console.closeAll());
+
+    it('names one of them by its id', async () => {
+      const workspace = await newWorkspace(console.owner());
+      const ids = Array.from({ length: 1_001 }, (_, index) => `agent-${String(index).padStart(4, '0')}`);
+      const events = ids.map((agentId) => spendSettled({ agentId, amountMicros: 1 }));
+      await postEvents(stage.deployment(), workspace.apiKey, events.slice(0, 1_000));
+      await postEvents(stage.deployment(), workspace.apiKey, events.slice(1_000));
+      await eventually(async () => {
+        const path = workspace.path('/agents?limit=1000');
+        expect((await console.owner().expect<{ next_cursor: unknown }>({ path })).next_cursor).not.toBeNull();
+      });
+      const { page, expectFit } = await console.open(LOOKS[0]!, '');
+      await page.goto(`/w/${workspace.slug}/rules`);
+      await page.getByRole('button', { name: 'New rule' }).click();
+      const form = page.getByRole('dialog', { name: 'New rule' });
+      await form.getByLabel('Name').fill('One of many');
+      await form.getByText('Empty means any agent').waitFor();
+      await form.getByLabel('Of which agent').fill('agent-1000');
+      await expectFit();
+      await form.getByRole('button', { name: 'Save' }).click();
+      await rowOf(page, 'One of many').getByText('of agent-1000').waitFor();
     });
   });
 }

@@ -76,6 +76,18 @@ export function describeEveryPage(console: ReturnType<typeof useWorkspaceInBrows
     });
   });
 
+  describe('the way to anywhere', () => {
+    afterEach(() => console.closeAll());
+
+    it('is named after the keys of the machine', async () => {
+      const { page } = await console.open(LOOKS[0]!, '');
+      await page.getByRole('button', { name: 'Go to Ctrl K' }).waitFor();
+      await page.addInitScript('Object.defineProperty(navigator, "platform", { value: "MacIntel" })');
+      await page.reload();
+      await page.getByRole('button', { name: 'Go to ⌘K' }).waitFor();
+    });
+  });
+
   describe('a page that is not there', () => {
     afterEach(() => console.closeAll());
 

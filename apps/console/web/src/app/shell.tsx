@@ -16,6 +16,8 @@ import css from './shell.module.css';
 import { chooseTheme, THEMES, useTheme } from './theme.ts';
 import { WorkspaceDialog } from './workspace-dialog.tsx';
 
+const IS_MAC = /^(Mac|iP)/.test(navigator.platform);
+
 /** What stands around every page of a workspace. */
 export function Shell({ account }: { account: Api.Account }) {
   const workspace = useWorkspace();
@@ -65,7 +67,8 @@ export function Shell({ account }: { account: Api.Account }) {
           <span>{workspace.name}</span> <small>{workspace.timezone}</small>
         </button>
         <button type="button" className={css['find']} onClick={() => setOpen('palette')}>
-          <span>{text.common.palette.open}</span> <kbd>Ctrl K</kbd>
+          <span>{text.common.palette.open}</span>{' '}
+          <kbd>{IS_MAC ? text.common.palette.keysOfMac : text.common.palette.keys}</kbd>
         </button>
         <Menu slug={workspace.slug} />
         <Me account={account} role={workspace.role} />

@@ -9,7 +9,6 @@ export const agents = {
     settlements: 'Settlements',
     blocked: 'Blocked',
     seen: 'Last seen',
-    since: 'Known since',
   },
   none: { title: 'No agents yet', text: 'An agent stands here after its first event, or when it is made.' },
   noMatch: 'No agent has this name.',
@@ -32,7 +31,6 @@ export const agents = {
     noBlocked: 'None of its calls was blocked in this span.',
     allBlocked: 'All blocked calls',
     noRecent: 'Nothing was settled in this span.',
-    gone: 'There is no such agent, or it spent nothing yet.',
     column: {
       when: 'When',
       amount: 'Amount',

@@ -44,7 +44,6 @@ export const alerts = {
     clear: 'Show all',
   },
   column: { alert: 'Alert', severity: 'Severity', status: 'Status', when: 'When', told: 'Told' },
-  total: (alerts: string) => `${alerts} alerts`,
   none: {
     title: 'No alert matches',
     text: 'Rules decide what becomes an alert. With other filters there may be some.',
@@ -61,8 +60,6 @@ export const alerts = {
     rule: 'Rule',
     scope: 'Of',
     window: 'Window',
-    first: 'First event',
-    last: 'Last event',
     triggered: 'Fired',
     acknowledged: 'Acknowledged',
     resolved: 'Resolved',
@@ -89,5 +86,4 @@ export const alerts = {
     spent: (spent: number, threshold: number) => `${money(spent)} of ${money(threshold)}`,
   },
   noEvaluations: 'The rule’s condition has not been true in the time that is kept.',
-  gone: 'There is no such alert.',
 };

@@ -27,7 +27,6 @@ export const blocked = {
   },
   event: 'Blocked call',
   run: (id: string) => `Run ${id}`,
-  showEvent: 'Details',
   why: 'Why',
   unblock: 'What would unblock it',
   budgetWhy: (scope: string, requested: number, used: number, budget: number) =>
@@ -43,10 +42,6 @@ export const blocked = {
     plan: 'Plan',
     when: 'When',
     source: 'Reported by',
-    type: 'Type',
-    amount: 'Amount',
-    model: 'Model',
-    settlement: 'Settlement',
   },
   copyId: (name: string) => `Copy the id of the ${name}`,
   timeline: 'What happened in the run',
@@ -54,5 +49,4 @@ export const blocked = {
   stopped: (amount: string) => `blocked by a budget, asked for ${amount}`,
   guarded: (guard: string) => `blocked by the guard ${guard}`,
   cut: 'Of a longer run the oldest 1,000 of each kind are shown.',
-  gone: 'There is no such call in this span. Choose a longer span.',
 };

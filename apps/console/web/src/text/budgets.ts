@@ -10,8 +10,6 @@ export const budgets = {
   unset: 'no budget',
   unsetHint: 'Empty means no budget: nothing is denied for it.',
   set: 'Set a budget',
-  today: 'Used today',
-  left: 'Left',
   column: {
     agent: 'Agent',
     plan: 'Plan',

@@ -19,7 +19,6 @@ export const common = {
     members: 'Members',
     settings: 'Settings',
     open: 'Menu',
-    docs: 'API documentation',
   },
   firing: (alerts: number) => `${alerts} firing`,
   workspaceMenu: 'Workspace and time zone',
@@ -30,7 +29,6 @@ export const common = {
     show: 'Show times in this zone',
   },
   newWorkspace: 'New workspace',
-  account: 'Account',
   logOut: 'Log out',
   theme: { label: 'Theme', system: 'As the system', light: 'Light', dark: 'Dark' },
   roles: { owner: 'owner', admin: 'admin', member: 'member' },
@@ -57,6 +55,8 @@ export const common = {
   updated: (ago: string) => `updated ${ago}`,
   palette: {
     open: 'Go to',
+    keys: 'Ctrl K',
+    keysOfMac: '⌘K',
     title: 'Go anywhere',
     placeholder: 'A page, an agent or an action',
     nothing: 'Nothing has this name.',
@@ -66,7 +66,6 @@ export const common = {
   },
   lost: {
     banner: 'The server does not answer. What you see may be old; it is asked again every few seconds.',
-    back: 'The server answers again.',
   },
   failed: {
     title: 'This could not be loaded',
@@ -74,7 +73,6 @@ export const common = {
     request: (id: string) => `Request ${id}`,
     unknown: 'Something went wrong in this page. Load it again; if it stays, tell us what you did.',
     reload: 'Load again',
-    offline: 'The server cannot be reached.',
   },
   notAllowed: {
     title: 'Not for your role',
@@ -94,7 +92,7 @@ export const common = {
     help: 'Use the arrow keys to read the values.',
     others: (agents: number) => `${agents} others`,
   },
-  list: { loading: 'Loading', more: 'Show more', all: (n: string) => `${n} in all` },
+  list: { loading: 'Loading', more: 'Show more' },
   action: {
     cancel: 'Cancel',
     close: 'Close',
@@ -106,7 +104,6 @@ export const common = {
     copy: 'Copy',
     copied: 'Copied',
   },
-  saved: 'Saved',
-  money: { field: 'USD a day', bad: 'Write an amount in US dollars, such as 12.50, with at most six decimals.' },
+  money: { bad: 'Write an amount in US dollars, such as 12.50, with at most six decimals.' },
   none: '–',
 };

@@ -8,5 +8,4 @@ export const firstRun = {
     rule: { name: 'Make a rule', text: 'It tells somebody when calls are blocked or money runs out.' },
   },
   done: 'done',
-  hide: 'Hide this',
 };

@@ -28,5 +28,4 @@ export const keys = {
     seen: 'The event has arrived. It is on the overview now.',
     done: 'I have copied the key',
   },
-  needed: 'owner',
 };

@@ -23,7 +23,7 @@ export const limits = {
     state: 'State',
     states: { held: 'Open', settled: 'Settled', released: 'Released', expired: 'Expired' },
     none: { title: 'There are none', text: 'A gateway that reserves before a call shows here what it holds.' },
-    column: { when: 'Since', agent: 'Agent', run: 'Run', amount: 'Held', settled: 'Settled', ends: 'Ends', action: '' },
+    column: { when: 'Since', agent: 'Agent', run: 'Run', amount: 'Held', settled: 'Settled', ends: 'Ends' },
     release: 'Release',
     releaseTitle: (agent: string) => `Release the hold of ${agent}`,
     releaseText: (amount: string) =>

@@ -7,7 +7,6 @@ export const login = {
   busy: 'Logging in',
   wrong: 'E-mail or password is wrong.',
   wait: (time: string) => `Too many attempts. You can try again in ${time}.`,
-  firstStart: 'The first start of Tollkeeper showed the owner’s password in its terminal.',
   ended: {
     title: 'Your session has ended',
     text: 'Log in again to go on where you are. Nothing that you typed is lost.',

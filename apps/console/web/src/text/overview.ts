@@ -20,7 +20,6 @@ export const overview = {
   same: (before: string) => `as ${before}`,
   up: (by: string) => `${by} more`,
   down: (by: string) => `${by} less`,
-  series: 'Spend',
   seriesByAgent: 'Spend by agent',
   everyInterval: {
     '1s': 'every second',

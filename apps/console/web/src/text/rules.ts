@@ -90,6 +90,7 @@ export const rules = {
     thresholdBad: 'Write a whole number from 1 to 100,000.',
     amountBad: 'Write an amount above zero in US dollars, such as 12.50.',
     scope: 'Of which agent',
+    scopeHint: 'Its id. Empty means any agent of the workspace.',
     anyAgent: 'Any agent of the workspace',
     severity: 'Severity',
     pauseAfter: 'Minutes of quiet after it fired',

@@ -1,4 +1,4 @@
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, useId, useState } from 'react';
 import { type Api, useChange, useRead } from '../../api/api.ts';
 import { useWorkspace } from '../../app/account.tsx';
 import { text } from '../../text/index.ts';
@@ -171,6 +171,30 @@ function EventFields({ form, set, problem }: EventFieldsProps) {
 function AgentField({ value, onChange }: { value: string; onChange: (agentId: string) => void }) {
   const { data } = useRead('GET /api/v1/agents', { query: { limit: 1000 } });
   const known = data?.items.some(({ agent_id }) => agent_id === value) === true;
+  const list = useId();
+  // More than anybody chooses from: its id is typed.
+  if (typeof data?.next_cursor === 'string') {
+    return (
+      <>
+        <TextField
+          label={words.scope}
+          hint={words.scopeHint}
+          maxLength={128}
+          pattern="[A-Za-z0-9._:\-]+"
+          list={list}
+          value={value}
+          onChange={({ target }) => onChange(target.value)}
+        />
+        <datalist id={list}>
+          {data.items.map(({ agent_id, display_name }) => (
+            <option key={agent_id} value={agent_id}>
+              {display_name}
+            </option>
+          ))}
+        </datalist>
+      </>
+    );
+  }
   return (
     <SelectField label={words.scope} value={value} onChange={({ target }) => onChange(target.value)}>
       <option value="">{words.anyAgent}</option>
