@@ -1,6 +1,6 @@
-import type { PostEventsData } from './gen/types.gen.ts';
-import type { Transport } from './http.transport.ts';
-import { TollkeeperError } from './tollkeeper.error.ts';
+import type { PostEventsData, PostEventsResponse } from './gen/types.gen.ts';
+import { type Transport, withField } from './http.transport.ts';
+import { TollkeeperError, TollkeeperUnavailable } from './tollkeeper.error.ts';
 
 /** An event as it is sent. */
 export type GatewayEvent = Exclude<PostEventsData['body'], unknown[]>;
@@ -15,7 +15,7 @@ export interface ReporterOptions {
   lingerMs: number;
   /** Events that wait or are under way. */
   maxQueued: number;
-  /** For all attempts of a batch. */
+  /** From a report until its events are accepted. */
   timeoutMs: number;
 }
 
@@ -28,11 +28,17 @@ export interface EventReporter {
 /** What one request carries at most, below the 1000 events and 5 MiB that Tollkeeper takes. */
 const MAX_EVENTS = 1_000;
 const MAX_BYTES = 4 * 1024 * 1024;
+/** What waits, or is under way, takes no more memory than about twice this. */
+const MAX_QUEUED_BYTES = 32 * 1024 * 1024;
+/** Lots whose time is over so soon after another's are given up with it. */
+const SOON_MS = 1_000;
 
 /** Events that are accepted or refused together. */
 interface Lot {
   events: string[];
   bytes: number;
+  /** By `performance.now()`. */
+  deadline: number;
   resolve(): void;
   reject(error: unknown): void;
 }
@@ -43,6 +49,7 @@ export function createEventReporter(transport: Transport, source: string, option
   const pending = new Set<Promise<void>>();
   const givenUp = new AbortController();
   let queued = 0;
+  let queuedBytes = 0;
   let closed = false;
   let sending = false;
   let hurry = () => {};
@@ -50,7 +57,7 @@ export function createEventReporter(transport: Transport, source: string, option
   function enqueue(events: string[], bytes: number, signal: AbortSignal | undefined): Promise<void> {
     let onAbort = () => {};
     const accepted = new Promise<void>((resolve, reject) => {
-      const lot = { events, bytes, resolve, reject };
+      const lot = { events, bytes, deadline: performance.now() + timeoutMs, resolve, reject };
       waiting.push(lot);
       onAbort = () => {
         const place = waiting.indexOf(lot);
@@ -61,9 +68,11 @@ export function createEventReporter(transport: Transport, source: string, option
     }).finally(() => {
       signal?.removeEventListener('abort', onAbort);
       queued -= events.length;
+      queuedBytes -= bytes;
       pending.delete(accepted);
     });
     queued += events.length;
+    queuedBytes += bytes;
     pending.add(accepted);
     return accepted;
   }
@@ -97,9 +106,13 @@ export function createEventReporter(transport: Transport, source: string, option
   async function send(lots: Lot[]): Promise<void> {
     const body = `[${lots.flatMap(({ events }) => events).join()}]`;
     const contentType = 'application/cloudevents-batch+json';
-    const request = { method: 'POST', path: '/api/v1/events', body, contentType, timeoutMs } as const;
+    // The first has waited for longest.
+    const deadline = lots[0]!.deadline;
+    const request = { method: 'POST', path: '/api/v1/events', body, contentType } as const;
+    const timing = { timeoutMs: Math.max(deadline - performance.now(), 0), signal: givenUp.signal };
     try {
-      await transport.send({ ...request, signal: givenUp.signal, repeatable: true, patient: true });
+      const answer = await transport.send({ ...request, ...timing, repeatable: true, patient: true });
+      withField<PostEventsResponse>(answer, 'accepted');
       for (const lot of lots) lot.resolve();
     } catch (error) {
       const refused = error instanceof TollkeeperError && (error.status === 400 || error.status === 413);
@@ -108,7 +121,13 @@ export function createEventReporter(transport: Transport, source: string, option
         const half = lots.length >> 1;
         await send(lots.slice(0, half));
         await send(lots.slice(half));
-      } else for (const lot of lots) lot.reject(error);
+        return;
+      }
+      const isAway = error instanceof TollkeeperUnavailable && !givenUp.signal.aborted;
+      // Tollkeeper is away, and the time of the first is over. The others go on with theirs.
+      const others = isAway ? lots.filter((lot) => lot.deadline > deadline + SOON_MS) : [];
+      for (const lot of lots) if (!others.includes(lot)) lot.reject(error);
+      waiting.unshift(...others);
     }
   }
 
@@ -123,14 +142,21 @@ export function createEventReporter(transport: Transport, source: string, option
       const lots = toLots(
         [events].flat().map((event) =>
           // Written now: what the caller does to it later changes no retry.
-          JSON.stringify({ specversion: '1.0', id: crypto.randomUUID(), source, time, ...event }),
+          JSON.stringify({
+            ...{ specversion: '1.0', ...event },
+            id: event.id ?? crypto.randomUUID(),
+            source: event.source ?? source,
+            time: event.time ?? time,
+          }),
         ),
       );
+      const bytes = lots.reduce((sum, lot) => sum + lot.bytes, 0);
       const count = lots.reduce((sum, lot) => sum + lot.events.length, 0);
       signal?.throwIfAborted();
       if (closed) throw new TollkeeperError('The client is closed', { code: 'closed' });
-      if (queued + count > maxQueued) {
-        const message = `${queued} events wait already, and at most ${maxQueued} may: none of these ${count} was taken`;
+      if (queued + count > maxQueued || queuedBytes + bytes > MAX_QUEUED_BYTES) {
+        const most = `at most ${maxQueued} events of ${MAX_QUEUED_BYTES} bytes may`;
+        const message = `${queued} events of ${queuedBytes} bytes wait already, and ${most}: none of these ${count} was taken`;
         throw new TollkeeperError(message, { code: 'queue_full' });
       }
       const accepted = Promise.all(lots.map((lot) => enqueue(lot.events, lot.bytes, signal)));

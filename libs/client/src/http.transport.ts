@@ -90,7 +90,7 @@ export function createTransport(options: TransportOptions): Transport {
       for (let attempts = 0; ; attempts += 1) {
         signal?.throwIfAborted();
         try {
-          return await attempt(request, Math.min(limitMs, deadline - performance.now()));
+          return await attempt(request, Math.max(0, Math.min(limitMs, deadline - performance.now())));
         } catch (error) {
           if (!repeatable || !(error instanceof TollkeeperError) || !mayPass(error, patient)) throw error;
           const delayMs = Math.max(error.retryAfterMs ?? 0, jitter(attempts));
@@ -141,6 +141,14 @@ async function readText(response: Response): Promise<string | null> {
   }
 }
 
+/** The answer, if it has the field. Something in between may answer 2xx in place of Tollkeeper. */
+export function withField<T>(answer: unknown, field: keyof T & string): T {
+  if (typeof answer === 'object' && answer !== null && field in answer) return answer as T;
+  throw new TollkeeperError(`The answer has no ${field}, so it is not Tollkeeper's. Check the url.`, {
+    code: 'invalid_answer',
+  });
+}
+
 function understand(response: Response, text: string | null, redact: (text: string) => string): unknown {
   const { status, ok, headers } = response;
   const body = text === null ? null : parseJson(ok ? text : redact(text));
@@ -158,7 +166,10 @@ function understand(response: Response, text: string | null, redact: (text: stri
     throw new TollkeeperUnavailable(message, { code: typeof code === 'string' ? code : 'unavailable', ...common });
   }
   if (!ok && typeof code === 'string') throw new TollkeeperError(message, { code, ...common });
-  const strange = `The answer ${status} is not Tollkeeper's. Check the url: it must be the address of Tollkeeper itself.`;
+  const strange =
+    text === null
+      ? `The answer ${status} has more than 4 MiB, which is not read. Ask for less, with a filter or a page.`
+      : `The answer ${status} is not Tollkeeper's. Check the url: it must be the address of Tollkeeper itself.`;
   throw new TollkeeperError(strange, { code: 'invalid_answer', ...common });
 }
 

@@ -27,6 +27,9 @@ export interface ManagementApi {
   ): Promise<ApiAnswer<O>>;
 }
 
+/** The characters of a cookie (RFC 6265 §4.1.1). */
+const COOKIE = /^[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]+$/;
+
 interface Parts {
   path?: Record<string, string>;
   query?: Record<string, string | number | boolean | undefined>;
@@ -37,6 +40,9 @@ interface Parts {
 /** The API of people, with a session. */
 export function createManagementApi(options: ManagementApiOptions): ManagementApi {
   const { url, workspace, session, timeoutMs = 10_000, fetch } = options;
+  if (session !== undefined && !COOKIE.test(session)) {
+    throw new TypeError('session must be the value of the cookie gw_session');
+  }
   const headers: Record<string, string> = {
     ...(session !== undefined && { cookie: `gw_session=${session}` }),
     ...(workspace !== undefined && { 'x-workspace': workspace }),

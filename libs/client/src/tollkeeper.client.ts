@@ -1,8 +1,8 @@
 import { createEventReporter, type EventReporter, type ReporterOptions } from './event.reporter.ts';
 import type { BudgetDenial, LimitStatus, ReserveData, ReserveResponse, Reservation } from './gen/types.gen.ts';
 import type { SettleReservationData } from './gen/types.gen.ts';
-import { createTransport, type Fetch } from './http.transport.ts';
-import { TollkeeperError, TollkeeperUnavailable } from './tollkeeper.error.ts';
+import { createTransport, type Fetch, withField } from './http.transport.ts';
+import { TollkeeperUnavailable } from './tollkeeper.error.ts';
 
 export interface TollkeeperOptions {
   /** Address of Tollkeeper, such as `https://tollkeeper.example.com`. */
@@ -52,10 +52,16 @@ export interface SettleOptions extends CallOptions {
 export interface AllowedCall {
   allowed: true;
   requestId: string;
-  /** Null if Tollkeeper could not be asked (`onUnavailable: 'allow'`): nothing is held. */
+  /**
+   * Null if Tollkeeper could not be asked (`onUnavailable: 'allow'`): nothing is held. For a `requestId` that is given
+   * again it is the reservation as it is now, which holds something only while its `state` is `held`.
+   */
   reservation: Reservation | null;
   limits: LimitStatus[];
-  /** Says what the call has cost. After an error call it again: it counts once. Null without a reservation. */
+  /**
+   * Says what the call has cost. After an error call it again: it counts once. Null without a reservation; the spend is
+   * then reported in the background for as long as `reporting` says, also when this rejects for its time.
+   */
   settle(settlement: SettleOptions): Promise<Reservation | null>;
   /** Says that the call has cost nothing. */
   release(options?: CallOptions): Promise<Reservation | null>;
@@ -75,6 +81,8 @@ export interface Tollkeeper extends EventReporter {
   reserve(request: ReserveOptions): Promise<AllowedCall | DeniedCall>;
 }
 
+type Timing = CallOptions & { timeoutMs: number; patient: boolean };
+
 const RESERVATIONS = '/api/v1/reservations';
 /** The characters of a bearer token (RFC 6750 §2.1). */
 const KEY = /^[A-Za-z0-9._~+/-]+=*$/;
@@ -87,28 +95,26 @@ export function createTollkeeper(options: TollkeeperOptions): Tollkeeper {
   const reporting = { lingerMs: 20, maxQueued: 10_000, timeoutMs: 60_000, ...options.reporting };
   const reporter = createEventReporter(transport, source, reporting);
 
-  function post<T>(
-    path: string,
-    body: object | undefined,
-    timing: CallOptions & { timeoutMs: number; patient: boolean },
-  ) {
+  function post(path: string, body: object | undefined, timing: Timing): Promise<unknown> {
     const json = body && JSON.stringify(body);
-    return transport.send({ method: 'POST', path, body: json, repeatable: true, ...timing }) as Promise<T>;
+    return transport.send({ method: 'POST', path, body: json, repeatable: true, ...timing });
   }
 
   function reserved(requestId: string, reservation: Reservation, limits: LimitStatus[]): AllowedCall {
     const ownSettlementId = crypto.randomUUID();
     const one = `${RESERVATIONS}/${encodeURIComponent(reservation.id)}`;
+    const change = async (action: string, body: object | undefined, timing: Timing) =>
+      withField<Reservation>(await post(`${one}:${action}`, body, timing), 'id');
     const unhurried = (signal?: AbortSignal) => ({ signal, timeoutMs: settleTimeoutMs, patient: true });
     return {
       ...{ allowed: true, requestId, reservation, limits },
       settle({ settlementId = ownSettlementId, signal, ...cost }) {
         const body: SettleReservationData['body'] = { settlement_id: settlementId, ...toCost(cost) };
-        return post<Reservation>(`${one}:settle`, body, unhurried(signal));
+        return change('settle', body, unhurried(signal));
       },
-      release: ({ signal } = {}) => post<Reservation>(`${one}:release`, undefined, unhurried(signal)),
+      release: ({ signal } = {}) => change('release', undefined, unhurried(signal)),
       extend: (ttlSeconds, { signal } = {}) =>
-        post<Reservation>(`${one}:extend`, { ttl_seconds: ttlSeconds }, { signal, timeoutMs, patient: false }),
+        change('extend', { ttl_seconds: ttlSeconds }, { signal, timeoutMs, patient: false }),
     };
   }
 
@@ -127,7 +133,7 @@ export function createTollkeeper(options: TollkeeperOptions): Tollkeeper {
           ...(planKey && { plan_key: planKey }),
         };
         const event = { id: settlementId, time, type: 'spend.settled', data: { ...who, ...toCost(cost) } } as const;
-        await reporter.report(event, { signal });
+        await inTime(settleTimeoutMs, reporter.report(event, { signal }));
         return null;
       },
       release: () => Promise.resolve(null),
@@ -145,24 +151,32 @@ export function createTollkeeper(options: TollkeeperOptions): Tollkeeper {
         ...(ttlSeconds !== undefined && { ttl_seconds: ttlSeconds }),
       };
       try {
-        const answer = await post<ReserveResponse | undefined>(RESERVATIONS, body, {
-          signal,
-          timeoutMs,
-          patient: false,
-        });
-        if (answer?.decision === 'denied') {
+        const timing = { signal, timeoutMs, patient: false };
+        const answer = withField<ReserveResponse>(await post(RESERVATIONS, body, timing), 'decision');
+        if (answer.decision === 'denied') {
           return { allowed: false, requestId, denial: answer.denial, limits: answer.limits };
         }
-        if (typeof answer?.reservation?.id === 'string') return reserved(requestId, answer.reservation, answer.limits);
-        throw new TollkeeperError('The answer is no decision of Tollkeeper. Check the url.', {
-          code: 'invalid_answer',
-        });
+        return reserved(requestId, withField<Reservation>(answer.reservation, 'id'), answer.limits);
       } catch (error) {
         if (onUnavailable === 'allow' && error instanceof TollkeeperUnavailable) return unreserved(requestId, request);
         throw error;
       }
     },
   };
+}
+
+/** Rejects when the work takes longer. It goes on. */
+async function inTime(timeoutMs: number, work: Promise<void>): Promise<void> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const over = new Promise<never>((_, reject) => {
+    const message = 'Tollkeeper did not take the spend in time. It is still being reported.';
+    timer = setTimeout(() => reject(new TollkeeperUnavailable(message, { code: 'timeout' })), timeoutMs);
+  });
+  try {
+    await Promise.race([work, over]);
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 function toCost(cost: Omit<SettleOptions, 'settlementId' | 'signal'>) {

@@ -23,6 +23,10 @@ it('calls an operation with its path, query and body, in the workspace and with 
   expect(server.received.map(({ headers }) => headers)).toEqual(Array(2).fill(expect.objectContaining(session)));
 });
 
+it('takes no session that cannot be a cookie', async () => {
+  await expect(start([json(200, {})], { session: 'a\nb' })).rejects.toThrow('session must be the value of the cookie');
+});
+
 it('gives nothing for an answer without a body', async () => {
   const api = await start([(response) => response.writeHead(204).end()]);
   expect(await api.call('POST /api/v1/auth/logout')).toBe(undefined);

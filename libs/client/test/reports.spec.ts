@@ -149,6 +149,53 @@ describe('report', () => {
     expect(settlementsSent()).toEqual([['a'], ['b']]);
   });
 
+  it('rejects each report when its own time is over, however many wait while Tollkeeper hangs', async () => {
+    const tollkeeper = await start([hang], { timeoutMs: 1_000, lingerMs: 0 });
+    const startedAt = performance.now();
+    const ends: number[] = [];
+    const reports = Array.from({ length: 10 }, (_, index) =>
+      tollkeeper.report(spends(1000)).finally(() => (ends[index] = performance.now() - startedAt)),
+    );
+    expect(await outcomes(reports)).toEqual(Array(10).fill('timeout'));
+    await tollkeeper.close();
+    // One after another, they took ten seconds.
+    expect(Math.max(...ends)).toBeLessThan(5_000);
+  });
+
+  it('goes on with what was reported later when the time of the first is over', async () => {
+    const tollkeeper = await start([hang, hang, accept], { timeoutMs: 2_500, lingerMs: 1_500 });
+    const first = tollkeeper.report(spend('first'));
+    await new Promise((resolve) => setTimeout(resolve, 1_300));
+    const later = tollkeeper.report(spend('later'));
+    expect(await outcomes([first, later])).toEqual(['timeout', 'accepted']);
+    expect(settlementsSent()[0]).toEqual(['first', 'later']);
+    expect(settlementsSent().at(-1)).toEqual(['later']);
+  });
+
+  it('says so when something else than Tollkeeper answers that all is well', async () => {
+    const tollkeeper = await start([(response) => response.writeHead(204).end()]);
+    expect(await outcomes([tollkeeper.report(spend('a'))])).toEqual(['invalid_answer']);
+  });
+
+  it('fills in what an event has as undefined', async () => {
+    const tollkeeper = await start([accept]);
+    await tollkeeper.report({ ...spend('s-1'), ...({ id: undefined, time: undefined, source: undefined } as object) });
+    expect(server.bodies<GatewayEvent[]>('/events')[0]).toMatchObject([
+      { id: expect.any(String), time: expect.any(String), source: 'tollkeeper-client' },
+    ]);
+  });
+
+  it('takes no more than the queue holds in bytes', async () => {
+    const tollkeeper = await start([accept], NEVER_BY_ITSELF);
+    const large = () => ({ ...spend('large'), subject: 'x'.repeat(1024 * 1024) });
+    const reports = Array.from({ length: 33 }, () => tollkeeper.report(large()));
+    const answered = outcomes(reports);
+    await tollkeeper.flush();
+    const answers = await answered;
+    expect(answers.filter((answer) => answer === 'queue_full')).toHaveLength(2);
+    expect(answers.filter((answer) => answer === 'accepted')).toHaveLength(31);
+  });
+
   it('takes what is aborted out of the queue', async () => {
     const tollkeeper = await start([accept], { ...NEVER_BY_ITSELF, maxQueued: 2 });
     const abort = new AbortController();

@@ -205,6 +205,13 @@ describe('a call that is allowed', () => {
     expect(server.received).toHaveLength(5);
   });
 
+  it('is not settled, released or extended by something else that answers that all is well', async () => {
+    const call = await allowed([(response) => void response.writeHead(204).end()]);
+    for (const ending of [call.settle({ amountMicros: 1 }), call.release(), call.extend(60)]) {
+      await expect(ending).rejects.toMatchObject({ code: 'invalid_answer' });
+    }
+  });
+
   it('is released, and extended', async () => {
     const call = await allowed([json(200, RESERVATION)]);
     expect(await call.extend(120)).toEqual(RESERVATION);
@@ -281,6 +288,19 @@ describe("a call that is allowed while Tollkeeper is away (onUnavailable: 'allow
       },
     ]);
     expect(others).toEqual([first, first]);
+  });
+
+  it('is told of within the time of a settlement, and its spend goes on being reported', async () => {
+    const late = error(503, 'service_unavailable', { 'retry-after': '60' });
+    const accepted = json(202, { accepted: 1, request_id: 'req-1' });
+    const options = { onUnavailable: 'allow', settleTimeoutMs: 300, reporting: { timeoutMs: 1_500 } } as const;
+    const tollkeeper = await start([late, hang, accepted], options);
+    const call = await tollkeeper.reserve(ASKED);
+    if (!call.allowed) throw new Error('it was denied');
+    await expect(call.settle({ amountMicros: 650 })).rejects.toMatchObject({ code: 'timeout' });
+    expect(server.bodies('/events')).toHaveLength(1);
+    await tollkeeper.flush();
+    expect(server.bodies('/events')).toHaveLength(2);
   });
 
   it('is asked about again the next time', async () => {
