@@ -105,7 +105,7 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
   });
   const grpc = createGrpcServer({
     ...deps,
-    services: [createEnforcerHandlers({ reservations, authenticate: access.grpc })],
+    services: [createEnforcerHandlers({ reservations, authenticator: access.grpc })],
     maxRequestBytes: MAX_REQUEST_BYTES,
     explain: explainOutage,
     ready: () => mongo.ping(),
@@ -133,7 +133,7 @@ function createOverQuota(metrics: Metrics) {
     help: 'Requests of gateways refused because of a quota of their workspace, by quota',
     labelNames: ['quota'],
   });
-  for (const quota of ['calls', 'open_reservations', 'accounts'] satisfies Quota[]) counter.inc({ quota }, 0);
+  for (const quota of ['calls', 'open_reservations', 'accounts', 'held'] satisfies Quota[]) counter.inc({ quota }, 0);
   return counter;
 }
 

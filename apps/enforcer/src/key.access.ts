@@ -58,6 +58,9 @@ export function createKeyAccess({ config, keys, refused, logger, now }: KeyAcces
   const [asking, ending] = [checkWithQuota('calls'), checkWithQuota('calls that end reservations')];
   return {
     http: { asking: createKeyAuthenticator(asking), ending: createKeyAuthenticator(ending) },
-    grpc: (call) => (ENDING.has(call.rpc) ? ending(call) : asking(call)),
+    grpc: {
+      authenticate: (call) => (ENDING.has(call.rpc) ? ending(call) : asking(call)),
+      senderOf: ({ tenantId }) => tenantId,
+    },
   };
 }

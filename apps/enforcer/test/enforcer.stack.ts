@@ -32,6 +32,8 @@ export const LIMITS = '/api/v1/limits';
 const DAY_MS = 86_400_000;
 /** How long an append takes at least, so that an answer that does not wait for it comes first. */
 const APPEND_MS = 20;
+/** After so long a log that hangs gives up an append. */
+const HANG_MS = 1_500;
 
 export type Body = Record<string, unknown>;
 
@@ -107,7 +109,8 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
       ...eventLog,
       async append(topic, records) {
         if (log.down) throw new AppError('service_unavailable', 'The log is away.', { retryAfterSeconds: 1 });
-        if (log.hangs) return new Promise(() => {});
+        if (log.hangs) await new Promise((resolve) => setTimeout(resolve, HANG_MS));
+        if (log.hangs) throw new AppError('service_unavailable', 'The log hangs.', { retryAfterSeconds: 1 });
         await Promise.all([eventLog.append(topic, records), new Promise((resolve) => setTimeout(resolve, APPEND_MS))]);
         for (const { value } of records) log.appended.push(decodeGatewayEvent(value));
       },

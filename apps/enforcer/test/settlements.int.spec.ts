@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { useMongo } from '@tollkeeper/testing';
+import { eventually, useMongo } from '@tollkeeper/testing';
 import { useEnforcer } from './enforcer.stack.ts';
 
 const HOUR = 3_600_000;
@@ -221,7 +221,7 @@ describe('a denial', () => {
       Object.assign(log, away);
       const before = await untold();
       expect((await workspace.reserve(1)).body).toMatchObject({ decision: 'denied' });
-      expect(await untold()).toBe(before + 1);
+      await eventually(async () => expect(await untold()).toBe(before + 1));
     }
     log.hangs = false;
     const before = await stack.counted('enforcer_decisions_total', 'denied');

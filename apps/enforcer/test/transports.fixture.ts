@@ -97,7 +97,7 @@ export function useTransports(initial: Omit<Ports, 'failure' | 'asked'>, callsPe
       config,
       logger,
       metrics,
-      services: [createEnforcerHandlers({ reservations, authenticate: access.grpc })],
+      services: [createEnforcerHandlers({ reservations, authenticator: access.grpc })],
       maxRequestBytes: MAX_REQUEST_BYTES,
     });
     await http.start();

@@ -1,3 +1,4 @@
+import { enforcerConfig } from '@tollkeeper/enforcer';
 import { kafkaFields } from '@tollkeeper/event-log';
 import { gatewayConfig } from '@tollkeeper/gateway';
 import { ingestConfig } from '@tollkeeper/ingest';
@@ -56,6 +57,11 @@ export const standaloneConfig = z.object({
   ),
   WORKSPACE_EVENTS_PER_SECOND: ingestConfig.shape.WORKSPACE_EVENTS_PER_SECOND,
   WORKSPACE_BURST_EVENTS: ingestConfig.shape.WORKSPACE_BURST_EVENTS,
+  WORKSPACE_CALLS_PER_SECOND: enforcerConfig.shape.WORKSPACE_CALLS_PER_SECOND,
+  WORKSPACE_BURST_CALLS: enforcerConfig.shape.WORKSPACE_BURST_CALLS,
+  ENFORCER_GRPC_PORT: portField()
+    .prefault('0')
+    .describe('port on 127.0.0.1 for gateways that reserve over gRPC, such as 9090; default any free one'),
   LOG_LEVEL: serviceConfig.shape.LOG_LEVEL.unwrap()
     .default('warn')
     .describe('fatal, error, warn, info, debug, trace or silent; default warn'),

@@ -70,6 +70,11 @@ export function createServices(options: ServicesOptions) {
       WORKSPACE_EVENTS_PER_SECOND: String(config.WORKSPACE_EVENTS_PER_SECOND),
       WORKSPACE_BURST_EVENTS: String(config.WORKSPACE_BURST_EVENTS),
     },
+    enforcer: {
+      WORKSPACE_CALLS_PER_SECOND: String(config.WORKSPACE_CALLS_PER_SECOND),
+      WORKSPACE_BURST_CALLS: String(config.WORKSPACE_BURST_CALLS),
+      GRPC_PORT: String(config.ENFORCER_GRPC_PORT),
+    },
     gateway: { HOST: config.HOST, HTTP_PORT: String(port), TRUSTED_PROXIES: config.TRUSTED_PROXIES },
   };
   const addresses = createAddresses((service) => parts[service].made);

@@ -20,21 +20,26 @@ afterEach(async () => {
 });
 
 /** Lets Ada in, and refuses each other name in its own way. */
-const doorman: RpcAuthenticator<Guest> = async ({ authorization }) => {
-  if (authorization === 'Bearer ada') return { name: 'ada' };
-  if (authorization === 'Bearer bob') throw new AppError('forbidden', 'Bob may not come in.');
-  if (authorization === 'Bearer eve') throw new AppError('rate_limited', 'Too often.', { retryAfterSeconds: 7 });
-  if (authorization === 'Bearer bug') throw new Error('connection string of the database');
-  throw new AppError('unauthenticated', 'Name yourself.');
+const doorman: RpcAuthenticator<Guest> = {
+  async authenticate({ authorization }) {
+    if (authorization === 'Bearer ada') return { name: 'ada' };
+    if (authorization === 'Bearer zoe') return { name: 'zoe' };
+    if (authorization === 'Bearer bob') throw new AppError('forbidden', 'Bob may not come in.');
+    if (authorization === 'Bearer eve') throw new AppError('rate_limited', 'Too often.', { retryAfterSeconds: 7 });
+    if (authorization === 'Bearer bug') throw new Error('connection string of the database');
+    throw new AppError('unauthenticated', 'Name yourself.');
+  },
+  senderOf: ({ name }) => name,
 };
 
-/** A server for whom `doorman` lets in; `ask` calls it as `said` and answers what came of it. */
-async function serve() {
+/** A server for whom `doorman` lets in; `ask` calls it as `said` and answers what came of it, once `ready` is. */
+async function serve(ready = Promise.resolve()) {
   const served: { caller: Guest; requestId: string }[] = [];
   const handlers = {
     resolveSession: async () => ({}),
     getWorkspace: async (_: unknown, context: { caller: Guest; requestId: string }) => {
       served.push(context);
+      await ready;
       return { workspace: { id: context.caller.name, slug: '', name: '', timezone: '' } };
     },
     getAgents: async () => ({ agents: [] }),
@@ -120,6 +125,19 @@ describe('a service with an authenticator of its own', () => {
     expect(await metrics.registry.metrics()).toContain(
       `grpc_server_request_duration_seconds_count{service="test",method="/${SERVICE}/GetWorkspace",code="INTERNAL"} 1`,
     );
+  });
+
+  it('answers 256 calls of a caller at a time, and refuses more of it alone', async () => {
+    let go = () => {};
+    const { ask, refusal, served } = await serve(new Promise((resolve) => (go = resolve)));
+    const underWay = Array.from({ length: 256 }, () => ask('Bearer ada'));
+    while (served.length < 256) await new Promise((resolve) => setTimeout(resolve, 5));
+    expect(await refusal('Bearer ada')).toMatchObject({ status: 'RESOURCE_EXHAUSTED', code: 'rate_limited' });
+    const other = ask('Bearer zoe');
+    go();
+    expect(await other).toBe('zoe');
+    await Promise.all(underWay);
+    expect(await ask('Bearer ada')).toBe('ada');
   });
 
   it('reads no request beyond its largest', async () => {

@@ -9,9 +9,10 @@ import {
   type UntypedServiceImplementation,
 } from '@grpc/grpc-js';
 import { AppError, type ExplainError, newId } from '@tollkeeper/kernel';
-import { type Component, type GrpcServiceConfig, type ServiceDeps, withSpan } from '@tollkeeper/runtime';
+import { type Component, type GrpcServiceConfig, type Logger, type ServiceDeps, withSpan } from '@tollkeeper/runtime';
 import { HealthImplementation } from 'grpc-health-check';
 import type { z } from 'zod';
+import { createArrivalLimit } from './arrival.limit.ts';
 import { createServerTelemetry, textOf } from './call.telemetry.ts';
 import { checkRequest } from './request-check.ts';
 import { createServiceTokenCheck } from './service-token.ts';
@@ -34,7 +35,7 @@ export interface GrpcService {
   requests: Record<string, z.ZodType>;
   handlers: Record<string, UnaryHandler>;
   /** Undefined: the calls are those of our services, by their token. */
-  authenticate: RpcAuthenticator<unknown> | undefined;
+  authenticator: RpcAuthenticator<unknown> | undefined;
 }
 
 type UnaryHandler = (request: unknown, context: RpcContext<unknown>) => Promise<unknown>;
@@ -48,11 +49,13 @@ export interface RpcFacts {
   rpc: string;
 }
 
-/**
- * A way to authenticate other than the token of a service, such as a workspace key. Resolves to who is calling; rejects
- * with `unauthenticated` or `forbidden`.
- */
-export type RpcAuthenticator<C> = (call: RpcFacts) => Promise<C>;
+/** A way to authenticate other than the token of a service, such as a workspace key. */
+export interface RpcAuthenticator<C> {
+  /** Resolves to who is calling; rejects with `unauthenticated` or `forbidden`. */
+  authenticate(call: RpcFacts): Promise<C>;
+  /** Whose calls are counted together where they are bounded. */
+  senderOf(caller: C): string;
+}
 
 /**
  * Handlers are called with what the schema of their RPC makes of a request, and with nothing that it refuses. With
@@ -62,13 +65,19 @@ export function grpcService<D extends ServiceDefinition, S extends RequestSchema
   definition: D,
   requests: S,
   handlers: UnaryHandlers<D, { [Name in keyof S]: z.output<S[Name]> }, C>,
-  ...[authenticate]: C extends undefined ? [] : [authenticate: RpcAuthenticator<C>]
+  ...[authenticator]: C extends undefined ? [] : [authenticator: RpcAuthenticator<C>]
 ): GrpcService {
-  return { definition, requests, handlers: handlers as unknown as Record<string, UnaryHandler>, authenticate };
+  const ofAny = handlers as unknown as Record<string, UnaryHandler>;
+  return {
+    definition,
+    requests,
+    handlers: ofAny,
+    authenticator: authenticator as RpcAuthenticator<unknown> | undefined,
+  };
 }
 
 /** Who is calling; null for one that is none of our services and should be. */
-type Admit = (facts: RpcFacts) => Promise<{ caller: unknown } | null>;
+type Admit = (facts: RpcFacts) => Promise<{ caller: unknown; ended?: () => void } | null>;
 
 /** `metrics` takes the histogram `grpc_server_request_duration_seconds` by method and status. */
 export interface GrpcServerOptions extends ServiceDeps<GrpcServiceConfig> {
@@ -94,6 +103,10 @@ const NOT_A_SERVICE = {
   code: status.UNAUTHENTICATED,
   details: 'No valid token of a service. CALLER_TOKEN_SECRET must be the same in all services, and their clocks right.',
 };
+/** Milliseconds between two warnings of refused calls. */
+const WARN_EVERY_MS = 1_000;
+/** Most calls of one caller that are answered at a time, where callers have an authenticator of their own. */
+const MAX_UNDER_WAY = 256;
 const DEFAULT_MAX_REQUEST_BYTES = 4 * 1024 * 1024;
 const WELL_FORMED_REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
 
@@ -127,15 +140,16 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     'grpc.max_connection_age_ms': 5 * 60_000,
     'grpc.max_connection_age_grace_ms': 30_000,
     'grpc.max_receive_message_length': maxRequestBytes,
+    interceptors: [createArrivalLimit()],
   });
   const names = ['', ...services.map(({ definition }) => serviceNameOf(definition))];
   const health = new HealthImplementation(Object.fromEntries(names.map((name) => [name, 'NOT_SERVING'])));
   health.addToServer(server);
   for (const service of services) server.addService(service.definition, implement(service));
 
-  function implement({ definition, requests, handlers, authenticate }: GrpcService): UntypedServiceImplementation {
+  function implement({ definition, requests, handlers, authenticator }: GrpcService): UntypedServiceImplementation {
     const methods: UntypedServiceImplementation = {};
-    const admit = authenticate === undefined ? admitServices(definition) : admitCallers(authenticate);
+    const admit = authenticator === undefined ? admitServices(definition) : admitCallers(authenticator);
     for (const [rpcName, { path }] of Object.entries(definition)) {
       const handler = handlers[toCallName(rpcName)];
       const schema = requests[toCallName(rpcName)];
@@ -150,8 +164,21 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     return async ({ authorization }) => ((await isForUs(authorization)) ? { caller: undefined } : null);
   }
 
-  function admitCallers(authenticate: RpcAuthenticator<unknown>): Admit {
-    return async (facts) => ({ caller: await authenticate(facts) });
+  function admitCallers({ authenticate, senderOf }: RpcAuthenticator<unknown>): Admit {
+    const underWay = new Map<string, number>();
+    return async (facts) => {
+      const caller = await authenticate(facts);
+      const sender = senderOf(caller);
+      const count = (underWay.get(sender) ?? 0) + 1;
+      if (count > MAX_UNDER_WAY) throw tooManyUnderWay();
+      underWay.set(sender, count);
+      const ended = (): void => {
+        const left = (underWay.get(sender) ?? 1) - 1;
+        if (left === 0) underWay.delete(sender);
+        else underWay.set(sender, left);
+      };
+      return { caller, ended };
+    };
   }
 
   function toUnaryCall(
@@ -167,7 +194,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
         const err = options.explain?.(thrown) ?? thrown;
         const log = logger.child({ request_id: requestId, rpc: method });
         if (!(err instanceof AppError)) log.error({ err }, 'an RPC failed');
-        else if (err.cause !== undefined) log.warn({ err }, 'an RPC was refused');
+        else if (err.cause !== undefined) warnOfRefusal(log, err);
         refuse(toStatus(err, requestId));
       };
       const refuse = (failure: { code: status }): void => {
@@ -178,14 +205,31 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
         const authorization = textOf(call.metadata, 'authorization');
         const admitted = await admit({ authorization, requestId, rpc: method });
         if (admitted === null) return refuse(NOT_A_SERVICE);
-        const response = await handler(checkRequest(schema, call.request), { requestId, ...admitted });
-        end(status.OK);
-        callback(null, response);
+        const { caller, ended } = admitted;
+        try {
+          const response = await handler(checkRequest(schema, call.request), { requestId, caller });
+          end(status.OK);
+          callback(null, response);
+        } finally {
+          ended?.();
+        }
       };
       const respond = (): void => void answer().catch(fail);
       if (span === undefined) respond();
       else withSpan(span, respond);
     };
+  }
+
+  // While a peer is away, all calls are refused for the same cause, and some have thousands a second.
+  const refused = { warnAt: 0, unsaid: 0 };
+  function warnOfRefusal(log: Logger, err: AppError): void {
+    if (performance.now() < refused.warnAt) {
+      refused.unsaid += 1;
+      return;
+    }
+    const before = refused.unsaid === 0 ? '' : `, and ${refused.unsaid} before it`;
+    log.warn({ err }, `an RPC was refused${before}`);
+    Object.assign(refused, { warnAt: performance.now() + WARN_EVERY_MS, unsaid: 0 });
   }
 
   let address = '';
@@ -258,4 +302,9 @@ function toRequestId(given: unknown): string {
 
 function formatAddress(host: string, port: number): string {
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+function tooManyUnderWay(): AppError {
+  const message = `You have ${MAX_UNDER_WAY} calls under way here, and no more may be. Wait for their answers.`;
+  return new AppError('rate_limited', message, { retryAfterSeconds: 1 });
 }

@@ -46,7 +46,7 @@ function decide(request: LimitedRequest, ledger: Ledger, context: Context): Deci
 
   const rows = rowsOf(ledger, day, request.limits);
   const blocking = leastRemaining(rows.filter((row) => !hasRoom(row, request.amountMicros)));
-  const refusal = refusalOf(ledger, day, request);
+  const refusal = refusalOf(ledger, day, request, now);
   // The journal refuses a grant under a key that it has. Whatever changes nothing has to look first. The newest entries
   // are read with every look, so a denial is decided on those.
   if (blocking !== undefined || refusal !== null || request.dryRun || context.find(keys.grant(id)) !== undefined) {
@@ -54,10 +54,10 @@ function decide(request: LimitedRequest, ledger: Ledger, context: Context): Deci
     if ('needs' in before) return before;
     if (!('none' in before)) return repeated(before, request, ledger, day, context);
   }
-  if (refusal !== null) return { refusal };
   if (blocking !== undefined) {
     return { ops: [], answer: { decision: 'denied', denial: toDenial(blocking, request.amountMicros), limits: rows } };
   }
+  if (refusal !== null) return { refusal };
   if (request.dryRun) return { ops: [], answer: { decision: 'allowed', reservation: null, limits: rows } };
 
   const { requestId, agentId, runId, planKey, amountMicros, ttlSeconds } = request;
@@ -100,7 +100,7 @@ function allowed(found: FoundReservation, { limits }: LimitedRequest, ledger: Le
 }
 
 /** What a workspace has used up, so that it gets no further reservations. */
-export type UsedUp = 'open_reservations' | 'accounts';
+export type UsedUp = 'open_reservations' | 'accounts' | 'held';
 
 /** Refuses a reservation because of all that the workspace has, whatever its limits are. */
 export class UsedUpError extends AppError {
@@ -112,7 +112,12 @@ export class UsedUpError extends AppError {
   }
 }
 
-function refusalOf(ledger: Ledger, day: Day, { agentId, planKey, amountMicros }: LimitedRequest): AppError | null {
+function refusalOf(
+  ledger: Ledger,
+  day: Day,
+  { agentId, planKey, amountMicros }: LimitedRequest,
+  now: number,
+): AppError | null {
   if (ledger.holdCount >= MAX_OPEN_RESERVATIONS) {
     const message = `The workspace has ${MAX_OPEN_RESERVATIONS} open reservations. Settle or release those of finished calls.`;
     return new UsedUpError('open_reservations', message, 1);
@@ -121,14 +126,12 @@ function refusalOf(ledger: Ledger, day: Day, { agentId, planKey, amountMicros }:
     if (!hasRoomFor(ledger, day.start, name)) {
       const message =
         'The workspace has used more agents or plans today than limits can be kept of. Use fewer of them.';
-      return new UsedUpError('accounts', message, 60);
+      return new UsedUpError('accounts', message, Math.ceil((day.end - now) / 1000));
     }
     const { held } = ledger.readAccount(day.start, name) ?? EMPTY_ACCOUNT;
     if (held + amountMicros > MAX_MICROS) {
-      const message = `must not take what is held together above ${MAX_MICROS}; ${held} is held already`;
-      return new AppError('invalid_request', 'The amount is too large.', {
-        details: [{ path: 'amount_micros', message }],
-      });
+      const message = `What is held together cannot be above ${MAX_MICROS}, and ${held} is held already. Settle or release.`;
+      return new UsedUpError('held', message, 1);
     }
   }
   return null;

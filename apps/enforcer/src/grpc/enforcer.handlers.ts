@@ -17,11 +17,11 @@ export const MAX_REQUEST_BYTES = 64 * 1024;
 export interface EnforcerHandlerDeps {
   reservations: Reservations;
   /** Lets gateways in by their workspace key. */
-  authenticate: RpcAuthenticator<VerifiedKey>;
+  authenticator: RpcAuthenticator<VerifiedKey>;
 }
 
 /** The gRPC contract of enforcer.proto: what gateways ask before a call and say after it. */
-export function createEnforcerHandlers({ reservations, authenticate }: EnforcerHandlerDeps): GrpcService {
+export function createEnforcerHandlers({ reservations, authenticator }: EnforcerHandlerDeps): GrpcService {
   return grpcService(
     enforcerService,
     enforcerRequests,
@@ -48,7 +48,7 @@ export function createEnforcerHandlers({ reservations, authenticate }: EnforcerH
         return { reservation: toReservationMessage(extended) };
       },
     },
-    authenticate,
+    authenticator,
   );
 }
 

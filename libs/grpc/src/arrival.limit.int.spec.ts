@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { type ClientHttp2Session, connect, constants } from 'node:http2';
+import { afterEach, expect, it } from '@jest/globals';
+import { Server, ServerCredentials, status } from '@grpc/grpc-js';
+import { keysService } from '@tollkeeper/contracts';
+import { createArrivalLimit } from './arrival.limit.ts';
+
+const { path } = keysService.VerifyKey;
+const cleanUps: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
+});
+
+/** A server that answers UNIMPLEMENTED to all that arrives, and a connection to it. */
+async function serve(limits: { arrivalMs: number; maxArriving: number }): Promise<ClientHttp2Session> {
+  const server = new Server({ interceptors: [createArrivalLimit(limits)] });
+  server.addService(keysService, {
+    verifyKey: (_call: unknown, callback: (failure: { code: status }) => void) =>
+      callback({ code: status.UNIMPLEMENTED }),
+  });
+  const port = await new Promise<number>((resolve, reject) => {
+    server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
+      error === null ? resolve(bound) : reject(error),
+    );
+  });
+  cleanUps.push(() => server.forceShutdown());
+  const session = connect(`http://127.0.0.1:${port}`);
+  cleanUps.push(() => session.destroy());
+  await once(session, 'connect');
+  return session;
+}
+
+/** Sends the bytes, and ends the request if it is whole. Resolves to the status that it is answered. */
+async function send(session: ClientHttp2Session, bytes: number[], isWhole: boolean): Promise<number> {
+  const stream = session.request(
+    { ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers' },
+    { endStream: false },
+  );
+  stream.on('error', () => {});
+  stream.write(Buffer.from(bytes));
+  if (isWhole) stream.end();
+  const code = await new Promise<number>((resolve) => {
+    const read = (headers: Record<string, unknown>) => {
+      if (headers['grpc-status'] !== undefined) resolve(Number(headers['grpc-status']));
+    };
+    stream.on('response', read).on('trailers', read);
+  });
+  stream.close(constants.NGHTTP2_NO_ERROR);
+  return code;
+}
+
+const WHOLE = [0, 0, 0, 0, 0];
+/** Says that a message of a thousand bytes follows, and sends none of it. */
+const BEGUN = [0, 0, 0, 3, 232];
+
+it('ends a request that does not arrive in time, and takes others', async () => {
+  const session = await serve({ arrivalMs: 100, maxArriving: 10 });
+  expect(await send(session, BEGUN, false)).toBe(status.DEADLINE_EXCEEDED);
+  expect(await send(session, WHOLE, true)).toBe(status.UNIMPLEMENTED);
+});
+
+it('refuses more requests than may be arriving, until one of them has ended', async () => {
+  const session = await serve({ arrivalMs: 1_000, maxArriving: 2 });
+  const slow = [send(session, BEGUN, false), send(session, BEGUN, false)];
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  expect(await send(session, WHOLE, true)).toBe(status.RESOURCE_EXHAUSTED);
+  expect(await Promise.all(slow)).toEqual([status.DEADLINE_EXCEEDED, status.DEADLINE_EXCEEDED]);
+  for (let i = 0; i < 5; i += 1) expect(await send(session, WHOLE, true)).toBe(status.UNIMPLEMENTED);
+});
