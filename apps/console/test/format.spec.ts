@@ -111,6 +111,10 @@ describe('times', () => {
     ['2026-03-29', 'Europe/Zurich', '2026-03-28T23:00:00.000Z', 23],
     ['2026-10-25', 'Europe/Zurich', '2026-10-24T22:00:00.000Z', 25],
     ['2026-11-01', 'America/New_York', '2026-11-01T04:00:00.000Z', 25],
+    // Midnight does not exist on the first two, and comes twice on the last.
+    ['2026-09-06', 'America/Santiago', '2026-09-06T04:00:00.000Z', 23],
+    ['2026-03-08', 'America/Havana', '2026-03-08T05:00:00.000Z', 23],
+    ['2026-11-01', 'America/Havana', '2026-11-01T04:00:00.000Z', 25],
     ['2026-05-01', 'Asia/Kathmandu', '2026-04-30T18:15:00.000Z', 24],
   ])('the day %s in %s begins at %s and has %d hours', (day, zone, start, hours) => {
     expect(startOfDay(day, zone)).toBe(start);

@@ -4,7 +4,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { createQueryClient } from './api/api.ts';
 import { applyTheme } from './app/theme.ts';
-import { createAppRouter } from './router.tsx';
+import { createAppRouter, loadAllPages } from './router.tsx';
 import './styles/tokens.css';
 import './styles/base.css';
 
@@ -14,6 +14,10 @@ const client = createQueryClient();
 const router = createAppRouter(client);
 const root = document.getElementById('root');
 if (root === null) throw new Error('index.html has no #root');
+
+/** Milliseconds after which the first page is drawn, also where the line is slow. */
+const LOAD_ALL_MS = 3_000;
+setTimeout(loadAllPages, LOAD_ALL_MS);
 
 createRoot(root).render(
   <StrictMode>

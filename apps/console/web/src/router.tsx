@@ -144,6 +144,17 @@ const pages = [
 
 const routeTree = root.addChildren([login, account.addChildren([home, newWorkspace, workspace.addChildren(pages)])]);
 
+/**
+ * Loads the files of all pages. A page whose file cannot be loaded when it is opened would take the place of the one
+ * that is shown, with all that was typed there.
+ */
+export function loadAllPages(): void {
+  for (const { options } of pages) {
+    const { component } = options as { component?: { preload?: () => Promise<unknown> } };
+    component?.preload?.().catch(() => undefined);
+  }
+}
+
 export function createAppRouter(client: QueryClient) {
   return createRouter({
     routeTree,

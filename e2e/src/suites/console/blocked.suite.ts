@@ -88,7 +88,7 @@ export function describeConsoleBlocked(stage: Stage, console: ReturnType<typeof 
       await page.goto(`/w/${workspace.slug}/agents`);
       await page.getByText(ODD[0] ?? '', { exact: true }).waitFor();
       await expectFit();
-      expect(await page.title()).toBe('Tollkeeper');
+      expect(await page.title()).toBe('Agents · Tollkeeper');
     });
   });
 }

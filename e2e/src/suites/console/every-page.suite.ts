@@ -73,6 +73,10 @@ export function describeEveryPage(console: ReturnType<typeof useWorkspaceInBrows
       await page.waitForURL(/agents\?range=yesterday/);
       await page.reload();
       await page.getByRole('button', { name: 'Yesterday', pressed: true }).waitFor();
+      await page.getByRole('button', { name: 'Today' }).click();
+      await page.getByRole('button', { name: 'Today', pressed: true }).waitFor();
+      await page.getByRole('button', { name: 'Yesterday', pressed: false }).waitFor();
+      await page.waitForURL(/range=today/);
     });
   });
 

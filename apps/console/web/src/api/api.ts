@@ -40,7 +40,8 @@ export async function callApi<O extends keyof Operations>(
     connection.serverAnswered();
     return answer;
   } catch (error) {
-    if (error instanceof TollkeeperUnavailable) connection.serverLost();
+    // An answer, whatever it says, is of a server that is there.
+    if (error instanceof TollkeeperUnavailable && error.status === null) connection.serverLost();
     else if (error instanceof TollkeeperError) {
       if (error.status === 401 && !operation.startsWith('POST /api/v1/auth/')) connection.sessionEnded();
       else connection.serverAnswered();
@@ -170,7 +171,9 @@ export function useChange<O extends Changes>(
     mutationFn: (input) => callApi(workspace, operation, input),
     onSettled: () =>
       client.invalidateQueries({
-        predicate: ({ queryKey }) => queryKey[0] === workspace && changes.includes(queryKey[1] as Reads),
+        // What is of no workspace too, such as the person's own workspaces.
+        predicate: ({ queryKey }) =>
+          (queryKey[0] === workspace || queryKey[0] === undefined) && changes.includes(queryKey[1] as Reads),
       }),
   });
 }

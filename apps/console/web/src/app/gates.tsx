@@ -10,7 +10,7 @@ import css from './shell.module.css';
 /** Leads to the person's first workspace. */
 export function HomeGate() {
   const first = useAccount().workspaces[0];
-  if (first === undefined) return <NotFound />;
+  if (first === undefined) return <Navigate to="/new-workspace" replace />;
   return <Navigate to="/w/$slug" params={{ slug: first.slug }} replace />;
 }
 

@@ -1,12 +1,12 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
 import { Fragment, useCallback, useEffect, useState } from 'react';
-import { type Api, callApi, useRead } from '../api/api.ts';
+import { type Api, callApi, explain, TollkeeperError, useRead } from '../api/api.ts';
 import { sessionHint, useConnection } from '../api/session.ts';
 import { text } from '../text/index.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
-import { Toasts } from '../ui/toasts.tsx';
+import { clearToasts, toast, Toasts } from '../ui/toasts.tsx';
 import { useMay, useWorkspace } from './account.tsx';
 import { LoginForm } from './login-form.tsx';
 import { Mark } from './mark.tsx';
@@ -33,11 +33,13 @@ export function Shell({ account }: { account: Api.Account }) {
     const onKeyDown = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
       event.preventDefault();
-      setOpen('palette');
+      // A dialog may show what is shown once.
+      if (document.querySelector('dialog[open]') === null) setOpen('palette');
     };
     addEventListener('keydown', onKeyDown);
     return () => removeEventListener('keydown', onKeyDown);
   }, [setOpen]);
+  useEffect(() => clearToasts, []);
 
   return (
     <div className={css['app']}>
@@ -141,7 +143,15 @@ function Me({ account, role }: { account: Api.Account; role: Api.WorkspaceRole }
   const client = useQueryClient();
   const navigate = useNavigate();
   async function logOut(): Promise<void> {
-    await callApi(undefined, 'POST /api/v1/auth/logout', {});
+    try {
+      await callApi(undefined, 'POST /api/v1/auth/logout', {});
+    } catch (error) {
+      // A session that has ended already needs no end.
+      if (!(error instanceof TollkeeperError) || error.status !== 401) {
+        toast(explain(error).message, { tone: 'bad' });
+        return;
+      }
+    }
     sessionHint.clear();
     await navigate({ to: '/login' });
     // Not before: the page would ask again for what it shows.

@@ -50,12 +50,8 @@ export function useSpan(): Span {
     set: (change) =>
       void navigate({
         to: '.',
-        search: (before: SpanSearch) => {
-          const next = { ...before, ...change };
-          if (next.range === 'today') delete next.range;
-          if (next.zone === workspace.timezone) delete next.zone;
-          return next;
-        },
+        // Written out also where it is the default: what an address leaves out is kept from the page before.
+        search: (before: SpanSearch) => ({ ...before, ...change }),
         replace: true,
       }),
   };

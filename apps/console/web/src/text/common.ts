@@ -46,9 +46,9 @@ export const common = {
   before: {
     '5min': 'the 5 minutes before',
     '15min': 'the 15 minutes before',
-    today: 'yesterday',
+    today: 'the hours before',
     yesterday: 'the day before',
-    current_month: 'the month before',
+    current_month: 'the days before',
     '1m': 'the 30 days before',
     '3m': 'the 3 months before',
   },

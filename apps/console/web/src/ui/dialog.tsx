@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useId, useRef } from 'react';
+import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
 import { text } from '../text/index.ts';
 import { Button } from './button.tsx';
 import css from './ui.module.css';
@@ -17,7 +17,8 @@ export interface DialogProps {
 export function Dialog({ title, onClose, children, side = false, stays = false }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  useEffect(() => {
+  // Closed while it is still in the page: the browser gives the focus back only then.
+  useLayoutEffect(() => {
     const dialog = ref.current;
     if (dialog !== null && !dialog.open) {
       dialog.showModal();
@@ -32,6 +33,8 @@ export function Dialog({ title, onClose, children, side = false, stays = false }
       className={css['dialog']}
       data-side={side}
       aria-labelledby={heading}
+      // A browser lets one Escape be prevented, and closes at the second.
+      {...(stays && { closedby: 'none' })}
       onCancel={(event) => {
         event.preventDefault();
         if (!stays) onClose();

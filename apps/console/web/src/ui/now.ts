@@ -6,6 +6,8 @@ const listeners = new Set<() => void>();
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
+  // It stood still while nobody listened.
+  if (timer === undefined) now = Date.now();
   timer ??= setInterval(() => {
     if (document.hidden) return;
     now = Date.now();

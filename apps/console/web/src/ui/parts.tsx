@@ -1,4 +1,4 @@
-import type { ReactElement, ReactNode } from 'react';
+import { type ReactElement, type ReactNode, useEffect, useRef } from 'react';
 import { type Answer, explain } from '../api/api.ts';
 import { useWorkspace } from '../app/account.tsx';
 import { text } from '../text/index.ts';
@@ -9,10 +9,17 @@ export type Tone = 'calm' | 'ok' | 'warn' | 'bad';
 
 /** The top of a page: its name, a line about it, and what can be done on it. */
 export function PageHead({ title, line, children }: { title: ReactNode; line?: ReactNode; children?: ReactNode }) {
+  const heading = useRef<HTMLHeadingElement>(null);
+  useEffect(() => {
+    document.title = `${heading.current?.textContent} · ${text.common.product}`;
+    return () => {
+      document.title = text.common.product;
+    };
+  }, [title]);
   return (
     <header className={css['pageHead']}>
       <div>
-        <h1>{title}</h1>
+        <h1 ref={heading}>{title}</h1>
         {line !== undefined && <p>{line}</p>}
       </div>
       <div>{children}</div>

@@ -1,4 +1,4 @@
-import { useEffect, useSyncExternalStore } from 'react';
+import { useSyncExternalStore } from 'react';
 import { text } from '../text/index.ts';
 import { Button } from './button.tsx';
 import css from './ui.module.css';
@@ -27,7 +27,14 @@ function dismiss(id: number): void {
 /** Says what was done, with a way back where there is one. */
 export function toast(message: string, options: { tone?: 'ok' | 'bad'; undo?: () => void } = {}): void {
   lastId += 1;
-  set([...toasts.slice(-2), { id: lastId, message, tone: options.tone ?? 'ok', undo: options.undo }]);
+  const id = lastId;
+  set([...toasts.slice(-2), { id, message, tone: options.tone ?? 'ok', undo: options.undo }]);
+  setTimeout(() => dismiss(id), SHOWN_MS);
+}
+
+/** What was said and can be undone is of one person in one workspace. */
+export function clearToasts(): void {
+  set([]);
 }
 
 export function Toasts() {
@@ -48,10 +55,6 @@ export function Toasts() {
 }
 
 function ToastLine({ id, message, tone, undo }: Toast) {
-  useEffect(() => {
-    const timer = setTimeout(() => dismiss(id), SHOWN_MS);
-    return () => clearTimeout(timer);
-  }, [id]);
   return (
     <div className={css['toast']} data-tone={tone}>
       <span>{message}</span>

@@ -1,10 +1,11 @@
 import { Link } from '@tanstack/react-router';
-import { type Api, explain, useChange, useRead } from '../../api/api.ts';
+import { type Api, useChange, useRead } from '../../api/api.ts';
 import { useWorkspace } from '../../app/account.tsx';
 import { alertLine } from '../../text/alerts.ts';
 import { text } from '../../text/index.ts';
 import { AgentLink } from '../../ui/agent-link.tsx';
 import { Button } from '../../ui/button.tsx';
+import { Problem } from '../../ui/confirm.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { Ago, At } from '../../ui/figures.tsx';
@@ -45,14 +46,14 @@ function Actions({ alert }: { alert: Api.Alert }) {
   const acknowledge = useChange('POST /api/v1/alerts/{alert_id}:acknowledge', READS);
   const resolve = useChange('POST /api/v1/alerts/{alert_id}:resolve', READS);
   const path = { alert_id: alert.id };
-  const failed = (error: Error) => toast(explain(error).message, { tone: 'bad' });
   if (alert.status === 'resolved') return null;
   return (
     <div className={ui['row']}>
+      <Problem error={acknowledge.error ?? resolve.error} />
       {alert.status === 'firing' && (
         <Button
           busy={acknowledge.isPending && words.acknowledge}
-          onClick={() => acknowledge.mutate({ path }, { onSuccess: () => toast(words.acknowledged), onError: failed })}
+          onClick={() => acknowledge.mutate({ path }, { onSuccess: () => toast(words.acknowledged) })}
         >
           {words.acknowledge}
         </Button>
@@ -60,7 +61,7 @@ function Actions({ alert }: { alert: Api.Alert }) {
       <Button
         look="primary"
         busy={resolve.isPending && words.resolve}
-        onClick={() => resolve.mutate({ path }, { onSuccess: () => toast(words.resolved), onError: failed })}
+        onClick={() => resolve.mutate({ path }, { onSuccess: () => toast(words.resolved) })}
       >
         {words.resolve}
       </Button>

@@ -40,8 +40,8 @@ export function BudgetsPage() {
 /** At once, since each is as long as it is: one that came alone would move those below. */
 function Lists() {
   const path = { tenant_id: useWorkspace().id };
-  const agents = useRead('GET /api/v1/workspaces/{tenant_id}/budgets/agents', { path });
-  const plans = useRead('GET /api/v1/workspaces/{tenant_id}/budgets/plans', { path });
+  const agents = useRead('GET /api/v1/workspaces/{tenant_id}/budgets/agents', { path }, { live: true });
+  const plans = useRead('GET /api/v1/workspaces/{tenant_id}/budgets/plans', { path }, { live: true });
   const limits = useRead('GET /api/v1/limits', { query: {} });
   return (
     <Loaded query={agents} with={[plans, limits]} height={640}>

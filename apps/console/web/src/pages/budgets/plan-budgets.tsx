@@ -20,22 +20,20 @@ export function PlanBudgets() {
   const { id: tenant_id } = useWorkspace();
   const [open, setOpen] = useState<Api.PlanBudget | 'new' | null>(null);
   const [removing, setRemoving] = useState<Api.PlanBudget | null>(null);
-  const list = useRead('GET /api/v1/workspaces/{tenant_id}/budgets/plans', { path: { tenant_id } });
+  const list = useRead('GET /api/v1/workspaces/{tenant_id}/budgets/plans', { path: { tenant_id } }, { live: true });
   const update = useChange('PUT /api/v1/workspaces/{tenant_id}/budgets/plans/{plan_key}', PLAN_READS);
   const remove = useChange('DELETE /api/v1/workspaces/{tenant_id}/budgets/plans/{plan_key}', PLAN_READS);
   const limitOf = useLimitOf('plan');
 
   function setActive({ plan_key, display_name }: Api.PlanBudget, is_active: boolean, withUndo = true): void {
     const plan = { plan_key, display_name } as Api.PlanBudget;
-    update.mutate(
-      { path: { tenant_id, plan_key }, body: { is_active } },
-      {
-        onSuccess: () =>
-          toast(is_active ? words.plan.activated(display_name) : words.plan.deactivated(display_name), {
-            ...(withUndo && { undo: () => setActive(plan, !is_active, false) }),
-          }),
-        onError: (error) => toast(explain(error).message, { tone: 'bad' }),
-      },
+    // As a promise: each of two quick changes has its own answer.
+    update.mutateAsync({ path: { tenant_id, plan_key }, body: { is_active } }).then(
+      () =>
+        toast(is_active ? words.plan.activated(display_name) : words.plan.deactivated(display_name), {
+          ...(withUndo && { undo: () => setActive(plan, !is_active, false) }),
+        }),
+      (error: unknown) => toast(explain(error).message, { tone: 'bad' }),
     );
   }
 

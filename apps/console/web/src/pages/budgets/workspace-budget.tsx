@@ -12,7 +12,7 @@ const words = text.budgets;
 export function WorkspaceBudget() {
   const { id, name } = useWorkspace();
   const path = { tenant_id: id };
-  const budget = useRead('GET /api/v1/workspaces/{tenant_id}/budgets/workspace', { path });
+  const budget = useRead('GET /api/v1/workspaces/{tenant_id}/budgets/workspace', { path }, { live: true });
   const change = useChange('PUT /api/v1/workspaces/{tenant_id}/budgets/workspace', [
     'GET /api/v1/workspaces/{tenant_id}/budgets/workspace',
     'GET /api/v1/limits',

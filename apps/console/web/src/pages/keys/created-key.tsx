@@ -12,6 +12,7 @@ const words = text.keys.created;
 
 /** A new key, the only time that it is to be seen, with a command that tries it. */
 export function CreatedKey({ created, onClose }: { created: Api.CreatedWorkspaceKey; onClose: () => void }) {
+  const mayReport = created.role !== 'read_only';
   const command = firstEvent(location.origin, created.api_key);
   const top = useRead('GET /api/v1/dashboard/top-agents', { query: { range: '15min', limit: 100 } }, { live: true });
   const lastSeen = top.data?.items.find(({ agent_id }) => agent_id === AGENT)?.last_seen_at ?? '';
@@ -26,12 +27,16 @@ export function CreatedKey({ created, onClose }: { created: Api.CreatedWorkspace
           <code className={ui['code']}>{created.api_key}</code>
           <CopyButton value={created.api_key} label={words.copyKey} />
         </div>
-        <section>
-          <h3>{words.try}</h3>
-          <code className={ui['code']}>{command}</code>
-          <CopyButton value={command} label={words.copyCommand} />
-        </section>
-        <p role="status">{seen ? <Tag tone="ok">{words.seen}</Tag> : words.waiting}</p>
+        {mayReport && (
+          <>
+            <section>
+              <h3>{words.try}</h3>
+              <code className={ui['code']}>{command}</code>
+              <CopyButton value={command} label={words.copyCommand} />
+            </section>
+            <p role="status">{seen ? <Tag tone="ok">{words.seen}</Tag> : words.waiting}</p>
+          </>
+        )}
       </div>
       <DialogActions>
         <Button look="primary" onClick={onClose}>

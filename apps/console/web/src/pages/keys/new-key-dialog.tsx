@@ -25,7 +25,7 @@ export function NewKeyDialog({ onClose }: { onClose: () => void }) {
   }
 
   return (
-    <Dialog title={words.create} onClose={onClose}>
+    <Dialog title={words.create} stays={create.isPending} onClose={onClose}>
       <form className={ui['stack']} onSubmit={onSubmit}>
         <TextField
           label={words.form.name}

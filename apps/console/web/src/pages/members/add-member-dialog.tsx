@@ -51,7 +51,7 @@ export function AddMemberDialog({ onClose }: { onClose: () => void }) {
   }
 
   return (
-    <Dialog title={words.add} onClose={onClose}>
+    <Dialog title={words.add} stays={add.isPending} onClose={onClose}>
       <form className={ui['stack']} onSubmit={onSubmit}>
         <TextField
           label={words.form.email}

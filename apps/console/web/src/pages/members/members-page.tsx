@@ -35,7 +35,7 @@ export function MembersPage() {
 function MemberTable() {
   const { user } = useAccount();
   const [removing, setRemoving] = useState<Api.Member | null>(null);
-  const list = useRead('GET /api/v1/members', {});
+  const list = useRead('GET /api/v1/members', {}, { live: true });
   const setRole = useChange('PATCH /api/v1/members/{user_id}', READS);
   const remove = useChange('DELETE /api/v1/members/{user_id}', READS);
 

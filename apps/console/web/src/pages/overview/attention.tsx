@@ -17,7 +17,8 @@ const LAST = 2;
 /** The alerts that fire; where none does, the last ones. */
 export function Attention() {
   const { slug } = useWorkspace();
-  const alerts = useRead('GET /api/v1/alerts', { query: { limit: 20 } }, { live: true });
+  const firing = useRead('GET /api/v1/alerts', { query: { status: 'firing', limit: FIRING } }, { live: true });
+  const last = useRead('GET /api/v1/alerts', { query: { limit: LAST } }, { live: true });
   return (
     <Card
       title={words.attention}
@@ -27,16 +28,13 @@ export function Attention() {
         </Link>
       }
     >
-      <Loaded query={alerts} height={278}>
-        {({ items }) => {
-          const firing = items.filter(({ status }) => status === 'firing');
-          return (
-            <>
-              {firing.length === 0 && <Note title={words.quiet.title}>{words.quiet.text}</Note>}
-              <AlertList alerts={firing.length === 0 ? items.slice(0, LAST) : firing.slice(0, FIRING)} />
-            </>
-          );
-        }}
+      <Loaded query={firing} with={[last]} height={278}>
+        {({ items }) => (
+          <>
+            {items.length === 0 && <Note title={words.quiet.title}>{words.quiet.text}</Note>}
+            <AlertList alerts={items.length === 0 ? (last.data?.items ?? []) : items} />
+          </>
+        )}
       </Loaded>
     </Card>
   );

@@ -37,7 +37,7 @@ export function Kpis({ overview }: { overview: Answer<Api.Overview> }) {
                     <Count value={now} />
                   </p>
                   <p className={css['sub']}>
-                    <Against now={now} before={previous.budget + previous.guard} span={before} />
+                    <Against now={now} before={previous.budget + previous.guard} span={before} write={count} />
                   </p>
                   <p className={css['sub']}>{words.kinds(count(blocked.budget), count(blocked.guard))}</p>
                 </>
@@ -103,7 +103,7 @@ function SpendFigure({ data, before }: { data: Api.Overview; before: string }) {
         <TodaysBudget spent={data.spend.total_micros} budget={budget} stale={data.budget_stale === true} />
       ) : (
         <p className={css['sub']}>
-          <Against now={data.spend.total_micros} before={data.previous.total_micros} span={before} />
+          <Against now={data.spend.total_micros} before={data.previous.total_micros} span={before} write={money} />
         </p>
       )}
     </>
@@ -148,12 +148,20 @@ function TodaysBudget({ spent, budget, stale }: { spent: number; budget: number;
   );
 }
 
+interface AgainstProps {
+  now: number;
+  before: number;
+  span: string;
+  /** Writes a difference, where there is no percentage of it. */
+  write: (difference: number) => string;
+}
+
 /** How a figure compares with the span before; more spend or blocked calls is what somebody should look at. */
-function Against({ now, before, span }: { now: number; before: number; span: string }) {
+function Against({ now, before, span, write }: AgainstProps) {
   const by = change(now, before);
   if (now === before) return <>{words.same(span)}</>;
   const more = now > before;
-  const size = by === null ? count(now - before) : percent(Math.abs(by));
+  const size = by === null ? write(now - before) : percent(Math.abs(by));
   return (
     <>
       <span className={more ? css['more'] : css['less']}>

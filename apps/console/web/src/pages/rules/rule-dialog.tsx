@@ -39,7 +39,7 @@ export function RuleDialog({ rule, onClose }: { rule: Api.AlertRule | null; onCl
       },
     };
     if (rule === null) create.mutate({ body: input }, done);
-    else edit.mutate({ path: { rule_id: rule.id }, body: { ...input, enabled: rule.enabled } }, done);
+    else edit.mutate({ path: { rule_id: rule.id }, body: input }, done);
   }
 
   return (
