@@ -39,7 +39,7 @@ function callAll(workspace: Workspace, settled: string, released: string): Promi
 describe('without MongoDB', () => {
   it.each([
     ['killed', () => mongo.kill(), () => mongo.restart()],
-    ['hung', async () => mongo.hang(), async () => mongo.goOn()],
+    ['hung', () => mongo.hang(), () => mongo.goOn()],
   ] as const)('%s, all calls are 503 with Retry-After, and work again by themselves', async (_how, take, giveBack) => {
     const workspace = limitedTo(100);
     const [settled, released] = [await workspace.granted(50), await workspace.granted(30)];

@@ -5,6 +5,7 @@ import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { connect } from 'node:net';
 import type { Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { halt } from '@tollkeeper/managed-process';
 import { eventually } from '@tollkeeper/testing';
 import type { Seen, Stack } from './stack.fixture.ts';
 import { cookieOf, startStack } from './stack.fixture.ts';
@@ -35,7 +36,7 @@ const reserve = (stack: Stack) =>
 const LATE = { status: 503, retryAfter: '1', body: { code: 'service_unavailable' } };
 
 /** A service of a process of its own, which can be halted as a machine halts one. */
-async function startProcess(): Promise<{ url: string; port: number; signal: (name: 'SIGSTOP' | 'SIGCONT') => void }> {
+async function startProcess(): Promise<{ url: string; port: number; pid: number }> {
   const script = `
     const server = require('node:http').createServer((req, res) => req.resume().on('end', () => res.end('{}')));
     server.listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => console.log(server.address().port));`;
@@ -46,7 +47,7 @@ async function startProcess(): Promise<{ url: string; port: number; signal: (nam
   cleanUps.push(() => child.kill('SIGKILL'));
   const [line] = (await once(child.stdout, 'data')) as [Buffer];
   const port = Number(line.toString());
-  return { url: `http://127.0.0.1:${port}`, port, signal: (name) => void child.kill(name) };
+  return { url: `http://127.0.0.1:${port}`, port, pid: child.pid! };
 }
 
 /** Takes up the connections that the system accepts for a process that does not. */
@@ -89,12 +90,12 @@ describe('where an area gives its service a time', () => {
     const halted = await startProcess();
     const stack = await start({ ENFORCER_HTTP: halted.url });
     expect(await reserve(stack)).toMatchObject({ status: 200 });
-    halted.signal('SIGSTOP');
+    await halt(halted.pid);
     expect(await reserve(stack)).toMatchObject(LATE);
     expect(await reserve(stack)).toMatchObject(LATE);
     await fillBacklog(halted.port);
     expect(await reserve(stack)).toMatchObject(LATE);
-    halted.signal('SIGCONT');
+    process.kill(halted.pid, 'SIGCONT');
     await eventually(async () => expect(await reserve(stack)).toMatchObject({ status: 200 }));
   });
 

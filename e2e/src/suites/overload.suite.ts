@@ -42,7 +42,7 @@ export function describeOverload(stage: FleetStage): void {
         gateway: watchMemory(fleet.services.gateway[0]!),
         ingest: watchMemory(fleet.services.ingest[0]!),
       };
-      fleet.kafka?.pause();
+      await fleet.kafka?.pause();
       const answers = (await Promise.all(batches.map((batch) => pour(batch, ROUNDS)))).flat();
       const peaks = { gateway: await memory.gateway.stop(), ingest: await memory.ingest.stop() };
       fleet.kafka?.resume();

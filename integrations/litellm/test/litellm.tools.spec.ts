@@ -292,13 +292,13 @@ describe('a call that does not end well', () => {
 describe('while Tollkeeper is away', () => {
   it('calls are denied with 503, also when it takes connections and does not answer', async () => {
     const agent = newAgent();
-    tollkeeper.signal('SIGSTOP');
+    await tollkeeper.halt();
     try {
       const response = await call(agent, { prompt: `of ${agent}` });
       expect(response.status).toBe(503);
       expect((await response.json()) as OpenAiError).toMatchObject({ error: { type: 'service_unavailable' } });
     } finally {
-      tollkeeper.signal('SIGCONT');
+      tollkeeper.goOn();
     }
     expect(upstream.prompts.filter((prompt) => prompt.includes(agent))).toEqual([]);
   });

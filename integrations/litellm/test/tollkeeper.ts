@@ -1,5 +1,5 @@
 import { eventually } from '@tollkeeper/testing';
-import { freePort } from '@tollkeeper/managed-process';
+import { freePort, halt } from '@tollkeeper/managed-process';
 import {
   newDataDirectory,
   removeDataDirectory,
@@ -40,8 +40,9 @@ export interface Tollkeeper {
   key: string;
   start(): Promise<void>;
   end(signal: NodeJS.Signals): Promise<void>;
-  /** Lets the process stand still, or go on: it takes connections and answers nothing. */
-  signal(signal: 'SIGSTOP' | 'SIGCONT'): void;
+  /** Lets the process stand still: it takes connections and answers nothing. */
+  halt(): Promise<void>;
+  goOn(): void;
   /** Sets a daily budget, and resolves when it counts. */
   setBudget(agentId: string, dailyBudgetMicros: number): Promise<void>;
   limitOf(agentId: string): Promise<Limit>;
@@ -88,7 +89,8 @@ export async function startTollkeeper(): Promise<Tollkeeper> {
     async end(signal) {
       await standalone.end(signal);
     },
-    signal: (signal) => void process.kill(standalone.pid, signal),
+    halt: () => halt(standalone.pid),
+    goOn: () => void process.kill(standalone.pid, 'SIGCONT'),
     async setBudget(agentId, dailyBudgetMicros) {
       await call('/agents', post({ agent_id: agentId, display_name: agentId })).catch(() => undefined);
       const path = `/workspaces/${workspaces[0]?.id}/budgets/agents/${agentId}`;

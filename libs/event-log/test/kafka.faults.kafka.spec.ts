@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type KafkaBroker, startKafka } from '@tollkeeper/kafka';
+import { halt } from '@tollkeeper/managed-process';
 import { connectMongo, createOffsetStore, type MongoConnection } from '@tollkeeper/mongo';
 import { createMetrics } from '@tollkeeper/runtime';
 import { eventually, testLogger, useMongo } from '@tollkeeper/testing';
@@ -175,7 +176,7 @@ describe('the event log on Apache Kafka', () => {
     const consumer = await consume(effectsConsumer(log));
     const load = keepAppending();
     await eventually(() => expect(load.acknowledged.length).toBeGreaterThan(100));
-    kafka.pause();
+    await kafka.pause();
     await expect(log.append(topic, numbered('ws', 0, 1))).rejects.toMatchObject({ code: 'service_unavailable' });
     await expect(log.ready?.()).rejects.toThrow('Kafka does not answer');
     await expect(consumer.ready?.()).rejects.toThrow('not a member');
@@ -207,7 +208,7 @@ describe('the event log on Apache Kafka', () => {
     await log.append(topic, numbered('ws', 0, 3));
     const stale = startChild(true);
     await once(stale, 'message');
-    stale.kill('SIGSTOP');
+    await halt(stale.pid!);
 
     const successor = await consume(effectsConsumer(log));
     await eventually(async () => expect(await successor.lag()).toBe(0));

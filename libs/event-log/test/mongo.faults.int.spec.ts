@@ -1,6 +1,7 @@
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { halt } from '@tollkeeper/managed-process';
 import { connectMongo, createOffsetStore, type MongoConnection } from '@tollkeeper/mongo';
 import { createMetrics } from '@tollkeeper/runtime';
 import { eventually, testLogger, useMongo } from '@tollkeeper/testing';
@@ -122,7 +123,7 @@ describe('the event log in MongoDB', () => {
     await log.append(topic, numbered('ws', 0, 3));
     const stale = startChild(true);
     await once(stale, 'message');
-    stale.kill('SIGSTOP');
+    await halt(stale.pid!);
 
     const handler = createEffectsHandler(mongo.connection, 'effects');
     const successor = await consume(log.consumer({ group: 'effects', topic, maxRecords: 10, handler }));

@@ -44,6 +44,18 @@ export async function waitUntilGone(pid: number, timeoutMs: number): Promise<boo
   return true;
 }
 
+/**
+ * Makes the process stand still, its connections open, until it gets SIGCONT. Resolves once it stands still: the signal
+ * counts when its main thread is next on a processor, and its other threads may answer until then.
+ */
+export async function halt(pid: number): Promise<void> {
+  process.kill(pid, 'SIGSTOP');
+  while (!(await ps(pid, 'state='))?.startsWith('T')) {
+    if (!isRunning(pid)) throw new Error(`process ${pid} ended instead of standing still`);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+  }
+}
+
 async function ps(pid: number, column: string): Promise<string | null> {
   const { stdout } = await run('ps', ['-o', column, '-p', String(pid)]).catch(() => ({ stdout: '' }));
   return stdout.trim() || null;

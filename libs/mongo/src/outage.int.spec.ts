@@ -69,10 +69,10 @@ describe('while MongoDB is away, every operation fails soon with an outage, and 
   });
 
   it('when the server hangs with its connections open', async () => {
-    testMongo.hang();
+    await testMongo.hang();
     await expect(mongo.ping()).rejects.toThrow();
     expect(await outcomes()).toEqual(UNAVAILABLE);
-    testMongo.goOn();
+    await testMongo.goOn();
     await worksAgain();
   });
 });

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll } from '@jest/globals';
 import { type EmbeddedMongo, startEmbeddedMongo } from '@tollkeeper/embedded-mongo';
+import { halt } from '@tollkeeper/managed-process';
 import mongoose from 'mongoose';
 import type { TestMongo } from './mongo.ts';
 
@@ -11,10 +12,10 @@ import type { TestMongo } from './mongo.ts';
 export interface BreakableMongo extends TestMongo {
   /** Valid from `beforeAll` on, and the same for good. */
   readonly uri: string;
-  /** Stops it from answering, its connections open (SIGSTOP). */
-  hang(): void;
+  /** Stops it from answering, its connections open (SIGSTOP); resolves when it answers nothing more. */
+  hang(): Promise<void>;
   /** Lets it go on after {@link hang}. */
-  goOn(): void;
+  goOn(): Promise<void>;
   /** Kills it (SIGKILL); resolves when it is gone. */
   kill(): Promise<void>;
   /** Starts it again after {@link kill}, at the same address and with its data. */
@@ -53,8 +54,10 @@ export function useBreakableMongo({ cacheSizeMb = 64 } = {}): BreakableMongo {
     database,
     connection,
     newDatabase,
-    hang: () => void process.kill(mongod.pid, 'SIGSTOP'),
-    goOn: () => void process.kill(mongod.pid, 'SIGCONT'),
+    hang: () => halt(mongod.pid),
+    async goOn() {
+      process.kill(mongod.pid, 'SIGCONT');
+    },
     async kill() {
       process.kill(mongod.pid, 'SIGKILL');
       await mongod.stop();

@@ -8,6 +8,7 @@ import {
   cacheEntry,
   defaultCacheDirectory,
   freePort,
+  halt,
   processIdentity,
   waitUntilGone,
 } from '@tollkeeper/managed-process';
@@ -51,7 +52,7 @@ export interface KafkaBroker {
    */
   restart(): Promise<void>;
   /** SIGSTOP: it keeps its connections and answers nothing, until `resume`. */
-  pause(): void;
+  pause(): Promise<void>;
   resume(): void;
   /** Shuts it down cleanly. Idempotent. */
   stop(): Promise<void>;
@@ -83,7 +84,7 @@ export async function startKafka(options: KafkaOptions): Promise<KafkaBroker> {
       await broker.stop();
       ({ broker, port } = await startOn(installation, async () => port));
     },
-    pause: () => broker.signal('SIGSTOP'),
+    pause: () => halt(broker.pid),
     resume: () => broker.signal('SIGCONT'),
     stop: () => broker.stop(),
   };

@@ -70,13 +70,13 @@ describe('the managed Apache Kafka', () => {
 
   it('answers nothing while it is paused, and stops all the same', async () => {
     const kafka = await start();
-    kafka.pause();
+    await kafka.pause();
     const asked = withAdmin(kafka, (admin) => admin.listTopics());
     await expect(asked).rejects.toThrow();
     kafka.resume();
     expect(await withAdmin(kafka, (admin) => admin.listTopics())).toEqual([]);
 
-    kafka.pause();
+    await kafka.pause();
     await kafka.stop();
     await kafka.stop();
     expect(await processIdentity(kafka.pid)).toBeNull();
