@@ -144,10 +144,11 @@ class Tollkeeper(CustomLogger):
         """Also of a stream that its client broke off: LiteLLM prices what was streamed until then."""
         call = call_of(kwargs.get("litellm_params"))
         if call is not None:
-            cost = kwargs.get("response_cost") or 0
-            # LiteLLM says 0 of what it has no price of, too, such as the model of a fallback.
-            is_known = cost > 0 or kwargs.get("cache_hit") or (call.is_priced and was_priced(kwargs))
-            await self.settle(call, spend_of(call, kwargs, to_micros(cost) if is_known else call.amount_micros))
+            cost = kwargs.get("response_cost")
+            # LiteLLM says nothing, or 0, of what it has no price of, such as an image or the model of a fallback.
+            is_known = cost is not None and (cost > 0 or (call.is_priced and was_priced(kwargs)))
+            is_known = is_known or bool(kwargs.get("cache_hit"))
+            await self.settle(call, spend_of(call, kwargs, to_micros(cost or 0) if is_known else call.amount_micros))
 
     async def async_post_call_failure_hook(
         self, request_data, original_exception, user_api_key_dict, traceback_str=None

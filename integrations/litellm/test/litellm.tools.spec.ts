@@ -182,6 +182,15 @@ describe('a call that its budgets allow', () => {
     expect(reservation).toMatchObject(settled(amount_micros));
   });
 
+  it('costs its hold when LiteLLM does not say what it has cost, as of images of a model that is priced per token', async () => {
+    const agent = newAgent();
+    const body = { prompt: 'a cat', messages: undefined, max_tokens: undefined };
+    expect((await call(agent, { path: 'images/generations', body })).status).toBe(200);
+    const { amount_micros, ...reservation } = await endedReservation(agent);
+    expect(amount_micros).toBeGreaterThan(0);
+    expect(reservation).toMatchObject(settled(amount_micros));
+  });
+
   it('costs nothing at a deployment whose price is 0', async () => {
     const agent = newAgent();
     await call(agent, { body: { model: 'free' } });

@@ -45,6 +45,7 @@ export async function startUpstream(): Promise<Upstream> {
         return void waiting.push(() => sendJson(response, 500, { error: { message: 'It failed.' } }));
       }
       if (request.url?.endsWith('/embeddings')) return sendJson(response, 200, embedding(body.model));
+      if (request.url?.endsWith('/images/generations')) return sendJson(response, 200, IMAGE);
       if (request.url?.endsWith('/responses')) return sendJson(response, 200, response_(body.model));
       if (body.stream !== true) return sendJson(response, 200, completion(body.model));
       response.writeHead(200, { 'content-type': 'text/event-stream' }).flushHeaders();
@@ -95,6 +96,8 @@ function embedding(model: string): object {
   const data = [{ object: 'embedding', index: 0, embedding: [0.1] }];
   return { object: 'list', model, data, usage: { prompt_tokens: 1000, total_tokens: 1000 } };
 }
+
+const IMAGE = { created: 1, data: [{ b64_json: 'aW1hZ2U=' }] };
 
 function response_(model: string): object {
   const content = [{ type: 'output_text', text: 'one two three', annotations: [] }];
