@@ -1,5 +1,5 @@
 import type { PostEventsData, PostEventsResponse } from './gen/types.gen.ts';
-import { type Transport, withField } from './http.transport.ts';
+import { type Send, withField } from './http.transport.ts';
 import { TollkeeperError, TollkeeperUnavailable } from './tollkeeper.error.ts';
 
 /** An event as it is sent. */
@@ -43,7 +43,7 @@ interface Lot {
   reject(error: unknown): void;
 }
 
-export function createEventReporter(transport: Transport, source: string, options: ReporterOptions): EventReporter {
+export function createEventReporter(send: Send, ownSource: string, options: ReporterOptions): EventReporter {
   const { lingerMs, maxQueued, timeoutMs } = options;
   const waiting: Lot[] = [];
   const pending = new Set<Promise<void>>();
@@ -88,7 +88,7 @@ export function createEventReporter(transport: Transport, source: string, option
         resolve();
       };
     });
-    while (waiting.length > 0) await send(takeBatch());
+    while (waiting.length > 0) await post(takeBatch());
     sending = false;
   }
 
@@ -103,7 +103,7 @@ export function createEventReporter(transport: Transport, source: string, option
     return waiting.splice(0, next < 0 ? waiting.length : next);
   }
 
-  async function send(lots: Lot[]): Promise<void> {
+  async function post(lots: Lot[]): Promise<void> {
     const body = `[${lots.flatMap(({ events }) => events).join()}]`;
     const contentType = 'application/cloudevents-batch+json';
     // The first has waited for longest.
@@ -111,7 +111,7 @@ export function createEventReporter(transport: Transport, source: string, option
     const request = { method: 'POST', path: '/api/v1/events', body, contentType } as const;
     const timing = { timeoutMs: Math.max(deadline - performance.now(), 0), signal: givenUp.signal };
     try {
-      const answer = await transport.send({ ...request, ...timing, repeatable: true, patient: true });
+      const answer = await send({ ...request, ...timing, repeatable: true, patient: true });
       withField<PostEventsResponse>(answer, 'accepted');
       for (const lot of lots) lot.resolve();
     } catch (error) {
@@ -119,8 +119,8 @@ export function createEventReporter(transport: Transport, source: string, option
       if (refused && lots.length > 1) {
         // Of a batch all or nothing is taken: one report that is not valid must not cost the others.
         const half = lots.length >> 1;
-        await send(lots.slice(0, half));
-        await send(lots.slice(half));
+        await post(lots.slice(0, half));
+        await post(lots.slice(half));
         return;
       }
       const isAway = error instanceof TollkeeperUnavailable && !givenUp.signal.aborted;
@@ -138,20 +138,14 @@ export function createEventReporter(transport: Transport, source: string, option
 
   return {
     async report(events, { signal } = {}) {
-      const time = new Date().toISOString();
-      const lots = toLots(
-        [events].flat().map((event) =>
-          // Written now: what the caller does to it later changes no retry.
-          JSON.stringify({
-            ...{ specversion: '1.0', ...event },
-            id: event.id ?? crypto.randomUUID(),
-            source: event.source ?? source,
-            time: event.time ?? time,
-          }),
-        ),
-      );
+      const now = new Date().toISOString();
+      const write = ({ id = crypto.randomUUID(), source = ownSource, time = now, ...event }: ReportedEvent) =>
+        JSON.stringify({ specversion: '1.0', ...event, id, source, time });
+      // Written now: what the caller does to it later changes no retry.
+      const written = [events].flat().map(write);
+      const lots = toLots(written);
       const bytes = lots.reduce((sum, lot) => sum + lot.bytes, 0);
-      const count = lots.reduce((sum, lot) => sum + lot.events.length, 0);
+      const count = written.length;
       signal?.throwIfAborted();
       if (closed) throw new TollkeeperError('The client is closed', { code: 'closed' });
       if (queued + count > maxQueued || queuedBytes + bytes > MAX_QUEUED_BYTES) {

@@ -1,4 +1,5 @@
-import { TollkeeperError, TollkeeperUnavailable } from './tollkeeper.error.ts';
+import { TollkeeperError, TollkeeperUnavailable, unavailable } from './tollkeeper.error.ts';
+import { within } from './within.ts';
 
 export type Fetch = typeof globalThis.fetch;
 
@@ -26,10 +27,8 @@ export interface TransportRequest {
   patient?: boolean;
 }
 
-export interface Transport {
-  /** The JSON of a 2xx answer, undefined without one. Rejects with {@link TollkeeperError}, or the signal's reason. */
-  send(request: TransportRequest): Promise<unknown>;
-}
+/** The JSON of a 2xx answer, undefined without one. Rejects with {@link TollkeeperError}, or the signal's reason. */
+export type Send = (request: TransportRequest) => Promise<unknown>;
 
 /** Nothing that Tollkeeper answers is larger. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
@@ -37,69 +36,50 @@ const MAX_ATTEMPT_MS = 10_000;
 const FIRST_DELAY_MS = 50;
 const MAX_DELAY_MS = 5_000;
 
-export function createTransport(options: TransportOptions): Transport {
+export function createTransport(options: TransportOptions): Send {
   const base = parseBase(options.url);
   const fetch = options.fetch ?? globalThis.fetch.bind(globalThis);
   const { secret } = options;
   const redact = (text: string) => (secret === undefined ? text : text.replaceAll(secret, '[secret]'));
 
   /** Throws {@link TollkeeperUnavailable} for what may pass. */
-  async function attempt(request: TransportRequest, limitMs: number): Promise<unknown> {
+  async function attempt(request: TransportRequest, timeoutMs: number): Promise<unknown> {
     const { method, path, body, contentType = 'application/json', signal } = request;
-    const stop = new AbortController();
-    const timer = setTimeout(() => stop.abort(), limitMs);
-    const onAbort = () => stop.abort();
-    signal?.addEventListener('abort', onAbort, { once: true });
+    const late = () => unavailable('timeout', `Tollkeeper did not answer in time: ${method} ${path}`);
     try {
-      // A `fetch` that does not heed the signal is not waited for.
-      const stopped = new Promise<never>((_, reject) => {
-        stop.signal.addEventListener('abort', () => reject(new Error('stopped')), { once: true });
-      });
-      const exchange = async () => {
+      return await within({ timeoutMs, signal }, late, async (stop) => {
         const headers = { accept: 'application/json', ...options.headers };
-        const init = { method, redirect: 'manual', signal: stop.signal, cache: 'no-store' } as const;
         const response = await fetch(`${base}${path}`, {
-          ...init,
+          ...{ method, redirect: 'manual', signal: stop, cache: 'no-store' },
           headers: body === undefined ? headers : { ...headers, 'content-type': contentType },
           ...(body !== undefined && { body }),
         });
-        return { response, text: await readText(response) };
-      };
-      const { response, text } = await Promise.race([exchange(), stopped]);
-      return understand(response, text, redact);
+        return understand(response, await readText(response), redact);
+      });
     } catch (error) {
       if (error instanceof TollkeeperError) throw error;
       signal?.throwIfAborted();
-      if (stop.signal.aborted) {
-        throw new TollkeeperUnavailable(`Tollkeeper did not answer in time: ${method} ${path}`, { code: 'timeout' });
-      }
-      const message = `Tollkeeper cannot be reached${systemCode(error)}: ${method} ${path}`;
-      throw new TollkeeperUnavailable(message, { code: 'connection_failed' });
-    } finally {
-      clearTimeout(timer);
-      signal?.removeEventListener('abort', onAbort);
+      throw unavailable('connection_failed', `Tollkeeper cannot be reached${systemCode(error)}: ${method} ${path}`);
     }
   }
 
-  return {
-    async send(request) {
-      const { timeoutMs, signal, repeatable, patient = false } = request;
-      const deadline = performance.now() + timeoutMs;
-      // Tollkeeper answers within a second. So the 1.5 s of a call leave time to try beside a connection that hangs.
-      const limitMs = Math.min(MAX_ATTEMPT_MS, repeatable ? (timeoutMs * 2) / 3 : timeoutMs);
-      for (let attempts = 0; ; attempts += 1) {
+  return async function send(request) {
+    const { timeoutMs, signal, repeatable, patient = false } = request;
+    const deadline = performance.now() + timeoutMs;
+    // Tollkeeper answers within a second. So the 1.5 s of a call leave time to try beside a connection that hangs.
+    const limitMs = Math.min(MAX_ATTEMPT_MS, repeatable ? (timeoutMs * 2) / 3 : timeoutMs);
+    for (let attempts = 0; ; attempts += 1) {
+      signal?.throwIfAborted();
+      try {
+        return await attempt(request, Math.max(0, Math.min(limitMs, deadline - performance.now())));
+      } catch (error) {
+        if (!repeatable || !(error instanceof TollkeeperError) || !mayPass(error, patient)) throw error;
+        const delayMs = Math.max(error.retryAfterMs ?? 0, jitter(attempts));
+        if (performance.now() + delayMs >= deadline) throw error;
         signal?.throwIfAborted();
-        try {
-          return await attempt(request, Math.max(0, Math.min(limitMs, deadline - performance.now())));
-        } catch (error) {
-          if (!repeatable || !(error instanceof TollkeeperError) || !mayPass(error, patient)) throw error;
-          const delayMs = Math.max(error.retryAfterMs ?? 0, jitter(attempts));
-          if (performance.now() + delayMs >= deadline) throw error;
-          signal?.throwIfAborted();
-          await pause(delayMs, signal);
-        }
+        await pause(delayMs, signal);
       }
-    },
+    }
   };
 }
 

@@ -47,7 +47,7 @@ export function createManagementApi(options: ManagementApiOptions): ManagementAp
     ...(session !== undefined && { cookie: `gw_session=${session}` }),
     ...(workspace !== undefined && { 'x-workspace': workspace }),
   };
-  const transport = createTransport({ url, fetch, headers, secret: session });
+  const send = createTransport({ url, fetch, headers, secret: session });
   return {
     async call<O extends keyof Operations>(operation: O, ...[input]: unknown[]) {
       const [method = '', template = ''] = operation.split(' ');
@@ -55,7 +55,7 @@ export function createManagementApi(options: ManagementApiOptions): ManagementAp
       const filled = template.replace(/\{(\w+)\}/g, (_, name: string) => toSegment(name, path[name] ?? ''));
       const search = new URLSearchParams();
       for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
-      const answer = await transport.send({
+      const answer = await send({
         method,
         path: search.size === 0 ? filled : `${filled}?${search.toString()}`,
         body: body === undefined ? undefined : JSON.stringify(body),

@@ -1,8 +1,9 @@
-import { createEventReporter, type EventReporter, type ReporterOptions } from './event.reporter.ts';
+import { createEventReporter, type EventReporter, type ReportedEvent, type ReporterOptions } from './event.reporter.ts';
 import type { BudgetDenial, LimitStatus, ReserveData, ReserveResponse, Reservation } from './gen/types.gen.ts';
 import type { SettleReservationData } from './gen/types.gen.ts';
 import { createTransport, type Fetch, withField } from './http.transport.ts';
-import { TollkeeperUnavailable } from './tollkeeper.error.ts';
+import { TollkeeperUnavailable, unavailable } from './tollkeeper.error.ts';
+import { within } from './within.ts';
 
 export interface TollkeeperOptions {
   /** Address of Tollkeeper, such as `https://tollkeeper.example.com`. */
@@ -84,20 +85,21 @@ export interface Tollkeeper extends EventReporter {
 type Timing = CallOptions & { timeoutMs: number; patient: boolean };
 
 const RESERVATIONS = '/api/v1/reservations';
+const STILL_REPORTED = 'Tollkeeper did not take the spend in time. It is still being reported.';
 /** The characters of a bearer token (RFC 6750 §2.1). */
 const KEY = /^[A-Za-z0-9._~+/-]+=*$/;
 
 export function createTollkeeper(options: TollkeeperOptions): Tollkeeper {
   const { url, key, onUnavailable = 'deny', timeoutMs = 1_500, settleTimeoutMs = 10_000, fetch } = options;
   if (!KEY.test(key)) throw new TypeError('key must be a workspace key: ws_live_…');
-  const transport = createTransport({ url, fetch, headers: { authorization: `Bearer ${key}` }, secret: key });
+  const send = createTransport({ url, fetch, headers: { authorization: `Bearer ${key}` }, secret: key });
   const source = options.source ?? 'tollkeeper-client';
   const reporting = { lingerMs: 20, maxQueued: 10_000, timeoutMs: 60_000, ...options.reporting };
-  const reporter = createEventReporter(transport, source, reporting);
+  const reporter = createEventReporter(send, source, reporting);
 
   function post(path: string, body: object | undefined, timing: Timing): Promise<unknown> {
     const json = body && JSON.stringify(body);
-    return transport.send({ method: 'POST', path, body: json, repeatable: true, ...timing });
+    return send({ method: 'POST', path, body: json, repeatable: true, ...timing });
   }
 
   function reserved(requestId: string, reservation: Reservation, limits: LimitStatus[]): AllowedCall {
@@ -109,7 +111,7 @@ export function createTollkeeper(options: TollkeeperOptions): Tollkeeper {
     return {
       ...{ allowed: true, requestId, reservation, limits },
       settle({ settlementId = ownSettlementId, signal, ...cost }) {
-        const body: SettleReservationData['body'] = { settlement_id: settlementId, ...toCost(cost) };
+        const body: Loose<SettleReservationData['body']> = { settlement_id: settlementId, ...toCost(cost) };
         return change('settle', body, unhurried(signal));
       },
       release: ({ signal } = {}) => change('release', undefined, unhurried(signal)),
@@ -126,14 +128,10 @@ export function createTollkeeper(options: TollkeeperOptions): Tollkeeper {
       ...{ allowed: true, requestId, reservation: null, limits: [] },
       async settle({ settlementId = ownSettlementId, signal, ...cost }) {
         time ??= new Date().toISOString();
-        const who = {
-          settlement_id: settlementId,
-          agent_id: agentId,
-          run_id: runId,
-          ...(planKey && { plan_key: planKey }),
-        };
-        const event = { id: settlementId, time, type: 'spend.settled', data: { ...who, ...toCost(cost) } } as const;
-        await inTime(settleTimeoutMs, reporter.report(event, { signal }));
+        const who = { settlement_id: settlementId, agent_id: agentId, run_id: runId, plan_key: planKey };
+        const event = { id: settlementId, time, type: 'spend.settled', data: { ...who, ...toCost(cost) } };
+        const late = () => unavailable('timeout', STILL_REPORTED);
+        await within({ timeoutMs: settleTimeoutMs }, late, () => reporter.report(event as ReportedEvent, { signal }));
         return null;
       },
       release: () => Promise.resolve(null),
@@ -145,11 +143,8 @@ export function createTollkeeper(options: TollkeeperOptions): Tollkeeper {
     ...reporter,
     async reserve(request) {
       const { agentId, runId, amountMicros, planKey, ttlSeconds, requestId = crypto.randomUUID(), signal } = request;
-      const body: ReserveData['body'] = {
-        ...{ request_id: requestId, agent_id: agentId, run_id: runId, amount_micros: amountMicros },
-        ...(planKey !== undefined && { plan_key: planKey }),
-        ...(ttlSeconds !== undefined && { ttl_seconds: ttlSeconds }),
-      };
+      const call = { request_id: requestId, agent_id: agentId, run_id: runId, plan_key: planKey };
+      const body: Loose<ReserveData['body']> = { ...call, amount_micros: amountMicros, ttl_seconds: ttlSeconds };
       try {
         const timing = { signal, timeoutMs, patient: false };
         const answer = withField<ReserveResponse>(await post(RESERVATIONS, body, timing), 'decision');
@@ -165,26 +160,10 @@ export function createTollkeeper(options: TollkeeperOptions): Tollkeeper {
   };
 }
 
-/** Rejects when the work takes longer. It goes on. */
-async function inTime(timeoutMs: number, work: Promise<void>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const over = new Promise<never>((_, reject) => {
-    const message = 'Tollkeeper did not take the spend in time. It is still being reported.';
-    timer = setTimeout(() => reject(new TollkeeperUnavailable(message, { code: 'timeout' })), timeoutMs);
-  });
-  try {
-    await Promise.race([work, over]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
+/** For JSON, which leaves out what is undefined. */
+type Loose<T> = { [K in keyof T]: T[K] | undefined };
 
-function toCost(cost: Omit<SettleOptions, 'settlementId' | 'signal'>) {
-  return {
-    amount_micros: cost.amountMicros,
-    ...(cost.model !== undefined && { model: cost.model }),
-    ...(cost.provider !== undefined && { provider: cost.provider }),
-    ...(cost.inputTokens !== undefined && { input_tokens: cost.inputTokens }),
-    ...(cost.outputTokens !== undefined && { output_tokens: cost.outputTokens }),
-  };
+function toCost({ amountMicros, model, provider, inputTokens, outputTokens }: SettleOptions) {
+  const tokens = { input_tokens: inputTokens, output_tokens: outputTokens };
+  return { amount_micros: amountMicros, model, provider, ...tokens };
 }

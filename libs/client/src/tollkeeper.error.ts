@@ -36,3 +36,7 @@ export class TollkeeperError extends Error {
 export class TollkeeperUnavailable extends TollkeeperError {
   override readonly name = 'TollkeeperUnavailable';
 }
+
+export function unavailable(code: 'timeout' | 'connection_failed', message: string): TollkeeperUnavailable {
+  return new TollkeeperUnavailable(message, { code });
+}
