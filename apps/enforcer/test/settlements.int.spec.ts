@@ -201,7 +201,7 @@ describe('a denial', () => {
         time: new Date(clock.now).toISOString(),
         data: {
           ...{ run_id: 'run-7', agent_id: 'planner', plan_key: 'pro', scope: 'plan' },
-          ...{ requested_micros: 21, spent_micros: 30, daily_budget_usd_micros: 50 },
+          ...{ requested_micros: 21, spent_micros: 30, held_micros: 0, daily_budget_usd_micros: 50 },
         },
       });
       clock.now += 1000;

@@ -32,6 +32,7 @@ export const budgetBlockedData = z.strictObject({
   scope: scope.meta({ description: 'The budget that was used up' }),
   requested_micros: micros,
   spent_micros: micros,
+  held_micros: micros.optional().meta({ description: 'What open reservations held of the budget then' }),
   daily_budget_usd_micros: micros,
   plan_key: planKey.optional(),
 });

@@ -192,6 +192,7 @@ export const budgetBlockedFields = z.object({
   }),
   requested_micros: micros,
   spent_micros: micros,
+  held_micros: micros.optional().meta({ description: 'What open reservations held then, where the event says so' }),
   daily_budget_usd_micros: micros,
 });
 

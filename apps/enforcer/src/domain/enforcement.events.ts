@@ -26,6 +26,7 @@ export function budgetBlocked(
     scope: denial.scope,
     requested_micros: denial.requestedMicros,
     spent_micros: denial.spentMicros,
+    held_micros: denial.heldMicros,
     daily_budget_usd_micros: denial.dailyBudgetMicros,
     ...(planKey !== null && { plan_key: planKey }),
   });

@@ -113,6 +113,17 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
     });
   });
 
+  describe('a page of alerts behind the last', () => {
+    afterEach(() => console.closeAll());
+
+    it('says that the list ends before it, and leads to the newest', async () => {
+      const { page } = await console.open(LOOKS[0]!, '/alerts?offset=5000');
+      await page.getByText('The list ends before this page.').waitFor();
+      await page.getByRole('button', { name: 'To the newest' }).click();
+      await page.getByText('1 to').waitFor();
+    });
+  });
+
   describe('a rule of a workspace with more agents than a list shows', () => {
     afterEach(() => console.closeAll());
 

@@ -76,7 +76,7 @@ export function describeConsoleLongList(stage: Stage, console: ReturnType<typeof
       await page.context().setOffline(true);
       await page.getByRole('button', { name: 'Show more' }).press('Enter');
       const failed = page.getByRole('alert').filter({ hasText: 'This could not be loaded' });
-      await failed.getByText('Tollkeeper cannot be reached').waitFor({ timeout: 30_000 });
+      await failed.getByText('The server cannot be reached.').waitFor({ timeout: 30_000 });
       const rows = await rowCount(page);
       await page.context().setOffline(false);
       await failed.getByRole('button', { name: 'Try again' }).press('Enter');

@@ -77,6 +77,23 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
       expect(takeProblems().filter((problem) => !problem.includes('401'))).toEqual([]);
     });
 
+    it('changes no password for a wrong one, and none once it has ended; what was typed stays', async () => {
+      const { page, takeProblems } = await console.open(look, '/settings');
+      const next = page.getByLabel('New password');
+      await page.getByLabel('Password now').fill('not-the-password');
+      await next.fill('of-more-than-12-characters');
+      await page.getByRole('button', { name: 'Change the password' }).click();
+      await page.getByText('The password of now is wrong.').waitFor();
+      await page.context().clearCookies();
+      await page.getByRole('button', { name: 'Change the password' }).click();
+      const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
+      await dialog.getByLabel('Password').fill(stage.deployment().owner.password);
+      await dialog.getByRole('button', { name: 'Log in' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      expect(await next.inputValue()).toBe('of-more-than-12-characters');
+      expect(takeProblems().filter((problem) => !/\b40[01]\b/.test(problem))).toEqual([]);
+    });
+
     it('ends with the log-out, and the pages are behind the log-in again', async () => {
       const { page } = await console.open(look, '');
       if (look.size === 'phone') await page.getByRole('button', { name: 'Menu' }).click();
@@ -123,12 +140,15 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
       await field.fill('88.5');
       const before = await shown();
       await stage.deployment().end('SIGTERM');
-      await page.getByText('The server does not answer.').waitFor({ timeout: 30_000 });
-      expect(withoutTimes(await shown())).toBe(withoutTimes(before));
-      await field.fill('88.75');
-      await page.keyboard.press('Enter');
-      await page.getByText('Tollkeeper cannot be reached').waitFor();
-      await stage.deployment().start();
+      try {
+        await page.getByText('The server does not answer.').waitFor({ timeout: 30_000 });
+        expect(withoutTimes(await shown())).toBe(withoutTimes(before));
+        await field.fill('88.75');
+        await page.keyboard.press('Enter');
+        await page.getByText('The server cannot be reached.').waitFor();
+      } finally {
+        await stage.deployment().start();
+      }
       await page.getByText('The server does not answer.').waitFor({ state: 'detached', timeout: 30_000 });
       expect(await field.inputValue()).toBe('88.75');
       await field.press('Enter');

@@ -436,6 +436,10 @@ export type BudgetBlocked = {
      */
     spent_micros: number;
     /**
+     * What open reservations held then, where the event says so
+     */
+    held_micros?: number;
+    /**
      * USD micros (millionths of a US dollar)
      */
     daily_budget_usd_micros: number;
@@ -474,6 +478,10 @@ export type BudgetBlockedEvent = {
      * USD micros (millionths of a US dollar)
      */
     spent_micros: number;
+    /**
+     * What open reservations held then, where the event says so
+     */
+    held_micros?: number;
     /**
      * USD micros (millionths of a US dollar)
      */
@@ -3153,6 +3161,10 @@ export type PostEventsData = {
              * USD micros (millionths of a US dollar)
              */
             spent_micros: number;
+            /**
+             * What open reservations held of the budget then
+             */
+            held_micros?: number;
             /**
              * USD micros (millionths of a US dollar)
              */

@@ -1,6 +1,5 @@
 import {
   type InfiniteData,
-  keepPreviousData,
   QueryClient,
   useInfiniteQuery,
   useMutation,
@@ -12,6 +11,7 @@ import {
 import { type ApiAnswer, type ApiInput, createManagementApi } from '@tollkeeper/client';
 import { type Operations, TollkeeperError, TollkeeperUnavailable } from '@tollkeeper/client';
 import { createContext, useContext, useMemo } from 'react';
+import { text } from '../text/index.ts';
 import { connection } from './session.ts';
 
 export type { Api } from '@tollkeeper/client';
@@ -43,7 +43,7 @@ export async function callApi<O extends keyof Operations>(
     // An answer, whatever it says, is of a server that is there.
     if (error instanceof TollkeeperUnavailable && error.status === null) connection.serverLost();
     else if (error instanceof TollkeeperError) {
-      if (error.status === 401 && !operation.startsWith('POST /api/v1/auth/')) connection.sessionEnded();
+      if (error.status === 401 && operation !== 'POST /api/v1/auth/login') connection.sessionEnded();
       else connection.serverAnswered();
     }
     throw error;
@@ -60,8 +60,8 @@ export interface ReadOptions {
 }
 
 /**
- * The answer of an operation that reads. While the input changes, such as the range, the last answer stays, so that
- * nothing jumps. The client of the API tries again by itself.
+ * The answer of an operation that reads. While another span or page of the same is asked for, the last answer stays, so
+ * that nothing jumps. The client of the API tries again by itself.
  */
 export function useRead<O extends Reads>(
   operation: O,
@@ -69,13 +69,23 @@ export function useRead<O extends Reads>(
   { live = false, enabled = true }: ReadOptions = {},
 ): UseQueryResult<ApiAnswer<O>, Error> {
   const workspace = useContext(WorkspaceSlug);
+  const queryKey = [workspace, operation, input];
   return useQuery<ApiAnswer<O>, Error>({
-    queryKey: [workspace, operation, input],
+    queryKey,
     queryFn: ({ signal }) => callApi(workspace, operation, { ...input, signal }),
     refetchInterval: live ? () => (connection.current().ended ? false : LIVE_MS) : false,
-    placeholderData: keepPreviousData,
+    placeholderData: (last, query) => (isOfTheSame(queryKey, query?.queryKey) ? last : undefined),
     enabled,
   });
+}
+
+/** What says which part of an answer is asked for, and not of what. */
+const PARTS = new Set(['range', 'timezone', 'offset', 'cursor']);
+
+/** Whether both ask for the same, in another span or on another page. Else one's figures stood under another's name. */
+function isOfTheSame(key: readonly unknown[], other: readonly unknown[] | undefined): boolean {
+  const whole = (name: string, value: unknown) => (PARTS.has(name) ? undefined : value);
+  return JSON.stringify(key, whole) === JSON.stringify(other, whole);
 }
 
 /** What a page needs of an answer that is under way, here, or did not come. */
@@ -133,7 +143,7 @@ export function usePages<O extends ReadsPages>(
     refetchOnMount: hasOnePage,
     refetchOnReconnect: hasOnePage,
     refetchOnWindowFocus: hasOnePage,
-    placeholderData: keepPreviousData,
+    placeholderData: (last, each) => (isOfTheSame(queryKey, each?.queryKey) ? last : undefined),
     enabled,
   });
   const items = useMemo(() => query.data?.pages.flatMap((page) => page.items) ?? [], [query.data]);
@@ -190,6 +200,9 @@ export function createQueryClient(): QueryClient {
 
 /** What a person is told of an error, and the request to quote. */
 export function explain(error: unknown): { message: string; requestId: string | null } {
+  if (error instanceof TollkeeperUnavailable && error.status === null) {
+    return { message: text.common.lost.once, requestId: null };
+  }
   if (error instanceof TollkeeperError) {
     const fields = error.details.map(({ path, message }) => `${path}: ${message}`).join('; ');
     return { message: fields === '' ? error.message : `${error.message} ${fields}`, requestId: error.requestId };

@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useId, useState } from 'react';
-import { useRead } from '../api/api.ts';
+import { useAllAgents } from '../api/use-all-agents.ts';
 import { text } from '../text/index.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import ui from '../ui/ui.module.css';
@@ -72,7 +72,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
 function useEntries(onClose: () => void): Entry[] {
   const { slug } = useWorkspace();
   const navigate = useNavigate();
-  const { data } = useRead('GET /api/v1/agents', { query: { limit: 100 } });
+  const { data } = useAllAgents();
   const pages = useMenu().map(({ to, name }) => ({
     key: to,
     name,
@@ -82,7 +82,7 @@ function useEntries(onClose: () => void): Entry[] {
       void navigate({ to, params: { slug } });
     },
   }));
-  const agents = (data?.items ?? []).map(({ agent_id, display_name }) => ({
+  const agents = (data ?? []).map(({ agent_id, display_name }) => ({
     key: agent_id,
     name: display_name,
     kind: text.common.palette.agents,

@@ -13,6 +13,7 @@ import { Mark } from './mark.tsx';
 import { useMenu } from './menu.ts';
 import { Palette } from './palette.tsx';
 import css from './shell.module.css';
+import { useSpan } from './span.ts';
 import { chooseTheme, THEMES, useTheme } from './theme.ts';
 import { WorkspaceDialog } from './workspace-dialog.tsx';
 
@@ -22,6 +23,7 @@ const IS_MAC = /^(Mac|iP)/.test(navigator.platform);
 export function Shell({ account }: { account: Api.Account }) {
   const workspace = useWorkspace();
   const { pathname } = useLocation();
+  const { zone } = useSpan();
   const [opened, setOpened] = useState<{ what: 'menu' | 'palette' | 'workspace' | null; at: string }>();
   // Another page closes what was opened on the one before.
   const open = opened?.at === pathname ? opened.what : null;
@@ -66,7 +68,7 @@ export function Shell({ account }: { account: Api.Account }) {
           title={text.common.workspaceMenu}
           onClick={() => setOpen('workspace')}
         >
-          <span>{workspace.name}</span> <small>{workspace.timezone}</small>
+          <span>{workspace.name}</span> <small>{zone}</small>
         </button>
         <button type="button" className={css['find']} onClick={() => setOpen('palette')}>
           <span>{text.common.palette.open}</span>{' '}

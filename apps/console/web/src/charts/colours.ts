@@ -6,4 +6,3 @@ export function colourOf(index: number): string {
 }
 
 export const REST_COLOUR = 'var(--c-rest)';
-export const MAX_SERIES = SERIES.length;

@@ -1,7 +1,7 @@
 import type { Api } from '../api/api.ts';
 import { useSpan } from '../app/span.ts';
 import { exactMoney, shortMoney } from '../format/money.ts';
-import { dateTime } from '../format/time.ts';
+import { dateTime, dateTimeWithOffset } from '../format/time.ts';
 import { StackedBars, type StackedBarsProps } from './stacked-bars.tsx';
 import { tickLabel } from './ticks.ts';
 
@@ -14,13 +14,15 @@ interface SpendBarsProps extends Pick<StackedBarsProps, 'label' | 'series' | 'ma
 /** Spend over the span of the page. */
 export function SpendBars({ interval, points, ...chart }: SpendBarsProps) {
   const { zone, range } = useSpan();
+  const titles = points.map(({ start }) => dateTime(start, zone));
+  const isTwice = (title: string) => titles.indexOf(title) !== titles.lastIndexOf(title);
   return (
     <StackedBars
       {...chart}
       points={points.map(({ start, micros }, index) => ({
         key: start,
         label: tickLabel(start, interval, zone),
-        title: dateTime(start, zone),
+        title: isTwice(titles[index] ?? '') ? dateTimeWithOffset(start, zone) : (titles[index] ?? ''),
         values: micros,
         running: index === points.length - 1 && range !== 'yesterday',
       }))}

@@ -39,6 +39,11 @@ export function dateTime(instant: string | number, zone: string): string {
   return format(instant, zone, { day: 'numeric', month: 'short', year: 'numeric', ...CLOCK, second: '2-digit' });
 }
 
+/** "22 Nov 2026, 02:00:00 GMT+1": tells the two equal hours of a day of 25 hours apart. */
+export function dateTimeWithOffset(instant: string | number, zone: string): string {
+  return `${dateTime(instant, zone)} ${format(instant, zone, { timeZoneName: 'shortOffset' }).split(' ').at(-1)}`;
+}
+
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;

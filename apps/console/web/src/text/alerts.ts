@@ -29,6 +29,18 @@ export function eventsOf(types: readonly string[], events: number): string {
   return types.map((type) => EVENTS[type]?.[events === 1 ? 0 : 1] ?? `${type} events`).join(' or ');
 }
 
+const DELIVERY_STATUS: Record<string, string> = {
+  queued: 'waits',
+  retrying: 'is tried again',
+  delivered: 'delivered',
+  failed: 'failed',
+};
+
+/** The notifier may know more of them. */
+export function deliveryStatus(status: string): string {
+  return DELIVERY_STATUS[status] ?? status;
+}
+
 export const alerts = {
   title: 'Alerts',
   line: 'What rules have found, newest first',
@@ -47,10 +59,12 @@ export const alerts = {
   none: {
     title: 'No alert matches',
     text: 'Rules decide what becomes an alert. With other filters there may be some.',
+    pastEnd: 'The list ends before this page.',
   },
   page: (from: number, to: number, total: string) => `${from} to ${to} of ${total}`,
   newer: 'Newer',
   older: 'Older',
+  newest: 'To the newest',
   detail: 'Alert',
   acknowledge: 'Acknowledge',
   resolve: 'Resolve',

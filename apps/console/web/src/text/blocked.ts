@@ -1,7 +1,5 @@
 import { exactMoney } from '../format/money.ts';
 
-const SCOPES: Record<string, string> = { workspace: 'workspace', agent: 'agent', plan: 'plan' };
-
 export const blocked = {
   title: 'Blocked',
   line: 'Calls that a budget or a guard stopped, newest first',
@@ -20,7 +18,7 @@ export const blocked = {
     agent: 'Agent',
     budget: 'Budget of the',
     requested: 'Asked for',
-    used: 'Used then',
+    used: 'Used and held then',
     guard: 'Guard',
     reason: 'Reason',
     run: 'Run',
@@ -29,10 +27,10 @@ export const blocked = {
   run: (id: string) => `Run ${id}`,
   why: 'Why',
   unblock: 'What would unblock it',
-  budgetWhy: (scope: string, requested: number, used: number, budget: number) =>
-    `The call asked for ${exactMoney(requested)}. The ${SCOPES[scope] ?? scope} had used ${exactMoney(used)} of its ${exactMoney(budget)} for the day.`,
+  budgetWhy: (scope: string, requested: number, used: number, held: number, budget: number) =>
+    `The call asked for ${exactMoney(requested)}. The ${scope} had used ${exactMoney(used)}${held === 0 ? '' : ` and held ${exactMoney(held)} for open calls`} of its ${exactMoney(budget)} for the day.`,
   budgetUnblock: (scope: string, needed: number) =>
-    `A daily budget of ${exactMoney(needed)} or more for the ${SCOPES[scope] ?? scope}, a smaller call, or the next day.`,
+    `A daily budget of ${exactMoney(needed)} or more for the ${scope}, a smaller call, or the next day.`,
   guardUnblock: 'The gateway’s guard decides this. Change the call, or the guard where it is too strict.',
   toBudget: 'Go to the budgets',
   fact: {

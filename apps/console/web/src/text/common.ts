@@ -66,6 +66,7 @@ export const common = {
   },
   lost: {
     banner: 'The server does not answer. What you see may be old; it is asked again every few seconds.',
+    once: 'The server cannot be reached. Try again in a moment; nothing that you typed is lost.',
   },
   failed: {
     title: 'This could not be loaded',

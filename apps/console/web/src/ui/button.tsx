@@ -7,10 +7,18 @@ export interface ButtonProps extends ComponentProps<'button'> {
   busy?: ReactNode;
 }
 
-export function Button({ look = 'plain', busy, type = 'button', children, disabled, ...rest }: ButtonProps) {
+export function Button({ look = 'plain', busy, type = 'button', children, onClick, ...rest }: ButtonProps) {
   const working = busy !== undefined && busy !== false && busy !== null;
   return (
-    <button {...rest} type={type} className={css['button']} data-look={look} disabled={disabled === true || working}>
+    <button
+      {...rest}
+      type={type}
+      className={css['button']}
+      data-look={look}
+      // Not `disabled`, which would drop the focus.
+      aria-disabled={working || undefined}
+      onClick={working ? (event) => event.preventDefault() : onClick}
+    >
       {working && <span className={css['spinner']} aria-hidden="true" />}
       {working ? busy : children}
     </button>

@@ -1,4 +1,4 @@
-import { type ReactNode, useId, useLayoutEffect, useRef } from 'react';
+import { type ReactNode, useId, useLayoutEffect, useRef, useState } from 'react';
 import { text } from '../text/index.ts';
 import { Button } from './button.tsx';
 import css from './ui.module.css';
@@ -16,7 +16,11 @@ export interface DialogProps {
 /** A modal dialog; the browser holds the focus in it and gives it back. Shown as long as it is rendered. */
 export function Dialog({ title, onClose, children, side = false, stays = false }: DialogProps) {
   const ref = useRef<HTMLDialogElement>(null);
+  const pressedBeside = useRef(false);
   const heading = useId();
+  const [changed, setChanged] = useState(false);
+  // A form that somebody has filled in is left by its buttons alone.
+  const keeps = stays || changed;
   // Closed while it is still in the page: the browser gives the focus back only then.
   useLayoutEffect(() => {
     const dialog = ref.current;
@@ -34,13 +38,18 @@ export function Dialog({ title, onClose, children, side = false, stays = false }
       data-side={side}
       aria-labelledby={heading}
       // A browser lets one Escape be prevented, and closes at the second.
-      {...(stays && { closedby: 'none' })}
+      {...(keeps && { closedby: 'none' })}
+      onInput={({ target }) => setChanged(Boolean((target as HTMLInputElement).form))}
       onCancel={(event) => {
         event.preventDefault();
-        if (!stays) onClose();
+        if (!keeps) onClose();
       }}
       onMouseDown={(event) => {
-        if (event.target === ref.current && !stays) onClose();
+        pressedBeside.current = event.target === ref.current;
+      }}
+      onClick={(event) => {
+        // A selection of text may end beside it.
+        if (event.target === ref.current && pressedBeside.current && !keeps) onClose();
       }}
     >
       <div className={css['dialogInside']}>

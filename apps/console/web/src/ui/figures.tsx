@@ -1,8 +1,7 @@
-import { useWorkspace } from '../app/account.tsx';
 import { useSpan } from '../app/span.ts';
 import { exactMoney, money } from '../format/money.ts';
 import { count, exactCount } from '../format/numbers.ts';
-import { clock, dateTime, relative } from '../format/time.ts';
+import { dateTime, relative } from '../format/time.ts';
 import { useNow } from './now.ts';
 
 /** USD from micros; every micro on hover. */
@@ -31,21 +30,11 @@ export function Ago({ at }: { at: string }) {
 }
 
 /** "22 Nov 2026, 16:02:09" in the zone of the page. */
-export function At({ at, short = false }: { at: string; short?: boolean }) {
+export function At({ at }: { at: string }) {
   const { zone } = useSpan();
   return (
     <time dateTime={at} title={`${dateTime(at, zone)} ${zone}`}>
-      {short ? clock(at, zone) : dateTime(at, zone)}
-    </time>
-  );
-}
-
-/** A time of budgets, which are of days in the zone of the workspace whatever zone the page shows. */
-export function WorkspaceTime({ at }: { at: string }) {
-  const { timezone } = useWorkspace();
-  return (
-    <time dateTime={at} title={`${dateTime(at, timezone)} ${timezone}`}>
-      {clock(at, timezone)}
+      {dateTime(at, zone)}
     </time>
   );
 }

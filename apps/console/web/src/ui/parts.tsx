@@ -120,14 +120,15 @@ export interface LoadedProps<T> {
   /** Height of what comes, in pixels or of CSS, or what is as high, so that nothing moves when it does. */
   height: number | string | ReactElement;
   /** Answers that are waited for as well, where they come: what they would move is drawn with them. */
-  with?: readonly Pick<Answer<unknown>, 'isPending'>[] | undefined;
+  with?: readonly Answer<unknown>[] | undefined;
   children: (data: T) => ReactNode;
 }
 
 /** The answer of a query, or what stands for it while there is none. An old answer stays when a new one fails. */
 export function Loaded<T>({ query, height, with: others = [], children }: LoadedProps<T>) {
+  const missing = [query, ...others].find(({ isError, data }) => isError && data === undefined);
+  if (missing !== undefined) return <Failed error={missing.error} retry={() => void missing.refetch()} />;
   if (query.data !== undefined && !others.some(({ isPending }) => isPending)) return <>{children(query.data)}</>;
-  if (query.isError) return <Failed error={query.error} retry={() => void query.refetch()} />;
   return (
     <div role="status" aria-label={text.common.list.loading}>
       {typeof height === 'object' ? height : <Skeleton height={height} />}

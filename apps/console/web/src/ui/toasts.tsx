@@ -21,6 +21,7 @@ function set(next: readonly Toast[]): void {
 }
 
 function dismiss(id: number): void {
+  keep(id);
   set(toasts.filter((toast) => toast.id !== id));
 }
 
@@ -29,7 +30,23 @@ export function toast(message: string, options: { tone?: 'ok' | 'bad'; undo?: ()
   lastId += 1;
   const id = lastId;
   set([...toasts.slice(-2), { id, message, tone: options.tone ?? 'ok', undo: options.undo }]);
-  setTimeout(() => dismiss(id), SHOWN_MS);
+  endLater(id);
+}
+
+const ends = new Map<number, ReturnType<typeof setTimeout>>();
+
+function endLater(id: number): void {
+  keep(id);
+  ends.set(
+    id,
+    setTimeout(() => dismiss(id), SHOWN_MS),
+  );
+}
+
+/** For as long as somebody points at it, or has the focus in it. */
+function keep(id: number): void {
+  clearTimeout(ends.get(id));
+  ends.delete(id);
 }
 
 /** What was said and can be undone is of one person in one workspace. */
@@ -56,7 +73,14 @@ export function Toasts() {
 
 function ToastLine({ id, message, tone, undo }: Toast) {
   return (
-    <div className={css['toast']} data-tone={tone}>
+    <div
+      className={css['toast']}
+      data-tone={tone}
+      onMouseEnter={() => keep(id)}
+      onMouseLeave={() => endLater(id)}
+      onFocus={() => keep(id)}
+      onBlur={() => endLater(id)}
+    >
       <span>{message}</span>
       {undo === undefined ? (
         <Button look="quiet" onClick={() => dismiss(id)}>

@@ -59,7 +59,7 @@ export function AgentBlocked({ blocked: { byBudget, byGuard } }: { blocked: Retu
         </Link>
       }
     >
-      <Loaded query={byBudget} height={200}>
+      <Loaded query={byBudget} with={[byGuard]} height={200}>
         {({ items }) => {
           const rows = [
             ...items.map((each) => toRow(each, 'budget', words.byBudget(each.scope))),

@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import { type Api, useRead } from '../../api/api.ts';
+import { useAllAgents } from '../../api/use-all-agents.ts';
 import { useMay } from '../../app/account.tsx';
 import { useSpan } from '../../app/span.ts';
 import { percent } from '../../format/numbers.ts';
@@ -13,7 +14,6 @@ import { SpanBar } from '../../ui/span-bar.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
 import { NewAgentDialog } from './new-agent-dialog.tsx';
-import { useAllAgents } from './use-all-agents.ts';
 
 const words = text.agents;
 

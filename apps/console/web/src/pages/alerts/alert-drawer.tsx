@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { type Api, useChange, useRead } from '../../api/api.ts';
 import { useWorkspace } from '../../app/account.tsx';
-import { alertLine } from '../../text/alerts.ts';
+import { alertLine, deliveryStatus } from '../../text/alerts.ts';
 import { text } from '../../text/index.ts';
 import { AgentLink } from '../../ui/agent-link.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -121,7 +121,7 @@ function Deliveries({ deliveries }: { deliveries: Api.AlertDelivery[] }) {
       <ol className={ui['steps']}>
         {deliveries.map((each) => (
           <li key={`${each.type} ${each.channel_id}`}>
-            <Tag tone={DELIVERY_TONES[each.status] ?? 'calm'}>{each.status}</Tag>{' '}
+            <Tag tone={DELIVERY_TONES[each.status] ?? 'calm'}>{deliveryStatus(each.status)}</Tag>{' '}
             <strong>{nameOf(each.channel_id)}</strong> {words.delivery[each.type]} ·{' '}
             {words.delivery.attempts(each.attempts)}
             {each.response_status !== null && ` · ${words.delivery.answered(each.response_status)}`}

@@ -3,7 +3,7 @@ import { useMay } from '../../app/account.tsx';
 import { useSpan } from '../../app/span.ts';
 import { exactCount } from '../../format/numbers.ts';
 import { startOfDay } from '../../format/zoned.ts';
-import { alertLine } from '../../text/alerts.ts';
+import { alertLine, deliveryStatus } from '../../text/alerts.ts';
 import { text } from '../../text/index.ts';
 import { Button } from '../../ui/button.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
@@ -64,7 +64,9 @@ function History() {
       head: words.column.told,
       wide: true,
       cell: ({ deliveries }) =>
-        deliveries.length === 0 ? text.common.none : [...new Set(deliveries.map((each) => each.status))].join(', '),
+        deliveries.length === 0
+          ? text.common.none
+          : [...new Set(deliveries.map(({ status }) => deliveryStatus(status)))].join(', '),
     },
     { key: 'when', head: words.column.when, align: 'right', cell: (row) => <Ago at={row.triggered_at} /> },
   ];
@@ -74,7 +76,10 @@ function History() {
       <Loaded query={alerts} height={480}>
         {({ items, total }) =>
           items.length === 0 ? (
-            <Note title={words.none.title}>{words.none.text}</Note>
+            <Note title={words.none.title}>
+              <span>{offset > 0 ? words.none.pastEnd : words.none.text}</span>
+              {offset > 0 && <Button onClick={() => set({ offset: undefined })}>{words.newest}</Button>}
+            </Note>
           ) : (
             <>
               <Table label={words.title} columns={columns} rows={items} rowKey={({ id }) => id} />

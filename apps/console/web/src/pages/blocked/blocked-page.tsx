@@ -72,7 +72,7 @@ function ByBudget() {
       wide: true,
       cell: (row) => (
         <>
-          <Money micros={row.spent_micros} /> / <Money micros={row.daily_budget_usd_micros} />
+          <Money micros={row.spent_micros + (row.held_micros ?? 0)} /> / <Money micros={row.daily_budget_usd_micros} />
         </>
       ),
     },

@@ -34,12 +34,12 @@ function BudgetEvent({ eventId }: { eventId: string }) {
       {(data) => {
         if (!('event' in data)) return null;
         const { event } = data;
-        const { scope, requested_micros, spent_micros, daily_budget_usd_micros } = event;
+        const { scope, requested_micros, spent_micros, held_micros = 0, daily_budget_usd_micros } = event;
         return (
           <>
             <Explained
-              why={words.budgetWhy(scope, requested_micros, spent_micros, daily_budget_usd_micros)}
-              unblock={words.budgetUnblock(scope, spent_micros + requested_micros)}
+              why={words.budgetWhy(scope, requested_micros, spent_micros, held_micros, daily_budget_usd_micros)}
+              unblock={words.budgetUnblock(scope, spent_micros + held_micros + requested_micros)}
             />
             {mayEdit && (
               <p>

@@ -16,6 +16,7 @@ const words = text.budgets;
 export function AgentBudgets({ agents }: { agents: readonly Api.AgentBudgetItem[] }) {
   const { id: tenant_id } = useWorkspace();
   const [wanted, setWanted] = useState('');
+  const [drafts] = useState(() => new Map<string, string>());
   const change = useChange('PUT /api/v1/workspaces/{tenant_id}/budgets/agents/{agent_id}', [
     'GET /api/v1/workspaces/{tenant_id}/budgets/agents',
     'GET /api/v1/limits',
@@ -38,6 +39,7 @@ export function AgentBudgets({ agents }: { agents: readonly Api.AgentBudgetItem[
             name={display_name}
             micros={daily_budget_usd_micros}
             usedMicros={limit && limit.spent_micros + limit.held_micros}
+            kept={{ drafts, id: agent_id }}
             save={(micros) =>
               change.mutateAsync({ path: { tenant_id, agent_id }, body: { daily_budget_usd_micros: micros } })
             }

@@ -19,15 +19,28 @@ export interface BudgetCellProps {
   save: (micros: number | null) => Promise<unknown>;
   /** Whether it may be taken away. */
   optional?: boolean;
+  /** Keeps what is typed, by this id, while the cell is not drawn, as in a long table. */
+  kept?: { drafts: Map<string, string>; id: string };
 }
 
 /** A daily budget that is edited where it stands, with a way back. */
-export function BudgetCell({ name, micros, usedMicros, save, optional = true }: BudgetCellProps) {
-  const [draft, setDraft] = useState<string | null>(null);
+export function BudgetCell({ name, micros, usedMicros, save, optional = true, kept }: BudgetCellProps) {
+  const [draft, setOwnDraft] = useState(kept?.drafts.get(kept.id) ?? null);
+  // Drawn again while somebody may be typing elsewhere.
+  const [isBack, setIsBack] = useState(draft !== null);
   const [problem, setProblem] = useState<string | null>(null);
   const [warned, setWarned] = useState(false);
   const [working, setWorking] = useState(false);
   const edit = useRef<HTMLButtonElement>(null);
+
+  function setDraft(next: string | null): void {
+    setOwnDraft(next);
+    if (next !== null) kept?.drafts.set(kept.id, next);
+    else {
+      kept?.drafts.delete(kept.id);
+      setIsBack(false);
+    }
+  }
 
   function stop(): void {
     setDraft(null);
@@ -93,7 +106,7 @@ export function BudgetCell({ name, micros, usedMicros, save, optional = true }: 
       <span className={ui['row']}>
         <input
           className={ui['short']}
-          autoFocus
+          autoFocus={!isBack}
           inputMode="decimal"
           aria-label={words.field(name)}
           aria-invalid={problem !== null}

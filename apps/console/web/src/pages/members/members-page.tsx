@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { type Api, explain, useChange, useRead } from '../../api/api.ts';
-import { useAccount, useMay } from '../../app/account.tsx';
+import { mayWith, useAccount, useMay } from '../../app/account.tsx';
 import { text } from '../../text/index.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
@@ -35,6 +35,7 @@ export function MembersPage() {
 function MemberTable() {
   const { user } = useAccount();
   const [removing, setRemoving] = useState<Api.Member | null>(null);
+  const [raising, setRaising] = useState<{ member: Api.Member; role: Api.WorkspaceRole } | null>(null);
   const list = useRead('GET /api/v1/members', {}, { live: true });
   const setRole = useChange('PATCH /api/v1/members/{user_id}', READS);
   const remove = useChange('DELETE /api/v1/members/{user_id}', READS);
@@ -70,7 +71,12 @@ function MemberTable() {
           aria-label={words.roleOf(member.name)}
           value={member.role}
           disabled={setRole.isPending}
-          onChange={({ target }) => changeRole(member, ROLES.find((role) => role === target.value) ?? member.role)}
+          onChange={({ target }) => {
+            const role = ROLES.find((each) => each === target.value) ?? member.role;
+            // An arrow key chooses at once, and a role must not be given by mistake.
+            if (mayWith(role, member.role)) setRaising({ member, role });
+            else changeRole(member, role);
+          }}
         >
           {ROLES.map((role) => (
             <option key={role} value={role}>
@@ -97,6 +103,22 @@ function MemberTable() {
       {({ items }) => (
         <>
           <Table label={words.title} columns={columns} rows={items} rowKey={({ user_id }) => user_id} />
+          {raising !== null && (
+            <Confirm
+              title={words.raiseTitle(raising.member.name, text.common.roles[raising.role])}
+              action={words.raise}
+              onClose={() => setRaising(null)}
+              onConfirm={async () => {
+                const { member, role } = raising;
+                await setRole.mutateAsync({ path: { user_id: member.user_id }, body: { role } });
+                toast(words.changed(member.name, text.common.roles[role]), {
+                  undo: () => changeRole(member, member.role),
+                });
+              }}
+            >
+              {words.raiseText}
+            </Confirm>
+          )}
           {removing !== null && (
             <Confirm
               title={words.removeTitle(removing.name)}

@@ -78,7 +78,8 @@ function PasswordForm() {
   const [current, setCurrent] = useState('');
   const [next, setNext] = useState('');
   const change = useChange('POST /api/v1/auth/password', []);
-  const wrong = change.error instanceof TollkeeperError && change.error.status === 401;
+  const wrong =
+    change.error instanceof TollkeeperError && change.error.details.some(({ path }) => path === 'current_password');
 
   function onSubmit(event: FormEvent): void {
     event.preventDefault();

@@ -1,6 +1,6 @@
 import { useQuery, type UseQueryResult } from '@tanstack/react-query';
 import { useContext } from 'react';
-import { type Api, callApi, WorkspaceSlug } from '../../api/api.ts';
+import { type Api, callApi, WorkspaceSlug } from './api.ts';
 
 /** Every agent of the workspace: as many pages of a thousand as there are, up to the 20,000 that a workspace has. */
 export function useAllAgents(): UseQueryResult<Api.Agent[], Error> {
