@@ -367,15 +367,17 @@ async function drive(stage: Stage, options: Required<FaultRunOptions>): Promise<
     turns.sort((a, b) => a.at - b.at);
     for (const { what, at } of turns) {
       while (made < at * 0.9 * calls) await delay(20);
-      const name = what === 'replica' ? 'a replica of the enforcer' : 'the MongoDB primary';
-      kills.push({ what: name, atCall: made, atMs: Date.now() - startedAt, repeated: 0, grantedAfterMs: null });
-      onProgress(`${made} calls: kill -9 of ${name}`);
+      const onKill = (name: string) => {
+        kills.push({ what: name, atCall: made, atMs: Date.now() - startedAt, repeated: 0, grantedAfterMs: null });
+        onProgress(`${made} calls: kill -9 of ${name}`);
+      };
       if (what === 'replica') {
         const one = pick(replicas);
+        onKill('a replica of the enforcer');
         await one.kill('SIGKILL');
         await one.restart();
       } else {
-        await killPrimary(stage.mongo);
+        await killPrimary(stage.mongo, () => onKill('the MongoDB primary'));
       }
     }
   }

@@ -117,8 +117,9 @@ export async function until(holds: () => Promise<boolean>): Promise<void> {
 }
 
 /** Kills it, and starts it again when there is another one. */
-export async function killPrimary(mongo: EmbeddedMongo): Promise<void> {
+export async function killPrimary(mongo: EmbeddedMongo, onKill: () => void): Promise<void> {
   const primary = await mongo.primary();
+  onKill();
   await primary.kill();
   await until(async () => (await mongo.primary()).host !== primary.host);
   await primary.restart();
