@@ -407,6 +407,7 @@ async function drive(stage: Stage, options: Required<FaultRunOptions>): Promise<
       terms: sums.terms + sum.terms,
     };
   }
+  if (problems.length > 0) for (const replica of replicas) problems.push(...(await replica.state()));
   return { problems, answers, kills, seconds, tables: tablesOf(made, seconds, answers, kills, sums) };
 }
 

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { setTimeout as delay } from 'node:timers/promises';
 import { GATEWAY_EVENTS_TOPIC_OPTIONS } from '@tollkeeper/contracts';
 import { type EmbeddedMongo, startEmbeddedMongo } from '@tollkeeper/embedded-mongo';
@@ -16,6 +17,8 @@ import { createBudgetsStandIn } from './budgets.stand-in.ts';
 import { createIdentityStandIn } from './identity.stand-in.ts';
 
 const REPLICAS = 3;
+/** The newest lines of a replica's log of errors that are kept. */
+const KEPT_ERRORS = 50;
 /** Longest time for a start, and for an election. */
 const PATIENCE_MS = 180_000;
 
@@ -76,13 +79,18 @@ async function startReplica(env: NodeJS.ProcessEnv) {
   const main = join(import.meta.dirname, '..', 'src', 'main.ts');
   let child: ReturnType<typeof launch>;
   let unwatch = () => {};
+  const errors: string[] = [];
 
   function launch() {
     const ports = { HTTP_PORT: String(http), GRPC_PORT: String(grpc), OPS_PORT: String(ops) };
     const args = ['--disable-warning=ExperimentalWarning', main];
     const launched = spawn(process.execPath, args, {
       env: { ...env, ...ports },
-      stdio: ['ignore', 'ignore', 'inherit'],
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    createInterface({ input: launched.stdout }).on('line', (line) => {
+      errors.push(line);
+      errors.splice(0, errors.length - KEPT_ERRORS);
     });
     unwatch = launched.pid === undefined ? () => {} : killWithOwner(launched.pid, 'SIGKILL');
     return launched;
@@ -104,6 +112,14 @@ async function startReplica(env: NodeJS.ProcessEnv) {
     async restart(): Promise<void> {
       child = launch();
       await ready();
+    },
+    /** What it logged of errors, and what its consumer has not read: for whoever looks for the cause of a problem. */
+    async state(): Promise<string[]> {
+      const metrics = await (await fetch(`http://127.0.0.1:${ops}/metrics`)).text();
+      return [
+        ...errors,
+        ...metrics.split('\n').filter((line) => /^event_log_(consumed|dead|lag|skipped|standstill)/.test(line)),
+      ];
     },
   };
 }
