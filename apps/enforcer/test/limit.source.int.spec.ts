@@ -27,6 +27,8 @@ beforeEach(async () => {
   budgets = createBudgetsStandIn(logs.logger);
   await budgets.start();
   client = createGrpcClient(budgetsService, budgets.address, { config: { CALLER_TOKEN_SECRET } });
+  // Connected: the first call of a process may take longer than the source waits.
+  await eventually(() => client.listBudgets({ tenantId: newTenant() }));
   metrics = createMetrics('enforcer');
   source = createLimitSource({ budgets: client, logger: logs.logger, metrics, now: () => clock.now });
   tenantId = newTenant();
