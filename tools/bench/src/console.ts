@@ -6,7 +6,8 @@ import { newId } from '@tollkeeper/kernel';
 import { findChromium } from '@tollkeeper/testing/chromium';
 import { markdownTable } from '@tollkeeper/testing/markdown-table';
 import { newDataDirectory, removeDataDirectory, startStandalone } from '@tollkeeper/testing/standalone-process';
-import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
+import { CATEGORIES, lighthouseScores } from './lighthouse.ts';
 import { describeMachine } from './machine.ts';
 import { eventNow, postEvents, UNLIMITED_EVENTS } from './posted.events.ts';
 import { median, percentile, whole } from './statistics.ts';
@@ -26,6 +27,8 @@ const BATCH = 1_000;
 const SETTLE_MS = 1_500;
 const SCROLL_STEPS = 120;
 const WHEEL_PIXELS = 700;
+const BASELINE = 'page of the API (Swagger UI), the baseline';
+const PAGES = { 'overview of the sample month': '/w/demo', [BASELINE]: '/docs' };
 const VIEWPORT = { width: 1360, height: 900 };
 
 /** Milliseconds from the navigation to the largest paint so far. */
@@ -56,6 +59,7 @@ const browser = await chromium.launch({ executablePath: findChromium(), args: ['
 try {
   console.log(`## Console\n\n${describeMachine()}\n- Chromium ${browser.version()}, ${rounds} rounds\n`);
   await reportFirstPage(browser);
+  await reportLighthouse(browser);
   await reportLongLists(browser);
 } finally {
   await browser.close();
@@ -65,12 +69,11 @@ try {
 
 /** The overview, in a browser that has nothing of it, beside the page of the API's documentation. */
 async function reportFirstPage(browser: Browser): Promise<void> {
-  const paths = { 'overview of the sample month': '/w/demo', 'page of the API (Swagger UI), the baseline': '/docs' };
-  const paints = new Map<string, number[]>(Object.keys(paths).map((name) => [name, []]));
-  const shifts = new Map<string, number[]>(Object.keys(paths).map((name) => [name, []]));
+  const paints = new Map<string, number[]>(Object.keys(PAGES).map((name) => [name, []]));
+  const shifts = new Map<string, number[]>(Object.keys(PAGES).map((name) => [name, []]));
   const cookies = await logIn(browser);
   for (let round = 0; round < rounds; round += 1) {
-    for (const [name, path] of Object.entries(paths)) {
+    for (const [name, path] of Object.entries(PAGES)) {
       const context = await browser.newContext({ baseURL: standalone.baseUrl, viewport: VIEWPORT });
       await context.addCookies(cookies);
       await context.addInitScript('localStorage.setItem("tollkeeper.session", "yes")');
@@ -82,8 +85,8 @@ async function reportFirstPage(browser: Browser): Promise<void> {
       await context.close();
     }
   }
-  const baseline = median(paints.get('page of the API (Swagger UI), the baseline') ?? []);
-  const rows = Object.keys(paths).map((name) => {
+  const baseline = median(paints.get(BASELINE) ?? []);
+  const rows = Object.keys(PAGES).map((name) => {
     const times = paints.get(name) ?? [];
     const shift = Math.max(...(shifts.get(name) ?? []));
     const share = `${whole((median(times) / baseline) * 100)} %`;
@@ -95,6 +98,27 @@ async function reportFirstPage(browser: Browser): Promise<void> {
       rows,
     ),
   );
+}
+
+async function reportLighthouse(browser: Browser): Promise<void> {
+  const cookies = await logIn(browser);
+  const prepare = async (context: BrowserContext) => {
+    await context.addCookies(cookies);
+    const [page = await context.newPage()] = context.pages();
+    await page.goto(`${standalone.baseUrl}/login`);
+    await page.evaluate('localStorage.setItem("tollkeeper.session", "yes")');
+  };
+  const rows: string[][] = [];
+  for (const [name, path] of Object.entries(PAGES)) {
+    try {
+      const scores = await lighthouseScores(`${standalone.baseUrl}${path}`, prepare);
+      rows.push([name, ...scores.map(whole)]);
+    } catch (error) {
+      console.log(`\nNo scores of Lighthouse: ${String(error).split('\n')[0]}`);
+      return;
+    }
+  }
+  console.log(`\n${markdownTable(['Lighthouse, desktop', ...CATEGORIES], rows)}`);
 }
 
 /** A table of every agent, and a list of blocked calls that loads as it is scrolled, both from top to end. */
