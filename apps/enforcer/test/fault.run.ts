@@ -36,7 +36,7 @@ export interface FaultRunOptions {
 }
 
 export interface FaultReport {
-  /** What does not hold; empty if all is well. */
+  /** What does not hold, and what the replicas say of themselves then; empty if all is well. */
   problems: string[];
   /** Answers by kind. */
   answers: ReadonlyMap<string, number>;

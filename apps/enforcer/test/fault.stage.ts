@@ -115,7 +115,9 @@ async function startReplica(env: NodeJS.ProcessEnv) {
     },
     /** What it logged of errors, and what its consumer has not read: for whoever looks for the cause of a problem. */
     async state(): Promise<string[]> {
-      const metrics = await (await fetch(`http://127.0.0.1:${ops}/metrics`)).text();
+      const asked = fetch(`http://127.0.0.1:${ops}/metrics`).then((answer) => answer.text());
+      // A replica that is gone must not hide the problem.
+      const metrics = await asked.catch((error: unknown) => `event_log_lag is unknown: ${String(error)}`);
       return [
         ...errors,
         ...metrics.split('\n').filter((line) => /^event_log_(consumed|dead|lag|skipped|standstill)/.test(line)),
