@@ -105,7 +105,7 @@ export async function runFaults({ onProgress = () => {}, ...options }: FaultRunO
 
 async function drive(stage: Stage, options: Required<FaultRunOptions>): Promise<FaultReport> {
   const { calls, onProgress } = options;
-  const { budgets, issued, eventLog, replicas } = stage;
+  const { budgets, identity, issued, eventLog, replicas } = stage;
   const random = createRandom(options.seed);
   const agent = new Agent({ keepAlive: true, maxSockets: CALLERS });
   const problems: string[] = [];
@@ -115,6 +115,7 @@ async function drive(stage: Stage, options: Required<FaultRunOptions>): Promise<
   const active: Workspace[] = [];
   let made = 0;
   const startedAt = Date.now();
+  const timezone = zoneInTheMorning(startedAt);
 
   const below = (max: number) => Math.floor(random() * max);
   const pick = <T>(items: readonly T[]): T => items[below(items.length)]!;
@@ -123,6 +124,7 @@ async function drive(stage: Stage, options: Required<FaultRunOptions>): Promise<
 
   function newWorkspace(): Workspace {
     const { tenantId, apiKey } = issued.issue();
+    identity.setTimezone(tenantId, timezone);
     budgets.setWorkspace(tenantId, LIMITS.workspace);
     // The third agent has no limit.
     for (const agentId of AGENTS.slice(0, 2)) budgets.setAgent(tenantId, agentId, LIMITS.agent);
@@ -416,6 +418,13 @@ async function append(eventLog: EventLog, record: ReturnType<typeof encodeGatewa
     () => true,
     () => false,
   );
+}
+
+/** Where it is between 6 and 7 o'clock: the limits of a run are those of one day. */
+function zoneInTheMorning(now: number): string {
+  const ahead = ((6 - new Date(now).getUTCHours() + 36) % 24) - 12;
+  // The signs of these zones are those of POSIX, the other way round.
+  return `Etc/GMT${ahead < 0 ? '+' : '-'}${Math.abs(ahead)}`;
 }
 
 /** The same numbers for the same seed (mulberry32). */

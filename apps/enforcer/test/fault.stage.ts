@@ -61,7 +61,7 @@ export async function startStage(logKind: LogKind) {
   };
   const replicas = await Promise.all(Array.from({ length: REPLICAS }, () => startReplica(env)));
   return {
-    ...{ mongo, budgets, issued, eventLog, replicas },
+    ...{ mongo, budgets, identity, issued, eventLog, replicas },
     async stop() {
       await Promise.all(replicas.map((replica) => replica.kill('SIGTERM')));
       await eventLog.stop();

@@ -1,5 +1,5 @@
 import type { PostEventsData, PostEventsResponse } from './gen/types.gen.ts';
-import { type Send, withField } from './http.transport.ts';
+import { pause, type Send, withField } from './http.transport.ts';
 import { TollkeeperError, TollkeeperUnavailable } from './tollkeeper.error.ts';
 
 /** An event as it is sent. */
@@ -52,7 +52,7 @@ export function createEventReporter(send: Send, ownSource: string, options: Repo
   let queuedBytes = 0;
   let closed = false;
   let sending = false;
-  let hurry = () => {};
+  let linger = new AbortController();
 
   function enqueue(events: string[], bytes: number, signal: AbortSignal | undefined): Promise<void> {
     let onAbort = () => {};
@@ -81,13 +81,8 @@ export function createEventReporter(send: Send, ownSource: string, options: Repo
   async function sendWaiting(): Promise<void> {
     if (sending) return;
     sending = true;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, lingerMs);
-      hurry = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
+    linger = new AbortController();
+    await pause(lingerMs, linger.signal).catch(() => undefined);
     while (waiting.length > 0) await post(takeBatch());
     sending = false;
   }
@@ -132,7 +127,7 @@ export function createEventReporter(send: Send, ownSource: string, options: Repo
   }
 
   async function flush(): Promise<void> {
-    hurry();
+    linger.abort();
     await Promise.allSettled(pending);
   }
 
@@ -155,7 +150,7 @@ export function createEventReporter(send: Send, ownSource: string, options: Repo
       }
       const accepted = Promise.all(lots.map((lot) => enqueue(lot.events, lot.bytes, signal)));
       void sendWaiting();
-      if (queued >= MAX_EVENTS) hurry();
+      if (queued >= MAX_EVENTS) linger.abort();
       await accepted;
     },
     flush,

@@ -68,14 +68,19 @@ export function createTransport(options: TransportOptions): Send {
     const deadline = performance.now() + timeoutMs;
     // Tollkeeper answers within a second. So the 1.5 s of a call leave time to try beside a connection that hangs.
     const limitMs = Math.min(MAX_ATTEMPT_MS, repeatable ? (timeoutMs * 2) / 3 : timeoutMs);
+    let before: TollkeeperError | undefined;
     for (let attempts = 0; ; attempts += 1) {
       signal?.throwIfAborted();
+      const leftMs = deadline - performance.now();
       try {
-        return await attempt(request, Math.max(0, Math.min(limitMs, deadline - performance.now())));
+        return await attempt(request, Math.max(0, Math.min(limitMs, leftMs)));
       } catch (error) {
         if (!repeatable || !(error instanceof TollkeeperError) || !mayPass(error, patient)) throw error;
+        // An attempt that the deadline cut short says less than the one before it.
+        if (error.code === 'timeout' && leftMs < limitMs && before !== undefined) throw before;
         const delayMs = Math.max(error.retryAfterMs ?? 0, jitter(attempts));
         if (performance.now() + delayMs >= deadline) throw error;
+        before = error;
         signal?.throwIfAborted();
         await pause(delayMs, signal);
       }
@@ -185,7 +190,8 @@ function jitter(attempts: number): number {
   return Math.min(MAX_DELAY_MS, FIRST_DELAY_MS * 2 ** attempts) * (0.5 + random / 2 ** 33);
 }
 
-function pause(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
+/** Rejects with the signal's reason. */
+export function pause(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {
     const onAbort = () => {
       clearTimeout(timer);

@@ -131,10 +131,18 @@ describe('reserve', () => {
     ['the answer never ends', stall, 'timeout'],
     ['the answer is 503', away, 'service_unavailable'],
   ])('ends with TollkeeperUnavailable if %s until its time is over', async (_, failure, code) => {
-    const tollkeeper = await start([failure], { timeoutMs: 300 });
+    const tollkeeper = await start([failure], { timeoutMs: 1_000 });
     const thrown = await failureOf(tollkeeper.reserve(ASKED));
     expect(thrown).toBeInstanceOf(TollkeeperUnavailable);
     expect((thrown as TollkeeperUnavailable).code).toBe(code);
+  });
+
+  it('ends with the failure before the attempt that its deadline cut short', async () => {
+    const tollkeeper = await start([error(503, 'service_unavailable', { 'retry-after': '1' }), hang], {
+      timeoutMs: 1_500,
+    });
+    expect(await failureOf(tollkeeper.reserve(ASKED))).toMatchObject({ code: 'service_unavailable', status: 503 });
+    expect(server.received).toHaveLength(2);
   });
 
   it('does not wait for a fetch that heeds no signal', async () => {
