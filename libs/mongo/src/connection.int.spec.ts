@@ -1,3 +1,5 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { eventually, testLogger, useMongo } from '@tollkeeper/testing';
 import { Schema } from 'mongoose';
@@ -74,6 +76,25 @@ describe('a connection to MongoDB', () => {
     expect(text()).not.toContain('hunter2');
     await mongo.stop();
   });
+
+  it('tries a command again that meets a connection which has ended and was not yet seen to be closed', async () => {
+    const sockets: Socket[] = [];
+    const collect = (message: unknown) => void sockets.push((message as { socket: Socket }).socket);
+    subscribe('net.client.socket', collect);
+    try {
+      await withMongo(async (mongo) => {
+        await mongo.start();
+        const items = mongo.connection.collection<{ _id: number }>('items');
+        await items.findOne({ _id: 1 });
+        for (const socket of sockets) socket.destroy();
+        const found: unknown[] = [];
+        for (let id = 0; id < 10; id += 1) void items.findOne({ _id: id }).then((item) => found.push(item));
+        await eventually(() => expect(found).toHaveLength(10));
+      });
+    } finally {
+      unsubscribe('net.client.socket', collect);
+    }
+  }, 60_000);
 
   it('does not wait for a server that refuses its user', () =>
     withMongo(

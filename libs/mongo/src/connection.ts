@@ -1,8 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Component, Logger } from '@tollkeeper/runtime';
 import { type Connection, Error as MongooseError, Mongoose } from 'mongoose';
+import { wakeCommandsOfClosedConnections } from './closed-connections.ts';
 import { ensureIndexes } from './indexes.ts';
 import { explainOutage } from './outage.ts';
+
+wakeCommandsOfClosedConnections();
 
 export interface MongoOptions {
   /** `mongodb://` or `mongodb+srv://` address of a replica set. A database named in it is not used. */

@@ -73,7 +73,8 @@ export function createOffsetStore(connection: Connection, group: string): Offset
 
   return {
     async position(topic, partition) {
-      const stored = await offsets.findById(idOf(topic, partition)).lean();
+      // A fail-over may take back what no majority has. A reader behind that would wait for records that are there.
+      const stored = await offsets.findById(idOf(topic, partition)).readConcern('majority').lean();
       return stored?.nextOffset ?? null;
     },
     advance: (session, step) => move(session, step, step.to),

@@ -10,8 +10,6 @@ const KEEP_SECONDS = 4 * 86_400;
 /** Entries and grants that are listed at a time. */
 const READ_ENTRIES = 50;
 const MAX_GRANTS = 500;
-/** Milliseconds after which an operation is given up. */
-const TIMEOUT_MS = 5_000;
 
 /** A step of a workspace's ledger. Entries are numbered 1, 2, 3 … without gaps. */
 export interface Entry {
@@ -53,7 +51,7 @@ entrySchema.index({ at: 1 }, { expireAfterSeconds: KEEP_SECONDS });
 export function createJournalStore(connection: Connection): JournalStore {
   const entries = driverCollection(connection, 'JournalEntry', entrySchema);
   // What a majority has cannot be rolled back, so no decision is made on it that has to be taken back.
-  const reading = { readConcern: { level: 'majority' }, timeoutMS: TIMEOUT_MS } as const;
+  const reading = { readConcern: { level: 'majority' } } as const;
 
   return {
     async append(tenantId, { seq, at, ops }) {
@@ -61,7 +59,7 @@ export function createJournalStore(connection: Connection): JournalStore {
       const _id = idOf(tenantId, seq);
       const digests = (keys.length === 0 ? [`entry/${seq}`] : keys).map((key) => digest(tenantId, key));
       try {
-        await entries.insertOne({ _id, at: new Date(at), keys: digests, ops }, { timeoutMS: TIMEOUT_MS });
+        await entries.insertOne({ _id, at: new Date(at), keys: digests, ops });
         return 'added';
       } catch (error) {
         if (!isDuplicateKey(error)) throw error;

@@ -18,9 +18,6 @@ export interface LoadedSnapshot extends Snapshot {
   unreadable?: unknown;
 }
 
-/** Milliseconds after which an operation is given up. */
-const TIMEOUT_MS = 5_000;
-
 /** The newest snapshot of each workspace. They bound how much of a journal is read to have its ledger. */
 export interface SnapshotStore {
   /** An empty ledger with `seq` 0 for a workspace that has none. */
@@ -57,8 +54,7 @@ export function createSnapshotStore(connection: Connection): SnapshotStore {
 
   return {
     async load(tenantId) {
-      const options = { readConcern: { level: 'majority' }, timeoutMS: TIMEOUT_MS } as const;
-      const stored = await snapshots.findOne({ _id: tenantId }, options);
+      const stored = await snapshots.findOne({ _id: tenantId }, { readConcern: { level: 'majority' } });
       if (stored === null) return { seq: 0, ledger: createLedger() };
       try {
         return { seq: stored.seq, ledger: await restore(stored.content.buffer) };
@@ -83,7 +79,7 @@ export function createSnapshotStore(connection: Connection): SnapshotStore {
         await snapshots.updateOne(
           { _id: tenantId, seq: { $lt: seq } },
           { $set: { seq, at: new Date(), content } },
-          { upsert: true, timeoutMS: TIMEOUT_MS },
+          { upsert: true },
         );
       } catch (error) {
         // There is one, and it is newer.
