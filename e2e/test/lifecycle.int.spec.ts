@@ -22,6 +22,11 @@ interface Spend {
   metrics: { total_micros: number; unique_settlements: number };
 }
 
+interface SampleAlert {
+  rule_name: string;
+  deliveries: { status: string }[];
+}
+
 describe('the standalone as a process', () => {
   let dataDirectory: string;
   let running: StandaloneProcess[];
@@ -168,5 +173,11 @@ describe('the standalone as a process', () => {
       ...['80 % of a daily budget', 'Daily budget used up', 'Runaway agent', 'First guard block'],
     ]);
     expect((await postEvents(standalone, standalone.apiKey, spendSettled({ amountMicros: 1 }))).status).toBe(202);
+    // The live traffic begins with a runaway agent, and the inbox of the sample is in the process.
+    await eventually(async () => {
+      const { items } = await owner.expect<{ items: SampleAlert[] }>({ path: '/w/demo/api/v1/alerts' });
+      const told = items.map(({ rule_name, deliveries }) => [rule_name, ...deliveries.map(({ status }) => status)]);
+      expect(told).toContainEqual(['Runaway agent', 'delivered']);
+    });
   });
 });

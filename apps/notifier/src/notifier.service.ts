@@ -17,6 +17,7 @@ import { createHttpsSender } from './delivery/https.sender.ts';
 import { createNameResolver, type ResolveName } from './delivery/name.resolver.ts';
 import { createOutcomePublisher } from './delivery/outcome.publisher.ts';
 import { attemptDelivery } from './domain/attempt-delivery.ts';
+import type { SendRequest } from './domain/destination.request.ts';
 import { createTestChannel } from './domain/test-channel.ts';
 import { createNotifierHandlers } from './grpc/notifier.handlers.ts';
 import { createDeliveryStore } from './store/delivery.store.ts';
@@ -29,6 +30,8 @@ export interface NotifierDeps extends ServiceDeps<NotifierConfig> {
   resolveName?: ResolveName;
   /** Milliseconds that a destination may take to answer. Default: 15 s. */
   timeoutMs?: number;
+  /** Destinations within this process, by their URL. What goes to them does not leave the process. */
+  ownDestinations?: ReadonlyMap<string, SendRequest>;
 }
 
 /** Delivers notifications to their channels. `grpcAddress` is valid once started. */
@@ -48,7 +51,9 @@ export function createNotifier(deps: NotifierDeps): NotifierService {
   const alertUrl = createAlertUrl(identity, config.PUBLIC_URL, logger);
   const guard = createAddressGuard(config.DESTINATION_ALLOW_CIDRS);
   const sender = createHttpsSender({ guard, resolve: resolveName, ...(timeoutMs !== undefined && { timeoutMs }) });
-  const send = traceSending(tracer, sender);
+  const send = traceSending(tracer, (request, signal) =>
+    (deps.ownDestinations?.get(request.url) ?? sender)(request, signal),
+  );
   const attemptDeps = { channels: cachedChannels(channels, clock), alertUrl, send, clock, random };
 
   const publisher = createOutcomePublisher({ store, eventLog, logger, pollIntervalMs: OUTCOME_POLL_INTERVAL_MS });

@@ -8,7 +8,7 @@ import { createGateway, gatewayConfig } from '@tollkeeper/gateway';
 import { createIdentity, identityConfig } from '@tollkeeper/identity';
 import { createIngest, ingestConfig } from '@tollkeeper/ingest';
 import { createKeys, keysConfig } from '@tollkeeper/keys';
-import { createNotifier, notifierConfig } from '@tollkeeper/notifier';
+import { createNotifier, notifierConfig, type NotifierDeps } from '@tollkeeper/notifier';
 import { type Component, loadConfig, type Logger, type Metrics, type Tracer } from '@tollkeeper/runtime';
 import type { ServiceName } from '@tollkeeper/topology';
 import type { z } from 'zod';
@@ -19,6 +19,8 @@ export interface PartDeps {
   metrics: Metrics;
   tracer: Tracer | undefined;
   eventLog: EventLog;
+  /** For the notifier. */
+  ownDestinations: NonNullable<NotifierDeps['ownDestinations']>;
 }
 
 /** A service as a part of this process. Which servers it has is said by the table of services. */

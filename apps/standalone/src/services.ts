@@ -14,6 +14,7 @@ import {
 import { type Installation, type Port, SERVICES, type ServiceName, settingsOf, TOPOLOGY } from '@tollkeeper/topology';
 import manifest from '../package.json' with { type: 'json' };
 import type { StandaloneConfig } from './config.ts';
+import { createSampleInbox, SAMPLE_INBOX_URL } from './demo/sample-inbox.ts';
 import { createLate, type LateComponent } from './late.component.ts';
 import { type Part, PARTS, type Parts } from './parts.ts';
 
@@ -78,6 +79,7 @@ export function createServices(options: ServicesOptions) {
     gateway: { HOST: config.HOST, HTTP_PORT: String(port), TRUSTED_PROXIES: config.TRUSTED_PROXIES },
   };
   const addresses = createAddresses((service) => parts[service].made);
+  const ownDestinations = new Map([[SAMPLE_INBOX_URL, createSampleInbox()]]);
   let channelKey: Promise<string> | undefined;
 
   async function environmentOf(service: ServiceName): Promise<NodeJS.ProcessEnv> {
@@ -110,7 +112,7 @@ export function createServices(options: ServicesOptions) {
     SERVICES.map((service) => {
       const part: Part = PARTS[service];
       const create = async (deps: { logger: Logger; metrics: Metrics; tracer: Tracer | undefined }) =>
-        part.create({ ...deps, eventLog: eventLog.made }, await environmentOf(service));
+        part.create({ ...deps, eventLog: eventLog.made, ownDestinations }, await environmentOf(service));
       return [service, add(service, create)];
     }),
   ) as LateParts;

@@ -1,3 +1,5 @@
+import { SAMPLE_INBOX_URL } from './sample-inbox.ts';
+
 const atPercent = (percent: number) => ({
   rule_kind: 'event_count_gte',
   rule_config: {
@@ -6,6 +8,13 @@ const atPercent = (percent: number) => ({
     filters: { event_types: ['budget.threshold_reached'], percents: [percent] },
   },
 });
+
+/** Is told of all sample alerts. */
+export const SAMPLE_CHANNEL = {
+  name: 'On call (sample)',
+  channel_type: 'webhook',
+  config: { url: SAMPLE_INBOX_URL },
+};
 
 /**
  * Alert rules of the sample workspace: one warns before a daily budget is used up, one says that it is, one finds an

@@ -1,7 +1,7 @@
 import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
 import type { TenantId } from '@tollkeeper/kernel';
 import { SAMPLE_AGENTS, SAMPLE_PLANS, WORKSPACE_BUDGET_MICROS } from './sample-agents.ts';
-import { SAMPLE_RULES } from './sample-rules.ts';
+import { SAMPLE_CHANNEL, SAMPLE_RULES } from './sample-rules.ts';
 
 export interface SampleSettingsOptions {
   owner: { userId: string; tenantId: TenantId };
@@ -10,11 +10,16 @@ export interface SampleSettingsOptions {
   urls: Record<SettingsService, string>;
 }
 
+interface Named {
+  id: string;
+  name: string;
+}
+
 type SettingsService = 'identity' | 'budgets' | 'alerts';
 
 /**
- * Names the sample agents, sets the budgets that their traffic runs into and makes rules that tell of it, with the
- * calls that an owner makes for that. Repeating it changes nothing.
+ * Names the sample agents, sets the budgets that their traffic runs into and makes rules and a channel that tell of it,
+ * with the calls that an owner makes for that. Repeating it changes nothing.
  */
 export async function writeSampleSettings(options: SampleSettingsOptions): Promise<void> {
   const { owner, callerTokenSecret, urls } = options;
@@ -47,10 +52,16 @@ export async function writeSampleSettings(options: SampleSettingsOptions): Promi
     await send('identity', 'POST', '/api/v1/agents', { agent_id: agentId, display_name: displayName });
     await send('budgets', 'PUT', `${budgets}/agents/${agentId}`, { daily_budget_usd_micros: dailyBudgetMicros });
   }
+
+  const channels = '/api/v1/alerts/channels';
+  const listOf = async (path: string) => ((await send('alerts', 'GET', path)) as { items: Named[] }).items;
+  const channel =
+    (await listOf(channels)).find(({ name }) => name === SAMPLE_CHANNEL.name) ??
+    ((await send('alerts', 'POST', channels, SAMPLE_CHANNEL)) as Named);
   const rules = '/api/v1/alerts/rules';
-  const { items } = (await send('alerts', 'GET', rules)) as { items: { name: string }[] };
-  const made = new Set(items.map(({ name }) => name));
+  const made = new Set((await listOf(rules)).map(({ name }) => name));
+  const common = { scope_type: 'workspace', scope_id: owner.tenantId, channel_config_ids: [channel.id] };
   for (const rule of SAMPLE_RULES.filter(({ name }) => !made.has(name))) {
-    await send('alerts', 'POST', rules, { ...rule, scope_type: 'workspace', scope_id: owner.tenantId });
+    await send('alerts', 'POST', rules, { ...rule, ...common });
   }
 }

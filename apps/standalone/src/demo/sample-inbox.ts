@@ -1,0 +1,22 @@
+import { hash } from 'node:crypto';
+import type { SendRequest } from '@tollkeeper/notifier';
+
+/** Where the sample workspace is told of its alerts. No name ends with `.invalid`, so nobody else has it (RFC 2606). */
+export const SAMPLE_INBOX_URL = 'https://on-call.sample.invalid/alerts';
+
+/** The share of notifications that find the inbox busy at first: one in so many. */
+const BUSY_EVERY = 8;
+
+/** Takes notifications within this process. A few of them it takes at the second attempt, as many a real one does. */
+export function createSampleInbox(): SendRequest {
+  const turnedAway = new Set<string>();
+  return async ({ headers }) => {
+    const id = headers['webhook-id'] ?? '';
+    const isBusy = Number.parseInt(hash('sha256', id).slice(0, 8), 16) % BUSY_EVERY === 0;
+    if (isBusy && !turnedAway.delete(id)) {
+      turnedAway.add(id);
+      return { kind: 'answered', status: 503, snippet: 'The sample inbox is busy.', retryAfter: null };
+    }
+    return { kind: 'answered', status: 200, snippet: 'The sample inbox has it.', retryAfter: null };
+  };
+}
