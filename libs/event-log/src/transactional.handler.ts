@@ -5,7 +5,7 @@ import { createConflictPatience, PATIENCE_MS } from './conflict.patience.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import type { ConsumerHandler, ReadRecord, RecordBatch } from './event-log.ts';
 
-/** What a service does with the records that it reads. All effects are in MongoDB. */
+/** What a service does with the records that it reads: by `apply` or, if it must, by `applyAhead`. */
 export interface RecordEffects<Item, Effect> {
   /**
    * The item to apply of a record; undefined when there is none. Throws, with a reason for people, for a record that it
@@ -18,7 +18,12 @@ export interface RecordEffects<Item, Effect> {
    */
   documents?(): (item: Item) => number;
   /** Writes all items with the session. Runs again after a conflict. */
-  apply(session: ClientSession, items: Item[]): Promise<Effect>;
+  apply?(session: ClientSession, items: Item[]): Promise<Effect>;
+  /**
+   * Makes effects that cannot be part of the transaction, before it begins. They are made again when the position could
+   * not be stored, so making them twice must be as making them once.
+   */
+  applyAhead?(items: Item[]): Promise<void>;
   /** Called with the result of `apply` after its commit. */
   applied?(effect: Effect, items: Item[]): void;
 }
@@ -57,7 +62,8 @@ interface Place {
 }
 
 /**
- * A handler that stores effects and position in one transaction. A batch that writes too much for one transaction is
+ * A handler that stores effects and position in one transaction, or the position behind effects that were made ahead. A
+ * batch that writes too much for one transaction is
  * committed in several, each with the position behind its records.
  *
  * When MongoDB refuses a transaction, half of its records are tried, down to one. A record that is refused alone
@@ -75,9 +81,11 @@ export function createTransactionalHandler<Item, Effect>(
   async function commit(place: Place, entries: readonly Entry<Item>[], to: number): Promise<void> {
     const { topic, partition } = place.batch;
     const items = entries.map(({ item }) => item);
+    const isEmpty = items.length === 0;
+    if (!isEmpty) await options.applyAhead?.(items);
     const work = async (session: ClientSession): Promise<{ effect: Effect } | undefined> => {
       await offsets.advance(session, { topic, partition, from: place.from, to });
-      return items.length === 0 ? undefined : { effect: await options.apply(session, items) };
+      return isEmpty || options.apply === undefined ? undefined : { effect: await options.apply(session, items) };
     };
     const applied = await withTransaction(connection, work, { retryForMs: limits.retryForMs });
     if (applied !== undefined) options.applied?.(applied.effect, items);

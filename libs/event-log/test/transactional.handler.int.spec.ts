@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { connectMongo, createOffsetStore, OffsetConflict } from '@tollkeeper/mongo';
+import { connectMongo, createOffsetStore, OffsetConflict, withTransaction } from '@tollkeeper/mongo';
 import { testLogger, useMongo } from '@tollkeeper/testing';
+import type { ClientSession } from 'mongoose';
 import type { DeadLetters, ReadRecord, RecordBatch } from '../src/index.ts';
 import { createTransactionalHandler, type TransactionalHandlerOptions } from '../src/transactional.handler.ts';
 
@@ -90,6 +91,38 @@ describe('a handler whose effects and position are one transaction', () => {
     await group.handle(['nothing', 'nothing']);
     expect(await group.position()).toBe(2);
     expect(group.transactions).toEqual([]);
+  });
+
+  it('stores the position only behind effects that are made ahead, and makes them again where it could not', async () => {
+    const made: string[][] = [];
+    const group = useHandler({
+      async applyAhead(items) {
+        made.push(items);
+        if (made.length === 1) throw new Error('a peer is away');
+      },
+    });
+    await expect(group.handle(['a', 'nothing', 'b'])).rejects.toThrow('a peer is away');
+    expect(await group.position()).toBeNull();
+    await group.handle(['a', 'nothing', 'b']);
+    expect(await group.position()).toBe(3);
+    expect(made).toEqual([
+      ['a', 'b'],
+      ['a', 'b'],
+    ]);
+  });
+
+  it('keeps nobody waiting while it makes effects ahead: another consumer can move on', async () => {
+    const group = useHandler({
+      applyAhead: () =>
+        withTransaction(
+          connection,
+          (session) => offsets.advance(session, { topic: group.topic, partition: 0, from: null, to: 9 }),
+          { retryForMs: 1_000 },
+        ),
+    });
+    await expect(group.handle(['a'])).rejects.toThrow(OffsetConflict);
+    expect(await group.position()).toBe(9);
+    expect(await group.applied()).toEqual([]);
   });
 
   it('commits what writes more documents than a transaction may in several, each with its position', async () => {
@@ -195,7 +228,7 @@ describe('a handler whose effects and position are one transaction', () => {
     holder.startTransaction();
     await effects().insertOne({ _id: 'held', text: 'held' }, { session: holder });
     const conflicting = {
-      async apply(session: Parameters<TransactionalHandlerOptions<string, number>['apply']>[0], items: string[]) {
+      async apply(session: ClientSession, items: string[]) {
         if (items.includes('held')) await effects().insertOne({ _id: 'held', text: 'mine' }, { session });
         return items.length;
       },

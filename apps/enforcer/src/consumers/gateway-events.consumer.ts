@@ -3,7 +3,7 @@ import type { ConsumerGroup, LogConsumer } from '@tollkeeper/event-log';
 import type { Clock, TenantId } from '@tollkeeper/kernel';
 import type { Metrics } from '@tollkeeper/runtime';
 import type { Submit } from '../domain/reservation.use-cases.ts';
-import { post, type PostOutcome, type ReportedSpend } from '../domain/settle.ts';
+import { post, type ReportedSpend } from '../domain/settle.ts';
 import type { ThresholdTeller } from './threshold.teller.ts';
 
 /** The consumer group of the replicas. Offsets are stored under this name. */
@@ -33,12 +33,12 @@ export function createGatewayEventsConsumer(deps: GatewayEventsDeps): LogConsume
     labelNames: ['outcome'],
   });
 
-  async function postAll(tenantId: TenantId, spends: readonly Item[]): Promise<PostOutcome[]> {
+  async function postAll(tenantId: TenantId, spends: readonly Item[]): Promise<void> {
     const now = clock();
     const posted = await Promise.all(spends.map((spend) => submit(tenantId, post(spend, now))));
+    for (const { outcome } of posted) eventsTotal.inc({ outcome });
     const postings = posted.flatMap(({ posting }) => posting ?? []);
     await thresholds.tellOf(tenantId, postings);
-    return posted.map(({ outcome }) => outcome);
   }
 
   return deps.group.consumer({
@@ -59,14 +59,10 @@ export function createGatewayEventsConsumer(deps: GatewayEventsDeps): LogConsume
         at: Date.parse(event.time),
       };
     },
-    // The ledger writes for itself, so this transaction has the offset alone.
-    async apply(_session, items) {
+    // It waits for the ledger and for budgets, and no transaction may be open meanwhile.
+    async applyAhead(items) {
       const byTenant = Map.groupBy(items, ({ tenantId }) => tenantId);
-      const outcomes = await Promise.all([...byTenant].map(([tenantId, spends]) => postAll(tenantId, spends)));
-      return outcomes.flat();
-    },
-    applied(outcomes) {
-      for (const outcome of outcomes) eventsTotal.inc({ outcome });
+      await Promise.all([...byTenant].map(([tenantId, spends]) => postAll(tenantId, spends)));
     },
   });
 }
