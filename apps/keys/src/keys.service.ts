@@ -32,7 +32,15 @@ export function createKeys(deps: KeysDeps): KeysService {
   const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger });
   const store = createKeyStore(mongo.connection);
   const uses = createKeyUseRecorder((batch) => store.recordUses(batch));
-  const useCases = createKeyUseCases({ store, recordUse: uses.record, clock });
+  const flusher = createUseFlusher(uses, config.LAST_USED_FLUSH_MS, logger);
+  const useCases = createKeyUseCases({
+    store,
+    recordUse(use, { isFirst }) {
+      uses.record(use);
+      if (isFirst) void flusher.flush();
+    },
+    clock,
+  });
   const http = createHttpServer({
     ...deps,
     routes: createKeyRoutes(useCases),
@@ -47,16 +55,16 @@ export function createKeys(deps: KeysDeps): KeysService {
     ready: () => mongo.ping(),
   });
   // The servers stop first and the connection last, so that the uses of the last calls are stored.
-  const flusher = createUseFlusher(uses, config.LAST_USED_FLUSH_MS, logger);
   return Object.assign(assembleService({ name: 'keys', logger, parts: [mongo, flusher], grpc, http }), { useCases });
 }
 
-function createUseFlusher(uses: KeyUseRecorder, intervalMs: number, logger: Logger): Component {
+function createUseFlusher(uses: KeyUseRecorder, intervalMs: number, logger: Logger) {
   let timer: NodeJS.Timeout | undefined;
   const flush = (): Promise<void> =>
     uses.flush().catch((err: unknown) => logger.warn({ err }, 'last_used_at could not be written'));
   return {
     name: 'key-use-flusher',
+    flush,
     async start() {
       timer = setInterval(() => void flush(), intervalMs);
     },

@@ -11,7 +11,7 @@ function parsed(apiKey: string): [string, Buffer] {
 
 describe('VerifyKey', () => {
   const mongo = useMongo();
-  const keys = useKeys(mongo);
+  const keys = useKeys(mongo, { LAST_USED_FLUSH_MS: '50000' });
   const flushing = useKeys(mongo, { LAST_USED_FLUSH_MS: '10' });
 
   it('answers the workspace and the role of a good key', async () => {
@@ -52,6 +52,7 @@ describe('VerifyKey', () => {
   it('counts as a use of the key, which a stop of the service does not lose', async () => {
     const tenantId = newTenant();
     const used = await keys.create(tenantId);
+    await keys.verify(...parsed(used.api_key));
     keys.clock.now += 5000;
     const usedAt = new Date(keys.clock.now).toISOString();
 
@@ -61,9 +62,23 @@ describe('VerifyKey', () => {
     expect(await keys.list(tenantId)).toEqual([expect.objectContaining({ id: used.id, last_used_at: usedAt })]);
   });
 
+  it('shows in the list before the next write if it is the first one', async () => {
+    const tenantId = newTenant();
+    const used = await keys.create(tenantId);
+    await keys.verify(...parsed(used.api_key));
+
+    const usedAt = new Date(keys.clock.now).toISOString();
+    await eventually(
+      async () => expect(await keys.list(tenantId)).toEqual([expect.objectContaining({ last_used_at: usedAt })]),
+      { timeoutMs: 15_000 },
+    );
+  });
+
   it('shows in the list while the service runs', async () => {
     const tenantId = newTenant();
     const used = await flushing.create(tenantId);
+    await flushing.verify(...parsed(used.api_key));
+    flushing.clock.now += 5000;
     await flushing.verify(...parsed(used.api_key));
 
     const usedAt = new Date(flushing.clock.now).toISOString();

@@ -15,6 +15,7 @@ import { HomeGate, NotFound, PageFailed, Waiting, WorkspaceGate } from './app/ga
 import { parseSpan } from './app/span.ts';
 import { parseAlertsSearch } from './pages/alerts/alerts-search.ts';
 import { parseBlockedSearch } from './pages/blocked/blocked-search.ts';
+import { parseBudgetsSearch } from './pages/budgets/budgets-search.ts';
 import { parseSpendSearch } from './pages/spend/spend-search.ts';
 
 const root = createRootRouteWithContext<{ client: QueryClient }>()({
@@ -102,6 +103,7 @@ const pages = [
   createRoute({
     getParentRoute: inWorkspace,
     path: 'budgets',
+    validateSearch: parseBudgetsSearch,
     component: lazyRouteComponent(() => import('./pages/budgets/budgets-page.tsx'), 'BudgetsPage'),
   }),
   createRoute({

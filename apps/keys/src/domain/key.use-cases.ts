@@ -28,7 +28,8 @@ export interface KeyUseCases {
 
 export interface KeyDeps {
   store: KeyStore;
-  recordUse: (use: KeyUse) => void;
+  /** `isFirst`: no use of the key is stored yet. Whoever has made the key waits to see one. */
+  recordUse: (use: KeyUse, options: { isFirst: boolean }) => void;
   clock: Clock;
 }
 
@@ -63,8 +64,8 @@ export function createKeyUseCases({ store, recordUse, clock }: KeyDeps): KeyUseC
       if (proof === null || !matches || proof.revoked) {
         throw new AppError('not_found', 'This workspace key is not valid.');
       }
-      const { tenantId, role } = proof;
-      recordUse({ tenantId, keyId, usedAt: new Date(clock()) });
+      const { tenantId, role, isUsed } = proof;
+      recordUse({ tenantId, keyId, usedAt: new Date(clock()) }, { isFirst: !isUsed });
       return { tenantId, role };
     },
   };

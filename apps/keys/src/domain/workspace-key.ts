@@ -8,7 +8,7 @@ export interface WorkspaceKey {
   name: string;
   role: KeyRole;
   createdAt: Date;
-  /** Time of the last use, at most a minute behind; null before the first use. */
+  /** Time of the last use, at most a minute behind, but the first one at once; null before the first use. */
   lastUsedAt: Date | null;
   /** Null while the key is valid. */
   revokedAt: Date | null;
@@ -20,6 +20,8 @@ export interface KeyProof {
   role: KeyRole;
   sha256: Buffer;
   revoked: boolean;
+  /** Whether a use of it is stored. */
+  isUsed: boolean;
 }
 
 /** Most keys of a workspace that are not revoked. Revoking one makes room. */

@@ -23,7 +23,9 @@ const keyFields = { id: z.string(), name: z.string(), role: keyRole, created_at:
 const keyRecord = z
   .object({
     ...keyFields,
-    last_used_at: moment.nullable().meta({ description: 'At most a minute behind; null until the first use' }),
+    last_used_at: moment
+      .nullable()
+      .meta({ description: 'At most a minute behind, the first use at once; null until then' }),
     revoked_at: moment.nullable().meta({ description: 'Null while the key is valid' }),
   })
   .meta({ id: 'WorkspaceKey' });

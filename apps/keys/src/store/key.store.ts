@@ -61,10 +61,18 @@ export function createKeyStore(connection: Connection): KeyStore {
     },
 
     async findProof(keyId) {
-      const stored = await keys.findById(keyId, { tenantId: 1, role: 1, sha256: 1, revokedAt: 1 }).lean();
+      const stored = await keys
+        .findById(keyId, { tenantId: 1, role: 1, sha256: 1, lastUsedAt: 1, revokedAt: 1 })
+        .lean();
       if (stored === null) return null;
-      const { tenantId, role, sha256, revokedAt } = stored;
-      return { tenantId: provenTenantId(tenantId), role, sha256: toBuffer(sha256), revoked: revokedAt !== null };
+      const { tenantId, role, sha256, lastUsedAt, revokedAt } = stored;
+      return {
+        tenantId: provenTenantId(tenantId),
+        role,
+        sha256: toBuffer(sha256),
+        revoked: revokedAt !== null,
+        isUsed: lastUsedAt !== null,
+      };
     },
 
     async recordUses(uses) {

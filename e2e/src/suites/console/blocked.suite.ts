@@ -33,6 +33,22 @@ export function describeConsoleBlocked(stage: Stage, console: ReturnType<typeof 
       expect(page.url()).not.toContain('event=');
     });
 
+    it('leads to the budget that blocked it, which is focused, and Back leads to the call again', async () => {
+      const { page } = await console.open(look, '/blocked');
+      const row = page.getByRole('table', { name: 'By a budget' }).getByRole('row').nth(1);
+      await row.getByRole('button').first().click();
+      const drawer = page.getByRole('dialog', { name: 'Blocked call' });
+      const agent = (await drawer.getByRole('link').last().textContent()) ?? '';
+      await drawer.getByRole('link', { name: 'Go to the budget' }).click();
+      const field = page.getByRole('searchbox', { name: 'Find an agent' });
+      await field.waitFor();
+      expect(await field.inputValue()).not.toBe('');
+      const edit = page.getByRole('table', { name: 'Agents' }).getByRole('button', { name: new RegExp(`: ${agent}$`) });
+      await edit.and(page.locator(':focus')).waitFor();
+      await page.goBack();
+      await drawer.waitFor();
+    });
+
     it('is sent to a colleague as an address, and its run shows what it spent before', async () => {
       const { page, expectFit } = await console.open(look, '/blocked?run=run-1');
       const drawer = page.getByRole('dialog', { name: 'Run run-1' });

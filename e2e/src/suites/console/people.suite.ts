@@ -22,14 +22,14 @@ export function describeConsolePeople(console: ReturnType<typeof useWorkspaceInB
       const dialog = page.getByRole('dialog', { name: `The key ${name}` });
       const key = (await dialog.getByText(/^ws_live_/).textContent()) ?? '';
       rememberSecret(key);
-      await dialog.getByText('Waiting for the first event').waitFor();
+      await dialog.getByText('Waiting for the first request').waitFor();
       await expectFit();
       // It is not to be seen again, so no key takes it away.
       for (const pressed of ['Escape', 'Escape', 'Control+k']) await page.keyboard.press(pressed);
       await page.getByRole('button', { name: 'Copy the command' }).press('Enter');
       const command = await page.evaluate<string>('navigator.clipboard.readText()');
       expect(await sh(command)).toContain('"accepted":1');
-      await dialog.getByText('The event has arrived.').waitFor();
+      await dialog.getByText('The key works').waitFor();
       await page.getByRole('button', { name: 'I have copied the key' }).press('Enter');
       expect(await page.content()).not.toContain(key);
       await rowOf(page, name)

@@ -1017,7 +1017,7 @@ export type WorkspaceKey = {
     role: WorkspaceKeyRole;
     created_at: string;
     /**
-     * At most a minute behind; null until the first use
+     * At most a minute behind, the first use at once; null until then
      */
     last_used_at: string | null;
     /**

@@ -32,7 +32,7 @@ export const blocked = {
   budgetUnblock: (scope: string, needed: number) =>
     `A daily budget of ${exactMoney(needed)} or more for the ${scope}, a smaller call, or the next day.`,
   guardUnblock: 'The gateway’s guard decides this. Change the call, or the guard where it is too strict.',
-  toBudget: 'Go to the budgets',
+  toBudget: 'Go to the budget',
   fact: {
     event: 'Event',
     run: 'Run',

@@ -24,8 +24,8 @@ export const keys = {
     copyKey: 'Copy the key',
     try: 'Post a first event with it',
     copyCommand: 'Copy the command',
-    waiting: 'Waiting for the first event of the agent my-agent',
-    seen: 'The event has arrived. It is on the overview now.',
+    waiting: 'Waiting for the first request with this key',
+    seen: 'The key works: its first request has arrived. The event is on the overview now.',
     done: 'I have copied the key',
   },
 };

@@ -10,6 +10,7 @@ import { Facts } from '../../ui/facts.tsx';
 import { At } from '../../ui/figures.tsx';
 import { Loaded } from '../../ui/parts.tsx';
 import ui from '../../ui/ui.module.css';
+import type { BudgetsSearch } from '../budgets/budgets-search.ts';
 import { useClose } from './use-close.ts';
 
 const words = text.blocked;
@@ -26,7 +27,7 @@ export function EventDrawer({ kind, eventId }: { kind: 'budget' | 'guard'; event
 
 function BudgetEvent({ eventId }: { eventId: string }) {
   const { query } = useSpan();
-  const { slug } = useWorkspace();
+  const { slug, id: tenantId } = useWorkspace();
   const mayEdit = useMay('owner');
   const details = useRead('GET /api/v1/dashboard/budget-blocked/details', { query: { ...query, event_id: eventId } });
   return (
@@ -43,7 +44,7 @@ function BudgetEvent({ eventId }: { eventId: string }) {
             />
             {mayEdit && (
               <p>
-                <Link to="/w/$slug/budgets" params={{ slug }}>
+                <Link to="/w/$slug/budgets" params={{ slug }} search={budgetOf(event, tenantId)}>
                   {words.toBudget}
                 </Link>
               </p>
@@ -54,6 +55,12 @@ function BudgetEvent({ eventId }: { eventId: string }) {
       }}
     </Loaded>
   );
+}
+
+/** Where the budget is that has blocked the call. */
+function budgetOf({ scope, agent_id, plan_key }: Api.BudgetBlockedEvent, tenantId: string): BudgetsSearch {
+  if (scope === 'agent') return { agents: agent_id, budget: `agent/${agent_id}` };
+  return { budget: scope === 'plan' && plan_key !== undefined ? `plan/${plan_key}` : `workspace/${tenantId}` };
 }
 
 function GuardEvent({ eventId }: { eventId: string }) {

@@ -1,3 +1,4 @@
+import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type Api, useChange } from '../../api/api.ts';
 import { useWorkspace } from '../../app/account.tsx';
@@ -9,13 +10,15 @@ import { Card, Note } from '../../ui/parts.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
 import { BudgetCell } from './budget-cell.tsx';
+import { useBudgetsSearch } from './budgets-search.ts';
 import { useLimitOf } from './use-limits.ts';
 
 const words = text.budgets;
 
 export function AgentBudgets({ agents }: { agents: readonly Api.AgentBudgetItem[] }) {
   const { id: tenant_id } = useWorkspace();
-  const [wanted, setWanted] = useState('');
+  const { agents: wanted = '', budget } = useBudgetsSearch();
+  const navigate = useNavigate();
   const [drafts] = useState(() => new Map<string, string>());
   const change = useChange('PUT /api/v1/workspaces/{tenant_id}/budgets/agents/{agent_id}', [
     'GET /api/v1/workspaces/{tenant_id}/budgets/agents',
@@ -36,6 +39,7 @@ export function AgentBudgets({ agents }: { agents: readonly Api.AgentBudgetItem[
         const limit = limitOf(agent_id);
         return (
           <BudgetCell
+            isLedTo={budget === `agent/${agent_id}`}
             name={display_name}
             micros={daily_budget_usd_micros}
             usedMicros={limit && limit.spent_micros + limit.held_micros}
@@ -78,7 +82,16 @@ export function AgentBudgets({ agents }: { agents: readonly Api.AgentBudgetItem[
           label={words.search}
           type="search"
           value={wanted}
-          onChange={(event) => setWanted(event.target.value)}
+          onChange={({ target }) =>
+            void navigate({
+              from: '/w/$slug/budgets',
+              to: '.',
+              search: ({ agents: _agents, ...rest }) =>
+                target.value === '' ? rest : { ...rest, agents: target.value },
+              replace: true,
+              resetScroll: false,
+            })
+          }
         />
         {agents.length === 0 ? (
           <Note title={words.noAgents.title}>{words.noAgents.text}</Note>

@@ -1,4 +1,4 @@
-import { type FormEvent, useRef, useState } from 'react';
+import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { explain } from '../../api/api.ts';
 import { editableMoney, exactMoney, money, parseMoney } from '../../format/money.ts';
 import { text } from '../../text/index.ts';
@@ -19,12 +19,22 @@ export interface BudgetCellProps {
   save: (micros: number | null) => Promise<unknown>;
   /** Whether it may be taken away. */
   optional?: boolean;
+  /** Brings it into sight and focuses it: somebody was led to it. */
+  isLedTo?: boolean;
   /** Keeps what is typed, by this id, while the cell is not drawn, as in a long table. */
   kept?: { drafts: Map<string, string>; id: string };
 }
 
 /** A daily budget that is edited where it stands, with a way back. */
-export function BudgetCell({ name, micros, usedMicros, save, optional = true, kept }: BudgetCellProps) {
+export function BudgetCell({
+  name,
+  micros,
+  usedMicros,
+  save,
+  optional = true,
+  isLedTo = false,
+  kept,
+}: BudgetCellProps) {
   const [draft, setOwnDraft] = useState(kept?.drafts.get(kept.id) ?? null);
   // Drawn again while somebody may be typing elsewhere.
   const [isBack, setIsBack] = useState(draft !== null);
@@ -32,6 +42,12 @@ export function BudgetCell({ name, micros, usedMicros, save, optional = true, ke
   const [warned, setWarned] = useState(false);
   const [working, setWorking] = useState(false);
   const edit = useRef<HTMLButtonElement>(null);
+
+  useEffect(() => {
+    if (!isLedTo) return;
+    edit.current?.scrollIntoView({ block: 'center' });
+    edit.current?.focus({ preventScroll: true });
+  }, [isLedTo]);
 
   function setDraft(next: string | null): void {
     setOwnDraft(next);

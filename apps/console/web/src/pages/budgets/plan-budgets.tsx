@@ -10,6 +10,7 @@ import { toast } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
 import { Left, Used } from './agent-budgets.tsx';
 import { BudgetCell } from './budget-cell.tsx';
+import { useBudgetsSearch } from './budgets-search.ts';
 import { PlanDialog } from './plan-dialog.tsx';
 import { PLAN_READS } from './plan-reads.ts';
 import { useLimitOf } from './use-limits.ts';
@@ -24,6 +25,7 @@ export function PlanBudgets() {
   const update = useChange('PUT /api/v1/workspaces/{tenant_id}/budgets/plans/{plan_key}', PLAN_READS);
   const remove = useChange('DELETE /api/v1/workspaces/{tenant_id}/budgets/plans/{plan_key}', PLAN_READS);
   const limitOf = useLimitOf('plan');
+  const { budget } = useBudgetsSearch();
 
   function setActive({ plan_key, display_name }: Api.PlanBudget, is_active: boolean, withUndo = true): void {
     const plan = { plan_key, display_name } as Api.PlanBudget;
@@ -54,6 +56,7 @@ export function PlanBudgets() {
         const limit = limitOf(plan_key);
         return (
           <BudgetCell
+            isLedTo={budget === `plan/${plan_key}`}
             name={display_name}
             optional={false}
             micros={daily_budget_usd_micros}

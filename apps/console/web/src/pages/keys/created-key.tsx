@@ -1,4 +1,3 @@
-import { useState } from 'react';
 import { type Api, useRead } from '../../api/api.ts';
 import { text } from '../../text/index.ts';
 import { Button } from '../../ui/button.tsx';
@@ -6,7 +5,7 @@ import { CopyButton } from '../../ui/copy.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { Tag } from '../../ui/parts.tsx';
 import ui from '../../ui/ui.module.css';
-import { AGENT, firstEvent } from './first-event.ts';
+import { firstEvent } from './first-event.ts';
 
 const words = text.keys.created;
 
@@ -14,11 +13,8 @@ const words = text.keys.created;
 export function CreatedKey({ created, onClose }: { created: Api.CreatedWorkspaceKey; onClose: () => void }) {
   const mayReport = created.role !== 'read_only';
   const command = firstEvent(location.origin, created.api_key);
-  const top = useRead('GET /api/v1/dashboard/top-agents', { query: { range: '15min', limit: 100 } }, { live: true });
-  const lastSeen = top.data?.items.find(({ agent_id }) => agent_id === AGENT)?.last_seen_at ?? '';
-  const [before, setBefore] = useState<string>();
-  if (before === undefined && top.data !== undefined) setBefore(lastSeen);
-  const seen = before !== undefined && lastSeen > before;
+  const keys = useRead('GET /api/v1/management/workspace-keys', {}, { live: true });
+  const isUsed = keys.data?.items.some(({ id, last_used_at }) => id === created.id && last_used_at !== null) ?? false;
   return (
     <Dialog title={words.title(created.name)} stays onClose={onClose}>
       <div className={ui['stack']}>
@@ -34,7 +30,7 @@ export function CreatedKey({ created, onClose }: { created: Api.CreatedWorkspace
               <code className={ui['code']}>{command}</code>
               <CopyButton value={command} label={words.copyCommand} />
             </section>
-            <p role="status">{seen ? <Tag tone="ok">{words.seen}</Tag> : words.waiting}</p>
+            <p role="status">{isUsed ? <Tag tone="ok">{words.seen}</Tag> : words.waiting}</p>
           </>
         )}
       </div>

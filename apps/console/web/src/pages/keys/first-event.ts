@@ -1,7 +1,4 @@
-/** The agent of the first event. */
-export const AGENT = 'my-agent';
-
-/** A line for a shell that reports one settled call of {@link AGENT} of one cent, of now and with ids of its own. */
+/** A line for a shell that reports one settled call of one cent by `my-agent`, of now and with ids of its own. */
 export function firstEvent(origin: string, key: string): string {
   return [
     'ID="first-$(date +%s)"',
@@ -9,6 +6,6 @@ export function firstEvent(origin: string, key: string): string {
     `  -H 'Authorization: Bearer ${key}' -H 'Content-Type: application/cloudevents+json' \\`,
     `  -d '{"specversion": "1.0", "id": "'$ID'", "source": "first-event", "type": "spend.settled",`,
     `       "time": "'$(date -u +%Y-%m-%dT%H:%M:%SZ)'", "data": {"settlement_id": "'$ID'", "run_id": "'$ID'",`,
-    `       "agent_id": "${AGENT}", "amount_micros": 10000}}'`,
+    `       "agent_id": "my-agent", "amount_micros": 10000}}'`,
   ].join('\n');
 }
