@@ -1,3 +1,5 @@
+import { formats } from '../text/formats.ts';
+
 const MICROS = 1_000_000;
 const MICROS_OF_A_CENT = 10_000;
 
@@ -20,7 +22,7 @@ export function exactMoney(micros: number): string {
 export function shortMoney(micros: number): string {
   const dollars = Math.abs(micros) / MICROS;
   if (dollars < 1_000) return money(micros);
-  return `${sign(micros)}$${new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 }).format(dollars)}`;
+  return `${sign(micros)}$${new Intl.NumberFormat(formats.numbers, { notation: 'compact', maximumFractionDigits: 1 }).format(dollars)}`;
 }
 
 /** What a person typed ("12", "$1,250.50", "0.000001") in micros; null when it is no amount of money. */
@@ -43,5 +45,5 @@ function sign(micros: number): string {
 }
 
 function grouped(whole: number): string {
-  return whole.toLocaleString('en');
+  return whole.toLocaleString(formats.numbers);
 }

@@ -1,12 +1,14 @@
-const compact = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 });
+import { formats } from '../text/formats.ts';
+
+const compact = new Intl.NumberFormat(formats.numbers, { notation: 'compact', maximumFractionDigits: 1 });
 
 /** "1,906", and "1.9M" from ten thousand on. */
 export function count(value: number): string {
-  return Math.abs(value) < 10_000 ? value.toLocaleString('en') : compact.format(value);
+  return Math.abs(value) < 10_000 ? value.toLocaleString(formats.numbers) : compact.format(value);
 }
 
 export function exactCount(value: number): string {
-  return value.toLocaleString('en');
+  return value.toLocaleString(formats.numbers);
 }
 
 /** "79 %"; a share that is not nothing is never shown as 0 %, and one that is not all never as 100 %. */
@@ -14,7 +16,7 @@ export function percent(part: number): string {
   const pct = part * 100;
   if (pct > 0 && pct < 1) return '< 1 %';
   if (pct < 100 && pct > 99) return '99 %';
-  return `${Math.round(pct).toLocaleString('en')} %`;
+  return `${Math.round(pct).toLocaleString(formats.numbers)} %`;
 }
 
 /** How `now` differs from `before`, in percent of `before`; null when there is nothing to compare with. */

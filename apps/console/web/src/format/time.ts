@@ -1,3 +1,5 @@
+import { formats as words } from '../text/formats.ts';
+
 type Style = Intl.DateTimeFormatOptions;
 
 const formats = new Map<string, Intl.DateTimeFormat>();
@@ -6,7 +8,7 @@ function format(instant: string | number, zone: string, style: Style): string {
   const key = `${zone} ${JSON.stringify(style)}`;
   let found = formats.get(key);
   if (found === undefined) {
-    found = new Intl.DateTimeFormat('en-GB', { ...style, timeZone: zone });
+    found = new Intl.DateTimeFormat(words.dates, { ...style, timeZone: zone });
     formats.set(key, found);
   }
   return found.format(new Date(instant));
@@ -51,20 +53,21 @@ const DAY = 24 * HOUR;
 
 /** "7 h 14 min", "41 min", "9 s", "3 d": the two largest units where the second one matters. */
 export function duration(ms: number): string {
-  if (ms < MINUTE) return `${Math.max(0, Math.floor(ms / SECOND))} s`;
-  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min`;
-  if (ms < DAY) {
-    const minutes = Math.floor((ms % HOUR) / MINUTE);
-    return `${Math.floor(ms / HOUR)} h${minutes === 0 ? '' : ` ${minutes} min`}`;
-  }
-  return `${Math.floor(ms / DAY)} d`;
+  if (ms < HOUR || ms >= DAY) return largestUnit(ms);
+  const minutes = Math.floor((ms % HOUR) / MINUTE);
+  return minutes === 0 ? largestUnit(ms) : `${largestUnit(ms)} ${words.minutes(minutes)}`;
 }
 
-/** "12 min ago", "in 3 h", "just now". */
+function largestUnit(ms: number): string {
+  if (ms < MINUTE) return words.seconds(Math.max(0, Math.floor(ms / SECOND)));
+  if (ms < HOUR) return words.minutes(Math.floor(ms / MINUTE));
+  return ms < DAY ? words.hours(Math.floor(ms / HOUR)) : words.days(Math.floor(ms / DAY));
+}
+
+/** "12 min ago", "in 3 h", "just now". Of an age the largest unit is enough. */
 export function relative(instant: string | number, now: number): string {
   const ms = new Date(instant).getTime() - now;
-  if (Math.abs(ms) < SECOND) return 'just now';
-  // Of an age the larger unit is enough.
-  const size = duration(Math.abs(ms)).replace(/ h .*/, ' h');
-  return ms < 0 ? `${size} ago` : `in ${size}`;
+  if (Math.abs(ms) < SECOND) return words.justNow;
+  const size = largestUnit(Math.abs(ms));
+  return ms < 0 ? words.ago(size) : words.ahead(size);
 }

@@ -1,0 +1,12 @@
+/** The words of figures. `dates` and `numbers` are BCP 47 tags of the language that they are written in. */
+export const formats = {
+  dates: 'en-GB',
+  numbers: 'en',
+  seconds: (count: number) => `${count} s`,
+  minutes: (count: number) => `${count} min`,
+  hours: (count: number) => `${count} h`,
+  days: (count: number) => `${count} d`,
+  justNow: 'just now',
+  ago: (time: string) => `${time} ago`,
+  ahead: (time: string) => `in ${time}`,
+};
