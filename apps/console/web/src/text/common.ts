@@ -46,9 +46,9 @@ export const common = {
   before: {
     '5min': 'the 5 minutes before',
     '15min': 'the 15 minutes before',
-    today: 'the hours before',
+    today: 'as many hours before today',
     yesterday: 'the day before',
-    current_month: 'the days before',
+    current_month: 'as many days before this month',
     '1m': 'the 30 days before',
     '3m': 'the 3 months before',
   },
