@@ -1,7 +1,14 @@
+import { setTimeout } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { LOOKS } from '../../browser.ts';
+import { beLoggedIn } from '../../console/person.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
+import type { Stage } from '../../deployment.ts';
+import { newWorkspace } from '../../workspace.ts';
+
+/** Until long after everything else of a page is drawn. */
+const LATE_MS = 700;
 
 const PAGES = [
   ['', 'Overview'],
@@ -23,20 +30,37 @@ const PAGES = [
   ['/settings', 'Settings'],
 ] as const;
 
-export function describeEveryPage(console: ReturnType<typeof useWorkspaceInBrowser>): void {
+export function describeEveryPage(stage: Stage, console: ReturnType<typeof useWorkspaceInBrowser>): void {
   describe.each(LOOKS)('every page, at $size size and $theme', (look) => {
     afterEach(() => console.closeAll());
 
     it('opens at its address, moves nothing once it is drawn, is fit for everybody, fits the screen, and breaks nothing', async () => {
       const { page, expectFit } = await console.open(look, '');
-      // What is left to set up is known to a browser once it has seen it.
-      await page.getByText('Set this workspace up').waitFor();
       for (const [below, heading] of PAGES) {
         await page.goto(`/w/${console.workspace().slug}${below}`);
         await page.getByRole('heading', { level: 1, name: heading }).waitFor();
         await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
         expect([below, await layoutShift(page)]).toEqual([below, '0.000']);
         await expectFit();
+      }
+    });
+
+    it('moves nothing on the first visit of a workspace either, whatever comes last', async () => {
+      const fresh = await newWorkspace(console.owner());
+      for (const { slug } of [console.workspace(), fresh]) {
+        for (const last of ['**/alerts/rules', '**/dashboard/overview?*']) {
+          const { page, close } = await console.browser.visit(look);
+          await beLoggedIn(page, console.owner(), stage.deployment().baseUrl);
+          await page.route(last, async (route) => {
+            await setTimeout(LATE_MS);
+            await route.continue();
+          });
+          await page.goto(`/w/${slug}`);
+          await page.getByText('Set this workspace up').waitFor();
+          await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
+          expect([slug, last, await layoutShift(page)]).toEqual([slug, last, '0.000']);
+          await close();
+        }
       }
     });
 

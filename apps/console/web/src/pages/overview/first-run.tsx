@@ -1,27 +1,30 @@
 import { Link } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { type ReactNode, useEffect, useState } from 'react';
 import { type Api, useRead } from '../../api/api.ts';
 import { useMay, useWorkspace } from '../../app/account.tsx';
 import { setUpHint } from '../../app/set-up.ts';
 import { text } from '../../text/index.ts';
-import { Card, Tag } from '../../ui/parts.tsx';
+import { Card, Skeleton, Tag } from '../../ui/parts.tsx';
 import css from './overview.module.css';
 
 const words = text.firstRun;
 
-/** What to do in a workspace that is new; gone once all of it is done. For owners, who may do it. */
-export function FirstRun() {
-  return useMay('owner') ? <Steps /> : null;
+/**
+ * Puts above a page what to do in a workspace that is new, for owners, who may do it. Whether it stands there is decided
+ * once, before the page is drawn: a card that came or went later would move everything below it.
+ */
+export function FirstRun({ children }: { children: ReactNode }) {
+  return useMay('owner') ? <Steps>{children}</Steps> : children;
 }
 
-function Steps() {
+function Steps({ children }: { children: ReactNode }) {
   const { id: tenant_id, slug } = useWorkspace();
   const keys = useRead('GET /api/v1/management/workspace-keys', {}, { live: true });
   const agents = useRead('GET /api/v1/agents', { query: { limit: 1 } }, { live: true });
   const limits = useRead('GET /api/v1/limits', { query: {} }, { live: true });
   const rules = useRead('GET /api/v1/alerts/rules', {}, { live: true });
   const budget = useRead('GET /api/v1/workspaces/{tenant_id}/budgets/workspace', { path: { tenant_id } });
-  const known = [keys, agents, limits, rules, budget].every(({ data }) => data !== undefined);
+  const reads = [keys, agents, limits, rules, budget];
   const steps = [
     { step: 'key', to: '/w/$slug/keys', done: some(keys.data?.items.filter(isActive)) },
     { step: 'event', to: '/w/$slug/keys', done: some(agents.data?.items) },
@@ -32,11 +35,36 @@ function Steps() {
     },
     { step: 'rule', to: '/w/$slug/rules', done: some(rules.data?.items) },
   ] as const;
-  const needed = known ? !steps.every(({ done }) => done) : setUpHint.get(tenant_id);
+  const known = reads.every(({ data }) => data !== undefined);
+  const needed = known && !steps.every(({ done }) => done);
   useEffect(() => {
     if (known) setUpHint.set(tenant_id, needed);
   }, [known, needed, tenant_id]);
-  if (!needed) return null;
+  const [shown, setShown] = useState(() => setUpHint.get(tenant_id));
+  if (shown === undefined && !reads.some(({ isPending }) => isPending)) setShown(needed);
+  return (
+    <>
+      {shown === true && <StepsCard slug={slug} steps={steps} />}
+      {shown === undefined && (
+        <div className={css['undecided']} role="status" aria-label={text.common.list.loading}>
+          <Skeleton height={170} />
+        </div>
+      )}
+      {/* Hidden and not left out: what it loads is asked for at once. */}
+      <div className={css['below']} data-shown={shown !== undefined}>
+        {children}
+      </div>
+    </>
+  );
+}
+
+interface Step {
+  step: keyof typeof words.steps;
+  to: '/w/$slug/keys' | '/w/$slug/budgets' | '/w/$slug/rules';
+  done: boolean;
+}
+
+function StepsCard({ slug, steps }: { slug: string; steps: readonly Step[] }) {
   return (
     <div className={css['first']}>
       <Card title={words.title}>

@@ -34,13 +34,14 @@ export function OverviewPage() {
       <PageHead title={text.overview.title} line={line}>
         <SpanBar />
       </PageHead>
-      <FirstRun />
-      <Kpis overview={overview} />
-      <div className={css['two']}>
-        <SpendChart />
-        {readsAlerts && <Attention />}
-      </div>
-      <TopAgents />
+      <FirstRun>
+        <Kpis overview={overview} />
+        <div className={css['two']}>
+          <SpendChart />
+          {readsAlerts && <Attention />}
+        </div>
+        <TopAgents />
+      </FirstRun>
     </>
   );
 }
