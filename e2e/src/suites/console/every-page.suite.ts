@@ -42,6 +42,7 @@ export function describeEveryPage(stage: Stage, console: ReturnType<typeof useWo
         await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
         expect([below, await layoutShift(page)]).toEqual([below, '0.000']);
         await expectFit();
+        expect([below, await narrowCells(page)]).toEqual([below, []]);
       }
     });
 
@@ -104,6 +105,23 @@ export function describeEveryPage(stage: Stage, console: ReturnType<typeof useWo
     });
   });
 
+  describe('every page, on a screen of 2,560 px', () => {
+    afterEach(() => console.closeAll());
+
+    it('fits it, stands in the middle of it, and has no line that runs over all of it', async () => {
+      const { page, expectFit } = await console.open(LOOKS[0]!, '');
+      await page.setViewportSize({ width: 2_560, height: 1_440 });
+      for (const [below, heading] of PAGES) {
+        await page.goto(`/w/${console.workspace().slug}${below}`);
+        await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+        await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
+        await expectFit();
+        const { width, left, right } = await sidesOf(page);
+        expect([below, width <= 1_600, left]).toEqual([below, true, right]);
+      }
+    });
+  });
+
   describe('the way to anywhere', () => {
     afterEach(() => console.closeAll());
 
@@ -128,6 +146,22 @@ export function describeEveryPage(stage: Stage, console: ReturnType<typeof useWo
       expect(page.url()).not.toContain('nothing');
     });
   });
+}
+
+/** Width of the content of a page, and of what is free beside it. */
+function sidesOf(page: Page): Promise<{ width: number; left: number; right: number }> {
+  return page.evaluate(`(() => {
+    const main = document.querySelector('main');
+    const [content, place] = [main, main.parentElement].map((each) => each.getBoundingClientRect());
+    return { width: content.width, left: content.left - place.left, right: place.right - content.right };
+  })()`);
+}
+
+/** Texts in cells of tables that are so narrow that they are read letter by letter. */
+function narrowCells(page: Page): Promise<string[]> {
+  return page.evaluate<string[]>(`[...document.querySelectorAll('td')]
+    .filter((cell) => cell.innerText.trim().length > 5 && cell.clientWidth > 0 && cell.clientWidth < 50)
+    .map((cell) => cell.clientWidth + ' px: ' + cell.innerText)`);
 }
 
 /** Sum of the layout shifts of a page so far. */

@@ -85,6 +85,31 @@ export function describeConsoleLongList(stage: Stage, console: ReturnType<typeof
       expect(takeProblems().filter((problem) => !problem.includes('ERR_INTERNET_DISCONNECTED'))).toEqual([]);
     });
 
+    it('is as it was, at the same place, when the browser goes back from a drawer', async () => {
+      const { page } = await openList(LOOKS[0]!);
+      await scrollToSecondPage(page);
+      const state = async () => ({
+        at: await page.evaluate('scrollY'),
+        rows: await rowsOf(page),
+        count: await rowCount(page),
+      });
+      const agents = (await rowsOf(page)).map(([, agent]) => agent);
+      const link = page.getByRole('link', { name: agents[Math.floor(agents.length / 2)]!, exact: true });
+      const button = page.getByRole('row').filter({ has: link }).getByRole('button').first();
+      await button.focus();
+      const before = await state();
+      await button.press('Enter');
+      const drawer = page.getByRole('dialog', { name: 'Blocked call' });
+      await drawer.waitFor();
+      await page.waitForURL(/range=3m.*event=/);
+      await page.goBack();
+      await drawer.waitFor({ state: 'detached' });
+      await page.waitForURL(/blocked\?range=3m$/);
+      expect(await state()).toEqual(before);
+      await page.goForward();
+      await drawer.waitFor();
+    });
+
     it('follows by itself again once its top is back in sight', async () => {
       const { page } = await openList(LOOKS[0]!);
       await scrollToSecondPage(page);

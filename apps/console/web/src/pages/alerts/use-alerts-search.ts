@@ -12,6 +12,8 @@ export function useAlertsSearch(): readonly [AlertsSearch, (change: Change) => v
     void navigate({
       from: '/w/$slug/alerts',
       to: '.',
+      // The list stays where it is.
+      resetScroll: false,
       search: (before) => {
         const next = { ...before, ...(!keepsPage && { offset: undefined }), ...change };
         return Object.fromEntries(Object.entries(next).filter(([, value]) => value !== undefined));

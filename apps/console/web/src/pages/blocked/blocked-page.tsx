@@ -44,6 +44,8 @@ function useShow() {
     void navigate({
       from: '/w/$slug/blocked',
       to: '.',
+      // The list stays where it is.
+      resetScroll: false,
       search: ({ range, zone, kind }) => ({
         ...(range !== undefined && { range }),
         ...(zone !== undefined && { zone }),

@@ -7,6 +7,8 @@ export function useClose(): () => void {
     void navigate({
       from: '/w/$slug/blocked',
       to: '.',
+      // The list stays where it is.
+      resetScroll: false,
       search: ({ event: _event, run: _run, ...rest }) => rest,
     });
 }

@@ -63,7 +63,12 @@ function RuleTable({ onEdit }: { onEdit: (rule: Api.AlertRule) => void }) {
         </>
       ),
     },
-    { key: 'severity', head: words.column.severity, cell: ({ severity }) => <Severity severity={severity} /> },
+    {
+      key: 'severity',
+      head: words.column.severity,
+      wide: true,
+      cell: ({ severity }) => <Severity severity={severity} />,
+    },
     {
       key: 'state',
       head: words.column.state,
