@@ -92,6 +92,7 @@ export function describeConsoleDialogs(stage: Stage, console: ReturnType<typeof 
       const { page, expectFit } = await console.open(look, '');
       for (const { below, open, name } of DIALOGS) {
         await page.goto(`/w/${workspace.slug}${below}`);
+        await page.locator('h1').waitFor();
         await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
         await open(page);
         const dialog = page.getByRole('dialog', { name });

@@ -10,8 +10,8 @@ import css from './overview.module.css';
 const words = text.firstRun;
 
 /**
- * Puts above a page what to do in a workspace that is new, for owners, who may do it. Whether it stands there is decided
- * once, before the page is drawn: a card that came or went later would move everything below it.
+ * Puts above a page what to do in a workspace that is new, for owners, who may do it. Whether it stands there is
+ * decided once, before the page is drawn: a card that came or went later would move everything below it.
  */
 export function FirstRun({ children }: { children: ReactNode }) {
   return useMay('owner') ? <Steps>{children}</Steps> : children;
