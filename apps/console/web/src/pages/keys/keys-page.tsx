@@ -39,7 +39,7 @@ function KeyTable() {
   ]);
   const columns: Column<Api.WorkspaceKey>[] = [
     { key: 'name', head: words.column.name, cell: ({ name }) => <span className={ui['name']}>{name}</span> },
-    { key: 'role', head: words.column.role, cell: ({ role }) => words.roles[role] },
+    { key: 'role', head: words.column.role, wide: true, cell: ({ role }) => words.roles[role] },
     {
       key: 'state',
       head: words.column.state,
