@@ -1,4 +1,3 @@
-import { expect } from '@jest/globals';
 import type { Locator, Page } from 'playwright-core';
 import type { ApiClient } from '../api.client.ts';
 import type { useBrowser, Look, Visit } from '../browser.ts';
@@ -36,7 +35,7 @@ export async function openAs(
 export async function tabTo(page: Page, target: Locator): Promise<void> {
   const focused = target.and(page.locator(':focus'));
   for (let step = 0; step < MOST_TABS && (await focused.count()) === 0; step += 1) await page.keyboard.press('Tab');
-  expect(await focused.count()).toBe(1);
+  if ((await focused.count()) !== 1) throw new Error(`The keyboard does not reach ${String(target)}`);
 }
 
 /** The row of a table that has this text. */
