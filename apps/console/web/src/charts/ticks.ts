@@ -8,12 +8,11 @@ export function tickLabel(start: string, interval: Interval, zone: string): stri
   return interval.endsWith('s') ? clockWithSeconds(start, zone) : clock(start, zone);
 }
 
-/** Which points of an axis have a label: the first, and then each that is `most` from the one before. */
+/** Steps that people count in, of seconds, minutes, hours and days alike. */
+const STEPS = [1, 2, 3, 5, 6, 7, 10, 12, 15, 20, 30, 60];
+
+/** Which points of an axis have a label: the first, and then one in each step, about as many as `most`. */
 export function labelled(points: number, most: number): number[] {
-  const step = Math.max(
-    1,
-    ...[1, 2, 3, 5, 6, 7, 10, 12, 14, 15, 20, 30].filter((s) => points / s > most).map((s) => s + 1),
-  );
-  const nice = [1, 2, 3, 5, 6, 7, 10, 12, 14, 15, 20, 30, 60].find((s) => s >= step) ?? step;
-  return Array.from({ length: Math.ceil(points / nice) }, (_, index) => index * nice);
+  const step = STEPS.find((each) => points / each <= most) ?? Math.ceil(points / most);
+  return Array.from({ length: Math.ceil(points / step) }, (_, index) => index * step);
 }
