@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
+import { labelled } from '../web/src/charts/ticks.ts';
 import { editableMoney, exactMoney, money, parseMoney, shortMoney } from '../web/src/format/money.ts';
 import { change, count, percent } from '../web/src/format/numbers.ts';
 import { duration, relative } from '../web/src/format/time.ts';
@@ -119,5 +120,17 @@ describe('times', () => {
   ])('the day %s in %s begins at %s and has %d hours', (day, zone, start, hours) => {
     expect(startOfDay(day, zone)).toBe(start);
     expect(Date.parse(startOfDay(day, zone, true)) - Date.parse(start)).toBe(hours * 3_600_000);
+  });
+});
+
+describe('the labels of an axis', () => {
+  it.each([
+    [24, 8, [0, 3, 6, 9, 12, 15, 18, 21]],
+    [106, 8.7, [0, 15, 30, 45, 60, 75, 90, 105]],
+    [31, 5, [0, 7, 14, 21, 28]],
+    [1, 2, [0]],
+    [0, 2, []],
+  ])('of %d points with room for %d stand at steps that people count in', (points, most, labels) => {
+    expect(labelled(points, most)).toEqual(labels);
   });
 });
