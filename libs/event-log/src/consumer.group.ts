@@ -12,7 +12,7 @@ export interface ConsumerGroup {
   readonly deadLetters: DeadLetters;
   /**
    * A consumer that applies each record of the topic exactly once: one transaction stores the record's effects and the
-   * position behind it (`createTransactionalHandler`). `start` makes the topic if it is missing, and may be repeated.
+   * position behind it (`createTransactionalHandler`). Effects of `applyAhead` may be made more often. `start` makes the topic if it is missing, and may be repeated.
    */
   consumer<Item, Effect>(options: GroupConsumerOptions<Item, Effect>): LogConsumer;
 }

@@ -1,6 +1,8 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { endAbandonedTransactions } from '../src/abandoned-transactions.ts';
 import { connectMongo, withTransaction } from '../src/index.ts';
 import { testLogger, useMongo } from '@tollkeeper/testing';
 
@@ -28,5 +30,22 @@ describe('a transaction of a process that was killed', () => {
     );
     expect(await items().findOne({ _id: 1 })).toMatchObject({ by: 'the next one' });
     await admin.command({ setParameter: 1, transactionLifetimeLimitSeconds: was });
+  });
+});
+
+describe('a transaction of a living process', () => {
+  it('is not ended by others while there are statements, though its pauses together are long', async () => {
+    const looks = setInterval(() => void endAbandonedTransactions(mongo.connection), 200);
+    let attempts = 0;
+    await withTransaction(mongo.connection, async (session) => {
+      attempts += 1;
+      for (const by of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k', 'l']) {
+        await items().updateOne({ _id: 2 }, { $set: { by } }, { session, upsert: true });
+        await delay(400);
+      }
+    });
+    clearInterval(looks);
+    expect(attempts).toBe(1);
+    expect(await items().findOne({ _id: 2 })).toMatchObject({ by: 'l' });
   });
 });

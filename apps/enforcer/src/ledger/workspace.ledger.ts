@@ -122,9 +122,15 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
     for (;;) {
       const entries = await journal.readAfter(tenantId, seq, READ_ENTRIES);
       for (const entry of entries) {
-        for (const op of entry.ops) {
-          applyOp(to, op);
-          note(op, to);
+        try {
+          for (const op of entry.ops) {
+            applyOp(to, op);
+            note(op, to);
+          }
+        } catch (error) {
+          // It has a part of the entry, which would count again at the next reading.
+          ledger = undefined;
+          throw error;
         }
         ({ seq } = entry);
       }
