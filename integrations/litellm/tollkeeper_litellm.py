@@ -39,6 +39,7 @@ EVENTS_PER_REQUEST = 500
 MAX_EVENT_AGE_SECONDS = 3600
 MAX_PAUSE_SECONDS = 30
 MAX_MICROS = 2**53 - 1
+PLAN_KEY = r"[a-z0-9][a-z0-9_-]{0,63}"
 # How long, and for how many calls, a hold that is not needed is looked for and released.
 RELEASE_SECONDS = 60
 MAX_RELEASES = 1000
@@ -314,6 +315,9 @@ class Tollkeeper(CustomLogger):
         event = {"specversion": "1.0", "id": spend["settlement_id"], "source": "litellm", "type": "spend.settled"}
         event["time"] = datetime.now(timezone.utc).isoformat(timespec="milliseconds")
         event["data"] = {**spend, **whose(call)}
+        # Nobody has looked at the plan of a call that went through unasked, and a bad one would have all of it refused.
+        if not re.fullmatch(PLAN_KEY, call.plan_key or ""):
+            event["data"].pop("plan_key", None)
         if call.reservation_id is not None:
             event["data"]["reservation_id"] = call.reservation_id
         if len(self.events) >= MAX_WAITING_EVENTS:
@@ -332,7 +336,7 @@ class Tollkeeper(CustomLogger):
                 for _ in batch:
                     self.events.popleft()
                 size, pause = EVENTS_PER_REQUEST, 1
-            elif not is_temporary(status):
+            elif status in (400, 413):
                 # One bad event refuses its batch. One by one, it shows which it is.
                 if len(batch) == 1:
                     lose(self.events.popleft()[1], f"status {status}")

@@ -317,8 +317,13 @@ describe('while Tollkeeper is away', () => {
     await tollkeeper.setBudget(agent, 10_000);
     await tollkeeper.end('SIGKILL');
     expect((await call(agent)).status).toBe(503);
-    for (let i = 0; i < 3; i++) expect((await call(agent, { proxy: allowing })).status).toBe(200);
+    // In its place, what stands in front of it says that there is nothing. Nobody looks at the plan meanwhile.
+    losing.status = 404;
+    for (const plan_key of [undefined, 'unheard-of', 'no Plan!']) {
+      expect((await call(agent, { proxy: allowing, body: { metadata: { plan_key } } })).status).toBe(200);
+    }
     await tollkeeper.start();
+    losing.status = null;
     await eventually(async () =>
       expect(await tollkeeper.limitOf(agent)).toMatchObject({
         ...{ spent_micros: 3 * COST, held_micros: 0 },

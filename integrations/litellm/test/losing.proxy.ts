@@ -7,6 +7,8 @@ export interface LosingProxy {
   url: string;
   /** Whether requests arrive there, and their answers do not come back. */
   losesAnswers: boolean;
+  /** Answers with this status in place of Tollkeeper, as an ingress does that does not know it yet. */
+  status: number | null;
   stop(): Promise<void>;
 }
 
@@ -14,6 +16,7 @@ export async function startLosingProxy(target: string): Promise<LosingProxy> {
   const server = createServer((incoming, outgoing) => {
     const { method, headers, url } = incoming;
     const isLost = proxy.losesAnswers;
+    if (proxy.status !== null) return void outgoing.writeHead(proxy.status).end();
     const forwarded = request(new URL(url ?? '/', target), { method, headers }, (answer) => {
       if (isLost) return void answer.resume();
       outgoing.writeHead(answer.statusCode ?? 502, answer.headers);
@@ -27,6 +30,7 @@ export async function startLosingProxy(target: string): Promise<LosingProxy> {
   const proxy: LosingProxy = {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     losesAnswers: false,
+    status: null,
     async stop() {
       server.closeAllConnections();
       server.close();
