@@ -29,7 +29,7 @@ export function createPartitionSource(deps: {
     return store.read(topic, partition, from, FETCH_DOCUMENTS);
   }
 
-  /** The page that was fetched ahead. Undefined when that failed or found nothing: a new fetch may find records. */
+  /** The page that was fetched ahead, or a new one when that failed or found nothing: a new fetch may find records. */
   async function takePage(from: number): Promise<ReadPage> {
     const early = ahead?.offset === from ? await ahead.page : null;
     ahead = undefined;
