@@ -39,7 +39,7 @@ export const common = {
     today: 'Today',
     yesterday: 'Yesterday',
     current_month: 'This month',
-    '1m': '30 days',
+    '1m': '1 month',
     '3m': '3 months',
   },
   /** In a sentence: "against yesterday". */
@@ -49,7 +49,7 @@ export const common = {
     today: 'as many hours before today',
     yesterday: 'the day before',
     current_month: 'as many days before this month',
-    '1m': 'the 30 days before',
+    '1m': 'as many days before',
     '3m': 'the 3 months before',
   },
   updated: (ago: string) => `updated ${ago}`,

@@ -25,7 +25,7 @@ export const keys = {
     try: 'Post a first event with it',
     copyCommand: 'Copy the command',
     waiting: 'Waiting for the first request with this key',
-    seen: 'The key works: its first request has arrived. The event is on the overview now.',
+    seen: 'The key works: its first request has arrived.',
     done: 'I have copied the key',
   },
 };

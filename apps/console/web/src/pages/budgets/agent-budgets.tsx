@@ -86,7 +86,8 @@ export function AgentBudgets({ agents }: { agents: readonly Api.AgentBudgetItem[
             void navigate({
               from: '/w/$slug/budgets',
               to: '.',
-              search: ({ agents: _agents, ...rest }) =>
+              // Nobody is led to a budget any more.
+              search: ({ agents: _agents, budget: _budget, ...rest }) =>
                 target.value === '' ? rest : { ...rest, agents: target.value },
               replace: true,
               resetScroll: false,

@@ -13,7 +13,7 @@ const words = text.keys.created;
 export function CreatedKey({ created, onClose }: { created: Api.CreatedWorkspaceKey; onClose: () => void }) {
   const mayReport = created.role !== 'read_only';
   const command = firstEvent(location.origin, created.api_key);
-  const keys = useRead('GET /api/v1/management/workspace-keys', {}, { live: true });
+  const keys = useRead('GET /api/v1/management/workspace-keys', {}, { live: mayReport });
   const isUsed = keys.data?.items.some(({ id, last_used_at }) => id === created.id && last_used_at !== null) ?? false;
   return (
     <Dialog title={words.title(created.name)} stays onClose={onClose}>
