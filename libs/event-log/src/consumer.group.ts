@@ -11,8 +11,9 @@ export interface ConsumerGroup {
   readonly offsets: OffsetStore;
   readonly deadLetters: DeadLetters;
   /**
-   * A consumer that applies each record of the topic exactly once: one transaction stores the record's effects and the
-   * position behind it (`createTransactionalHandler`). Effects of `applyAhead` may be made more often. `start` makes the topic if it is missing, and may be repeated.
+   * A consumer that applies each record of the topic exactly once: one transaction stores the record's effects and
+   * the position behind it (`createTransactionalHandler`). Effects of `applyAhead` may be made more often.
+   * `start` makes the topic if it is missing, and may be repeated.
    */
   consumer<Item, Effect>(options: GroupConsumerOptions<Item, Effect>): LogConsumer;
 }

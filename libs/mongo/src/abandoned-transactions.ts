@@ -15,7 +15,7 @@ interface Looks {
   since: number;
 }
 
-/** By session. The server tells how long a transaction was inactive in all its pauses together, so looks are compared. */
+/** By session. Looks are compared, since the server tells the sum of all pauses of a transaction alone. */
 const seen = new Map<string, Looks>();
 
 /**
