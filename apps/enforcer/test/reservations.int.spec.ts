@@ -218,6 +218,7 @@ describe('a reservation', () => {
 
   it('expires by itself, can be settled after that, and cannot be held again', async () => {
     const workspace = limitedTo(100);
+    const before = await stack.counted('enforcer_expired_holds_total');
     const { id } = await workspace.granted({ amount_micros: 100, ttl_seconds: 60 });
     clock.now += 60 * SECOND - 1;
     expect(await workspace.read(id)).toMatchObject({ state: 'held' });
@@ -232,6 +233,7 @@ describe('a reservation', () => {
       overspend_micros: { above_hold: 0, late: 70, unreserved: 0 },
     });
     expect(await workspace.read(next.id)).toMatchObject({ state: 'held' });
+    expect(await stack.counted('enforcer_expired_holds_total')).toBe(before + 1);
   });
 
   it('is held for longer, counted from the call on, and for 24 h at most', async () => {

@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { provenTenantId } from '@tollkeeper/kernel';
-import { createMetrics } from '@tollkeeper/runtime';
+import { createMetrics, renderMetrics } from '@tollkeeper/runtime';
 import { testLogger } from '@tollkeeper/testing';
 import type { Entry } from '../src/store/journal.store.ts';
 import { viewLimits } from '../src/domain/limit.view.ts';
@@ -14,7 +14,7 @@ const NOW = Date.parse('2026-11-24T12:00:00.000Z');
 const DAY = Date.parse('2026-11-24T00:00:00.000Z');
 const LIMIT = { scope: 'workspace' as const, scopeId: TENANT, dailyBudgetMicros: 1_000_000 };
 
-it('counts nothing of an entry that a replica cannot read, however often it tries, and puts it in no snapshot', async () => {
+it('counts nothing of an entry that a replica cannot read, however often it tries, puts it in no snapshot, and tells', async () => {
   const journal = createMemoryJournal();
   const snapshots = createMemorySnapshots();
   let isReadable = false;
@@ -22,11 +22,12 @@ it('counts nothing of an entry that a replica cannot read, however often it trie
     ...entry,
     ops: isReadable || entry.seq < 2 ? ops : [...ops, { op: 'of a newer version' } as never],
   });
+  const metrics = createMetrics('enforcer');
   const ledger = createWorkspaceLedger(TENANT, {
     journal: { ...journal, readAfter: async (...args) => (await journal.readAfter(...args)).map(withheld) },
     snapshots,
     timezoneOf: async () => 'UTC',
-    metrics: createLedgerMetrics(createMetrics('enforcer')),
+    metrics: createLedgerMetrics(metrics),
     clock: () => NOW,
     logger: testLogger().logger,
   });
@@ -36,7 +37,10 @@ it('counts nothing of an entry that a replica cannot read, however often it trie
   await journal.append(TENANT, { seq: 2, at: NOW, ops: [posted] });
 
   const view = () => ledger.submit(viewLimits([LIMIT]));
-  for (let attempt = 0; attempt < 3; attempt += 1) await expect(view()).rejects.toThrow();
+  for (let attempt = 0; attempt < 3; attempt += 1) await expect(view()).rejects.toThrow('Entry 2 ');
+  expect(await renderMetrics([metrics.registry])).toContain(
+    'enforcer_unreadable_total{what="entry",service="enforcer"} 3',
+  );
   await ledger.saveSnapshot();
   expect((await snapshots.load(TENANT)).ledger.readAccount(DAY, LIMIT)?.posted ?? 0).toBeLessThanOrEqual(1);
 

@@ -94,7 +94,10 @@ function facts({ id, requestId, agentId, runId, planKey, amountMicros, createdAt
 }
 
 export const noSuchReservation = () =>
-  new AppError('not_found', 'This workspace has no reservation with that id, or it is older than three days.');
+  new AppError(
+    'not_found',
+    'This workspace has no reservation with that id, or it is older than three days. Report what its call has cost as a spend.settled event.',
+  );
 
 /**
  * What a request would be answered now, and whether it would change anything. All keys are looked up, since the journal

@@ -32,7 +32,8 @@ export function extend(id: string, ttlSeconds: number): Ask<Reservation> {
       if ('needs' in found) return found;
       if ('none' in found) return { refusal: noSuchReservation() };
       const reservation = toReservation(found, context.now);
-      if (reservation.state !== 'held') return conflict(`The reservation is ${reservation.state}. Reserve anew.`);
+      if (reservation.state !== 'held')
+        return conflict(`The reservation is ${reservation.state}, so it holds nothing. Reserve for the next call.`);
       const expiresAt = context.now + ttlSeconds * 1000;
       if (expiresAt > reservation.createdAt + MAX_HOLD_MS) {
         return conflict('A reservation is held for 24 hours at most. Settle what was spent, and reserve anew.');

@@ -108,7 +108,10 @@ function toldAlready(error: unknown): never {
 function createSettling() {
   const underWay = new Map<string, { settlementId: string; count: number }>();
   const refuse = (): never => {
-    throw new AppError('conflict', 'The reservation is being settled just now. Read it to see with what.');
+    throw new AppError(
+      'conflict',
+      'The reservation is being settled just now. Read it to see with what, and then decide.',
+    );
   };
 
   return {

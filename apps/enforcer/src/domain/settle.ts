@@ -9,6 +9,10 @@ import type { Reservation, Settlement } from './reservation.ts';
 export const SETTLEMENT_OF_ANOTHER =
   'This settlement_id is of another reservation, so nothing was posted. Choose a new one for each call.';
 
+/** The way out for who has spent and cannot settle. */
+const REPORT_INSTEAD =
+  'If this was spent as well, report it as a spend.settled event: it counts as spend without a reservation.';
+
 /** Spend whose time is further ahead of this clock, in milliseconds, belongs to the running day. */
 const MAX_AHEAD_MS = 3_600_000;
 
@@ -31,10 +35,10 @@ export function settle(id: string, settlement: Pick<Settlement, 'settlementId' |
         const facts = toReservation(found, context.now);
         return { ops: [op], answer: { ...facts, state: 'settled', settledMicros: op.micros, settlementId } };
       }
-      if (found.end.op === 'release') return conflict('The reservation was released, so it cannot be settled.');
+      if (found.end.op === 'release') return conflict(`The reservation was released. ${REPORT_INSTEAD}`);
       const settled = toReservation(found, context.now);
       if (settled.settlementId === settlement.settlementId) return { ops: [], answer: settled };
-      return conflict('The reservation has another settlement.');
+      return conflict(`The reservation has another settlement. ${REPORT_INSTEAD}`);
     },
   };
 }

@@ -24,14 +24,17 @@ const overspend = z
     unreserved: micros.meta({ description: 'Spent without a reservation' }),
   })
   .meta({
-    description: 'USD micros that were spent on the day and not held before. No more than these can pass a limit',
+    description:
+      'USD micros that were spent on the day and not held before, also where the limit was not passed. No more than their sum can pass it',
   });
 const limitView = limitRow
   .extend({
     open_reservations: count.meta({ description: 'Reservations that are held' }),
     overspend_micros: overspend,
     released: count.meta({ description: 'Reservations that were released on the day' }),
-    expired: count.meta({ description: 'Reservations that expired on the day' }),
+    expired: count.meta({
+      description: 'Reservations that expired on the day. Each may be a call whose cost nobody has told',
+    }),
   })
   .meta({ id: 'Limit' });
 const limitsView = z.object({

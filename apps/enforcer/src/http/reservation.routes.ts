@@ -34,14 +34,15 @@ const RESERVE = `Asks before a call whether it may spend, and holds the amount i
 granted if, for each daily budget that applies, what was spent on the day, what is held and the amount stay within it.
 Without a budget it is granted. The workspace is the one of the key.
 
-201 means that the hold is durable. 200 means that nothing is held: the call is denied, which dashboards and alert rules
-learn at once, or it was a \`dry_run\`.
+201 means that the hold is durable. **Make the call only while \`reservation.state\` is \`held\`.** 200 means that nothing
+is held: the call is denied, which dashboards and alert rules learn at once, or it was a \`dry_run\`.
 
-Choose one \`request_id\` for each call. For 24 hours, the same request gives the same reservation, so after any other
-answer, or none, ask again. A repeated request gets the reservation as it is now: it holds the amount only while its
-\`state\` is \`held\`. The same \`request_id\` with another content, or after 24 hours, is 409
-(\`request_id_reused\`). A plan that is
-unknown or not active is 400. An agent that was never seen is registered.
+Choose one \`request_id\` for each call. After any other answer, or none, ask again with the same content. For 24 hours a
+request that was granted gets its reservation again, as it is now: 201 also when it was settled or released meanwhile,
+or has expired. A request that was denied is decided anew. The \`request_id\` of a reservation with another content, or
+after 24 hours, is 409 (\`request_id_reused\`).
+
+A plan that is unknown or not active is 400. An agent that was never seen is registered.
 
 Each workspace has a quota of calls a second, and of open reservations. Above them the answer is 429 with
 \`Retry-After\`. While nothing can be decided it is 503 with \`Retry-After\`, within a second.`;
@@ -50,20 +51,21 @@ const SETTLE = `Posts what the call has cost. It is never refused for its amount
 The spend is a \`spend.settled\` event in the log before the answer, so report it by this call or by an event, or by both
 with the same \`settlement_id\`: it counts once. A reservation that has expired can be settled too.
 
-Settling again with the same \`settlement_id\` changes nothing. With another one, or when the reservation was released,
-the answer is 409.`;
+Settling again with the same \`settlement_id\` changes nothing: the first amount stays. With another one, or when the
+reservation was released, the answer is 409, and 404 when it is unknown or older than three days. What was spent all the
+same is reported as a \`spend.settled\` event without \`reservation_id\`.`;
 
 const reserveBody = z.strictObject({
-  request_id: identifier.meta({ description: 'Chosen by the gateway, once for each call' }),
+  request_id: identifier.meta({ description: 'Chosen by the gateway, once for each call', example: 'call-2' }),
   agent_id: identifier,
-  run_id: identifier,
+  run_id: identifier.meta({ example: 'run-2' }),
   amount_micros: reservedAmount,
   plan_key: planKey.optional().meta({ description: 'The plan that the call is made under' }),
   ttl_seconds: ttlSeconds.default(RESERVATION_TTL_SECONDS.default),
   dry_run: z.boolean().default(false).meta({ description: 'Answer what would happen, and change nothing' }),
 });
 const settleBody = z.strictObject({
-  settlement_id: settlementId,
+  settlement_id: settlementId.meta({ example: 'settlement-2' }),
   amount_micros: micros.meta({ description: 'USD micros that the call has cost' }),
   model: modelName.optional(),
   provider: providerName.optional(),

@@ -10,16 +10,16 @@ export const reservationState = z.enum(RESERVATION_STATES).meta({
 export const reservationSchema = z
   .object({
     id: z.string().meta({ example: 'rsv_4fGh1Jk2Lm3Np4Qr5St6' }),
-    request_id: identifier,
+    request_id: identifier.meta({ example: 'call-2' }),
     agent_id: identifier,
-    run_id: identifier,
+    run_id: identifier.meta({ example: 'run-2' }),
     plan_key: planKey.nullable(),
     amount_micros: micros.meta({ description: 'USD micros that were asked for' }),
     state: reservationState,
     created_at: moment,
     expires_at: moment.meta({ description: 'When the hold ends by itself' }),
     settled_micros: micros.nullable().meta({ description: 'USD micros that were spent; null until it is settled' }),
-    settlement_id: identifier.nullable(),
+    settlement_id: identifier.meta({ example: 'settlement-2' }).nullable(),
   })
   .meta({ id: 'Reservation' });
 

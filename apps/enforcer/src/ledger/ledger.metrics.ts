@@ -10,6 +10,8 @@ export interface LedgerMetrics {
   lostRace(): void;
   /** An op that this replica has written, before it is applied. */
   committed(ledger: Ledger, op: Op): void;
+  /** A snapshot or an entry of a journal that this version cannot read. */
+  unreadable(what: 'snapshot' | 'entry'): void;
 }
 
 export function createLedgerMetrics(metrics: Metrics): LedgerMetrics {
@@ -27,6 +29,15 @@ export function createLedgerMetrics(metrics: Metrics): LedgerMetrics {
     help: 'USD micros posted beyond holds, by cause: the terms of the bound',
     labelNames: ['cause'],
   });
+  const expired = metrics.counter({
+    name: 'enforcer_expired_holds_total',
+    help: 'Reservations whose time ended before they were settled or released',
+  });
+  const unreadable = metrics.counter({
+    name: 'enforcer_unreadable_total',
+    help: 'Snapshots, and entries of journals, that this version could not read, at each try',
+    labelNames: ['what'],
+  });
 
   return {
     turnEnded: (ms) => turns.observe(ms / 1000),
@@ -34,7 +45,9 @@ export function createLedgerMetrics(metrics: Metrics): LedgerMetrics {
     committed(ledger, op) {
       const [cause, micros] = beyondHold(ledger, op);
       if (micros > 0) overspend.inc({ cause }, micros);
+      if (op.op === 'expire') expired.inc();
     },
+    unreadable: (what) => unreadable.inc({ what }),
   };
 }
 

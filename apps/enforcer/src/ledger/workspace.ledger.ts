@@ -28,7 +28,7 @@ const GIVE_UP_MS = 5_000;
  * A replica that has just written an entry can write the next one before any other has read the first. So it lets
  * others pass: for a moment after each of its turns while there are others, and now and then to see whether there are.
  */
-const LET_PASS = { pauseMs: 3, whileSeenMs: 250, everyTurns: 16 };
+const LET_PASS = { pauseMs: 8, whileSeenMs: 250, everyTurns: 16 };
 /** A snapshot is written after so many entries, and after so much time when there is any. */
 const SNAPSHOT_ENTRIES = 256;
 const SNAPSHOT_MS = 3_600_000;
@@ -102,6 +102,7 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
     const snapshot = await snapshots.load(tenantId);
     const { ledger: loaded, unreadable: err } = snapshot;
     if (err !== undefined) {
+      metrics.unreadable('snapshot');
       logger.error(
         { err, tenant_id: tenantId },
         'a snapshot is not readable; its ledger is made from the journal alone',
@@ -130,7 +131,8 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
         } catch (error) {
           // It has a part of the entry, which would count again at the next reading.
           ledger = undefined;
-          throw error;
+          metrics.unreadable('entry');
+          throw new Error(`Entry ${entry.seq} of the journal of ${tenantId} cannot be read`, { cause: error });
         }
         ({ seq } = entry);
       }

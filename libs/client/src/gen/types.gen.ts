@@ -1205,7 +1205,7 @@ export type Limit = {
      */
     open_reservations: number;
     /**
-     * USD micros that were spent on the day and not held before. No more than these can pass a limit
+     * USD micros that were spent on the day and not held before, also where the limit was not passed. No more than their sum can pass it
      */
     overspend_micros: {
         /**
@@ -1226,7 +1226,7 @@ export type Limit = {
      */
     released: number;
     /**
-     * Reservations that expired on the day
+     * Reservations that expired on the day. Each may be a call whose cost nobody has told
      */
     expired: number;
 };

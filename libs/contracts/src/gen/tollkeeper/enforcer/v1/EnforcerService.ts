@@ -81,9 +81,11 @@ export interface EnforcerServiceClient extends grpc.Client {
    * Asks whether a call may spend, and holds the amount if it may. A denial is an answer, not an error. Nothing is
    * allowed that is not durable.
    * 
-   * For 24 hours, a repeated `request_id` answers the same reservation, as it is then. With another content, or later,
-   * it is ALREADY_EXISTS (`request_id_reused`). INVALID_ARGUMENT for a plan that is unknown or not active.
-   * RESOURCE_EXHAUSTED when the workspace has too many open reservations. An agent that was never seen is registered.
+   * Make the call only while `reservation.state` is RESERVATION_STATE_HELD: for 24 hours, a repeated request that was
+   * granted answers its reservation as it is then. A request that was denied is decided anew. The `request_id` of a
+   * reservation with another content, or later, is ALREADY_EXISTS (`request_id_reused`). INVALID_ARGUMENT for a plan
+   * that is unknown or not active. RESOURCE_EXHAUSTED when the workspace has too many open reservations. An agent that
+   * was never seen is registered.
    */
   Reserve(argument: _tollkeeper_enforcer_v1_ReserveRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReserveResponse__Output>): grpc.ClientUnaryCall;
   Reserve(argument: _tollkeeper_enforcer_v1_ReserveRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReserveResponse__Output>): grpc.ClientUnaryCall;
@@ -93,9 +95,11 @@ export interface EnforcerServiceClient extends grpc.Client {
    * Asks whether a call may spend, and holds the amount if it may. A denial is an answer, not an error. Nothing is
    * allowed that is not durable.
    * 
-   * For 24 hours, a repeated `request_id` answers the same reservation, as it is then. With another content, or later,
-   * it is ALREADY_EXISTS (`request_id_reused`). INVALID_ARGUMENT for a plan that is unknown or not active.
-   * RESOURCE_EXHAUSTED when the workspace has too many open reservations. An agent that was never seen is registered.
+   * Make the call only while `reservation.state` is RESERVATION_STATE_HELD: for 24 hours, a repeated request that was
+   * granted answers its reservation as it is then. A request that was denied is decided anew. The `request_id` of a
+   * reservation with another content, or later, is ALREADY_EXISTS (`request_id_reused`). INVALID_ARGUMENT for a plan
+   * that is unknown or not active. RESOURCE_EXHAUSTED when the workspace has too many open reservations. An agent that
+   * was never seen is registered.
    */
   reserve(argument: _tollkeeper_enforcer_v1_ReserveRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReserveResponse__Output>): grpc.ClientUnaryCall;
   reserve(argument: _tollkeeper_enforcer_v1_ReserveRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReserveResponse__Output>): grpc.ClientUnaryCall;
@@ -106,8 +110,9 @@ export interface EnforcerServiceClient extends grpc.Client {
    * Says what the call has cost. It is never refused for its amount, nor made smaller: the money is spent. The spend is
    * in the event log before the answer, as a `spend.settled` event. A reservation that has expired can be settled too.
    * 
-   * Settling again with the same `settlement_id` changes nothing; with another one, or when the reservation was
-   * released, it is ALREADY_EXISTS (`conflict`).
+   * Settling again with the same `settlement_id` changes nothing: the first amount stays. With another one, or when the
+   * reservation was released, it is ALREADY_EXISTS (`conflict`), and NOT_FOUND when it is unknown or older than three
+   * days. What was spent all the same is reported as a `spend.settled` event.
    */
   Settle(argument: _tollkeeper_enforcer_v1_SettleRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_SettleResponse__Output>): grpc.ClientUnaryCall;
   Settle(argument: _tollkeeper_enforcer_v1_SettleRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_SettleResponse__Output>): grpc.ClientUnaryCall;
@@ -117,8 +122,9 @@ export interface EnforcerServiceClient extends grpc.Client {
    * Says what the call has cost. It is never refused for its amount, nor made smaller: the money is spent. The spend is
    * in the event log before the answer, as a `spend.settled` event. A reservation that has expired can be settled too.
    * 
-   * Settling again with the same `settlement_id` changes nothing; with another one, or when the reservation was
-   * released, it is ALREADY_EXISTS (`conflict`).
+   * Settling again with the same `settlement_id` changes nothing: the first amount stays. With another one, or when the
+   * reservation was released, it is ALREADY_EXISTS (`conflict`), and NOT_FOUND when it is unknown or older than three
+   * days. What was spent all the same is reported as a `spend.settled` event.
    */
   settle(argument: _tollkeeper_enforcer_v1_SettleRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_SettleResponse__Output>): grpc.ClientUnaryCall;
   settle(argument: _tollkeeper_enforcer_v1_SettleRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_SettleResponse__Output>): grpc.ClientUnaryCall;
@@ -164,9 +170,11 @@ export interface EnforcerServiceHandlers extends grpc.UntypedServiceImplementati
    * Asks whether a call may spend, and holds the amount if it may. A denial is an answer, not an error. Nothing is
    * allowed that is not durable.
    * 
-   * For 24 hours, a repeated `request_id` answers the same reservation, as it is then. With another content, or later,
-   * it is ALREADY_EXISTS (`request_id_reused`). INVALID_ARGUMENT for a plan that is unknown or not active.
-   * RESOURCE_EXHAUSTED when the workspace has too many open reservations. An agent that was never seen is registered.
+   * Make the call only while `reservation.state` is RESERVATION_STATE_HELD: for 24 hours, a repeated request that was
+   * granted answers its reservation as it is then. A request that was denied is decided anew. The `request_id` of a
+   * reservation with another content, or later, is ALREADY_EXISTS (`request_id_reused`). INVALID_ARGUMENT for a plan
+   * that is unknown or not active. RESOURCE_EXHAUSTED when the workspace has too many open reservations. An agent that
+   * was never seen is registered.
    */
   Reserve: grpc.handleUnaryCall<_tollkeeper_enforcer_v1_ReserveRequest__Output, _tollkeeper_enforcer_v1_ReserveResponse>;
   
@@ -174,8 +182,9 @@ export interface EnforcerServiceHandlers extends grpc.UntypedServiceImplementati
    * Says what the call has cost. It is never refused for its amount, nor made smaller: the money is spent. The spend is
    * in the event log before the answer, as a `spend.settled` event. A reservation that has expired can be settled too.
    * 
-   * Settling again with the same `settlement_id` changes nothing; with another one, or when the reservation was
-   * released, it is ALREADY_EXISTS (`conflict`).
+   * Settling again with the same `settlement_id` changes nothing: the first amount stays. With another one, or when the
+   * reservation was released, it is ALREADY_EXISTS (`conflict`), and NOT_FOUND when it is unknown or older than three
+   * days. What was spent all the same is reported as a `spend.settled` event.
    */
   Settle: grpc.handleUnaryCall<_tollkeeper_enforcer_v1_SettleRequest__Output, _tollkeeper_enforcer_v1_SettleResponse>;
   
