@@ -1,7 +1,9 @@
 import type { Metrics } from '@tollkeeper/runtime';
 import type { Op } from '../domain/journal.ts';
 import type { Ledger } from '../domain/ledger.ts';
-import type { OverspendCause } from '../domain/limit.ts';
+import { OVERSPEND_CAUSES, type OverspendCause } from '../domain/limit.ts';
+
+type Unreadable = 'snapshot' | 'entry';
 
 /** What the work on ledgers tells of itself. */
 export interface LedgerMetrics {
@@ -11,7 +13,7 @@ export interface LedgerMetrics {
   /** An op that this replica has written, before it is applied. */
   committed(ledger: Ledger, op: Op): void;
   /** A snapshot or an entry of a journal that this version cannot read. */
-  unreadable(what: 'snapshot' | 'entry'): void;
+  unreadable(what: Unreadable): void;
 }
 
 export function createLedgerMetrics(metrics: Metrics): LedgerMetrics {
@@ -38,6 +40,10 @@ export function createLedgerMetrics(metrics: Metrics): LedgerMetrics {
     help: 'Snapshots, and entries of journals, that this version could not read, at each try',
     labelNames: ['what'],
   });
+
+  // Prometheus sees the first of them only if it has seen 0 before.
+  for (const cause of OVERSPEND_CAUSES) overspend.inc({ cause }, 0);
+  for (const what of ['snapshot', 'entry'] satisfies Unreadable[]) unreadable.inc({ what }, 0);
 
   return {
     turnEnded: (ms) => turns.observe(ms / 1000),
