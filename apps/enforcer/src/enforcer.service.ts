@@ -13,6 +13,7 @@ import { connectMongo, explainOutage } from '@tollkeeper/mongo';
 import {
   assembleService,
   type Component,
+  createSparingWarner,
   inBackground,
   type Logger,
   type Metrics,
@@ -35,7 +36,6 @@ import { createLimitRoutes } from './http/limit.routes.ts';
 import { createReservationRoutes } from './http/reservation.routes.ts';
 import { createKeyAccess } from './key.access.ts';
 import { createLedgers } from './ledger/ledgers.ts';
-import { createSparingWarner } from './clients/sparing.warner.ts';
 import { createJournalStore } from './store/journal.store.ts';
 import { createSnapshotStore } from './store/snapshot.store.ts';
 
@@ -74,6 +74,7 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
     ...createTimezoneSource(identity, logger),
     metrics,
     clock,
+    now,
     logger,
   });
   const common = { submit: ledgers.submit, append: createAppend(eventLog, clock), limits: limitSource, clock };
@@ -84,7 +85,7 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
     agents: createAgentRegistrar({ identity, logger, now }),
   });
   const limits = createLimits({ ...common, grants: journal });
-  const thresholds = createThresholdTeller({ ...common, logger });
+  const thresholds = createThresholdTeller({ ...common, logger, now });
   const consumer = createGatewayEventsConsumer({
     ...common,
     thresholds,

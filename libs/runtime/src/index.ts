@@ -10,6 +10,7 @@ export * from './ops-server.ts';
 export * from './process.ts';
 export * from './secret-file.ts';
 export * from './service.ts';
+export * from './sparing.warner.ts';
 export {
   activeTrace,
   endingSpans,

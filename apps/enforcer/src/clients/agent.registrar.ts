@@ -2,10 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { IdentityServiceDefinition } from '@tollkeeper/contracts';
 import type { GrpcClient } from '@tollkeeper/grpc';
 import type { TenantId } from '@tollkeeper/kernel';
-import type { Logger } from '@tollkeeper/runtime';
+import { createSparingWarner, type Logger } from '@tollkeeper/runtime';
 import { LRUCache } from 'lru-cache';
 import type { AgentRegistrar } from '../domain/peers.ts';
-import { createSparingWarner } from './sparing.warner.ts';
 
 /** Most ids in one RPC (identity.proto). */
 const MAX_AGENTS = 1000;

@@ -1,11 +1,10 @@
 import type { BudgetsServiceDefinition } from '@tollkeeper/contracts';
 import type { GrpcClient } from '@tollkeeper/grpc';
 import { AppError, type TenantId } from '@tollkeeper/kernel';
-import type { Logger, Metrics } from '@tollkeeper/runtime';
+import { createSparingWarner, type Logger, type Metrics } from '@tollkeeper/runtime';
 import { LRUCache } from 'lru-cache';
 import type { Limit, Scope } from '../domain/limit.ts';
 import type { LimitSource } from '../domain/peers.ts';
-import { createSparingWarner } from './sparing.warner.ts';
 
 /** How long an answer is used, from the question on. With the deadline, a changed budget counts within 2 s. */
 const FRESH_MS = 1500;

@@ -1,5 +1,5 @@
 import type { Clock, TenantId } from '@tollkeeper/kernel';
-import type { Component, Logger } from '@tollkeeper/runtime';
+import { type Component, createSparingWarner, type Logger } from '@tollkeeper/runtime';
 import { thresholdReached } from '../domain/enforcement.events.ts';
 import type { Posting } from '../domain/journal.ts';
 import type { Limit } from '../domain/limit.ts';
@@ -15,9 +15,11 @@ const MAX_WAITING = 100_000;
 export interface ThresholdTellerDeps {
   submit: Submit;
   append: AppendEvents;
-  limits: LimitSource;
+  limits: Pick<LimitSource, 'of'>;
   clock: Clock;
   logger: Logger;
+  /** A monotonic clock in milliseconds. */
+  now: () => number;
 }
 
 /** Tells of the limits that spend has reached. */
@@ -30,11 +32,18 @@ export interface ThresholdTeller extends Component {
 }
 
 export function createThresholdTeller(deps: ThresholdTellerDeps): ThresholdTeller {
-  const { submit, append, limits, clock, logger } = deps;
+  const { submit, append, limits, clock, logger, now } = deps;
   /** By workspace, and by what it says. */
   const waiting = new Map<TenantId, Map<string, Posting>>();
   let waitingCount = 0;
   let timer: NodeJS.Timeout | undefined;
+  // Every workspace that waits is looked at again and again.
+  const warnOfLimits = createSparingWarner(logger, now, 'people are told of reached limits once budgets answers');
+  const warnOfFailure = createSparingWarner(
+    logger,
+    now,
+    'people could not be told of reached limits; it is tried again',
+  );
 
   /** Null while nobody knows the limits. */
   async function limitsOf(tenantId: TenantId, postings: readonly Posting[]): Promise<Limit[] | null> {
@@ -43,9 +52,7 @@ export function createThresholdTeller(deps: ThresholdTellerDeps): ThresholdTelle
     try {
       return await limits.of(tenantId, { agentIds, planKeys });
     } catch (err) {
-      if (!waiting.has(tenantId)) {
-        logger.warn({ err, tenant_id: tenantId }, 'people are told of the limits of a workspace once budgets answers');
-      }
+      warnOfLimits({ err, tenant_id: tenantId });
       return null;
     }
   }
@@ -80,10 +87,7 @@ export function createThresholdTeller(deps: ThresholdTellerDeps): ThresholdTelle
       waiting.delete(tenantId);
       waitingCount -= postings.size;
       await tellOf(tenantId, [...postings.values()]).catch((err: unknown) => {
-        logger.warn(
-          { err, tenant_id: tenantId },
-          'people could not be told of the limits of a workspace; it is tried again',
-        );
+        warnOfFailure({ err, tenant_id: tenantId });
         wait(tenantId, [...postings.values()]);
       });
     }

@@ -1,5 +1,5 @@
 import type { TenantId } from '@tollkeeper/kernel';
-import type { Component, Metrics } from '@tollkeeper/runtime';
+import { type Component, createSparingWarner, type Metrics } from '@tollkeeper/runtime';
 import type { Submit } from '../domain/reservation.use-cases.ts';
 import { createLedgerMetrics } from './ledger.metrics.ts';
 import { createWorkspaceLedger, type WorkspaceLedger, type WorkspaceLedgerDeps } from './workspace.ledger.ts';
@@ -18,11 +18,15 @@ export interface Ledgers extends Component {
   submit: Submit;
 }
 
-export function createLedgers({
-  metrics,
-  ...deps
-}: Omit<WorkspaceLedgerDeps, 'metrics'> & { metrics: Metrics }): Ledgers {
+export interface LedgersDeps extends Omit<WorkspaceLedgerDeps, 'metrics'> {
+  metrics: Metrics;
+  /** A monotonic clock in milliseconds. */
+  now: () => number;
+}
+
+export function createLedgers({ metrics, now, ...deps }: LedgersDeps): Ledgers {
   const { clock, logger } = deps;
+  const warn = createSparingWarner(logger, now, 'the holds of a workspace could not be looked through');
   const ledgerDeps = { ...deps, metrics: createLedgerMetrics(metrics) };
   /** In the order of their last use. */
   const loaded = new Map<TenantId, { ledger: WorkspaceLedger; usedAt: number }>();
@@ -60,7 +64,7 @@ export function createLedgers({
       // It may have been asked meanwhile. Another ledger of the workspace would only lose races against this one.
       if (ledger.isIdle) loaded.delete(tenantId);
     } catch (err) {
-      logger.warn({ err, tenant_id: tenantId }, 'the holds of a workspace could not be looked through');
+      warn({ err, tenant_id: tenantId });
     }
   }
 

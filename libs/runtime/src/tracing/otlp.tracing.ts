@@ -15,6 +15,7 @@ import {
   TracerProvider,
 } from '@opentelemetry/sdk-trace';
 import type { Logger } from '../logger.ts';
+import { createSparingWarner } from '../sparing.warner.ts';
 import type { Tracing } from './tracing.component.ts';
 import type { TracingConfig } from '../config-fields.ts';
 
@@ -24,7 +25,6 @@ const MAX_BATCH = 512;
 const EXPORT_TIMEOUT_MS = 10_000;
 /** What waits at a stop gets this long to be sent. */
 const STOP_TIMEOUT_MS = 3_000;
-const COMPLAIN_EVERY_MS = 60_000;
 
 export interface OtlpTracingDeps {
   endpoint: string;
@@ -116,16 +116,15 @@ function samplerOf({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: ratio }
 type Report = (result: ExportResult, spans: number) => void;
 
 function createReport(logger: Logger, onExported: OtlpTracingDeps['onExported']): Report {
-  let complainedAt = -Infinity;
+  const warn = createSparingWarner(
+    logger,
+    () => performance.now(),
+    'spans could not be exported and are lost; nothing else is affected. Check that OTEL_EXPORTER_OTLP_ENDPOINT ' +
+      'takes OTLP over HTTP (port 4318 of a collector, not 4317) and that OTEL_EXPORTER_OTLP_HEADERS are what it asks for',
+  );
   return ({ code, error }, spans) => {
     onExported(code === ExportResultCode.SUCCESS ? 'exported' : 'failed', spans);
-    if (code === ExportResultCode.SUCCESS || performance.now() - complainedAt < COMPLAIN_EVERY_MS) return;
-    complainedAt = performance.now();
-    logger.warn(
-      { reason: reasonOf(error), spans },
-      'spans could not be exported and are lost; nothing else is affected. Check that OTEL_EXPORTER_OTLP_ENDPOINT ' +
-        'takes OTLP over HTTP (port 4318 of a collector, not 4317) and that OTEL_EXPORTER_OTLP_HEADERS are what it asks for',
-    );
+    if (code !== ExportResultCode.SUCCESS) warn({ reason: reasonOf(error), spans });
   };
 }
 

@@ -1,10 +1,10 @@
-import type { TenantId } from '@tollkeeper/kernel';
-import type { Logger } from '@tollkeeper/runtime';
+import type { LogFields } from './log.fields.ts';
+import type { Logger } from './logger.ts';
 
 const EVERY_MS = 60_000;
 
 /** Logs at most once a minute, because what is wrong is wrong for every call. */
-export type SparingWarner = (fields: { err?: unknown; tenant_id?: TenantId }) => void;
+export type SparingWarner = (fields: LogFields) => void;
 
 /** `now` is a monotonic clock in milliseconds. */
 export function createSparingWarner(logger: Logger, now: () => number, message: string): SparingWarner {

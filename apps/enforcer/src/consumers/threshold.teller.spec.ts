@@ -1,0 +1,39 @@
+import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
+import { AppError, type TenantId } from '@tollkeeper/kernel';
+import { testLogger } from '@tollkeeper/testing';
+import type { Posting } from '../domain/journal.ts';
+import { createThresholdTeller } from './threshold.teller.ts';
+
+const WORKSPACES = Array.from({ length: 20 }, (_, i) => `ws_${i}` as TenantId);
+const POSTING: Posting = { day: 0, agentId: 'planner', planKey: null };
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+it('says once a minute that budgets is away, however many workspaces wait for it', async () => {
+  const { logger, lines } = testLogger();
+  let asked = 0;
+  const teller = createThresholdTeller({
+    submit: () => Promise.reject(new Error('nothing is to be found without the limits')),
+    append: () => Promise.reject(new Error('nothing is to be told without the limits')),
+    limits: {
+      of() {
+        asked += 1;
+        return Promise.reject(new AppError('service_unavailable', 'Budgets is away.'));
+      },
+    },
+    clock: () => Date.now(),
+    logger,
+    now: () => performance.now(),
+  });
+  await teller.start();
+  for (const tenantId of WORKSPACES) await teller.tellOf(tenantId, [POSTING]);
+  await jest.advanceTimersByTimeAsync(119_000);
+  await teller.stop();
+
+  expect(asked).toBeGreaterThan(WORKSPACES.length * 50);
+  expect(lines().map(({ level, tenant_id }) => [level, tenant_id])).toEqual([
+    ['warn', 'ws_0'],
+    ['warn', expect.any(String)],
+  ]);
+});
