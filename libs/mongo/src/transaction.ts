@@ -40,21 +40,30 @@ export class ContendedTransaction extends Error {
  *
  * A transient failure (a write conflict, a new primary) runs `work` again, for up to `retryForMs`, so `work` must have
  * no effect outside the session. Any other rejection aborts the transaction and is passed on, a duplicate key included.
- * With `retryForMs`, rejects with {@link ContendedTransaction} when that time was not enough and the server answers. A
- * conflict with a transaction that a killed process has left open ends after a few seconds.
+ * With `retryForMs`, rejects with {@link ContendedTransaction} when that time was not enough and the server answers. An
+ * outage aborts transactions too, so the time begins anew after it. A conflict with a transaction that a killed process
+ * has left open ends after a few seconds.
  */
 export function withTransaction<T>(
   connection: Connection,
   work: (session: ClientSession) => Promise<T>,
   { retryForMs = Infinity }: TransactionOptions = {},
 ): Promise<T> {
-  const startedAt = performance.now();
+  const client = connection.getClient();
+  const outages = outagesOf(client);
+  let signsBefore = outages.signs;
+  /** Of the first attempt, or of the first one after an outage. */
+  let startedAt = performance.now();
   let lookAt = startedAt + SUSPICIOUS_MS;
-  /** The error of the attempt before; undefined if that one failed at its commit. */
-  let failure: unknown;
+  /** The error of the attempt before; undefined if that one failed at its commit, null without one. */
+  let failure: unknown = null;
 
   const attempt = async (session: ClientSession): Promise<T> => {
     const now = performance.now();
+    if (outages.signs !== signsBefore) {
+      signsBefore = outages.signs;
+      startedAt = now;
+    }
     if (now - startedAt > retryForMs && isAborted(failure)) throw new ContendedTransaction(now - startedAt, failure);
     failure = undefined;
     if (now > lookAt) {
@@ -69,13 +78,35 @@ export function withTransaction<T>(
       throw error;
     }
   };
-  return connection.getClient().withSession((session) =>
+  return client.withSession((session) =>
     session.withTransaction(attempt, {
       readConcern: { level: 'snapshot' },
       writeConcern: { w: 'majority', journal: true },
       readPreference: 'primary',
     }),
   );
+}
+
+interface Outages {
+  /** Signs of one so far: a primary that stepped down, or a connection that broke. */
+  readonly signs: number;
+}
+
+const knownOutages = new WeakMap<mongo.MongoClient, Outages>();
+
+function outagesOf(client: mongo.MongoClient): Outages {
+  const known = knownOutages.get(client);
+  if (known !== undefined) return known;
+  const made = { signs: 0 };
+  knownOutages.set(client, made);
+  client.on('serverDescriptionChanged', ({ previousDescription, newDescription }) => {
+    if (previousDescription.isWritable && !newDescription.isWritable) made.signs += 1;
+  });
+  // A primary that is back at once may not be missed by the driver, but its connections are.
+  client.on('connectionClosed', ({ reason }) => {
+    if (reason === 'error' || reason === 'stale') made.signs += 1;
+  });
+  return made;
 }
 
 function isAborted(failure: unknown): boolean {
