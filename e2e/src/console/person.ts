@@ -43,6 +43,12 @@ export function rowOf(page: Page, text: string) {
   return page.getByRole('row').filter({ hasText: text });
 }
 
+/** Takes back what a toast says; there may be others. */
+export async function undo(page: Page, message: string): Promise<void> {
+  const toast = page.getByRole('status').locator('div', { hasText: message });
+  await toast.getByRole('button', { name: 'Undo' }).click();
+}
+
 /** Gives the browser the session of somebody who has logged in elsewhere. */
 export async function beLoggedIn(page: Page, { cookie }: ApiClient, baseUrl: string): Promise<void> {
   const [name = '', value = ''] = (cookie ?? '').split('=');

@@ -1,11 +1,17 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '@tollkeeper/testing';
 import { LOOKS } from '../../browser.ts';
-import { rowOf, tabTo } from '../../console/person.ts';
+import { rowOf, tabTo, undo } from '../../console/person.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import type { Stage } from '../../deployment.ts';
 import { budgetBlocked, spendSettled } from '../../events.ts';
 import { newWorkspace, postEvents } from '../../workspace.ts';
+
+interface StoredChannel {
+  name: string;
+  enabled: boolean;
+  config: { signing_secret_set: boolean };
+}
 
 export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof useWorkspaceInBrowser>): void {
   describe.each(LOOKS)('alerting, at $size size and $theme', (look) => {
@@ -103,13 +109,46 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
       await rowOf(page, rule).getByText('$12.50 or more spent').waitFor();
       await rowOf(page, rule).getByRole('button', { name: 'Pause' }).click();
       await rowOf(page, rule).getByText('Paused').waitFor();
-      await page.getByRole('button', { name: 'Undo' }).click();
+      await undo(page, 'is paused');
       await rowOf(page, rule).getByText('Watching').waitFor();
       await rowOf(page, rule)
         .getByRole('button', { name: /^Delete/ })
         .click();
       await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
       await rowOf(page, rule).waitFor({ state: 'detached' });
+    });
+
+    it('of a channel is renamed without its secret, turned off with a way back, and deleted with a warning', async () => {
+      const before = `Room ${look.size}`;
+      const name = `Hall ${look.size}`;
+      const stored = async () => {
+        const path = console.workspace().path('/alerts/channels');
+        const { items } = await console.owner().expect<{ items: StoredChannel[] }>({ path });
+        return items
+          .filter((each) => each.name === name)
+          .map(({ enabled, config }) => ({ enabled, signed: config.signing_secret_set }));
+      };
+      const { page } = await console.open(look, '/channels');
+      await page.getByRole('button', { name: before, exact: true }).click();
+      const form = page.getByRole('dialog', { name: `Edit ${before}` });
+      await form.getByLabel('Name').fill(name);
+      await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
+      await page.getByText(`The channel ${name} is saved.`).waitFor();
+      const row = rowOf(page, name);
+      await row.getByRole('button', { name: 'Turn off' }).click();
+      await row.getByText('Off', { exact: true }).waitFor();
+      expect(await stored()).toEqual([{ enabled: false, signed: true }]);
+      await undo(page, `${name} is off: it is told nothing.`);
+      await page.getByText(`${name} is on.`).waitFor();
+      await row.getByText('On', { exact: true }).waitFor();
+      expect(await stored()).toEqual([{ enabled: true, signed: true }]);
+      await row.getByRole('button', { name: /^Delete/ }).click();
+      const warning = page.getByRole('dialog', { name: `Delete the channel ${name}` });
+      await warning.getByText('Rules that name it tell it no longer.').waitFor();
+      await warning.getByRole('button', { name: 'Delete' }).click();
+      await page.getByText(`The channel ${name} is deleted.`).waitFor();
+      await row.waitFor({ state: 'detached' });
+      expect(await stored()).toEqual([]);
     });
   });
 

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { eventually } from '@tollkeeper/testing';
 import { LOOKS } from '../../browser.ts';
-import { rowOf } from '../../console/person.ts';
+import { rowOf, undo } from '../../console/person.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import type { Stage } from '../../deployment.ts';
 import { spendSettled } from '../../events.ts';
@@ -150,6 +150,34 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await expectFit();
       await warning.getByRole('button', { name: 'Delete' }).click();
       await row.waitFor({ state: 'detached' });
+    });
+
+    it('of each of two plans is deactivated, and each is taken back by itself', async () => {
+      const workspace = await newWorkspace(console.owner());
+      const plans = `/api/v1/workspaces/${workspace.id}/budgets/plans`;
+      for (const name of ['Research', 'Support']) {
+        const body = { plan_key: name.toLowerCase(), display_name: name, daily_budget_usd_micros: 3_000_000 };
+        await console.owner().expect({ method: 'POST', path: plans, body, status: 201 });
+      }
+      const active = async () => {
+        type Plans = { items: { plan_key: string; is_active: boolean }[] };
+        const { items } = await console.owner().expect<Plans>({ path: plans });
+        return items.filter(({ is_active }) => is_active).map(({ plan_key }) => plan_key);
+      };
+      const { page } = await console.open(look, '');
+      await page.goto(`/w/${workspace.slug}/budgets`);
+      await rowOf(page, 'research').getByRole('button', { name: 'Deactivate' }).click();
+      await rowOf(page, 'support').getByRole('button', { name: 'Deactivate' }).click();
+      await rowOf(page, 'research').getByText('Not active').waitFor();
+      await rowOf(page, 'support').getByText('Not active').waitFor();
+      expect(await active()).toEqual([]);
+      await undo(page, 'Research is not active');
+      await page.getByText('Research is active.').waitFor();
+      await rowOf(page, 'research').getByText('Active', { exact: true }).waitFor();
+      expect(await active()).toEqual(['research']);
+      await undo(page, 'Support is not active');
+      await rowOf(page, 'support').getByText('Active', { exact: true }).waitFor();
+      expect(await active()).toEqual(['research', 'support']);
     });
 
     it('shows on the limits what is held; an owner gives a hold back', async () => {

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { LOOKS } from '../../browser.ts';
-import { rowOf } from '../../console/person.ts';
+import { rowOf, undo } from '../../console/person.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import { rememberSecret } from '../../secrets.ts';
 import { newWorkspace } from '../../workspace.ts';
@@ -59,6 +59,49 @@ export function describeConsolePeople(console: ReturnType<typeof useWorkspaceInB
         .click();
       await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
       await rowOf(page, email).waitFor({ state: 'detached' });
+    });
+
+    it('a role is taken back from the toast, also one that was confirmed, and from another page', async () => {
+      const email = `undo-${look.size}@people.example.com`;
+      const name = `undo-${look.size}`;
+      const path = console.workspace().path('/members');
+      const body = { email, role: 'admin' };
+      await console.owner().expect({ method: 'POST', path, body, status: 201 });
+      const stored = async () => {
+        const { items } = await console.owner().expect<{ items: { email: string; role: string }[] }>({ path });
+        return items.find((each) => each.email === email)?.role;
+      };
+      const { page } = await console.open(look, '/members');
+      const role = rowOf(page, email).getByRole('combobox', { name: `Role of ${name}` });
+      await role.selectOption('member');
+      await undo(page, `${name} is member now.`);
+      await page.getByText(`${name} is admin now.`).waitFor();
+      expect(await stored()).toBe('admin');
+
+      await page.reload();
+      await role.selectOption('owner');
+      const warning = page.getByRole('dialog', { name: `Make ${name} owner` });
+      await warning.getByText('They see and change more from now on.').waitFor();
+      await warning.getByRole('button', { name: 'Cancel' }).click();
+      expect([await role.inputValue(), await stored()]).toEqual(['admin', 'admin']);
+      await role.selectOption('owner');
+      await warning.getByRole('button', { name: 'Give the role' }).click();
+      await page.getByText(`${name} is owner now.`).waitFor();
+      expect(await stored()).toBe('owner');
+      await undo(page, `${name} is owner now.`);
+      await page.getByText(`${name} is admin now.`).waitFor();
+      expect([await role.inputValue(), await stored()]).toEqual(['admin', 'admin']);
+      // What was taken back is given again in the same way.
+      await undo(page, `${name} is admin now.`);
+      await page.getByText(`${name} is owner now.`).waitFor();
+      expect(await stored()).toBe('owner');
+
+      if (look.size === 'phone') await page.getByRole('button', { name: 'Menu' }).click();
+      await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Keys' }).click();
+      await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
+      await undo(page, `${name} is owner now.`);
+      await page.getByText(`${name} is admin now.`).waitFor();
+      expect(await stored()).toBe('admin');
     });
 
     it('the name and the zone of the workspace are changed, and a zone that is none is refused', async () => {

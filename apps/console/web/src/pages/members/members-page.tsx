@@ -40,15 +40,14 @@ function MemberTable() {
   const setRole = useChange('PATCH /api/v1/members/{user_id}', READS);
   const remove = useChange('DELETE /api/v1/members/{user_id}', READS);
 
-  function changeRole({ user_id, name, role: before }: Api.Member, role: Api.WorkspaceRole): void {
-    setRole.mutate(
-      { path: { user_id }, body: { role } },
-      {
-        onSuccess: (member) =>
-          toast(words.changed(name, text.common.roles[role]), { undo: () => changeRole(member, before) }),
-        onError: (error) => toast(explain(error).message, { tone: 'bad' }),
-      },
-    );
+  async function giveRole({ user_id, name, role: before }: Api.Member, role: Api.WorkspaceRole): Promise<void> {
+    // As a promise: it is answered after the page is left, too.
+    const member = await setRole.mutateAsync({ path: { user_id }, body: { role } });
+    toast(words.changed(name, text.common.roles[role]), { undo: () => changeRole(member, before) });
+  }
+
+  function changeRole(member: Api.Member, role: Api.WorkspaceRole): void {
+    giveRole(member, role).catch((error: unknown) => toast(explain(error).message, { tone: 'bad' }));
   }
 
   const columns: Column<Api.Member>[] = [
@@ -108,13 +107,7 @@ function MemberTable() {
               title={words.raiseTitle(raising.member.name, text.common.roles[raising.role])}
               action={words.raise}
               onClose={() => setRaising(null)}
-              onConfirm={async () => {
-                const { member, role } = raising;
-                await setRole.mutateAsync({ path: { user_id: member.user_id }, body: { role } });
-                toast(words.changed(member.name, text.common.roles[role]), {
-                  undo: () => changeRole(member, member.role),
-                });
-              }}
+              onConfirm={() => giveRole(raising.member, raising.role)}
             >
               {words.raiseText}
             </Confirm>
