@@ -1,5 +1,5 @@
 import type { PostEventsData, PostEventsResponse } from './gen/types.gen.ts';
-import { pause, type Send, withField } from './http.transport.ts';
+import { pause, requireTimes, type Send, withField } from './http.transport.ts';
 import { TollkeeperError, TollkeeperUnavailable } from './tollkeeper.error.ts';
 
 /** An event as it is sent. */
@@ -45,6 +45,7 @@ interface Lot {
 
 export function createEventReporter(send: Send, ownSource: string, options: ReporterOptions): EventReporter {
   const { lingerMs, maxQueued, timeoutMs } = options;
+  requireTimes({ 'reporting.lingerMs': lingerMs, 'reporting.timeoutMs': timeoutMs });
   const waiting: Lot[] = [];
   const pending = new Set<Promise<void>>();
   const givenUp = new AbortController();
@@ -106,8 +107,7 @@ export function createEventReporter(send: Send, ownSource: string, options: Repo
     const request = { method: 'POST', path: '/api/v1/events', body, contentType } as const;
     const timing = { timeoutMs: Math.max(deadline - performance.now(), 0), signal: givenUp.signal };
     try {
-      const answer = await send({ ...request, ...timing, repeatable: true, patient: true });
-      withField<PostEventsResponse>(answer, 'accepted');
+      withField<PostEventsResponse>(await send({ ...request, ...timing, repeatable: true, patient: true }), 'accepted');
       for (const lot of lots) lot.resolve();
     } catch (error) {
       const refused = error instanceof TollkeeperError && (error.status === 400 || error.status === 413);

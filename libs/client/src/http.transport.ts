@@ -35,6 +35,8 @@ const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 const MAX_ATTEMPT_MS = 10_000;
 const FIRST_DELAY_MS = 50;
 const MAX_DELAY_MS = 5_000;
+/** Longest time of a timer. One of more fires at once. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export function createTransport(options: TransportOptions): Send {
   const base = parseBase(options.url);
@@ -50,9 +52,8 @@ export function createTransport(options: TransportOptions): Send {
       return await within({ timeoutMs, signal }, late, async (stop) => {
         const headers = { accept: 'application/json', ...options.headers };
         const response = await fetch(`${base}${path}`, {
-          ...{ method, redirect: 'manual', signal: stop, cache: 'no-store' },
+          ...{ method, body: body ?? null, redirect: 'manual', signal: stop, cache: 'no-store' },
           headers: body === undefined ? headers : { ...headers, 'content-type': contentType },
-          ...(body !== undefined && { body }),
         });
         return understand(response, await readText(response), redact);
       });
@@ -88,19 +89,22 @@ export function createTransport(options: TransportOptions): Send {
   };
 }
 
+/** Throws for an option that is no time to wait for. */
+export function requireTimes(options: Record<string, number>): void {
+  const wrong = Object.keys(options).find((name) => !(options[name]! >= 0 && options[name]! <= MAX_TIMER_MS));
+  if (wrong !== undefined) throw new TypeError(`${wrong} must be 0 to ${MAX_TIMER_MS} milliseconds`);
+}
+
 function mayPass(error: TollkeeperError, patient: boolean): boolean {
   return error instanceof TollkeeperUnavailable || (patient && error.status === 429);
 }
 
 /** Throws without the address: it may hold a password. */
 function parseBase(text: string): string {
-  let url: URL;
-  try {
-    url = new URL(text);
-  } catch {
+  if (!URL.canParse(text)) {
     throw new TypeError('url must be an http:// or https:// address, such as https://tollkeeper.example.com');
   }
-  const { protocol, username, password, search, hash, origin, pathname } = url;
+  const { protocol, username, password, search, hash, origin, pathname } = new URL(text);
   if (!/^https?:$/.test(protocol) || `${username}${password}${search}${hash}` !== '') {
     throw new TypeError('url must be an http:// or https:// address without user, password, query and fragment');
   }
@@ -129,9 +133,8 @@ async function readText(response: Response): Promise<string | null> {
 /** The answer, if it has the field. Something in between may answer 2xx in place of Tollkeeper. */
 export function withField<T>(answer: unknown, field: keyof T & string): T {
   if (typeof answer === 'object' && answer !== null && field in answer) return answer as T;
-  throw new TollkeeperError(`The answer has no ${field}, so it is not Tollkeeper's. Check the url.`, {
-    code: 'invalid_answer',
-  });
+  const message = `The answer has no ${field}, so it is not Tollkeeper's. Check the url.`;
+  throw new TollkeeperError(message, { code: 'invalid_answer' });
 }
 
 function understand(response: Response, text: string | null, redact: (text: string) => string): unknown {
@@ -143,7 +146,7 @@ function understand(response: Response, text: string | null, redact: (text: stri
   const common = {
     status,
     requestId: typeof request_id === 'string' ? request_id : header && redact(header),
-    retryAfterMs: retryAfterMs(headers.get('retry-after')),
+    retryAfterMs: retryAfterMs(headers.get('retry-after') ?? ''),
     details: Array.isArray(details) ? (details as { path: string; message: string }[]) : [],
   };
   const message = typeof error === 'string' ? error : `Tollkeeper answered ${status}`;
@@ -170,8 +173,7 @@ function parseJson(text: string): object | null | undefined {
 }
 
 /** Seconds or an HTTP date (RFC 9110 §10.2.3). */
-function retryAfterMs(text: string | null): number | null {
-  if (text === null) return null;
+function retryAfterMs(text: string): number | null {
   if (/^\d{1,6}$/.test(text)) return Number(text) * 1_000;
   const date = Date.parse(text);
   return Number.isNaN(date) ? null : Math.max(0, date - Date.now());

@@ -1,5 +1,5 @@
 import type { Operations } from './gen/operations.gen.ts';
-import { createTransport, type Fetch } from './http.transport.ts';
+import { createTransport, type Fetch, requireTimes } from './http.transport.ts';
 
 export interface ManagementApiOptions {
   url: string;
@@ -43,6 +43,7 @@ export function createManagementApi(options: ManagementApiOptions): ManagementAp
   if (session !== undefined && !COOKIE.test(session)) {
     throw new TypeError('session must be the value of the cookie gw_session');
   }
+  requireTimes({ timeoutMs });
   const headers: Record<string, string> = {
     ...(session !== undefined && { cookie: `gw_session=${session}` }),
     ...(workspace !== undefined && { 'x-workspace': workspace }),

@@ -1,7 +1,7 @@
 import { createEventReporter, type EventReporter, type ReportedEvent, type ReporterOptions } from './event.reporter.ts';
 import type { BudgetDenial, LimitStatus, ReserveData, ReserveResponse, Reservation } from './gen/types.gen.ts';
 import type { SettleReservationData } from './gen/types.gen.ts';
-import { createTransport, type Fetch, withField } from './http.transport.ts';
+import { createTransport, type Fetch, requireTimes, withField } from './http.transport.ts';
 import { TollkeeperUnavailable, unavailable } from './tollkeeper.error.ts';
 import { within } from './within.ts';
 
@@ -82,7 +82,7 @@ export interface Tollkeeper extends EventReporter {
   reserve(request: ReserveOptions): Promise<AllowedCall | DeniedCall>;
 }
 
-type Timing = CallOptions & { timeoutMs: number; patient: boolean };
+type Timing = CallOptions & { timeoutMs: number; patient?: boolean };
 
 const RESERVATIONS = '/api/v1/reservations';
 const STILL_REPORTED = 'Tollkeeper did not take the spend in time. It is still being reported.';
@@ -92,14 +92,14 @@ const KEY = /^[A-Za-z0-9._~+/-]+=*$/;
 export function createTollkeeper(options: TollkeeperOptions): Tollkeeper {
   const { url, key, onUnavailable = 'deny', timeoutMs = 1_500, settleTimeoutMs = 10_000, fetch } = options;
   if (!KEY.test(key)) throw new TypeError('key must be a workspace key: ws_live_…');
+  requireTimes({ timeoutMs, settleTimeoutMs });
   const send = createTransport({ url, fetch, headers: { authorization: `Bearer ${key}` }, secret: key });
   const source = options.source ?? 'tollkeeper-client';
   const reporting = { lingerMs: 20, maxQueued: 10_000, timeoutMs: 60_000, ...options.reporting };
   const reporter = createEventReporter(send, source, reporting);
 
   function post(path: string, body: object | undefined, timing: Timing): Promise<unknown> {
-    const json = body && JSON.stringify(body);
-    return send({ method: 'POST', path, body: json, repeatable: true, ...timing });
+    return send({ method: 'POST', path, body: body && JSON.stringify(body), repeatable: true, ...timing });
   }
 
   function reserved(requestId: string, reservation: Reservation, limits: LimitStatus[]): AllowedCall {
@@ -115,8 +115,7 @@ export function createTollkeeper(options: TollkeeperOptions): Tollkeeper {
         return change('settle', body, unhurried(signal));
       },
       release: ({ signal } = {}) => change('release', undefined, unhurried(signal)),
-      extend: (ttlSeconds, { signal } = {}) =>
-        change('extend', { ttl_seconds: ttlSeconds }, { signal, timeoutMs, patient: false }),
+      extend: (ttlSeconds, { signal } = {}) => change('extend', { ttl_seconds: ttlSeconds }, { signal, timeoutMs }),
     };
   }
 
@@ -146,8 +145,7 @@ export function createTollkeeper(options: TollkeeperOptions): Tollkeeper {
       const call = { request_id: requestId, agent_id: agentId, run_id: runId, plan_key: planKey };
       const body: Loose<ReserveData['body']> = { ...call, amount_micros: amountMicros, ttl_seconds: ttlSeconds };
       try {
-        const timing = { signal, timeoutMs, patient: false };
-        const answer = withField<ReserveResponse>(await post(RESERVATIONS, body, timing), 'decision');
+        const answer = withField<ReserveResponse>(await post(RESERVATIONS, body, { signal, timeoutMs }), 'decision');
         if (answer.decision === 'denied') {
           return { allowed: false, requestId, denial: answer.denial, limits: answer.limits };
         }
