@@ -39,6 +39,7 @@ interface Lot {
   bytes: number;
   /** By `performance.now()`. */
   deadline: number;
+  signal: AbortSignal | undefined;
   resolve(): void;
   reject(error: unknown): void;
 }
@@ -58,7 +59,7 @@ export function createEventReporter(send: Send, ownSource: string, options: Repo
   function enqueue(events: string[], bytes: number, signal: AbortSignal | undefined): Promise<void> {
     let onAbort = () => {};
     const accepted = new Promise<void>((resolve, reject) => {
-      const lot = { events, bytes, deadline: performance.now() + timeoutMs, resolve, reject };
+      const lot = { events, bytes, deadline: performance.now() + timeoutMs, signal, resolve, reject };
       waiting.push(lot);
       onAbort = () => {
         const place = waiting.indexOf(lot);
@@ -99,7 +100,10 @@ export function createEventReporter(send: Send, ownSource: string, options: Repo
     return waiting.splice(0, next < 0 ? waiting.length : next);
   }
 
-  async function post(lots: Lot[]): Promise<void> {
+  async function post(batch: Lot[]): Promise<void> {
+    // What was aborted under way is not sent again, as a part of a batch that was refused or had no answer.
+    const lots = batch.filter(({ signal }) => !signal?.aborted);
+    if (lots.length === 0) return;
     const body = `[${lots.flatMap(({ events }) => events).join()}]`;
     const contentType = 'application/cloudevents-batch+json';
     // The first has waited for longest.

@@ -166,9 +166,13 @@ describe('report', () => {
     const tollkeeper = await start([hang, hang, accept], { timeoutMs: 2_500, lingerMs: 1_500 });
     const first = tollkeeper.report(spend('first'));
     await new Promise((resolve) => setTimeout(resolve, 1_300));
+    const abort = new AbortController();
+    const aborted = tollkeeper.report(spend('aborted'), { signal: abort.signal });
     const later = tollkeeper.report(spend('later'));
-    expect(await outcomes([first, later])).toEqual(['timeout', 'accepted']);
-    expect(settlementsSent()[0]).toEqual(['first', 'later']);
+    await eventually(() => expect(server.received).toHaveLength(1));
+    abort.abort('not needed');
+    expect(await outcomes([first, aborted, later])).toEqual(['timeout', 'not needed', 'accepted']);
+    expect(settlementsSent()[0]).toEqual(['first', 'aborted', 'later']);
     expect(settlementsSent().at(-1)).toEqual(['later']);
   });
 
@@ -208,6 +212,22 @@ describe('report', () => {
     expect(await outcomes([other, third])).toEqual(['accepted', 'accepted']);
     expect(settlementsSent()).toEqual([['b', 'c']]);
     expect(await outcomes([tollkeeper.report(spend('d'), { signal: abort.signal })])).toEqual(['not needed']);
+  });
+
+  it('sends what was aborted under way no second time, when its batch is refused', async () => {
+    const refuse = Promise.withResolvers<void>();
+    const tollkeeper = await start([
+      (...all) => void refuse.promise.then(() => error(400, 'invalid_request')(...all)),
+      accept,
+    ]);
+    const abort = new AbortController();
+    const aborted = tollkeeper.report(spend('a'), { signal: abort.signal });
+    const other = tollkeeper.report(spend('b'));
+    await eventually(() => expect(server.received).toHaveLength(1));
+    abort.abort('not needed');
+    refuse.resolve();
+    expect(await outcomes([aborted, other])).toEqual(['not needed', 'accepted']);
+    expect(settlementsSent()).toEqual([['a', 'b'], ['b']]);
   });
 });
 
