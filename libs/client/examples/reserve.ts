@@ -1,5 +1,7 @@
 // Reserves, calls, and settles: TOLLKEEPER_URL=http://localhost:8080 TOLLKEEPER_KEY=ws_live_… node examples/reserve.ts
-import { createTollkeeper } from '@tollkeeper/client';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createTollkeeper, TollkeeperError, TollkeeperUnavailable } from '@tollkeeper/client';
+import type { AllowedCall, SettleOptions } from '@tollkeeper/client';
 
 const { TOLLKEEPER_URL: url = 'http://localhost:8080', TOLLKEEPER_KEY: key = '' } = process.env;
 const tollkeeper = createTollkeeper({ url, key });
@@ -7,6 +9,20 @@ const tollkeeper = createTollkeeper({ url, key });
 /** Stands for the call of a model, which says how many tokens it took. */
 async function callModel(prompt: string) {
   return { text: `An answer to: ${prompt}`, inputTokens: 12, outputTokens: 40 };
+}
+
+/** Settles with the same arguments until it succeeds, since nothing else does so later. Rejects if it is refused. */
+async function settleInTheEnd(call: AllowedCall, settlement: SettleOptions) {
+  for (;;) {
+    try {
+      return await call.settle(settlement);
+    } catch (error) {
+      if (!(error instanceof TollkeeperError)) throw error;
+      if (!(error instanceof TollkeeperUnavailable) && error.status !== 429) throw error;
+      console.error(error.message);
+      await delay(Math.max(error.retryAfterMs ?? 0, 1_000));
+    }
+  }
 }
 
 // At most 2,000 output tokens at 15 micros, and the prompt.
@@ -18,8 +34,10 @@ if (call.allowed) {
   });
   const { text, inputTokens, outputTokens } = answer;
   const amountMicros = inputTokens * 3 + outputTokens * 15;
-  const settled = await call.settle({ amountMicros, model: 'example-model', inputTokens, outputTokens });
+  const settling = settleInTheEnd(call, { amountMicros, model: 'example-model', inputTokens, outputTokens });
+  // The user has the answer now, whether Tollkeeper is there or not.
   console.log(text);
+  const settled = await settling;
   console.log(`It has cost ${settled?.settled_micros} micros.`);
 } else {
   console.log(`Denied: ${call.denial.message}`);

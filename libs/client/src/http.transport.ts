@@ -40,14 +40,13 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export function createTransport(options: TransportOptions): Send {
   const base = parseBase(options.url);
-  const fetch = options.fetch ?? globalThis.fetch.bind(globalThis);
-  const { secret } = options;
+  const { secret, fetch = globalThis.fetch.bind(globalThis) } = options;
   const redact = (text: string) => (secret === undefined ? text : text.replaceAll(secret, '[secret]'));
 
   /** Throws {@link TollkeeperUnavailable} for what may pass. */
   async function attempt(request: TransportRequest, timeoutMs: number): Promise<unknown> {
     const { method, path, body, contentType = 'application/json', signal } = request;
-    const late = () => unavailable('timeout', `Tollkeeper did not answer in time: ${method} ${path}`);
+    const late = () => unavailable('timeout', `Tollkeeper did not answer ${method} ${path} in time.`);
     try {
       return await within({ timeoutMs, signal }, late, async (stop) => {
         const headers = { accept: 'application/json', ...options.headers };
@@ -60,7 +59,7 @@ export function createTransport(options: TransportOptions): Send {
     } catch (error) {
       if (error instanceof TollkeeperError) throw error;
       signal?.throwIfAborted();
-      throw unavailable('connection_failed', `Tollkeeper cannot be reached${systemCode(error)}: ${method} ${path}`);
+      throw unavailable('connection_failed', `${method} ${path} could not reach Tollkeeper${systemCode(error)}.`);
     }
   }
 
@@ -95,7 +94,8 @@ export function requireTimes(options: Record<string, number>): void {
   if (wrong !== undefined) throw new TypeError(`${wrong} must be 0 to ${MAX_TIMER_MS} milliseconds`);
 }
 
-function mayPass(error: TollkeeperError, patient: boolean): boolean {
+/** Whether the same call may succeed later. */
+export function mayPass(error: TollkeeperError, patient: boolean): boolean {
   return error instanceof TollkeeperUnavailable || (patient && error.status === 429);
 }
 
@@ -149,7 +149,7 @@ function understand(response: Response, text: string | null, redact: (text: stri
     retryAfterMs: retryAfterMs(headers.get('retry-after') ?? ''),
     details: Array.isArray(details) ? (details as { path: string; message: string }[]) : [],
   };
-  const message = typeof error === 'string' ? error : `Tollkeeper answered ${status}`;
+  const message = typeof error === 'string' ? error : `Tollkeeper answered ${status}.`;
   if (status >= 500) {
     throw new TollkeeperUnavailable(message, { code: typeof code === 'string' ? code : 'unavailable', ...common });
   }

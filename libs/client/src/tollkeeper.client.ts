@@ -1,8 +1,8 @@
 import { createEventReporter, type EventReporter, type ReportedEvent, type ReporterOptions } from './event.reporter.ts';
 import type { BudgetDenial, LimitStatus, ReserveData, ReserveResponse, Reservation } from './gen/types.gen.ts';
 import type { SettleReservationData } from './gen/types.gen.ts';
-import { createTransport, type Fetch, requireTimes, withField } from './http.transport.ts';
-import { TollkeeperUnavailable, unavailable } from './tollkeeper.error.ts';
+import { createTransport, type Fetch, mayPass, requireTimes, withField } from './http.transport.ts';
+import { TollkeeperError, TollkeeperUnavailable, unavailable } from './tollkeeper.error.ts';
 import { within } from './within.ts';
 
 export interface TollkeeperOptions {
@@ -60,8 +60,9 @@ export interface AllowedCall {
   reservation: Reservation | null;
   limits: LimitStatus[];
   /**
-   * Says what the call has cost. After an error call it again: it counts once. Null without a reservation; the spend is
-   * then reported in the background for as long as `reporting` says, also when this rejects for its time.
+   * Says what the call has cost. After an error nothing says so later: call it again, it counts once. Null without a
+   * reservation; the spend is then reported in the background for as long as `reporting` says, also when this rejects
+   * for its time.
    */
   settle(settlement: SettleOptions): Promise<Reservation | null>;
   /** Says that the call has cost nothing. */
@@ -85,6 +86,8 @@ export interface Tollkeeper extends EventReporter {
 type Timing = CallOptions & { timeoutMs: number; patient?: boolean };
 
 const RESERVATIONS = '/api/v1/reservations';
+/** Behind the reason: nothing settles a hold later, and an answer that was lost says nothing. */
+const CALL_AGAIN = ' The spend may not be recorded. Call settle again.';
 const STILL_REPORTED = 'Tollkeeper did not take the spend in time. It is still being reported.';
 /** The characters of a bearer token (RFC 6750 §2.1). */
 const KEY = /^[A-Za-z0-9._~+/-]+=*$/;
@@ -112,7 +115,10 @@ export function createTollkeeper(options: TollkeeperOptions): Tollkeeper {
       ...{ allowed: true, requestId, reservation, limits },
       settle({ settlementId = ownSettlementId, signal, ...cost }) {
         const body: Loose<SettleReservationData['body']> = { settlement_id: settlementId, ...toCost(cost) };
-        return change('settle', body, unhurried(signal));
+        return change('settle', body, unhurried(signal)).catch((error: unknown) => {
+          if (error instanceof TollkeeperError && mayPass(error, true)) error.message += CALL_AGAIN;
+          throw error;
+        });
       },
       release: ({ signal } = {}) => change('release', undefined, unhurried(signal)),
       extend: (ttlSeconds, { signal } = {}) => change('extend', { ttl_seconds: ttlSeconds }, { signal, timeoutMs }),
@@ -146,10 +152,9 @@ export function createTollkeeper(options: TollkeeperOptions): Tollkeeper {
       const body: Loose<ReserveData['body']> = { ...call, amount_micros: amountMicros, ttl_seconds: ttlSeconds };
       try {
         const answer = withField<ReserveResponse>(await post(RESERVATIONS, body, { signal, timeoutMs }), 'decision');
-        if (answer.decision === 'denied') {
-          return { allowed: false, requestId, denial: answer.denial, limits: answer.limits };
-        }
-        return reserved(requestId, withField<Reservation>(answer.reservation, 'id'), answer.limits);
+        const { limits } = answer;
+        if (answer.decision === 'denied') return { allowed: false, requestId, denial: answer.denial, limits };
+        return reserved(requestId, withField<Reservation>(answer.reservation, 'id'), limits);
       } catch (error) {
         if (onUnavailable === 'allow' && error instanceof TollkeeperUnavailable) return unreserved(requestId, request);
         throw error;

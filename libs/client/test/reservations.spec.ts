@@ -231,10 +231,26 @@ describe('a call that is allowed', () => {
     ]);
   });
 
+  it.each<[string, Answer, string]>([
+    ['silence', hang, 'Tollkeeper did not answer POST /api/v1/reservations/rsv_1:settle in time.'],
+    ['a reset', reset, 'POST /api/v1/reservations/rsv_1:settle could not reach Tollkeeper (ECONNRESET).'],
+    ['503', away, 'It is service_unavailable.'],
+    ['a quota', error(429, 'rate_limited', { 'retry-after': '60' }), 'It is rate_limited.'],
+  ])('says after %s that its settlement is to be called again, and then sends the same', async (_, answer, reason) => {
+    const call = await allowed([answer], { settleTimeoutMs: 300 });
+    const failure = (await failureOf(call.settle({ amountMicros: 1 }))) as TollkeeperError;
+    expect(failure.message).toBe(`${reason} The spend may not be recorded. Call settle again.`);
+    server.answers = [json(200, RESERVATION)];
+    await call.settle({ amountMicros: 1 });
+    const [first, ...others] = server.bodies('/rsv_1:settle');
+    expect(others).toEqual(others.map(() => first));
+  });
+
   it('says why it cannot be settled', async () => {
     const call = await allowed([error(409, 'reservation_released')]);
     const failure = await failureOf(call.settle({ amountMicros: 1 }));
-    expect(failure).toMatchObject({ name: 'TollkeeperError', code: 'reservation_released', status: 409 });
+    const message = 'It is reservation_released.';
+    expect(failure).toMatchObject({ name: 'TollkeeperError', code: 'reservation_released', status: 409, message });
     expect(server.received).toHaveLength(2);
   });
 
