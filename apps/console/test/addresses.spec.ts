@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { parseAlertsSearch } from '../web/src/pages/alerts/alerts-search.ts';
 import { parseBlockedSearch } from '../web/src/pages/blocked/blocked-search.ts';
+import { parseBudgetsSearch } from '../web/src/pages/budgets/budgets-search.ts';
 import { firstEvent } from '../web/src/pages/keys/first-event.ts';
 import { parseSpendSearch } from '../web/src/pages/spend/spend-search.ts';
 
@@ -22,6 +23,9 @@ it('an address keeps what its page knows, and drops the rest', () => {
     run: 'r',
   });
   expect(parseBlockedSearch({ kind: 'budget', event: 7 })).toEqual({});
+  const plan = { agents: 'a', budget: 'plan/research' };
+  expect(parseBudgetsSearch({ ...plan, x: 1 })).toEqual(plan);
+  expect(parseBudgetsSearch({ agents: 7, budget: 'team/research' })).toEqual({});
   expect([parseSpendSearch({ by: 'model' }), parseSpendSearch({ by: 'all' })]).toEqual([{ by: 'model' }, {}]);
 });
 

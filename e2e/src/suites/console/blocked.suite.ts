@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { eventually } from '@tollkeeper/testing';
+import type { Page } from 'playwright-core';
 import { LOOKS } from '../../browser.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import type { Stage } from '../../deployment.ts';
-import { cloudEvent } from '../../events.ts';
-import { newWorkspace, postEvents } from '../../workspace.ts';
+import { cloudEvent, spendSettled } from '../../events.ts';
+import { newWorkspace, postEvents, type TestWorkspace } from '../../workspace.ts';
 
 const ODD = [
   '<img src=x onerror="document.title=\'broken\'">',
@@ -12,6 +14,17 @@ const ODD = [
   'x'.repeat(128),
   '🧨🧯 emoji',
 ];
+
+/** More than a screen shows, and than a table draws at once. */
+const CRAWLERS = 120;
+
+/** Whose budget blocked a call, and what is focused then. The last one's id is a part of the ids of all others. */
+const BUDGETS = [
+  ['workspace', 'crawler-007', 'Edit: End to end'],
+  ['plan', 'crawler-008', 'Edit: Research'],
+  ['agent', 'crawler-009', 'Set a budget: crawler-009'],
+  ['agent', 'r', 'Set a budget: r'],
+] as const;
 
 export function describeConsoleBlocked(stage: Stage, console: ReturnType<typeof useWorkspaceInBrowser>): void {
   describe.each(LOOKS)('a blocked call, at $size size and $theme', (look) => {
@@ -107,4 +120,66 @@ export function describeConsoleBlocked(stage: Stage, console: ReturnType<typeof 
       expect(await page.title()).toBe('Agents · Tollkeeper');
     });
   });
+  describe('the budget that blocked a call', () => {
+    let workspace: TestWorkspace;
+
+    beforeAll(async () => {
+      workspace = await newWorkspace(console.owner());
+      const budgets = `/api/v1/workspaces/${workspace.id}/budgets`;
+      const body = { daily_budget_usd_micros: 50_000_000 };
+      await console.owner().expect({ method: 'PUT', path: `${budgets}/workspace`, body });
+      const plan = { plan_key: 'research', display_name: 'Research', ...body };
+      await console.owner().expect({ method: 'POST', path: `${budgets}/plans`, body: plan, status: 201 });
+      const calls = BUDGETS.map(([scope, agent_id]) => {
+        const data = { run_id: randomUUID(), agent_id, scope, ...(scope === 'plan' && { plan_key: 'research' }) };
+        const micros = { requested_micros: 700, spent_micros: 9_800, daily_budget_usd_micros: 10_000 };
+        return cloudEvent('budget.blocked', { ...data, ...micros });
+      });
+      const spent = Array.from({ length: CRAWLERS }, (_, index) =>
+        spendSettled({ agentId: `crawler-${String(index).padStart(3, '0')}`, amountMicros: 1 }),
+      );
+      await postEvents(stage.deployment(), workspace.apiKey, [...spent, ...calls]);
+      await eventually(async () => {
+        const path = workspace.path(`/agents?limit=${CRAWLERS + 1}`);
+        const { items } = await console.owner().expect<{ items: unknown[] }>({ path });
+        expect(items).toHaveLength(CRAWLERS + 1);
+      });
+    });
+
+    describe.each(LOOKS)('at $size size and $theme', (look) => {
+      afterEach(() => console.closeAll());
+
+      it.each(BUDGETS)('of the %s, for %s, is led to: its row is in sight, and focused', async (_, agent, button) => {
+        const { page } = await console.open(look, '');
+        await page.goto(`/w/${workspace.slug}/blocked`);
+        const link = page.getByRole('link', { name: agent, exact: true });
+        await page.getByRole('row').filter({ has: link }).getByRole('button').first().click();
+        await page.getByRole('link', { name: 'Go to the budget' }).click();
+        const edit = page.getByRole('button', { name: button, exact: true });
+        await edit.and(page.locator(':focus')).waitFor();
+        expect(await outOfSight(page)).toBeNull();
+        // The address alone leads to it as well.
+        await page.reload();
+        await edit.and(page.locator(':focus')).waitFor();
+        expect(await outOfSight(page)).toBeNull();
+        await page.keyboard.press('Enter');
+        await page
+          .getByLabel(/^Daily budget of /)
+          .and(page.locator(':focus'))
+          .waitFor();
+      });
+    });
+  });
+}
+
+/** Where the place of the focus is, if it is not on the screen or is covered; null where everybody sees it. */
+function outOfSight(page: Page): Promise<string | null> {
+  return page.evaluate<string | null>(`(() => {
+    const at = document.activeElement.getBoundingClientRect();
+    const seen = document.elementFromPoint((at.left + at.right) / 2, (at.top + at.bottom) / 2);
+    const inside = at.top >= 0 && at.bottom <= innerHeight && at.left >= 0 && at.right <= innerWidth;
+    if (inside && document.activeElement.contains(seen)) return null;
+    const covered = seen === null ? '' : ', where one sees ' + seen.outerHTML;
+    return Math.round(at.top) + ' px from the top of ' + innerHeight + ' px' + covered;
+  })()`);
 }
