@@ -76,6 +76,23 @@ const DENIED_AS_A_WHOLE = {
     'It passes unless every part is there. List what is there and compare the list: expect(names.filter((name) => name in headers)).toEqual([]).',
 };
 
+/** Texts of the pages stand in one place, so that they can be translated: what reads like one elsewhere is refused. */
+const WORD = '/\\p{L}{2}/u';
+const PHRASE = '/^\\p{Lu}\\p{Ll}+(?![\\p{L}\\p{N}])|\\p{L}{2} \\p{L}{2}/u';
+const READ_TO_PEOPLE =
+  'JSXAttribute[name.name=/^(aria-(label|roledescription|description|valuetext)|title|placeholder|alt)$/]';
+const UNTRANSLATED = {
+  selector: [
+    `JSXText[value=${WORD}]`,
+    `${READ_TO_PEOPLE} > Literal[value=${WORD}]`,
+    `${READ_TO_PEOPLE} > JSXExpressionContainer > Literal[value=${WORD}]`,
+    `${READ_TO_PEOPLE} > JSXExpressionContainer > TemplateLiteral > TemplateElement[value.raw=${WORD}]`,
+    // Anywhere, such as in a toast; but not the name of a key, nor an error of whoever wrote the page.
+    `:matches(Literal[value=${PHRASE}], TemplateElement[value.raw=${PHRASE}]):not(BinaryExpression > *, NewExpression *)`,
+  ].join(),
+  message: 'Texts of the pages belong into web/src/text.',
+};
+
 /**
  * The import rules between projects. `extra` kinds are open to every project on top of its layer;
  * `allow` names packages that are open whatever their kind.
@@ -163,6 +180,11 @@ export default defineConfig(
     files: ['apps/console/web/**/*.{ts,tsx}'],
     extends: [reactHooks.configs.flat.recommended],
     rules: moduleBoundaries({ extra: ['client'] }),
+  },
+  {
+    files: ['apps/console/web/src/**/*.{ts,tsx}'],
+    ignores: ['apps/console/web/src/text/**'],
+    rules: { 'no-restricted-syntax': ['error', UNTRANSLATED] },
   },
   {
     files: SPECS,

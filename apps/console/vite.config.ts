@@ -1,11 +1,26 @@
 import { fileURLToPath } from 'node:url';
 import react from '@vitejs/plugin-react';
-import { defineConfig } from 'vite';
+import { defineConfig, type Plugin } from 'vite';
+import { documentText } from './web/src/text/document.ts';
+
+/** Fills in the `{{words}}` of `index.html`. */
+const words: Plugin = {
+  name: 'words',
+  transformIndexHtml: {
+    order: 'pre',
+    handler: (html) =>
+      html.replaceAll(/\{\{(\w+)\}\}/g, (_, name: string) => {
+        const word = documentText[name];
+        if (word === undefined) throw new Error(`text/document.ts has no ${name}`);
+        return word.replaceAll(/[&<>"]/g, (sign) => `&#${sign.charCodeAt(0)};`);
+      }),
+  },
+};
 
 /** The pages. `dist/web` is what the service serves. */
 export default defineConfig({
   root: fileURLToPath(new URL('web', import.meta.url)),
-  plugins: [react()],
+  plugins: [react(), words],
   resolve: { conditions: ['@tollkeeper/source', 'module', 'browser', 'import', 'default'] },
   build: {
     outDir: fileURLToPath(new URL('dist/web', import.meta.url)),

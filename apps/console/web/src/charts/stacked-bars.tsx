@@ -140,7 +140,7 @@ function Plot({ label, series, points, short, exact, mark, height = 250 }: Stack
       style={{ height }}
       tabIndex={0}
       role="group"
-      aria-roledescription="chart"
+      aria-roledescription={text.common.chart.what}
       aria-label={`${label}. ${text.common.chart.help}`}
       onKeyDown={onKeyDown}
       onBlur={() => setActive(null)}

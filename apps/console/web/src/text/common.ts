@@ -85,6 +85,7 @@ export const common = {
     home: 'Go to the overview',
   },
   chart: {
+    what: 'chart',
     showTable: 'Show as table',
     showChart: 'Show as chart',
     from: 'From',
