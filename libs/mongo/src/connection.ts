@@ -91,7 +91,11 @@ export function connectMongo({
 
   async function ping(): Promise<void> {
     if (connection.db === undefined) throw new Error('MongoDB is not connected');
-    await connection.db.command({ ping: 1 }, { signal: AbortSignal.timeout(PING_TIMEOUT_MS) });
+    const late = AbortSignal.timeout(PING_TIMEOUT_MS);
+    await connection.db.command({ ping: 1 }, { signal: late }).catch((cause: unknown) => {
+      // The driver makes of it that the socket "timed out (undefinedms)".
+      throw late.aborted ? new Error(`MongoDB did not answer within ${PING_TIMEOUT_MS} ms`, { cause }) : cause;
+    });
   }
 
   return {
