@@ -4,7 +4,7 @@
  * is active.
  */
 export interface LogFields {
-  /** What was thrown; written as type, message, code, stack and cause. */
+  /** What was thrown; written as type, message, code, stack and cause. Of an outage, without the stacks. */
   err?: unknown;
   /** Why, as a word or a sentence, where nothing was thrown. */
   reason?: string | null | undefined;

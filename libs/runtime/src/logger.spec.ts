@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { AppError } from '@tollkeeper/kernel';
 import type { Logger as PinoLogger } from 'pino';
 import { createLogger } from './logger.ts';
 
@@ -45,6 +46,23 @@ describe('createLogger', () => {
     const { untyped, lines } = capture();
     untyped.child({ note: 'ws_live_abcDEF123.S3cr3t' }).info('x');
     expect(lines.join('')).not.toContain('S3cr3t');
+  });
+
+  it.each(['service_unavailable', 'upstream_timeout'] as const)('writes an outage (%s) without stacks', (code) => {
+    const { untyped, last } = capture();
+    const cause = Object.assign(new Error('no answer within 200 ms'), { code: 4 });
+    untyped.warn({
+      err: new AppError(code, 'Identity is away.', { cause: new AppError('internal', 'It.', { cause }) }),
+    });
+    expect(last()['err']).toEqual({
+      ...{ type: 'AppError', message: 'Identity is away.', code },
+      cause: {
+        ...{ type: 'AppError', message: 'It.', code: 'internal' },
+        cause: { type: 'Error', message: 'no answer within 200 ms', code: 4 },
+      },
+    });
+    untyped.warn({ err: new AppError('internal', 'A bug.') });
+    expect(last()['err']).toMatchObject({ stack: expect.stringContaining('logger.spec') });
   });
 
   it('writes an error with its causes and code, and no other property that a driver hung on it', () => {

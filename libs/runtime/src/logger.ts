@@ -1,3 +1,4 @@
+import { AppError, type ErrorCode } from '@tollkeeper/kernel';
 import pino from 'pino';
 import { PinoPretty } from 'pino-pretty';
 import type { LogFields } from './log.fields.ts';
@@ -67,7 +68,7 @@ const SECRET_TEXT = /(ws_live_[A-Za-z0-9]+\.|gw_session=)[A-Za-z0-9_-]+/g;
  * workspace keys and session cookies are cut out of the finished line, messages and stacks included.
  *
  * `err` is written as type, message, code, stack and cause; no other property of an error, since drivers hang
- * queries and values on them. `req` is written as method and path, without its query.
+ * queries and values on them. An outage has no stacks, because it passes and no line of code is to blame. `req` is written as method and path, without its query.
  */
 export function createLogger({ service, level, pretty = false, traceIds = false, destination }: LoggerOptions): Logger {
   const stream = destination ?? (pretty ? PinoPretty({ sync: true }) : standardOutput());
@@ -76,7 +77,7 @@ export function createLogger({ service, level, pretty = false, traceIds = false,
       level,
       base: { service },
       timestamp: createTimestamp(),
-      serializers: { err: toLoggedError, req: toLoggedRequest },
+      serializers: { err: (err) => toLoggedError(err), req: toLoggedRequest },
       formatters: { level: (label) => ({ level: label }), log: redact },
       hooks: { streamWrite: cutSecrets },
       ...(traceIds && { mixin: activeTraceFields }),
@@ -152,15 +153,19 @@ function redactValue(value: unknown): unknown {
   return prototype === Object.prototype || prototype === null ? redact(value as Record<string, unknown>) : value;
 }
 
-function toLoggedError(err: unknown): unknown {
+/** Codes of errors that say that something is away, whatever their causes are. */
+const OUTAGES = new Set<ErrorCode>(['service_unavailable', 'upstream_timeout']);
+
+function toLoggedError(err: unknown, withStack = true): unknown {
   if (!(err instanceof Error)) return err;
+  const isBlamed = withStack && !(err instanceof AppError && OUTAGES.has(err.code));
   return {
     type: err.name,
     message: err.message,
     ...('code' in err && { code: err.code }),
-    stack: err.stack,
-    ...(err.cause !== undefined && { cause: toLoggedError(err.cause) }),
-    ...(err instanceof AggregateError && { errors: err.errors.map(toLoggedError) }),
+    ...(isBlamed && { stack: err.stack }),
+    ...(err.cause !== undefined && { cause: toLoggedError(err.cause, isBlamed) }),
+    ...(err instanceof AggregateError && { errors: err.errors.map((each) => toLoggedError(each, isBlamed)) }),
   };
 }
 
