@@ -110,6 +110,16 @@ describe('the standalone as a process', () => {
     await eventually(async () => expect(await isRunning(standalone.mongodPid)).toBe(false));
   });
 
+  it('says that it has stopped, and why, when its mongod dies', async () => {
+    const standalone = await start();
+    process.kill(standalone.mongodPid, 'SIGKILL');
+    await eventually(async () => expect(await isRunning(standalone.pid)).toBe(false));
+    expect(await standalone.end('SIGKILL')).toBe(1);
+    const reason = 'The managed mongod is gone: it ended with SIGKILL';
+    expect(standalone.logs()).toContain(`\nTollkeeper has stopped. ${reason}. What it has accepted is kept.`);
+    expect(standalone.logs()).not.toContain("can't start");
+  });
+
   it('refuses a second start on its data directory, and goes on undisturbed', async () => {
     const standalone = await start();
     const { code, terminal } = await failToStart();

@@ -9,6 +9,10 @@ const end = (reason: unknown) => {
   terminal.failure(reason);
   process.exit(1);
 };
+const onFatal = (reason: string) => {
+  terminal.stopped(reason);
+  process.exit(1);
+};
 
 try {
   const config = loadConfig(standaloneConfig, process.env);
@@ -20,7 +24,7 @@ try {
   const port = await requireFreePort('PORT', config.HOST, config.PORT);
   const metrics = createMetrics('standalone');
   const tracing = await createTracing({ config, logger: loggerOf('standalone'), metrics });
-  const standalone = createStandalone({ config, port, loggerOf, metrics, tracing, terminal, onFatal: end });
+  const standalone = createStandalone({ config, port, loggerOf, metrics, tracing, terminal, onFatal });
   const build = () => endingReadably(standalone, end);
   await runProcess({ name: 'tollkeeper', build, logger: loggerOf('standalone'), stopTimeoutMs: 10_000 });
 } catch (error) {

@@ -34,6 +34,15 @@ describe('the terminal', () => {
     terminal.failure(new Error('Port 8080 is in use.'));
     expect(written.err).toBe("\nTollkeeper can't start. Port 8080 is in use.\n");
   });
+
+  it('says that it has stopped, why, and what to do', () => {
+    const { terminal, written } = capture();
+    terminal.stopped('The managed mongod is gone: it ended with SIGKILL');
+    expect(written.err).toBe(
+      '\nTollkeeper has stopped. The managed mongod is gone: it ended with SIGKILL. ' +
+        'What it has accepted is kept. Start it again: npm start\n',
+    );
+  });
 });
 
 describe('a component that ends readably', () => {

@@ -8,7 +8,10 @@ export interface Terminal {
   credentials(credentials: FirstCredentials): void;
   /** The one line that says that everything works. */
   ready(facts: { url: string; ownerEmail: string; seconds: number }): void;
+  /** Why it can't start. */
   failure(error: unknown): void;
+  /** Why it has stopped by itself. */
+  stopped(reason: string): void;
 }
 
 export interface FirstCredentials {
@@ -48,6 +51,9 @@ export function createTerminal({ out, err }: TerminalStreams): Terminal {
     },
     failure(error) {
       err.write(`\nTollkeeper can't start. ${error instanceof Error ? error.message : String(error)}\n`);
+    },
+    stopped(reason) {
+      err.write(`\nTollkeeper has stopped. ${reason}. What it has accepted is kept. Start it again: npm start\n`);
     },
   };
 }
