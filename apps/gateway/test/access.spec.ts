@@ -210,6 +210,34 @@ describe('the areas', () => {
   });
 });
 
+describe('a workspace key', () => {
+  const KEY = 'Bearer ws_live_0123456789abcdef.0123456789';
+  const HINT =
+    'A workspace key calls /api/v1/events and /api/v1/reservations, and a session the paths below /w/{slug}.';
+  const asked = async (path: string) => {
+    const { status, body } = await call('post', path).set('authorization', KEY).set('x-request-id', 'same-request-id');
+    return { status, body };
+  };
+
+  it.each(['/api/v1/events', '/api/v1/reservations', '/api/v1/reservations/rsv_1:settle'])(
+    'is told its paths where it names a workspace, whether there is one or not: %s',
+    async (path) => {
+      const known = await asked(`/w/acme${path}`);
+      expect(known).toMatchObject({ status: 404, body: { code: 'not_found', error: expect.stringContaining(HINT) } });
+      expect(await asked(`/w/nowhere${path}`)).toEqual(known);
+    },
+  );
+
+  it('is told its paths where a session is needed, whether there is the workspace or not', async () => {
+    const known = await asked('/w/acme/api/v1/agents');
+    expect(known).toMatchObject({
+      status: 401,
+      body: { code: 'unauthenticated', error: expect.stringContaining(HINT) },
+    });
+    expect(await asked('/w/nowhere/api/v1/agents')).toEqual(known);
+  });
+});
+
 describe('execute', () => {
   it.each(['/api/v1/execute', '/api/v1/execute/', '/api/v1/execute?x=1', '/w/acme/api/v1/execute'])(
     'POST %s is 410 with exactly an error, with or without a session',

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { AppError } from '@tollkeeper/kernel';
 import { toClientNetwork } from '@tollkeeper/net';
 import { parseCookie } from 'cookie';
-import { actsInWorkspace, findArea } from '../domain/area.ts';
+import { actsInWorkspace, AREAS, findArea } from '../domain/area.ts';
 import type { Area } from '../domain/area.ts';
 import { chooseMembership, requireRole } from '../domain/membership.ts';
 import type { Membership, WorkspaceNaming } from '../domain/membership.ts';
@@ -12,6 +12,9 @@ import { isSafeMethod, requireJsonBody } from '../domain/write-protection.ts';
 import type { EdgeRequest } from './exchange.ts';
 
 const SESSION_COOKIE = 'gw_session';
+const KEY_PATHS = AREAS.filter(({ access }) => access === 'key').map(({ path }) => path);
+/** For those who take a workspace key for a session, or write a workspace where the key names it. */
+const KEY_HINT = `A workspace key calls ${KEY_PATHS.join(' and ')}, and a session the paths below /w/{slug}.`;
 
 /** What a request is for. */
 export interface Target {
@@ -45,15 +48,17 @@ export function readUrl(url: string): RequestUrl {
  */
 export function findTarget({ slug, path, query }: RequestUrl, headers: IncomingHttpHeaders): Target {
   const found = findArea(path);
-  if (found === null || (slug !== undefined && !actsInWorkspace(found.area))) throw notFound();
+  if (found === null || (slug !== undefined && !actsInWorkspace(found.area))) {
+    throw found?.area.access === 'key' ? notFound(KEY_HINT) : notFound();
+  }
   const header = headers['x-workspace'];
   const named = slug ?? (typeof header === 'string' ? header : undefined);
   return { area: found.area, url: path + query, workspace: { slug: named, tenantId: found.tenantId } };
 }
 
 /** The answer to a path that nothing has. */
-export function notFound(): AppError {
-  return new AppError('not_found', 'There is nothing at this path. GET /openapi.json lists all paths.');
+export function notFound(hint = 'GET /openapi.json lists all paths.'): AppError {
+  return new AppError('not_found', `There is nothing at this path. ${hint}`);
 }
 
 /**
@@ -92,7 +97,7 @@ export async function authenticate(
   if (access === 'public' || access === 'key') return null;
   const session = cookie === undefined ? null : await resolve(cookie, requestId);
   if (session !== null) return session;
-  throw new AppError('unauthenticated', 'You are not signed in. Log in at POST /api/v1/auth/login.');
+  throw new AppError('unauthenticated', `You are not signed in. Log in at POST /api/v1/auth/login. ${KEY_HINT}`);
 }
 
 /**
