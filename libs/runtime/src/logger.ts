@@ -68,7 +68,8 @@ const SECRET_TEXT = /(ws_live_[A-Za-z0-9]+\.|gw_session=)[A-Za-z0-9_-]+/g;
  * workspace keys and session cookies are cut out of the finished line, messages and stacks included.
  *
  * `err` is written as type, message, code, stack and cause; no other property of an error, since drivers hang
- * queries and values on them. An outage has no stacks, because it passes and no line of code is to blame. `req` is written as method and path, without its query.
+ * queries and values on them. An outage has no stacks, because it passes and no line of code is to blame. `req` is
+ * written as method and path, without its query.
  */
 export function createLogger({ service, level, pretty = false, traceIds = false, destination }: LoggerOptions): Logger {
   const stream = destination ?? (pretty ? PinoPretty({ sync: true }) : standardOutput());
