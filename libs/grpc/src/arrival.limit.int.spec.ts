@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { type ClientHttp2Session, connect, constants } from 'node:http2';
+import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } from 'node:http2';
 import { afterEach, expect, it } from '@jest/globals';
 import { Server, ServerCredentials, status } from '@grpc/grpc-js';
 import { keysService } from '@tollkeeper/contracts';
@@ -30,13 +30,14 @@ async function serve(limits: { arrivalMs: number; maxArriving: number }): Promis
   return session;
 }
 
+function request(session: ClientHttp2Session): ClientHttp2Stream {
+  const headers = { ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers' };
+  return session.request(headers, { endStream: false }).on('error', () => {});
+}
+
 /** Sends the bytes, and ends the request if it is whole. Resolves to the status that it is answered. */
 async function send(session: ClientHttp2Session, bytes: number[], isWhole: boolean): Promise<number> {
-  const stream = session.request(
-    { ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers' },
-    { endStream: false },
-  );
-  stream.on('error', () => {});
+  const stream = request(session);
   stream.write(Buffer.from(bytes));
   if (isWhole) stream.end();
   const code = await new Promise<number>((resolve) => {
@@ -59,11 +60,21 @@ it('ends a request that does not arrive in time, and takes others', async () => 
   expect(await send(session, WHOLE, true)).toBe(status.UNIMPLEMENTED);
 });
 
-it('refuses more requests than may be arriving, until one of them has ended', async () => {
+it('ends a request whose message has come and whose end has not, and keeps nothing of its stream', async () => {
+  const session = await serve({ arrivalMs: 100, maxArriving: 10 });
+  const stream = request(session);
+  const closed = once(stream, 'close');
+  stream.write(Buffer.from(WHOLE));
+  stream.resume();
+  await closed;
+  expect(stream.rstCode).toBe(constants.NGHTTP2_NO_ERROR);
+});
+
+it('refuses the oldest of the requests that are arriving for more, and takes what comes', async () => {
   const session = await serve({ arrivalMs: 1_000, maxArriving: 2 });
   const slow = [send(session, BEGUN, false), send(session, BEGUN, false)];
   await new Promise((resolve) => setTimeout(resolve, 50));
-  expect(await send(session, WHOLE, true)).toBe(status.RESOURCE_EXHAUSTED);
-  expect(await Promise.all(slow)).toEqual([status.DEADLINE_EXCEEDED, status.DEADLINE_EXCEEDED]);
+  expect(await send(session, WHOLE, true)).toBe(status.UNIMPLEMENTED);
+  expect(await Promise.all(slow)).toEqual([status.RESOURCE_EXHAUSTED, status.DEADLINE_EXCEEDED]);
   for (let i = 0; i < 5; i += 1) expect(await send(session, WHOLE, true)).toBe(status.UNIMPLEMENTED);
 });

@@ -1,4 +1,6 @@
+import { constants, type ServerHttp2Stream } from 'node:http2';
 import { type ServerInterceptor, ServerInterceptingCall, ServerListenerBuilder, status } from '@grpc/grpc-js';
+import { createFairRoom } from './fair.room.ts';
 
 /** Longest that a request may take to arrive, in milliseconds, whoever sends it. */
 const ARRIVAL_MS = 5_000;
@@ -13,45 +15,48 @@ const TOO_MANY = {
 
 /**
  * Bounds what requests that never arrive hold: a handler, and with it the check of who is calling, begins only behind
- * the whole message.
+ * the whole request. If too many are arriving, the oldest of the address that sends most is refused.
  */
 export function createArrivalLimit({ arrivalMs = ARRIVAL_MS, maxArriving = MAX_ARRIVING } = {}): ServerInterceptor {
-  let arriving = 0;
+  const arriving = createFairRoom<ServerInterceptingCall>(maxArriving, (call) => call.sendStatus(TOO_MANY));
 
   return (_method, call) => {
+    const address = call.getConnectionInfo().remoteAddress ?? '';
     let timer: NodeJS.Timeout | undefined;
-    let isArriving = false;
-    const arrived = (): void => {
+    let hasArrived = false;
+    const leave = (): void => {
       clearTimeout(timer);
-      if (isArriving) arriving -= 1;
-      isArriving = false;
+      arriving.delete(address, limited);
     };
-    return new ServerInterceptingCall(call, {
+    const limited: ServerInterceptingCall = new ServerInterceptingCall(call, {
       start(next) {
-        if (arriving >= maxArriving) {
-          next();
-          call.sendStatus(TOO_MANY);
-          return;
-        }
-        arriving += 1;
-        isArriving = true;
-        timer = setTimeout(() => {
-          arrived();
-          call.sendStatus(TOO_SLOW);
-        }, arrivalMs);
+        timer = setTimeout(() => limited.sendStatus(TOO_SLOW), arrivalMs);
         const listener = new ServerListenerBuilder()
-          .withOnReceiveMessage((message, pass) => {
-            arrived();
-            pass(message);
+          .withOnReceiveHalfClose((pass) => {
+            hasArrived = true;
+            leave();
+            pass();
           })
-          .withOnCancel(arrived)
+          .withOnCancel(leave)
           .build();
         next(listener);
+        arriving.add(address, limited);
       },
       sendStatus(answer, next) {
-        arrived();
+        leave();
         next(answer);
+        if (!hasArrived) closeStreamOf(call);
       },
     });
+    return limited;
   };
+}
+
+/**
+ * Ends the stream of a call that was answered before its request was whole (RFC 9113, 8.1). The client may never do
+ * it, and grpc-js has no way to do it.
+ */
+function closeStreamOf(call: unknown): void {
+  const { stream } = call as { stream?: ServerHttp2Stream };
+  stream?.close(constants.NGHTTP2_NO_ERROR);
 }

@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import {
   type handleUnaryCall,
   logVerbosity,
@@ -14,6 +16,7 @@ import { HealthImplementation } from 'grpc-health-check';
 import type { z } from 'zod';
 import { createArrivalLimit } from './arrival.limit.ts';
 import { createServerTelemetry, textOf } from './call.telemetry.ts';
+import { createFairRoom } from './fair.room.ts';
 import { checkRequest } from './request-check.ts';
 import { createServiceTokenCheck } from './service-token.ts';
 import { toStatus } from './status.ts';
@@ -89,6 +92,7 @@ export interface GrpcServerOptions extends ServiceDeps<GrpcServiceConfig> {
   /** Rejects while the services can't do their work: gRPC health then says NOT_SERVING. Asked once a second. */
   ready?: () => Promise<void>;
   healthIntervalMs?: number;
+  maxConnections?: number;
   /** How long calls under way may take to finish on `stop` before they are cut off. */
   stopTimeoutMs?: number;
 }
@@ -103,6 +107,12 @@ const NOT_A_SERVICE = {
   code: status.UNAUTHENTICATED,
   details: 'No valid token of a service. CALLER_TOKEN_SECRET must be the same in all services, and their clocks right.',
 };
+/** Most connections of a server. Beyond it, the oldest one of the address that has the most is closed. */
+const MAX_CONNECTIONS = 4_096;
+/** Most requests of a connection that are open. A client keeps further ones back, or is refused. */
+const MAX_STREAMS = 512;
+/** Would let everybody keep streams open for as long as they like. Probes ask `Check`. */
+const HEALTH_WATCH = '/grpc.health.v1.Health/Watch';
 /** Milliseconds between two warnings of refused calls. */
 const WARN_EVERY_MS = 1_000;
 /** Most calls of one caller that are answered at a time, where callers have an authenticator of their own. */
@@ -132,6 +142,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     maxRequestBytes = DEFAULT_MAX_REQUEST_BYTES,
     ready,
     healthIntervalMs = 1000,
+    maxConnections = MAX_CONNECTIONS,
     stopTimeoutMs = 5000,
   } = options;
   const telemetry = createServerTelemetry({ metrics, tracer });
@@ -140,11 +151,13 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     'grpc.max_connection_age_ms': 5 * 60_000,
     'grpc.max_connection_age_grace_ms': 30_000,
     'grpc.max_receive_message_length': maxRequestBytes,
+    'grpc.max_concurrent_streams': MAX_STREAMS,
     interceptors: [createArrivalLimit()],
   });
   const names = ['', ...services.map(({ definition }) => serviceNameOf(definition))];
   const health = new HealthImplementation(Object.fromEntries(names.map((name) => [name, 'NOT_SERVING'])));
   health.addToServer(server);
+  server.unregister(HEALTH_WATCH);
   for (const service of services) server.addService(service.definition, implement(service));
 
   function implement({ definition, requests, handlers, authenticator }: GrpcService): UntypedServiceImplementation {
@@ -232,6 +245,15 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     Object.assign(refused, { warnAt: performance.now() + WARN_EVERY_MS, unsaid: 0 });
   }
 
+  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+  const connections = createFairRoom<Socket>(maxConnections, (socket) => socket.destroy());
+  const listener = createServer({ noDelay: true }, (socket) => {
+    const from = socket.remoteAddress ?? '';
+    connections.add(from, socket);
+    socket.once('close', () => connections.delete(from, socket));
+    injector.injectConnection(socket);
+  });
+
   let address = '';
   let healthTimer: NodeJS.Timeout | undefined;
   let draining = false;
@@ -256,16 +278,12 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
       return address;
     },
     async start() {
-      const boundPort = await new Promise<number>((resolve, reject) => {
-        server.bindAsync(formatAddress(host, port), ServerCredentials.createInsecure(), (cause, bound) => {
-          if (cause === null) resolve(bound);
-          else {
-            const message = `The gRPC server can't listen on ${formatAddress(host, port)}: ${cause.message}`;
-            reject(new Error(message, { cause }));
-          }
-        });
+      listener.listen(port, host);
+      await once(listener, 'listening').catch((cause: Error) => {
+        const message = `The gRPC server can't listen on ${formatAddress(host, port)}: ${cause.message}`;
+        throw new Error(message, { cause });
       });
-      address = formatAddress(host, boundPort);
+      address = formatAddress(host, (listener.address() as AddressInfo).port);
       healthTimer = setTimeout(() => void publishHealth(), healthIntervalMs);
       healthTimer.unref();
       await publishHealth();
@@ -278,17 +296,17 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
       clearTimeout(healthTimer);
       healthTimer = undefined;
       setHealth(false);
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(() => {
-          logger.warn({ stop_timeout_ms: stopTimeoutMs }, 'RPCs did not finish in time and were cut off');
-          server.forceShutdown();
-          resolve();
-        }, stopTimeoutMs);
-        server.tryShutdown(() => {
-          clearTimeout(timer);
-          resolve();
-        });
-      });
+      if (!listener.listening) return;
+      const closed = once(listener, 'close');
+      listener.close();
+      const timer = setTimeout(() => {
+        logger.warn({ stop_timeout_ms: stopTimeoutMs }, 'RPCs did not finish in time and were cut off');
+        for (const socket of connections.entries()) socket.destroy();
+      }, stopTimeoutMs);
+      injector.drain(stopTimeoutMs);
+      await closed;
+      clearTimeout(timer);
+      server.forceShutdown();
     },
     async ready() {
       if (healthTimer === undefined) throw new Error('the gRPC server is not started');

@@ -1,6 +1,6 @@
 import { createSecretKey } from 'node:crypto';
 import { once } from 'node:events';
-import { type AddressInfo, createServer, type Socket } from 'node:net';
+import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, credentials, Metadata, type MethodDefinition, status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from '@jest/globals';
@@ -344,6 +344,36 @@ describe('gRPC between services', () => {
     await arrived;
     await server.stop();
     await failure;
+  });
+
+  it('stops in bounded time though a client never closes its connection', async () => {
+    const server = makeServer({}, { stopTimeoutMs: 20 });
+    await server.start();
+    const [host = '', port = ''] = server.address.split(':');
+    const socket = createConnection({ host, port: Number(port), allowHalfOpen: true }).on('error', () => {});
+    cleanUps.push(async () => void socket.destroy());
+    socket.write('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+    socket.write(Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]));
+    await once(socket, 'data');
+    await server.stop();
+  });
+
+  it('closes the oldest connection of the address with the most, beyond the number of its connections', async () => {
+    const server = makeServer({}, { maxConnections: 2 });
+    await server.start();
+    const [host = '', port = ''] = server.address.split(':');
+    const open = async () => {
+      const socket = createConnection({ host, port: Number(port) }).on('error', () => {});
+      cleanUps.push(async () => void socket.destroy());
+      await once(socket, 'connect');
+      return socket;
+    };
+    const first = await open();
+    const closed = once(first, 'close');
+    first.resume();
+    await open();
+    expect(await connect(server.address).getWorkspace({ tenantId: 'x' })).toEqual({ workspace });
+    await closed;
   });
 
   it('names the address that it could not listen on', async () => {
