@@ -1,4 +1,4 @@
-import { type Db, MongoClient, MongoServerError } from 'mongodb';
+import { type Db, MongoClient, MongoNetworkError, MongoServerError } from 'mongodb';
 import { REPLICA_SET } from './mongod.process.ts';
 
 const USER = 'tollkeeper';
@@ -31,7 +31,7 @@ export function mongodUri(ports: readonly number[], password: string): string {
  */
 export async function prepareReplicaSet(ports: readonly [number, ...number[]], password: string): Promise<void> {
   const members = ports.map((port, _id) => ({ _id, host: hostOf(port) }));
-  const ready = await withAdmin(mongodUri([ports[0]], password), (admin) => adopt(admin, members)).catch(ifUnknownUser);
+  const ready = await adopt(mongodUri([ports[0]], password), members).catch(ifUnknownUser);
   if (!ready) await withoutUser(ports[0], (admin) => initiate(admin, members));
   const primary = await waitForMembers(ports);
   if (ready) return;
@@ -69,8 +69,24 @@ async function initiate(admin: Db, members: Member[]): Promise<void> {
   await reconfigure(admin, { ...config, members });
 }
 
-/** The ports of two starts differ, and a member that doesn't find itself in the configuration serves nobody. */
-async function adopt(admin: Db, members: Member[]): Promise<true> {
+/**
+ * The ports of two starts differ, and a member that doesn't find itself in the configuration serves nobody. It closes
+ * its connections when it notices, which may be in the middle of this.
+ */
+async function adopt(uri: string, members: Member[]): Promise<true> {
+  const deadline = Date.now() + PRIMARY_TIMEOUT_MS;
+  for (;;) {
+    try {
+      return await withAdmin(uri, (admin) => moveMembers(admin, members));
+    } catch (error) {
+      if (!(error instanceof MongoNetworkError) || Date.now() > deadline) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+/** Puts the members on their ports of this start. To do it again changes nothing. */
+async function moveMembers(admin: Db, members: Member[]): Promise<true> {
   const config = await storedConfig(admin);
   if (config.members.length !== members.length) {
     throw new Error(

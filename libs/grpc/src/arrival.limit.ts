@@ -24,6 +24,7 @@ export function createArrivalLimit({ arrivalMs = ARRIVAL_MS, maxArriving = MAX_A
     const address = call.getConnectionInfo().remoteAddress ?? '';
     let timer: NodeJS.Timeout | undefined;
     let hasArrived = false;
+    let isRefused = false;
     const leave = (): void => {
       clearTimeout(timer);
       arriving.delete(address, limited);
@@ -33,6 +34,8 @@ export function createArrivalLimit({ arrivalMs = ARRIVAL_MS, maxArriving = MAX_A
         timer = setTimeout(() => limited.sendStatus(TOO_SLOW), arrivalMs);
         const listener = new ServerListenerBuilder()
           .withOnReceiveHalfClose((pass) => {
+            // What was refused must not be done any more.
+            if (isRefused) return;
             hasArrived = true;
             leave();
             pass();
@@ -44,8 +47,9 @@ export function createArrivalLimit({ arrivalMs = ARRIVAL_MS, maxArriving = MAX_A
       },
       sendStatus(answer, next) {
         leave();
+        isRefused = !hasArrived;
         next(answer);
-        if (!hasArrived) closeStreamOf(call);
+        if (isRefused) closeStreamOf(call);
       },
     });
     return limited;

@@ -109,8 +109,11 @@ const NOT_A_SERVICE = {
 };
 /** Most connections of a server. Beyond it, the oldest one of the address that has the most is closed. */
 const MAX_CONNECTIONS = 4_096;
-/** Most requests of a connection that are open. A client keeps further ones back, or is refused. */
-const MAX_STREAMS = 512;
+/**
+ * Most requests of a connection that are open. A client keeps further ones back, or is refused. As many as the edge has
+ * under way at one service, so that it never waits for this.
+ */
+const MAX_STREAMS = 1_024;
 /** Would let everybody keep streams open for as long as they like. Probes ask `Check`. */
 const HEALTH_WATCH = '/grpc.health.v1.Health/Watch';
 /** Milliseconds between two warnings of refused calls. */
