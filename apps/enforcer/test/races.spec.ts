@@ -105,14 +105,17 @@ describe('while a settlement is on its way to the log', () => {
     await expect(one.reservations.release(TENANT, id)).rejects.toThrow('is settled');
   });
 
-  it('the same settlement may come again, and counts once', async () => {
-    const { one, letAppends, workspace, held } = arrange();
+  it('the same settlement may come again, with another amount too, and the first amount is told and counts once', async () => {
+    const { one, events, letAppends, workspace, held } = arrange();
     const id = await held();
-    const settlement = { settlementId: 's1', amountMicros: 900 };
-    const both = [1, 2].map(() => one.reservations.settle(TENANT, id, settlement));
-    await letAppends(2);
+    const both = [900, 800].map((amountMicros) =>
+      one.reservations.settle(TENANT, id, { settlementId: 's1', amountMicros }),
+    );
+    await letAppends(1);
     for (const settled of await Promise.all(both)) expect(settled).toMatchObject({ settledMicros: 900 });
+    expect(events).toEqual([expect.objectContaining({ data: expect.objectContaining({ amount_micros: 900 }) })]);
     expect(await workspace()).toMatchObject({ spentMicros: 900, heldMicros: 0 });
+    await expect(one.reservations.release(TENANT, id)).rejects.toThrow('is settled');
   });
 
   it('another replica may end the reservation; the answer then says that the spend counts without it', async () => {

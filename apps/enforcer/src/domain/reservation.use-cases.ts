@@ -103,33 +103,26 @@ function toldAlready(error: unknown): never {
 /**
  * The settlements under way in this process. Between its event and its op, a settlement can be overtaken by one with
  * another id or by a release, and then its spend counts without the reservation. Here those are refused at once; of two
- * replicas, the slower one says what became of it.
+ * replicas, the slower one says what became of it. The same settlement shares the work that is under way: a second
+ * event could say another amount than what is posted.
  */
 function createSettling() {
-  const underWay = new Map<string, { settlementId: string; count: number }>();
+  const underWay = new Map<string, { settlementId: string; work: Promise<unknown> }>();
   const refuse = (): never => {
-    throw new AppError(
-      'conflict',
-      'The reservation is being settled just now. Read it to see with what, and then decide.',
-    );
+    throw new AppError('conflict', 'The reservation is being settled just now. Read it to see with what.');
   };
 
   return {
     requireNone(tenantId: TenantId, id: string): void {
       if (underWay.has(`${tenantId}/${id}`)) refuse();
     },
-    async whileSettling<T>(tenantId: TenantId, id: string, settlementId: string, work: () => Promise<T>): Promise<T> {
+    async whileSettling<T>(tenantId: TenantId, id: string, settlementId: string, begin: () => Promise<T>): Promise<T> {
       const key = `${tenantId}/${id}`;
-      const entry = underWay.get(key) ?? { settlementId, count: 0 };
-      if (entry.settlementId !== settlementId) refuse();
-      entry.count += 1;
-      underWay.set(key, entry);
-      try {
-        return await work();
-      } finally {
-        entry.count -= 1;
-        if (entry.count === 0) underWay.delete(key);
-      }
+      const known = underWay.get(key);
+      if (known !== undefined) return known.settlementId === settlementId ? (known.work as Promise<T>) : refuse();
+      const work = begin().finally(() => underWay.delete(key));
+      underWay.set(key, { settlementId, work });
+      return work;
     },
   };
 }
