@@ -131,6 +131,13 @@ async function scrollToSecondPage(page: Page): Promise<void> {
     await page.mouse.wheel(0, 300);
     expect(await rowCount(page)).toBe(200);
   });
+  // The page follows the last turns of the wheel a moment later.
+  let at: unknown;
+  await eventually(async () => {
+    const before = at;
+    at = await page.evaluate('new Promise((done) => setTimeout(() => done(scrollY), 250))');
+    expect(at).toBe(before);
+  });
 }
 
 /** The place of each drawn row, and the agent that it names. */
