@@ -11,12 +11,15 @@ afterEach(async () => {
   for (const cleanUp of cleanUps.splice(0).reverse()) await cleanUp();
 });
 
-/** A server that answers UNIMPLEMENTED to all that arrives, and a connection to it. */
-async function serve(limits: { arrivalMs: number; maxArriving: number }): Promise<ClientHttp2Session> {
+/** A server that answers to all that arrives, with a message or UNIMPLEMENTED, and a connection to it. */
+async function serve(
+  limits: { arrivalMs: number; maxArriving: number; maxUnread?: number },
+  { settings = {}, answers = false } = {},
+): Promise<ClientHttp2Session> {
   const server = new Server({ interceptors: [createArrivalLimit(limits)] });
   server.addService(keysService, {
-    verifyKey: (_call: unknown, callback: (failure: { code: status }) => void) =>
-      callback({ code: status.UNIMPLEMENTED }),
+    verifyKey: (_call: unknown, callback: (failure: { code: status } | null, answer?: object) => void) =>
+      answers ? callback(null, { tenantId: 'ws_1', role: 1 }) : callback({ code: status.UNIMPLEMENTED }),
   });
   const port = await new Promise<number>((resolve, reject) => {
     server.bindAsync('127.0.0.1:0', ServerCredentials.createInsecure(), (error, bound) =>
@@ -24,7 +27,7 @@ async function serve(limits: { arrivalMs: number; maxArriving: number }): Promis
     );
   });
   cleanUps.push(() => server.forceShutdown());
-  const session = connect(`http://127.0.0.1:${port}`);
+  const session = connect(`http://127.0.0.1:${port}`, { settings });
   cleanUps.push(() => session.destroy());
   await once(session, 'connect');
   return session;
@@ -77,4 +80,17 @@ it('refuses the oldest of the requests that are arriving for more, and takes wha
   expect(await send(session, WHOLE, true)).toBe(status.UNIMPLEMENTED);
   expect(await Promise.all(slow)).toEqual([status.RESOURCE_EXHAUSTED, status.DEADLINE_EXCEEDED]);
   for (let i = 0; i < 5; i += 1) expect(await send(session, WHOLE, true)).toBe(status.UNIMPLEMENTED);
+});
+
+it('drops the oldest of the answers that a client does not read, beyond their number', async () => {
+  const limits = { arrivalMs: 5_000, maxArriving: 10, maxUnread: 2 };
+  const session = await serve(limits, { settings: { initialWindowSize: 0 }, answers: true });
+  const streams = [1, 2, 3].map(() => request(session));
+  const codes: number[] = [];
+  for (const [index, stream] of streams.entries()) {
+    stream.once('close', () => codes.push(index));
+    stream.end(Buffer.from(WHOLE));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  expect(codes).toEqual([0]);
 });

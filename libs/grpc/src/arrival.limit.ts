@@ -13,12 +13,21 @@ const TOO_MANY = {
   details: 'Too many requests are arriving at this server. Try again shortly.',
 };
 
+/** Most answers of a server that clients have not read yet. */
+const MAX_UNREAD = 5_000;
+
 /**
  * Bounds what requests that never arrive hold: a handler, and with it the check of who is calling, begins only behind
- * the whole request. If too many are arriving, the oldest of the address that sends most is refused.
+ * the whole request. If too many are arriving, the oldest of the address that sends most is refused. If too many
+ * answers are not read, the oldest of the address that leaves most is dropped.
  */
-export function createArrivalLimit({ arrivalMs = ARRIVAL_MS, maxArriving = MAX_ARRIVING } = {}): ServerInterceptor {
+export function createArrivalLimit({
+  arrivalMs = ARRIVAL_MS,
+  maxArriving = MAX_ARRIVING,
+  maxUnread = MAX_UNREAD,
+} = {}): ServerInterceptor {
   const arriving = createFairRoom<ServerInterceptingCall>(maxArriving, (call) => call.sendStatus(TOO_MANY));
+  const unread = createFairRoom<ServerHttp2Stream>(maxUnread, (stream) => stream.destroy());
 
   return (_method, call) => {
     const address = call.getConnectionInfo().remoteAddress ?? '';
@@ -45,22 +54,27 @@ export function createArrivalLimit({ arrivalMs = ARRIVAL_MS, maxArriving = MAX_A
         next(listener);
         arriving.add(address, limited);
       },
+      sendMessage(message, next) {
+        const stream = streamOf(call);
+        if (stream !== undefined && !stream.closed) {
+          unread.add(address, stream);
+          stream.once('close', () => unread.delete(address, stream));
+        }
+        next(message);
+      },
       sendStatus(answer, next) {
         leave();
         isRefused = !hasArrived;
         next(answer);
-        if (isRefused) closeStreamOf(call);
+        // The client may never end a request that was answered before it was whole (RFC 9113, 8.1).
+        if (isRefused) streamOf(call)?.close(constants.NGHTTP2_NO_ERROR);
       },
     });
     return limited;
   };
 }
 
-/**
- * Ends the stream of a call that was answered before its request was whole (RFC 9113, 8.1). The client may never do
- * it, and grpc-js has no way to do it.
- */
-function closeStreamOf(call: unknown): void {
-  const { stream } = call as { stream?: ServerHttp2Stream };
-  stream?.close(constants.NGHTTP2_NO_ERROR);
+/** The interceptors of grpc-js have no way to close the stream of a call, nor to learn of its end behind its status. */
+function streamOf(call: unknown): ServerHttp2Stream | undefined {
+  return (call as { stream?: ServerHttp2Stream }).stream;
 }
