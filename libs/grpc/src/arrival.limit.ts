@@ -34,9 +34,11 @@ export function createArrivalLimit({
     let timer: NodeJS.Timeout | undefined;
     let hasArrived = false;
     let isRefused = false;
+    const stream = streamOf(call);
     const leave = (): void => {
       clearTimeout(timer);
       arriving.delete(address, limited);
+      if (stream !== undefined) unread.delete(address, stream);
     };
     const limited: ServerInterceptingCall = new ServerInterceptingCall(call, {
       start(next) {
@@ -55,11 +57,8 @@ export function createArrivalLimit({
         arriving.add(address, limited);
       },
       sendMessage(message, next) {
-        const stream = streamOf(call);
-        if (stream !== undefined && !stream.closed) {
-          unread.add(address, stream);
-          stream.once('close', () => unread.delete(address, stream));
-        }
+        // Until its status can be sent behind it, which waits for the client to take the message.
+        if (stream?.closed === false) unread.add(address, stream);
         next(message);
       },
       sendStatus(answer, next) {
@@ -67,7 +66,7 @@ export function createArrivalLimit({
         isRefused = !hasArrived;
         next(answer);
         // The client may never end a request that was answered before it was whole (RFC 9113, 8.1).
-        if (isRefused) streamOf(call)?.close(constants.NGHTTP2_NO_ERROR);
+        if (isRefused) stream?.close(constants.NGHTTP2_NO_ERROR);
       },
     });
     return limited;

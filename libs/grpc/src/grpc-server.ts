@@ -92,6 +92,7 @@ export interface GrpcServerOptions extends ServiceDeps<GrpcServiceConfig> {
   /** Rejects while the services can't do their work: gRPC health then says NOT_SERVING. Asked once a second. */
   ready?: () => Promise<void>;
   healthIntervalMs?: number;
+  /** Most connections. Beyond it, the oldest one of the address that has the most is closed. */
   maxConnections?: number;
   /** How long calls under way may take to finish on `stop` before they are cut off. */
   stopTimeoutMs?: number;
@@ -107,8 +108,6 @@ const NOT_A_SERVICE = {
   code: status.UNAUTHENTICATED,
   details: 'No valid token of a service. CALLER_TOKEN_SECRET must be the same in all services, and their clocks right.',
 };
-/** Most connections of a server. Beyond it, the oldest one of the address that has the most is closed. */
-const MAX_CONNECTIONS = 4_096;
 /**
  * Most requests of a connection that are open. A client keeps further ones back, or is refused. As many as the edge has
  * under way at one service, so that it never waits for this.
@@ -145,7 +144,7 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     maxRequestBytes = DEFAULT_MAX_REQUEST_BYTES,
     ready,
     healthIntervalMs = 1000,
-    maxConnections = MAX_CONNECTIONS,
+    maxConnections = 4_096,
     stopTimeoutMs = 5000,
   } = options;
   const telemetry = createServerTelemetry({ metrics, tracer });

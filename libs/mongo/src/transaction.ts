@@ -102,7 +102,7 @@ function outagesOf(client: mongo.MongoClient): Outages {
   client.on('serverDescriptionChanged', ({ previousDescription, newDescription }) => {
     if (previousDescription.isWritable && !newDescription.isWritable) made.signs += 1;
   });
-  // A primary that is back at once may not be missed by the driver, but its connections are.
+  // A primary that is back before the driver has looked shows only in its broken connections.
   client.on('connectionClosed', ({ reason }) => {
     if (reason === 'error' || reason === 'stale') made.signs += 1;
   });
