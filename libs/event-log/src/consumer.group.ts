@@ -22,6 +22,8 @@ interface GroupConsumerOptions<Item, Effect> extends RecordEffects<Item, Effect>
   topic: TopicOptions;
   /** Most records in a batch. Default: 1 000. Choose fewer when each record needs statements of its own. */
   maxRecords?: number;
+  /** See `ConsumerOptions`. Default: 0. */
+  lingerMs?: number;
 }
 
 const MAX_RECORDS = 1000;
@@ -42,9 +44,9 @@ export function createConsumerGroup(deps: {
     name,
     offsets,
     deadLetters,
-    consumer({ topic, maxRecords = MAX_RECORDS, ...effects }) {
+    consumer({ topic, maxRecords = MAX_RECORDS, lingerMs = 0, ...effects }) {
       const handler = createTransactionalHandler({ connection, offsets, deadLetters, ...effects });
-      const consumer = eventLog.consumer({ group: name, topic: topic.name, handler, maxRecords });
+      const consumer = eventLog.consumer({ group: name, topic: topic.name, handler, maxRecords, lingerMs });
       return {
         ...consumer,
         async start() {

@@ -88,6 +88,12 @@ export interface ConsumerOptions {
   handler: ConsumerHandler;
   /** Most records in one batch. */
   maxRecords: number;
+  /**
+   * Least milliseconds from the begin of a batch that reached the end of the log to the next batch, so that records
+   * which trickle in are applied together. A consumer that is behind does not wait, nor does the first record after a
+   * pause. Default: 0.
+   */
+  lingerMs?: number;
 }
 
 /**

@@ -91,6 +91,53 @@ describe('the work on a partition', () => {
   });
 });
 
+describe('records that trickle in', () => {
+  const LINGER_MS = 60;
+  const log = testLogger();
+  const metrics = createLogMetrics(createMetrics('test'));
+  const standstills = createStandstills({ consumer: PARTITION, metrics, logger: log.logger });
+
+  /** Batches of one record each, at the end of the log or before it, and when the handler got each. */
+  function start(lingerMs: number, { atEnd, batches }: { atEnd: boolean; batches: number }) {
+    const handedAt: number[] = [];
+    const { partition, ...consumer } = PARTITION;
+    const handler: ConsumerHandler = {
+      position: async () => 0,
+      handle: async () => void handedAt.push(performance.now()),
+    };
+    const source = sourceOf(
+      Array.from({ length: batches }, (_, offset) => [offset]),
+      atEnd ? 0 : batches + 1,
+    );
+    const options = { ...consumer, handler, maxRecords: 10, lingerMs };
+    const work = startPartitionWork({ consumer: options, partition, source, metrics, standstills, logger: log.logger });
+    return { handedAt, work };
+  }
+
+  it('at the end of the log are handed on together: no batch begins sooner than the linger after the one before', async () => {
+    const { handedAt, work } = start(LINGER_MS, { atEnd: true, batches: 4 });
+    await eventually(() => expect(handedAt).toHaveLength(4));
+    await work.stop({ lost: false });
+    for (const [index, at] of handedAt.slice(1).entries()) {
+      // Timers may fire up to a millisecond early.
+      expect(at - handedAt[index]!).toBeGreaterThanOrEqual(LINGER_MS - 2);
+    }
+  });
+
+  it('are not waited for while the group is behind', async () => {
+    const { handedAt, work } = start(3_600_000, { atEnd: false, batches: 20 });
+    await eventually(() => expect(handedAt).toHaveLength(20));
+    await work.stop({ lost: false });
+  });
+
+  it('are no longer waited for when the work stops', async () => {
+    const { handedAt, work } = start(3_600_000, { atEnd: true, batches: 2 });
+    await eventually(() => expect(handedAt).toHaveLength(1));
+    await work.stop({ lost: false });
+    expect(handedAt).toHaveLength(1);
+  });
+});
+
 describe('a partition in which something is to be done and nothing is', () => {
   let metrics: LogMetrics;
   let log: TestLogger;
@@ -273,7 +320,7 @@ interface Deviations {
   offsets?: number[][];
 }
 
-function sourceOf(batches: number[][]): PartitionSource {
+function sourceOf(batches: number[][], endOffset = 0): PartitionSource {
   const left = batches.values();
   return {
     open: async () => undefined,
@@ -281,7 +328,7 @@ function sourceOf(batches: number[][]): PartitionSource {
       const { value: offsets } = left.next();
       if (offsets === undefined) await once(signal, 'abort');
       signal.throwIfAborted();
-      return { records: (offsets ?? []).map(recordAt), endOffset: 0 };
+      return { records: (offsets ?? []).map(recordAt), endOffset };
     },
   };
 }

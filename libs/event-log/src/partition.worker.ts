@@ -47,7 +47,7 @@ export function startPartitionWork(deps: {
   after?: Promise<void> | undefined;
 }): PartitionWork {
   const { consumer, partition, source, metrics, logger } = deps;
-  const { topic, group, handler } = consumer;
+  const { topic, group, handler, lingerMs = 0 } = consumer;
   const stopping = new AbortController();
   const { signal } = stopping;
   const progress = deps.standstills.watch(partition);
@@ -59,13 +59,18 @@ export function startPartitionWork(deps: {
     let from = await handler.position(topic, partition);
     progress.begins('open');
     await source.open(from);
+    let lingersUntil = 0;
     for (;;) {
       progress.reads(from);
+      const lingerLeftMs = lingersUntil - performance.now();
+      if (lingerLeftMs > 0) await delay(lingerLeftMs, undefined, { signal });
       const { records, endOffset } = await source.next(signal);
       signal.throwIfAborted();
+      const begunAt = performance.now();
       const nextOffset = (records.at(-1)?.offset ?? 0) + 1;
       await hand({ topic, partition, records, from, nextOffset, endOffset: Math.max(endOffset, nextOffset) });
       from = nextOffset;
+      lingersUntil = nextOffset < endOffset ? 0 : begunAt + lingerMs;
     }
   }
 

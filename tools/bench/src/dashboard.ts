@@ -6,6 +6,7 @@ import { measureConsumer } from './consumer.rate.ts';
 import { startDashboardStack, type DashboardStack } from './dashboard.stack.ts';
 import { describeMachine } from './machine.ts';
 import { percentile, whole } from './statistics.ts';
+import { measureVisible } from './visible.latency.ts';
 
 const { values } = parseArgs({
   options: {
@@ -23,6 +24,8 @@ const PATHS = ['spend', 'spend/series', 'top-agents'].map((name) => `/api/v1/das
 const DAY_MS = 86_400_000;
 const QUARTER_MS = 900_000;
 const WARM_UP_QUERIES = 20;
+const TRICKLE_PER_SECOND = 500;
+const TRICKLE_SECONDS = 20;
 
 /** A dashboard over a number of events, and what its queries took in milliseconds, by path. */
 interface Sized {
@@ -36,6 +39,7 @@ try {
   console.log(`## Dashboard\n\n${describeMachine()}`);
   await reportQueries(stack);
   await reportConsumer(stack);
+  await reportVisible(stack);
 } finally {
   await stack.stop();
 }
@@ -126,4 +130,12 @@ async function reportConsumer(stack: DashboardStack): Promise<void> {
     ),
   );
   console.log(`\nCPU µs/event: the dashboard ${cpuMicros.toFixed(1)}, mongod ${mongodMicros.toFixed(1)}.`);
+}
+
+async function reportVisible(stack: DashboardStack): Promise<void> {
+  const milliseconds = await measureVisible(stack, TRICKLE_PER_SECOND, TRICKLE_SECONDS);
+  const [p50, p99] = [50, 99].map((percent) => whole(percentile(milliseconds, percent)));
+  console.log(
+    `\n${TRICKLE_PER_SECOND} events/s, each appended alone: counted ${p50} ms after the append at p50, ${p99} ms at p99. Goal: 300 ms.`,
+  );
 }

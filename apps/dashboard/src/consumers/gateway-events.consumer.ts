@@ -9,6 +9,11 @@ import { createWriteCounter, recordEvents, type EventRecorder } from '../domain/
 /** The consumer group of the replicas. Offsets are stored under this name. */
 export const CONSUMER_GROUP = 'dashboard';
 
+/** A consumer that is behind takes this many events at a time: the more, the fewer roll-ups it writes for each. */
+const MAX_RECORDS = 5_000;
+/** An event may be shown so much later, so that light traffic has not a transaction for each. */
+const LINGER_MS = 100;
+
 /** Counts the events of the log exactly once. */
 export function createGatewayEventsConsumer(deps: {
   group: ConsumerGroup;
@@ -24,6 +29,8 @@ export function createGatewayEventsConsumer(deps: {
 
   return deps.group.consumer({
     topic: GATEWAY_EVENTS_TOPIC_OPTIONS,
+    maxRecords: MAX_RECORDS,
+    lingerMs: LINGER_MS,
     decode: ({ value }) => toDashboardEvent(decodeGatewayEvent(value)),
     documents: () => createWriteCounter(deps.recorder, deps.clock()),
     apply: (session, events) => recordEvents(deps.recorder, session, events),
