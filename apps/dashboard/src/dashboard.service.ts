@@ -15,6 +15,9 @@ import { createBlockedRoutes } from './http/blocked.routes.ts';
 import { createSpendRoutes } from './http/spend.routes.ts';
 import { createWindowOf } from './http/window.ts';
 import { createBucketStore } from './store/bucket.store.ts';
+import { createChunkStore } from './store/chunk.store.ts';
+import { createChunkTallies } from './store/chunk.tallies.ts';
+import { createEventReader } from './store/event.reader.ts';
 import { createEventRecorder } from './store/event.recorder.ts';
 import { createEventStore } from './store/event.store.ts';
 import { createRollupStore } from './store/rollup.store.ts';
@@ -38,12 +41,13 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger });
   const { connection } = mongo;
   const events = createEventStore(connection, config.RETENTION_SECONDS);
+  const chunks = createChunkStore(connection, config.RETENTION_SECONDS);
   const runs = createRunStore(connection, config.RETENTION_SECONDS);
   const rollups = createRollupStore(connection, config.RETENTION_SECONDS);
   const earlier = createBucketStore(connection);
   const consumer = createGatewayEventsConsumer({
     group: createConsumerGroup({ name: CONSUMER_GROUP, eventLog, connection, metrics, logger }),
-    recorder: createEventRecorder({ events, runs, rollups }),
+    recorder: createEventRecorder({ events, chunks, runs, rollups }),
     metrics,
     clock,
   });
@@ -53,13 +57,17 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   const budgetsPeer = createGrpcClient(budgetsService, config.BUDGETS_GRPC, deps);
   const budgets = createBudgetsClient(budgetsPeer, logger);
   const windowOf = createWindowOf(directory, clock);
-  const tallies = createTallies({ tallies: [rollups, earlier, events], runStarts: [rollups, earlier, runs] });
+  const tallies = createTallies({
+    tallies: [rollups, earlier, events, createChunkTallies(chunks)],
+    runStarts: [rollups, earlier, runs, chunks],
+  });
+  const reader = createEventReader({ events, chunks });
   const http = createHttpServer({
     ...deps,
     routes: [
       ...createSpendRoutes({ tallies, budgets, directory, windowOf }),
-      ...createAgentsRoutes({ tallies, events, budgets, directory, windowOf }),
-      ...createBlockedRoutes({ tallies, events, windowOf }),
+      ...createAgentsRoutes({ tallies, events: reader, budgets, directory, windowOf }),
+      ...createBlockedRoutes({ tallies, events: reader, windowOf }),
     ],
     service: 'dashboard',
     title: 'Tollkeeper dashboard',

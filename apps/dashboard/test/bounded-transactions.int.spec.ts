@@ -2,6 +2,7 @@ import { afterAll, describe, expect, it } from '@jest/globals';
 import { type GatewayEvent, GATEWAY_EVENTS_TOPIC } from '@tollkeeper/contracts';
 import { useBreakableMongo } from '@tollkeeper/testing';
 import { encode, newTenant, settled, useDashboard } from './dashboard.stack.ts';
+import { storedEvents } from './stored.events.ts';
 
 const NOW = Date.parse('2026-11-21T12:00:00.000Z');
 const HOUR_MS = 3_600_000;
@@ -52,7 +53,7 @@ describe('on the cache of the standalone', () => {
     await dashboard.caughtUp();
     expect(await spentBy(tenants[0]!)).toBe(3);
     expect(await spentBy(tenants[999]!)).toBe(3);
-    expect(await mongo.connection.useDb(dashboard.database).collection('events').countDocuments({})).toBe(7_003);
+    expect(await storedEvents(mongo.connection.useDb(dashboard.database))).toBe(7_003);
   });
 });
 
@@ -60,7 +61,7 @@ describe('a record that can never be applied', () => {
   it('goes to the dead topic with its reason, and those around it in the batch are counted', async () => {
     const [sender, neighbour] = [newTenant(), newTenant()];
     const database = mongo.connection.useDb(dashboard.database);
-    await database.db!.command({ collMod: 'events', validator: { 'data.agent_id': { $ne: 'forbidden' } } });
+    await database.db!.command({ collMod: 'chunks', validator: { agents: { $ne: 'forbidden' } } });
     const good = Array.from({ length: 20 }, () => encode(neighbour, settled(at(NOW), 1)));
     const bad = encode(sender, settled(at(NOW), 1, { agent_id: 'forbidden' }));
     await together([...good.slice(0, 13), bad, ...good.slice(13)]);

@@ -1,13 +1,13 @@
 import type { Connection } from 'mongoose';
 
 /**
- * How many documents of `collection` in the database of `connection` the server reads for the finds of `work`, by its
+ * How many documents of `collections` in the database of `connection` the server reads for the finds of `work`, by its
  * profiler.
  */
 export async function documentsRead(
   { db }: Connection,
   work: () => Promise<unknown>,
-  collection = 'events',
+  collections = ['events', 'chunks'],
 ): Promise<number> {
   await db!.command({ profile: 2 });
   try {
@@ -16,8 +16,8 @@ export async function documentsRead(
     await db!.command({ profile: 0 });
   }
   const profile = db!.collection('system.profile');
-  const first = { 'command.find': collection };
-  const further = { 'command.collection': collection, op: 'getmore' };
+  const first = { 'command.find': { $in: collections } };
+  const further = { 'command.collection': { $in: collections }, op: 'getmore' };
   const finds = await profile.find({ $or: [first, further] }).toArray();
   await profile.drop();
   return finds.reduce((sum, { docsExamined }) => sum + Number(docsExamined), 0);

@@ -2,21 +2,34 @@ import type { ClientSession, Connection, mongo } from 'mongoose';
 import { SPEND_SETTLED } from '../src/domain/event.ts';
 import { AGENT_GRAINS, GRAIN_MS, GRAINS } from '../src/domain/grain.ts';
 import type { EventRecorder } from '../src/domain/record-events.ts';
+import type { EventStore } from '../src/store/event.store.ts';
+import type { RunStore } from '../src/store/run.store.ts';
+import { runKey } from '../src/domain/run.ts';
 import { tallyOf } from '../src/domain/tally.ts';
 
 type Upsert = mongo.AnyBulkWriteOperation<{ _id: string }>;
 
-/** Records as releases up to 0.1 did: one document of `buckets` for each scope and grain. */
+/**
+ * Records as releases up to 0.1 did: a document for each event and each run, and one of `buckets` for each scope and
+ * grain.
+ */
 export function createEarlierRecorder(
   connection: Connection,
   recorder: EventRecorder<ClientSession>,
+  stores: { events: Pick<EventStore, 'insert'>; runs: RunStore },
 ): EventRecorder<ClientSession> {
+  const runs = connection.collection<{ _id: string }>('runs');
   const buckets = connection.collection<{ _id: string }>('buckets');
   return {
     ...recorder,
     addToRollups: async () => undefined,
-    async insertEvents(session, events) {
-      await recorder.insertEvents(session, events);
+    knownRunStarts: stores.runs.knownStarts,
+    async insert(session, events, starts) {
+      await stores.events.insert(session, events);
+      for (const { tenantId, runId, to } of starts) {
+        const $set = { tenant_id: tenantId, first_at: new Date(to) };
+        await runs.updateOne({ _id: runKey(tenantId, runId) }, { $set }, { upsert: true, session });
+      }
       const upserts = events.flatMap((event) => {
         const { totalMicros, settlements, inputTokens, outputTokens, budgetBlocked, guardBlocked } = tallyOf(event);
         const $inc = {
@@ -30,16 +43,11 @@ export function createEarlierRecorder(
           ),
         );
       });
-      if (upserts.length > 0) await buckets.bulkWrite(upserts, { session });
-    },
-    async saveRunStarts(session, starts) {
-      await recorder.saveRunStarts(session, starts);
       const moved = (tenantId: string, time: number, runs: number): Upsert[] =>
         GRAINS.map((grain) => upsert(tenantId, { level: 'workspace' }, grain, time, { $inc: { runs_started: runs } }));
-      const upserts = starts.flatMap(({ tenantId, from, to }) => [
-        ...moved(tenantId, to, 1),
-        ...(from === undefined ? [] : moved(tenantId, from, -1)),
-      ]);
+      for (const { tenantId, from, to } of starts) {
+        upserts.push(...moved(tenantId, to, 1), ...(from === undefined ? [] : moved(tenantId, from, -1)));
+      }
       if (upserts.length > 0) await buckets.bulkWrite(upserts, { session });
     },
   };

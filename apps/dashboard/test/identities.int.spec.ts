@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import type { GatewayEvent } from '@tollkeeper/contracts';
 import { useMongo } from '@tollkeeper/testing';
+import { storedEvents } from './stored.events.ts';
 import { budgetBlocked, guardBlocked, newTenant, settled, useDashboard } from './dashboard.stack.ts';
 
 const mongo = useMongo();
@@ -37,8 +38,7 @@ const cases = KINDS.flatMap(([kind, make]) =>
 async function counted(batches: GatewayEvent[][]): Promise<number> {
   const tenantId = newTenant();
   for (const batch of batches) await dashboard.report(tenantId, batch);
-  const events = mongo.connection.getClient().db(dashboard.database).collection('events');
-  return events.countDocuments({ tenant_id: tenantId });
+  return storedEvents(mongo.connection.useDb(dashboard.database), tenantId);
 }
 
 describe('a settlement', () => {

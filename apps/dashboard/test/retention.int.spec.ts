@@ -6,6 +6,8 @@ import { dashboardConfig } from '../src/config.ts';
 import { SPEND_SETTLED, type DashboardEvent } from '../src/domain/event.ts';
 import { recordEvents } from '../src/domain/record-events.ts';
 import { createTallies } from '../src/domain/tallies.ts';
+import { createChunkStore } from '../src/store/chunk.store.ts';
+import { createChunkTallies } from '../src/store/chunk.tallies.ts';
 import { createEventRecorder } from '../src/store/event.recorder.ts';
 import { createEventStore } from '../src/store/event.store.ts';
 import { createRollupStore } from '../src/store/rollup.store.ts';
@@ -19,10 +21,14 @@ const retention = dashboardConfig.shape.RETENTION_SECONDS;
 const mongo = useMongo();
 const retentionSeconds = retention.parse(undefined);
 const events = createEventStore(mongo.connection, retentionSeconds);
+const chunks = createChunkStore(mongo.connection, retentionSeconds);
 const runs = createRunStore(mongo.connection, retentionSeconds);
 const rollups = createRollupStore(mongo.connection, retentionSeconds);
-const recorder = createEventRecorder({ events, runs, rollups });
-const tallies = createTallies({ tallies: [rollups, events], runStarts: [rollups, runs] });
+const recorder = createEventRecorder({ events, chunks, runs, rollups });
+const tallies = createTallies({
+  tallies: [rollups, events, createChunkTallies(chunks)],
+  runStarts: [rollups, runs, chunks],
+});
 
 beforeAll(() => ensureIndexes(Object.values(mongo.connection.models)));
 
@@ -60,6 +66,7 @@ describe('with the least retention that can be set', () => {
     expect(() => retention.parse(String(retentionSeconds - 1))).toThrow();
     const { range, previous } = longestReach();
     expect((await lifeOf('events')).keptMs).toBeGreaterThan(range + DAY_MS);
+    expect((await lifeOf('chunks')).keptMs).toBeGreaterThan(range + DAY_MS);
     expect((await lifeOf('runs')).keptMs).toBeGreaterThan(range + DAY_MS);
     expect((await lifeOf('rollups')).keptMs).toBeGreaterThan(previous + DAY_MS);
   });
@@ -78,7 +85,7 @@ describe('with the least retention that can be set', () => {
       return { tenantId, source: 'gw', eventId: `e${index}`, type: SPEND_SETTLED, time, data };
     });
     await withTransaction(mongo.connection, (session) => recordEvents(recorder, session, settled));
-    for (const collection of ['events', 'runs', 'rollups']) await expire(collection, now);
+    for (const collection of ['events', 'chunks', 'runs', 'rollups']) await expire(collection, now);
 
     const found = await tallies.ofSpans(tenantId, 'workspace', [before, window]);
 

@@ -205,7 +205,7 @@ describe('a query', () => {
     for (const by of DIMENSIONS) {
       let breakdown: Breakdown | undefined;
       const read = async () => void (breakdown = await tallies.breakdown(tenantId, by, points, 20));
-      const documents = await documentsRead(mongo.connection, read, 'rollups');
+      const documents = await documentsRead(mongo.connection, read, ['rollups']);
       expect(documents).toBeGreaterThanOrEqual(90 * ofDay);
       // The two ends are some hours.
       expect(documents).toBeLessThanOrEqual(points.length * ofDay + 3);

@@ -10,6 +10,8 @@ import { seriesOf } from '../src/domain/series.ts';
 import { createTallies, sumTallies } from '../src/domain/tallies.ts';
 import type { Tally } from '../src/domain/tally.ts';
 import { createBucketStore } from '../src/store/bucket.store.ts';
+import { createChunkStore } from '../src/store/chunk.store.ts';
+import { createChunkTallies } from '../src/store/chunk.tallies.ts';
 import { createEventRecorder } from '../src/store/event.recorder.ts';
 import { createEventStore } from '../src/store/event.store.ts';
 import { createRollupStore } from '../src/store/rollup.store.ts';
@@ -79,11 +81,15 @@ const event: fc.Arbitrary<DashboardEvent> = fc
 describe('tallies over roll-ups', () => {
   const mongo = useMongo();
   const events = createEventStore(mongo.connection, CENTURY_SECONDS);
+  const chunkStore = createChunkStore(mongo.connection, CENTURY_SECONDS);
   const runs = createRunStore(mongo.connection, CENTURY_SECONDS);
   const rollups = createRollupStore(mongo.connection, CENTURY_SECONDS);
-  const recorder = createEventRecorder({ events, runs, rollups });
+  const recorder = createEventRecorder({ events, chunks: chunkStore, runs, rollups });
   const earlier = createBucketStore(mongo.connection);
-  const tallies = createTallies({ tallies: [rollups, earlier, events], runStarts: [rollups, earlier, runs] });
+  const tallies = createTallies({
+    tallies: [rollups, earlier, events, createChunkTallies(chunkStore)],
+    runStarts: [rollups, earlier, runs, chunkStore],
+  });
 
   // Ids repeat within and across batches, with other times and amounts, and many events come late.
   const sample = fc
@@ -93,7 +99,10 @@ describe('tallies over roll-ups', () => {
 
   beforeAll(async () => {
     await ensureIndexes(Object.values(mongo.connection.models));
-    await record(createEarlierRecorder(mongo.connection, recorder), sample.slice(0, RECORDED_EARLIER));
+    await record(
+      createEarlierRecorder(mongo.connection, recorder, { events, runs }),
+      sample.slice(0, RECORDED_EARLIER),
+    );
     await record(recorder, sample.slice(RECORDED_EARLIER));
   });
 

@@ -1,4 +1,5 @@
 import {
+  createChunkStore,
   createEventRecorder,
   createEventStore,
   createRollupStore,
@@ -34,6 +35,7 @@ export async function loadInBulk(
   const connection = createConnection(uri, { dbName: database, autoIndex: false, autoCreate: false });
   const recorder = createEventRecorder({
     events: createEventStore(connection, retentionSeconds),
+    chunks: createChunkStore(connection, retentionSeconds),
     runs: createRunStore(connection, retentionSeconds),
     rollups: createRollupStore(connection, retentionSeconds),
   });

@@ -33,6 +33,10 @@ export const BUDGET_BLOCKED = 'budget.blocked';
 export const GUARD_BLOCKED = 'guard.blocked';
 export type BlockedType = typeof BUDGET_BLOCKED | typeof GUARD_BLOCKED;
 
+export function isBlocked({ type }: Pick<DashboardEvent, 'type'>): boolean {
+  return type === BUDGET_BLOCKED || type === GUARD_BLOCKED;
+}
+
 /**
  * Removes events that were counted before. An event was counted when its identity (source and id within its tenant) or
  * its settlement is in `known`, or occurs earlier in `events`. So the first arrival counts.

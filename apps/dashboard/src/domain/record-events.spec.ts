@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { provenTenantId } from '@tollkeeper/kernel';
 import fc from 'fast-check';
-import { BUDGET_BLOCKED, identitiesOf, SPEND_SETTLED, type DashboardEvent } from './event.ts';
+import { BUDGET_BLOCKED, identitiesOf, isBlocked, SPEND_SETTLED, type DashboardEvent } from './event.ts';
 import { createWriteCounter, recordEvents, type EventRecorder } from './record-events.ts';
+import { PACKED_COST } from './rollup.cost.ts';
 import { runKey } from './run.ts';
 
 const now = Date.parse('2026-11-21T18:34:56.789Z');
@@ -22,12 +23,10 @@ function createRecorder(starts = new Map<string, number>()) {
       const asked = new Set(runs.map(({ tenantId: tenant, runId }) => runKey(tenant, runId)));
       return new Map([...starts].filter(([key]) => asked.has(key)));
     },
-    async insertEvents(_session, events) {
-      documents += events.length;
+    async insert(_session, events, saved) {
+      documents += events.reduce((sum, event) => sum + (isBlocked(event) ? 1 : PACKED_COST), 0);
       for (const key of events.flatMap(identitiesOf)) identities.add(key);
-    },
-    async saveRunStarts(_session, saved) {
-      documents += saved.length;
+      documents += saved.length * PACKED_COST;
       for (const { tenantId: tenant, runId, to } of saved) starts.set(runKey(tenant, runId), to);
     },
     addToRollups: async (_session, deltas) => void (documents += deltas.length),
@@ -107,7 +106,7 @@ describe('what a transaction is expected to write', () => {
     const first = settled(1, now - 1);
     const like = { ...first, eventId: 'e2', data: { ...first.data, settlement_id: 's2' } };
     // Itself, the start of its run, its day and its hour, and those two for the start of the run.
-    expect([count(first), count(like), count(first)]).toEqual([2 + 4 * 8, 1, 1]);
+    expect([count(first), count(like), count(first)]).toEqual([2 * PACKED_COST + 4 * 8, PACKED_COST, PACKED_COST]);
   });
 });
 

@@ -1,9 +1,9 @@
 import { MAX_EVENT_TIME_AHEAD_MS } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import { rollupDeltas, type RollupDelta } from './rollup.ts';
-import { createRollupCounter, createRunCounter } from './rollup.cost.ts';
+import { createRollupCounter, createRunCounter, PACKED_COST } from './rollup.cost.ts';
 import { runStarts, type RunStart } from './run.ts';
-import { withoutDuplicates, type DashboardEvent } from './event.ts';
+import { isBlocked, withoutDuplicates, type DashboardEvent } from './event.ts';
 
 /** The writes of {@link recordEvents}. All calls with one `Session` take effect together or not at all. */
 export interface EventRecorder<Session> {
@@ -11,8 +11,7 @@ export interface EventRecorder<Session> {
   knownIdentities(session: Session, events: DashboardEvent[]): Promise<Set<string>>;
   /** The known time of the first event of these runs, by `runKey`. Unknown runs are absent. */
   knownRunStarts(session: Session, runs: { tenantId: TenantId; runId: string }[]): Promise<Map<string, number>>;
-  insertEvents(session: Session, events: DashboardEvent[]): Promise<void>;
-  saveRunStarts(session: Session, starts: RunStart[]): Promise<void>;
+  insert(session: Session, events: DashboardEvent[], starts: RunStart[]): Promise<void>;
   addToRollups(session: Session, deltas: RollupDelta[]): Promise<void>;
   /** The number of parts that the roll-ups of a workspace have; Infinity when it is not known. */
   rollupPartsOf(tenantId: TenantId): number;
@@ -30,8 +29,7 @@ export async function recordEvents<Session>(
   const fresh = withoutDuplicates(events, await recorder.knownIdentities(session, events));
   if (fresh.length === 0) return 0;
   const starts = runStarts(fresh, await recorder.knownRunStarts(session, runsOf(fresh)));
-  await recorder.insertEvents(session, fresh);
-  await recorder.saveRunStarts(session, starts);
+  await recorder.insert(session, fresh, starts);
   await recorder.addToRollups(session, rollupDeltas(fresh, starts));
   return fresh.length;
 }
@@ -50,7 +48,7 @@ export function createWriteCounter(
 ): (event: DashboardEvent) => number {
   const ofRollups = createRollupCounter(recorder.rollupPartsOf);
   const ofRuns = createRunCounter(now + MAX_EVENT_TIME_AHEAD_MS + CLOCK_SKEW_MS);
-  return (event) => 1 + ofRuns(event) + ofRollups(event);
+  return (event) => (isBlocked(event) ? 1 : PACKED_COST) + ofRuns(event) + ofRollups(event);
 }
 
 function runsOf(events: DashboardEvent[]): { tenantId: TenantId; runId: string }[] {

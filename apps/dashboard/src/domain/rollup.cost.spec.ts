@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { provenTenantId } from '@tollkeeper/kernel';
 import { SPEND_SETTLED, type DashboardEvent } from './event.ts';
-import { createRollupCounter, createRunCounter } from './rollup.cost.ts';
+import { createRollupCounter, createRunCounter, PACKED_COST } from './rollup.cost.ts';
 
 const tenantId = provenTenantId('ws_1');
 const otherTenant = provenTenantId('ws_2');
@@ -41,7 +41,7 @@ describe('the number of documents that runs cost', () => {
   it('is each run and the two roll-ups that its start may leave, of late events', () => {
     const count = createRunCounter(time);
     const late = time - 5 * DAY_MS;
-    const cost = 1 + 2 * PART;
+    const cost = PACKED_COST + 2 * PART;
     expect([run('a', late), run('a', late), run('b', late), run('a', late, otherTenant)].map(count)).toEqual([
       ...[cost, 0, cost, cost],
     ]);
@@ -52,14 +52,18 @@ describe('the number of documents that runs cost', () => {
     const count = createRunCounter(time);
     // The same hour and day.
     const live = time - 2 * 60_000;
-    expect([run('a', live), run('b', live), run('c', live)].map(count)).toEqual([1 + 2 * PART, 1, 1]);
+    expect([run('a', live), run('b', live), run('c', live)].map(count)).toEqual([
+      PACKED_COST + 2 * PART,
+      PACKED_COST,
+      PACKED_COST,
+    ]);
     // With a late one each of the four runs may leave two.
-    expect(count(run('d', time - 30 * DAY_MS))).toBe(1 + 6 * PART);
+    expect(count(run('d', time - 30 * DAY_MS))).toBe(PACKED_COST + 6 * PART);
   });
 
   it('grows when an event of a known run is older than all before', () => {
     const count = createRunCounter(time);
     const events = [run('a', time), run('b', time), run('a', time - DAY_MS)];
-    expect(events.map(count)).toEqual([1 + 2 * PART, 1, 2 * PART]);
+    expect(events.map(count)).toEqual([PACKED_COST + 2 * PART, PACKED_COST, 2 * PART]);
   });
 });

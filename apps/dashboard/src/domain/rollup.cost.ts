@@ -5,6 +5,8 @@ import { partOf } from './rollup.parts.ts';
 
 /** A part of a roll-up is rewritten whole. It is as large as about so many other documents. */
 const PART_COST = 8;
+/** What is stored with others in one document costs its keys in an index: so much of a document. */
+export const PACKED_COST = 1 / 4;
 
 /**
  * Makes a function that says, for one event after the other, how much it adds to the roll-ups that are rewritten, in
@@ -42,7 +44,7 @@ export function createRunCounter(newest: number): (event: DashboardEvent) => num
     const left = Math.min(PERIODS.length * seen.runs.size, rollupsBetween(seen.oldest, newest));
     const more = left - seen.left;
     seen.left = left;
-    return newRuns + more * PART_COST;
+    return newRuns * PACKED_COST + more * PART_COST;
   };
 }
 

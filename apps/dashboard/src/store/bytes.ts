@@ -50,6 +50,11 @@ export class ByteReader {
     this.#buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   }
 
+  /** Goes back to the first byte. */
+  rewind(): void {
+    this.#at = 0;
+  }
+
   more(): boolean {
     return this.#at < this.#buffer.length;
   }

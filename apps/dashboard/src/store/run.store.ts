@@ -1,7 +1,7 @@
 import type { TenantId } from '@tollkeeper/kernel';
 import { driverCollection } from '@tollkeeper/mongo';
 import { Schema, type ClientSession, type Connection } from 'mongoose';
-import { runKey, type RunStart } from '../domain/run.ts';
+import { runKey } from '../domain/run.ts';
 import type { RunStartStore } from '../domain/tallies.ts';
 
 interface RunDocument {
@@ -16,10 +16,12 @@ export interface RunStore extends RunStartStore {
     session: ClientSession | undefined,
     runs: { tenantId: TenantId; runId: string }[],
   ): Promise<Map<string, number>>;
-  saveStarts(session: ClientSession | undefined, starts: RunStart[]): Promise<void>;
 }
 
-/** The time of each run's first event, kept for `retentionSeconds` after it. */
+/**
+ * The time of each run's first event as releases up to 0.1 stored it, which is only read; kept for `retentionSeconds`
+ * after it. A start that has moved since is in chunks, with the time that it had here.
+ */
 export function createRunStore(connection: Connection, retentionSeconds: number): RunStore {
   const schema = new Schema<RunDocument>(
     {
@@ -38,17 +40,6 @@ export function createRunStore(connection: Connection, retentionSeconds: number)
       const ids = [...new Set(wanted.map(({ tenantId, runId }) => runKey(tenantId, runId)))];
       const known = await runs.find({ _id: { $in: ids } }, session && { session }).toArray();
       return new Map(known.map((run) => [run._id, run.first_at.getTime()]));
-    },
-    async saveStarts(session, starts) {
-      if (starts.length === 0) return;
-      const writes = starts.map(({ tenantId, runId, to }) => ({
-        updateOne: {
-          filter: { _id: runKey(tenantId, runId) },
-          update: { $set: { tenant_id: tenantId, first_at: new Date(to) } },
-          upsert: true,
-        },
-      }));
-      await runs.bulkWrite(writes, session && { session });
     },
     async countRunStarts(tenantId, plan) {
       const counts = await Promise.all(

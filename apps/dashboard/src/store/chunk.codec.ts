@@ -1,0 +1,221 @@
+import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import type { TenantId, TimeSpan } from '@tollkeeper/kernel';
+import type { DashboardEvent, EventData } from '../domain/event.ts';
+import { ByteReader, ByteWriter } from './bytes.ts';
+
+/**
+ * The packed form of events of one workspace, in the order of their times, compressed with Zstandard. Values of one
+ * field are much alike, so they stand together. All numbers are varints (LEB128), texts are UTF-8 behind their length.
+ *
+ *     chunk:   VERSION, number of events, shapes, column*
+ *     shapes:  their number, then for each the number of its fields and their names: the fields of `data`, in order
+ *     column:  length of the rest, values. First time, shape, source, type and event id, then each field of the shapes
+ *     times:   zigzag(first), then each less the one before
+ *     values:  kind, then a value for each event that has the field
+ */
+const VERSION = 1;
+
+/** The kinds of columns: whole numbers from 0, texts, texts by their place in a list before them, and JSON. */
+const KIND = { numbers: 0, texts: 1, listed: 2, json: 3 } as const;
+
+type Value = string | number;
+
+/** Packs events, which must be of one workspace and in the order of their times. */
+export function packEvents(events: readonly DashboardEvent[]): Uint8Array {
+  const shapes = new Map<string, { index: number; fields: string[] }>();
+  const columns = new Map<string, Value[]>();
+  const shapeOf = events.map(({ data }) => {
+    const fields: string[] = [];
+    for (const field in data) {
+      const value = data[field];
+      if (value === undefined) continue;
+      fields.push(field);
+      const column = columns.get(field);
+      if (column === undefined) columns.set(field, [value]);
+      else column.push(value);
+    }
+    const name = fields.join('\n');
+    let shape = shapes.get(name);
+    if (shape === undefined) shapes.set(name, (shape = { index: shapes.size, fields }));
+    return shape.index;
+  });
+
+  const writer = new ByteWriter();
+  writer.varint(VERSION);
+  writer.varint(events.length);
+  writer.varint(shapes.size);
+  for (const { fields } of shapes.values()) {
+    writer.varint(fields.length);
+    for (const field of fields) writer.text(field, 0);
+  }
+  const add = (column: ByteWriter): void => {
+    const bytes = column.bytes();
+    writer.varint(bytes.length);
+    writer.raw(bytes);
+  };
+  add(timesColumn(events));
+  add(valuesColumn(shapeOf));
+  add(valuesColumn(events.map(({ source }) => source)));
+  add(valuesColumn(events.map(({ type }) => type)));
+  add(valuesColumn(events.map(({ eventId }) => eventId)));
+  // In the order in which a reader meets the names.
+  for (const field of fieldsOf([...shapes.values()].map(({ fields }) => fields)))
+    add(valuesColumn(columns.get(field)!));
+  return compressed(writer);
+}
+
+/** Events in their packed form. Columns are unpacked when they are asked for. */
+export interface PackedEvents {
+  readonly count: number;
+  /**
+   * The events in `span`, in the order of their times; all of them without one. With `fields`, their `data` has only
+   * these. Without `ids`, they have no source and no id.
+   */
+  events(options?: { span?: TimeSpan; fields?: readonly string[]; ids?: boolean }): Generator<DashboardEvent>;
+}
+
+export function openEvents(tenantId: TenantId, packed: Uint8Array): PackedEvents {
+  const reader = new ByteReader(zstdDecompressSync(packed));
+  const version = reader.varint();
+  if (version !== VERSION) throw new Error(`A chunk has version ${version}; this release reads version ${VERSION}`);
+  const count = reader.varint();
+  const shapes = times(reader.varint(), () => times(reader.varint(), () => reader.text(reader.varint())));
+  const nextColumn = (): ByteReader => new ByteReader(reader.raw(reader.varint()));
+  const [time, shape, source, type, id] = [nextColumn(), nextColumn(), nextColumn(), nextColumn(), nextColumn()];
+  const names = fieldsOf(shapes);
+  const columns = new Map(names.map((name) => [name, nextColumn()]));
+
+  return {
+    count,
+    *events({ span, fields = names, ids = true } = {}) {
+      const at = readTimes(time, count);
+      const shapeAt = readValues(shape, count) as number[];
+      const typeAt = readValues(type, count) as string[];
+      const sourceAt = ids ? (readValues(source, count) as string[]) : [];
+      const idAt = ids ? (readValues(id, count) as string[]) : [];
+      const wanted = shapes.map((names) => names.filter((name) => fields.includes(name)));
+      const values = new Map<string, Value[]>();
+      for (const [name, column] of columns) {
+        if (!fields.includes(name)) continue;
+        const has = shapes.map((of) => of.includes(name));
+        const holders = shapeAt.filter((index) => has[index]).length;
+        const held = readValues(column, holders).values();
+        values.set(
+          name,
+          shapeAt.map((index) => (has[index] ? held.next().value! : '')),
+        );
+      }
+      for (let index = 0; index < count; index += 1) {
+        if (span !== undefined && at[index]! < span.start) continue;
+        if (span !== undefined && at[index]! >= span.end) return;
+        const data: EventData = {};
+        for (const name of wanted[shapeAt[index]!]!) data[name] = values.get(name)![index]!;
+        yield {
+          tenantId,
+          source: sourceAt[index] ?? '',
+          eventId: idAt[index] ?? '',
+          type: typeAt[index]!,
+          time: at[index]!,
+          data,
+        };
+      }
+    },
+  };
+}
+
+/** The names of all fields, in the order of their first mention. */
+function fieldsOf(shapes: readonly string[][]): string[] {
+  return [...new Set(shapes.flat())];
+}
+
+/** A run starts at a time, or no longer does, because an earlier event of it came late. */
+export interface RunMark {
+  runId: string;
+  /** Epoch milliseconds. */
+  time: number;
+  starts: 1 | -1;
+}
+
+/** Packed marks: their number, then columns of run ids and of zigzag(time), and which of them are of starts. */
+export function packMarks(marks: readonly RunMark[]): Uint8Array {
+  const writer = new ByteWriter();
+  writer.varint(marks.length);
+  for (const { runId } of marks) writer.text(runId, 0);
+  for (const { time } of marks) writer.varint(zigzag(time));
+  for (const { starts } of marks) writer.varint(starts === 1 ? 1 : 0);
+  return compressed(writer);
+}
+
+export function readMarks(packed: Uint8Array): RunMark[] {
+  const reader = new ByteReader(zstdDecompressSync(packed));
+  const count = reader.varint();
+  const runIds = times(count, () => reader.text(reader.varint()));
+  const at = times(count, () => unzigzag(reader.varint()));
+  return times(count, (index) => ({ runId: runIds[index]!, time: at[index]!, starts: reader.varint() === 1 ? 1 : -1 }));
+}
+
+function compressed(writer: ByteWriter): Uint8Array {
+  return zstdCompressSync(writer.bytes(), { params: { [constants.ZSTD_c_compressionLevel]: 3 } });
+}
+
+function zigzag(value: number): number {
+  return value < 0 ? -2 * value - 1 : 2 * value;
+}
+
+function unzigzag(value: number): number {
+  return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+}
+
+function timesColumn(events: readonly DashboardEvent[]): ByteWriter {
+  const writer = new ByteWriter();
+  writer.varint(zigzag(events[0]?.time ?? 0));
+  for (let index = 1; index < events.length; index += 1) writer.varint(events[index]!.time - events[index - 1]!.time);
+  return writer;
+}
+
+function readTimes(column: ByteReader, count: number): number[] {
+  column.rewind();
+  let time = unzigzag(column.varint());
+  return times(count, (index) => (index === 0 ? time : (time += column.varint())));
+}
+
+function valuesColumn(values: readonly Value[]): ByteWriter {
+  const writer = new ByteWriter();
+  if (values.every((value) => Number.isSafeInteger(value) && (value as number) >= 0 && !Object.is(value, -0))) {
+    writer.varint(KIND.numbers);
+    for (const value of values) writer.varint(value as number);
+  } else if (values.every((value) => typeof value === 'string')) {
+    const list = new Map<string, number>();
+    for (const value of values) if (!list.has(value)) list.set(value, list.size);
+    const listed = list.size * 2 <= values.length;
+    writer.varint(listed ? KIND.listed : KIND.texts);
+    if (listed) writer.varint(list.size);
+    for (const text of listed ? list.keys() : values) writer.text(text, 0);
+    if (listed && list.size > 1) for (const value of values) writer.varint(list.get(value)!);
+  } else {
+    writer.varint(KIND.json);
+    for (const value of values) writer.text(Object.is(value, -0) ? '-0' : JSON.stringify(value), 0);
+  }
+  return writer;
+}
+
+function readValues(column: ByteReader, count: number): Value[] {
+  column.rewind();
+  const text = (): string => column.text(column.varint());
+  switch (column.varint()) {
+    case KIND.numbers:
+      return times(count, () => column.varint());
+    case KIND.texts:
+      return times(count, text);
+    case KIND.listed: {
+      const list = times(column.varint(), text);
+      return times(count, () => list[list.length > 1 ? column.varint() : 0]!);
+    }
+    default:
+      return times(count, () => JSON.parse(text()) as Value);
+  }
+}
+
+function times<T>(count: number, each: (index: number) => T): T[] {
+  return Array.from({ length: count }, (_, index) => each(index));
+}

@@ -1,0 +1,227 @@
+import { startSlices, type TenantId, type TimeSpan } from '@tollkeeper/kernel';
+import { driverCollection } from '@tollkeeper/mongo';
+import { Schema, type ClientSession, type Connection, type mongo } from 'mongoose';
+import { eventKey, identitiesOf, SPEND_SETTLED, type DashboardEvent } from '../domain/event.ts';
+import { runKey, type RunStart } from '../domain/run.ts';
+import type { RunStartStore } from '../domain/tallies.ts';
+import { openEvents, readMarks, type PackedEvents, type RunMark } from './chunk.codec.ts';
+import { createFoldSchedule, type FoldPlace } from './chunk.folds.ts';
+import { identityKeys, runStartKey } from './chunk.keys.ts';
+import { DAY_MS, marksOf, toChunks, type ChunkDocument, type TenantMark } from './chunk.packing.ts';
+
+export interface ChunkStore extends RunStartStore {
+  /** The `identitiesOf` these events that are in a chunk. */
+  knownIdentities(session: ClientSession | undefined, events: DashboardEvent[]): Promise<Set<string>>;
+  /** The times of the first events of these runs, by `runKey`, as far as chunks know them. */
+  knownRunStarts(
+    session: ClientSession | undefined,
+    runs: { tenantId: TenantId; runId: string }[],
+  ): Promise<Map<string, number>>;
+  /** Call it in the transaction that has asked for what is known. */
+  insert(session: ClientSession | undefined, events: DashboardEvent[], starts: RunStart[]): Promise<void>;
+  /**
+   * The events in `span`, of one agent or of all, in any order. Their `data` has only `fields`, and they have no id.
+   */
+  eventsIn(
+    tenantId: TenantId,
+    span: TimeSpan,
+    fields: readonly string[],
+    agentId?: string,
+  ): AsyncGenerator<DashboardEvent>;
+  /** The oldest settlements of a run, oldest first, at most `limit`. */
+  oldestOfRun(tenantId: TenantId, runId: string, limit: number): Promise<DashboardEvent[]>;
+  /** The newest settlements of an agent in `span`, newest first, at most `limit`. */
+  newestOfAgent(tenantId: TenantId, agentId: string, span: TimeSpan, limit: number): Promise<DashboardEvent[]>;
+  hasAgent(tenantId: TenantId, agentId: string): Promise<boolean>;
+}
+
+/** Far smaller on the disk, because keys of neighbours begin alike. */
+const COMPRESSED = { storageEngine: { wiredTiger: { configString: 'block_compressor=zstd' } } };
+
+const BY_TIME = { tenantId: 1, to: 1, from: 1, count: 1 } as const;
+const BY_AGENT = { tenantId: 1, agents: 1, to: 1, from: 1 } as const;
+const BY_RUN = { tenantId: 1, runs: 1, from: 1 } as const;
+/** How many chunks are read at once of those that are read until enough is found. */
+const AT_ONCE = 4;
+
+const chunkSchema = (retentionSeconds: number): Schema<ChunkDocument> => {
+  const schema = new Schema<ChunkDocument>(
+    {
+      _id: { type: Schema.Types.ObjectId, required: true },
+      tenantId: { type: String, required: true },
+      from: { type: Date, required: true },
+      to: { type: Date, required: true },
+      count: { type: Number, required: true },
+      events: { type: Schema.Types.Buffer, required: true },
+      marks: Schema.Types.Buffer,
+      keys: { type: [String], required: true },
+      agents: { type: [String], required: true },
+      runs: { type: [String], required: true },
+    },
+    { collection: 'chunks', versionKey: false },
+  );
+  schema.index(BY_TIME);
+  schema.index(BY_AGENT, COMPRESSED);
+  schema.index(BY_RUN, COMPRESSED);
+  schema.index({ keys: 1 }, COMPRESSED);
+  schema.index({ to: 1 }, { expireAfterSeconds: retentionSeconds });
+  return schema;
+};
+
+/** All events but blocked ones, and the starts of all runs, packed; kept for `retentionSeconds` after the newest. */
+export function createChunkStore(connection: Connection, retentionSeconds: number): ChunkStore {
+  // The driver's collection: this is a hot path, and every value below is typed or made here.
+  const chunks = driverCollection<ChunkDocument>(connection, 'Chunk', chunkSchema(retentionSeconds));
+  const schedule = createFoldSchedule();
+
+  /**
+   * Chunks, one after the other, without what is not needed of them. Without a session, on a snapshot of their own:
+   * then no fold takes any away from under it.
+   */
+  async function* find(
+    filter: mongo.Filter<ChunkDocument>,
+    field: 'events' | 'marks',
+    options: mongo.FindOptions = {},
+    session?: ClientSession,
+  ): AsyncGenerator<ChunkDocument> {
+    const own = session ?? connection.getClient().startSession({ snapshot: true });
+    const slices = startSlices();
+    try {
+      const projection = { tenantId: 1, from: 1, to: 1, [field]: 1 };
+      for await (const chunk of chunks.find(filter, { ...options, session: own, projection })) {
+        if (slices.usedUp()) await slices.next();
+        yield chunk;
+      }
+    } finally {
+      if (own !== session) await own.endSession();
+    }
+  }
+
+  /** Makes one chunk of the small ones in the place, or several when they are many. */
+  async function fold(session: ClientSession | undefined, place: FoldPlace): Promise<void> {
+    const { tenantId, day, counts, maxEvents } = place;
+    const filter = {
+      tenantId,
+      to: { $gte: new Date(day), $lt: new Date(day + DAY_MS) },
+      count: { $gte: counts.from, $lt: counts.to },
+    };
+    const ids: mongo.ObjectId[] = [];
+    const events: DashboardEvent[] = [];
+    const marks: TenantMark[] = [];
+    for await (const chunk of chunks.find(filter, { ...(session && { session }), hint: BY_TIME, sort: { to: 1 } })) {
+      ids.push(chunk._id);
+      for (const event of open(chunk).events()) events.push(event);
+      for (const mark of marksIn(chunk)) marks.push({ tenantId, ...mark });
+      if (events.length >= maxEvents) break;
+    }
+    await chunks.deleteMany({ _id: { $in: ids } }, session && { session });
+    await write(session, toChunks(events, marks));
+  }
+
+  async function write(session: ClientSession | undefined, made: ChunkDocument[]): Promise<void> {
+    if (made.length === 0) return;
+    await chunks.insertMany(made, session && { session });
+    for (const place of schedule.dueAfter(made)) await fold(session, place);
+  }
+
+  return {
+    async knownIdentities(session, wanted) {
+      const asked = new Set(wanted.flatMap(identitiesOf));
+      const known = new Set<string>();
+      const keys = [...new Set(wanted.flatMap(identityKeys))];
+      for await (const chunk of find({ keys: { $in: keys } }, 'events', {}, session)) {
+        for (const event of open(chunk).events({ fields: ['settlement_id'] })) {
+          for (const identity of identitiesOf(event)) if (asked.has(identity)) known.add(identity);
+        }
+      }
+      return known;
+    },
+    async knownRunStarts(session, wanted) {
+      const asked = new Set(wanted.map(({ tenantId, runId }) => runKey(tenantId, runId)));
+      const keys = [...new Set(wanted.map(({ tenantId, runId }) => runStartKey(tenantId, runId)))];
+      const starts = new Map<string, number>();
+      for await (const chunk of find({ keys: { $in: keys } }, 'marks', {}, session)) {
+        for (const { runId, time } of marksIn(chunk)) {
+          const key = runKey(chunk.tenantId, runId);
+          // A time at which the run no longer starts is later than that at which it does.
+          if (asked.has(key) && time < (starts.get(key) ?? Infinity)) starts.set(key, time);
+        }
+      }
+      return starts;
+    },
+    insert: (session, events, starts) => write(session, toChunks(events, marksOf(starts))),
+    async *eventsIn(tenantId, span, fields, agentId) {
+      const filter = { tenantId, ...(agentId !== undefined && { agents: agentId }), ...overlapping(span) };
+      const hint = agentId === undefined ? BY_TIME : BY_AGENT;
+      for await (const chunk of find(filter, 'events', { hint })) {
+        for (const event of open(chunk).events({ span, fields, ids: false })) {
+          if (agentId === undefined || event.data.agent_id === agentId) yield event;
+        }
+      }
+    },
+    async oldestOfRun(tenantId, runId, limit) {
+      let oldest: DashboardEvent[] = [];
+      const options = { hint: BY_RUN, sort: { from: 1 }, batchSize: AT_ONCE } as const;
+      for await (const chunk of find({ tenantId, runs: runId }, 'events', options)) {
+        if (oldest.length === limit && oldest.at(-1)!.time < chunk.from.getTime()) break;
+        for (const event of open(chunk).events()) {
+          if (event.type === SPEND_SETTLED && event.data.run_id === runId) oldest.push(event);
+        }
+        oldest = oldest.sort(byOldest).slice(0, limit);
+      }
+      return oldest;
+    },
+    async newestOfAgent(tenantId, agentId, span, limit) {
+      let newest: DashboardEvent[] = [];
+      const options = { hint: BY_AGENT, sort: { to: -1 }, batchSize: AT_ONCE } as const;
+      for await (const chunk of find({ tenantId, agents: agentId, ...overlapping(span) }, 'events', options)) {
+        if (newest.length === limit && newest.at(-1)!.time > chunk.to.getTime()) break;
+        for (const event of open(chunk).events({ span })) {
+          if (event.type === SPEND_SETTLED && event.data.agent_id === agentId) newest.push(event);
+        }
+        newest = newest.sort(byNewest).slice(0, limit);
+      }
+      return newest;
+    },
+    hasAgent: async (tenantId, agentId) =>
+      (await chunks.findOne({ tenantId, agents: agentId }, { projection: { _id: 1 } })) !== null,
+    async countRunStarts(tenantId, { raw }) {
+      let runs = 0;
+      for (const span of raw) {
+        const filter = { tenantId, ...overlapping(span), marks: { $exists: true } };
+        for await (const chunk of find(filter, 'marks', { hint: BY_TIME })) {
+          for (const { time, starts } of marksIn(chunk)) {
+            if (time >= span.start && time < span.end) runs += starts;
+          }
+        }
+      }
+      return runs;
+    },
+  };
+}
+
+/** Later events come first; of one time, that with the larger key. */
+export function byNewest(a: DashboardEvent, b: DashboardEvent): number {
+  return b.time - a.time || (eventKey(a) < eventKey(b) ? 1 : -1);
+}
+
+export function byOldest(a: DashboardEvent, b: DashboardEvent): number {
+  return -byNewest(a, b);
+}
+
+/** A chunk is of one day. So those that end a day behind the span need not be looked at. */
+function overlapping({ start, end }: TimeSpan): mongo.Filter<ChunkDocument> {
+  return { to: { $gte: new Date(start), $lt: new Date(end + DAY_MS) }, from: { $lt: new Date(end) } };
+}
+
+function open({ tenantId, events }: ChunkDocument): PackedEvents {
+  return openEvents(tenantId, bytesOf(events));
+}
+
+function marksIn({ marks }: ChunkDocument): RunMark[] {
+  return marks === undefined ? [] : readMarks(bytesOf(marks));
+}
+
+function bytesOf(binary: mongo.Binary): Uint8Array {
+  return binary.buffer.subarray(0, binary.position);
+}
