@@ -2,12 +2,17 @@ import type { Connection, mongo, Schema } from 'mongoose';
 
 /**
  * The driver's collection of a model, whose collection and indexes the connection makes at its start. For hot paths:
- * nothing is cast, copied or checked on the way, so every value in a filter must be typed or validated before.
+ * nothing is cast, copied or checked on the way, so every value in a filter must be typed or validated before. A
+ * collection that is not there yet is made with `options`.
  */
 export function driverCollection<Document extends mongo.Document>(
   connection: Connection,
   model: string,
   schema: Schema<Document>,
+  options?: mongo.CreateCollectionOptions,
 ): mongo.Collection<Document> {
-  return connection.model(model, schema).collection as unknown as mongo.Collection<Document>;
+  const made = connection.model(model, schema);
+  const create = made.createCollection.bind(made);
+  made.createCollection = (others) => create({ ...options, ...others });
+  return made.collection as unknown as mongo.Collection<Document>;
 }

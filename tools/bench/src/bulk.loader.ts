@@ -22,8 +22,8 @@ const BATCH = 10_000;
 
 /**
  * Writes the traffic of one workspace straight into a dashboard's database: the documents that the consumer of the log
- * would write, made by the same functions, but without the log, without transactions, in batches of {@link BATCH},
- * without asking which events are known (each is generated once), and with the indexes made at the end.
+ * would write, made by the same functions, but without the log, without transactions, in batches of {@link BATCH}, and
+ * without asking which events are known (each is generated once).
  */
 export async function loadInBulk(
   target: BulkTarget,
@@ -41,6 +41,8 @@ export async function loadInBulk(
   });
   await connection.asPromise();
   try {
+    // Known starts of runs are found by an index.
+    await ensureIndexes(Object.values(connection.models));
     const fresh = { ...recorder, knownIdentities: async () => new Set<string>() };
     let loaded = 0;
     for (const events of generateBatches(traffic, BATCH)) {
@@ -49,7 +51,6 @@ export async function loadInBulk(
       loaded += await recordEvents(fresh, undefined, batch);
       onProgress(loaded);
     }
-    await ensureIndexes(Object.values(connection.models));
   } finally {
     await connection.close();
   }

@@ -10,6 +10,7 @@ import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
 import { createIdentity, identityConfig } from '@tollkeeper/identity';
 import type { Clock, TenantId } from '@tollkeeper/kernel';
 import { createLogger, createMetrics, loadConfig, type Component, type Logger } from '@tollkeeper/runtime';
+import { mongo } from 'mongoose';
 
 /**
  * A managed `mongod` of its own, the real identity and budgets services, and as many dashboards on it as are asked for.
@@ -24,6 +25,8 @@ export interface DashboardStack {
   openLog(database: string): Promise<EventLog>;
   /** A dashboard service, not started, that tells the time by `clock`. */
   createDashboard(database: string, eventLog: EventLog, clock?: Clock): DashboardService;
+  /** What a database takes on the disk, indexes included. */
+  storedBytes(database: string): Promise<number>;
   /** Milliseconds that a GET of the dashboard takes, answer read to its end. */
   timeGet(dashboard: DashboardService, path: string): Promise<number>;
   stop(): Promise<void>;
@@ -98,6 +101,16 @@ export async function startDashboardStack(): Promise<DashboardStack> {
         metrics: createMetrics(database),
         ...(clock && { clock }),
       }),
+    async storedBytes(database) {
+      const client = await new mongo.MongoClient(mongod.uri).connect();
+      try {
+        await client.db('admin').command({ fsync: 1 });
+        const { storageSize, indexSize } = await client.db(database).stats();
+        return Number(storageSize) + Number(indexSize);
+      } finally {
+        await client.close();
+      }
+    },
     async timeGet(dashboard, path) {
       const token = await signCallerToken(SECRET, 'dashboard', { userId, tenantId, role: 'owner' });
       const startedAt = performance.now();

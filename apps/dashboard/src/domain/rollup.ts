@@ -105,8 +105,7 @@ export function rollupDeltas(events: DashboardEvent[], starts: RunStart[]): Roll
       deltas.set(key, (delta = { tenantId, period, start, workspace: new Map(), agents: new Map(), plans: new Map() }));
     return delta;
   };
-  const workspaceSlot = (tenantId: TenantId, period: Period, time: number): WorkspaceSlot => {
-    const { workspace, start } = at(tenantId, period, time);
+  const workspaceSlot = ({ workspace, period, start }: RollupDelta, time: number): WorkspaceSlot => {
     const slot = slotOf(period, 'workspace', start, time);
     let held = workspace.get(slot);
     if (held === undefined) workspace.set(slot, (held = { tally: emptyTally(), runsStarted: 0 }));
@@ -119,8 +118,9 @@ export function rollupDeltas(events: DashboardEvent[], starts: RunStart[]): Roll
     const row = rowOf(event);
     const plan = event.type === SPEND_SETTLED ? event.data.plan_key : undefined;
     for (const period of PERIODS) {
-      addTally(workspaceSlot(tenantId, period, time).tally, tally);
-      const { agents, plans, start } = at(tenantId, period, time);
+      const delta = at(tenantId, period, time);
+      addTally(workspaceSlot(delta, time).tally, tally);
+      const { agents, plans, start } = delta;
       const addToRow = (slots: Map<number, Tally>): void => {
         if (period === 'day') addToSlot(slots, WHOLE_DAY, tally);
         addToSlot(slots, slotOf(period, 'rows', start, time), tally);
@@ -140,8 +140,8 @@ export function rollupDeltas(events: DashboardEvent[], starts: RunStart[]): Roll
   }
   for (const { tenantId, from, to } of starts) {
     for (const period of PERIODS) {
-      workspaceSlot(tenantId, period, to).runsStarted += 1;
-      if (from !== undefined) workspaceSlot(tenantId, period, from).runsStarted -= 1;
+      workspaceSlot(at(tenantId, period, to), to).runsStarted += 1;
+      if (from !== undefined) workspaceSlot(at(tenantId, period, from), from).runsStarted -= 1;
     }
   }
   return [...deltas.values()];

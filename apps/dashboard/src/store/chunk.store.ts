@@ -71,7 +71,7 @@ const chunkSchema = (retentionSeconds: number): Schema<ChunkDocument> => {
 /** All events but blocked ones, and the starts of all runs, packed; kept for `retentionSeconds` after the newest. */
 export function createChunkStore(connection: Connection, retentionSeconds: number): ChunkStore {
   // The driver's collection: this is a hot path, and every value below is typed or made here.
-  const chunks = driverCollection<ChunkDocument>(connection, 'Chunk', chunkSchema(retentionSeconds));
+  const chunks = driverCollection<ChunkDocument>(connection, 'Chunk', chunkSchema(retentionSeconds), COMPRESSED);
   const schedule = createFoldSchedule();
 
   /**
@@ -126,10 +126,12 @@ export function createChunkStore(connection: Connection, retentionSeconds: numbe
 
   return {
     async knownIdentities(session, wanted) {
-      const asked = new Set(wanted.flatMap(identitiesOf));
       const known = new Set<string>();
       const keys = [...new Set(wanted.flatMap(identityKeys))];
+      // Nearly always there is none.
+      let asked: Set<string> | undefined;
       for await (const chunk of find({ keys: { $in: keys } }, 'events', {}, session)) {
+        asked ??= new Set(wanted.flatMap(identitiesOf));
         for (const event of open(chunk).events({ fields: ['settlement_id'] })) {
           for (const identity of identitiesOf(event)) if (asked.has(identity)) known.add(identity);
         }
@@ -186,16 +188,17 @@ export function createChunkStore(connection: Connection, retentionSeconds: numbe
     hasAgent: async (tenantId, agentId) =>
       (await chunks.findOne({ tenantId, agents: agentId }, { projection: { _id: 1 } })) !== null,
     async countRunStarts(tenantId, { raw }) {
-      let runs = 0;
-      for (const span of raw) {
-        const filter = { tenantId, ...overlapping(span), marks: { $exists: true } };
-        for await (const chunk of find(filter, 'marks', { hint: BY_TIME })) {
-          for (const { time, starts } of marksIn(chunk)) {
-            if (time >= span.start && time < span.end) runs += starts;
+      const counts = await Promise.all(
+        raw.map(async (span) => {
+          let runs = 0;
+          const filter = { tenantId, ...overlapping(span), marks: { $exists: true } };
+          for await (const chunk of find(filter, 'marks', { hint: BY_TIME })) {
+            for (const { time, starts } of marksIn(chunk)) if (time >= span.start && time < span.end) runs += starts;
           }
-        }
-      }
-      return runs;
+          return runs;
+        }),
+      );
+      return counts.reduce((sum, count) => sum + count, 0);
     },
   };
 }

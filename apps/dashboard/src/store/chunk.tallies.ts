@@ -23,11 +23,13 @@ export function createChunkTallies(chunks: Pick<ChunkStore, 'eventsIn'>): TallyS
     agentId: string | undefined,
     each: (event: DashboardEvent, span: number) => void,
   ): Promise<void> {
-    for (const raw of plan.raw) {
-      for await (const event of chunks.eventsIn(tenantId, raw, FIELDS, agentId)) {
-        each(event, raw.firstSpan + Math.floor((event.time - raw.start) / raw.stepMs));
-      }
-    }
+    await Promise.all(
+      plan.raw.map(async (raw) => {
+        for await (const event of chunks.eventsIn(tenantId, raw, FIELDS, agentId)) {
+          each(event, raw.firstSpan + Math.floor((event.time - raw.start) / raw.stepMs));
+        }
+      }),
+    );
   }
 
   async function grouped<K>(
