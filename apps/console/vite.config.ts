@@ -17,13 +17,13 @@ const words: Plugin = {
   },
 };
 
-/** The pages. `dist/web` is what the service serves. */
+/** The pages. A service that runs from its sources serves `web/dist`, and a bundle the copy in `dist/web`. */
 export default defineConfig({
   root: fileURLToPath(new URL('web', import.meta.url)),
   plugins: [react(), words],
   resolve: { conditions: ['@tollkeeper/source', 'module', 'browser', 'import', 'default'] },
   build: {
-    outDir: fileURLToPath(new URL('dist/web', import.meta.url)),
+    outDir: fileURLToPath(new URL('web/dist', import.meta.url)),
     emptyOutDir: true,
     target: 'es2023',
     // The policy of the pages allows no data: script and no inline script, so nothing is inlined.

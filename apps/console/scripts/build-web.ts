@@ -1,6 +1,7 @@
 /**
- * Builds the pages into `dist/web`, with a brotli and a gzip copy of each file, and checks that they are small. It does
- * nothing where what is there was made from the same sources.
+ * Builds the pages into `web/dist`, with a brotli and a gzip copy of each file, and checks that they are small. It does
+ * nothing where what is there was made from the same sources. They lie outside of `dist`, which Nx removes and restores
+ * with every build: a service that serves the pages meanwhile would lose them.
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -11,10 +12,12 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import { build, type Manifest } from 'vite';
 
 const ROOT = join(import.meta.dirname, '../../..');
-const OUT = join(import.meta.dirname, '../dist/web');
+const OUT = join(import.meta.dirname, '../web/dist');
 const STAMP = join(OUT, '.made-from');
 const SOURCES = [
-  'apps/console/{web,scripts}/**/*',
+  'apps/console/scripts/**/*',
+  'apps/console/web/{index.html,tsconfig.json}',
+  'apps/console/web/{public,src}/**/*',
   'apps/console/vite.config.ts',
   'libs/client/src/**/*',
   'package-lock.json',

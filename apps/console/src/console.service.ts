@@ -28,5 +28,5 @@ export function createConsole({ config, logger, metrics, pages = findPages() }: 
 /** Beside the bundle in an image, else where the build of this project puts them. */
 function findPages(): string {
   const bundled = join(import.meta.dirname, 'web');
-  return existsSync(bundled) ? bundled : join(import.meta.dirname, '../dist/web');
+  return existsSync(bundled) ? bundled : join(import.meta.dirname, '../web/dist');
 }

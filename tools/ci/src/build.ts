@@ -85,6 +85,7 @@ const PAGES = join(app, 'scripts/build-web.ts');
 if (existsSync(PAGES)) {
   const { exitCode: failed } = await runCommand('node', [PAGES]);
   if (failed !== 0) process.exit(failed);
+  cpSync(join(app, 'web/dist'), join(app, 'dist/web'), { recursive: true });
 }
 
 const { exitCode, output } = await runCommand('node', [BUNDLE], {
