@@ -31,12 +31,13 @@ export interface KeyAccess {
   grpc: RpcAuthenticator<VerifiedKey>;
 }
 
-const ENDING = new Set<string>([enforcerService.Settle.path, enforcerService.Release.path]);
+const { Settle, SettleMany, Release, ReleaseMany } = enforcerService;
+const ENDING = new Set<string>([Settle, SettleMany, Release, ReleaseMany].map(({ path }) => path));
 
 /**
- * Lets gateways in by their workspace key, up to the quota of their workspace, which both transports share. Calls that
- * end reservations have the same quota for themselves: an agent that asks in a loop must not keep the holds of others
- * from being settled.
+ * Lets gateways in by their workspace key, up to the quota of their workspace, which both transports share and each
+ * request of a batch counts for. Calls that end reservations have the same quota for themselves: an agent that asks in
+ * a loop must not keep the holds of others from being settled.
  */
 export function createKeyAccess({ config, keys, refused, logger, now }: KeyAccessDeps): KeyAccess {
   const perSecond = config.WORKSPACE_CALLS_PER_SECOND;

@@ -29,6 +29,8 @@ interface Ports {
   page: ReservationPage;
   /** Thrown in place of an answer. */
   failure: Error | undefined;
+  /** Answers wait for it. */
+  ready: Promise<void>;
   asked: unknown[][];
 }
 
@@ -43,14 +45,15 @@ export interface HttpCall {
 }
 
 /** Both transports on real sockets, before ports that answer `ports`; keys come from a table over real gRPC. */
-export function useTransports(initial: Omit<Ports, 'failure' | 'asked'>, callsPerSecond: number) {
+export function useTransports(initial: Omit<Ports, 'failure' | 'ready' | 'asked'>, callsPerSecond: number) {
   const { logger } = testLogger();
   const metrics = createMetrics('enforcer');
   const issued = createKeysStandIn();
   const peers = createPeers(logger, [issued.service]);
   const refused = metrics.counter({ name: 'refused_total', help: 'Calls over the quota' });
   const clock = { now: 1_000 };
-  const ports: Ports = { ...initial, failure: undefined, asked: [] };
+  const fresh = () => ({ ...initial, failure: undefined, ready: Promise.resolve(), asked: [] });
+  const ports: Ports = fresh();
   let keys: ReturnType<typeof createGrpcClient<typeof keysService>>;
   let http: HttpListener;
   let grpc: GrpcServer;
@@ -60,6 +63,7 @@ export function useTransports(initial: Omit<Ports, 'failure' | 'asked'>, callsPe
   function answer<T>(name: string, value: () => T) {
     return async (...asked: unknown[]): Promise<T> => {
       ports.asked.push([name, ...asked]);
+      await ports.ready;
       if (ports.failure !== undefined) throw ports.failure;
       return value();
     };
@@ -113,7 +117,7 @@ export function useTransports(initial: Omit<Ports, 'failure' | 'asked'>, callsPe
     await peers.stop();
   });
   beforeEach(() => {
-    Object.assign(ports, { ...initial, failure: undefined, asked: [] });
+    Object.assign(ports, fresh());
     clock.now += 60_000;
   });
 

@@ -1,120 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
 import { AppError, provenTenantId } from '@tollkeeper/kernel';
-import type { Denial, LimitRow } from '../src/domain/limit.ts';
-import type { Reservation } from '../src/domain/reservation.ts';
 import { useTransports } from './transports.fixture.ts';
-
-const CREATED_AT = Date.parse('2026-11-21T18:00:00.001Z');
-const EXPIRES_AT = Date.parse('2026-11-21T18:10:00.001Z');
-const RESETS_AT = Date.parse('2026-11-22T00:00:00.000Z');
-const MAX = Number.MAX_SAFE_INTEGER;
-
-const held: Reservation = {
-  id: 'rsv_1',
-  requestId: 'req-1',
-  agentId: 'agent-1',
-  runId: 'run-1',
-  planKey: null,
-  amountMicros: 500,
-  state: 'held',
-  createdAt: CREATED_AT,
-  expiresAt: EXPIRES_AT,
-  settledMicros: null,
-  settlementId: null,
-};
-const settled: Reservation = { ...held, planKey: 'pro', state: 'settled', settledMicros: 0, settlementId: 'stl-1' };
-const row: LimitRow = {
-  scope: 'agent',
-  scopeId: 'agent-1',
-  dailyBudgetMicros: MAX,
-  spentMicros: 1,
-  heldMicros: 2,
-  remainingMicros: MAX - 3,
-  resetsAt: RESETS_AT,
-};
-const denial: Denial = {
-  scope: 'plan',
-  scopeId: 'pro',
-  dailyBudgetMicros: 10,
-  spentMicros: 4,
-  heldMicros: 5,
-  requestedMicros: 2,
-  resetsAt: RESETS_AT,
-  message: 'The plan pro has 1 micro left today.',
-};
-
-const heldBody = {
-  id: 'rsv_1',
-  request_id: 'req-1',
-  agent_id: 'agent-1',
-  run_id: 'run-1',
-  plan_key: null,
-  amount_micros: 500,
-  state: 'held',
-  created_at: '2026-11-21T18:00:00.001Z',
-  expires_at: '2026-11-21T18:10:00.001Z',
-  settled_micros: null,
-  settlement_id: null,
-};
-const settledBody = { ...heldBody, plan_key: 'pro', state: 'settled', settled_micros: 0, settlement_id: 'stl-1' };
-const rowBody = {
-  scope: 'agent',
-  scope_id: 'agent-1',
-  daily_budget_usd_micros: MAX,
-  spent_micros: 1,
-  held_micros: 2,
-  remaining_micros: MAX - 3,
-  resets_at: '2026-11-22T00:00:00.000Z',
-};
-const denialBody = {
-  scope: 'plan',
-  scope_id: 'pro',
-  daily_budget_usd_micros: 10,
-  spent_micros: 4,
-  held_micros: 5,
-  requested_micros: 2,
-  resets_at: '2026-11-22T00:00:00.000Z',
-  message: 'The plan pro has 1 micro left today.',
-};
-
-const seconds = (time: number) => String(Math.floor(time / 1000));
-const heldMessage = {
-  id: 'rsv_1',
-  requestId: 'req-1',
-  agentId: 'agent-1',
-  runId: 'run-1',
-  amountMicros: '500',
-  state: 'RESERVATION_STATE_HELD',
-  createdAt: { seconds: seconds(CREATED_AT), nanos: 1_000_000 },
-  expiresAt: { seconds: seconds(EXPIRES_AT), nanos: 1_000_000 },
-};
-const settledMessage = {
-  ...heldMessage,
-  state: 'RESERVATION_STATE_SETTLED',
-  ...{ planKey: 'pro', _planKey: 'planKey' },
-  ...{ settledMicros: '0', _settledMicros: 'settledMicros' },
-  ...{ settlementId: 'stl-1', _settlementId: 'settlementId' },
-};
-const resetsAt = { seconds: seconds(RESETS_AT), nanos: 0 };
-const rowMessage = {
-  scope: 'LIMIT_SCOPE_AGENT',
-  scopeId: 'agent-1',
-  dailyBudgetUsdMicros: String(MAX),
-  spentMicros: '1',
-  heldMicros: '2',
-  remainingMicros: String(MAX - 3),
-  resetsAt,
-};
-const denialMessage = {
-  scope: 'LIMIT_SCOPE_PLAN',
-  scopeId: 'pro',
-  dailyBudgetUsdMicros: '10',
-  spentMicros: '4',
-  heldMicros: '5',
-  requestedMicros: '2',
-  resetsAt,
-  message: 'The plan pro has 1 micro left today.',
-};
+import {
+  RESETS_AT,
+  held,
+  settled,
+  row,
+  denial,
+  heldBody,
+  settledBody,
+  rowBody,
+  denialBody,
+  heldMessage,
+  settledMessage,
+  rowMessage,
+  denialMessage,
+} from './transports.samples.ts';
 
 const CALLS_PER_SECOND = 20;
 const RESERVATIONS = '/api/v1/reservations';
@@ -285,6 +186,8 @@ describe('a gateway with a workspace key', () => {
   });
 });
 
+const BATCHES = ['ReserveMany', 'SettleMany', 'ReleaseMany'] as const;
+
 describe('a gateway that may not', () => {
   const path = `${RESERVATIONS}/rsv_1`;
   const reservationId = 'rsv_1';
@@ -313,7 +216,7 @@ describe('a gateway that may not', () => {
     for (const { status, body } of await Promise.all(calls)) {
       expect([status, body['code']]).toEqual([403, 'forbidden']);
     }
-    for (const rpc of ['Reserve', 'GetReservation', 'Settle', 'Release', 'Extend'] as const) {
+    for (const rpc of ['Reserve', 'GetReservation', 'Settle', 'Release', 'Extend', ...BATCHES] as const) {
       expect(await callGrpc(rpc, {}, apiKey)).toMatchObject({ status: 'PERMISSION_DENIED', code: 'forbidden' });
     }
     expect(ports.asked).toEqual([]);

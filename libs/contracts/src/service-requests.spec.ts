@@ -45,6 +45,20 @@ describe('requests of the enforcer', () => {
     expect(error?.issues.map(({ path }) => path)).toEqual([['amountMicros']]);
   });
 
+  it('come in batches of 1 to 50, whose requests are checked one by one', () => {
+    const { ReserveMany } = enforcerService;
+    const problems = (count: number) => {
+      const requests = Array(count).fill({ ...reserve, requestId: '' });
+      const { error } = enforcerRequests.reserveMany.safeParse(received(ReserveMany, { requests }));
+      return error?.issues.map(({ path, message }) => `${path.join('.')} ${message}`);
+    };
+    expect([problems(1), problems(50)]).toEqual([undefined, undefined]);
+    expect([problems(0), problems(51)]).toEqual([
+      ['requests must not be empty'],
+      ['requests must have at most 50 requests'],
+    ]);
+  });
+
   it.each([
     { ttlSeconds: 9 },
     { ttlSeconds: 3601 },

@@ -3,8 +3,13 @@ import { z } from 'zod';
 import { identifier, micros, planKey } from './api/primitives.ts';
 import { RESERVATION_TTL_SECONDS, ttlSeconds } from './api/reservation.ts';
 import { modelName, providerName, settlementId, tokens } from './event-schemas.ts';
+import type { ReleaseRequest__Output as ReleaseRequestMessage } from './gen/tollkeeper/enforcer/v1/ReleaseRequest.ts';
+import type { ReserveRequest__Output as ReserveRequestMessage } from './gen/tollkeeper/enforcer/v1/ReserveRequest.ts';
+import type { SettleRequest__Output as SettleRequestMessage } from './gen/tollkeeper/enforcer/v1/SettleRequest.ts';
 
 const MAX_ASKED = 1000;
+/** Most requests that an RPC carries in its field `requests`. */
+export const MAX_BATCH_REQUESTS = 50;
 const SHA256_BYTES = 32;
 
 /** The workspace that a peer has proven itself, named in a request that bears a service token. */
@@ -24,6 +29,15 @@ const channel = z.object({ tenantId, channelId: identifier });
 /** An int64, which arrives as text. Beyond what a number carries exactly, `schema` refuses it. */
 const int64 = (schema: z.ZodType<number, number>) => z.string('must be given').transform(Number).pipe(schema);
 const reservation = z.object({ reservationId: identifier });
+
+/** Each request of a batch is checked when it is answered, so that one which is wrong is refused alone. */
+const batch = <Request>() =>
+  z.object({
+    requests: z
+      .array(z.custom<Request>())
+      .min(1, 'must not be empty')
+      .max(MAX_BATCH_REQUESTS, `must have at most ${MAX_BATCH_REQUESTS} requests`),
+  });
 
 /** What alerts takes over gRPC, by the name of the RPC. */
 export const alertsRequests = { getChannel: channel };
@@ -56,6 +70,9 @@ export const enforcerRequests = {
   }),
   release: reservation,
   extend: reservation.extend({ ttlSeconds }),
+  reserveMany: batch<ReserveRequestMessage>(),
+  settleMany: batch<SettleRequestMessage>(),
+  releaseMany: batch<ReleaseRequestMessage>(),
 };
 
 /** What identity takes over gRPC. */

@@ -18,7 +18,11 @@ describe('services', () => {
   it('carry every RPC of the proto files', () => {
     expect(Object.keys(alertsService)).toEqual(['GetChannel']);
     expect(Object.keys(budgetsService)).toEqual(['GetBudgets', 'ListBudgets']);
-    expect(Object.keys(enforcerService)).toEqual(['Reserve', 'GetReservation', 'Settle', 'Release', 'Extend']);
+    const [one, batches] = [
+      ['Reserve', 'GetReservation', 'Settle', 'Release', 'Extend'],
+      ['ReserveMany', 'SettleMany', 'ReleaseMany'],
+    ];
+    expect(Object.keys(enforcerService)).toEqual([...one, ...batches]);
     expect(Object.keys(identityService)).toEqual(['ResolveSession', 'GetWorkspace', 'GetAgents', 'RegisterAgents']);
     expect(Object.keys(keysService)).toEqual(['VerifyKey']);
     expect(Object.keys(notifierService)).toEqual(['SendTest']);

@@ -6,6 +6,7 @@ import { createLogger, createMetrics } from '@tollkeeper/runtime';
 import { createGrpcServer, grpcService, type RpcAuthenticator } from './grpc-server.ts';
 import { createServiceTokens } from './service-token.ts';
 import { fromStatus } from './status.ts';
+import type { RpcContext } from './unary.ts';
 
 interface Guest {
   name: string;
@@ -37,10 +38,10 @@ async function serve(ready = Promise.resolve()) {
   const served: { caller: Guest; requestId: string }[] = [];
   const handlers = {
     resolveSession: async () => ({}),
-    getWorkspace: async (_: unknown, context: { caller: Guest; requestId: string }) => {
-      served.push(context);
+    getWorkspace: async (_: unknown, { caller, requestId }: RpcContext<Guest>) => {
+      served.push({ caller, requestId });
       await ready;
-      return { workspace: { id: context.caller.name, slug: '', name: '', timezone: '' } };
+      return { workspace: { id: caller.name, slug: '', name: '', timezone: '' } };
     },
     getAgents: async () => ({ agents: [] }),
     registerAgents: async () => ({}),

@@ -21,6 +21,12 @@ interface TelemetryDeps {
   tracer: Tracer | undefined;
 }
 
+/** What a server tells beside its calls. */
+export interface ServerTelemetry extends CallTelemetry {
+  /** A request of a batch was answered with the status. */
+  batched(path: string, code: status): void;
+}
+
 /** Of a service that makes calls: its spans go along in the metadata. */
 export function createClientTelemetry({ metrics, tracer }: TelemetryDeps): CallTelemetry {
   const duration = metrics && durationOf(metrics, 'client', 'Time from a call to its answer, all attempts included');
@@ -53,8 +59,9 @@ const SERVER_FAULTS = new Set([
 ]);
 
 /** Of a service that answers calls: its spans continue what comes in the metadata. */
-export function createServerTelemetry({ metrics, tracer }: TelemetryDeps): CallTelemetry {
+export function createServerTelemetry({ metrics, tracer }: TelemetryDeps): ServerTelemetry {
   const duration = metrics && durationOf(metrics, 'server', 'Time from a complete request to its answer');
+  const batched = metrics && batchedOf(metrics);
   return {
     begin(path, metadata) {
       const stopTimer = duration?.startTimer({ method: path });
@@ -67,6 +74,7 @@ export function createServerTelemetry({ metrics, tracer }: TelemetryDeps): CallT
         },
       };
     },
+    batched: (path, code) => batched?.inc({ method: path, code: status[code] }),
   };
 }
 
@@ -75,6 +83,12 @@ function durationOf({ registry, histogram }: Metrics, side: 'client' | 'server',
   const name = `grpc_${side}_request_duration_seconds`;
   const made = registry.getSingleMetric(name) as ReturnType<typeof histogram<'method' | 'code'>> | undefined;
   return made ?? histogram({ name, help, labelNames: ['method', 'code'] });
+}
+
+function batchedOf({ registry, counter }: Metrics) {
+  const name = 'grpc_server_batched_requests_total';
+  const made = registry.getSingleMetric(name) as ReturnType<typeof counter<'method' | 'code'>> | undefined;
+  return made ?? counter({ name, help: 'Requests of batches answered', labelNames: ['method', 'code'] });
 }
 
 /** `/tollkeeper.keys.v1.KeysService/VerifyKey` without its first slash is the method's full name. */

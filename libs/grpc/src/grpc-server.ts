@@ -15,6 +15,7 @@ import { type Component, type GrpcServiceConfig, type Logger, type ServiceDeps, 
 import { HealthImplementation } from 'grpc-health-check';
 import type { z } from 'zod';
 import { createArrivalLimit } from './arrival.limit.ts';
+import { createAnswerEach, requestsIn } from './batch.ts';
 import { createServerTelemetry, textOf } from './call.telemetry.ts';
 import { createFairRoom } from './fair.room.ts';
 import { checkRequest } from './request-check.ts';
@@ -50,6 +51,8 @@ export interface RpcFacts {
   requestId: string;
   /** Path of the RPC, such as `/tollkeeper.keys.v1.KeysService/VerifyKey`. */
   rpc: string;
+  /** How many requests it carries, each of which counts where they are bounded: more than one in a batch. */
+  requests: number;
 }
 
 /** A way to authenticate other than the token of a service, such as a workspace key. */
@@ -117,7 +120,10 @@ const MAX_STREAMS = 1_024;
 const HEALTH_WATCH = '/grpc.health.v1.Health/Watch';
 /** Milliseconds between two warnings of refused calls. */
 const WARN_EVERY_MS = 1_000;
-/** Most calls of one caller that are answered at a time, where callers have an authenticator of their own. */
+/**
+ * Most requests of one caller that are answered at a time, those of batches too, where callers have an authenticator of
+ * their own.
+ */
 const MAX_UNDER_WAY = 256;
 const DEFAULT_MAX_REQUEST_BYTES = 4 * 1024 * 1024;
 const WELL_FORMED_REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
@@ -184,11 +190,11 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     return async (facts) => {
       const caller = await authenticate(facts);
       const sender = senderOf(caller);
-      const count = (underWay.get(sender) ?? 0) + 1;
+      const count = (underWay.get(sender) ?? 0) + facts.requests;
       if (count > MAX_UNDER_WAY) throw tooManyUnderWay();
       underWay.set(sender, count);
       const ended = (): void => {
-        const left = (underWay.get(sender) ?? 1) - 1;
+        const left = (underWay.get(sender) ?? 0) - facts.requests;
         if (left === 0) underWay.delete(sender);
         else underWay.set(sender, left);
       };
@@ -205,24 +211,27 @@ export function createGrpcServer(options: GrpcServerOptions): GrpcServer {
     return (call, callback) => {
       const { span, end } = telemetry.begin(method, call.metadata);
       const requestId = toRequestId(call.metadata.get(REQUEST_ID_METADATA)[0]);
-      const fail = (thrown: unknown): void => {
+      const explain = (thrown: unknown): unknown => {
         const err = options.explain?.(thrown) ?? thrown;
         const log = logger.child({ request_id: requestId, rpc: method });
         if (!(err instanceof AppError)) log.error({ err }, 'an RPC failed');
         else if (err.cause !== undefined) warnOfRefusal(log, err);
-        refuse(toStatus(err, requestId));
+        return err;
       };
+      const fail = (thrown: unknown): void => refuse(toStatus(explain(thrown), requestId));
       const refuse = (failure: { code: status }): void => {
         end(failure.code);
         callback(failure);
       };
       const answer = async (): Promise<void> => {
         const authorization = textOf(call.metadata, 'authorization');
-        const admitted = await admit({ authorization, requestId, rpc: method });
+        const requests = requestsIn(call.request);
+        const admitted = await admit({ authorization, requestId, rpc: method, requests });
         if (admitted === null) return refuse(NOT_A_SERVICE);
         const { caller, ended } = admitted;
         try {
-          const response = await handler(checkRequest(schema, call.request), { requestId, caller });
+          const answerEach = createAnswerEach({ explain, onAnswer: (code) => telemetry.batched(method, code) });
+          const response = await handler(checkRequest(schema, call.request), { requestId, caller, answerEach });
           end(status.OK);
           callback(null, response);
         } finally {
@@ -325,6 +334,6 @@ function formatAddress(host: string, port: number): string {
 }
 
 function tooManyUnderWay(): AppError {
-  const message = `You have ${MAX_UNDER_WAY} calls under way here, and no more may be. Wait for their answers.`;
+  const message = `You may have ${MAX_UNDER_WAY} requests under way here. Wait for the answers to some of them.`;
   return new AppError('rate_limited', message, { retryAfterSeconds: 1 });
 }

@@ -1,3 +1,4 @@
+export type { AnswerEach, RequestRefusal } from './batch.ts';
 export * from './grpc-client.ts';
 export * from './grpc-server.ts';
 export * from './status.ts';

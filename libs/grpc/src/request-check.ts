@@ -2,7 +2,7 @@ import { invalidRequest, issueMessage, toErrorDetails } from '@tollkeeper/contra
 import type { z } from 'zod';
 
 /** What `schema` makes of a request. Throws `invalid_request` that names its fields as the proto file does. */
-export function checkRequest(schema: z.ZodType, request: unknown): unknown {
+export function checkRequest<Request>(schema: z.ZodType<Request>, request: unknown): Request {
   const result = schema.safeParse(request, { error: issueMessage });
   if (result.success) return result.data;
   const { issues } = result.error;

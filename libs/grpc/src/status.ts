@@ -24,6 +24,9 @@ export const GRPC_STATUS: Record<ErrorCode, status> = {
   internal: status.INTERNAL,
 };
 
+/** What is told of a failure that is no `AppError`. */
+export const SOMETHING_WENT_WRONG = 'Something went wrong in the service.';
+
 /** Trailing metadata that carries what a status has no room for: the code itself, the details, the time to wait. */
 const ERROR_METADATA = 'tollkeeper-error-bin';
 
@@ -41,7 +44,7 @@ export function toStatus(error: unknown, requestId: string): Partial<StatusObjec
   const metadata = new Metadata();
   metadata.set(REQUEST_ID_METADATA, requestId);
   if (!(error instanceof AppError)) {
-    return { code: status.INTERNAL, details: 'Something went wrong in the service.', metadata };
+    return { code: status.INTERNAL, details: SOMETHING_WENT_WRONG, metadata };
   }
   const { code, details, retryAfterSeconds } = error;
   metadata.set(ERROR_METADATA, Buffer.from(JSON.stringify({ code, details, retryAfterSeconds } satisfies WireError)));

@@ -1,5 +1,6 @@
 import type { ServiceDefinition } from '@grpc/grpc-js';
 import type { z } from 'zod';
+import type { AnswerEach } from './batch.ts';
 
 /** The names of a service's RPCs, without the index signature that generated definitions carry. */
 type RpcName<D> = keyof { [K in keyof D as string extends K ? never : K extends string ? K : never]: true };
@@ -17,6 +18,8 @@ export interface RpcContext<C = undefined> {
   requestId: string;
   /** Who calls, where the service has an authenticator of its own. */
   caller: C;
+  /** For an RPC that carries many requests, in its field `requests`. */
+  answerEach: AnswerEach;
 }
 
 /** What arrives for each RPC of a service, under the RPC's name in camelCase. */

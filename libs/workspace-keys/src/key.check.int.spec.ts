@@ -11,6 +11,7 @@ const issued = createKeysStandIn();
 const peers = createPeers(testLogger().logger, [issued.service]);
 const clock = { now: 1_000 };
 const admitted: string[] = [];
+const charged: (number | undefined)[] = [];
 let client: ReturnType<typeof createGrpcClient<typeof keysService>>;
 let check: ReturnType<typeof createKeyCheck>;
 
@@ -20,7 +21,12 @@ beforeAll(async () => {
   check = createKeyCheck({
     verify: createKeyVerifier(client, () => clock.now),
     action: 'reserve',
-    quota: { admit: (tenantId) => void admitted.push(tenantId) },
+    quota: {
+      admit(tenantId, requests) {
+        admitted.push(tenantId);
+        charged.push(requests);
+      },
+    },
   });
 });
 afterAll(async () => {
@@ -36,6 +42,13 @@ describe('the check of a workspace key', () => {
     const { apiKey, tenantId } = issued.issue(role);
     expect(await withKey(apiKey)).toEqual({ tenantId, role });
     expect(admitted.at(-1)).toBe(tenantId);
+  });
+
+  it('charges each of the requests that come with a key', async () => {
+    const authorization = `Bearer ${issued.issue().apiKey}`;
+    await check({ authorization, requestId: 'req_1' });
+    await check({ authorization, requestId: 'req_1', requests: 7 });
+    expect(charged.slice(-2)).toEqual([1, 7]);
   });
 
   it('refuses a key that may only read, says what it may not do, and charges its workspace nothing', async () => {

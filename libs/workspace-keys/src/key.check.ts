@@ -8,6 +8,8 @@ export interface KeyClaim {
   /** The `authorization` header or metadata. */
   authorization: string | undefined;
   requestId: string;
+  /** How many requests come with it; one unless it is a batch. */
+  requests?: number;
 }
 
 /** Resolves to the caller's key. Rejects with `unauthenticated`, `forbidden` or `rate_limited`. */
@@ -29,7 +31,7 @@ const MAY_WRITE: Record<KeyRole, boolean> = { read_only: false, developer: true,
  * keys service. Refuses a workspace that has used up its quota.
  */
 export function createKeyCheck({ verify, action, quota }: KeyCheckDeps): KeyCheck {
-  return async ({ authorization = '', requestId }) => {
+  return async ({ authorization = '', requestId, requests = 1 }) => {
     const text = BEARER.exec(authorization)?.[1];
     if (text === undefined) throw refused('Send a workspace key: Authorization: Bearer ws_live_….');
     const parsed = parseWorkspaceKey(text);
@@ -39,7 +41,7 @@ export function createKeyCheck({ verify, action, quota }: KeyCheckDeps): KeyChec
     if (!MAY_WRITE[key.role]) {
       throw new AppError('forbidden', `A ${key.role} key may not ${action}; use a developer or an admin key.`);
     }
-    quota.admit(key.tenantId);
+    quota.admit(key.tenantId, requests);
     return key;
   };
 }

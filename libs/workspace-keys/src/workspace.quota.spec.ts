@@ -69,6 +69,14 @@ describe('the quota of a workspace', () => {
     expect([charge(ONE, 0), charge(ONE, -1), charge(ONE, 1)]).toEqual([0, 0, 9]);
   });
 
+  it('admits requests that come together while any token is left, and charges each of them', () => {
+    const { clock, quota, admit } = makeQuota();
+    const together = (requests: number) => waitOf(() => quota.admit(ONE, requests));
+    expect([together(19), together(50), together(1)]).toEqual([0, 0, 5]);
+    clock.now += 5_000;
+    expect([admit(ONE), admit(ONE)]).toEqual([0, 1]);
+  });
+
   it('charges nothing for a refusal', () => {
     const { clock, admit } = makeQuota({ burst: 1 });
     expect(admit(ONE)).toBe(0);

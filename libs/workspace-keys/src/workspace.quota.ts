@@ -8,8 +8,11 @@ import { LRUCache } from 'lru-cache';
  * every request can pass, and at most one exceeds the limit.
  */
 export interface WorkspaceQuota {
-  /** Charges one token, before the request is read. Throws `rate_limited`, without a charge, when no token is left. */
-  admit(tenantId: TenantId): void;
+  /**
+   * Charges one token for each of the requests that come together, before they are looked at. Throws `rate_limited`,
+   * without a charge, when no token is left.
+   */
+  admit(tenantId: TenantId, requests?: number): void;
   /**
    * Charges an admitted request for `more` than its first token. Throws `rate_limited`, without a charge, when other
    * requests have taken all tokens.
@@ -70,7 +73,7 @@ export function createWorkspaceQuota(deps: WorkspaceQuotaDeps): WorkspaceQuota {
   }
 
   return {
-    admit: (tenantId) => take(tenantId, 1, 1),
+    admit: (tenantId, requests = 1) => take(tenantId, requests, 1),
     charge(tenantId, more) {
       // `admit` may have charged the last token.
       if (more > 0) take(tenantId, more, 0);

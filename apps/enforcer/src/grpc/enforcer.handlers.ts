@@ -5,8 +5,9 @@ import {
   type LimitStatusMessage,
   type ReservationMessage,
 } from '@tollkeeper/contracts';
-import { type GrpcService, grpcService, type RpcAuthenticator } from '@tollkeeper/grpc';
+import { type GrpcService, grpcService, type RpcAuthenticator, type RpcContext } from '@tollkeeper/grpc';
 import type { VerifiedKey } from '@tollkeeper/workspace-keys';
+import type { z } from 'zod';
 import type { Reservations } from '../domain/enforcement.ts';
 import type { Denial, LimitRow, Scope } from '../domain/limit.ts';
 import type { Reservation, ReservationState } from '../domain/reservation.ts';
@@ -20,32 +21,49 @@ export interface EnforcerHandlerDeps {
   authenticator: RpcAuthenticator<VerifiedKey>;
 }
 
+/** A request that its schema has accepted. */
+type Asked<Name extends keyof typeof enforcerRequests> = z.output<(typeof enforcerRequests)[Name]>;
+
 /** The gRPC contract of enforcer.proto: what gateways ask before a call and say after it. */
 export function createEnforcerHandlers({ reservations, authenticator }: EnforcerHandlerDeps): GrpcService {
+  async function reserve({ dryRun, planKey, ...request }: Asked<'reserve'>, { tenantId }: VerifiedKey) {
+    const asked = { ...request, planKey: planKey ?? null };
+    const decided = await reservations.reserve(tenantId, asked, { dryRun });
+    const limits = decided.limits.map(toLimitMessage);
+    if (decided.decision === 'denied') return { denied: toDenialMessage(decided.denial), limits };
+    const { reservation } = decided;
+    return { allowed: { reservation: reservation && toReservationMessage(reservation) }, limits };
+  }
+  async function settle({ reservationId, ...settlement }: Asked<'settle'>, { tenantId }: VerifiedKey) {
+    return { reservation: toReservationMessage(await reservations.settle(tenantId, reservationId, settlement)) };
+  }
+  async function release({ reservationId }: Asked<'release'>, { tenantId }: VerifiedKey) {
+    return { reservation: toReservationMessage(await reservations.release(tenantId, reservationId)) };
+  }
+
   return grpcService(
     enforcerService,
     enforcerRequests,
     {
-      async reserve({ dryRun, planKey = null, ...request }, { caller }: { caller: VerifiedKey }) {
-        const decided = await reservations.reserve(caller.tenantId, { ...request, planKey }, { dryRun });
-        const limits = decided.limits.map(toLimitMessage);
-        if (decided.decision === 'denied') return { denied: toDenialMessage(decided.denial), limits };
-        const { reservation } = decided;
-        return { allowed: { reservation: reservation && toReservationMessage(reservation) }, limits };
-      },
+      reserve: (request, { caller }: RpcContext<VerifiedKey>) => reserve(request, caller),
       async getReservation({ reservationId }, { caller }) {
         return { reservation: toReservationMessage(await reservations.get(caller.tenantId, reservationId)) };
       },
-      async settle({ reservationId, ...settlement }, { caller }) {
-        const settled = await reservations.settle(caller.tenantId, reservationId, settlement);
-        return { reservation: toReservationMessage(settled) };
-      },
-      async release({ reservationId }, { caller }) {
-        return { reservation: toReservationMessage(await reservations.release(caller.tenantId, reservationId)) };
-      },
+      settle: (request, { caller }) => settle(request, caller),
+      release: (request, { caller }) => release(request, caller),
       async extend({ reservationId, ttlSeconds }, { caller }) {
         const extended = await reservations.extend(caller.tenantId, reservationId, ttlSeconds);
         return { reservation: toReservationMessage(extended) };
+      },
+      async reserveMany({ requests }, { caller, answerEach }) {
+        const answer = async (request: Asked<'reserve'>) => ({ response: await reserve(request, caller) });
+        return { results: await answerEach(requests, enforcerRequests.reserve, answer) };
+      },
+      async settleMany({ requests }, { caller, answerEach }) {
+        return { results: await answerEach(requests, enforcerRequests.settle, (request) => settle(request, caller)) };
+      },
+      async releaseMany({ requests }, { caller, answerEach }) {
+        return { results: await answerEach(requests, enforcerRequests.release, (request) => release(request, caller)) };
       },
     },
     authenticator,

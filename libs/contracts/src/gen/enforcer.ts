@@ -6,15 +6,25 @@ import type { Denial as _tollkeeper_enforcer_v1_Denial, Denial__Output as _tollk
 import type { EnforcerServiceClient as _tollkeeper_enforcer_v1_EnforcerServiceClient, EnforcerServiceDefinition as _tollkeeper_enforcer_v1_EnforcerServiceDefinition } from './tollkeeper/enforcer/v1/EnforcerService.ts';
 import type { ExtendRequest as _tollkeeper_enforcer_v1_ExtendRequest, ExtendRequest__Output as _tollkeeper_enforcer_v1_ExtendRequest__Output } from './tollkeeper/enforcer/v1/ExtendRequest.ts';
 import type { ExtendResponse as _tollkeeper_enforcer_v1_ExtendResponse, ExtendResponse__Output as _tollkeeper_enforcer_v1_ExtendResponse__Output } from './tollkeeper/enforcer/v1/ExtendResponse.ts';
+import type { FieldProblem as _tollkeeper_enforcer_v1_FieldProblem, FieldProblem__Output as _tollkeeper_enforcer_v1_FieldProblem__Output } from './tollkeeper/enforcer/v1/FieldProblem.ts';
 import type { GetReservationRequest as _tollkeeper_enforcer_v1_GetReservationRequest, GetReservationRequest__Output as _tollkeeper_enforcer_v1_GetReservationRequest__Output } from './tollkeeper/enforcer/v1/GetReservationRequest.ts';
 import type { GetReservationResponse as _tollkeeper_enforcer_v1_GetReservationResponse, GetReservationResponse__Output as _tollkeeper_enforcer_v1_GetReservationResponse__Output } from './tollkeeper/enforcer/v1/GetReservationResponse.ts';
 import type { Grant as _tollkeeper_enforcer_v1_Grant, Grant__Output as _tollkeeper_enforcer_v1_Grant__Output } from './tollkeeper/enforcer/v1/Grant.ts';
 import type { LimitStatus as _tollkeeper_enforcer_v1_LimitStatus, LimitStatus__Output as _tollkeeper_enforcer_v1_LimitStatus__Output } from './tollkeeper/enforcer/v1/LimitStatus.ts';
+import type { ReleaseManyRequest as _tollkeeper_enforcer_v1_ReleaseManyRequest, ReleaseManyRequest__Output as _tollkeeper_enforcer_v1_ReleaseManyRequest__Output } from './tollkeeper/enforcer/v1/ReleaseManyRequest.ts';
+import type { ReleaseManyResponse as _tollkeeper_enforcer_v1_ReleaseManyResponse, ReleaseManyResponse__Output as _tollkeeper_enforcer_v1_ReleaseManyResponse__Output } from './tollkeeper/enforcer/v1/ReleaseManyResponse.ts';
 import type { ReleaseRequest as _tollkeeper_enforcer_v1_ReleaseRequest, ReleaseRequest__Output as _tollkeeper_enforcer_v1_ReleaseRequest__Output } from './tollkeeper/enforcer/v1/ReleaseRequest.ts';
 import type { ReleaseResponse as _tollkeeper_enforcer_v1_ReleaseResponse, ReleaseResponse__Output as _tollkeeper_enforcer_v1_ReleaseResponse__Output } from './tollkeeper/enforcer/v1/ReleaseResponse.ts';
+import type { RequestError as _tollkeeper_enforcer_v1_RequestError, RequestError__Output as _tollkeeper_enforcer_v1_RequestError__Output } from './tollkeeper/enforcer/v1/RequestError.ts';
 import type { Reservation as _tollkeeper_enforcer_v1_Reservation, Reservation__Output as _tollkeeper_enforcer_v1_Reservation__Output } from './tollkeeper/enforcer/v1/Reservation.ts';
+import type { ReservationResult as _tollkeeper_enforcer_v1_ReservationResult, ReservationResult__Output as _tollkeeper_enforcer_v1_ReservationResult__Output } from './tollkeeper/enforcer/v1/ReservationResult.ts';
+import type { ReserveManyRequest as _tollkeeper_enforcer_v1_ReserveManyRequest, ReserveManyRequest__Output as _tollkeeper_enforcer_v1_ReserveManyRequest__Output } from './tollkeeper/enforcer/v1/ReserveManyRequest.ts';
+import type { ReserveManyResponse as _tollkeeper_enforcer_v1_ReserveManyResponse, ReserveManyResponse__Output as _tollkeeper_enforcer_v1_ReserveManyResponse__Output } from './tollkeeper/enforcer/v1/ReserveManyResponse.ts';
 import type { ReserveRequest as _tollkeeper_enforcer_v1_ReserveRequest, ReserveRequest__Output as _tollkeeper_enforcer_v1_ReserveRequest__Output } from './tollkeeper/enforcer/v1/ReserveRequest.ts';
 import type { ReserveResponse as _tollkeeper_enforcer_v1_ReserveResponse, ReserveResponse__Output as _tollkeeper_enforcer_v1_ReserveResponse__Output } from './tollkeeper/enforcer/v1/ReserveResponse.ts';
+import type { ReserveResult as _tollkeeper_enforcer_v1_ReserveResult, ReserveResult__Output as _tollkeeper_enforcer_v1_ReserveResult__Output } from './tollkeeper/enforcer/v1/ReserveResult.ts';
+import type { SettleManyRequest as _tollkeeper_enforcer_v1_SettleManyRequest, SettleManyRequest__Output as _tollkeeper_enforcer_v1_SettleManyRequest__Output } from './tollkeeper/enforcer/v1/SettleManyRequest.ts';
+import type { SettleManyResponse as _tollkeeper_enforcer_v1_SettleManyResponse, SettleManyResponse__Output as _tollkeeper_enforcer_v1_SettleManyResponse__Output } from './tollkeeper/enforcer/v1/SettleManyResponse.ts';
 import type { SettleRequest as _tollkeeper_enforcer_v1_SettleRequest, SettleRequest__Output as _tollkeeper_enforcer_v1_SettleRequest__Output } from './tollkeeper/enforcer/v1/SettleRequest.ts';
 import type { SettleResponse as _tollkeeper_enforcer_v1_SettleResponse, SettleResponse__Output as _tollkeeper_enforcer_v1_SettleResponse__Output } from './tollkeeper/enforcer/v1/SettleResponse.ts';
 
@@ -51,17 +61,27 @@ export interface ProtoGrpcType {
         EnforcerService: SubtypeConstructor<typeof grpc.Client, _tollkeeper_enforcer_v1_EnforcerServiceClient> & { service: _tollkeeper_enforcer_v1_EnforcerServiceDefinition }
         ExtendRequest: MessageTypeDefinition<_tollkeeper_enforcer_v1_ExtendRequest, _tollkeeper_enforcer_v1_ExtendRequest__Output>
         ExtendResponse: MessageTypeDefinition<_tollkeeper_enforcer_v1_ExtendResponse, _tollkeeper_enforcer_v1_ExtendResponse__Output>
+        FieldProblem: MessageTypeDefinition<_tollkeeper_enforcer_v1_FieldProblem, _tollkeeper_enforcer_v1_FieldProblem__Output>
         GetReservationRequest: MessageTypeDefinition<_tollkeeper_enforcer_v1_GetReservationRequest, _tollkeeper_enforcer_v1_GetReservationRequest__Output>
         GetReservationResponse: MessageTypeDefinition<_tollkeeper_enforcer_v1_GetReservationResponse, _tollkeeper_enforcer_v1_GetReservationResponse__Output>
         Grant: MessageTypeDefinition<_tollkeeper_enforcer_v1_Grant, _tollkeeper_enforcer_v1_Grant__Output>
         LimitScope: EnumTypeDefinition
         LimitStatus: MessageTypeDefinition<_tollkeeper_enforcer_v1_LimitStatus, _tollkeeper_enforcer_v1_LimitStatus__Output>
+        ReleaseManyRequest: MessageTypeDefinition<_tollkeeper_enforcer_v1_ReleaseManyRequest, _tollkeeper_enforcer_v1_ReleaseManyRequest__Output>
+        ReleaseManyResponse: MessageTypeDefinition<_tollkeeper_enforcer_v1_ReleaseManyResponse, _tollkeeper_enforcer_v1_ReleaseManyResponse__Output>
         ReleaseRequest: MessageTypeDefinition<_tollkeeper_enforcer_v1_ReleaseRequest, _tollkeeper_enforcer_v1_ReleaseRequest__Output>
         ReleaseResponse: MessageTypeDefinition<_tollkeeper_enforcer_v1_ReleaseResponse, _tollkeeper_enforcer_v1_ReleaseResponse__Output>
+        RequestError: MessageTypeDefinition<_tollkeeper_enforcer_v1_RequestError, _tollkeeper_enforcer_v1_RequestError__Output>
         Reservation: MessageTypeDefinition<_tollkeeper_enforcer_v1_Reservation, _tollkeeper_enforcer_v1_Reservation__Output>
+        ReservationResult: MessageTypeDefinition<_tollkeeper_enforcer_v1_ReservationResult, _tollkeeper_enforcer_v1_ReservationResult__Output>
         ReservationState: EnumTypeDefinition
+        ReserveManyRequest: MessageTypeDefinition<_tollkeeper_enforcer_v1_ReserveManyRequest, _tollkeeper_enforcer_v1_ReserveManyRequest__Output>
+        ReserveManyResponse: MessageTypeDefinition<_tollkeeper_enforcer_v1_ReserveManyResponse, _tollkeeper_enforcer_v1_ReserveManyResponse__Output>
         ReserveRequest: MessageTypeDefinition<_tollkeeper_enforcer_v1_ReserveRequest, _tollkeeper_enforcer_v1_ReserveRequest__Output>
         ReserveResponse: MessageTypeDefinition<_tollkeeper_enforcer_v1_ReserveResponse, _tollkeeper_enforcer_v1_ReserveResponse__Output>
+        ReserveResult: MessageTypeDefinition<_tollkeeper_enforcer_v1_ReserveResult, _tollkeeper_enforcer_v1_ReserveResult__Output>
+        SettleManyRequest: MessageTypeDefinition<_tollkeeper_enforcer_v1_SettleManyRequest, _tollkeeper_enforcer_v1_SettleManyRequest__Output>
+        SettleManyResponse: MessageTypeDefinition<_tollkeeper_enforcer_v1_SettleManyResponse, _tollkeeper_enforcer_v1_SettleManyResponse__Output>
         SettleRequest: MessageTypeDefinition<_tollkeeper_enforcer_v1_SettleRequest, _tollkeeper_enforcer_v1_SettleRequest__Output>
         SettleResponse: MessageTypeDefinition<_tollkeeper_enforcer_v1_SettleResponse, _tollkeeper_enforcer_v1_SettleResponse__Output>
       }

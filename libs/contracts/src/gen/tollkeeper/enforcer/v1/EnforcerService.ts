@@ -6,10 +6,16 @@ import type { ExtendRequest as _tollkeeper_enforcer_v1_ExtendRequest, ExtendRequ
 import type { ExtendResponse as _tollkeeper_enforcer_v1_ExtendResponse, ExtendResponse__Output as _tollkeeper_enforcer_v1_ExtendResponse__Output } from '../../../tollkeeper/enforcer/v1/ExtendResponse.ts';
 import type { GetReservationRequest as _tollkeeper_enforcer_v1_GetReservationRequest, GetReservationRequest__Output as _tollkeeper_enforcer_v1_GetReservationRequest__Output } from '../../../tollkeeper/enforcer/v1/GetReservationRequest.ts';
 import type { GetReservationResponse as _tollkeeper_enforcer_v1_GetReservationResponse, GetReservationResponse__Output as _tollkeeper_enforcer_v1_GetReservationResponse__Output } from '../../../tollkeeper/enforcer/v1/GetReservationResponse.ts';
+import type { ReleaseManyRequest as _tollkeeper_enforcer_v1_ReleaseManyRequest, ReleaseManyRequest__Output as _tollkeeper_enforcer_v1_ReleaseManyRequest__Output } from '../../../tollkeeper/enforcer/v1/ReleaseManyRequest.ts';
+import type { ReleaseManyResponse as _tollkeeper_enforcer_v1_ReleaseManyResponse, ReleaseManyResponse__Output as _tollkeeper_enforcer_v1_ReleaseManyResponse__Output } from '../../../tollkeeper/enforcer/v1/ReleaseManyResponse.ts';
 import type { ReleaseRequest as _tollkeeper_enforcer_v1_ReleaseRequest, ReleaseRequest__Output as _tollkeeper_enforcer_v1_ReleaseRequest__Output } from '../../../tollkeeper/enforcer/v1/ReleaseRequest.ts';
 import type { ReleaseResponse as _tollkeeper_enforcer_v1_ReleaseResponse, ReleaseResponse__Output as _tollkeeper_enforcer_v1_ReleaseResponse__Output } from '../../../tollkeeper/enforcer/v1/ReleaseResponse.ts';
+import type { ReserveManyRequest as _tollkeeper_enforcer_v1_ReserveManyRequest, ReserveManyRequest__Output as _tollkeeper_enforcer_v1_ReserveManyRequest__Output } from '../../../tollkeeper/enforcer/v1/ReserveManyRequest.ts';
+import type { ReserveManyResponse as _tollkeeper_enforcer_v1_ReserveManyResponse, ReserveManyResponse__Output as _tollkeeper_enforcer_v1_ReserveManyResponse__Output } from '../../../tollkeeper/enforcer/v1/ReserveManyResponse.ts';
 import type { ReserveRequest as _tollkeeper_enforcer_v1_ReserveRequest, ReserveRequest__Output as _tollkeeper_enforcer_v1_ReserveRequest__Output } from '../../../tollkeeper/enforcer/v1/ReserveRequest.ts';
 import type { ReserveResponse as _tollkeeper_enforcer_v1_ReserveResponse, ReserveResponse__Output as _tollkeeper_enforcer_v1_ReserveResponse__Output } from '../../../tollkeeper/enforcer/v1/ReserveResponse.ts';
+import type { SettleManyRequest as _tollkeeper_enforcer_v1_SettleManyRequest, SettleManyRequest__Output as _tollkeeper_enforcer_v1_SettleManyRequest__Output } from '../../../tollkeeper/enforcer/v1/SettleManyRequest.ts';
+import type { SettleManyResponse as _tollkeeper_enforcer_v1_SettleManyResponse, SettleManyResponse__Output as _tollkeeper_enforcer_v1_SettleManyResponse__Output } from '../../../tollkeeper/enforcer/v1/SettleManyResponse.ts';
 import type { SettleRequest as _tollkeeper_enforcer_v1_SettleRequest, SettleRequest__Output as _tollkeeper_enforcer_v1_SettleRequest__Output } from '../../../tollkeeper/enforcer/v1/SettleRequest.ts';
 import type { SettleResponse as _tollkeeper_enforcer_v1_SettleResponse, SettleResponse__Output as _tollkeeper_enforcer_v1_SettleResponse__Output } from '../../../tollkeeper/enforcer/v1/SettleResponse.ts';
 
@@ -78,6 +84,21 @@ export interface EnforcerServiceClient extends grpc.Client {
   release(argument: _tollkeeper_enforcer_v1_ReleaseRequest, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReleaseResponse__Output>): grpc.ClientUnaryCall;
   
   /**
+   * Release for 1 to 50 requests at once, as ReserveMany does it.
+   */
+  ReleaseMany(argument: _tollkeeper_enforcer_v1_ReleaseManyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReleaseManyResponse__Output>): grpc.ClientUnaryCall;
+  ReleaseMany(argument: _tollkeeper_enforcer_v1_ReleaseManyRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReleaseManyResponse__Output>): grpc.ClientUnaryCall;
+  ReleaseMany(argument: _tollkeeper_enforcer_v1_ReleaseManyRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReleaseManyResponse__Output>): grpc.ClientUnaryCall;
+  ReleaseMany(argument: _tollkeeper_enforcer_v1_ReleaseManyRequest, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReleaseManyResponse__Output>): grpc.ClientUnaryCall;
+  /**
+   * Release for 1 to 50 requests at once, as ReserveMany does it.
+   */
+  releaseMany(argument: _tollkeeper_enforcer_v1_ReleaseManyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReleaseManyResponse__Output>): grpc.ClientUnaryCall;
+  releaseMany(argument: _tollkeeper_enforcer_v1_ReleaseManyRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReleaseManyResponse__Output>): grpc.ClientUnaryCall;
+  releaseMany(argument: _tollkeeper_enforcer_v1_ReleaseManyRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReleaseManyResponse__Output>): grpc.ClientUnaryCall;
+  releaseMany(argument: _tollkeeper_enforcer_v1_ReleaseManyRequest, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReleaseManyResponse__Output>): grpc.ClientUnaryCall;
+  
+  /**
    * Asks whether a call may spend, and holds the amount if it may. A denial is an answer, not an error. Nothing is
    * allowed that is not durable.
    * 
@@ -107,6 +128,35 @@ export interface EnforcerServiceClient extends grpc.Client {
   reserve(argument: _tollkeeper_enforcer_v1_ReserveRequest, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReserveResponse__Output>): grpc.ClientUnaryCall;
   
   /**
+   * Reserve for 1 to 50 requests at once, which cost the transport once: for gateways that have many calls under way at
+   * the same moment. `results` has one result for each request, in their order. Each request is answered, refused and
+   * repeated as if it had come alone, also one that is in the batch twice. So a batch that got no answer is sent again
+   * as it was, or in other parts.
+   * 
+   * The requests are decided together, and the batch is answered when all of them are, within a second. One that takes
+   * longer than that has the error `service_unavailable`. The quota of the workspace counts each request. The batch as
+   * a whole fails for its key and its quota, and for more than 50 requests or none: then nothing was done.
+   */
+  ReserveMany(argument: _tollkeeper_enforcer_v1_ReserveManyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReserveManyResponse__Output>): grpc.ClientUnaryCall;
+  ReserveMany(argument: _tollkeeper_enforcer_v1_ReserveManyRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReserveManyResponse__Output>): grpc.ClientUnaryCall;
+  ReserveMany(argument: _tollkeeper_enforcer_v1_ReserveManyRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReserveManyResponse__Output>): grpc.ClientUnaryCall;
+  ReserveMany(argument: _tollkeeper_enforcer_v1_ReserveManyRequest, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReserveManyResponse__Output>): grpc.ClientUnaryCall;
+  /**
+   * Reserve for 1 to 50 requests at once, which cost the transport once: for gateways that have many calls under way at
+   * the same moment. `results` has one result for each request, in their order. Each request is answered, refused and
+   * repeated as if it had come alone, also one that is in the batch twice. So a batch that got no answer is sent again
+   * as it was, or in other parts.
+   * 
+   * The requests are decided together, and the batch is answered when all of them are, within a second. One that takes
+   * longer than that has the error `service_unavailable`. The quota of the workspace counts each request. The batch as
+   * a whole fails for its key and its quota, and for more than 50 requests or none: then nothing was done.
+   */
+  reserveMany(argument: _tollkeeper_enforcer_v1_ReserveManyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReserveManyResponse__Output>): grpc.ClientUnaryCall;
+  reserveMany(argument: _tollkeeper_enforcer_v1_ReserveManyRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReserveManyResponse__Output>): grpc.ClientUnaryCall;
+  reserveMany(argument: _tollkeeper_enforcer_v1_ReserveManyRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReserveManyResponse__Output>): grpc.ClientUnaryCall;
+  reserveMany(argument: _tollkeeper_enforcer_v1_ReserveManyRequest, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_ReserveManyResponse__Output>): grpc.ClientUnaryCall;
+  
+  /**
    * Says what the call has cost. It is never refused for its amount, nor made smaller: the money is spent. The spend is
    * in the event log before the answer, as a `spend.settled` event. A reservation that has expired can be settled too.
    * 
@@ -130,6 +180,21 @@ export interface EnforcerServiceClient extends grpc.Client {
   settle(argument: _tollkeeper_enforcer_v1_SettleRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_SettleResponse__Output>): grpc.ClientUnaryCall;
   settle(argument: _tollkeeper_enforcer_v1_SettleRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_SettleResponse__Output>): grpc.ClientUnaryCall;
   settle(argument: _tollkeeper_enforcer_v1_SettleRequest, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_SettleResponse__Output>): grpc.ClientUnaryCall;
+  
+  /**
+   * Settle for 1 to 50 requests at once, as ReserveMany does it.
+   */
+  SettleMany(argument: _tollkeeper_enforcer_v1_SettleManyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_SettleManyResponse__Output>): grpc.ClientUnaryCall;
+  SettleMany(argument: _tollkeeper_enforcer_v1_SettleManyRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_SettleManyResponse__Output>): grpc.ClientUnaryCall;
+  SettleMany(argument: _tollkeeper_enforcer_v1_SettleManyRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_SettleManyResponse__Output>): grpc.ClientUnaryCall;
+  SettleMany(argument: _tollkeeper_enforcer_v1_SettleManyRequest, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_SettleManyResponse__Output>): grpc.ClientUnaryCall;
+  /**
+   * Settle for 1 to 50 requests at once, as ReserveMany does it.
+   */
+  settleMany(argument: _tollkeeper_enforcer_v1_SettleManyRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_SettleManyResponse__Output>): grpc.ClientUnaryCall;
+  settleMany(argument: _tollkeeper_enforcer_v1_SettleManyRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_SettleManyResponse__Output>): grpc.ClientUnaryCall;
+  settleMany(argument: _tollkeeper_enforcer_v1_SettleManyRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_SettleManyResponse__Output>): grpc.ClientUnaryCall;
+  settleMany(argument: _tollkeeper_enforcer_v1_SettleManyRequest, callback: grpc.requestCallback<_tollkeeper_enforcer_v1_SettleManyResponse__Output>): grpc.ClientUnaryCall;
   
 }
 
@@ -167,6 +232,11 @@ export interface EnforcerServiceHandlers extends grpc.UntypedServiceImplementati
   Release: grpc.handleUnaryCall<_tollkeeper_enforcer_v1_ReleaseRequest__Output, _tollkeeper_enforcer_v1_ReleaseResponse>;
   
   /**
+   * Release for 1 to 50 requests at once, as ReserveMany does it.
+   */
+  ReleaseMany: grpc.handleUnaryCall<_tollkeeper_enforcer_v1_ReleaseManyRequest__Output, _tollkeeper_enforcer_v1_ReleaseManyResponse>;
+  
+  /**
    * Asks whether a call may spend, and holds the amount if it may. A denial is an answer, not an error. Nothing is
    * allowed that is not durable.
    * 
@@ -179,6 +249,18 @@ export interface EnforcerServiceHandlers extends grpc.UntypedServiceImplementati
   Reserve: grpc.handleUnaryCall<_tollkeeper_enforcer_v1_ReserveRequest__Output, _tollkeeper_enforcer_v1_ReserveResponse>;
   
   /**
+   * Reserve for 1 to 50 requests at once, which cost the transport once: for gateways that have many calls under way at
+   * the same moment. `results` has one result for each request, in their order. Each request is answered, refused and
+   * repeated as if it had come alone, also one that is in the batch twice. So a batch that got no answer is sent again
+   * as it was, or in other parts.
+   * 
+   * The requests are decided together, and the batch is answered when all of them are, within a second. One that takes
+   * longer than that has the error `service_unavailable`. The quota of the workspace counts each request. The batch as
+   * a whole fails for its key and its quota, and for more than 50 requests or none: then nothing was done.
+   */
+  ReserveMany: grpc.handleUnaryCall<_tollkeeper_enforcer_v1_ReserveManyRequest__Output, _tollkeeper_enforcer_v1_ReserveManyResponse>;
+  
+  /**
    * Says what the call has cost. It is never refused for its amount, nor made smaller: the money is spent. The spend is
    * in the event log before the answer, as a `spend.settled` event. A reservation that has expired can be settled too.
    * 
@@ -188,12 +270,20 @@ export interface EnforcerServiceHandlers extends grpc.UntypedServiceImplementati
    */
   Settle: grpc.handleUnaryCall<_tollkeeper_enforcer_v1_SettleRequest__Output, _tollkeeper_enforcer_v1_SettleResponse>;
   
+  /**
+   * Settle for 1 to 50 requests at once, as ReserveMany does it.
+   */
+  SettleMany: grpc.handleUnaryCall<_tollkeeper_enforcer_v1_SettleManyRequest__Output, _tollkeeper_enforcer_v1_SettleManyResponse>;
+  
 }
 
 export interface EnforcerServiceDefinition extends grpc.ServiceDefinition {
   Extend: MethodDefinition<_tollkeeper_enforcer_v1_ExtendRequest, _tollkeeper_enforcer_v1_ExtendResponse, _tollkeeper_enforcer_v1_ExtendRequest__Output, _tollkeeper_enforcer_v1_ExtendResponse__Output>
   GetReservation: MethodDefinition<_tollkeeper_enforcer_v1_GetReservationRequest, _tollkeeper_enforcer_v1_GetReservationResponse, _tollkeeper_enforcer_v1_GetReservationRequest__Output, _tollkeeper_enforcer_v1_GetReservationResponse__Output>
   Release: MethodDefinition<_tollkeeper_enforcer_v1_ReleaseRequest, _tollkeeper_enforcer_v1_ReleaseResponse, _tollkeeper_enforcer_v1_ReleaseRequest__Output, _tollkeeper_enforcer_v1_ReleaseResponse__Output>
+  ReleaseMany: MethodDefinition<_tollkeeper_enforcer_v1_ReleaseManyRequest, _tollkeeper_enforcer_v1_ReleaseManyResponse, _tollkeeper_enforcer_v1_ReleaseManyRequest__Output, _tollkeeper_enforcer_v1_ReleaseManyResponse__Output>
   Reserve: MethodDefinition<_tollkeeper_enforcer_v1_ReserveRequest, _tollkeeper_enforcer_v1_ReserveResponse, _tollkeeper_enforcer_v1_ReserveRequest__Output, _tollkeeper_enforcer_v1_ReserveResponse__Output>
+  ReserveMany: MethodDefinition<_tollkeeper_enforcer_v1_ReserveManyRequest, _tollkeeper_enforcer_v1_ReserveManyResponse, _tollkeeper_enforcer_v1_ReserveManyRequest__Output, _tollkeeper_enforcer_v1_ReserveManyResponse__Output>
   Settle: MethodDefinition<_tollkeeper_enforcer_v1_SettleRequest, _tollkeeper_enforcer_v1_SettleResponse, _tollkeeper_enforcer_v1_SettleRequest__Output, _tollkeeper_enforcer_v1_SettleResponse__Output>
+  SettleMany: MethodDefinition<_tollkeeper_enforcer_v1_SettleManyRequest, _tollkeeper_enforcer_v1_SettleManyResponse, _tollkeeper_enforcer_v1_SettleManyRequest__Output, _tollkeeper_enforcer_v1_SettleManyResponse__Output>
 }

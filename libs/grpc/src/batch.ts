@@ -1,0 +1,61 @@
+import { status } from '@grpc/grpc-js';
+import { MAX_BATCH_REQUESTS } from '@tollkeeper/contracts';
+import { AppError, type ErrorCode, type ErrorDetail } from '@tollkeeper/kernel';
+import type { z } from 'zod';
+import { checkRequest } from './request-check.ts';
+import { GRPC_STATUS, SOMETHING_WENT_WRONG } from './status.ts';
+
+/** Why a request of a batch was refused, as messages carry it. */
+export interface RequestRefusal {
+  code: ErrorCode;
+  message: string;
+  details: ErrorDetail[];
+  retryAfterSeconds?: number;
+}
+
+/**
+ * Answers each request of a batch as if it had come alone, all at the same time. One that its schema or `answer`
+ * refuses becomes an `error` in its place. Resolves once all are answered, in the order of the requests.
+ */
+export type AnswerEach = <Request, Answer>(
+  requests: readonly unknown[],
+  schema: z.ZodType<Request>,
+  answer: (request: Request) => Promise<Answer>,
+) => Promise<(Answer | { error: RequestRefusal })[]>;
+
+interface AnswerEachDeps {
+  /** Logs what went wrong, and says what may be told of it. */
+  explain(thrown: unknown): unknown;
+  /** Called for each request with what it came to. */
+  onAnswer(code: status): void;
+}
+
+export function createAnswerEach({ explain, onAnswer }: AnswerEachDeps): AnswerEach {
+  return (requests, schema, answer) =>
+    Promise.all(
+      requests.map(async (request) => {
+        try {
+          const answered = await answer(checkRequest(schema, request));
+          onAnswer(status.OK);
+          return answered;
+        } catch (thrown) {
+          const error = toRefusal(explain(thrown));
+          onAnswer(GRPC_STATUS[error.code]);
+          return { error };
+        }
+      }),
+    );
+}
+
+/** How many requests an RPC carries: as many as a batch has in its field `requests`, else one. */
+export function requestsIn(message: unknown): number {
+  const { requests } = message as { requests?: unknown };
+  // A batch that is too large is refused as a whole.
+  return Array.isArray(requests) ? Math.min(Math.max(requests.length, 1), MAX_BATCH_REQUESTS) : 1;
+}
+
+function toRefusal(error: unknown): RequestRefusal {
+  if (!(error instanceof AppError)) return { code: 'internal', message: SOMETHING_WENT_WRONG, details: [] };
+  const { code, message, details = [], retryAfterSeconds } = error;
+  return { code, message, details, ...(retryAfterSeconds !== undefined && { retryAfterSeconds }) };
+}
