@@ -35,13 +35,15 @@ export interface EnforcerStack {
   /** Null where this machine has no `redis-server`. */
   redisVersion: string | null;
   contenders: Contender[];
-  /** The contender with one replica, when only that one runs. */
-  keepOneReplica(): Promise<{ contender: Contender; pid: number }>;
+  /** The contenders over gRPC with one replica, call by call and in batches, when only that replica runs. */
+  keepOneReplica(): Promise<{ byCall: Contender; inBatches: Contender; pid: number }>;
   stop(): Promise<void>;
 }
 
 export const ONE_REPLICA = 'gRPC, 1 replica';
 export const THREE_REPLICAS = 'gRPC, 3 replicas';
+export const ONE_REPLICA_BATCHES = 'gRPC in batches, 1 replica';
+export const THREE_REPLICAS_BATCHES = 'gRPC in batches, 3 replicas';
 export const REDIS_ALWAYS = 'Redis, Lua script, appendfsync always';
 
 /** Far above what any machine does, so that the quota of a workspace is not what is measured. */
@@ -86,6 +88,8 @@ export async function startEnforcerStack(workspaceCount: number): Promise<Enforc
     await add(ONE_REPLICA, { kind: 'grpc', addresses: one, apiKeys: [apiKey] }, pids.slice(0, 1));
     const all = replicas.map(({ grpcAddress }) => grpcAddress);
     await add(THREE_REPLICAS, { kind: 'grpc', addresses: all, apiKeys: [apiKey] }, pids);
+    await add(ONE_REPLICA_BATCHES, { kind: 'grpc-batches', addresses: one, apiKey }, pids.slice(0, 1));
+    await add(THREE_REPLICAS_BATCHES, { kind: 'grpc-batches', addresses: all, apiKey }, pids);
     const apiKeys = workspaces.map((each) => each.apiKey);
     await add(
       `gRPC, 1 replica, ${apiKeys.length} workspaces`,
@@ -118,9 +122,11 @@ export async function startEnforcerStack(workspaceCount: number): Promise<Enforc
       redisVersion: version,
       contenders,
       async keepOneReplica() {
-        for (const { name, callers } of contenders) if (name !== ONE_REPLICA) await callers.stop();
-        await Promise.all(more.map((replica) => replica.stop()));
-        return { contender: contenders[0]!, pid: pids[0]! };
+        const find = (wanted: string) => contenders.find(({ name }) => name === wanted)!;
+        const kept = { byCall: find(ONE_REPLICA), inBatches: find(ONE_REPLICA_BATCHES) };
+        const others = contenders.filter((each) => !Object.values(kept).includes(each));
+        await Promise.all([...others.map(({ callers }) => callers.stop()), ...more.map((replica) => replica.stop())]);
+        return { ...kept, pid: pids[0]! };
       },
       stop,
     };

@@ -1,6 +1,7 @@
 import { createDocumentDecider } from './document.decider.ts';
 import { createEdgeDecider } from './edge.decider.ts';
 import { createEngineDecider } from './engine.decider.ts';
+import { createGrpcBatchesDecider } from './grpc-batches.decider.ts';
 import { createGrpcDecider } from './grpc.decider.ts';
 import { createRedisDecider } from './redis.decider.ts';
 import { createTransactionDecider } from './transaction.decider.ts';
@@ -17,6 +18,7 @@ export interface Decider {
 /** Which decider, and where it is. */
 export type DeciderSettings =
   | { kind: 'grpc'; addresses: string[]; apiKeys: string[] }
+  | { kind: 'grpc-batches'; addresses: string[]; apiKey: string }
   | { kind: 'edge'; baseUrl: string; apiKey: string }
   | { kind: 'engine'; env: Record<string, string>; tenantId: string }
   | { kind: 'document' | 'transaction'; uri: string }
@@ -26,6 +28,8 @@ export async function createDecider(settings: DeciderSettings): Promise<Decider>
   switch (settings.kind) {
     case 'grpc':
       return createGrpcDecider(settings);
+    case 'grpc-batches':
+      return createGrpcBatchesDecider(settings);
     case 'edge':
       return createEdgeDecider(settings);
     case 'engine':

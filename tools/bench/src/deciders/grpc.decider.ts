@@ -1,34 +1,14 @@
-import { Client, credentials, Metadata, type MethodDefinition, status } from '@grpc/grpc-js';
 import { enforcerService } from '@tollkeeper/contracts';
+import type { Metadata } from '@grpc/grpc-js';
 import { AGENT_ID, AMOUNT_MICROS, PLAN_KEY, TTL_SECONDS } from './call.ts';
 import type { Decider } from './decider.ts';
+import { createGrpcCalls, metadataOf } from './grpc.calls.ts';
 
 /** As a gateway in the cluster: one connection to each replica, which take the calls in turn; so do the workspaces. */
 export function createGrpcDecider({ addresses, apiKeys }: { addresses: string[]; apiKeys: string[] }): Decider {
-  const clients = addresses.map((address) => new Client(address, credentials.createInsecure()));
-  const callers = apiKeys.map((apiKey) => {
-    const metadata = new Metadata();
-    metadata.set('authorization', `Bearer ${apiKey}`);
-    return metadata;
-  });
-  let calls = 0;
-
-  function call<Request, Response>(
-    method: MethodDefinition<Request, Response>,
-    request: Request,
-    metadata: Metadata,
-  ): Promise<Response> {
-    const { path, requestSerialize, responseDeserialize } = method;
-    const client = clients[calls++ % clients.length]!;
-    return new Promise((resolve, reject) => {
-      client.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, metadata, (error, response) => {
-        if (error === null) resolve(response as Response);
-        // Whoever got no decision asks again, and its call takes as long as both.
-        else if (error.code === status.UNAVAILABLE) resolve(call(method, request, metadata));
-        else reject(error);
-      });
-    });
-  }
+  const { call, close } = createGrpcCalls(addresses);
+  const callers = apiKeys.map(metadataOf);
+  let decisions = 0;
 
   /** An id is of the workspace that asked for it. */
   function toParts(id: string): [string, Metadata] {
@@ -38,7 +18,7 @@ export function createGrpcDecider({ addresses, apiKeys }: { addresses: string[];
 
   return {
     async decide(requestId) {
-      const workspace = calls % callers.length;
+      const workspace = decisions++ % callers.length;
       const call_ = { requestId, agentId: AGENT_ID, runId: 'run-bench', planKey: PLAN_KEY };
       const request = { ...call_, amountMicros: AMOUNT_MICROS, ttlSeconds: TTL_SECONDS };
       const { allowed, limits } = await call(enforcerService.Reserve, request, callers[workspace]!);
@@ -56,7 +36,7 @@ export function createGrpcDecider({ addresses, apiKeys }: { addresses: string[];
       await call(enforcerService.Release, { reservationId }, caller);
     },
     async close() {
-      for (const client of clients) client.close();
+      close();
     },
   };
 }
