@@ -22,7 +22,7 @@ const { values } = parseArgs({
     callers: { type: 'string', default: '64' },
     workspaces: { type: 'string', default: '50' },
     decisions: { type: 'string', default: '1000000' },
-    /** Part of the names of what is measured; all of it unless given. */
+    /** A regular expression for the names of what is measured. */
     only: { type: 'string', default: '' },
   },
 });
@@ -60,7 +60,7 @@ try {
 
 /** Rounds interleave the contenders, and each begins with another one, so noise of the machine meets all alike. */
 async function measureRates({ contenders: all, mongodPid }: EnforcerStack): Promise<Map<string, Round[]>> {
-  const contenders = all.filter(({ name }) => name.includes(values.only));
+  const contenders = all.filter(({ name }) => new RegExp(values.only).test(name));
   const measured = new Map<string, Round[]>(contenders.map(({ name }) => [name, []]));
   for (const { callers: each } of contenders) {
     await each.run(WARM_UP);
