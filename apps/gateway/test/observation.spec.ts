@@ -48,6 +48,17 @@ describe('the line about a request', () => {
   });
 });
 
+describe('the time that a request took', () => {
+  it('is counted in seconds, and logged in milliseconds', async () => {
+    stack = await startStack();
+    await request(stack.gateway.httpUrl).get('/nowhere').set('x-request-id', 'timed-request');
+    const { ms } = await lineOf('timed-request');
+    const counted = await stack.metrics.registry.getSingleMetricAsString('http_server_request_duration_seconds');
+    const seconds = Number(/^http_server_request_duration_seconds_sum\{.*\} (.*)$/m.exec(counted)?.[1]);
+    expect(Math.round(seconds * 10_000) / 10).toBe(ms);
+  });
+});
+
 describe('the line about a login', () => {
   it('has the address that the trusted proxies tell, and the line about anything else has none', async () => {
     stack = await startStack({ TRUSTED_PROXIES: '127.0.0.0/8' });

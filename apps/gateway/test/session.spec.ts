@@ -23,6 +23,15 @@ describe('sessions', () => {
     expect(stack.identity.questions - before).toBe(1);
   });
 
+  it('are asked about again once what is known of them is older than SESSION_CACHE_MS', async () => {
+    const own = await startStack({ SESSION_CACHE_MS: '20' });
+    const read = () => request(own.gateway.httpUrl).get(SPEND).set('cookie', cookieOf('ada'));
+    expect((await read()).status).toBe(200);
+    own.identity.sessions.delete('ada');
+    await eventually(async () => expect((await read()).status).toBe(401));
+    await own.stop();
+  });
+
   it('stay known after reads, also refused ones, and after writes to other services', async () => {
     const as = cookieOf('ada');
     const get = (path: string) => request(stack.gateway.httpUrl).get(path).set('cookie', as);

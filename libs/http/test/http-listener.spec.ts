@@ -63,6 +63,40 @@ describe('createHttpListener', () => {
     agent.destroy();
   });
 
+  it('keeps a connection for 75 s after an answer, so longer than the proxies in front of it do', async () => {
+    const { url } = await start({ listener: (_req, res) => void res.end() });
+    const agent = new Agent({ keepAlive: true });
+    const [res] = (await once(get(url, { agent }), 'response')) as [IncomingMessage];
+    expect(res.resume().headers['keep-alive']).toBe('timeout=75');
+    agent.destroy();
+  });
+
+  it('at stop, closes a connection that its last answer leaves idle, and does not wait for the others', async () => {
+    const ends: (() => void)[] = [];
+    const { url, stop } = await start({
+      listener: (_req, res) => {
+        // Has begun, so that it cannot say any more that the connection ends.
+        res.write('be');
+        ends.push(() => res.end('gun'));
+      },
+    });
+    const agent = new Agent({ keepAlive: true });
+    const ask = async () => {
+      const [res] = (await once(get(url, { agent }), 'response')) as [IncomingMessage];
+      return { socket: res.socket, text: res.toArray().then((chunks) => chunks.join('')) };
+    };
+    const [first, second] = [await ask(), await ask()];
+    const stopped = stop();
+    const closed = once(first.socket, 'close');
+    ends[0]?.();
+    expect(await first.text).toBe('begun');
+    await closed;
+    ends[1]?.();
+    expect(await second.text).toBe('begun');
+    await stopped;
+    agent.destroy();
+  });
+
   it('asked to drain, goes on answering, and says with each answer that the connection ends', async () => {
     const arrived = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
