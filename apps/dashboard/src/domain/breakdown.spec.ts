@@ -25,6 +25,12 @@ describe('a breakdown', () => {
     expect([...others!.micros]).toEqual([0, 7]);
   });
 
+  it.each([[[null, '0']], [['0', null]]])('has what names no group before those alike by spend (%j)', (keys) => {
+    const { add, largest } = createBreakdown(1);
+    for (const key of keys) add(key, 0, spent(5));
+    expect(largest(2).groups.map(({ key }) => key)).toEqual([null, '0']);
+  });
+
   it('has no others when all groups are shown, and no group that settled nothing', () => {
     const { add, largest } = createBreakdown(1);
     add('a', 0, spent(0));

@@ -3,7 +3,9 @@ import { provenTenantId } from '@tollkeeper/kernel';
 import {
   BUDGET_BLOCKED,
   eventKey,
+  GUARD_BLOCKED,
   identitiesOf,
+  isBlocked,
   settlementKey,
   SPEND_SETTLED,
   withoutDuplicates,
@@ -50,5 +52,12 @@ describe('the keys of stored events', () => {
     const event = settled('e1', 's1', { source: 'gw|2' });
     expect(identitiesOf(event)).toEqual(['ws_1|e1|gw|2', '|settlement|ws_1|s1']);
     expect(identitiesOf(event)).toEqual([eventKey(event), settlementKey(tenantId, 's1')]);
+  });
+});
+
+describe('a blocked event', () => {
+  it('is one that a budget or a guard blocked, and no other', () => {
+    const types = [BUDGET_BLOCKED, GUARD_BLOCKED, SPEND_SETTLED, 'tool.blocked', ''];
+    expect(types.map((type) => isBlocked({ type }))).toEqual([true, true, false, false, false]);
   });
 });

@@ -61,11 +61,16 @@ describe('what a transaction is expected to write', () => {
     expect(counted(events)).toBeGreaterThanOrEqual(await written(events, starts));
   });
 
-  it('is no less than what events write whose runs were known to begin as late as any event may', async () => {
-    const ahead = Array.from({ length: 11 }, (_, minutes) => now + minutes * MINUTE_MS);
-    const events = ahead.map((_, index) => settled(index, now - 1, 'planner'));
-    const starts = new Map(ahead.map((time, index) => [runKey(tenantId, `r${index}`), time]));
-    expect(counted(events)).toBeGreaterThanOrEqual(await written(events, starts));
+  it('has the roll-ups that a moved start may leave up to ten minutes from now, as late as any event may be', () => {
+    const midnight = Date.parse('2026-11-22T00:00:00.000Z');
+    const ofTwoRuns = (at: number) => {
+      const count = createWriteCounter({ rollupPartsOf: () => 1 }, at);
+      return [settled(1, at - 1, 'planner'), settled(2, at - 1, 'planner')].map(count);
+    };
+    // Each: the event and its run. The first: its day and its hour, and those two for the start of the run.
+    const [first, second] = [2 * PACKED_COST + 4 * 8, 2 * PACKED_COST];
+    expect(ofTwoRuns(midnight - 10 * MINUTE_MS - 1)).toEqual([first, second]);
+    expect(ofTwoRuns(midnight - 10 * MINUTE_MS)).toEqual([first, second + 2 * 8]);
   });
 
   it('is no less than what any events write, whatever is known of their runs', async () => {
@@ -118,6 +123,22 @@ describe('recording events', () => {
     const before = documents();
     expect(await recordEvents(recorder, undefined, events.toReversed())).toBe(0);
     expect(documents()).toBe(before);
+  });
+
+  it('asks for the starts of the runs that new events name', async () => {
+    const asked: unknown[] = [];
+    const { recorder } = createRecorder();
+    const asking: typeof recorder = {
+      ...recorder,
+      knownRunStarts: async (session, runs) => {
+        asked.push(...runs);
+        return recorder.knownRunStarts(session, runs);
+      },
+    };
+    await recordEvents(asking, undefined, [settled(1, now)]);
+    const ofNoRun = { ...settled(3, now), data: { settlement_id: 's3', amount_micros: 1 } };
+    await recordEvents(asking, undefined, [settled(1, now), settled(2, now), ofNoRun]);
+    expect(asked).toEqual(['r1', 'r2'].map((runId) => ({ tenantId, runId })));
   });
 
   it('moves the start of a run back to an earlier event, and never forward', async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { provenTenantId } from '@tollkeeper/kernel';
 import type { DashboardEvent } from './event.ts';
-import { addTally, addTallyTo, emptyTally, MEASURES, tallyOf, type Tally } from './tally.ts';
+import { addTally, addTallyTo, emptyTally, MEASURES, subtractSums, tallyOf, type Tally } from './tally.ts';
 
 const NOTHING = {
   totalMicros: 0,
@@ -53,6 +53,12 @@ describe('tallies', () => {
     const sum = { ...first };
     addTally(sum, second);
     expect(sum).toEqual(both);
+  });
+
+  it('give back the sums of what was added before, and keep the newest time', () => {
+    const rest = { ...both };
+    subtractSums(rest, large);
+    expect(rest).toEqual({ ...small, lastAt: 9 });
   });
 
   it('begin with nothing, each with its own', () => {
