@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { eventually } from '@tollkeeper/testing';
+import { createMetrics, createTracing, loadConfig, serviceConfig } from '@tollkeeper/runtime';
+import { eventually, startOtlpReceiver, testLogger } from '@tollkeeper/testing';
 import request from 'supertest';
-import type { Stack } from './stack.fixture.ts';
+import type { Seen, Stack } from './stack.fixture.ts';
 import { cookieOf, startStack } from './stack.fixture.ts';
 
 const SPEND = '/w/acme/api/v1/dashboard/spend';
@@ -77,5 +78,38 @@ describe('the line about a login', () => {
     expect(await lineOf('refused-here')).toMatchObject({ area: 'login', status: 415, client_address: '198.51.100.7' });
     expect(await lineOf('of-another-area')).not.toHaveProperty('client_address');
     expect(await lineOf('of-no-area')).not.toHaveProperty('client_address');
+  });
+});
+
+describe('the span of a request', () => {
+  it('goes on with the trace of its client, is named by the area and never by the path, and leads to the service', async () => {
+    const receiver = await startOtlpReceiver();
+    const config = loadConfig(serviceConfig, { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
+    const tracing = await createTracing({ config, logger: testLogger().logger, metrics: createMetrics('test') });
+    stack = await startStack({}, tracing.tracerOf('gateway'));
+    const [traceId, parentSpanId] = ['1'.repeat(32), '2'.repeat(16)];
+    const trace = { traceparent: `00-${traceId}-${parentSpanId}-01`, tracestate: 'a=1' };
+    const get = (path: string, id: string) =>
+      request(stack.gateway.httpUrl).get(path).set('cookie', cookieOf('ada')).set('x-request-id', id).set(trace);
+    const known = await get(`${SPEND}?range=1m`, 'of-an-area');
+    await get('/api/v1/nowhere', 'of-no-area-either');
+    for (const id of ['of-an-area', 'of-no-area-either']) await lineOf(id);
+    await tracing.stop();
+    await receiver.stop();
+
+    const spans = receiver.spans.filter(({ kind }) => kind === 'SERVER');
+    const span = { service: 'gateway', traceId, parentSpanId, failed: false };
+    const method = { 'http.request.method': 'GET' };
+    const area = { 'http.route': '/api/v1/dashboard' };
+    expect(spans).toMatchObject([
+      { ...span, name: 'GET /api/v1/dashboard', attributes: { ...method, ...area, 'http.response.status_code': 200 } },
+      { ...span, name: 'GET', attributes: { ...method, 'http.response.status_code': 404 } },
+    ]);
+    expect(spans.map(({ attributes }) => attributes['tollkeeper.request_id'])).toEqual([
+      'of-an-area',
+      'of-no-area-either',
+    ]);
+    const { headers } = known.body as Seen;
+    expect([headers['traceparent'], headers['tracestate']]).toEqual([`00-${traceId}-${spans[0]?.spanId}-01`, 'a=1']);
   });
 });

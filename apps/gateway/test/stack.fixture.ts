@@ -8,7 +8,7 @@ import { createGrpcServer, grpcService } from '@tollkeeper/grpc';
 import type { GrpcServer, UnaryHandlers } from '@tollkeeper/grpc';
 import { CALLER_HEADER, CLIENT_HEADER, verifyCallerToken, verifyClientAddress } from '@tollkeeper/http';
 import type { Caller, Role } from '@tollkeeper/kernel';
-import { createMetrics, loadConfig } from '@tollkeeper/runtime';
+import { createMetrics, loadConfig, type Tracer } from '@tollkeeper/runtime';
 import { testLogger } from '@tollkeeper/testing';
 import { createGateway, gatewayConfig } from '../src/index.ts';
 
@@ -141,7 +141,7 @@ export function memberOfAcme(userId: string): { userId: string; memberships: Ses
 /**
  * A gateway before real services on loopback. People: ada owns `acme`, mia is a member, adam an admin, and bob has two.
  */
-export async function startStack(env: Record<string, string> = {}) {
+export async function startStack(env: Record<string, string> = {}, tracer?: Tracer) {
   const identity = await startIdentity();
   const acme = { tenantId: 'ws_acme', slug: 'acme' };
   identity.sessions.set('ada', { userId: 'user_ada', memberships: [{ ...acme, role: 'owner' }] });
@@ -187,6 +187,7 @@ export async function startStack(env: Record<string, string> = {}) {
     }),
     logger: log.logger,
     metrics,
+    tracer,
   });
   await gateway.start();
 
