@@ -149,7 +149,7 @@ async function engineEnvironment(
   };
 }
 
-export async function startCallers(settings: DeciderSettings): Promise<Callers> {
+async function startCallers(settings: DeciderSettings): Promise<Callers> {
   const env = { DECIDER: JSON.stringify(settings) };
   const { process: child, stop } = await startServer('decision.worker.ts', env, NODE_FLAGS);
   const ask = async (request: DecisionRequest): Promise<unknown> => {

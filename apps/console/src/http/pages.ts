@@ -9,7 +9,7 @@ import sirv from 'sirv';
  * Nothing but the files of this service runs, styles or loads, nothing is sent elsewhere, and no script is made from
  * text. The pages are tested under it.
  */
-export const PAGE_POLICY = [
+const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",

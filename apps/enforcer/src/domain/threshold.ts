@@ -4,7 +4,7 @@ import { applyOp, type Day, EMPTY_ACCOUNT, type Ledger } from './ledger.ts';
 import type { Limit } from './limit.ts';
 
 /** Percentages of a limit that people are told of when spend reaches them. */
-export const TOLD_PERCENTS = [50, 80, 100] as const;
+const TOLD_PERCENTS = [50, 80, 100] as const;
 
 /** Spend of a day has reached a percentage of a limit. */
 export interface ThresholdReached extends Limit {
@@ -28,7 +28,7 @@ export function findReached(limits: readonly Limit[], starts: readonly number[])
  * What has been reached on the day and was not told yet, by limit and then by percentage. Any spend reaches a limit of
  * 0.
  */
-export function thresholdsReached(ledger: Ledger, day: Day, limits: readonly Limit[]): ThresholdReached[] {
+function thresholdsReached(ledger: Ledger, day: Day, limits: readonly Limit[]): ThresholdReached[] {
   return limits.flatMap((limit) => {
     const { posted, told } = ledger.readAccount(day.start, limit) ?? EMPTY_ACCOUNT;
     const { dailyBudgetMicros } = limit;

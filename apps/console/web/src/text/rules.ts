@@ -4,7 +4,7 @@ import { count } from '../format/numbers.ts';
 import { eventsOf } from './alerts.ts';
 
 /** "10 minutes", "1 hour", "2 days": a length that a person chose. */
-export function inWords(seconds: number): string {
+function inWords(seconds: number): string {
   for (const [size, name] of [
     [86_400, 'day'],
     [3_600, 'hour'],
