@@ -18,7 +18,7 @@ export interface Rule {
   windowSeconds: number;
   /** Types of events that the rule counts; when empty, all types. */
   eventTypes: string[];
-  /** Percents of daily budgets that the rule counts the reaching of; when empty, all. */
+  /** The rule counts that a daily budget reaches one of these percents; when empty, any. */
   percents: number[];
   cooldownSeconds: number;
   channelIds: string[];

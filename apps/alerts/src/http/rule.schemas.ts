@@ -48,7 +48,7 @@ const percents = z
   .refine((all) => new Set(all).size === all.length, 'must not name a percent twice')
   .meta({
     description:
-      'Percents of a daily budget that the rule counts the reaching of; empty or absent means all. Needs ' +
+      'The rule counts that a daily budget reaches one of these percents; empty or absent means any. Needs ' +
       '`event_types` with only `budget.threshold_reached`',
     example: [80],
   });

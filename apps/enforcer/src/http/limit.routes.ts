@@ -25,7 +25,7 @@ const overspend = z
   })
   .meta({
     description:
-      'USD micros that were spent on the day and not held before, also where the limit was not passed. No more than their sum can pass it',
+      'USD micros that were spent on the day without a hold, whether or not the limit was passed. A limit is passed by no more than their sum',
   });
 const limitView = limitRow
   .extend({
@@ -33,7 +33,7 @@ const limitView = limitRow
     overspend_micros: overspend,
     released: count.meta({ description: 'Reservations that were released on the day' }),
     expired: count.meta({
-      description: 'Reservations that expired on the day. Each may be a call whose cost nobody has told',
+      description: 'Reservations that expired on the day. Each may be a call whose cost was not reported',
     }),
   })
   .meta({ id: 'Limit' });
@@ -108,7 +108,7 @@ named. A changed budget counts within 2 seconds.`,
       tag: TAG,
       summary: 'Free a hold that hangs',
       description:
-        'For a gateway that went away without an answer. What its call has cost should be settled by an event. To release again changes nothing. 409 if the reservation was settled.',
+        'For a reservation that its gateway neither settles nor releases. If the call has cost something, report it as a `spend.settled` event. To release again changes nothing. 409 if the reservation was settled.',
       access: 'owner',
       params: reservationParams,
       responses: { 200: { description: 'The reservation as it is now', schema: reservationSchema } },

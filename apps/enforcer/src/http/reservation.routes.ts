@@ -39,8 +39,8 @@ is held: the call is denied, which dashboards and alert rules learn at once, or 
 
 Choose one \`request_id\` for each call. After any other answer, or none, ask again with the same content. For 24 hours a
 request that was granted gets its reservation again, as it is now: 201 also when it was settled or released meanwhile,
-or has expired. A request that was denied is decided anew. The \`request_id\` of a reservation with another content, or
-after 24 hours, is 409 (\`request_id_reused\`).
+or has expired. A request that was denied is decided anew. 409 (\`request_id_reused\`) if the \`request_id\` of a
+reservation comes with other content, or after 24 hours.
 
 A plan that is unknown or not active is 400. An agent that was never seen is registered.
 
@@ -51,9 +51,9 @@ const SETTLE = `Posts what the call has cost. It is never refused for its amount
 The spend is a \`spend.settled\` event in the log before the answer, so report it by this call or by an event, or by both
 with the same \`settlement_id\`: it counts once. A reservation that has expired can be settled too.
 
-Settling again with the same \`settlement_id\` changes nothing: the first amount stays. With another one, or when the
-reservation was released, the answer is 409, and 404 when it is unknown or older than three days. What was spent all the
-same is reported as a \`spend.settled\` event without \`reservation_id\`.`;
+Settling again with the same \`settlement_id\` changes nothing: the first amount stays. 409 if the reservation was
+settled with another \`settlement_id\`, or released. 404 if it is unknown, or older than three days. In these cases,
+report what the call has cost as a \`spend.settled\` event without \`reservation_id\`.`;
 
 const reserveBody = z.strictObject({
   request_id: identifier.meta({ description: 'Chosen by the gateway, once for each call', example: 'call-2' }),
@@ -79,7 +79,9 @@ const allowed = z.literal('allowed');
 const granted = z.object({ decision: allowed, reservation: reservationSchema, limits }).meta({ id: 'GrantedCall' });
 const notHeld = z.discriminatedUnion('decision', [
   z.object({ decision: z.literal('denied'), denial: denialSchema, limits }).meta({ id: 'DeniedCall' }),
-  z.object({ decision: allowed, reservation: z.null(), limits }).meta({ id: 'DryRun', description: 'Of a `dry_run`' }),
+  z
+    .object({ decision: allowed, reservation: z.null(), limits })
+    .meta({ id: 'DryRun', description: 'The answer to a `dry_run` of a call that would be allowed' }),
 ]);
 
 export interface ReservationRouteDeps {
@@ -165,7 +167,7 @@ export function createReservationRoutes({ reservations, access }: ReservationRou
       operationId: 'releaseReservation',
       summary: 'Say that a call has cost nothing',
       description:
-        'Frees what is held. To release again changes nothing, nor does it to release what has expired. 409 if the reservation was settled.',
+        'Frees what is held. To release a reservation again, or one that has expired, changes nothing. 409 if the reservation was settled.',
       params: reservationParams,
       responses: now,
       handler: async ({ caller, params }) => {
@@ -179,7 +181,7 @@ export function createReservationRoutes({ reservations, access }: ReservationRou
       path: `${ONE}:extend`,
       operationId: 'extendReservation',
       summary: 'Hold a reservation for longer',
-      description: 'Counted from now on. 409 unless the reservation is held.',
+      description: 'The seconds count from now. 409 unless the reservation is held.',
       params: reservationParams,
       body: extendBody,
       responses: now,

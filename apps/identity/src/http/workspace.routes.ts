@@ -49,7 +49,7 @@ export function createWorkspaceRoutes(workspaces: WorkspaceUseCases): Route[] {
       operationId: 'updateWorkspace',
       tag: TAG,
       summary: 'Change the name or the time zone of the workspace',
-      description: 'From then on, daily budgets and the days of the dashboard follow the new time zone.',
+      description: 'The dashboard uses a new time zone at once, and daily budgets from their next day on.',
       access: 'owner',
       body: changes,
       responses: { 200: { description: 'The workspace as it is now', schema: workspaceSchema } },

@@ -685,7 +685,7 @@ export type AlertRuleInput = {
              */
             event_types?: Array<string>;
             /**
-             * Percents of a daily budget that the rule counts the reaching of; empty or absent means all. Needs `event_types` with only `budget.threshold_reached`
+             * The rule counts that a daily budget reaches one of these percents; empty or absent means any. Needs `event_types` with only `budget.threshold_reached`
              */
             percents?: Array<number>;
         };
@@ -1116,7 +1116,7 @@ export type LimitStatus = {
 };
 
 /**
- * Of a `dry_run`
+ * The answer to a `dry_run` of a call that would be allowed
  */
 export type DryRun = {
     decision: 'allowed';
@@ -1205,7 +1205,7 @@ export type Limit = {
      */
     open_reservations: number;
     /**
-     * USD micros that were spent on the day and not held before, also where the limit was not passed. No more than their sum can pass it
+     * USD micros that were spent on the day without a hold, whether or not the limit was passed. A limit is passed by no more than their sum
      */
     overspend_micros: {
         /**
@@ -1226,7 +1226,7 @@ export type Limit = {
      */
     released: number;
     /**
-     * Reservations that expired on the day. Each may be a call whose cost nobody has told
+     * Reservations that expired on the day. Each may be a call whose cost was not reported
      */
     expired: number;
 };
