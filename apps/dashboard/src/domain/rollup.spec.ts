@@ -66,6 +66,16 @@ describe('what events add to roll-ups', () => {
     expect(hour!.plans).toEqual(new Map([['pro', new Map([[3, tally]])]]));
   });
 
+  it('of several settlements under a plan: their sum', () => {
+    const data = { plan_key: 'pro', amount_micros: 5 };
+    const [day] = rollupDeltas([event(SPEND_SETTLED, data), event(SPEND_SETTLED, data, time - 1)], []);
+    const slots = day!.plans.get('pro')!;
+    expect([...slots].map(([slot, { totalMicros }]) => [slot, totalMicros])).toEqual([
+      [WHOLE_DAY, 10],
+      [23, 10],
+    ]);
+  });
+
   it('that name no agent: to the workspace alone', () => {
     const deltas = rollupDeltas([event(SPEND_SETTLED, { model: 'opus' })], []);
     expect(deltas.map(({ workspace, agents }) => [workspace.size, agents.size])).toEqual([
@@ -134,5 +144,14 @@ describe('the slots that a piece is read from', () => {
     ],
   ] as const)('%s', (_of, grain, level, from, slots) => {
     expect(slotsOf(grain, level, from)).toEqual(slots);
+  });
+});
+
+describe('the keys of the rows of agents', () => {
+  it('are what no two rows of a roll-up have in common, whatever a model is called', () => {
+    const models = [undefined, null, '', '=', '|', 'opus'];
+    const rows = ['a', 'a:b'].flatMap((agentId) => models.map((model) => rowKey({ agentId, model })));
+    expect(new Set(rows).size).toBe(rows.length);
+    expect(rows.slice(0, 3)).toEqual(['a', 'a|', 'a|=']);
   });
 });
