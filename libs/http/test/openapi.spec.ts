@@ -19,6 +19,32 @@ describe('openApiDocument', () => {
     expect(ids.toSorted()).toEqual(routes.map(({ operationId }) => operationId).toSorted());
   });
 
+  it('has the title and the version of the API, and how a session and a key are sent', () => {
+    expect(document.info).toEqual({ title: 'Test', version: '1.0.0' });
+    expect(document.components?.securitySchemes).toMatchObject({
+      session: { type: 'apiKey', in: 'cookie', name: 'gw_session' },
+      workspaceKey: { type: 'http', scheme: 'bearer', bearerFormat: 'ws_live_<id>.<secret>' },
+    });
+  });
+
+  it('has the answers of a route, with a body where they have one', () => {
+    const { 201: created } = operation('/api/v1/guests', 'post').responses ?? {};
+    expect(created).toEqual({
+      description: 'The guest',
+      content: {
+        'application/json': {
+          schema: {
+            type: 'object',
+            properties: { guest: { type: 'string' } },
+            required: ['guest'],
+            additionalProperties: false,
+          },
+        },
+      },
+    });
+    expect(operation('/api/v1/items/{id}:close', 'post').responses?.['204']).toEqual({ description: 'Closed' });
+  });
+
   it('describes an operation in the words of its route', () => {
     expect(operation('/api/v1/down', 'get')).toMatchObject({ summary: 'Test', description: 'Never works.' });
     expect(operation('/api/v1/busy', 'get')).not.toHaveProperty('description');
@@ -54,7 +80,14 @@ describe('openApiDocument', () => {
         schema: expect.objectContaining({ type: 'integer', minimum: 1, maximum: 200, default: 50 }),
       }),
     );
+    expect(operation('/api/v1/items/{id}', 'put')).toMatchObject({
+      tags: ['Test'],
+      'x-required-role': 'admin',
+      parameters: [{ name: 'id', in: 'path', required: true }],
+    });
+    expect(operation('/api/v1/busy', 'get').parameters).toEqual([]);
     expect(operation('/api/v1/items/{id}', 'patch').requestBody).toMatchObject({
+      required: true,
       content: { 'application/merge-patch+json': {}, 'application/json': {} },
     });
     expect(JSON.stringify(operation('/api/v1/items/{id}', 'put').requestBody)).toContain(
