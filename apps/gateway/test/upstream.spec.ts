@@ -231,6 +231,20 @@ describe('a service', () => {
     },
   );
 
+  it('gets the length of a streamed body with it where its client says the length, and else none', async () => {
+    const body = Buffer.alloc(MIB, ' ');
+    const lengths = [];
+    for (const framing of [{ 'content-length': `${MIB}` }, { 'transfer-encoding': 'chunked' }]) {
+      const res = await answerOf(send(EVENTS, { method: 'POST', headers: framing }).end(body));
+      const { headers } = JSON.parse(Buffer.concat(await res.toArray()).toString()) as Seen;
+      lengths.push([headers['content-length'], headers['transfer-encoding']]);
+    }
+    expect(lengths).toEqual([
+      [`${MIB}`, undefined],
+      [undefined, 'chunked'],
+    ]);
+  });
+
   it('never gets to speak another protocol with a client that asks for it', async () => {
     const { hostname, port } = new URL(stack.gateway.httpUrl);
     const socket = connect(Number(port), hostname);
