@@ -3,6 +3,7 @@ import { newId, provenTenantId, type TenantId, type TimeSpan } from '@tollkeeper
 import { ensureIndexes, withTransaction } from '@tollkeeper/mongo';
 import { useMongo } from '@tollkeeper/testing';
 import { eventKey, SPEND_SETTLED, type DashboardEvent } from '../src/domain/event.ts';
+import type { RunStart } from '../src/domain/run.ts';
 import { planReads } from '../src/domain/read-plan.ts';
 import { createChunkStore } from '../src/store/chunk.store.ts';
 import { documentsRead } from './documents-read.ts';
@@ -27,6 +28,14 @@ function settled(tenantId: TenantId, time: number, data: DashboardEvent['data'] 
 const insert = (events: DashboardEvent[]) =>
   withTransaction(mongo.connection, (session) => chunks.insert(session, [...events], []));
 
+function startOf(tenantId: TenantId, runId: string, to: number): RunStart {
+  return { tenantId, runId, from: undefined, to };
+}
+
+async function sizesOf(tenantId: TenantId): Promise<number[]> {
+  return (await stored.find({ tenantId }).toArray()).map(({ size }) => Number(size));
+}
+
 async function eventsIn(tenantId: TenantId, span: TimeSpan): Promise<DashboardEvent[]> {
   const found: DashboardEvent[] = [];
   for await (const event of chunks.eventsIn(tenantId, span, ['settlement_id'])) found.push(event);
@@ -40,14 +49,13 @@ describe('light traffic', () => {
       settled(tenantId, day + ((index * 7_919) % 600) * 60_000, { run_id: `run-${index}`, agent_id: `a${index % 3}` }),
     );
     for (const [index, event] of events.entries()) {
-      const { time } = event;
-      const start = { tenantId, runId: `run-${index}`, from: undefined, to: time };
+      const start = startOf(tenantId, `run-${index}`, event.time);
       await withTransaction(mongo.connection, (session) => chunks.insert(session, [event], [start]));
     }
 
-    const counts = (await stored.find({ tenantId }).toArray()).map(({ count }) => Number(count));
-    expect(counts.length).toBeLessThan(2 * 16);
-    expect(Math.max(...counts)).toBeGreaterThanOrEqual(256);
+    const sizes = await sizesOf(tenantId);
+    expect(sizes.length).toBeLessThan(2 * 16);
+    expect(Math.max(...sizes)).toBeGreaterThanOrEqual(256);
     const all = { start: day, end: day + DAY_MS };
     expect((await eventsIn(tenantId, all)).map(({ data }) => data.settlement_id)).toEqual(
       events.toSorted((a, b) => a.time - b.time).map(({ data }) => data.settlement_id),
@@ -66,22 +74,38 @@ describe('light traffic', () => {
       await insert(tenants.map((tenantId) => settled(tenantId, day + round)));
     }
     for (const tenantId of tenants) {
-      const of = await stored.find({ tenantId }).toArray();
-      expect(of.reduce((sum, { count }) => sum + Number(count), 0)).toBe(100);
-      expect(of.length).toBeLessThan(40);
+      const sizes = await sizesOf(tenantId);
+      expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(100);
+      expect(sizes.length).toBeLessThan(40);
     }
+  });
+
+  it('of blocked calls, each the start of a run, leaves few chunks that do not grow without end', async () => {
+    const tenantId = newTenant();
+    for (let batch = 0; batch < 50; batch += 1) {
+      const starts = Array.from({ length: 60 }, (_, index) => startOf(tenantId, `b${batch}-${index}`, day + batch));
+      await withTransaction(mongo.connection, (session) => chunks.insert(session, [], starts));
+    }
+    const sizes = await sizesOf(tenantId);
+    expect(sizes.length).toBeLessThan(25);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(1_024);
+    expect(await chunks.countRunStarts(tenantId, planReads([{ start: day, end: day + 60_000 }], ['1d']))).toBe(3_000);
   });
 });
 
 describe('a chunk', () => {
-  it('is of one day, and has a bounded number of events', async () => {
+  it('is of one day, and has a bounded number of events and of starts of runs', async () => {
     const tenantId = newTenant();
-    await insert(Array.from({ length: 5_000 }, (_, index) => settled(tenantId, day + (index - 1_000) * 1_000)));
-    for (const { from, to, count } of await stored.find({ tenantId }).toArray()) {
+    const at = (index: number): number => day + (index - 1_000) * 1_000;
+    const events = Array.from({ length: 5_000 }, (_, index) => settled(tenantId, at(index)));
+    const starts = Array.from({ length: 3_000 }, (_, index) => startOf(tenantId, `run-${index}`, at(index)));
+    await withTransaction(mongo.connection, (session) => chunks.insert(session, events, starts));
+    for (const { from, to, size } of await stored.find({ tenantId }).toArray()) {
       expect(Math.floor(from.getTime() / DAY_MS)).toBe(Math.floor(to.getTime() / DAY_MS));
-      expect(count).toBeLessThanOrEqual(1_024);
+      expect(size).toBeLessThanOrEqual(2 * 1_024);
     }
     expect(await eventsIn(tenantId, { start: day, end: day + DAY_MS })).toHaveLength(4_000);
+    expect(await chunks.countRunStarts(tenantId, planReads([{ start: day, end: day + 60_000 }], ['1d']))).toBe(60);
   });
 
   it('is not taken for one that has an id whose key is the same', async () => {
@@ -95,6 +119,50 @@ describe('a chunk', () => {
     await stored.updateMany({ tenantId }, { $addToSet: { keys: { $each: keys } } });
     const known = await chunks.knownIdentities(undefined, [event]);
     expect([...known].sort()).toEqual([eventKey(event), `|settlement|${tenantId}|${event.data.settlement_id}`].sort());
+  });
+});
+
+describe('a damaged chunk', () => {
+  it('is named by what needs it, and nothing else fails', async () => {
+    const tenantId = newTenant();
+    const events = Array.from({ length: 60 }, (_, index) => settled(tenantId, day + index, { agent_id: `a${index}` }));
+    const [damaged, ...others] = events;
+    await withTransaction(mongo.connection, (session) =>
+      chunks.insert(session, [damaged!], [startOf(tenantId, 'run-d', day)]),
+    );
+    const { _id, events: packed } = (await stored.findOne({ tenantId }))!;
+    const bytes = Buffer.from(packed.buffer);
+    bytes[bytes.length - 6]! ^= 1;
+    await stored.updateOne({ _id }, { $set: { events: bytes, marks: bytes } });
+    // They are folded meanwhile.
+    for (const event of others) await insert([event]);
+
+    const named = `The document ${_id.toHexString()} of chunks can't be read: `;
+    const runOf = (runId: string) => [{ tenantId, runId }];
+    await expect(chunks.knownIdentities(undefined, [damaged!])).rejects.toThrow(named);
+    await expect(chunks.knownRunStarts(undefined, runOf('run-d'))).rejects.toThrow(named);
+    await expect(eventsIn(tenantId, { start: day, end: day + 100 })).rejects.toThrow(named);
+    expect((await chunks.knownIdentities(undefined, others)).size).toBe(2 * others.length);
+    expect(await chunks.knownRunStarts(undefined, runOf('run-1'))).toEqual(new Map());
+    expect(await chunks.newestOfAgent(tenantId, 'a7', { start: day, end: day + 100 }, 5)).toEqual([events[7]]);
+    expect((await sizesOf(tenantId)).length).toBeLessThan(2 * 16);
+    expect(await stored.countDocuments({ _id })).toBe(1);
+  });
+});
+
+describe('the ends of a window', () => {
+  it('are read from few chunks, though every batch has an event of hours ago', async () => {
+    const tenantId = newTenant();
+    const start = day + 12 * 3_600_000;
+    for (let minute = 0; minute < 120; minute += 1) {
+      const live = Array.from({ length: 300 }, (_, index) => settled(tenantId, start + minute * 60_000 + index));
+      await insert([...live, settled(tenantId, day + minute * 1_000)]);
+    }
+    const span = { start: start + 60 * 60_000, end: start + 65 * 60_000 };
+    const read = await documentsRead(mongo.connection, async () => {
+      expect(await eventsIn(tenantId, span)).toHaveLength(5 * 300);
+    });
+    expect(read).toBeLessThanOrEqual(15);
   });
 });
 

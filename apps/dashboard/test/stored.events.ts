@@ -1,12 +1,14 @@
 import type { TenantId } from '@tollkeeper/kernel';
 import type { Connection } from 'mongoose';
+import { openEvents } from '../src/store/chunk.codec.ts';
+import type { ChunkDocument } from '../src/store/chunk.packing.ts';
 
 /** How many events are stored, of one workspace or of all: as documents, and packed. */
 export async function storedEvents(database: Connection, tenantId?: TenantId): Promise<number> {
   const documents = await database.collection('events').countDocuments(tenantId ? { tenant_id: tenantId } : {});
   const chunks = await database
-    .collection('chunks')
-    .find(tenantId ? { tenantId } : {}, { projection: { count: 1 } })
+    .collection<ChunkDocument>('chunks')
+    .find(tenantId ? { tenantId } : {})
     .toArray();
-  return chunks.reduce((sum, { count }) => sum + Number(count), documents);
+  return chunks.reduce((sum, { tenantId: of, events }) => sum + openEvents(of, events.buffer).count, documents);
 }

@@ -24,15 +24,28 @@ const TRANSACTION_TOO_LARGE = /transaction is too large/;
 const DOCUMENT_TOO_LARGE = /^Document is larger than the maximum size/;
 
 /**
+ * A stored document whose content can't be read: it is damaged, or a later version wrote it. What needs it can't be
+ * done until somebody has looked at it; everything else can.
+ */
+export class UnreadableDocument extends Error {
+  constructor(collection: string, id: string, cause: unknown) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    super(`The document ${id} of ${collection} can't be read: ${reason}`, { cause });
+    this.name = 'UnreadableDocument';
+  }
+}
+
+/**
  * Whether MongoDB refuses a write because of what is written: too much for one transaction, a document that it can't
  * store, or a transaction that did not get through within the time that it had ({@link ContendedTransaction}). Less at
- * once may get through.
+ * once may get through. So may a write that does not need the document that another one needs and that can't be read
+ * ({@link UnreadableDocument}).
  *
  * It is the opposite of an outage (`explainOutage`): the server is there and takes other writes. False for a lost
  * position (`OffsetConflict`), for a full disk, for a missing right, and for errors that are none of MongoDB's.
  */
 export function isRefusal(error: unknown): boolean {
-  if (error instanceof ContendedTransaction) return true;
+  if (error instanceof ContendedTransaction || error instanceof UnreadableDocument) return true;
   if (!(error instanceof Error)) return false;
   if (error instanceof mongo.MongoServerError) {
     return REFUSED.has(Number(error.code)) || TRANSACTION_TOO_LARGE.test(error.message);

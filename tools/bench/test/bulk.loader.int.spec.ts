@@ -56,7 +56,7 @@ describe('the bulk path of the benchmark', () => {
     const [expected, actual] = await Promise.all(
       inBoth('chunks').map(async (chunks) => {
         const stored = await chunks.find().toArray();
-        const sum = stored.reduce((count, chunk) => count + Number(chunk['count']), 0);
+        const sum = stored.reduce((size, chunk) => size + Number(chunk['size']), 0);
         return { sum, keys: stored.flatMap((chunk) => chunk['keys'] as string[]).sort() };
       }),
     );

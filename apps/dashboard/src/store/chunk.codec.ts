@@ -64,14 +64,20 @@ export function packEvents(events: readonly DashboardEvent[]): Uint8Array {
   return compressed(writer);
 }
 
+export interface WhichEvents {
+  /** Only the events in it. */
+  span?: TimeSpan;
+  /** Their `data` has only these. */
+  fields?: readonly string[];
+  /** If false, they have no source and no id. */
+  ids?: boolean;
+}
+
 /** Events in their packed form. Columns are unpacked when they are asked for. */
 export interface PackedEvents {
   readonly count: number;
-  /**
-   * The events in `span`, in the order of their times; all of them without one. With `fields`, their `data` has only
-   * these. Without `ids`, they have no source and no id.
-   */
-  events(options?: { span?: TimeSpan; fields?: readonly string[]; ids?: boolean }): Generator<DashboardEvent>;
+  /** In the order of their times. */
+  events(which?: WhichEvents): Generator<DashboardEvent>;
 }
 
 export function openEvents(tenantId: TenantId, packed: Uint8Array): PackedEvents {
@@ -179,7 +185,9 @@ export function readMarks(packed: Uint8Array): RunMark[] {
 }
 
 function compressed(writer: ByteWriter): Uint8Array {
-  return zstdCompressSync(writer.bytes(), { params: { [constants.ZSTD_c_compressionLevel]: 3 } });
+  // With a checksum, what is damaged is an error and never another event.
+  const params = { [constants.ZSTD_c_compressionLevel]: 3, [constants.ZSTD_c_checksumFlag]: 1 };
+  return zstdCompressSync(writer.bytes(), { params });
 }
 
 function zigzag(value: number): number {

@@ -7,22 +7,22 @@ import { dayOf, type ChunkDocument } from './chunk.packing.ts';
  * next size, so an event is written three times at most.
  */
 const SIZES = [
-  { from: 0, to: 16 },
+  { from: 1, to: 16 },
   { from: 16, to: 256 },
 ] as const;
 const FOLD_AT = 16;
-/** A fold takes no further chunk from this many events on, and a batch does so many folds. Others follow later. */
-const MAX_EVENTS = 4_096;
+/** A fold takes no further chunk from this many events and marks on. Others follow later, as do further folds. */
+const MAX_FOLDED = 4_096;
 const MAX_FOLDS = 2;
 /** Days of workspaces whose small chunks are counted. */
 const KNOWN_DAYS = 100_000;
 
-/** Chunks of a day of a workspace that have so many events. */
+/** Chunks of a day of a workspace that have a size in `sizes`. A fold stops once it has `enough` events and marks. */
 export interface FoldPlace {
   tenantId: TenantId;
   day: number;
-  counts: { from: number; to: number };
-  maxEvents: number;
+  sizes: { from: number; to: number };
+  enough: number;
 }
 
 export interface FoldSchedule {
@@ -30,7 +30,7 @@ export interface FoldSchedule {
    * What to fold now that these chunks are written. It only counts what this process has written, transactions that
    * did not commit included: whoever folds looks at what is there.
    */
-  dueAfter(written: readonly Pick<ChunkDocument, 'tenantId' | 'to' | 'count'>[]): FoldPlace[];
+  dueAfter(written: readonly Pick<ChunkDocument, 'tenantId' | 'to' | 'size'>[]): FoldPlace[];
 }
 
 export function createFoldSchedule(): FoldSchedule {
@@ -38,14 +38,14 @@ export function createFoldSchedule(): FoldSchedule {
   return {
     dueAfter(added) {
       const due: FoldPlace[] = [];
-      for (const { tenantId, to, count } of added) {
-        const size = SIZES.find(({ from, to: end }) => count >= from && count < end);
-        if (size === undefined) continue;
+      for (const { tenantId, to, size } of added) {
+        const sizes = SIZES.find(({ from, to: end }) => size >= from && size < end);
+        if (sizes === undefined) continue;
         const day = dayOf(to.getTime());
-        const key = `${tenantId}|${day}|${size.to}`;
+        const key = `${tenantId}|${day}|${sizes.to}`;
         const number = (written.get(key) ?? 0) + 1;
         const isDue = number >= FOLD_AT && due.length < MAX_FOLDS;
-        if (isDue) due.push({ tenantId, day, counts: size, maxEvents: MAX_EVENTS });
+        if (isDue) due.push({ tenantId, day, sizes, enough: MAX_FOLDED });
         written.set(key, isDue ? 0 : number);
       }
       return due;

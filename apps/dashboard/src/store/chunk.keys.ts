@@ -11,8 +11,11 @@ import { SPEND_SETTLED, type DashboardEvent } from '../domain/event.ts';
  * index and not all over it, which takes a fifth of the work. The rest of a long id is hashed.
  */
 const BEGIN_LENGTH = 16;
-/** 36 bits. Less would have chunks looked into for nothing among millions of ids that begin alike. */
-const HASH_LENGTH = 6;
+/**
+ * 48 bits, so that nobody can afford to make many ids of one key: each new one of them would have all chunks with the
+ * others looked into.
+ */
+const HASH_LENGTH = 8;
 /** 24 bits: the keys of a kind and workspace stand together. */
 const OWNER_LENGTH = 4;
 

@@ -12,8 +12,10 @@ export interface ChunkDocument {
   /** The least and the greatest time of its events and marks. */
   from: Date;
   to: Date;
-  /** The number of events. */
-  count: number;
+  /** The quarters of an hour in which they are: see {@link quarterOf}. */
+  quarters: number[];
+  /** The number of events and marks. */
+  size: number;
   /** In the order of their times: see `chunk.codec.ts`. */
   events: mongo.Binary;
   /** When runs start; absent when none does. */
@@ -26,8 +28,11 @@ export interface ChunkDocument {
 }
 
 export const DAY_MS = 86_400_000;
-/** Most events in a chunk. Queries read whole chunks, and need few events at each end of their window. */
-const MAX_EVENTS = 1_024;
+const QUARTER_MS = 900_000;
+/**
+ * Most events in a chunk, and most marks. Queries read whole chunks, and need few events at each end of their window.
+ */
+const MAX_EACH = 1_024;
 
 export interface TenantMark extends RunMark {
   tenantId: TenantId;
@@ -51,41 +56,44 @@ export function toChunks(events: readonly DashboardEvent[], marks: readonly Tena
   );
 }
 
+/** Pieces of as many events, and of as many marks. */
 function cutDay(events: DashboardEvent[], marks: TenantMark[]): ChunkDocument[] {
-  events.sort((a, b) => a.time - b.time);
-  const pieces = Math.max(1, Math.ceil(events.length / MAX_EVENTS));
-  const size = Math.ceil(events.length / pieces);
-  const cut = Array.from({ length: pieces }, (_, piece) => ({
-    events: events.slice(piece * size, (piece + 1) * size),
-    marks: [] as TenantMark[],
-  }));
-  for (const mark of marks) {
-    const piece = cut.find(({ events: of }) => (of.at(-1)?.time ?? -Infinity) >= mark.time);
-    (piece ?? cut.at(-1)!).marks.push(mark);
-  }
-  return cut.map((piece) => toChunk(piece.events, piece.marks));
+  const pieces = Math.ceil(Math.max(events.length, marks.length) / MAX_EACH);
+  const cut = <T extends { time: number }>(all: T[]): T[][] => {
+    all.sort((a, b) => a.time - b.time);
+    const size = Math.ceil(all.length / pieces);
+    return Array.from({ length: pieces }, (_, piece) => all.slice(piece * size, (piece + 1) * size));
+  };
+  const cutMarks = cut(marks);
+  return cut(events).map((piece, index) => toChunk(piece, cutMarks[index]!));
 }
 
 /** At least one event or mark. */
 function toChunk(events: readonly DashboardEvent[], marks: readonly TenantMark[]): ChunkDocument {
   const { tenantId } = (events[0] ?? marks[0])!;
-  const times = [...marks.map(({ time }) => time), ...[events[0], events.at(-1)].flatMap((event) => event?.time ?? [])];
+  const times = [...marks, ...[events[0], events.at(-1)].flatMap((event) => event ?? [])].map(({ time }) => time);
+  const quarters = new Set<number>();
   const keys = new Set<string>();
   const agents = new Set<string>();
   const runs = new Set<string>();
   for (const event of events) {
+    quarters.add(quarterOf(event.time));
     for (const key of identityKeys(event)) keys.add(key);
     const { run_id, agent_id } = event.data;
     if (run_id !== undefined) runs.add(run_id);
     if (agent_id !== undefined) agents.add(agent_id);
   }
-  for (const { runId } of marks) keys.add(runStartKey(tenantId, runId));
+  for (const { runId, time } of marks) {
+    quarters.add(quarterOf(time));
+    keys.add(runStartKey(tenantId, runId));
+  }
   return {
     _id: new mongo.ObjectId(),
     tenantId,
     from: new Date(Math.min(...times)),
     to: new Date(Math.max(...times)),
-    count: events.length,
+    quarters: [...quarters],
+    size: events.length + marks.length,
     events: new mongo.Binary(packEvents(events)),
     ...(marks.length > 0 && { marks: new mongo.Binary(packMarks(marks)) }),
     keys: [...keys],
@@ -96,4 +104,9 @@ function toChunk(events: readonly DashboardEvent[], marks: readonly TenantMark[]
 
 export function dayOf(time: number): number {
   return Math.floor(time / DAY_MS) * DAY_MS;
+}
+
+/** The number of the quarter of an hour, from the epoch on. */
+export function quarterOf(time: number): number {
+  return Math.floor(time / QUARTER_MS);
 }

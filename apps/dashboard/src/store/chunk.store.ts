@@ -1,13 +1,13 @@
 import { startSlices, type TenantId, type TimeSpan } from '@tollkeeper/kernel';
-import { driverCollection } from '@tollkeeper/mongo';
+import { driverCollection, UnreadableDocument } from '@tollkeeper/mongo';
 import { Schema, type ClientSession, type Connection, type mongo } from 'mongoose';
 import { eventKey, identitiesOf, SPEND_SETTLED, type DashboardEvent } from '../domain/event.ts';
 import { runKey, type RunStart } from '../domain/run.ts';
 import type { RunStartStore } from '../domain/tallies.ts';
-import { openEvents, readMarks, type PackedEvents, type RunMark } from './chunk.codec.ts';
+import { openEvents, readMarks, type RunMark, type WhichEvents } from './chunk.codec.ts';
 import { createFoldSchedule, type FoldPlace } from './chunk.folds.ts';
 import { identityKeys, runStartKey } from './chunk.keys.ts';
-import { DAY_MS, marksOf, toChunks, type ChunkDocument, type TenantMark } from './chunk.packing.ts';
+import { DAY_MS, marksOf, quarterOf, toChunks, type ChunkDocument, type TenantMark } from './chunk.packing.ts';
 
 export interface ChunkStore extends RunStartStore {
   /** The `identitiesOf` these events that are in a chunk. */
@@ -38,7 +38,9 @@ export interface ChunkStore extends RunStartStore {
 /** Far smaller on the disk, because keys of neighbours begin alike. */
 const COMPRESSED = { storageEngine: { wiredTiger: { configString: 'block_compressor=zstd' } } };
 
-const BY_TIME = { tenantId: 1, to: 1, from: 1, count: 1 } as const;
+const BY_QUARTER = { tenantId: 1, quarters: 1 } as const;
+/** For folds. */
+const BY_DAY = { tenantId: 1, to: 1, size: 1 } as const;
 const BY_AGENT = { tenantId: 1, agents: 1, to: 1, from: 1 } as const;
 const BY_RUN = { tenantId: 1, runs: 1, from: 1 } as const;
 /** How many chunks are read at once of those that are read until enough is found. */
@@ -51,7 +53,8 @@ const chunkSchema = (retentionSeconds: number): Schema<ChunkDocument> => {
       tenantId: { type: String, required: true },
       from: { type: Date, required: true },
       to: { type: Date, required: true },
-      count: { type: Number, required: true },
+      quarters: { type: [Number], required: true },
+      size: { type: Number, required: true },
       events: { type: Schema.Types.Buffer, required: true },
       marks: Schema.Types.Buffer,
       keys: { type: [String], required: true },
@@ -60,7 +63,8 @@ const chunkSchema = (retentionSeconds: number): Schema<ChunkDocument> => {
     },
     { collection: 'chunks', versionKey: false },
   );
-  schema.index(BY_TIME);
+  schema.index(BY_QUARTER);
+  schema.index(BY_DAY);
   schema.index(BY_AGENT, COMPRESSED);
   schema.index(BY_RUN, COMPRESSED);
   schema.index({ keys: 1 }, COMPRESSED);
@@ -99,20 +103,26 @@ export function createChunkStore(connection: Connection, retentionSeconds: numbe
 
   /** Makes one chunk of the small ones in the place, or several when they are many. */
   async function fold(session: ClientSession | undefined, place: FoldPlace): Promise<void> {
-    const { tenantId, day, counts, maxEvents } = place;
+    const { tenantId, day, sizes, enough } = place;
     const filter = {
       tenantId,
       to: { $gte: new Date(day), $lt: new Date(day + DAY_MS) },
-      count: { $gte: counts.from, $lt: counts.to },
+      size: { $gte: sizes.from, $lt: sizes.to },
     };
     const ids: mongo.ObjectId[] = [];
     const events: DashboardEvent[] = [];
     const marks: TenantMark[] = [];
-    for await (const chunk of chunks.find(filter, { ...(session && { session }), hint: BY_TIME, sort: { to: 1 } })) {
-      ids.push(chunk._id);
-      for (const event of open(chunk).events()) events.push(event);
-      for (const mark of marksIn(chunk)) marks.push({ tenantId, ...mark });
-      if (events.length >= maxEvents) break;
+    for await (const chunk of chunks.find(filter, { ...(session && { session }), hint: BY_DAY, sort: { to: 1 } })) {
+      try {
+        const starts = marksOfRuns(chunk).map((mark): TenantMark => ({ tenantId, ...mark }));
+        events.push(...eventsOf(chunk));
+        marks.push(...starts);
+        ids.push(chunk._id);
+      } catch (error) {
+        // It stays where it is.
+        if (!(error instanceof UnreadableDocument)) throw error;
+      }
+      if (events.length + marks.length >= enough) break;
     }
     await chunks.deleteMany({ _id: { $in: ids } }, session && { session });
     await write(session, toChunks(events, marks));
@@ -132,7 +142,7 @@ export function createChunkStore(connection: Connection, retentionSeconds: numbe
       let asked: Set<string> | undefined;
       for await (const chunk of find({ keys: { $in: keys } }, 'events', {}, session)) {
         asked ??= new Set(wanted.flatMap(identitiesOf));
-        for (const event of open(chunk).events({ fields: ['settlement_id'] })) {
+        for (const event of eventsOf(chunk, { fields: ['settlement_id'] })) {
           for (const identity of identitiesOf(event)) if (asked.has(identity)) known.add(identity);
         }
       }
@@ -143,7 +153,7 @@ export function createChunkStore(connection: Connection, retentionSeconds: numbe
       const keys = [...new Set(wanted.map(({ tenantId, runId }) => runStartKey(tenantId, runId)))];
       const starts = new Map<string, number>();
       for await (const chunk of find({ keys: { $in: keys } }, 'marks', {}, session)) {
-        for (const { runId, time } of marksIn(chunk)) {
+        for (const { runId, time } of marksOfRuns(chunk)) {
           const key = runKey(chunk.tenantId, runId);
           // A time at which the run no longer starts is later than that at which it does.
           if (asked.has(key) && time < (starts.get(key) ?? Infinity)) starts.set(key, time);
@@ -153,10 +163,11 @@ export function createChunkStore(connection: Connection, retentionSeconds: numbe
     },
     insert: (session, events, starts) => write(session, toChunks(events, marksOf(starts))),
     async *eventsIn(tenantId, span, fields, agentId) {
-      const filter = { tenantId, ...(agentId !== undefined && { agents: agentId }), ...overlapping(span) };
-      const hint = agentId === undefined ? BY_TIME : BY_AGENT;
+      const ofAgent = agentId !== undefined && { agents: agentId, ...overlapping(span) };
+      const filter = { tenantId, ...ofAgent, quarters: { $in: quartersOf(span) } };
+      const hint = agentId === undefined ? BY_QUARTER : BY_AGENT;
       for await (const chunk of find(filter, 'events', { hint })) {
-        for (const event of open(chunk).events({ span, fields, ids: false })) {
+        for (const event of eventsOf(chunk, { span, fields, ids: false })) {
           if (agentId === undefined || event.data.agent_id === agentId) yield event;
         }
       }
@@ -166,7 +177,7 @@ export function createChunkStore(connection: Connection, retentionSeconds: numbe
       const options = { hint: BY_RUN, sort: { from: 1 }, batchSize: AT_ONCE } as const;
       for await (const chunk of find({ tenantId, runs: runId }, 'events', options)) {
         if (oldest.length === limit && oldest.at(-1)!.time < chunk.from.getTime()) break;
-        for (const event of open(chunk).events()) {
+        for (const event of eventsOf(chunk)) {
           if (event.type === SPEND_SETTLED && event.data.run_id === runId) oldest.push(event);
         }
         oldest = oldest.sort(byOldest).slice(0, limit);
@@ -178,7 +189,7 @@ export function createChunkStore(connection: Connection, retentionSeconds: numbe
       const options = { hint: BY_AGENT, sort: { to: -1 }, batchSize: AT_ONCE } as const;
       for await (const chunk of find({ tenantId, agents: agentId, ...overlapping(span) }, 'events', options)) {
         if (newest.length === limit && newest.at(-1)!.time > chunk.to.getTime()) break;
-        for (const event of open(chunk).events({ span })) {
+        for (const event of eventsOf(chunk, { span })) {
           if (event.type === SPEND_SETTLED && event.data.agent_id === agentId) newest.push(event);
         }
         newest = newest.sort(byNewest).slice(0, limit);
@@ -191,9 +202,10 @@ export function createChunkStore(connection: Connection, retentionSeconds: numbe
       const counts = await Promise.all(
         raw.map(async (span) => {
           let runs = 0;
-          const filter = { tenantId, ...overlapping(span), marks: { $exists: true } };
-          for await (const chunk of find(filter, 'marks', { hint: BY_TIME })) {
-            for (const { time, starts } of marksIn(chunk)) if (time >= span.start && time < span.end) runs += starts;
+          const filter = { tenantId, quarters: { $in: quartersOf(span) }, marks: { $exists: true } };
+          for await (const chunk of find(filter, 'marks', { hint: BY_QUARTER })) {
+            for (const { time, starts } of marksOfRuns(chunk))
+              if (time >= span.start && time < span.end) runs += starts;
           }
           return runs;
         }),
@@ -217,12 +229,29 @@ function overlapping({ start, end }: TimeSpan): mongo.Filter<ChunkDocument> {
   return { to: { $gte: new Date(start), $lt: new Date(end + DAY_MS) }, from: { $lt: new Date(end) } };
 }
 
-function open({ tenantId, events }: ChunkDocument): PackedEvents {
-  return openEvents(tenantId, bytesOf(events));
+function quartersOf({ start, end }: TimeSpan): number[] {
+  const first = quarterOf(start);
+  return Array.from({ length: quarterOf(end - 1) - first + 1 }, (_, index) => first + index);
 }
 
-function marksIn({ marks }: ChunkDocument): RunMark[] {
-  return marks === undefined ? [] : readMarks(bytesOf(marks));
+function* eventsOf({ _id, tenantId, events }: ChunkDocument, options: WhichEvents = {}): Generator<DashboardEvent> {
+  try {
+    yield* openEvents(tenantId, bytesOf(events)).events(options);
+  } catch (cause) {
+    throw unreadable(_id, cause);
+  }
+}
+
+function marksOfRuns({ _id, marks }: ChunkDocument): RunMark[] {
+  try {
+    return marks === undefined ? [] : readMarks(bytesOf(marks));
+  } catch (cause) {
+    throw unreadable(_id, cause);
+  }
+}
+
+function unreadable(id: mongo.ObjectId, cause: unknown): UnreadableDocument {
+  return new UnreadableDocument('chunks', id.toHexString(), cause);
 }
 
 function bytesOf(binary: mongo.Binary): Uint8Array {
