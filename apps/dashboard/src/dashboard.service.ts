@@ -4,7 +4,14 @@ import { createGrpcClient } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
 import { type Clock, systemClock } from '@tollkeeper/kernel';
 import { connectMongo, explainOutage } from '@tollkeeper/mongo';
-import { assembleService, type Component, inBackground, type ServesHttp, type ServiceDeps } from '@tollkeeper/runtime';
+import {
+  assembleService,
+  type Component,
+  inBackground,
+  type Logger,
+  type ServesHttp,
+  type ServiceDeps,
+} from '@tollkeeper/runtime';
 import { createBudgetsClient } from './clients/budgets.client.ts';
 import { createDirectory } from './clients/identity.client.ts';
 import type { DashboardConfig } from './config.ts';
@@ -17,6 +24,7 @@ import { createWindowOf } from './http/window.ts';
 import { createBucketStore } from './store/bucket.store.ts';
 import { createChunkStore } from './store/chunk.store.ts';
 import { createChunkTallies } from './store/chunk.tallies.ts';
+import { createEarlierForm, type EarlierForm } from './store/earlier.form.ts';
 import { createEventReader } from './store/event.reader.ts';
 import { createEventRecorder } from './store/event.recorder.ts';
 import { createEventStore } from './store/event.store.ts';
@@ -78,6 +86,21 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   // the events counted so far. So the service stays ready.
   const peers = [identity, budgetsPeer];
   const counting = inBackground(consumer, logger);
-  const parts = [mongo, ...peers, counting];
+  const form = createEarlierForm(connection, { chunks, rollups });
+  const parts = [mongo, inBackground(tellOfEarlierForm(form, logger), logger), ...peers, counting];
   return Object.assign(assembleService({ name: 'dashboard', logger, parts, http }), { lag: consumer.lag });
+}
+
+function tellOfEarlierForm(form: EarlierForm, logger: Logger): Component {
+  return {
+    name: 'look for what 0.1 stored',
+    async start() {
+      if (!(await form.isThere())) return;
+      logger.info(
+        'Part of the database is in the form of release 0.1. It is read as it is, but is larger and slower. To pack it, ' +
+          'run `node migrate.js` in this container, or `npm run migrate -w @tollkeeper/dashboard`.',
+      );
+    },
+    async stop() {},
+  };
 }

@@ -80,6 +80,29 @@ describe('a record that can never be applied', () => {
   });
 });
 
+describe('an event that may be in a chunk that is damaged', () => {
+  it('goes to the dead topic with a reason that names the chunk, and those around it are counted', async () => {
+    const [sender, neighbour] = [newTenant(), newTenant()];
+    const counted = settled(at(NOW), 1);
+    await dashboard.report(sender, [counted]);
+    const stored = mongo.connection.useDb(dashboard.database).collection('chunks');
+    const { _id } = (await stored.findOne({ tenantId: sender }))!;
+    await stored.updateOne({ _id }, { $set: { events: Buffer.from('damaged') } });
+    const others = Array.from({ length: 6 }, () => encode(neighbour, settled(at(NOW), 1)));
+    const own = encode(sender, settled(at(NOW), 1, { run_id: 'run-2' }));
+    await together([...others.slice(0, 3), encode(sender, counted), own, ...others.slice(3)]);
+    await dashboard.caughtUp();
+    expect(await spentBy(neighbour)).toBe(6);
+    expect(await storedEvents(mongo.connection.useDb(dashboard.database), neighbour)).toBe(6);
+    await stored.deleteOne({ _id });
+    // What is damaged is in roll-ups, and what came again is not.
+    expect(await spentBy(sender)).toBe(2);
+    const reasons = (await dashboard.deadLetters()).map(({ headers }) => headers?.['dead-reason']);
+    expect(reasons).toHaveLength(2);
+    expect(reasons[1]).toContain(`The document ${_id.toHexString()} of chunks can't be read: `);
+  });
+});
+
 function at(time: number): string {
   return new Date(time).toISOString();
 }

@@ -32,11 +32,15 @@ beforeAll(async () => {
   await chunks.insert(undefined, [settled(other, time)], []);
 });
 
+function print(options: string[]) {
+  const args = ['run', '-s', 'chunks', '--', ...options];
+  const env = { ...process.env, MONGODB_URI: mongo.uri, MONGODB_DATABASE: mongo.database };
+  return promisify(execFile)('npm', args, { cwd: `${import.meta.dirname}/..`, env });
+}
+
 describe('npm run chunks', () => {
   it('prints the events and the starts of runs of a workspace since a time, as JSON lines', async () => {
-    const args = ['run', '-s', 'chunks', '--', '--tenant', tenantId, '--from', '2026-11-22T00:00:00Z'];
-    const env = { ...process.env, MONGODB_URI: mongo.uri, MONGODB_DATABASE: mongo.database };
-    const { stdout } = await promisify(execFile)('npm', args, { cwd: `${import.meta.dirname}/..`, env });
+    const { stdout } = await print(['--tenant', tenantId, '--from', '2026-11-22T00:00:00Z']);
     const lines = stdout
       .trimEnd()
       .split('\n')
@@ -50,5 +54,20 @@ describe('npm run chunks', () => {
       expect.objectContaining({ run_id: 'run-1', starts_at: new Date(time).toISOString() }),
       expect.objectContaining({ run_id: 'run-1', no_longer_starts_at: new Date(time + 5).toISOString() }),
     ]);
+  });
+
+  it('names a damaged chunk, prints the others and fails', async () => {
+    const stored = mongo.connection.collection('chunks');
+    const { _id } = (await stored.findOne({ tenantId }))!;
+    await stored.updateOne({ _id }, { $set: { events: Buffer.from('damaged') } });
+    const failed = (await print([]).catch((error: unknown) => error)) as {
+      code: number;
+      stdout: string;
+      stderr: string;
+    };
+    expect(failed.code).toBe(1);
+    expect(failed.stderr).toContain(`Chunk ${_id.toHexString()} can't be read: `);
+    expect(failed.stdout).toContain(`"tenant_id":"${other}"`);
+    expect(failed.stdout).not.toContain(_id.toHexString());
   });
 });

@@ -14,6 +14,7 @@ const { values } = parseArgs({
     large: { type: 'string', default: '10000000' },
     queries: { type: 'string', default: '300' },
     records: { type: 'string', default: '200000' },
+    'random-ids': { type: 'boolean', default: false },
   },
 });
 const sizes = [Number(values.small), Number(values.large)];
@@ -83,7 +84,8 @@ async function openSized(stack: DashboardStack, count: number, now: number): Pro
   const startedAt = performance.now();
   let told = 0;
   // A day more than the longest three months, so that the window's far end is full too.
-  await loadInBulk({ ...stack, database }, stack.tenantId, { count, start: now - 93 * DAY_MS, end: now }, (loaded) => {
+  const traffic = { count, start: now - 93 * DAY_MS, end: now, randomIds: values['random-ids'] };
+  await loadInBulk({ ...stack, database }, stack.tenantId, traffic, (loaded) => {
     if (loaded - told < count / 20) return;
     told = loaded;
     console.error(

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { GatewayEvent } from '@tollkeeper/contracts';
 
 export interface GeneratedTraffic {
@@ -5,6 +6,8 @@ export interface GeneratedTraffic {
   /** Epoch milliseconds; the events are spread evenly over `[start, end)`. */
   start: number;
   end: number;
+  /** Ids as UUIDs of version 4 are, which are random, instead of sequences. */
+  randomIds?: boolean;
 }
 
 const AGENTS = 50;
@@ -15,13 +18,14 @@ const MODELS = ['small', 'medium', 'large', 'frontier'];
  * Event number `index` of the traffic: of a hundred, 97 settle spend and three are blocked. The same number always
  * gives the same event, and the ten events of a run follow one another.
  */
-export function generateEvent({ count, start, end }: GeneratedTraffic, index: number): GatewayEvent {
+export function generateEvent({ count, start, end, randomIds }: GeneratedTraffic, index: number): GatewayEvent {
   const run = Math.floor(index / CALLS_PER_RUN);
   const agent = run % AGENTS;
-  const ids = { run_id: `run-${run}`, agent_id: `agent-${agent}` };
+  const idOf = (name: string): string => (randomIds ? randomId(name) : name);
+  const ids = { run_id: idOf(`run-${run}`), agent_id: `agent-${agent}` };
   const base = {
     specversion: '1.0',
-    id: `evt-${index}`,
+    id: idOf(`evt-${index}`),
     source: '/gateways/bench',
     time: new Date(start + Math.floor(((end - start) * index) / count)).toISOString(),
   } as const;
@@ -42,7 +46,7 @@ export function generateEvent({ count, start, end }: GeneratedTraffic, index: nu
     type: 'spend.settled',
     data: {
       ...ids,
-      settlement_id: `stl-${index}`,
+      settlement_id: idOf(`stl-${index}`),
       amount_micros: 1_000 + ((index * 7_919) % 90_000),
       model: MODELS[agent % MODELS.length] ?? 'small',
       provider: 'bench',
@@ -50,6 +54,11 @@ export function generateEvent({ count, start, end }: GeneratedTraffic, index: nu
       output_tokens: (index * 17) % 900,
     },
   };
+}
+
+/** The same for the same name. */
+function randomId(name: string): string {
+  return hash('sha256', name).replace(/^(.{8})(.{4}).(.{3}).(.{3})(.{12}).*$/, '$1-$2-4$3-a$4-$5');
 }
 
 /** The whole traffic in order, in batches of `size`. */

@@ -1,15 +1,19 @@
 import { build, type Plugin } from 'esbuild';
-import { cpSync, existsSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, globSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { runCommand, workspaceRoot } from './command.ts';
 
 /**
  * Bundles the app in the working directory into `dist/`, which needs nothing else but Node, and proves that it starts:
- * with a port that is none it must stop at its configuration and name the variable.
+ * with a port that is none it must stop at its configuration and name the variable. Each of its `scripts/` becomes a
+ * bundle of its own beside it, for whoever operates it.
  */
 const BUNDLE = 'dist/main.js';
 const app = process.cwd();
+/** Makes pages for browsers, in an app that has them. */
+const PAGES = join(app, 'scripts/build-web.ts');
+const commands = globSync('scripts/*.ts', { cwd: app }).map((script) => join(app, script));
 
 // What packages written as CommonJS expect to find around them.
 const BANNER = `import { createRequire } from 'node:module';
@@ -60,8 +64,13 @@ const ASSETS: Asset[] = [
 
 rmSync('dist', { recursive: true, force: true });
 const { metafile } = await build({
-  entryPoints: [join(app, 'src/main.ts')],
-  outfile: join(app, BUNDLE),
+  entryPoints: Object.fromEntries(
+    [join(app, 'src/main.ts'), ...commands.filter((script) => script !== PAGES)].map((from) => [
+      basename(from, '.ts'),
+      from,
+    ]),
+  ),
+  outdir: join(app, 'dist'),
   bundle: true,
   platform: 'node',
   target: 'node24',
@@ -80,8 +89,6 @@ for (const { usedBy, from, files, to } of ASSETS) {
   for (const file of files) cpSync(join(workspaceRoot, from, file), join(app, to, file));
 }
 
-// Pages for browsers, in an app that has them.
-const PAGES = join(app, 'scripts/build-web.ts');
 if (existsSync(PAGES)) {
   const { exitCode: failed } = await runCommand('node', [PAGES]);
   if (failed !== 0) process.exit(failed);

@@ -94,43 +94,61 @@ export function rowKey({ agentId, model }: Pick<AgentRow, 'agentId' | 'model'>):
   return model === undefined ? agentId : model === null ? `${agentId}|` : `${agentId}|=${model}`;
 }
 
-/** What `events` and `starts` add to roll-ups: one delta for each roll-up. */
-export function rollupDeltas(events: DashboardEvent[], starts: RunStart[]): RollupDelta[] {
+/** Collects what is added to roll-ups: one delta for each. */
+export function createRollupDeltas(): {
+  /** The delta of the roll-up in which `time` lies. */
+  at(tenantId: TenantId, period: Period, time: number): RollupDelta;
+  all(): RollupDelta[];
+} {
   const deltas = new Map<string, RollupDelta>();
-  const at = (tenantId: TenantId, period: Period, time: number): RollupDelta => {
-    const start = periodStart(period, time);
-    const key = `${tenantId}|${period}|${start}`;
-    let delta = deltas.get(key);
-    if (delta === undefined)
-      deltas.set(key, (delta = { tenantId, period, start, workspace: new Map(), agents: new Map(), plans: new Map() }));
-    return delta;
+  return {
+    at(tenantId, period, time) {
+      const start = periodStart(period, time);
+      const key = `${tenantId}|${period}|${start}`;
+      let delta = deltas.get(key);
+      if (delta === undefined) {
+        delta = { tenantId, period, start, workspace: new Map(), agents: new Map(), plans: new Map() };
+        deltas.set(key, delta);
+      }
+      return delta;
+    },
+    all: () => [...deltas.values()],
   };
-  const workspaceSlot = ({ workspace, period, start }: RollupDelta, time: number): WorkspaceSlot => {
-    const slot = slotOf(period, 'workspace', start, time);
-    let held = workspace.get(slot);
-    if (held === undefined) workspace.set(slot, (held = { tally: emptyTally(), runsStarted: 0 }));
-    return held;
-  };
+}
 
+/** What is added to the workspace in the slot of `time`. */
+export function workspaceSlot({ workspace, period, start }: RollupDelta, time: number): WorkspaceSlot {
+  const slot = slotOf(period, 'workspace', start, time);
+  let held = workspace.get(slot);
+  if (held === undefined) workspace.set(slot, (held = { tally: emptyTally(), runsStarted: 0 }));
+  return held;
+}
+
+/** What is added to the row, by the number of the slot. */
+export function rowSlots({ agents }: RollupDelta, row: Pick<AgentRow, 'agentId' | 'model'>): Map<number, Tally> {
+  const key = rowKey(row);
+  let known = agents.get(key);
+  if (known === undefined) agents.set(key, (known = { ...row, slots: new Map() }));
+  return known.slots;
+}
+
+/** What `events` and `starts` add to roll-ups. */
+export function rollupDeltas(events: DashboardEvent[], starts: RunStart[]): RollupDelta[] {
+  const deltas = createRollupDeltas();
   for (const event of events) {
     const { tenantId, time } = event;
     const tally = tallyOf(event);
     const row = rowOf(event);
     const plan = event.type === SPEND_SETTLED ? event.data.plan_key : undefined;
     for (const period of PERIODS) {
-      const delta = at(tenantId, period, time);
+      const delta = deltas.at(tenantId, period, time);
       addTally(workspaceSlot(delta, time).tally, tally);
-      const { agents, plans, start } = delta;
+      const { plans, start } = delta;
       const addToRow = (slots: Map<number, Tally>): void => {
         if (period === 'day') addToSlot(slots, WHOLE_DAY, tally);
         addToSlot(slots, slotOf(period, 'rows', start, time), tally);
       };
-      if (row !== undefined) {
-        const key = rowKey(row);
-        let known = agents.get(key);
-        if (known === undefined) agents.set(key, (known = { ...row, slots: new Map() }));
-        addToRow(known.slots);
-      }
+      if (row !== undefined) addToRow(rowSlots(delta, row));
       if (plan !== undefined) {
         let slots = plans.get(plan);
         if (slots === undefined) plans.set(plan, (slots = new Map()));
@@ -140,11 +158,11 @@ export function rollupDeltas(events: DashboardEvent[], starts: RunStart[]): Roll
   }
   for (const { tenantId, from, to } of starts) {
     for (const period of PERIODS) {
-      workspaceSlot(at(tenantId, period, to), to).runsStarted += 1;
-      if (from !== undefined) workspaceSlot(at(tenantId, period, from), from).runsStarted -= 1;
+      workspaceSlot(deltas.at(tenantId, period, to), to).runsStarted += 1;
+      if (from !== undefined) workspaceSlot(deltas.at(tenantId, period, from), from).runsStarted -= 1;
     }
   }
-  return [...deltas.values()];
+  return deltas.all();
 }
 
 /** Adds the tally of a slot. */

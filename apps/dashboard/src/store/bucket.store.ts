@@ -7,7 +7,7 @@ import type { RunStartStore, Subject, TallyStore } from '../domain/tallies.ts';
 import { SUMS_OF_BUCKETS, TALLY_PROJECTION, toTally, type TallyRow } from './tally.row.ts';
 
 /** A roll-up as releases up to 0.1 wrote it: one document for each scope and grain. */
-interface BucketDocument extends TallyRow {
+export interface BucketDocument extends TallyRow {
   _id: string;
   tenant_id: TenantId;
   level: 'workspace' | 'agent' | 'model';

@@ -17,7 +17,7 @@ import { addTallyTo, type Tally } from '../domain/tally.ts';
 import type { Subject, TallyStore } from '../domain/tallies.ts';
 import { SUMS_OF_EVENTS, toTally, type TallyRow } from './tally.row.ts';
 
-interface EventDocument {
+export interface EventDocument {
   /** `eventKey` of the event, which makes its identity unique. */
   _id: string;
   tenant_id: TenantId;
@@ -192,7 +192,7 @@ function fromEvent(event: DashboardEvent): EventDocument {
   };
 }
 
-function toEvent(document: EventDocument): DashboardEvent {
+export function toEvent(document: EventDocument): DashboardEvent {
   return {
     tenantId: document.tenant_id,
     source: document.source,

@@ -4,7 +4,7 @@ import { Schema, type ClientSession, type Connection } from 'mongoose';
 import { runKey } from '../domain/run.ts';
 import type { RunStartStore } from '../domain/tallies.ts';
 
-interface RunDocument {
+export interface RunDocument {
   /** `runKey` of the run. */
   _id: string;
   tenant_id: TenantId;

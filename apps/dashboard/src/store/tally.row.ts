@@ -35,3 +35,9 @@ export function toTally(row: TallyRow): Tally {
   for (const [name, { column }] of ENTRIES) tally[name] = Number(row[column] ?? 0);
   return tally;
 }
+
+/** The sums of a tally, by column. */
+export function sumsOf(tally: Tally): Partial<Record<Column, number>> {
+  const sums = ENTRIES.filter(([name, { combine }]) => combine === 'sum' && tally[name] !== 0);
+  return Object.fromEntries(sums.map(([name, { column }]) => [column, tally[name]]));
+}

@@ -12,7 +12,8 @@ const USAGE = `Prints what is packed in chunks of the dashboard as JSON lines.
 
   npm run -s chunks -w @tollkeeper/dashboard -- [--id CHUNK] [--tenant WORKSPACE_ID] [--from TIME] [--to TIME]
 
-A line is an event, or a run with the time at which it starts. TIMEs are in RFC 3339; whole chunks are printed.
+A line is an event, or a run with the time at which it starts. TIMEs are in RFC 3339; whole chunks are printed. A chunk
+that can't be read is named on stderr, and the exit code is 1.
 MONGODB_URI names the database server, MONGODB_DATABASE the database (tollkeeper_dashboard).`;
 
 const text = { type: 'string' } as const;
@@ -28,13 +29,13 @@ async function print(): Promise<void> {
   const chunks = database.connection.collection<ChunkDocument>('chunks');
   async function* lines(): AsyncGenerator<string> {
     for await (const chunk of chunks.find(toFilter()).sort({ tenantId: 1, to: 1 })) {
-      const { tenantId, events, marks } = chunk;
-      const place = { chunk: chunk._id.toHexString(), tenant_id: tenantId };
-      for (const { eventId, source, type, time, data } of openEvents(tenantId, bytesOf(events)).events()) {
-        yield line({ ...place, event_id: eventId, source, type, time: new Date(time), data });
-      }
-      for (const { runId, time, starts } of marks === undefined ? [] : readMarks(bytesOf(marks))) {
-        yield line({ ...place, run_id: runId, [starts === 1 ? 'starts_at' : 'no_longer_starts_at']: new Date(time) });
+      try {
+        yield linesOf(chunk);
+      } catch (error) {
+        console.error(
+          `Chunk ${chunk._id.toHexString()} can't be read: ${error instanceof Error ? error.message : error}`,
+        );
+        process.exitCode = 1;
       }
     }
   }
@@ -43,6 +44,17 @@ async function print(): Promise<void> {
   } finally {
     await database.stop();
   }
+}
+
+function linesOf({ _id, tenantId, events, marks }: ChunkDocument): string {
+  const place = { chunk: _id.toHexString(), tenant_id: tenantId };
+  const ofEvents = [...openEvents(tenantId, bytesOf(events)).events()].map(({ eventId, source, type, time, data }) =>
+    line({ ...place, event_id: eventId, source, type, time: new Date(time), data }),
+  );
+  const ofRuns = (marks === undefined ? [] : readMarks(bytesOf(marks))).map(({ runId, time, starts }) =>
+    line({ ...place, run_id: runId, [starts === 1 ? 'starts_at' : 'no_longer_starts_at']: new Date(time) }),
+  );
+  return [...ofEvents, ...ofRuns].join('');
 }
 
 function toFilter(): mongo.Filter<ChunkDocument> {

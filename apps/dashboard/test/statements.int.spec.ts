@@ -1,0 +1,164 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { provenTenantId } from '@tollkeeper/kernel';
+import { createOffsetStore, ensureIndexes, withTransaction } from '@tollkeeper/mongo';
+import { useMongo } from '@tollkeeper/testing';
+import { mongo as driver, type Connection } from 'mongoose';
+import { BUDGET_BLOCKED, SPEND_SETTLED, type DashboardEvent } from '../src/domain/event.ts';
+import { recordEvents } from '../src/domain/record-events.ts';
+import { createTallies } from '../src/domain/tallies.ts';
+import { createBucketStore } from '../src/store/bucket.store.ts';
+import { createChunkTallies } from '../src/store/chunk.tallies.ts';
+import { createEarlierForm } from '../src/store/earlier.form.ts';
+import { createEventRecorder } from '../src/store/event.recorder.ts';
+import { createEarlierRecorder } from './earlier.recorder.ts';
+import { createStores } from './recording.process.ts';
+import { referenceOf } from './reference.ts';
+
+const DAY_MS = 86_400_000;
+const START = Date.parse('2026-11-20T00:00:00.000Z');
+const tenantId = provenTenantId('ws_1');
+const mongo = useMongo();
+
+class Ended extends Error {}
+
+/** How many further statements pass. The next one ends what it is part of, as a crash in front of it does. */
+let passing = Infinity;
+const statements = driver.Collection.prototype as unknown as Record<string, (...args: unknown[]) => unknown>;
+const NAMES = ['find', 'findOne', 'insertMany', 'deleteMany', 'bulkWrite', 'updateOne'];
+const originals = new Map(NAMES.map((name) => [name, statements[name]!]));
+beforeAll(() => {
+  for (const [name, original] of originals) {
+    statements[name] = function (...args) {
+      passing -= 1;
+      if (passing < 0) throw new Ended(name);
+      return original.apply(this, args);
+    };
+  }
+});
+afterAll(() => void Object.assign(statements, Object.fromEntries(originals)));
+
+/** Whether the work came to its end before statement number `number`. */
+async function endedBefore(number: number, work: () => Promise<unknown>): Promise<boolean> {
+  passing = number - 1;
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    if (!(error instanceof Ended)) throw error;
+    return false;
+  } finally {
+    passing = Infinity;
+  }
+}
+
+function newDatabase(): Connection {
+  return mongo.connection.useDb(mongo.newDatabase());
+}
+
+async function contentOf(database: Connection): Promise<unknown> {
+  const names = ['chunks', 'events', 'rollups', 'consumer_offsets'];
+  return Promise.all(names.map((name) => database.collection(name).find({}).sort({ _id: 1 }).toArray()));
+}
+
+let sequence = 0;
+function eventAt(time: number, type = SPEND_SETTLED, run = `run-${sequence}`): DashboardEvent {
+  const number = ++sequence;
+  const ids = { run_id: run, agent_id: `agent-${number % 3}` };
+  const spent = { settlement_id: `s${number}`, amount_micros: number, ...(number % 2 ? { model: 'm' } : {}) };
+  const data = type === SPEND_SETTLED ? { ...ids, ...spent } : ids;
+  return { tenantId, source: 'gw', eventId: `e${number}`, type, time, data };
+}
+
+describe('a batch that folds', () => {
+  it('leaves nothing when it ends in front of any of its statements, and all when it does not', async () => {
+    const database = newDatabase();
+    const place = { topic: 'log', partition: 0 };
+    const log: DashboardEvent[] = [];
+    let folded = 0;
+    for (let number = 1; ; number += 1) {
+      // Stores as a process has them that has just begun.
+      const connection = mongo.connection.useDb(database.name, { useCache: false });
+      const offsets = createOffsetStore(connection, 'group');
+      const stores = createStores(connection);
+      const recorder = createEventRecorder(stores);
+      await ensureIndexes(Object.values(connection.models));
+      const record = (batch: DashboardEvent[]) =>
+        withTransaction(connection, async (session) => {
+          const from = log.length === 0 ? null : log.length;
+          await offsets.advance(session, { ...place, from, to: log.length + batch.length });
+          await recordEvents(recorder, session, batch);
+        });
+      for (let small = 0; small < 15; small += 1) {
+        const batch = [eventAt(START + DAY_MS / 2 + log.length)];
+        await record(batch);
+        log.push(...batch);
+      }
+      // A late event of a known run, one that was counted, a blocked one, and another workspace's day.
+      const late = eventAt(START + 5, SPEND_SETTLED, log[0]!.data.run_id);
+      const batch = [late, log[1]!, eventAt(START + 9, BUDGET_BLOCKED), eventAt(START + DAY_MS)];
+      const before = await contentOf(database);
+      const done = await endedBefore(number, () => record(batch));
+      if (!done) {
+        expect(await contentOf(database)).toEqual(before);
+        continue;
+      }
+      log.push(...batch);
+      expect(number).toBeGreaterThan(12);
+      folded = Math.max(...(await database.collection('chunks').find({}).toArray()).map(({ size }) => Number(size)));
+      break;
+    }
+    expect(folded).toBeGreaterThan(100);
+    await expectExact(database, log, []);
+  });
+});
+
+describe('what 0.1 stored', () => {
+  it('is counted exactly once at each point at which its migration ends', async () => {
+    const database = newDatabase();
+    const stores = createStores(database);
+    await ensureIndexes(Object.values(database.models));
+    const times = Array.from({ length: 150 }, (_, index) => START + index * 1_700_000);
+    const log = times.map((time, index) =>
+      eventAt(time, index % 7 === 3 ? BUDGET_BLOCKED : SPEND_SETTLED, `r${index % 40}`),
+    );
+    const earlier = createEarlierRecorder(database, createEventRecorder(stores), stores);
+    await withTransaction(database, (session) => recordEvents(earlier, session, log));
+    const move = async (): Promise<void> => {
+      for await (const moved of createEarlierForm(database, stores).move()) expect(moved).toBeGreaterThan(0);
+    };
+    let number = 2;
+    while (!(await endedBefore(number, move))) {
+      await expectExact(database, log, [createBucketStore(database)]);
+      number += 2;
+    }
+    expect(number).toBeGreaterThan(20);
+    await createEarlierForm(database, stores).drop();
+    await expectExact(database, log, []);
+  });
+});
+
+/** All sums over the log, with the roll-ups and events of 0.1 if `more` reads them. */
+async function expectExact(
+  database: Connection,
+  log: DashboardEvent[],
+  more: ReturnType<typeof createBucketStore>[],
+): Promise<void> {
+  const { events, chunks, runs, rollups } = createStores(mongo.connection.useDb(database.name, { useCache: false }));
+  const tallies = createTallies({
+    tallies: [rollups, ...more, events, createChunkTallies(chunks)],
+    runStarts: [rollups, ...more, runs, chunks],
+  });
+  const reference = referenceOf(log);
+  const spans = [
+    { start: START - DAY_MS, end: START + 5 * DAY_MS },
+    { start: START + 3, end: START + DAY_MS + 7 * 3_600_000 + 12_345 },
+    { start: START + DAY_MS / 2 + 5, end: START + DAY_MS / 2 + 100_000 },
+  ];
+  for (const span of spans) {
+    const expected = reference(tenantId, span);
+    expect(await tallies.byAgent(tenantId, span)).toEqual(expected.byAgent);
+    expect(await tallies.ofSpans(tenantId, 'workspace', [span])).toEqual([expected.total]);
+    expect(await tallies.byModel(tenantId, 'agent-1', span)).toEqual(expected.byModel('agent-1'));
+    expect(await tallies.runsStarted(tenantId, span)).toBe(expected.runsStarted);
+  }
+}
