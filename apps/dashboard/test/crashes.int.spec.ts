@@ -58,7 +58,8 @@ async function expectAll({ connection, events, chunks, runs, rollups }: Database
   const log = Array.from({ length: EVENTS }, (_, index) => eventAt(index));
   const distinct = new Set(log.map(({ eventId }) => eventId));
   expect(await storedEvents(connection)).toBe(distinct.size);
-  expect(await connection.collection('chunks').countDocuments({})).toBeLessThan(distinct.size / 5);
+  // A killed process forgets what it has to fold.
+  expect(await connection.collection('chunks').countDocuments({})).toBeLessThan(distinct.size / 3);
   const [withRollups, rawAlone] = [[rollups], []].map((more) =>
     createTallies({
       tallies: [...more, events, createChunkTallies(chunks)],
