@@ -21,6 +21,7 @@ import { createMemberUseCases } from './domain/member.use-cases.ts';
 import { createEnsureOwner, createFirstOwner, type EnsureOwner } from './domain/owner.bootstrap.ts';
 import { createPasswordHasher } from './domain/password.hasher.ts';
 import { createPasswordResetUseCases } from './domain/password-reset.use-cases.ts';
+import type { PasswordPolicy } from './domain/password.policy.ts';
 import { createWorkspaceUseCases } from './domain/workspace.use-cases.ts';
 import { createIdentityHandlers } from './grpc/identity.handlers.ts';
 import { createAgentRoutes } from './http/agent.routes.ts';
@@ -29,6 +30,7 @@ import { createInvitationRoutes } from './http/invitation.routes.ts';
 import { createMemberRoutes } from './http/member.routes.ts';
 import { createSessionCookies } from './http/session.cookies.ts';
 import { createWorkspaceRoutes } from './http/workspace.routes.ts';
+import { createSingleSignOn } from './single-sign-on.ts';
 import { createAgentStore } from './store/agent.store.ts';
 import { createAttemptLimiter } from './store/attempt.limiter.ts';
 import { createBootstrapStore } from './store/bootstrap.store.ts';
@@ -65,7 +67,13 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
   const hasher = createPasswordHasher();
 
   const sessions = createSessionStore(models);
-  const auth = createAuthUseCases({ users, sessions, workspaces: workspaceStore, hasher, limiter, clock });
+  const passwordPolicy: PasswordPolicy = {
+    allowed: config.PASSWORD_LOGIN,
+    breakGlass: config.PASSWORD_LOGIN_BREAK_GLASS ?? config.FIRST_OWNER_EMAIL ?? null,
+  };
+  const auth = createAuthUseCases({
+    ...{ users, sessions, workspaces: workspaceStore, hasher, limiter, passwordPolicy, clock },
+  });
   const workspaces = createWorkspaceUseCases({ workspaces: workspaceStore, clock });
   const resets = createPasswordResetUseCases({ resets: createPasswordResetStore(models), hasher, limiter, clock });
   const members = createMemberUseCases(createMemberStore(models));
@@ -74,10 +82,16 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
   const agents = createAgentUseCases({ agents: agentStore, clock });
 
   const cookies = createSessionCookies(config.PUBLIC_URL);
+  const singleSignOn = createSingleSignOn({
+    ...{ config, models, users, workspaces: workspaceStore, auth, passwordPolicy, sessionCookies: cookies },
+    ...{ clock, logger, metrics },
+  });
+
   const http = createHttpServer({
     ...deps,
     routes: [
       ...createAuthRoutes(auth, resets, cookies),
+      ...singleSignOn.routes,
       ...createWorkspaceRoutes(workspaces),
       ...createMemberRoutes(members, invitations, config.PUBLIC_URL),
       ...createInvitationRoutes(invitations, cookies, config.PUBLIC_URL),
@@ -100,7 +114,7 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
   const bootstrap = { store: createBootstrapStore(models), hasher, clock };
   const firstOwner = createFirstOwnerStep(config, createFirstOwner(bootstrap), logger);
   // Log-ins do not wait for the log.
-  const parts = [mongo, firstOwner, limiter, inBackground(consumer, logger)];
+  const parts = [mongo, firstOwner, limiter, singleSignOn.part, inBackground(consumer, logger)];
   const service = assembleService({ name: 'identity', logger, parts, grpc, http });
   return Object.assign(service, { ensureOwner: createEnsureOwner(bootstrap) });
 }

@@ -28,6 +28,8 @@ describe('a login while its password is being checked', () => {
   });
   afterAll(() => connected.stop());
 
+  const passwordPolicy = { allowed: 'all', breakGlass: null } as const;
+
   /** A login whose check of the password ends when `release` is called; `checked` resolves once it is done inwardly. */
   function heldLogin(email: string) {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
@@ -42,7 +44,7 @@ describe('a login while its password is being checked', () => {
       },
     };
     const stores = { users, sessions: createSessionStore(models), workspaces: createWorkspaceStore(models) };
-    const auth = createAuthUseCases({ ...stores, hasher, limiter, clock });
+    const auth = createAuthUseCases({ ...stores, hasher, limiter, passwordPolicy, clock });
     return { login: auth.login({ login: email, address: newId('req'), userAgent: '' }, PASSWORD), checked, release };
   }
 
@@ -63,7 +65,7 @@ describe('a login while its password is being checked', () => {
       },
     };
     const stores = { users, sessions: createSessionStore(models), workspaces: createWorkspaceStore(models) };
-    const auth = createAuthUseCases({ ...stores, hasher, limiter, clock });
+    const auth = createAuthUseCases({ ...stores, hasher, limiter, passwordPolicy, clock });
     const user = await newUser();
     for (const name of [user.loginName, 'nobody@example.com']) {
       const login = auth.login({ login: name, address: newId('req'), userAgent: '' }, PASSWORD);

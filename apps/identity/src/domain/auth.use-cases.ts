@@ -2,6 +2,7 @@ import { AppError, type Clock } from '@tollkeeper/kernel';
 import type { Account } from './account.ts';
 import type { Attempt, AttemptLimiter } from './attempt.limiter.ts';
 import type { PasswordHasher } from './password.hasher.ts';
+import { mayUsePassword, type PasswordPolicy, passwordsAreOff } from './password.policy.ts';
 import {
   isAlive,
   mintSession,
@@ -11,15 +12,17 @@ import {
   type SessionOrigin,
   type SessionStore,
 } from './session.ts';
-import { isFirstPassword, type UserStore } from './user.ts';
+import { isFirstPassword, type User, type UserStore } from './user.ts';
 import type { WorkspaceOfUser, WorkspaceStore } from './workspace.ts';
 
 export interface AuthUseCases {
   /**
-   * Opens a new session. Throws `unauthenticated` for an unknown e-mail and for a wrong password alike, or
-   * `rate_limited`.
+   * Opens a new session. Throws `unauthenticated` for an unknown e-mail and for a wrong password alike, `rate_limited`,
+   * or `forbidden` where the password is right and passwords are not for this user.
    */
   login(attempt: LoginAttempt, password: string): Promise<Account & { cookie: string }>;
+  /** The user of a login name or verified e-mail and its password. Throws and counts failures as `login` does. */
+  authenticate(attempt: Required<Attempt>, password: string): Promise<User>;
   logout(sessionSha256: string): Promise<void>;
   account(userId: string): Promise<Account>;
   /** Who a session stands for, or null. Counts as a use of the session. */
@@ -58,10 +61,13 @@ export interface AuthDeps {
   workspaces: WorkspaceStore;
   hasher: PasswordHasher;
   limiter: AttemptLimiter;
+  passwordPolicy: PasswordPolicy;
   clock: Clock;
 }
 
-export function createAuthUseCases({ users, sessions, workspaces, hasher, limiter, clock }: AuthDeps): AuthUseCases {
+export function createAuthUseCases(deps: AuthDeps): AuthUseCases {
+  const { users, sessions, workspaces, hasher, limiter, passwordPolicy, clock } = deps;
+
   async function isRight(who: Attempt, password: string, hash: string | null): Promise<boolean> {
     await limiter.requireAllowed(who);
     const right = await hasher.verify(password, hash);
@@ -78,20 +84,29 @@ export function createAuthUseCases({ users, sessions, workspaces, hasher, limite
     return { user, workspaces: workspacesOfUser };
   }
 
+  async function authenticate({ login, address }: Required<Attempt>, password: string): Promise<User> {
+    const user = await users.findByLogin(login);
+    // Failures count for the user, whichever of their names was typed.
+    const who = { login: user?.loginName ?? login, address };
+    const right = await isRight(who, password, user?.passwordHash ?? null);
+    if (!right || user === null) throw wrongCredentials();
+    return user;
+  }
+
   return {
     account,
+    authenticate,
 
     async login({ login, address, userAgent }, password) {
-      const user = await users.findByLogin(login);
-      // Failures count for the user, whichever of their names was typed.
-      const who = { login: user?.loginName ?? login, address };
-      const right = await isRight(who, password, user?.passwordHash ?? null);
-      if (!right || user === null) throw wrongCredentials();
+      const user = await authenticate({ login, address }, password);
+      const ofUser = await workspaces.listOf(user.id);
+      const names = [user.loginName, ...(user.emailVerified && user.email !== null ? [user.email] : [])];
+      const roles = ofUser.map(({ role }) => role);
+      if (!mayUsePassword(passwordPolicy, { names, roles })) throw passwordsAreOff(passwordPolicy);
       const mustChangePassword = user.mustChangePassword ?? isFirstPassword(password);
       const { cookie, session } = mintSession(user.id, clock(), { address, userAgent, mustChangePassword });
       if (!(await sessions.open(session, user.passwordHash))) throw wrongCredentials();
-      const opened = { ...user, mustChangePassword };
-      return { cookie, user: opened, workspaces: await workspaces.listOf(user.id) };
+      return { cookie, user: { ...user, mustChangePassword }, workspaces: ofUser };
     },
 
     logout: (sessionSha256) => sessions.revoke(sessionSha256),
