@@ -1,6 +1,8 @@
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Api, explain, useChange, useRead } from '../../api/api.ts';
 import { mayWith, useAccount, useMay } from '../../app/account.tsx';
+import { providersQuery } from '../../app/providers.tsx';
 import { text } from '../../text/index.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
@@ -11,6 +13,7 @@ import { toast } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
 import { InvitationTable } from './invitation-table.tsx';
 import { InviteDialog, ROLES } from './invite-dialog.tsx';
+import { SsoDialog } from './sso-dialog.tsx';
 
 const words = text.members;
 const READS = ['GET /api/v1/members', 'GET /api/v1/auth/me'] as const;
@@ -41,6 +44,8 @@ export function MembersPage() {
 function MemberTable() {
   const { user } = useAccount();
   const [removing, setRemoving] = useState<Api.Member | null>(null);
+  const [explaining, setExplaining] = useState<Api.Member | null>(null);
+  const providers = useQuery(providersQuery);
   const [raising, setRaising] = useState<{ member: Api.Member; role: Api.WorkspaceRole } | null>(null);
   const list = useRead('GET /api/v1/members', {}, { live: true });
   const setRole = useChange('PATCH /api/v1/members/{user_id}', READS);
@@ -99,17 +104,29 @@ function MemberTable() {
       head: <span className="heard">{words.column.action}</span>,
       align: 'right',
       cell: (member) => (
-        <Button look="quiet" aria-label={words.removeTitle(member.name)} onClick={() => setRemoving(member)}>
-          {words.remove}
-        </Button>
+        <>
+          {providers.data !== undefined && providers.data.items.length > 0 && (
+            <Button
+              look="quiet"
+              aria-label={text.sso.report.buttonOf(member.name)}
+              onClick={() => setExplaining(member)}
+            >
+              {text.sso.report.button}
+            </Button>
+          )}
+          <Button look="quiet" aria-label={words.removeTitle(member.name)} onClick={() => setRemoving(member)}>
+            {words.remove}
+          </Button>
+        </>
       ),
     },
   ];
   return (
-    <Loaded query={list} height={200}>
+    <Loaded query={list} height={200} with={[providers]}>
       {({ items }) => (
         <>
           <Table label={words.title} columns={columns} rows={items} rowKey={({ user_id }) => user_id} />
+          {explaining !== null && <SsoDialog member={explaining} onClose={() => setExplaining(null)} />}
           {raising !== null && (
             <Confirm
               title={words.raiseTitle(raising.member.name, text.common.roles[raising.role])}
