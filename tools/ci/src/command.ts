@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { setPriority } from 'node:os';
 import { delimiter, resolve } from 'node:path';
 
 export const workspaceRoot = resolve(import.meta.dirname, '../../..');
@@ -11,6 +12,8 @@ export interface CommandOptions {
   env?: NodeJS.ProcessEnv;
   /** `inherit` passes the output through; `capture` returns stdout and stderr together. */
   output?: 'inherit' | 'capture';
+  /** Of the processor, as `nice` counts it: 0 unless given; at 10 others come first. */
+  priority?: number | undefined;
 }
 
 export interface CommandResult {
@@ -29,6 +32,7 @@ export function runCommand(name: string, args: string[], options: CommandOptions
     env: { ...env, PATH: [resolve(workspaceRoot, 'node_modules/.bin'), process.env.PATH].join(delimiter) },
     stdio: ['ignore', capture ? 'pipe' : 'inherit', capture ? 'pipe' : 'inherit'],
   });
+  if (options.priority !== undefined && child.pid !== undefined) setPriority(child.pid, options.priority);
   let output = '';
   child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr?.on('data', (chunk: Buffer) => (output += chunk.toString()));
