@@ -29,6 +29,9 @@ export interface ProgramSet {
   cgoTags?: string;
 }
 
+/** Not inlined and not to be debugged: that takes a quarter less to build, and nobody measures these programs. */
+const COMPILER_FLAGS = '-gcflags=all=-l -dwarf=false';
+
 const KUBERNETES_VERSION = 'v1.33.13';
 const KUBERNETES_FLAGS = `-X k8s.io/component-base/version.gitVersion=${KUBERNETES_VERSION}`;
 
@@ -88,7 +91,7 @@ export const COMPOSE: ProgramSet = {
 export async function findPrograms(set: ProgramSet, onProgress: OnProgress): Promise<string> {
   const folder = join(MODULES, set.module);
   const locked = await Promise.all(['go.mod', 'go.sum'].map((file) => readFile(join(folder, file), 'utf8')));
-  const content = JSON.stringify([set, ...locked]);
+  const content = JSON.stringify([set, COMPILER_FLAGS, ...locked]);
   return cacheEntry({
     cacheDirectory: defaultCacheDirectory(),
     name: `${set.name}-${createHash('sha256').update(content).digest('hex').slice(0, 12)}`,
@@ -98,7 +101,7 @@ export async function findPrograms(set: ProgramSet, onProgress: OnProgress): Pro
       const names = Object.keys(set.packages);
       onProgress(`Building ${names.join(', ')} with Go: once, several minutes of two cores…`);
       for (const [name, goPackage] of Object.entries(set.packages)) {
-        const flags = [`-ldflags=-s -w ${set.linkerFlags ?? ''}`, `-tags=${set.cgoTags ?? ''}`];
+        const flags = [COMPILER_FLAGS, `-ldflags=-s -w ${set.linkerFlags ?? ''}`, `-tags=${set.cgoTags ?? ''}`];
         const env = { CGO_ENABLED: set.cgoTags === undefined ? '0' : '1' };
         await go(['build', '-o', join(directory, name), ...flags, goPackage], folder, env);
         onProgress(`${name} is built.`);
