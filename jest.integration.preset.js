@@ -6,8 +6,6 @@ export default {
   ...preset,
   testMatch: ['<rootDir>/{src,test}/**/*.{kafka,tools}.spec.ts'],
   testPathIgnorePatterns: ['/node_modules/'],
-  // The first run builds and downloads what the suites need.
-  testTimeout: 600_000,
   reporters: [
     'default',
     [`${import.meta.dirname}/tools/ci/src/count-reporter.js`, { resultsFile: '.integration-results.json' }],

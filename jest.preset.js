@@ -20,7 +20,7 @@ export default {
   },
   // A project may be laid out before its first suite; `npm test` counts a suite that leaves no result as failed.
   passWithNoTests: true,
-  // Longer than `eventually` waits, so that a wait which fails says for what.
-  testTimeout: 300_000,
+  // Longer than `eventually` waits, three times in one test, so that a wait which fails says for what.
+  testTimeout: 900_000,
   reporters: ['default', `${import.meta.dirname}/tools/ci/src/count-reporter.js`],
 };

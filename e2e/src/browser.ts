@@ -53,7 +53,8 @@ export function useBrowser(baseUrl: () => string): { visit(look: Look): Promise<
         timezoneId: 'America/New_York',
         permissions: ['clipboard-read', 'clipboard-write'],
       });
-      context.setDefaultTimeout(15_000);
+      // Far longer than anything takes, also on a busy machine: only a failure costs it.
+      context.setDefaultTimeout(120_000);
       const page = await context.newPage();
       const problems: string[] = [];
       page.on('console', (message) => {

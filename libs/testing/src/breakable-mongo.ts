@@ -24,9 +24,6 @@ export interface BreakableMongo extends TestMongo {
   stop(): Promise<void>;
 }
 
-/** Longest start of a `mongod` on a busy machine. */
-const START_TIMEOUT_MS = 60_000;
-
 /**
  * As `useMongo`, on a `mongod` of the suite's own that can hang, die and come back, and has as little cache as the
  * suite asks for.
@@ -46,7 +43,7 @@ export function useBreakableMongo({ cacheSizeMb = 64 } = {}): BreakableMongo {
     dataDirectory = await mkdtemp(join(tmpdir(), 'tollkeeper-test-'));
     await start();
     await connection.openUri(mongod.uri, { dbName: database, autoIndex: false, autoCreate: false });
-  }, START_TIMEOUT_MS);
+  });
   return {
     get uri() {
       return mongod.uri;

@@ -13,7 +13,8 @@ const ROOT = join(import.meta.dirname, '../../..');
 const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { scripts: { start: string } };
 const START_ARGUMENTS = scripts.start.split(' ').slice(1);
 const READY = /Tollkeeper is ready at (http:\/\/\S+)/;
-const START_TIMEOUT_MS = 120_000;
+/** As long as `eventually` waits: it is reached where a start has failed without an end. */
+const START_TIMEOUT_MS = 240_000;
 
 /** The owner of every standalone that suites and benchmarks start. */
 export const OWNER = { email: 'owner@e2e.example.com', password: 'e2e-Passw0rd-c0rrect' };

@@ -70,16 +70,13 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
       await page.keyboard.press('Enter');
       await rowOf(page, rule).getByText('Watching').waitFor();
 
-      await eventually(
-        async () => {
-          const events = [budgetBlocked('run-9', agentId), budgetBlocked('run-9', agentId)];
-          await postEvents(stage.deployment(), console.workspace().apiKey, events);
-          const alertsPath = console.workspace().path('/alerts');
-          const { items } = await console.owner().expect<{ items: { rule_name: string }[] }>({ path: alertsPath });
-          expect(items.map(({ rule_name }) => rule_name)).toContain(rule);
-        },
-        { timeoutMs: 20_000 },
-      );
+      await eventually(async () => {
+        const events = [budgetBlocked('run-9', agentId), budgetBlocked('run-9', agentId)];
+        await postEvents(stage.deployment(), console.workspace().apiKey, events);
+        const alertsPath = console.workspace().path('/alerts');
+        const { items } = await console.owner().expect<{ items: { rule_name: string }[] }>({ path: alertsPath });
+        expect(items.map(({ rule_name }) => rule_name)).toContain(rule);
+      });
       await page.goto(`/w/${console.workspace().slug}/alerts?status=firing`);
       await page.getByRole('button', { name: rule }).first().click();
       const drawer = page.getByRole('dialog', { name: rule });

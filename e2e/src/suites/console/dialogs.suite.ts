@@ -70,14 +70,11 @@ export function describeConsoleDialogs(stage: Stage, console: ReturnType<typeof 
       rule_config: { window_seconds: 600, threshold: 1, filters: { event_types: ['budget.blocked'] } },
       channel_config_ids: [channel],
     });
-    await eventually(
-      async () => {
-        await postEvents(stage.deployment(), workspace.apiKey, budgetBlocked('run-1', 'agent-1'));
-        const { total } = await owner.expect<{ total: number }>({ path: workspace.path('/alerts') });
-        if (total === 0) throw new Error('the rule has not fired yet');
-      },
-      { timeoutMs: 20_000 },
-    );
+    await eventually(async () => {
+      await postEvents(stage.deployment(), workspace.apiKey, budgetBlocked('run-1', 'agent-1'));
+      const { total } = await owner.expect<{ total: number }>({ path: workspace.path('/alerts') });
+      if (total === 0) throw new Error('the rule has not fired yet');
+    });
     const path = `/api/v1/workspaces/${workspace.id}/budgets/workspace`;
     await owner.expect({ method: 'PUT', path, body: { daily_budget_usd_micros: 50_000_000 } });
     const headers = { authorization: `Bearer ${workspace.apiKey}` };
