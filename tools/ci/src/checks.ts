@@ -6,8 +6,8 @@ import { type Part, prepareCluster, prepareKafka, runIntegrationTestsOf, runTest
 
 type Check = [name: string, run: () => Promise<CommandResult>];
 
-const LOW_PRIORITY = 10;
-const CAPTURED = { output: 'capture', priority: LOW_PRIORITY } as const;
+/** For checks, whose output is shown at their end: no suite waits for them, so the suites come first. */
+const CAPTURED = { output: 'capture', priority: 10 } as const;
 const CHECKS: Check[] = [
   ['lint', () => runCommand('npm', ['run', '--silent', 'lint'], CAPTURED)],
   ['types', () => runCommand('npm', ['run', '--silent', 'typecheck'], CAPTURED)],
@@ -75,7 +75,7 @@ async function reportCosts(): Promise<void> {
  */
 function runRows(): Promise<TestReport[]> {
   const kafka = times.time('Kafka', () => prepareKafka(projects));
-  const cluster = times.time('cluster', () => prepareCluster(projects, LOW_PRIORITY));
+  const cluster = times.time('cluster', () => prepareCluster(projects));
   const built = times.time('build', () => runChecks(BUILD));
   const checked = times.time('checks', () => runChecks(CHECKS));
 

@@ -62,9 +62,8 @@ export async function prepareKafka(projects?: string[]): Promise<TestReport> {
  * Builds what the suites of the cluster need, and tells while it goes on: the first time it takes minutes. A suite that
  * needs what could not be built fails, and says why.
  */
-export async function prepareCluster(projects?: string[], priority?: number): Promise<void> {
-  if (projects?.includes('@tollkeeper/cluster') === false) return;
-  await runCommand('node', ['tools/cluster/src/prepare.ts'], { priority });
+export async function prepareCluster(projects?: string[]): Promise<void> {
+  if (projects?.includes('@tollkeeper/cluster') ?? true) await runCommand('node', ['tools/cluster/src/prepare.ts']);
 }
 
 function foldersOf(part: Part, projects?: string[]): string[] {
