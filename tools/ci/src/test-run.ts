@@ -19,6 +19,12 @@ const LONG_PROJECT = '@tollkeeper/e2e';
 export type Part = 'e2e' | 'others';
 
 /**
+ * Of the processor, as `nice` counts it. The suites of e2e come first: they last longest, and whole processes answer
+ * with 503 what they can't do in time.
+ */
+const PRIORITIES: Record<Part, number> = { e2e: 0, others: 5 };
+
+/**
  * Runs the suites of every project, or of those named, but those on Apache Kafka, with their output passed through, and
  * adds up what they left.
  */
@@ -29,7 +35,7 @@ export async function runTests(projects?: string[]): Promise<TestReport> {
 
 /** The same for one part of the projects. */
 export function runTestsOf(part: Part, projects?: string[]): Promise<TestReport> {
-  return runTarget(STANDARD_RUN, ['test'], foldersOf(part, projects));
+  return runTarget(STANDARD_RUN, ['test'], part, projects);
 }
 
 /**
@@ -47,7 +53,7 @@ export async function runIntegrationTests(projects?: string[]): Promise<TestRepo
 /** The same for one part of the projects, once Kafka and the cluster are prepared. */
 export function runIntegrationTestsOf(part: Part, projects?: string[]): Promise<TestReport> {
   // One project after another: several suites overload what they run.
-  return runTarget(INTEGRATION_RUN, ['test:integration', '--parallel=1'], foldersOf(part, projects));
+  return runTarget(INTEGRATION_RUN, ['test:integration', '--parallel=1'], part, projects);
 }
 
 /** Fetches what a broker needs. Without Java or Maven that is one failure. */
@@ -63,7 +69,8 @@ export async function prepareKafka(projects?: string[]): Promise<TestReport> {
  * needs what could not be built fails, and says why.
  */
 export async function prepareCluster(projects?: string[]): Promise<void> {
-  if (projects?.includes('@tollkeeper/cluster') ?? true) await runCommand('node', ['tools/cluster/src/prepare.ts']);
+  if (projects?.includes('@tollkeeper/cluster') === false) return;
+  await runCommand('node', ['tools/cluster/src/prepare.ts'], { priority: PRIORITIES.others });
 }
 
 function foldersOf(part: Part, projects?: string[]): string[] {
@@ -73,10 +80,16 @@ function foldersOf(part: Part, projects?: string[]): string[] {
   });
 }
 
-async function runTarget(kind: RunKind, target: string[], folders: string[]): Promise<TestReport> {
+async function runTarget(
+  kind: RunKind,
+  target: string[],
+  part: Part,
+  projects: string[] | undefined,
+): Promise<TestReport> {
+  const folders = foldersOf(part, projects);
   if (folders.length === 0) return { passed: 0, failures: [] };
   removeResults(kind, folders);
-  const { exitCode } = await runNx(target, folders.map(packageName));
+  const { exitCode } = await runNx(target, folders.map(packageName), PRIORITIES[part]);
   const report = sumResults(kind, folders);
   if (exitCode !== 0 && report.failures.length === 0) {
     report.failures.push(`a project failed ${target[0]} outside of its suites; its output above says why`);
@@ -84,8 +97,9 @@ async function runTarget(kind: RunKind, target: string[], folders: string[]): Pr
   return report;
 }
 
-function runNx(target: string[], projects: string[]): Promise<CommandResult> {
+function runNx(target: string[], projects: string[], priority: number): Promise<CommandResult> {
   return runCommand('nx', ['run-many', '-t', ...target, `--projects=${projects.join(',')}`, '--output-style=static'], {
+    priority,
     env: {
       ...process.env,
       // The daemon may not have noticed yet that the results are gone, and would not restore them from the cache.
