@@ -6,10 +6,12 @@ import { runCommand, workspaceRoot } from './command.ts';
 
 /**
  * Bundles the app in the working directory into `dist/`, which needs nothing else but Node, and proves that it starts:
- * with a port that is none it must stop at its configuration and name the variable.
+ * with a port that is none it must stop at its configuration and name the variable. A command that the app has for
+ * operators (`src/user.main.ts`) becomes a bundle beside it.
  */
 const BUNDLE = 'dist/main.js';
 const app = process.cwd();
+const COMMANDS = ['user'].filter((name) => existsSync(join(app, `src/${name}.main.ts`)));
 
 // What packages written as CommonJS expect to find around them.
 const BANNER = `import { createRequire } from 'node:module';
@@ -60,8 +62,11 @@ const ASSETS: Asset[] = [
 
 rmSync('dist', { recursive: true, force: true });
 const { metafile } = await build({
-  entryPoints: [join(app, 'src/main.ts')],
-  outfile: join(app, BUNDLE),
+  entryPoints: {
+    main: join(app, 'src/main.ts'),
+    ...Object.fromEntries(COMMANDS.map((name) => [name, join(app, `src/${name}.main.ts`)])),
+  },
+  outdir: join(app, 'dist'),
   bundle: true,
   platform: 'node',
   target: 'node24',
