@@ -28,7 +28,7 @@ let readEntries = 0;
 
 beforeAll(async () => {
   real = connectMongo({ uri: mongo.uri, database: mongo.newDatabase(), logger });
-  const store = createJournalStore(real.connection);
+  const store = createJournalStore(real.connection, { record: async () => undefined });
   journal = {
     ...store,
     async readAfter(...args) {
