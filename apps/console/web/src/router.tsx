@@ -14,6 +14,7 @@ import { accountQuery } from './app/account.tsx';
 import { AccountGate, HomeGate, NotFound, PageFailed, Waiting, WorkspaceGate } from './app/gates.tsx';
 import { parseSpan } from './app/span.ts';
 import { parseAlertsSearch } from './pages/alerts/alerts-search.ts';
+import { parseAuditSearch } from './pages/audit/audit-search.ts';
 import { parseBlockedSearch } from './pages/blocked/blocked-search.ts';
 import { parseBudgetsSearch } from './pages/budgets/budgets-search.ts';
 import { parseSpendSearch } from './pages/spend/spend-search.ts';
@@ -148,6 +149,12 @@ const pages = [
     getParentRoute: inWorkspace,
     path: 'members',
     component: lazyRouteComponent(() => import('./pages/members/members-page.tsx'), 'MembersPage'),
+  }),
+  createRoute({
+    getParentRoute: inWorkspace,
+    path: 'audit',
+    validateSearch: parseAuditSearch,
+    component: lazyRouteComponent(() => import('./pages/audit/audit-page.tsx'), 'AuditPage'),
   }),
   createRoute({
     getParentRoute: inWorkspace,

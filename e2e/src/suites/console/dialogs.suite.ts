@@ -43,6 +43,7 @@ const DIALOGS: Opened[] = [
   { below: '/channels', open: press(/^Delete/), name: 'Delete the channel Room' },
   { below: '/keys', open: press('New key'), name: 'New key' },
   { below: '/keys', open: press(/^Revoke/), name: /^Revoke the key/ },
+  { below: '/audit', open: press('Created a key'), name: 'Audit record' },
   { below: '/members', open: press('Invite somebody'), name: 'Invite somebody' },
   { below: '/members', open: press(/^Revoke the invitation/), name: /^Revoke the invitation/ },
   { below: '/members', open: press(/^Remove colleague/), name: /^Remove colleague/ },
