@@ -7,11 +7,11 @@ import { runCommand, workspaceRoot } from './command.ts';
 /**
  * Bundles the app in the working directory into `dist/`, which needs nothing else but Node, and proves that it starts:
  * with a port that is none it must stop at its configuration and name the variable. A command that the app has for
- * operators (`src/user.main.ts`) becomes a bundle beside it.
+ * operators (`src/user.main.ts`, `src/verify.main.ts`) becomes a bundle beside it.
  */
 const BUNDLE = 'dist/main.js';
 const app = process.cwd();
-const COMMANDS = ['user'].filter((name) => existsSync(join(app, `src/${name}.main.ts`)));
+const COMMANDS = ['user', 'verify'].filter((name) => existsSync(join(app, `src/${name}.main.ts`)));
 
 // What packages written as CommonJS expect to find around them.
 const BANNER = `import { createRequire } from 'node:module';
