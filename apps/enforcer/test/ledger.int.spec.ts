@@ -25,6 +25,7 @@ let real: ReturnType<typeof connectMongo>;
 let journal: JournalStore;
 let snapshots: SnapshotStore;
 let readEntries = 0;
+let savedSnapshots = 0;
 
 beforeAll(async () => {
   real = connectMongo({ uri: mongo.uri, database: mongo.newDatabase(), logger });
@@ -37,7 +38,14 @@ beforeAll(async () => {
       return found;
     },
   };
-  snapshots = createSnapshotStore(real.connection);
+  const kept = createSnapshotStore(real.connection);
+  snapshots = {
+    ...kept,
+    async save(...args) {
+      savedSnapshots += 1;
+      await kept.save(...args);
+    },
+  };
   await real.start();
 });
 afterAll(async () => {
@@ -101,6 +109,18 @@ it('reads few entries of a long journal', async () => {
   readEntries = 0;
   expect(await accountOf(replica(tenantId), tenantId)).toMatchObject({ spentMicros: 2_000 });
   expect(readEntries).toBeLessThanOrEqual(300);
+});
+
+it('writes no snapshot of many holds until there are many ops behind the last one', async () => {
+  const tenantId = provenTenantId('ws_open');
+  const ledger = replica(tenantId);
+  await Promise.all(Array.from({ length: 1_000 }, (_, call) => ledger.submit(asked(`r-${call}`, 7, []))));
+  await ledger.saveSnapshot();
+  savedSnapshots = 0;
+  for (let call = 0; call < 490; call += 1) await ledger.submit(post(spend(`s-${call}`), NOW));
+  expect(savedSnapshots).toBe(0);
+  for (let call = 490; call < 520; call += 1) await ledger.submit(post(spend(`s-${call}`), NOW));
+  expect(savedSnapshots).toBe(1);
 });
 
 it('ends a page of reservations in time, and goes on behind it, in a journal full of other entries', async () => {

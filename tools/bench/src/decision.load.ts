@@ -10,7 +10,7 @@ export interface DecisionLoad {
   decisions: number;
   /** Each reservation is settled before its caller asks again. */
   settles?: boolean;
-  /** Asked for at this rate, whatever is still under way, in place of callers that wait. */
+  /** Asked for at this rate, with up to 250 calls under way, in place of callers that wait. */
   perSecond?: number;
 }
 
@@ -31,6 +31,8 @@ export interface DecisionLoader {
 }
 
 const TICK_MS = 1;
+/** The enforcer answers 256 requests of a workspace at a time, and refuses more. */
+const MOST_UNDER_WAY = 250;
 
 /** Request ids begin with `prefix`, which no other loader may use. */
 export function createDecisionLoader(decider: Decider, prefix: string): DecisionLoader {
@@ -53,19 +55,25 @@ export function createDecisionLoader(decider: Decider, prefix: string): Decision
     await Promise.all(Array.from({ length: callers }, caller));
   }
 
-  /** Times count from when a call was due, so that a decider which falls behind shows it. */
+  /**
+   * Times count from when a call was due, so that a decider which falls behind shows it, also by the calls that wait here
+   * until fewer are under way.
+   */
   async function atRate({ seconds, decisions, settles = false }: DecisionLoad, perSecond: number, times: number[]) {
     const startedAt = performance.now();
     const total = Math.min(decisions, Math.floor(seconds * perSecond));
-    const underWay: Promise<void>[] = [];
-    while (underWay.length < total) {
+    const calls: Promise<void>[] = [];
+    let underWay = 0;
+    while (calls.length < total) {
       const due = Math.min(total, Math.ceil(((performance.now() - startedAt) / 1_000) * perSecond));
-      while (underWay.length < due) {
-        underWay.push(ask(times, startedAt + (underWay.length / perSecond) * 1_000, settles));
+      while (calls.length < due && underWay < MOST_UNDER_WAY) {
+        underWay += 1;
+        const dueAt = startedAt + (calls.length / perSecond) * 1_000;
+        calls.push(ask(times, dueAt, settles).then(() => void (underWay -= 1)));
       }
       await delay(TICK_MS);
     }
-    await Promise.all(underWay);
+    await Promise.all(calls);
   }
 
   return {

@@ -120,7 +120,8 @@ function reportRates(measured: Map<string, Round[]>): void {
   );
   const always = measured.get(REDIS_ALWAYS);
   const batches = measured.get(ONE_REPLICA_BATCHES) ?? [];
-  const percent = (of: readonly Round[] = [], to: readonly Round[] = []) => `${Math.round(ratioTo(of, to) * 100)} %`;
+  const percent = (of: readonly Round[] = [], to: readonly Round[] = []) =>
+    of.length > 0 && to.length > 0 ? `${Math.round(ratioTo(of, to) * 100)} %` : 'not measured';
   const goals = [
     ['one replica over gRPC: at least 10,000 decisions/s', `${whole(rateOf(base))}/s`, `${whole(rateOf(batches))}/s`],
     ['one replica over gRPC: not below Redis with `always`', percent(base, always), percent(batches, always)],
@@ -137,7 +138,8 @@ async function reportOneReplica({ keepOneReplica }: EnforcerStack, measured: Map
   const { byCall, inBatches, pid } = await keepOneReplica();
   console.log(`\nOne replica, decisions asked for at half of its rate, ${rounds} rounds:\n`);
   for (const contender of [byCall, inBatches]) {
-    await reportHalfOfRate(contender, rateOf(measured.get(contender.name) ?? []) / 2);
+    const of = measured.get(contender.name);
+    if (of !== undefined) await reportHalfOfRate(contender, rateOf(of) / 2);
   }
   console.log('\nGoal: p99 below 25 ms at half of its rate.\n');
   await reportMemory(byCall, pid);

@@ -26,10 +26,14 @@ const READ_ENTRIES = 200;
 const GIVE_UP_MS = 5_000;
 /**
  * A replica that has just written an entry can write the next one before any other has read the first. So it lets
- * others pass: for a moment after each of its turns while there are others, and now and then to see whether there are.
+ * others pass for a moment: after each of its turns while it has met others within `seenMs`, and else once in that time
+ * to see whether there are any.
  */
-const LET_PASS = { pauseMs: 8, whileSeenMs: 250, everyTurns: 16 };
-/** A snapshot is written after so many entries, and after so much time when there is any. */
+const LET_PASS = { pauseMs: 8, seenMs: 250 };
+/**
+ * A snapshot is written after so many entries that have an op for each second hold, so that it costs little beside them,
+ * and after so much time when there is any entry.
+ */
 const SNAPSHOT_ENTRIES = 256;
 const SNAPSHOT_MS = 3_600_000;
 
@@ -78,14 +82,18 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
   const ends = new TinyQueue<{ id: string; at: number }>([], (a, b) => a.at - b.at);
   let ledger: LedgerState | undefined;
   let seq = 0;
-  let saved = { seq: 0, at: clock() };
+  /** How many ops of the journal have been applied. */
+  let applied = 0;
+  let saved = { seq: 0, at: clock(), applied };
   /** How many of the queue are not of the log. */
   let asking = 0;
   let isRunning = false;
+  /** When another replica was first, and when others were let pass. By `performance.now()`. */
   let othersSeenAt = -Infinity;
-  let turnsInARow = 0;
+  let letPassAt = -Infinity;
 
   function note(op: Op, on: LedgerState): void {
+    applied += 1;
     if (op.op !== 'grant' && op.op !== 'extend') return;
     ends.push({ id: op.id, at: op.expiresAt });
     // A hold that is extended again and again must not fill the memory with its former ends.
@@ -109,7 +117,7 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
       );
     }
     seq = err === undefined ? snapshot.seq : 0;
-    saved = { seq, at: clock() };
+    saved = { seq, at: clock(), applied };
     listEnds(loaded);
     await catchUp(loaded);
     // The entries up to an unreadable snapshot may all have gone. The next one still comes behind them.
@@ -235,7 +243,8 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
       applyOp(on, op);
       note(op, on);
     }
-    if (seq - saved.seq >= SNAPSHOT_ENTRIES || now - saved.at >= SNAPSHOT_MS) {
+    const isLong = seq - saved.seq >= SNAPSHOT_ENTRIES && applied - saved.applied >= on.holdCount / 2;
+    if (isLong || now - saved.at >= SNAPSHOT_MS) {
       saveSnapshot().catch((err: unknown) => logger.warn({ err, tenant_id: tenantId }, 'a snapshot was not written'));
     }
   }
@@ -243,7 +252,7 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
   async function saveSnapshot(): Promise<void> {
     if (ledger === undefined || seq === saved.seq) return;
     const before = saved;
-    saved = { seq, at: clock() };
+    saved = { seq, at: clock(), applied };
     try {
       await snapshots.save(tenantId, { seq, ledger });
     } catch (error) {
@@ -253,11 +262,11 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
   }
 
   async function letOthersPass(): Promise<void> {
-    turnsInARow += 1;
-    const areOthers = performance.now() - othersSeenAt < LET_PASS.whileSeenMs;
-    if (!areOthers && turnsInARow < LET_PASS.everyTurns) return;
-    turnsInARow = 0;
-    await delay(LET_PASS.pauseMs);
+    const { pauseMs, seenMs } = LET_PASS;
+    const now = performance.now();
+    if (now - othersSeenAt >= seenMs && now - letPassAt < seenMs) return;
+    letPassAt = now;
+    await delay(pauseMs);
   }
 
   async function run(): Promise<void> {
