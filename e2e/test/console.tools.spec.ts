@@ -9,7 +9,7 @@ import { describeEveryPage } from '../src/suites/console/every-page.suite.ts';
 import { describeConsoleLongList } from '../src/suites/console/long-list.suite.ts';
 import { describeConsoleMoney } from '../src/suites/console/money.suite.ts';
 import { describeConsolePeople } from '../src/suites/console/people.suite.ts';
-import { describeConsoleSessions } from '../src/suites/console/sessions.suite.ts';
+import { describeConsoleSessions, describeConsoleTooManyLogIns } from '../src/suites/console/sessions.suite.ts';
 
 describe('the console, in a browser', () => {
   useBuiltConsole();
@@ -23,4 +23,5 @@ describe('the console, in a browser', () => {
   describeConsoleLongList(stage, console);
   describeConsoleAlerting(stage, console);
   describeConsolePeople(console);
+  describeConsoleTooManyLogIns(console);
 });

@@ -1,8 +1,10 @@
 import { expect, it } from '@jest/globals';
+import { parseAgentsSearch } from '../web/src/pages/agents/agents-search.ts';
 import { parseAlertsSearch } from '../web/src/pages/alerts/alerts-search.ts';
 import { parseBlockedSearch } from '../web/src/pages/blocked/blocked-search.ts';
 import { parseBudgetsSearch } from '../web/src/pages/budgets/budgets-search.ts';
 import { firstEvent } from '../web/src/pages/keys/first-event.ts';
+import { parseLimitsSearch } from '../web/src/pages/limits/limits-search.ts';
 import { parseSpendSearch } from '../web/src/pages/spend/spend-search.ts';
 
 it('an address keeps what its page knows, and drops the rest', () => {
@@ -26,6 +28,9 @@ it('an address keeps what its page knows, and drops the rest', () => {
   const plan = { agents: 'a', budget: 'plan/research' };
   expect(parseBudgetsSearch({ ...plan, x: 1 })).toEqual(plan);
   expect(parseBudgetsSearch({ agents: 7, budget: 'team/research' })).toEqual({});
+  expect([parseAgentsSearch({ find: 'a', x: 1 }), parseAgentsSearch({ find: 7 })]).toEqual([{ find: 'a' }, {}]);
+  const released = { state: 'released' };
+  expect([parseLimitsSearch({ ...released, x: 1 }), parseLimitsSearch({ state: 'gone' })]).toEqual([released, {}]);
   expect([parseSpendSearch({ by: 'model' }), parseSpendSearch({ by: 'all' })]).toEqual([{ by: 'model' }, {}]);
 });
 

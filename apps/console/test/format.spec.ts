@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { labelled } from '../web/src/charts/ticks.ts';
 import { editableMoney, exactMoney, money, parseMoney, shortMoney } from '../web/src/format/money.ts';
 import { change, count, percent } from '../web/src/format/numbers.ts';
-import { duration, relative } from '../web/src/format/time.ts';
+import { dateTimeOf, duration, relative } from '../web/src/format/time.ts';
 import { startOfDay } from '../web/src/format/zoned.ts';
 
 const micros = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
@@ -120,6 +120,16 @@ describe('times', () => {
   ])('the day %s in %s begins at %s and has %d hours', (day, zone, start, hours) => {
     expect(startOfDay(day, zone)).toBe(start);
     expect(Date.parse(startOfDay(day, zone, true)) - Date.parse(start)).toBe(hours * 3_600_000);
+  });
+});
+
+describe('a time in a list', () => {
+  it.each([
+    ['2026-11-22T15:02:09Z', 'Europe/Zurich', '22 Nov, 16:02:09'],
+    ['2025-12-31T23:30:00Z', 'Europe/Zurich', '1 Jan, 00:30:00'],
+    ['2025-12-31T22:30:00Z', 'Europe/Zurich', '31 Dec 2025, 23:30:00'],
+  ])('%s in %s is %s: the year stands there where it is another one', (at, zone, text) => {
+    expect(dateTimeOf(at, zone, Date.parse('2026-11-25T00:00:00Z'))).toBe(text);
   });
 });
 

@@ -13,9 +13,11 @@ import { sessionHint } from './api/session.ts';
 import { accountQuery } from './app/account.tsx';
 import { HomeGate, NotFound, PageFailed, Waiting, WorkspaceGate } from './app/gates.tsx';
 import { parseSpan } from './app/span.ts';
+import { parseAgentsSearch } from './pages/agents/agents-search.ts';
 import { parseAlertsSearch } from './pages/alerts/alerts-search.ts';
 import { parseBlockedSearch } from './pages/blocked/blocked-search.ts';
 import { parseBudgetsSearch } from './pages/budgets/budgets-search.ts';
+import { parseLimitsSearch } from './pages/limits/limits-search.ts';
 import { parseSpendSearch } from './pages/spend/spend-search.ts';
 
 const root = createRootRouteWithContext<{ client: QueryClient }>()({
@@ -85,6 +87,7 @@ const pages = [
   createRoute({
     getParentRoute: inWorkspace,
     path: 'agents',
+    validateSearch: parseAgentsSearch,
     component: lazyRouteComponent(() => import('./pages/agents/agents-page.tsx'), 'AgentsPage'),
   }),
   createRoute({
@@ -109,6 +112,7 @@ const pages = [
   createRoute({
     getParentRoute: inWorkspace,
     path: 'limits',
+    validateSearch: parseLimitsSearch,
     component: lazyRouteComponent(() => import('./pages/limits/limits-page.tsx'), 'LimitsPage'),
   }),
   createRoute({

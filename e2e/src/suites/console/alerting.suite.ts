@@ -108,6 +108,14 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
       await rowOf(page, rule).getByText('Paused').waitFor();
       await undo(page, 'is paused');
       await rowOf(page, rule).getByText('Watching').waitFor();
+      await rowOf(page, rule).getByRole('button', { name: 'Pause' }).click();
+      await rowOf(page, rule).getByText('Paused').waitFor();
+      await page.getByRole('button', { name: rule, exact: true }).click();
+      await form.getByLabel('How much, in USD').fill('13');
+      await form.getByRole('button', { name: 'Save' }).click();
+      await rowOf(page, rule).getByText('$13.00 or more spent').waitFor();
+      // What is paused is not set going by an edit.
+      await rowOf(page, rule).getByText('Paused').waitFor();
       await rowOf(page, rule)
         .getByRole('button', { name: /^Delete/ })
         .click();

@@ -1,6 +1,6 @@
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '@tollkeeper/testing';
-import type { Page } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { LOOKS } from '../../browser.ts';
 import { rowOf } from '../../console/person.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
@@ -10,43 +10,51 @@ import { newWorkspace, postEvents, type TestWorkspace } from '../../workspace.ts
 
 interface Opened {
   below: string;
-  /** Presses what opens it. */
-  open: (page: Page) => Promise<void>;
+  /** What has the focus when it opens, and gets it back. Without it the address alone opens the dialog. */
+  opener?: (page: Page) => Locator;
+  /** Pressed there. */
+  key?: string;
+  /** Or chosen there. */
+  option?: string;
   name: RegExp | string;
 }
 
-const press = (name: RegExp | string) => (page: Page) => page.getByRole('button', { name }).first().click();
-const pressInRow = (row: string, name: RegExp | string) => (page: Page) =>
-  rowOf(page, row).getByRole('button', { name }).first().click();
+const button = (name: RegExp | string) => (page: Page) => page.getByRole('button', { name }).first();
+const buttonIn = (row: string, name: RegExp | string) => (page: Page) =>
+  rowOf(page, row).getByRole('button', { name }).first();
 
 /** Every dialog and drawer that opens with a press, and closes with another. */
 const DIALOGS: Opened[] = [
-  { below: '', open: (page) => page.keyboard.press('Control+k'), name: 'Go anywhere' },
-  { below: '/agents', open: press('New agent'), name: 'New agent' },
-  { below: '/agents/agent-1', open: press('Rename'), name: 'Rename agent-1' },
-  { below: '/blocked', open: pressInRow('agent-1', /:/), name: 'Blocked call' },
-  { below: '/blocked?run=run-1', open: async () => undefined, name: 'Run run-1' },
-  { below: '/budgets', open: press('New plan'), name: 'New plan' },
-  { below: '/budgets', open: pressInRow('Research', /^Edit Research/), name: 'Edit Research' },
-  { below: '/budgets', open: pressInRow('Research', /^Delete/), name: 'Delete the plan Research' },
-  { below: '/limits', open: pressInRow('agent-1', 'Release'), name: 'Release the hold of agent-1' },
-  { below: '/alerts', open: press('Often'), name: 'Often' },
-  { below: '/rules', open: press('New rule'), name: 'New rule' },
-  { below: '/rules', open: press('Often'), name: 'Edit Often' },
-  { below: '/rules', open: press(/^Delete/), name: 'Delete the rule Often' },
-  { below: '/channels', open: press('New channel'), name: 'New channel' },
-  { below: '/channels', open: press('Room'), name: 'Edit Room' },
-  { below: '/channels', open: press('Send a test'), name: 'Send a test: Room' },
-  { below: '/channels', open: press(/^Delete/), name: 'Delete the channel Room' },
-  { below: '/keys', open: press('New key'), name: 'New key' },
-  { below: '/keys', open: press(/^Revoke/), name: /^Revoke the key/ },
-  { below: '/members', open: press('Add a member'), name: 'Add a member' },
-  { below: '/members', open: press(/^Remove colleague/), name: /^Remove colleague/ },
+  {
+    below: '',
+    opener: (page) => page.getByRole('link', { name: 'All agents' }),
+    key: 'Control+k',
+    name: 'Go anywhere',
+  },
+  { below: '/agents', opener: button('New agent'), name: 'New agent' },
+  { below: '/agents/agent-1', opener: button('Rename'), name: 'Rename agent-1' },
+  { below: '/blocked', opener: buttonIn('agent-1', /:/), name: 'Blocked call' },
+  { below: '/blocked?run=run-1', name: 'Run run-1' },
+  { below: '/budgets', opener: button('New plan'), name: 'New plan' },
+  { below: '/budgets', opener: buttonIn('Research', /^Edit Research/), name: 'Edit Research' },
+  { below: '/budgets', opener: buttonIn('Research', /^Delete/), name: 'Delete the plan Research' },
+  { below: '/limits', opener: buttonIn('agent-1', 'Release'), name: 'Release the hold of agent-1' },
+  { below: '/alerts', opener: button('Often'), name: 'Often' },
+  { below: '/rules', opener: button('New rule'), name: 'New rule' },
+  { below: '/rules', opener: button('Often'), name: 'Edit Often' },
+  { below: '/rules', opener: button(/^Delete/), name: 'Delete the rule Often' },
+  { below: '/channels', opener: button('New channel'), name: 'New channel' },
+  { below: '/channels', opener: button('Room'), name: 'Edit Room' },
+  { below: '/channels', opener: button('Send a test'), name: 'Send a test: Room' },
+  { below: '/channels', opener: button(/^Delete/), name: 'Delete the channel Room' },
+  { below: '/keys', opener: button('New key'), name: 'New key' },
+  { below: '/keys', opener: button(/^Revoke/), name: /^Revoke the key/ },
+  { below: '/members', opener: button('Add a member'), name: 'Add a member' },
+  { below: '/members', opener: button(/^Remove colleague/), name: /^Remove colleague/ },
   {
     below: '/members',
-    open: async (page) => {
-      await rowOf(page, 'colleague').getByRole('combobox').selectOption('owner');
-    },
+    opener: (page) => rowOf(page, 'colleague').getByRole('combobox'),
+    option: 'owner',
     name: /^Make colleague.* owner$/,
   },
 ];
@@ -79,23 +87,35 @@ export function describeConsoleDialogs(stage: Stage, console: ReturnType<typeof 
     await owner.expect({ method: 'PUT', path, body: { daily_budget_usd_micros: 50_000_000 } });
     const headers = { authorization: `Bearer ${workspace.apiKey}` };
     const body = { request_id: 'held', agent_id: 'agent-1', run_id: 'run-1', amount_micros: 2_500_000 };
-    await owner.expect({ method: 'POST', path: '/api/v1/reservations', body, headers, status: 201 });
+    // On a busy machine the check of the key may not be answered in time.
+    await eventually(async () => {
+      const { status } = await owner.call({ method: 'POST', path: '/api/v1/reservations', body, headers });
+      expect([200, 201]).toContain(status);
+    });
   });
 
   describe.each(LOOKS)('every dialog and drawer, at $size size and $theme', (look) => {
     afterEach(() => console.closeAll());
 
-    it('is named after what it is about, and is fit for everybody', async () => {
+    it('is named after what it is about, is fit for everybody, fits the screen, and gives the focus back', async () => {
       const { page, expectFit } = await console.open(look, '');
-      for (const { below, open, name } of DIALOGS) {
+      for (const { below, opener, key = 'Enter', option, name } of DIALOGS) {
         await page.goto(`/w/${workspace.slug}${below}`);
         await page.locator('h1').waitFor();
         await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
-        await open(page);
+        const place = opener?.(page);
+        await place?.focus();
+        if (option !== undefined) await place?.selectOption(option);
+        else await place?.press(key);
         const dialog = page.getByRole('dialog', { name });
         await dialog.waitFor();
         await dialog.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
         await expectFit();
+        await page.keyboard.press('Escape');
+        await dialog.waitFor({ state: 'detached' });
+        if (place === undefined) continue;
+        const focused = await place.and(page.locator(':focus')).count();
+        expect([String(name), focused]).toEqual([String(name), 1]);
       }
     });
 

@@ -42,7 +42,6 @@ export function describeEveryPage(stage: Stage, console: ReturnType<typeof useWo
         await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
         expect([below, await layoutShift(page)]).toEqual([below, '0.000']);
         await expectFit();
-        expect([below, await narrowCells(page)]).toEqual([below, []]);
       }
     });
 
@@ -155,13 +154,6 @@ function sidesOf(page: Page): Promise<{ width: number; left: number; right: numb
     const [content, place] = [main, main.parentElement].map((each) => each.getBoundingClientRect());
     return { width: content.width, left: content.left - place.left, right: place.right - content.right };
   })()`);
-}
-
-/** Texts in cells of tables that are so narrow that they are read letter by letter. */
-function narrowCells(page: Page): Promise<string[]> {
-  return page.evaluate<string[]>(`[...document.querySelectorAll('td')]
-    .filter((cell) => cell.innerText.trim().length > 5 && cell.clientWidth > 0 && cell.clientWidth < 50)
-    .map((cell) => cell.clientWidth + ' px: ' + cell.innerText)`);
 }
 
 /** Sum of the layout shifts of a page so far. */

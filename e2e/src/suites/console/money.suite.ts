@@ -24,6 +24,28 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await page.getByText('1 by a budget, 1 by a guard').waitFor();
     });
 
+    it('leads from each number of the overview to its page, in the same span', async () => {
+      const { page } = await console.open(look, '?range=current_month');
+      for (const [name, below, heading] of [
+        [/^Spend: \$14\.35$/, 'spend', 'Spend'],
+        [/^Blocked calls: 2$/, 'blocked', 'Blocked'],
+        [/^1 by a budget$/, 'blocked', 'Blocked'],
+        [/^1 by a guard$/, 'blocked', 'Blocked'],
+        [/^Active agents: 2$/, 'agents', 'Agents'],
+        [/^Per settlement: \$7\.17$/, 'spend', 'Spend'],
+      ] as const) {
+        await page.getByRole('main').getByRole('link', { name }).click();
+        await page.getByRole('heading', { level: 1, name: heading }).waitFor();
+        const { pathname, searchParams } = new URL(page.url());
+        expect([pathname.split('/').at(-1), searchParams.get('range')]).toEqual([below, 'current_month']);
+        expect(searchParams.get('kind')).toBe(/guard/.test(name.source) ? 'guard' : null);
+        await page.goBack();
+      }
+      await page.getByRole('button', { name: 'Today' }).click();
+      await page.getByRole('main').getByRole('link', { name: 'Limits' }).click();
+      await page.getByRole('heading', { level: 1, name: 'Limits' }).waitFor();
+    });
+
     it('follows by itself while the page is open', async () => {
       const workspace = await newWorkspace(console.owner());
       const { page } = await console.open(look, '');
@@ -39,6 +61,7 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
 
     it('divides into agents, models and plans, each with its numbers as a table', async () => {
       const { page } = await console.open(look, '/spend');
+      await rowOf(page, 'planner').getByText('86 %').waitFor();
       await page.getByRole('button', { name: 'Model', exact: true }).click();
       await page.waitForURL(/by=model/);
       await rowOf(page, 'test-model').getByText('100 %').waitFor();
@@ -68,6 +91,10 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
     it('of one agent has its models, its last calls and what was blocked; its owner renames it, and takes that back', async () => {
       const { page, expectFit } = await console.open(look, '/agents');
       await page.getByRole('searchbox', { name: 'Find an agent' }).fill('plan');
+      await page.waitForURL(/find=plan/);
+      await page.reload();
+      await rowOf(page, 'planner').waitFor();
+      expect(await rowOf(page, 'writer').count()).toBe(0);
       await page.getByRole('table', { name: 'Agents' }).getByRole('link', { name: 'planner' }).click();
       await page.getByRole('table', { name: 'Models' }).getByText('test-model').waitFor();
       await page.getByRole('table', { name: 'Last settlements' }).getByText('run-1').waitFor();
@@ -123,7 +150,7 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await page.getByText('$50.00').first().waitFor();
     });
 
-    it('of an agent is set from nothing and removed; of a plan is made, deactivated and deleted with a warning', async () => {
+    it('of an agent is set from nothing and removed; of a plan is made, edited, deactivated and deleted with a warning', async () => {
       const { page, expectFit } = await console.open(look, '/budgets');
       await page.getByRole('button', { name: 'Set a budget: writer' }).click();
       await page.getByLabel('Daily budget of writer, in USD').fill('7.5');
@@ -143,10 +170,32 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await dialog.getByRole('button', { name: 'Save' }).click();
       const row = rowOf(page, `research_${look.size}`);
       await row.getByText('$3.00').first().waitFor();
+      await row.getByRole('button', { name: `Edit: Research ${look.size}` }).click();
+      await row.getByLabel(`Daily budget of Research ${look.size}, in USD`).waitFor();
+      await expectFit();
+      await page.keyboard.press('Escape');
+      await row.getByRole('button', { name: `Edit Research ${look.size}` }).click();
+      const form = page.getByRole('dialog', { name: `Edit Research ${look.size}` });
+      await form.getByLabel('Name').fill(`Studies ${look.size}`);
+      await form.getByLabel('What the plan is for').fill('Reading');
+      await form.getByLabel('Daily budget in USD').fill('four');
+      await form.getByRole('button', { name: 'Save' }).click();
+      await form.getByText('Write an amount in US dollars').waitFor();
+      await form.getByLabel('Daily budget in USD').fill('4');
+      await form.getByRole('button', { name: 'Save' }).click();
+      await page.getByText(`The plan Studies ${look.size} is saved.`).waitFor();
+      await row.getByText(`Studies ${look.size}`).waitFor();
+      await row.getByText('$4.00').first().waitFor();
+      type Plans = { items: { plan_key: string; description: string }[] };
+      const path = `/api/v1/workspaces/${console.workspace().id}/budgets/plans`;
+      const { items } = await console.owner().expect<Plans>({ path });
+      expect(items.find(({ plan_key }) => plan_key === `research_${look.size}`)).toMatchObject({
+        ...{ display_name: `Studies ${look.size}`, description: 'Reading', daily_budget_usd_micros: 4_000_000 },
+      });
       await row.getByRole('button', { name: 'Deactivate' }).click();
       await row.getByText('Not active').waitFor();
       await row.getByRole('button', { name: /^Delete/ }).click();
-      const warning = page.getByRole('dialog', { name: `Delete the plan Research ${look.size}` });
+      const warning = page.getByRole('dialog', { name: `Delete the plan Studies ${look.size}` });
       await expectFit();
       await warning.getByRole('button', { name: 'Delete' }).click();
       await row.waitFor({ state: 'detached' });
@@ -173,10 +222,10 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       expect(await active()).toEqual([]);
       await undo(page, 'Research is not active');
       await page.getByText('Research is active.').waitFor();
-      await rowOf(page, 'research').getByText('Active', { exact: true }).waitFor();
+      await rowOf(page, 'research').getByText('Not active').waitFor({ state: 'detached' });
       expect(await active()).toEqual(['research']);
       await undo(page, 'Support is not active');
-      await rowOf(page, 'support').getByText('Active', { exact: true }).waitFor();
+      await rowOf(page, 'support').getByText('Not active').waitFor({ state: 'detached' });
       expect(await active()).toEqual(['research', 'support']);
     });
 
@@ -198,6 +247,7 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await page.getByText('The hold is released.').waitFor();
       await page.getByRole('img', { name: /\$0\.00 held of \$50\.00/ }).waitFor();
       await page.getByRole('button', { name: 'Released', exact: true }).click();
+      await page.waitForURL(/state=released/);
       await page.getByRole('table', { name: 'Reservations' }).getByText('$2.50').first().waitFor();
     });
   });

@@ -138,6 +138,7 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
       const field = page.getByLabel('Daily budget of End to end, in USD');
       const shown = () => page.getByRole('main').innerText();
       await field.fill('88.5');
+      await page.getByRole('table', { name: 'Changes' }).waitFor();
       const before = await shown();
       await stage.deployment().end('SIGTERM');
       try {
@@ -158,6 +159,44 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
       // What was asked of a server that ended, was away or began; nothing that the page did wrong.
       const away = /ERR_CONNECTION_|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE|\b50[234]\b/;
       expect(takeProblems().filter((problem) => !away.test(problem))).toEqual([]);
+    });
+  });
+
+  describe('what the server refuses', () => {
+    afterEach(() => console.closeAll());
+
+    it('is told where it was to stand, with the id of the request, and is asked for again', async () => {
+      const { page, takeProblems, expectFit } = await console.open(LOOKS[0]!, '/blocked');
+      const details = '**/dashboard/budget-blocked/details?*';
+      await page.route(details, (route, request) =>
+        route.continue({ url: request.url().replace(/range=\w+/, 'range=never') }),
+      );
+      const answer = page.waitForResponse(details);
+      await page.getByRole('table', { name: 'By a budget' }).getByRole('button').first().click();
+      const requestId = (await answer).headers()['x-request-id'] ?? 'none';
+      const failed = page.getByRole('dialog', { name: 'Blocked call' }).getByRole('alert');
+      await failed.getByText('This could not be loaded').waitFor();
+      await failed.getByText(`Request ${requestId}`).waitFor();
+      await expectFit();
+      await page.unroute(details);
+      await failed.getByRole('button', { name: 'Try again' }).press('Enter');
+      await page.getByText('What would unblock it').waitFor();
+      expect(takeProblems().filter((problem) => !problem.includes('400'))).toEqual([]);
+    });
+
+    it('is told in the form that was sent, with the id of the request, and what was typed stays', async () => {
+      const { page, takeProblems, expectFit } = await console.open(LOOKS[0]!, '/agents');
+      await page.getByRole('button', { name: 'New agent' }).click();
+      const form = page.getByRole('dialog', { name: 'New agent' });
+      await form.getByLabel('Id').fill('planner');
+      await form.getByLabel('Name').fill('Planner');
+      const answer = page.waitForResponse((response) => response.request().method() === 'POST');
+      await form.getByRole('button', { name: 'New agent' }).click();
+      const requestId = (await answer).headers()['x-request-id'] ?? 'none';
+      await form.getByRole('alert').getByText(`Request ${requestId}`).waitFor();
+      await expectFit();
+      expect(await form.getByLabel('Id').inputValue()).toBe('planner');
+      expect(takeProblems().filter((problem) => !problem.includes('409'))).toEqual([]);
     });
   });
 
@@ -188,6 +227,42 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
       expect(asked).toBe(0);
       await page.evaluate(become('visible'));
       await rowOf(page, 'unseen').getByText('$1.00').waitFor();
+    });
+  });
+}
+
+/** The last suite of a standalone: after it nobody logs in from this address for 15 minutes. */
+export function describeConsoleTooManyLogIns(console: ReturnType<typeof useWorkspaceInBrowser>): void {
+  describe.each(LOOKS)('too many log-ins that failed, at $size size and $theme', (look) => {
+    it('are told with the time to wait, which counts down, and after which the next one is let through', async () => {
+      const { page, takeProblems, expectFit, close } = await console.browser.visit(look);
+      await page.clock.install();
+      await page.goto('/');
+      let status = 401;
+      for (let attempt = 0; attempt < 12 && status === 401; attempt += 1) {
+        const answer = page.waitForResponse('**/auth/login');
+        await fillLogIn(page, { email: 'nobody@e2e.example.com', password: 'not-the-password' });
+        status = (await answer).status();
+        await page
+          .getByRole('alert')
+          .getByText(/wrong|Too many/)
+          .waitFor();
+      }
+      expect(status).toBe(429);
+      const wait = page.getByText(/^Too many attempts\. You can try again in \d+ min\.$/);
+      const minutes = async () => Number(/in (\d+) min/.exec((await wait.textContent()) ?? '')?.[1]);
+      const before = await minutes();
+      expect(before).toBeLessThanOrEqual(15);
+      const button = page.getByRole('button', { name: 'Log in' });
+      expect(await button.isDisabled()).toBe(true);
+      await expectFit();
+      await page.clock.fastForward('02:00');
+      await eventually(async () => expect(await minutes()).toBeLessThanOrEqual(before - 2));
+      await page.clock.fastForward('15:00');
+      await wait.waitFor({ state: 'detached' });
+      expect(await button.isEnabled()).toBe(true);
+      expect(takeProblems().filter((problem) => !/\b4(01|29)\b/.test(problem))).toEqual([]);
+      await close();
     });
   });
 }

@@ -41,6 +41,8 @@ export interface StackedBarsProps {
 const LEFT = 52;
 const TOP = 12;
 const BOTTOM = 24;
+/** Width of a letter on the axes; rather too much. */
+const LETTER = 6;
 
 /** Bars of parts that add up, by mouse, touch and keyboard, and the same numbers as a table. */
 export function StackedBars({ label, series, points, short, exact, mark, height = 250 }: StackedBarsProps) {
@@ -172,23 +174,15 @@ function Plot({ label, series, points, short, exact, mark, height = 250 }: Stack
           );
         })}
         {width > 0 &&
-          labelled(points.length, Math.max(2, (width - LEFT) / 72)).map((index) => (
-            <text key={index} x={x(index)} y={height - 6}>
-              {points[index]?.label}
-            </text>
-          ))}
-        {mark !== undefined && (
-          <g className={css['mark']}>
-            <line x1={x(mark.index)} x2={x(mark.index)} y1={TOP} y2={height - BOTTOM} />
-            <text
-              x={x(mark.index) + (mark.index > points.length / 2 ? -6 : 6)}
-              y={TOP + 10}
-              textAnchor={mark.index > points.length / 2 ? 'end' : 'start'}
-            >
-              {mark.text}
-            </text>
-          </g>
-        )}
+          labelled(points.length, Math.max(2, (width - LEFT) / 72))
+            .map((index) => ({ at: x(index), label: points[index]?.label ?? '' }))
+            .filter(({ at, label }) => at + label.length * LETTER <= width)
+            .map(({ at, label }) => (
+              <text key={at} x={at} y={height - 6}>
+                {label}
+              </text>
+            ))}
+        {mark !== undefined && width > 0 && <Mark at={x(mark.index)} text={mark.text} {...{ width, height }} />}
         {points.map((point, index) => (
           <rect
             key={point.key}
@@ -225,6 +219,22 @@ function Plot({ label, series, points, short, exact, mark, height = 250 }: Stack
         )}
       </div>
     </div>
+  );
+}
+
+/** A line at a moment, and what it says: beside it where there is room, else above it. */
+function Mark({ at, text: said, width, height }: { at: number; text: string; width: number; height: number }) {
+  const size = said.length * LETTER;
+  const isBefore = at - 6 - size >= LEFT;
+  const isAbove = !isBefore && at + 6 + size > width;
+  const start = isAbove ? Math.max(LEFT, Math.min(at - size / 2, width - size)) : at + 6;
+  return (
+    <g className={css['mark']}>
+      <line x1={at} x2={at} y1={isAbove ? TOP + 14 : TOP} y2={height - BOTTOM} />
+      <text x={isBefore ? at - 6 : start} y={TOP + 10} textAnchor={isBefore ? 'end' : 'start'}>
+        {said}
+      </text>
+    </g>
   );
 }
 

@@ -41,6 +41,13 @@ export function dateTime(instant: string | number, zone: string): string {
   return format(instant, zone, { day: 'numeric', month: 'short', year: 'numeric', ...CLOCK, second: '2-digit' });
 }
 
+/** "22 Nov, 16:02:09" in the year of `now`, and with its year in another one. */
+export function dateTimeOf(instant: string | number, zone: string, now: number): string {
+  const year: Style = { year: 'numeric' };
+  if (format(instant, zone, year) !== format(now, zone, year)) return dateTime(instant, zone);
+  return `${shortDay(instant, zone)}, ${clockWithSeconds(instant, zone)}`;
+}
+
 /** "22 Nov 2026, 02:00:00 GMT+1": tells the two equal hours of a day of 25 hours apart. */
 export function dateTimeWithOffset(instant: string | number, zone: string): string {
   return `${dateTime(instant, zone)} ${format(instant, zone, { timeZoneName: 'shortOffset' }).split(' ').at(-1)}`;

@@ -23,7 +23,6 @@ export const agents = {
     chart: 'Spend',
     budget: 'Budget of the day',
     noBudget: 'It has no budget of its own.',
-    left: (left: string, held: string) => `${left} left, ${held} held`,
     models: 'Models',
     noModel: 'no model named',
     recent: 'Last settlements',

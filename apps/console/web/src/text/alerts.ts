@@ -11,7 +11,7 @@ export function alertLine(alert: Api.Alert): string {
   if (spend !== null) {
     return `${who}${money(spend.settled_micros)} spent in ${span} (from ${money(spend.threshold_micros)}).`;
   }
-  if (threshold === 0) return `${who}the first ${eventsOf(event_types, 1)} in ${span}.`;
+  if (threshold === 0) return `${who === '' ? 'The' : `${who}the`} first ${eventsOf(event_types, 1)} in ${span}.`;
   const from = threshold === 1 ? '' : ` (from ${count(threshold)})`;
   return `${who}${count(event_count)} ${eventsOf(event_types, event_count)} in ${span}${from}.`;
 }
@@ -20,7 +20,7 @@ const EVENTS: Record<string, readonly [string, string]> = {
   'spend.settled': ['settlement', 'settlements'],
   'budget.blocked': ['call blocked by a budget', 'calls blocked by a budget'],
   'guard.blocked': ['call blocked by a guard', 'calls blocked by a guard'],
-  'budget.threshold_reached': ['part of a budget reached', 'parts of budgets reached'],
+  'budget.threshold_reached': ['threshold of a daily budget reached', 'thresholds of daily budgets reached'],
 };
 
 /** "3 calls blocked by a budget or a guard" without the number. */

@@ -42,15 +42,15 @@ export const common = {
     '1m': '1 month',
     '3m': '3 months',
   },
-  /** In a sentence: "against yesterday". */
+  /** In a sentence: "more than on the day before". */
   before: {
-    '5min': 'the 5 minutes before',
-    '15min': 'the 15 minutes before',
-    today: 'as many hours before today',
-    yesterday: 'the day before',
-    current_month: 'as many days before this month',
-    '1m': 'as many days before',
-    '3m': 'the 3 months before',
+    '5min': 'in the 5 minutes before',
+    '15min': 'in the 15 minutes before',
+    today: 'in as many hours before',
+    yesterday: 'on the day before',
+    current_month: 'in as many days before',
+    '1m': 'in as many days before',
+    '3m': 'in the 3 months before',
   },
   updated: (ago: string) => `updated ${ago}`,
   palette: {

@@ -1,7 +1,7 @@
 export const limits = {
   title: 'Limits',
-  line: (from: string, to: string, zone: string) =>
-    `What is spent, held and left of each daily budget, from ${from} to ${to} (${zone})`,
+  line: (reset: string, time: string, zone: string) =>
+    `What is spent, held and left of each daily budget today. They reset at ${reset} (${zone}), in ${time}`,
   none: {
     title: 'No daily budget is set',
     text: 'Set a budget, and calls that would pass it are denied.',
@@ -9,14 +9,15 @@ export const limits = {
   },
   scope: { workspace: 'Workspace', agent: 'Agent', plan: 'Plan' },
   column: { of: 'Budget of', used: 'Used', spent: 'Spent', held: 'Held', left: 'Left', budget: 'Budget', open: 'Open' },
+  today: (spent: string, held: string, left: string) => `Today: ${spent} spent, ${held} held, ${left} left`,
   meter: (spent: string, held: string, budget: string) => `${spent} spent and ${held} held of ${budget}`,
   overspend: {
     title: 'Spend that no hold covered today',
-    text: 'Only this can pass a budget: what a call cost above its hold, and what no hold waited for.',
+    text: 'Only this can pass a budget: what a call cost above its hold, what came after its hold had ended, and what had no hold.',
     none: 'There was none: every call was reserved, and cost no more than its hold.',
-    above_hold: 'Cost more than reserved',
-    late: 'Settled after the hold had ended',
-    unreserved: 'Without a reservation',
+    above_hold: 'Above the hold',
+    late: 'After the hold',
+    unreserved: 'Without a hold',
   },
   reservations: {
     title: 'Reservations',

@@ -26,7 +26,7 @@ export function ruleLine({ rule_kind, rule_config, scope_type, scope_id }: RuleW
   const { window_seconds, threshold, threshold_micros, filters } = rule_config;
   const who = scope_type === 'agent' ? `of ${scope_id}` : 'of any agent';
   const within = `within ${inWords(window_seconds)}`;
-  const percents = filters.percents.length === 0 ? '' : ` (${filters.percents.join(', ')} %)`;
+  const percents = filters.percents.length === 0 ? '' : ` (at ${filters.percents.join(', ')} %)`;
   if (rule_kind === 'spend_gte')
     return `${money(threshold_micros)} or more spent ${scope_type === 'agent' ? `by ${scope_id}` : 'by all agents together'} ${within}`;
   if (rule_kind === 'first_occurrence') {
@@ -76,11 +76,11 @@ export const rules = {
     eventNames: {
       'budget.blocked': 'Calls blocked by a budget',
       'guard.blocked': 'Calls blocked by a guard',
-      'budget.threshold_reached': 'Part of a daily budget reached',
+      'budget.threshold_reached': 'Thresholds of daily budgets reached',
       'spend.settled': 'Settlements',
     },
     eventsHint: 'None chosen means all.',
-    percents: 'Parts of a budget that count',
+    percents: 'Thresholds that count',
     threshold: 'How many events',
     amount: 'How much, in USD',
     window: 'Within',

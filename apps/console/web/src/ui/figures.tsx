@@ -1,21 +1,32 @@
 import { useSpan } from '../app/span.ts';
 import { exactMoney, money } from '../format/money.ts';
 import { count, exactCount } from '../format/numbers.ts';
-import { dateTime, relative } from '../format/time.ts';
+import { dateTime, dateTimeOf, relative } from '../format/time.ts';
 import { useNow } from './now.ts';
+
+/** When the page was opened, in milliseconds: its year is the one that goes without saying. */
+const OPENED_AT = Date.now();
 
 /** USD from micros; every micro on hover. */
 export function Money({ micros }: { micros: number }) {
   const short = money(micros);
   const exact = exactMoney(micros);
-  return <span title={short === exact ? undefined : exact}>{short}</span>;
+  return (
+    <span title={short === exact ? undefined : exact} data-zero={micros === 0}>
+      {short}
+    </span>
+  );
 }
 
 /** A number, short when it is large; the full one on hover. */
 export function Count({ value }: { value: number }) {
   const short = count(value);
   const exact = exactCount(value);
-  return <span title={short === exact ? undefined : exact}>{short}</span>;
+  return (
+    <span title={short === exact ? undefined : exact} data-zero={value === 0}>
+      {short}
+    </span>
+  );
 }
 
 /** "12 min ago"; the exact time with its zone on hover. */
@@ -29,12 +40,12 @@ export function Ago({ at }: { at: string }) {
   );
 }
 
-/** "22 Nov 2026, 16:02:09" in the zone of the page. */
+/** "22 Nov, 16:02:09" in the zone of the page; the year where it is another one, and in any case on hover. */
 export function At({ at }: { at: string }) {
   const { zone } = useSpan();
   return (
     <time dateTime={at} title={`${dateTime(at, zone)} ${zone}`}>
-      {dateTime(at, zone)}
+      {dateTimeOf(at, zone, OPENED_AT)}
     </time>
   );
 }

@@ -136,13 +136,18 @@ export function Loaded<T>({ query, height, with: others = [], children }: Loaded
   );
 }
 
+/** How near a budget is to its end; both in micros. */
+export function budgetTone(spent: number, budget: number): Tone {
+  if (spent >= budget) return 'bad';
+  return spent >= 0.8 * budget ? 'warn' : 'calm';
+}
+
 /** How much of a budget is spent and held; both in micros. */
 export function Meter({ spent, held, budget, label }: { spent: number; held: number; budget: number; label: string }) {
   const share = (part: number) => (budget === 0 ? 100 : Math.min(100, (part / budget) * 100));
   const spentShare = share(spent);
-  const tone = spentShare >= 100 ? 'bad' : spentShare >= 80 ? 'warn' : 'calm';
   return (
-    <div className={css['meter']} role="img" aria-label={label} data-tone={tone}>
+    <div className={css['meter']} role="img" aria-label={label} data-tone={budgetTone(spent, budget)}>
       <i style={{ width: `${spentShare}%` }} />
       <i data-held="true" style={{ width: `${Math.min(100 - spentShare, share(held))}%` }} />
     </div>

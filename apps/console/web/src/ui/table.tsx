@@ -1,4 +1,14 @@
-import { lazy, type ReactNode, type RefObject, Suspense, useLayoutEffect, useRef, useState } from 'react';
+import {
+  createContext,
+  lazy,
+  type ReactNode,
+  type RefObject,
+  Suspense,
+  useContext,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
 import css from './ui.module.css';
 
 export interface Column<Row> {
@@ -26,6 +36,13 @@ const RowsInSight = lazy(async () => ({ default: (await import('./rows-in-sight.
   props: TableProps<Row>,
 ) => ReactNode;
 
+const ForNow = createContext(false);
+
+/** Whether a cell is drawn until the file of long lists is there, and then anew: it would lose the focus. */
+export function useIsForNow(): boolean {
+  return useContext(ForNow);
+}
+
 export function Table<Row>(props: TableProps<Row>) {
   const { label, columns, rows, grows = false } = props;
   const box = useRef<HTMLDivElement>(null);
@@ -43,7 +60,13 @@ export function Table<Row>(props: TableProps<Row>) {
           </tr>
         </thead>
         {grows || rows.length > DRAWN_WHOLE ? (
-          <Suspense fallback={<AllRows {...props} rows={rows.slice(0, DRAWN_WHOLE)} />}>
+          <Suspense
+            fallback={
+              <ForNow value={true}>
+                <AllRows {...props} rows={rows.slice(0, DRAWN_WHOLE)} />
+              </ForNow>
+            }
+          >
             <RowsInSight {...props} />
           </Suspense>
         ) : (

@@ -1,8 +1,9 @@
 import { useChange, useRead } from '../../api/api.ts';
 import { useMay, useWorkspace } from '../../app/account.tsx';
-import { money } from '../../format/money.ts';
 import { text } from '../../text/index.ts';
-import { Card, Loaded, Meter } from '../../ui/parts.tsx';
+import { Money } from '../../ui/figures.tsx';
+import { LimitMeter } from '../../ui/limit-meter.tsx';
+import { Card, Loaded } from '../../ui/parts.tsx';
 import ui from '../../ui/ui.module.css';
 import { BudgetCell } from '../budgets/budget-cell.tsx';
 
@@ -20,29 +21,12 @@ export function AgentBudget({ agentId, name }: { agentId: string; name: string }
   ]);
   return (
     <Card title={words.budget}>
-      <Loaded query={limits} height={mayEdit ? 'calc(40px + var(--control))' : 24}>
+      <Loaded query={limits} height={mayEdit ? 'calc(48px + var(--control))' : 72}>
         {({ items }) => {
           const limit = items.find(({ scope, scope_id }) => scope === 'agent' && scope_id === agentId);
           return (
             <div className={ui['stack']}>
-              {limit === undefined ? (
-                <p className={ui['line']}>{words.noBudget}</p>
-              ) : (
-                <div>
-                  <Meter
-                    spent={limit.spent_micros}
-                    held={limit.held_micros}
-                    budget={limit.daily_budget_usd_micros}
-                    label={text.limits.meter(
-                      money(limit.spent_micros),
-                      money(limit.held_micros),
-                      money(limit.daily_budget_usd_micros),
-                    )}
-                  />
-                  <p className={ui['hint']}>{words.left(money(limit.remaining_micros), money(limit.held_micros))}</p>
-                </div>
-              )}
-              {mayEdit && (
+              {mayEdit ? (
                 <BudgetCell
                   name={name}
                   micros={limit?.daily_budget_usd_micros ?? null}
@@ -54,7 +38,12 @@ export function AgentBudget({ agentId, name }: { agentId: string; name: string }
                     })
                   }
                 />
+              ) : (
+                <p className={ui['line']}>
+                  {limit === undefined ? words.noBudget : <Money micros={limit.daily_budget_usd_micros} />}
+                </p>
               )}
+              <LimitMeter limit={limit} />
             </div>
           );
         }}

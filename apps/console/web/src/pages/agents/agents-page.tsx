@@ -1,3 +1,4 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type Api, useRead } from '../../api/api.ts';
 import { useAllAgents } from '../../api/use-all-agents.ts';
@@ -23,7 +24,8 @@ type Row = Api.Agent & { spent: Spent | undefined };
 export function AgentsPage() {
   const { query } = useSpan();
   const mayCreate = useMay('owner');
-  const [wanted, setWanted] = useState('');
+  const { find: wanted = '' } = useSearch({ from: '/account/w/$slug/agents' });
+  const navigate = useNavigate();
   const [making, setMaking] = useState(false);
   const agents = useAllAgents();
   const top = useRead('GET /api/v1/dashboard/top-agents', { query: { ...query, limit: 100 } }, { live: true });
@@ -83,7 +85,15 @@ export function AgentsPage() {
             label={words.search}
             type="search"
             value={wanted}
-            onChange={(event) => setWanted(event.target.value)}
+            onChange={({ target }) =>
+              void navigate({
+                from: '/w/$slug/agents',
+                to: '.',
+                search: ({ find: _find, ...rest }) => (target.value === '' ? rest : { ...rest, find: target.value }),
+                replace: true,
+                resetScroll: false,
+              })
+            }
           />
           <Loaded query={agents} with={[top]} height={400}>
             {(items) => {

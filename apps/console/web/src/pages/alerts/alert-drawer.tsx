@@ -138,6 +138,9 @@ function Deliveries({ deliveries }: { deliveries: Api.AlertDelivery[] }) {
               </>
             )}
             {each.error !== null && <div className={ui['problem']}>{each.error}</div>}
+            {each.response_snippet !== null && each.response_snippet !== '' && (
+              <div className={ui['hint']}>{each.response_snippet}</div>
+            )}
           </li>
         ))}
       </ol>

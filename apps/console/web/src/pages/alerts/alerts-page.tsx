@@ -81,21 +81,25 @@ function History() {
               {offset > 0 && <Button onClick={() => set({ offset: undefined })}>{words.newest}</Button>}
             </Note>
           ) : (
-            <>
+            <div className={ui['stack']}>
               <Table label={words.title} columns={columns} rows={items} rowKey={({ id }) => id} />
               <div className={ui['row']}>
-                <Button
-                  disabled={offset === 0}
-                  onClick={() => set({ offset: Math.max(0, offset - PAGE) || undefined })}
-                >
-                  {words.newer}
-                </Button>
-                <span>{words.page(offset + 1, offset + items.length, exactCount(total))}</span>
-                <Button disabled={offset + items.length >= total} onClick={() => set({ offset: offset + PAGE })}>
-                  {words.older}
-                </Button>
+                {total > PAGE && (
+                  <Button
+                    disabled={offset === 0}
+                    onClick={() => set({ offset: Math.max(0, offset - PAGE) || undefined })}
+                  >
+                    {words.newer}
+                  </Button>
+                )}
+                <span className={ui['hint']}>{words.page(offset + 1, offset + items.length, exactCount(total))}</span>
+                {total > PAGE && (
+                  <Button disabled={offset + items.length >= total} onClick={() => set({ offset: offset + PAGE })}>
+                    {words.older}
+                  </Button>
+                )}
               </div>
-            </>
+            </div>
           )
         }
       </Loaded>

@@ -60,6 +60,13 @@ export function AgentBudgets({ agents }: { agents: readonly Api.AgentBudgetItem[
       cell: ({ agent_id }) => <Used limit={limitOf(agent_id)} />,
     },
     {
+      key: 'held',
+      head: words.column.held,
+      align: 'right',
+      wide: true,
+      cell: ({ agent_id }) => <Held limit={limitOf(agent_id)} />,
+    },
+    {
       key: 'left',
       head: words.column.left,
       align: 'right',
@@ -112,6 +119,10 @@ export function AgentBudgets({ agents }: { agents: readonly Api.AgentBudgetItem[
 
 export function Used({ limit }: { limit: Api.Limit | undefined }) {
   return limit === undefined ? text.common.none : <Money micros={limit.spent_micros} />;
+}
+
+export function Held({ limit }: { limit: Api.Limit | undefined }) {
+  return limit === undefined ? text.common.none : <Money micros={limit.held_micros} />;
 }
 
 export function Left({ limit }: { limit: Api.Limit | undefined }) {

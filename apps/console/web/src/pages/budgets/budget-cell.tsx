@@ -4,6 +4,7 @@ import { editableMoney, exactMoney, money, parseMoney } from '../../format/money
 import { text } from '../../text/index.ts';
 import { Button } from '../../ui/button.tsx';
 import { Money } from '../../ui/figures.tsx';
+import { useIsForNow } from '../../ui/table.tsx';
 import { toast, toastFailure } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
 
@@ -51,9 +52,10 @@ export function BudgetCell({
     edit.current?.focus({ preventScroll: true });
     onArrived?.();
   });
+  const isForNow = useIsForNow();
   useEffect(() => {
-    if (isLedTo) arrive();
-  }, [isLedTo]);
+    if (isLedTo && !isForNow) arrive();
+  }, [isLedTo, isForNow]);
 
   function setDraft(next: string | null): void {
     setOwnDraft(next);

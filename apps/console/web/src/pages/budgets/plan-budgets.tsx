@@ -8,7 +8,7 @@ import { Card, Loaded, Note, Tag } from '../../ui/parts.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { toast, toastFailure } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
-import { Left, Used } from './agent-budgets.tsx';
+import { Held, Left, Used } from './agent-budgets.tsx';
 import { BudgetCell } from './budget-cell.tsx';
 import { useLedTo } from './budgets-search.ts';
 import { PlanDialog } from './plan-dialog.tsx';
@@ -45,9 +45,17 @@ export function PlanBudgets() {
     {
       key: 'plan',
       head: words.column.plan,
-      cell: ({ display_name, plan_key }) => (
+      cell: (plan) => (
         <>
-          <span className={ui['name']}>{display_name}</span> <span className={ui['id']}>{plan_key}</span>
+          <button
+            type="button"
+            className={ui['linkButton']}
+            aria-label={words.plan.edit(plan.display_name)}
+            onClick={() => setOpen(plan)}
+          >
+            {plan.display_name}
+          </button>{' '}
+          <span className={ui['id']}>{plan.plan_key}</span> {!plan.is_active && <Tag>{words.plan.inactive}</Tag>}
         </>
       ),
     },
@@ -81,6 +89,13 @@ export function PlanBudgets() {
       cell: ({ plan_key }) => <Used limit={limitOf(plan_key)} />,
     },
     {
+      key: 'held',
+      head: words.column.held,
+      align: 'right',
+      wide: true,
+      cell: ({ plan_key }) => <Held limit={limitOf(plan_key)} />,
+    },
+    {
       key: 'left',
       head: words.column.left,
       align: 'right',
@@ -88,21 +103,11 @@ export function PlanBudgets() {
       cell: ({ plan_key }) => <Left limit={limitOf(plan_key)} />,
     },
     {
-      key: 'active',
-      head: words.column.active,
-      cell: ({ is_active }) => (
-        <Tag tone={is_active ? 'ok' : 'calm'}>{is_active ? words.plan.active : words.plan.inactive}</Tag>
-      ),
-    },
-    {
       key: 'action',
       head: <span className="heard">{words.column.action}</span>,
       align: 'right',
       cell: (plan) => (
         <>
-          <Button look="quiet" aria-label={words.plan.edit(plan.display_name)} onClick={() => setOpen(plan)}>
-            {text.common.action.edit}
-          </Button>
           <Button look="quiet" onClick={() => setActive(plan, !plan.is_active)}>
             {plan.is_active ? words.plan.deactivate : words.plan.activate}
           </Button>

@@ -1,8 +1,8 @@
 import { useChange, useRead } from '../../api/api.ts';
 import { useWorkspace } from '../../app/account.tsx';
-import { money } from '../../format/money.ts';
 import { text } from '../../text/index.ts';
-import { Card, Loaded, Meter } from '../../ui/parts.tsx';
+import { LimitMeter } from '../../ui/limit-meter.tsx';
+import { Card, Loaded } from '../../ui/parts.tsx';
 import ui from '../../ui/ui.module.css';
 import { BudgetCell } from './budget-cell.tsx';
 import { useLedTo } from './budgets-search.ts';
@@ -23,7 +23,7 @@ export function WorkspaceBudget() {
   const ledTo = useLedTo();
   return (
     <Card title={words.workspace}>
-      <Loaded query={budget} height="calc(60px + var(--control))">
+      <Loaded query={budget} height="calc(84px + var(--control))">
         {({ daily_budget_usd_micros }) => (
           <div className={ui['stack']}>
             <p>{words.workspaceText}</p>
@@ -34,20 +34,7 @@ export function WorkspaceBudget() {
               usedMicros={limit && limit.spent_micros + limit.held_micros}
               save={(micros) => change.mutateAsync({ path, body: { daily_budget_usd_micros: micros } })}
             />
-            <div className={ui['meterBox']}>
-              {limit !== undefined && (
-                <Meter
-                  spent={limit.spent_micros}
-                  held={limit.held_micros}
-                  budget={limit.daily_budget_usd_micros}
-                  label={text.limits.meter(
-                    money(limit.spent_micros),
-                    money(limit.held_micros),
-                    money(limit.daily_budget_usd_micros),
-                  )}
-                />
-              )}
-            </div>
+            <LimitMeter limit={limit} />
           </div>
         )}
       </Loaded>

@@ -43,15 +43,13 @@ function ChannelTable({ onEdit }: { onEdit: (channel: Api.AlertChannel) => void 
   function setEnabled(channel: Api.AlertChannel, enabled: boolean): Promise<void> {
     const name = nameOf(channel);
     // As a promise: each of two quick changes has its own answer.
-    return edit
-      .mutateAsync({ path: { channel_id: channel.id }, body: { enabled } })
-      .then(
-        () =>
-          toast(enabled ? words.turnedOn(name) : words.turnedOff(name), {
-            undo: () => void setEnabled(channel, !enabled),
-          }),
-        toastFailure,
-      );
+    return edit.mutateAsync({ path: { channel_id: channel.id }, body: { enabled } }).then(
+      () =>
+        toast(enabled ? words.turnedOn(name) : words.turnedOff(name), {
+          undo: () => void setEnabled(channel, !enabled),
+        }),
+      toastFailure,
+    );
   }
 
   const columns: Column<Api.AlertChannel>[] = [
@@ -64,7 +62,12 @@ function ChannelTable({ onEdit }: { onEdit: (channel: Api.AlertChannel) => void 
         </button>
       ),
     },
-    { key: 'type', head: words.column.type, wide: true, cell: ({ channel_type }) => words.types[channel_type] },
+    {
+      key: 'type',
+      head: words.column.type,
+      wide: true,
+      cell: ({ channel_type }) => <span className={ui['word']}>{words.types[channel_type]}</span>,
+    },
     {
       key: 'where',
       head: words.column.where,

@@ -2,10 +2,11 @@ import { Link } from '@tanstack/react-router';
 import { type Api, useRead } from '../../api/api.ts';
 import { useMay, useWorkspace } from '../../app/account.tsx';
 import { money } from '../../format/money.ts';
-import { clock } from '../../format/time.ts';
+import { clock, duration } from '../../format/time.ts';
 import { text } from '../../text/index.ts';
 import { AgentLink } from '../../ui/agent-link.tsx';
 import { Count, Money } from '../../ui/figures.tsx';
+import { useNow } from '../../ui/now.ts';
 import { Card, Loaded, Meter, Note, PageHead, Unknown } from '../../ui/parts.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
@@ -18,13 +19,12 @@ export function LimitsPage() {
   const { timezone } = useWorkspace();
   const limits = useRead('GET /api/v1/limits', { query: {} }, { live: true });
   const mayReadHolds = useMay('admin');
-  const day = limits.data?.day;
-  const now = new Date().toISOString();
-  const zone = day?.timezone ?? timezone;
-  const line = words.line(clock(day?.start ?? now, zone), clock(day?.end ?? now, zone), zone);
+  const now = useNow();
+  const { end, timezone: zone } = limits.data?.day ?? { end: new Date(now).toISOString(), timezone };
+  const line = words.line(clock(end, zone), duration(Date.parse(end) - now), zone);
   return (
     <div className={ui['stack']}>
-      <PageHead title={words.title} line={day === undefined ? <Unknown like={line} /> : line} />
+      <PageHead title={words.title} line={limits.data === undefined ? <Unknown like={line} /> : line} />
       <Loaded query={limits} height={640}>
         {({ items }) => (
           <>
@@ -119,10 +119,10 @@ function Overspend({ items }: { items: Api.Limit[] }) {
     })),
   ];
   return (
-    <>
+    <div className={ui['stack']}>
       <p className={ui['hint']}>{words.overspend.text}</p>
       <Table label={words.overspend.title} columns={columns} rows={passed} rowKey={keyOf} />
-    </>
+    </div>
   );
 }
 

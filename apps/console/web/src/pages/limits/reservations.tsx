@@ -1,3 +1,4 @@
+import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type Api, useChange, usePages } from '../../api/api.ts';
 import { useMay } from '../../app/account.tsx';
@@ -12,13 +13,14 @@ import { Note, Segments } from '../../ui/parts.tsx';
 import type { Column } from '../../ui/table.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
+import { RESERVATION_STATES } from './limits-search.ts';
 
 const words = text.limits.reservations;
-const STATES = ['held', 'settled', 'released', 'expired'] as const;
 
 /** What gateways hold, and what became of it. An owner may give a hold back. */
 export function Reservations() {
-  const [state, setState] = useState<(typeof STATES)[number]>('held');
+  const { state = 'held' } = useSearch({ from: '/account/w/$slug/limits' });
+  const navigate = useNavigate();
   const [releasing, setReleasing] = useState<Api.Reservation | null>(null);
   const mayRelease = useMay('owner');
   const list = usePages('GET /api/v1/limits/reservations', { query: { state, limit: 100 } });
@@ -70,8 +72,16 @@ export function Reservations() {
       <Segments
         label={words.state}
         value={state}
-        options={STATES.map((each) => [each, words.states[each]] as const)}
-        onChange={setState}
+        options={RESERVATION_STATES.map((each) => [each, words.states[each]] as const)}
+        onChange={(next) =>
+          void navigate({
+            from: '/w/$slug/limits',
+            to: '.',
+            search: ({ state: _state, ...rest }) => (next === 'held' ? rest : { ...rest, state: next }),
+            replace: true,
+            resetScroll: false,
+          })
+        }
       />
       <PagedTable
         list={list}

@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { type Answer, type Api, useRead } from '../../api/api.ts';
 import { useWorkspace } from '../../app/account.tsx';
 import { useSpan } from '../../app/span.ts';
@@ -16,17 +17,18 @@ const words = text.overview;
 
 export function Kpis({ overview }: { overview: Answer<Api.Overview> }) {
   const { range } = useSpan();
+  const { slug } = useWorkspace();
   const before = text.common.before[range];
   return (
     <div className={css['kpis']}>
-      <Card title={<NumberLink to="/w/$slug/spend">{words.spend}</NumberLink>}>
+      <Card title={words.spend}>
         <div className={css['spend']}>
           <Loaded query={overview} height={52}>
             {(data) => <SpendFigure data={data} before={before} />}
           </Loaded>
         </div>
       </Card>
-      <Card title={<NumberLink to="/w/$slug/blocked">{words.blocked}</NumberLink>}>
+      <Card title={words.blocked}>
         <div className={css['blocked']}>
           <Loaded query={overview} height={52}>
             {({ blocked, previous }) => {
@@ -34,36 +36,50 @@ export function Kpis({ overview }: { overview: Answer<Api.Overview> }) {
               return (
                 <>
                   <p className={css['figure']}>
-                    <Count value={now} />
+                    <NumberLink to="/w/$slug/blocked" of={words.blocked}>
+                      <Count value={now} />
+                    </NumberLink>
                   </p>
                   <p className={css['sub']}>
                     <Against now={now} before={previous.budget + previous.guard} span={before} write={count} />
                   </p>
-                  <p className={css['sub']}>{words.kinds(count(blocked.budget), count(blocked.guard))}</p>
+                  <p className={css['sub']}>
+                    <Link to="/w/$slug/blocked" params={{ slug }}>
+                      {words.byBudget(count(blocked.budget))}
+                    </Link>
+                    {', '}
+                    <Link to="/w/$slug/blocked" params={{ slug }} search={(before) => ({ ...before, kind: 'guard' })}>
+                      {words.byGuard(count(blocked.guard))}
+                    </Link>
+                  </p>
                 </>
               );
             }}
           </Loaded>
         </div>
       </Card>
-      <Card title={<NumberLink to="/w/$slug/agents">{words.agents}</NumberLink>}>
+      <Card title={words.agents}>
         <Loaded query={overview} height={52}>
           {({ active_agents, runs, spend }) => (
             <>
               <p className={css['figure']}>
-                <Count value={active_agents} />
+                <NumberLink to="/w/$slug/agents" of={words.agents}>
+                  <Count value={active_agents} />
+                </NumberLink>
               </p>
               <p className={css['sub']}>{words.runs(count(runs), count(spend.unique_settlements))}</p>
             </>
           )}
         </Loaded>
       </Card>
-      <Card title={<NumberLink to="/w/$slug/spend">{words.each}</NumberLink>}>
+      <Card title={words.each}>
         <Loaded query={overview} height={52}>
           {({ spend }) => (
             <>
               <p className={css['figure']}>
-                <Money micros={Math.round(spend.avg_micros_per_settlement)} />
+                <NumberLink to="/w/$slug/spend" of={words.each}>
+                  <Money micros={Math.round(spend.avg_micros_per_settlement)} />
+                </NumberLink>
               </p>
               <p className={css['sub']}>{words.tokens(count(spend.input_tokens), count(spend.output_tokens))}</p>
             </>
@@ -75,19 +91,21 @@ export function Kpis({ overview }: { overview: Answer<Api.Overview> }) {
 }
 
 /** Each number leads to its page. */
-function NumberLink({
-  to,
-  children,
-}: {
-  to: '/w/$slug/spend' | '/w/$slug/blocked' | '/w/$slug/agents';
-  children: string;
-}) {
+function NumberLink({ to, of, children }: NumberLinkProps) {
   const { slug } = useWorkspace();
   return (
     <Link to={to} params={{ slug }} className={ui['name']}>
+      <span className="heard">{of}: </span>
       {children}
     </Link>
   );
+}
+
+interface NumberLinkProps {
+  to: '/w/$slug/spend' | '/w/$slug/blocked' | '/w/$slug/agents';
+  /** What the number is of, for those who listen to the link. */
+  of: string;
+  children: ReactNode;
 }
 
 function SpendFigure({ data, before }: { data: Api.Overview; before: string }) {
@@ -96,16 +114,17 @@ function SpendFigure({ data, before }: { data: Api.Overview; before: string }) {
   return (
     <>
       <p className={css['figure']}>
-        <Money micros={data.spend.total_micros} />{' '}
+        <NumberLink to="/w/$slug/spend" of={words.spend}>
+          <Money micros={data.spend.total_micros} />
+        </NumberLink>{' '}
         <small>{budget === null ? words.noBudget : words.of(money(budget))}</small>
       </p>
-      {range === 'today' && budget !== null ? (
+      {range === 'today' && budget !== null && (
         <TodaysBudget spent={data.spend.total_micros} budget={budget} stale={data.budget_stale === true} />
-      ) : (
-        <p className={css['sub']}>
-          <Against now={data.spend.total_micros} before={data.previous.total_micros} span={before} write={money} />
-        </p>
       )}
+      <p className={css['sub']}>
+        <Against now={data.spend.total_micros} before={data.previous.total_micros} span={before} write={money} />
+      </p>
     </>
   );
 }

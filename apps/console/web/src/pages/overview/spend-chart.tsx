@@ -9,12 +9,15 @@ import { Card, Loaded } from '../../ui/parts.tsx';
 
 const words = text.overview;
 
+/** Agents that the chart tells apart. */
+export const IN_CHART = 4;
+
 /** Who spent when, and where the first budget was reached. */
 export function SpendChart() {
   const { query } = useSpan();
   const breakdown = useRead(
     'GET /api/v1/dashboard/spend/breakdown',
-    { query: { ...query, by: 'agent', limit: 4 } },
+    { query: { ...query, by: 'agent', limit: IN_CHART } },
     { live: true },
   );
   const series = useRead('GET /api/v1/dashboard/spend/series', { query }, { live: true });

@@ -2,17 +2,27 @@ import { Link } from '@tanstack/react-router';
 import { type Api, useRead } from '../../api/api.ts';
 import { useWorkspace } from '../../app/account.tsx';
 import { useSpan } from '../../app/span.ts';
+import { colourOf, REST_COLOUR } from '../../charts/colours.ts';
 import { Sparkline } from '../../charts/sparkline.tsx';
 import { percent } from '../../format/numbers.ts';
 import { text } from '../../text/index.ts';
+import { AgentLink } from '../../ui/agent-link.tsx';
 import { Ago, Count, Money } from '../../ui/figures.tsx';
-import { Card, Loaded, Note } from '../../ui/parts.tsx';
+import { budgetTone, Card, Loaded, Note, Tag } from '../../ui/parts.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import ui from '../../ui/ui.module.css';
+import { useLimitOf } from '../budgets/use-limits.ts';
+import { IN_CHART } from './spend-chart.tsx';
 
 const words = text.overview;
 
 type Row = Api.TopAgents['items'][number];
+
+/** How much of its budget an agent has used today. */
+function UsedToday({ limit }: { limit: Api.Limit | undefined }) {
+  if (limit === undefined) return text.common.none;
+  const { spent_micros: spent, daily_budget_usd_micros: budget } = limit;
+  return <Tag tone={budgetTone(spent, budget)}>{percent(budget === 0 ? 1 : spent / budget)}</Tag>;
+}
 
 export function TopAgents() {
   const { query } = useSpan();
@@ -23,22 +33,15 @@ export function TopAgents() {
     { query: { ...query, by: 'agent', limit: 5 } },
     { live: true },
   );
-  const courseOf = (agentId: string) => {
-    const at = breakdown.data?.groups.findIndex(({ key }) => key === agentId) ?? -1;
-    return at < 0 ? [] : (breakdown.data?.points.map(({ micros }) => micros[at] ?? 0) ?? []);
-  };
+  const limitOf = useLimitOf('agent');
+  const placeOf = (agentId: string) => breakdown.data?.groups.findIndex(({ key }) => key === agentId) ?? -1;
+  const courseOf = (place: number) =>
+    place < 0 ? [] : (breakdown.data?.points.map(({ micros }) => micros[place] ?? 0) ?? []);
   const columns: Column<Row>[] = [
     {
       key: 'agent',
       head: words.column.agent,
-      cell: ({ agent_id, display_name }) => (
-        <>
-          <Link to="/w/$slug/agents/$agentId" params={{ slug, agentId: agent_id }} className={ui['name']}>
-            {display_name}
-          </Link>{' '}
-          {display_name !== agent_id && <span className={ui['id']}>{agent_id}</span>}
-        </>
-      ),
+      cell: ({ agent_id, display_name }) => <AgentLink id={agent_id} name={display_name} />,
     },
     { key: 'spend', head: words.column.spend, align: 'right', cell: (row) => <Money micros={row.total_micros} /> },
     { key: 'share', head: words.column.share, align: 'right', wide: true, cell: (row) => percent(row.share_pct / 100) },
@@ -46,7 +49,19 @@ export function TopAgents() {
       key: 'course',
       head: words.column.course,
       wide: true,
-      cell: (row) => <Sparkline values={courseOf(row.agent_id)} label={words.courseOf(row.display_name)} />,
+      cell: ({ agent_id, display_name }) => {
+        const place = placeOf(agent_id);
+        // The colour that the agent has in the chart.
+        const colour = place < IN_CHART ? colourOf(Math.max(0, place)) : REST_COLOUR;
+        return <Sparkline values={courseOf(place)} label={words.courseOf(display_name)} colour={colour} />;
+      },
+    },
+    {
+      key: 'used',
+      head: words.column.used,
+      align: 'right',
+      wide: true,
+      cell: ({ agent_id }) => <UsedToday limit={limitOf(agent_id)} />,
     },
     {
       key: 'blocked',

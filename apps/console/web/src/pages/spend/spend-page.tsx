@@ -32,6 +32,7 @@ export function SpendPage() {
       <Totals spend={spend} />
       <Division />
       {by === undefined ? <Whole /> : <Divided by={by} />}
+      <Groups by={by ?? 'agent'} />
     </div>
   );
 }
@@ -120,21 +121,18 @@ function Divided({ by }: { by: Api.SpendBreakdown['by'] }) {
     { live: true },
   );
   return (
-    <>
-      <Card title={words.chart}>
-        <Loaded query={breakdown} height={<ChartSpace height={300} named />}>
-          {(data) => (
-            <SpendBars
-              label={`${words.chart}: ${words.by[by]}`}
-              height={300}
-              interval={data.interval}
-              series={seriesOf(data)}
-              points={data.points}
-            />
-          )}
-        </Loaded>
-      </Card>
-      <Groups by={by} />
-    </>
+    <Card title={words.chart}>
+      <Loaded query={breakdown} height={<ChartSpace height={300} named />}>
+        {(data) => (
+          <SpendBars
+            label={`${words.chart}: ${words.by[by]}`}
+            height={300}
+            interval={data.interval}
+            series={seriesOf(data)}
+            points={data.points}
+          />
+        )}
+      </Loaded>
+    </Card>
   );
 }
