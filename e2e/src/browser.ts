@@ -96,7 +96,7 @@ export function useBrowser(baseUrl: () => string): { visit(look: Look): Promise<
   };
 }
 
-/** A word of a language; ids and addresses are longer. */
+/** Letters of a word of a language; names and addresses that are longer may be broken. */
 const LONGEST_WORD = 14;
 
 /**
@@ -124,7 +124,8 @@ const MISFITS = `(() => {
     const { currentNode: node } = texts;
     if (node.parentElement.closest('svg, option, code')) continue;
     for (const { 0: word, index } of node.data.matchAll(/[^\\s\\u002d\\u2013/]+/g)) {
-      if (word.length > ${LONGEST_WORD} || word.includes('_')) continue;
+      // A word or an amount; what has other digits or signs is an id.
+      if (!/^(?:[\\p{L}.,:;'’…]{1,${LONGEST_WORD}}|\\$[\\d.,]+)$/u.test(word)) continue;
       range.setStart(node, index);
       range.setEnd(node, index + word.length);
       const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));

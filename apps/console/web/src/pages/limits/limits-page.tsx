@@ -130,7 +130,7 @@ function LimitName({ limit: { scope, scope_id } }: { limit: Api.Limit }) {
   if (scope === 'agent') return <AgentLink id={scope_id} />;
   return (
     <>
-      <span className={ui['name']}>{words.scope[scope]}</span>{' '}
+      <span className={`${ui['name']} ${ui['word']}`}>{words.scope[scope]}</span>{' '}
       {scope === 'plan' && <span className={ui['id']}>{scope_id}</span>}
     </>
   );
