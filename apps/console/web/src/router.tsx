@@ -11,7 +11,7 @@ import {
 import { TollkeeperError } from './api/api.ts';
 import { sessionHint } from './api/session.ts';
 import { accountQuery } from './app/account.tsx';
-import { HomeGate, NotFound, PageFailed, Waiting, WorkspaceGate } from './app/gates.tsx';
+import { AccountGate, HomeGate, NotFound, PageFailed, Waiting, WorkspaceGate } from './app/gates.tsx';
 import { parseSpan } from './app/span.ts';
 import { parseAgentsSearch } from './pages/agents/agents-search.ts';
 import { parseAlertsSearch } from './pages/alerts/alerts-search.ts';
@@ -41,6 +41,12 @@ const invitation = createRoute({
   component: lazyRouteComponent(() => import('./pages/invitation/invitation-page.tsx'), 'InvitationPage'),
 });
 
+const reset = createRoute({
+  getParentRoute: () => root,
+  path: '/reset',
+  component: lazyRouteComponent(() => import('./pages/reset/reset-page.tsx'), 'ResetPage'),
+});
+
 /** Pages for people who are logged in. */
 const account = createRoute({
   getParentRoute: () => root,
@@ -56,7 +62,7 @@ const account = createRoute({
     }
   },
   pendingComponent: Waiting,
-  component: Outlet,
+  component: AccountGate,
 });
 
 const home = createRoute({ getParentRoute: () => account, path: '/', component: HomeGate });
@@ -157,6 +163,7 @@ const pages = [
 const routeTree = root.addChildren([
   login,
   invitation,
+  reset,
   account.addChildren([home, newWorkspace, workspace.addChildren(pages)]),
 ]);
 
