@@ -1,5 +1,13 @@
-import { identityService, notifierService } from '@tollkeeper/contracts';
-import { type ConsumerGroup, createConsumerGroup, type EventLog, instrumentEventLog } from '@tollkeeper/event-log';
+import { createAuditTrail } from '@tollkeeper/audit-trail';
+import { identityService, NOTIFICATIONS_TOPIC_OPTIONS, notifierService } from '@tollkeeper/contracts';
+import {
+  type ConsumerGroup,
+  createConsumerGroup,
+  createOutbox,
+  type EventLog,
+  instrumentEventLog,
+  observeOutboxes,
+} from '@tollkeeper/event-log';
 import { createGrpcClient, createGrpcServer } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
 import { type Clock, systemClock } from '@tollkeeper/kernel';
@@ -19,7 +27,6 @@ import { createTestSender } from './clients/notifier.client.ts';
 import type { AlertsConfig } from './config.ts';
 import { createDeliveriesConsumer } from './consumers/deliveries.consumer.ts';
 import { CONSUMER_GROUP, createGatewayEventsConsumer } from './consumers/gateway-events.consumer.ts';
-import { createDispatcher } from './dispatcher.ts';
 import { createAlertUseCases } from './domain/alert.use-cases.ts';
 import { createChannelUseCases } from './domain/channel.use-cases.ts';
 import { createRuleBook } from './domain/rule-book.ts';
@@ -55,18 +62,24 @@ export function createAlerts(given: AlertsDeps): AlertsService {
   const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger });
   const { connection } = mongo;
   const group = createConsumerGroup({ ...deps, name: CONSUMER_GROUP, connection });
+  const trail = createAuditTrail({ ...deps, connection, clock });
+  const dispatcher = createOutbox({
+    ...deps,
+    connection,
+    topic: NOTIFICATIONS_TOPIC_OPTIONS,
+    collection: 'outbox',
+    clock,
+    intervalMs: config.DISPATCH_INTERVAL_MS,
+  });
+  observeOutboxes({ ...deps, clock }, [dispatcher, trail.outbox]);
   const stores = createAlertStores({
     connection,
+    trail,
+    outbox: dispatcher,
     offsets: group.offsets,
     cipher: createSecretCipher(config.CHANNEL_ENCRYPTION_KEYS),
     retentionSeconds: config.HISTORY_RETENTION_SECONDS,
     clock,
-  });
-  const dispatcher = createDispatcher({
-    ...deps,
-    clock,
-    notifications: stores.notifications,
-    intervalMs: config.DISPATCH_INTERVAL_MS,
   });
   const evaluation = createEvaluation({ ...deps, clock, stores, group, onQueued: dispatcher.wake });
   const deliveries = createDeliveriesConsumer({ ...stores, group, logger });
@@ -118,7 +131,7 @@ export function createAlerts(given: AlertsDeps): AlertsService {
   const peers = [identity, notifier];
   // Rules, channels and history are there without the log.
   const consumers = [evaluation.consumer, deliveries].map((consumer) => inBackground(consumer, logger));
-  const work = [dispatcher, ...consumers, evaluation.loop];
+  const work = [dispatcher, trail.outbox, ...consumers, evaluation.loop];
   const parts = [mongo, prepared, ...peers, ...work];
   return Object.assign(assembleService({ name: 'alerts', logger, parts, grpc, http }), {
     lag: evaluation.consumer.lag,

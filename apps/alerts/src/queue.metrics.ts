@@ -5,17 +5,11 @@ import type { NotificationStore } from './store/notification.store.ts';
 /** What operators see of the notifications of all workspaces. */
 export function registerQueueMetrics(deps: {
   metrics: Metrics;
-  notifications: Pick<NotificationStore, 'outboxDepth' | 'oldestUndelivered'>;
+  notifications: Pick<NotificationStore, 'oldestUndelivered'>;
   clock: Clock;
   logger: Logger;
 }): void {
   const { metrics, notifications, clock, logger } = deps;
-  lookedUpGauge(metrics, {
-    name: 'alerts_outbox_depth',
-    help: 'Notifications that are not in the log yet',
-    lookUp: () => notifications.outboxDepth(),
-    logger,
-  });
   lookedUpGauge(metrics, {
     name: 'alerts_oldest_undelivered_age_seconds',
     help: 'Age of the oldest notification that is neither delivered nor given up; 0 without one',

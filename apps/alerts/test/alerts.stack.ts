@@ -21,7 +21,9 @@ import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
 import { newId, provenTenantId, type Role, type TenantId } from '@tollkeeper/kernel';
 import { createMetrics, loadConfig, type Metrics } from '@tollkeeper/runtime';
 import {
+  type AuditReader,
   CALLER_TOKEN_SECRET,
+  createAuditReader,
   eventually,
   expectMatchesOpenApi,
   type OpenApiDocument,
@@ -68,6 +70,7 @@ export function useAlerts(
   let eventLog: EventLog;
   let service: AlertsService;
   let reader: LogConsumer;
+  let audit: AuditReader;
   let client: GrpcClient<AlertsServiceDefinition>;
   let document: OpenApiDocument;
 
@@ -109,6 +112,8 @@ export function useAlerts(
     }
     reader = readNotifications(eventLog, notified);
     await reader.start();
+    audit = createAuditReader(eventLog);
+    await audit.start();
     client = createGrpcClient(alertsService, service.grpcAddress, {
       config: { CALLER_TOKEN_SECRET },
     });
@@ -118,6 +123,7 @@ export function useAlerts(
   async function stop(): Promise<void> {
     await client.stop();
     await reader.stop();
+    await audit.stop();
     await service.stop();
     await eventLog.stop();
   }
@@ -179,6 +185,7 @@ export function useAlerts(
     clock,
     logs,
     peers,
+    audited: (tenantId: TenantId, count: number) => audit.records(tenantId, count),
     notified,
     database,
     call,

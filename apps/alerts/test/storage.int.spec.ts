@@ -143,7 +143,7 @@ describe('the queries of the service', () => {
     await stack.expecting(200, 'get', tenantId, '/channels');
     await stack.expecting(200, 'post', tenantId, `/${alert!.id}:acknowledge`);
     await stack.expecting(200, 'post', tenantId, `/${alert!.id}:resolve`);
-    await stack.metric('alerts_outbox_depth');
+    await stack.metric('outbox_depth');
     await stack.metric('alerts_oldest_undelivered_age_seconds');
     await stack.expecting(204, 'delete', tenantId, `/channels/${channel.id}`);
     clock.now += SECOND;

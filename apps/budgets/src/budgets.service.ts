@@ -1,4 +1,6 @@
+import { createAuditTrail } from '@tollkeeper/audit-trail';
 import { identityService } from '@tollkeeper/contracts';
+import { type EventLog, instrumentEventLog, observeOutboxes } from '@tollkeeper/event-log';
 import { createGrpcClient, createGrpcServer } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
 import { type Clock, systemClock } from '@tollkeeper/kernel';
@@ -23,6 +25,8 @@ import { createHistoryStore } from './store/history.store.ts';
 import { createPlanStore } from './store/plan.store.ts';
 
 export interface BudgetsDeps extends ServiceDeps<BudgetsConfig> {
+  /** Started before the service and stopped after it. */
+  eventLog: EventLog;
   clock?: Clock;
 }
 
@@ -30,16 +34,19 @@ export interface BudgetsDeps extends ServiceDeps<BudgetsConfig> {
 export type BudgetsService = Component & ServesHttp & ServesGrpc;
 
 export function createBudgets(deps: BudgetsDeps): BudgetsService {
-  const { config, logger, clock = systemClock } = deps;
+  const { config, logger, metrics, tracer, clock = systemClock } = deps;
+  const eventLog = instrumentEventLog(deps.eventLog, { metrics, tracer });
   const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger });
   const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, deps);
   const history = createHistoryStore(mongo.connection, clock);
+  const trail = createAuditTrail({ connection: mongo.connection, eventLog, logger, clock });
+  observeOutboxes({ metrics, logger, clock }, [trail.outbox]);
   const budgets = createBudgetUseCases({
-    store: createBudgetStore(mongo.connection, history),
+    store: createBudgetStore(mongo.connection, history, trail),
     agents: createAgentDirectory(identity),
     clock,
   });
-  const plans = createPlanUseCases({ store: createPlanStore(mongo.connection, history), clock });
+  const plans = createPlanUseCases({ store: createPlanStore(mongo.connection, history, trail), clock });
   const http = createHttpServer({
     ...deps,
     routes: [...createBudgetRoutes(budgets), ...createPlanRoutes(plans), ...createHistoryRoutes(history)],
@@ -54,5 +61,5 @@ export function createBudgets(deps: BudgetsDeps): BudgetsService {
     ready: () => mongo.ping(),
   });
   // Without identity, only the calls about agents fail. So the service stays ready.
-  return assembleService({ name: 'budgets', logger, parts: [mongo, identity], grpc, http });
+  return assembleService({ name: 'budgets', logger, parts: [mongo, identity, trail.outbox], grpc, http });
 }

@@ -6,6 +6,7 @@ import { newId, provenTenantId, type Role, type TenantId } from '@tollkeeper/ker
 import { createMetrics, loadConfig } from '@tollkeeper/runtime';
 import {
   CALLER_TOKEN_SECRET,
+  createAuditLog,
   expectMatchesOpenApi,
   type OpenApiDocument,
   testLogger,
@@ -35,6 +36,7 @@ export function useBudgets(mongo: TestMongo) {
   const logs = testLogger();
   const clock = { now: Date.parse('2026-11-21T18:00:00.000Z') };
   const database = mongo.newDatabase();
+  const audit = createAuditLog(mongo);
   const identity = createIdentityStandIn(logs.logger);
   let service: BudgetsService;
   let client: GrpcClient<BudgetsServiceDefinition>;
@@ -42,6 +44,7 @@ export function useBudgets(mongo: TestMongo) {
 
   beforeAll(async () => {
     await identity.start();
+    await audit.start();
     service = createBudgets({
       config: loadConfig(budgetsConfig, {
         HOST: '127.0.0.1',
@@ -54,6 +57,7 @@ export function useBudgets(mongo: TestMongo) {
       }),
       logger: logs.logger,
       metrics: createMetrics('budgets'),
+      eventLog: audit.eventLog,
       clock: () => clock.now,
     });
     await service.start();
@@ -65,6 +69,7 @@ export function useBudgets(mongo: TestMongo) {
   afterAll(async () => {
     await client.stop();
     await service.stop();
+    await audit.stop();
     await identity.stop();
   });
 
@@ -88,6 +93,7 @@ export function useBudgets(mongo: TestMongo) {
   const put = (tenantId: TenantId, below: string, body: unknown) => call('put', tenantId, below, { body });
 
   return {
+    audit,
     clock,
     identity,
     call,

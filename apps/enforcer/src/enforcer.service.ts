@@ -1,3 +1,4 @@
+import { createAuditTrail } from '@tollkeeper/audit-trail';
 import {
   budgetsService,
   encodeGatewayEvent,
@@ -5,7 +6,7 @@ import {
   identityService,
   keysService,
 } from '@tollkeeper/contracts';
-import { createConsumerGroup, type EventLog, instrumentEventLog } from '@tollkeeper/event-log';
+import { createConsumerGroup, type EventLog, instrumentEventLog, observeOutboxes } from '@tollkeeper/event-log';
 import { createGrpcClient, createGrpcServer } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
 import { type Clock, systemClock } from '@tollkeeper/kernel';
@@ -61,7 +62,9 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
   const eventLog = instrumentEventLog(deps.eventLog, { metrics, tracer });
   const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger });
   const { connection } = mongo;
-  const journal = createJournalStore(connection);
+  const trail = createAuditTrail({ connection, eventLog, logger, clock });
+  observeOutboxes({ metrics, logger, clock }, [trail.outbox]);
+  const journal = createJournalStore(connection, trail);
 
   const keys = createGrpcClient(keysService, config.KEYS_GRPC, { ...deps, deadlineMs: KEY_DEADLINE_MS });
   const budgets = createGrpcClient(budgetsService, config.BUDGETS_GRPC, deps);
@@ -112,7 +115,7 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
     ready: () => mongo.ping(),
   });
   // Reservations are decided without the log, and without the peers from what is known of them.
-  const parts = [mongo, keys, budgets, identity, ledgers, thresholds, inBackground(consumer, logger)];
+  const parts = [mongo, trail.outbox, keys, budgets, identity, ledgers, thresholds, inBackground(consumer, logger)];
   const service = assembleService({ name: 'enforcer', logger, parts, grpc, http });
   return Object.assign(service, { reservations });
 }

@@ -11,7 +11,9 @@ import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
 import { AppError, newId, type Role, type TenantId } from '@tollkeeper/kernel';
 import { createMetrics, loadConfig, type Metrics } from '@tollkeeper/runtime';
 import {
+  type AuditReader,
   CALLER_TOKEN_SECRET,
+  createAuditReader,
   createKeysStandIn,
   createPeers,
   eventually,
@@ -100,7 +102,9 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
     const time = () => clock.now;
     const service = createEnforcer({ config, logger, metrics, eventLog: watched(eventLog), clock: time, now: time });
     await service.start();
-    return { service, eventLog, metrics, grpc: createGrpcCaller(service.grpcAddress) };
+    const audit = createAuditReader(eventLog);
+    await audit.start();
+    return { service, eventLog, metrics, audit, grpc: createGrpcCaller(service.grpcAddress) };
   }
 
   /** The log, which a test takes away, and which says what it has. */
@@ -112,6 +116,7 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
         if (log.hangs) await new Promise((resolve) => setTimeout(resolve, HANG_MS));
         if (log.hangs) throw new AppError('service_unavailable', 'The log hangs.', { retryAfterSeconds: 1 });
         await Promise.all([eventLog.append(topic, records), new Promise((resolve) => setTimeout(resolve, APPEND_MS))]);
+        if (topic !== GATEWAY_EVENTS_TOPIC) return;
         for (const { value } of records) log.appended.push(decodeGatewayEvent(value));
       },
     };
@@ -120,6 +125,7 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
   async function stopReplica(replica: Replica): Promise<void> {
     replica.grpc.close();
     await replica.service.stop();
+    await replica.audit.stop();
     await replica.eventLog.stop();
   }
 
@@ -188,7 +194,7 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
       if (options.once === true) return callOnce(tenant, method, path, options);
       return eventually(async () => {
         const answer = await callOnce(tenant, method, path, options);
-        if (answer.status === 503) throw new Error(`503 for ${method} ${path}`);
+        if (answer.status === 503) throw new Error(`503 for ${method} ${path}: ${JSON.stringify(answer.body)}`);
         return answer;
       });
     }
@@ -205,6 +211,7 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
     return {
       ...tenant,
       call,
+      audited: (count: number) => running[0]!.audit.records(tenantId, count),
       reserve: (asked: number | Body, options: CallOptions = {}) =>
         call('post', RESERVATIONS, { body: requestOf(asked), ...options }),
       /** The reservation of a call that may spend. */
@@ -277,5 +284,6 @@ interface Replica {
   service: EnforcerService;
   eventLog: EventLog;
   metrics: Metrics;
+  audit: AuditReader;
   grpc: ReturnType<typeof createGrpcCaller>;
 }

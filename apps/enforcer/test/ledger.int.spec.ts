@@ -29,7 +29,7 @@ let savedSnapshots = 0;
 
 beforeAll(async () => {
   real = connectMongo({ uri: mongo.uri, database: mongo.newDatabase(), logger });
-  const store = createJournalStore(real.connection);
+  const store = createJournalStore(real.connection, { record: async () => undefined });
   journal = {
     ...store,
     async readAfter(...args) {

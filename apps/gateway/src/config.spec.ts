@@ -12,6 +12,7 @@ const env = {
   ALERTS_HTTP: 'http://alerts:8080',
   KEYS_HTTP: 'http://keys:8080',
   INGEST_HTTP: 'http://ingest:8080',
+  AUDIT_HTTP: 'http://audit:8080',
   ENFORCER_HTTP: 'http://enforcer:8080',
   CONSOLE_HTTP: 'http://console:8080',
 };

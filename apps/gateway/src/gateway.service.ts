@@ -41,6 +41,7 @@ export function createGateway(deps: GatewayDeps): GatewayService {
     keys: config.KEYS_HTTP,
     ingest: config.INGEST_HTTP,
     enforcer: config.ENFORCER_HTTP,
+    audit: config.AUDIT_HTTP,
     console: config.CONSOLE_HTTP,
   };
   const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, deps);
@@ -110,6 +111,7 @@ function createBodyBudgets(countRefusal: CountRefusal): Record<Upstream, BodyBud
     keys: create(),
     ingest: create(),
     enforcer: create(),
+    audit: create(),
     console: create(),
   };
 }

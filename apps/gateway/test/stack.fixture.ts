@@ -166,6 +166,7 @@ export async function startStack(env: Record<string, string> = {}, tracer?: Trac
     keys: await startEcho('keys'),
     ingest: await startEcho('ingest'),
     enforcer: await startEcho('enforcer'),
+    audit: await startEcho('audit'),
     console: await startEcho('console'),
   };
   const log = testLogger();
@@ -184,6 +185,7 @@ export async function startStack(env: Record<string, string> = {}, tracer?: Trac
       KEYS_HTTP: services.keys.url,
       INGEST_HTTP: services.ingest.url,
       ENFORCER_HTTP: services.enforcer.url,
+      AUDIT_HTTP: services.audit.url,
       CONSOLE_HTTP: services.console.url,
       ...env,
     }),

@@ -1,3 +1,5 @@
+import { createAuditTrail } from '@tollkeeper/audit-trail';
+import { type EventLog, instrumentEventLog, observeOutboxes } from '@tollkeeper/event-log';
 import { createGrpcServer } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
 import { type Clock, systemClock } from '@tollkeeper/kernel';
@@ -18,6 +20,8 @@ import { createKeyRoutes } from './http/key.routes.ts';
 import { createKeyStore } from './store/key.store.ts';
 
 export interface KeysDeps extends ServiceDeps<KeysConfig> {
+  /** Started before the service and stopped after it. */
+  eventLog: EventLog;
   clock?: Clock;
 }
 
@@ -28,9 +32,12 @@ export interface KeysService extends Component, ServesHttp, ServesGrpc {
 }
 
 export function createKeys(deps: KeysDeps): KeysService {
-  const { config, logger, clock = systemClock } = deps;
+  const { config, logger, metrics, tracer, clock = systemClock } = deps;
+  const eventLog = instrumentEventLog(deps.eventLog, { metrics, tracer });
   const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger });
-  const store = createKeyStore(mongo.connection);
+  const trail = createAuditTrail({ connection: mongo.connection, eventLog, logger, clock });
+  observeOutboxes({ metrics, logger, clock }, [trail.outbox]);
+  const store = createKeyStore(mongo.connection, trail);
   const uses = createKeyUseRecorder((batch) => store.recordUses(batch));
   const flusher = createUseFlusher(uses, config.LAST_USED_FLUSH_MS, logger);
   const useCases = createKeyUseCases({
@@ -55,7 +62,9 @@ export function createKeys(deps: KeysDeps): KeysService {
     ready: () => mongo.ping(),
   });
   // The servers stop first and the connection last, so that the uses of the last calls are stored.
-  return Object.assign(assembleService({ name: 'keys', logger, parts: [mongo, flusher], grpc, http }), { useCases });
+  return Object.assign(assembleService({ name: 'keys', logger, parts: [mongo, trail.outbox, flusher], grpc, http }), {
+    useCases,
+  });
 }
 
 function createUseFlusher(uses: KeyUseRecorder, intervalMs: number, logger: Logger) {

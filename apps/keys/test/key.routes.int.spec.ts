@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { systemCause } from '@tollkeeper/contracts';
 import { signCallerToken } from '@tollkeeper/http';
 import { useMongo } from '@tollkeeper/testing';
 import { MAX_ACTIVE_KEYS } from '../src/domain/workspace-key.ts';
@@ -61,7 +62,9 @@ describe('workspace keys over HTTP', () => {
     it('refuses a key beyond the most that a workspace may use, until one is revoked', async () => {
       const tenantId = newTenant();
       const made = await Promise.all(
-        Array.from({ length: MAX_ACTIVE_KEYS }, () => keys.useCases().create(tenantId, { name: 'k', role: 'admin' })),
+        Array.from({ length: MAX_ACTIVE_KEYS }, () =>
+          keys.useCases().create(tenantId, { name: 'k', role: 'admin' }, systemCause('key.create', 'test')),
+        ),
       );
       const body = { name: 'one more', role: 'admin' };
 

@@ -6,6 +6,7 @@ import { newId, provenTenantId, type Role, type TenantId } from '@tollkeeper/ker
 import { createMetrics, loadConfig } from '@tollkeeper/runtime';
 import {
   CALLER_TOKEN_SECRET,
+  createAuditLog,
   expectMatchesOpenApi,
   type OpenApiDocument,
   testLogger,
@@ -18,6 +19,8 @@ export const KEYS_PATH = '/api/v1/management/workspace-keys';
 export interface CallOptions {
   tenantId?: TenantId;
   role?: Role;
+  /** What people call the caller. */
+  name?: string;
   /** Sent in place of a caller token; null sends none. */
   token?: string | null;
   headers?: Record<string, string>;
@@ -29,11 +32,13 @@ export function useKeys(mongo: TestMongo, environment: NodeJS.ProcessEnv = {}) {
   const logs = testLogger();
   const clock = { now: Date.parse('2026-11-21T18:00:00.000Z') };
   const database = mongo.newDatabase();
+  const audit = createAuditLog(mongo);
   let service: KeysService;
   let client: GrpcClient<KeysServiceDefinition>;
   let document: OpenApiDocument;
 
   async function start(): Promise<void> {
+    await audit.start();
     service = createKeys({
       config: loadConfig(keysConfig, {
         HOST: '127.0.0.1',
@@ -46,6 +51,7 @@ export function useKeys(mongo: TestMongo, environment: NodeJS.ProcessEnv = {}) {
       }),
       logger: logs.logger,
       metrics: createMetrics('keys'),
+      eventLog: audit.eventLog,
       clock: () => clock.now,
     });
     await service.start();
@@ -58,11 +64,12 @@ export function useKeys(mongo: TestMongo, environment: NodeJS.ProcessEnv = {}) {
   async function stop(): Promise<void> {
     await client.stop();
     await service.stop();
+    await audit.stop();
   }
 
   async function call(method: 'get' | 'post', path: string, options: CallOptions = {}): Promise<Response> {
-    const { tenantId = newTenant(), role = 'owner', headers = {}, body } = options;
-    const { token = await signCallerToken(CALLER_TOKEN_SECRET, 'keys', { userId: 'user_1', tenantId, role }) } =
+    const { tenantId = newTenant(), role = 'owner', name, headers = {}, body } = options;
+    const { token = await signCallerToken(CALLER_TOKEN_SECRET, 'keys', { userId: 'user_1', name, tenantId, role }) } =
       options;
     const request = supertest(service.httpUrl)[method](path).set(headers);
     if (token !== null) request.set(CALLER_HEADER, token);
@@ -85,6 +92,7 @@ export function useKeys(mongo: TestMongo, environment: NodeJS.ProcessEnv = {}) {
   afterAll(stop);
   return {
     logs,
+    audit,
     clock,
     database,
     call,

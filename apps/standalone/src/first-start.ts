@@ -1,5 +1,6 @@
 import { rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { systemCause } from '@tollkeeper/contracts';
 import type { EnsureOwner } from '@tollkeeper/identity';
 import type { KeyUseCases } from '@tollkeeper/keys';
 import { type Clock, randomBase62, type TenantId } from '@tollkeeper/kernel';
@@ -67,9 +68,14 @@ export async function completeFirstStart(deps: FirstStartDeps): Promise<Installa
 
 async function replaceFirstKey(keys: FirstStartDeps['keys'], tenantId: TenantId): Promise<string> {
   for (const { id, name, revokedAt } of await keys.list(tenantId)) {
-    if (name === KEY_NAME && revokedAt === null) await keys.revoke(tenantId, id);
+    if (name === KEY_NAME && revokedAt === null)
+      await keys.revoke(tenantId, id, systemCause('key.revoke', 'standalone'));
   }
-  const { apiKey } = await keys.create(tenantId, { name: KEY_NAME, role: 'developer' });
+  const { apiKey } = await keys.create(
+    tenantId,
+    { name: KEY_NAME, role: 'developer' },
+    systemCause('key.create', 'standalone'),
+  );
   return apiKey;
 }
 

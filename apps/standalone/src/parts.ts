@@ -3,6 +3,7 @@ import { budgetsConfig, createBudgets } from '@tollkeeper/budgets';
 import { createDashboard, dashboardConfig } from '@tollkeeper/dashboard';
 import { createEnforcer, enforcerConfig } from '@tollkeeper/enforcer';
 import { createConsole, consoleConfig } from '@tollkeeper/console';
+import { createAudit, auditConfig } from '@tollkeeper/audit';
 import type { EventLog } from '@tollkeeper/event-log';
 import { createGateway, gatewayConfig } from '@tollkeeper/gateway';
 import { createIdentity, identityConfig } from '@tollkeeper/identity';
@@ -54,6 +55,7 @@ export const PARTS = {
   notifier: part(notifierConfig, createNotifier),
   enforcer: part(enforcerConfig, createEnforcer),
   console: part(consoleConfig, createConsole),
+  audit: part(auditConfig, createAudit),
   gateway: part(gatewayConfig, createGateway),
 } satisfies Record<ServiceName, Part>;
 

@@ -11,6 +11,7 @@ interface Document {
 interface Operation {
   operationId: string;
   servers?: unknown;
+  responses: Record<string, { content?: Record<string, unknown> }>;
 }
 
 /**
@@ -21,7 +22,11 @@ async function generate(directory: string): Promise<void> {
   const document = JSON.parse(readFileSync(DOCUMENT, 'utf8')) as Document;
   const operations = listOperations(document);
   // Where an operation is served, the client is told.
-  for (const { operation } of operations) delete operation.servers;
+  for (const { operation } of operations) {
+    delete operation.servers;
+    // The client reads JSON.
+    for (const { content } of Object.values(operation.responses)) delete content?.['application/x-ndjson'];
+  }
   await createClient({
     input: document as unknown as Record<string, unknown>,
     output: { path: directory, entryFile: false },

@@ -11,7 +11,7 @@ import {
   type NotificationType,
 } from './api/alert.ts';
 import { moment } from './api/primitives.ts';
-import { formatPath } from './validation.ts';
+import { readRecord } from './record-reader.ts';
 
 /**
  * The topic of notifications to send, written by alerts and read by the notifier: key is the channel id, so the
@@ -209,7 +209,7 @@ export const readDeliverySchema = deliverySchema.extend({
  * their values: such a record belongs in the dead letters.
  */
 export function decodeNotification(value: Buffer): ReadNotification {
-  const record = read(readNotificationSchema, value);
+  const record = readRecord(readNotificationSchema, value);
   return {
     notificationId: record.notification_id,
     type: record.type,
@@ -223,7 +223,7 @@ export function decodeNotification(value: Buffer): ReadNotification {
 
 /** Reads the value of a record of `alerts.deliveries`. Throws as {@link decodeNotification} does. */
 export function decodeDelivery(value: Buffer): ReadDelivery {
-  const record = read(readDeliverySchema, value);
+  const record = readRecord(readDeliverySchema, value);
   return {
     notificationId: record.notification_id,
     type: record.type,
@@ -241,19 +241,4 @@ export function decodeDelivery(value: Buffer): ReadDelivery {
     sequence: record.sequence,
     disableChannel: record.disable_channel,
   };
-}
-
-function read<S extends z.ZodType>(schema: S, value: Buffer): z.output<S> {
-  const result = schema.safeParse(parseJson(value));
-  if (result.success) return result.data;
-  const problems = result.error.issues.map((issue) => `${formatPath(issue.path)}: ${issue.message}`);
-  throw new Error(`The record can't be read: ${problems.slice(0, 5).join('; ')}`);
-}
-
-function parseJson(value: Buffer): unknown {
-  try {
-    return JSON.parse(value.toString());
-  } catch {
-    throw new Error('The record is not JSON');
-  }
 }

@@ -2,6 +2,8 @@ export * from './alert-records.ts';
 export * from './api/alert.ts';
 export * from './api/primitives.ts';
 export * from './api/reservation.ts';
+export * from './audit-changes.ts';
+export * from './audit-records.ts';
 export * from './event-record.ts';
 export { budgetPercent, eventType, modelName, providerName, settlementId, tokens } from './event-schemas.ts';
 export * from './events.ts';

@@ -7,6 +7,7 @@ import {
   readDeliverySchema,
   readNotificationSchema,
 } from './alert-records.ts';
+import { AUDIT_TOPIC, auditRecordSchema, readAuditRecordSchema } from './audit-records.ts';
 import { GATEWAY_EVENTS_TOPIC, gatewayEventRecords, readEventRecords } from './event-record.ts';
 
 /**
@@ -26,6 +27,7 @@ export const LOG_RECORDS: Record<string, Record<string, RecordContract>> = {
   [GATEWAY_EVENTS_TOPIC]: bothWays(gatewayEventRecords, readEventRecords),
   [NOTIFICATIONS_TOPIC]: bothWays({ notification: notificationSchema }, { notification: readNotificationSchema }),
   [DELIVERIES_TOPIC]: bothWays({ delivery: deliverySchema }, { delivery: readDeliverySchema }),
+  [AUDIT_TOPIC]: bothWays({ record: auditRecordSchema }, { record: readAuditRecordSchema }),
 };
 
 function bothWays<Kind extends string>(

@@ -39,8 +39,8 @@ export function tokenKey(secret: string): TokenKey {
  * minute after it was signed.
  */
 export async function signCallerToken(secret: string | TokenKey, service: string, caller: Caller): Promise<string> {
-  const claims = caller.tenantId === null ? {} : { tenant: caller.tenantId, role: caller.role };
-  return new SignJWT(claims)
+  const workspace = caller.tenantId === null ? {} : { tenant: caller.tenantId, role: caller.role };
+  return new SignJWT({ ...workspace, ...(caller.name !== undefined && { name: caller.name }) })
     .setProtectedHeader({ alg: ALGORITHM })
     .setSubject(caller.userId)
     .setAudience(audiences(CALLER_AUDIENCE, service))
@@ -54,11 +54,12 @@ export async function signCallerToken(secret: string | TokenKey, service: string
  * meant for something else, such as another service.
  */
 export async function verifyCallerToken(secret: string | TokenKey, service: string, token: string): Promise<Caller> {
-  const { sub, tenant, role } = await verify(secret, token, audienceOf(CALLER_AUDIENCE, service));
+  const { sub, tenant, role, name } = await verify(secret, token, audienceOf(CALLER_AUDIENCE, service));
   if (typeof sub !== 'string') throw unauthenticated();
-  if (tenant === undefined && role === undefined) return { userId: sub, tenantId: null, role: null };
+  const user = { userId: sub, name: typeof name === 'string' ? name : undefined };
+  if (tenant === undefined && role === undefined) return { ...user, tenantId: null, role: null };
   if (typeof tenant !== 'string' || !ROLES.includes(role as Role)) throw unauthenticated();
-  return { userId: sub, tenantId: provenTenantId(tenant), role: role as Role };
+  return { ...user, tenantId: provenTenantId(tenant), role: role as Role };
 }
 
 /** Vouches to `service` for the network address that a request came from, where failures are counted by it. */

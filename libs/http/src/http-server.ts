@@ -1,3 +1,6 @@
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { AuditAction, AuditActor, Cause } from '@tollkeeper/contracts';
 import { AppError, roleAtLeast } from '@tollkeeper/kernel';
 import type { Caller, ExplainError, Role } from '@tollkeeper/kernel';
 import {
@@ -181,13 +184,14 @@ function createPipeline({ route, service, key, ...bodyOptions }: PipelineDeps): 
       requestId: res.locals['requestId'] as string,
       clientAddress: await clientAddress(req, service, key),
     };
-    const { caller, sender } = await authenticate(route.access, facts, service, key);
+    const { caller, sender, actor } = await authenticate(route.access, facts, service, key);
+    const cause = typeof route.audit === 'string' ? causeOf(route.audit, actor, facts) : undefined;
     const { read, release } = await readBody(req, res, sender, (body) => {
       route.charge?.(caller, body.value);
       return validate(route, req.params, req.url, body);
     });
     try {
-      send(res, await route.handler({ ...facts, ...read, caller }));
+      await send(req, res, await route.handler({ ...facts, ...read, caller, cause }));
     } finally {
       release();
     }
@@ -196,6 +200,8 @@ function createPipeline({ route, service, key, ...bodyOptions }: PipelineDeps): 
 
 interface Authenticated {
   caller: unknown;
+  /** Where it is a person that is known already. */
+  actor?: AuditActor;
   /** Among whom large bodies take turns. */
   sender: string;
 }
@@ -215,7 +221,13 @@ async function authenticate(
   if (access === 'visitor' && token === undefined) return { caller: null, sender: facts.clientAddress };
   const caller = await verifyCallerToken(key, service, typeof token === 'string' ? token : '');
   if (access !== 'session' && access !== 'visitor') requireRole(caller, access);
-  return { caller, sender: caller.tenantId ?? caller.userId };
+  const { userId, name = userId } = caller;
+  return { caller, sender: caller.tenantId ?? userId, actor: { type: 'user', id: userId, name } };
+}
+
+function causeOf(action: AuditAction, actor: AuditActor | undefined, facts: RequestFacts): Partial<Cause> {
+  const { clientAddress: address, requestId, headers } = facts;
+  return { action, ...(actor && { actor }), address, userAgent: headers['user-agent'] ?? null, requestId };
 }
 
 function requireRole({ tenantId, role }: Caller, needed: Role): void {
@@ -231,11 +243,33 @@ async function clientAddress(req: Request, service: string, key: TokenKey): Prom
   return verifyClientAddress(key, service, token).catch(() => peer);
 }
 
-function send(res: Response, { status, headers, body }: RouteResult): void {
+async function send(req: Request, res: Response, { status, headers, body, stream }: RouteResult): Promise<void> {
+  // Asked for before the head is sent, so that what fails at once still gets an answer of its own.
+  const pieces = stream?.[Symbol.asyncIterator]();
+  const first = await pieces?.next();
   res.status(status);
   for (const [name, value] of Object.entries(headers ?? {})) res.setHeader(name, value);
+  if (pieces !== undefined && first !== undefined && req.method !== 'HEAD') return sendPieces(res, first, pieces);
+  await pieces?.return?.();
   if (body === undefined) res.end();
   else res.json(body);
+}
+
+/** As fast as the client reads: a piece is asked for when there is room for it. */
+async function sendPieces(res: Response, first: IteratorResult<string>, pieces: AsyncIterator<string>): Promise<void> {
+  async function* all(): AsyncGenerator<string> {
+    try {
+      for (let piece = first; piece.done !== true; piece = await pieces.next()) yield piece.value;
+    } finally {
+      await pieces.return?.();
+    }
+  }
+  try {
+    await pipeline(Readable.from(all()), res);
+  } catch (error) {
+    // The client went away.
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
+  }
 }
 
 /** Refuses what a path does not take; express answers HEAD wherever GET is defined. */

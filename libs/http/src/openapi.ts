@@ -61,6 +61,7 @@ function operation(route: Route): ZodOpenApiOperationObject {
     summary: route.summary,
     ...(route.description !== undefined && { description: route.description }),
     ...(isRole(route.access) && { servers: WORKSPACE_SERVERS, 'x-required-role': route.access }),
+    ...(typeof route.audit === 'string' && { 'x-audit-action': route.audit }),
     security: security(route.access),
     requestParams: {
       ...(route.params !== undefined && { path: route.params }),
@@ -77,10 +78,13 @@ function operation(route: Route): ZodOpenApiOperationObject {
 }
 
 function responses(route: Route): ZodOpenApiResponsesObject {
-  const declared = Object.entries(route.responses).map(([status, { description, schema }]) => [
-    status,
-    { description, ...(schema !== undefined && { content: { 'application/json': { schema } } }) },
-  ]);
+  const declared = Object.entries(route.responses).map(([status, { description, schema, stream }]) => {
+    const content = {
+      ...(schema !== undefined && { 'application/json': { schema } }),
+      ...(stream !== undefined && { [stream.contentType]: { schema: stream.schema } }),
+    };
+    return [status, { description, ...(Object.keys(content).length > 0 && { content }) }];
+  });
   return {
     ...(Object.fromEntries(declared) as ZodOpenApiResponsesObject),
     default: { description: 'Any error', content: { 'application/json': { schema: errorBodySchema } } },

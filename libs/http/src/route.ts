@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { AuditAction, Cause } from '@tollkeeper/contracts';
 import type { Caller, Role, TenantId } from '@tollkeeper/kernel';
 import { z } from 'zod';
 
@@ -52,7 +53,28 @@ type BodyOf<B> = B extends z.ZodType
     ? z.output<S>
     : undefined;
 
-export type ResponseSchemas = Record<number, { description: string; schema?: z.ZodType }>;
+export interface ResponseSchema {
+  description: string;
+  schema?: z.ZodType;
+  /** An answer in pieces that the route may give in place of a body: of lines of JSON, the schema of one. */
+  stream?: { contentType: string; schema: z.ZodType };
+}
+export type ResponseSchemas = Record<number, ResponseSchema>;
+
+/** A route that changes something and is in no audit log, and why that is right. */
+export interface NotAudited {
+  unaudited: string;
+}
+
+/** What a route does, as the audit log calls it. */
+export type RouteAudit = AuditAction | NotAudited;
+
+/** The cause of what a route changes. Where nobody is known before the route finds out, it is without an actor. */
+export type CauseFor<A extends Access, U extends RouteAudit | undefined> = U extends AuditAction
+  ? A extends 'public' | Authenticator<unknown>
+    ? Omit<Cause, 'actor'>
+    : Cause
+  : undefined;
 
 /** What a handler may answer with: one of the declared statuses, with the body that its schema describes. */
 export type ResultOf<R extends ResponseSchemas> = {
@@ -60,14 +82,21 @@ export type ResultOf<R extends ResponseSchemas> = {
     status: S;
     /** Lower-case names. */
     headers?: Record<string, string | string[]>;
-  } & (R[S] extends { schema: infer Z extends z.ZodType } ? { body: z.output<Z> } : { body?: undefined });
+  } & (
+    | (R[S] extends { schema: infer Z extends z.ZodType }
+        ? { body: z.output<Z>; stream?: undefined }
+        : { body?: undefined })
+    | (R[S] extends { stream: object } ? { stream: AsyncIterable<string>; body?: undefined } : never)
+  );
 }[keyof R & number];
 
-export interface RouteContext<A extends Access, P, Q, B> extends RequestFacts {
+export interface RouteContext<A extends Access, P, Q, B, U extends RouteAudit | undefined> extends RequestFacts {
   params: P extends z.ZodType ? z.output<P> : Record<string, never>;
   query: Q extends z.ZodType ? z.output<Q> : Record<string, never>;
   body: BodyOf<B>;
   caller: CallerFor<A>;
+  /** For the audit log. */
+  cause: CauseFor<A, U>;
 }
 
 export interface RouteDefinition<
@@ -76,8 +105,11 @@ export interface RouteDefinition<
   Q extends z.ZodObject | undefined,
   B extends BodySchema | undefined,
   R extends ResponseSchemas,
+  U extends RouteAudit | undefined,
 > {
   method: Method;
+  /** The action of the record that the handler has written in the transaction of the change. */
+  audit?: U;
   /** In OpenAPI's notation: `/api/v1/rules/{rule_id}`, `/api/v1/keys/{id}:revoke`. */
   path: string;
   /** Unique in all of Tollkeeper, camel case. */
@@ -101,12 +133,13 @@ export interface RouteDefinition<
   charge?: (caller: CallerFor<A>, body: unknown) => void;
   /** The answers that are no errors; all errors have the common error body. */
   responses: R;
-  handler: (context: RouteContext<A, P, Q, B>) => Promise<ResultOf<NoInfer<R>>>;
+  handler: (context: RouteContext<A, P, Q, B, NoInfer<U>>) => Promise<ResultOf<NoInfer<R>>>;
 }
 
 /** A defined route, without the types of its schemas. */
 export interface Route {
   method: Method;
+  audit: RouteAudit | undefined;
   path: string;
   operationId: string;
   tag: string;
@@ -127,12 +160,14 @@ export interface UntypedContext extends RequestFacts {
   query: unknown;
   body: unknown;
   caller: unknown;
+  cause: unknown;
 }
 
 export interface RouteResult {
   status: number;
   headers?: Record<string, string | string[]>;
   body?: unknown;
+  stream?: AsyncIterable<string> | undefined;
 }
 
 /**
@@ -145,7 +180,8 @@ export function defineRoute<
   P extends z.ZodObject | undefined = undefined,
   Q extends z.ZodObject | undefined = undefined,
   B extends BodySchema | undefined = undefined,
->(route: RouteDefinition<A, P, Q, B, R>): Route {
+  const U extends RouteAudit | undefined = undefined,
+>(route: RouteDefinition<A, P, Q, B, R, U>): Route {
   const inPath = [...route.path.matchAll(/\{(\w+)\}/g)].map((match) => match[1]);
   const declared = Object.keys(route.params?.shape ?? {});
   if (inPath.toSorted().join() !== declared.toSorted().join()) {
@@ -153,6 +189,7 @@ export function defineRoute<
   }
   return {
     ...route,
+    audit: route.audit,
     description: route.description,
     params: route.params,
     query: route.query,

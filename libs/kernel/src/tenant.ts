@@ -26,6 +26,8 @@ export function roleAtLeast(role: Role, needed: Role): boolean {
 /** Who a request acts for, as the gateway proved it. `tenantId` and `role` are null on routes without a workspace. */
 export interface Caller {
   userId: string;
+  /** What people call the user; absent where identity did not say. */
+  name?: string | undefined;
   tenantId: TenantId | null;
   role: Role | null;
 }

@@ -1,4 +1,4 @@
-import { DELIVERIES_TOPIC, GATEWAY_EVENTS_TOPIC, NOTIFICATIONS_TOPIC } from '@tollkeeper/contracts';
+import { AUDIT_TOPIC, DELIVERIES_TOPIC, GATEWAY_EVENTS_TOPIC, NOTIFICATIONS_TOPIC } from '@tollkeeper/contracts';
 import type { ServiceEntry } from './entry.ts';
 
 /**
@@ -14,6 +14,7 @@ export const SERVICES = [
   'notifier',
   'enforcer',
   'console',
+  'audit',
   'gateway',
 ] as const;
 export type ServiceName = (typeof SERVICES)[number];
@@ -43,7 +44,7 @@ export const TOPOLOGY: Readonly<Record<ServiceName, ServiceEntry<ServiceName>>> 
     open: [],
     calls: {},
     reads: [],
-    writes: [],
+    writes: [AUDIT_TOPIC],
     mongodb: true,
     secrets: ['CALLER_TOKEN_SECRET'],
     settings: [],
@@ -69,7 +70,7 @@ export const TOPOLOGY: Readonly<Record<ServiceName, ServiceEntry<ServiceName>>> 
     open: [],
     calls: { grpc: ['identity'] },
     reads: [],
-    writes: [],
+    writes: [AUDIT_TOPIC],
     mongodb: true,
     secrets: ['CALLER_TOKEN_SECRET'],
     settings: [],
@@ -95,7 +96,7 @@ export const TOPOLOGY: Readonly<Record<ServiceName, ServiceEntry<ServiceName>>> 
     open: [],
     calls: { grpc: ['identity', 'notifier'] },
     reads: [GATEWAY_EVENTS_TOPIC, DELIVERIES_TOPIC],
-    writes: [NOTIFICATIONS_TOPIC],
+    writes: [NOTIFICATIONS_TOPIC, AUDIT_TOPIC],
     mongodb: true,
     secrets: ['CALLER_TOKEN_SECRET', 'CHANNEL_ENCRYPTION_KEYS'],
     settings: ['DESTINATION_ALLOW_CIDRS'],
@@ -122,7 +123,7 @@ export const TOPOLOGY: Readonly<Record<ServiceName, ServiceEntry<ServiceName>>> 
     open: ['grpc'],
     calls: { grpc: ['keys', 'budgets', 'identity'] },
     reads: [GATEWAY_EVENTS_TOPIC],
-    writes: [GATEWAY_EVENTS_TOPIC],
+    writes: [GATEWAY_EVENTS_TOPIC, AUDIT_TOPIC],
     mongodb: true,
     secrets: ['CALLER_TOKEN_SECRET'],
     settings: [],
@@ -142,13 +143,26 @@ export const TOPOLOGY: Readonly<Record<ServiceName, ServiceEntry<ServiceName>>> 
     internet: false,
     memoryMib: 384,
   },
+  /** Who changed what, by workspace. */
+  audit: {
+    serves: ['http'],
+    open: [],
+    calls: {},
+    reads: [AUDIT_TOPIC],
+    writes: [],
+    mongodb: true,
+    secrets: ['CALLER_TOKEN_SECRET'],
+    settings: [],
+    internet: false,
+    memoryMib: 384,
+  },
   /** The edge. */
   gateway: {
     serves: ['http'],
     open: ['http'],
     calls: {
       grpc: ['identity'],
-      http: ['identity', 'dashboard', 'budgets', 'alerts', 'keys', 'ingest', 'enforcer', 'console'],
+      http: ['identity', 'dashboard', 'budgets', 'alerts', 'keys', 'ingest', 'enforcer', 'audit', 'console'],
     },
     reads: [],
     writes: [],

@@ -77,6 +77,7 @@ export async function startDashboardStack(): Promise<DashboardStack> {
   const identityAddress = { IDENTITY_GRPC: identity.grpcAddress };
   const budgets = createBudgets({
     config: loadConfig(budgetsConfig, { ...environment, ...identityAddress }),
+    eventLog: await openLog('budgets_log'),
     logger,
     metrics: createMetrics('budgets'),
   });

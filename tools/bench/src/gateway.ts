@@ -67,6 +67,7 @@ async function startContenders(): Promise<Contender[]> {
     ...{ IDENTITY_GRPC: identity.grpcAddress, IDENTITY_HTTP: identity.httpUrl },
     ...{ DASHBOARD_HTTP: upstream.url, KEYS_HTTP: upstream.url, INGEST_HTTP: upstream.url },
     ENFORCER_HTTP: upstream.url,
+    AUDIT_HTTP: upstream.url,
     CONSOLE_HTTP: upstream.url,
     ...{ BUDGETS_HTTP: upstream.url, ALERTS_HTTP: upstream.url },
   };

@@ -41,6 +41,7 @@ describe('this version', () => {
       GatewayEvent: 'gateway.events',
       Notification: 'alerts.notifications',
       Delivery: 'alerts.deliveries',
+      AuditRecord: 'audit.records',
     };
     const services = readdirSync(join(root, 'apps')).filter((app) => app !== 'standalone');
     const found = services.flatMap((service) => {
@@ -50,7 +51,9 @@ describe('this version', () => {
         .join('\n');
       const topics = (call: string) =>
         Object.entries(TOPICS).flatMap(([record, topic]) => (sources.includes(`${call}${record}(`) ? [topic] : []));
-      const uses = { reads: topics('decode'), writes: topics('encode') };
+      // It encodes for the service.
+      const trail = sources.includes('createAuditTrail(') ? [TOPICS['AuditRecord']!] : [];
+      const uses = { reads: topics('decode'), writes: [...topics('encode'), ...trail] };
       return uses.reads.length + uses.writes.length === 0 ? [] : [[service, uses] as const];
     });
 

@@ -1,5 +1,14 @@
 import { hash } from 'node:crypto';
-import type { AlertStatus, ChannelType, NotificationType, RuleKind, ScopeType, Severity } from '@tollkeeper/contracts';
+import type {
+  AlertStatus,
+  AuditedFields,
+  Cause,
+  ChannelType,
+  NotificationType,
+  RuleKind,
+  ScopeType,
+  Severity,
+} from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import type { Evidence } from './condition.ts';
 import type { Decision } from './evaluator.ts';
@@ -94,17 +103,23 @@ export interface AlertQuery {
   offset: number;
 }
 
-/** Alerts as people see and change them. Another workspace's alert does not exist for any method. */
+/** What the audit log tells of an alert: only what people do with it. */
+export const AUDITED_ALERT: AuditedFields<Pick<Alert, 'status'>> = { status: (alert) => alert.status };
+
+/**
+ * Alerts as people see and change them. Another workspace's alert does not exist for any method. What a person changes
+ * is written to the audit trail in its transaction.
+ */
 export interface AlertStore {
   /** Newest first, and how many there are without `limit` and `offset`. */
   list(tenantId: TenantId, query: AlertQuery): Promise<{ alerts: Alert[]; total: number }>;
   find(tenantId: TenantId, alertId: string): Promise<Alert | null>;
   /** Acknowledges the alert if it is firing. Null when it is not, or does not exist. */
-  acknowledge(tenantId: TenantId, alertId: string, by: string, at: number): Promise<Alert | null>;
+  acknowledge(tenantId: TenantId, alertId: string, cause: Cause, at: number): Promise<Alert | null>;
   /**
    * Resolves the alert unless it is resolved, and queues the notifications of that. Null when it is, or does not exist.
    */
-  resolve(tenantId: TenantId, alertId: string, at: number): Promise<Alert | null>;
+  resolve(tenantId: TenantId, alertId: string, cause: Cause, at: number): Promise<Alert | null>;
   /** Deliveries by alert id: of the fire first, then of the resolution. */
   deliveries(tenantId: TenantId, alertIds: string[]): Promise<Map<string, Delivery[]>>;
   /** Notifications of the workspace that are neither delivered nor given up. */

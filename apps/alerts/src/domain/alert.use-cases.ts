@@ -1,3 +1,4 @@
+import type { Cause } from '@tollkeeper/contracts';
 import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
 import type { Alert, AlertQuery, AlertStore, Delivery } from './alert.ts';
 
@@ -15,12 +16,12 @@ export interface AlertUseCases {
   list(tenantId: TenantId, query: AlertQuery): Promise<{ items: AlertWithDeliveries[]; total: number }>;
   get(tenantId: TenantId, alertId: string): Promise<AlertWithDeliveries>;
   /**
-   * `firing → acknowledged`, by the user with this id. Acknowledging again changes nothing and keeps the first; rejects
+   * `firing → acknowledged`, by the user who asks. Acknowledging again changes nothing and keeps the first; rejects
    * with `conflict` when the alert is resolved.
    */
-  acknowledge(tenantId: TenantId, alertId: string, userId: string): Promise<AlertWithDeliveries>;
+  acknowledge(tenantId: TenantId, alertId: string, cause: Cause): Promise<AlertWithDeliveries>;
   /** `firing` or `acknowledged → resolved`, which the alert's channels are told. Resolving again changes nothing. */
-  resolve(tenantId: TenantId, alertId: string): Promise<AlertWithDeliveries>;
+  resolve(tenantId: TenantId, alertId: string, cause: Cause): Promise<AlertWithDeliveries>;
 }
 
 export interface AlertUseCaseDeps {
@@ -54,8 +55,8 @@ export function createAlertUseCases({ store, clock, onResolved }: AlertUseCaseDe
 
     get: async (tenantId, alertId) => withDeliveries(await find(tenantId, alertId)),
 
-    async acknowledge(tenantId, alertId, userId) {
-      const acknowledged = await store.acknowledge(tenantId, alertId, userId, clock());
+    async acknowledge(tenantId, alertId, cause) {
+      const acknowledged = await store.acknowledge(tenantId, alertId, cause, clock());
       if (acknowledged !== null) return withDeliveries(acknowledged);
       const alert = await find(tenantId, alertId);
       if (alert.status === 'resolved') {
@@ -64,8 +65,8 @@ export function createAlertUseCases({ store, clock, onResolved }: AlertUseCaseDe
       return withDeliveries(alert);
     },
 
-    async resolve(tenantId, alertId) {
-      const resolved = await store.resolve(tenantId, alertId, clock());
+    async resolve(tenantId, alertId, cause) {
+      const resolved = await store.resolve(tenantId, alertId, cause, clock());
       if (resolved === null) return withDeliveries(await find(tenantId, alertId));
       onResolved();
       return withDeliveries(resolved);

@@ -1,3 +1,4 @@
+import type { AuditedFields, AuditTarget, Cause } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 
 /** Where a channel leads. All of it is secret but the `url` of a webhook, which its admins may read. */
@@ -19,20 +20,48 @@ export interface Channel {
 /** What a person says about a channel; the rest is Tollkeeper's. */
 export type ChannelDraft = Pick<Channel, 'name' | 'enabled' | 'destination'>;
 
+/** What the audit log tells of a channel. An address may have a secret in it, so no more than its host is told. */
+export const AUDITED_CHANNEL: AuditedFields<ChannelDraft> = {
+  name: ({ name }) => name,
+  enabled: ({ enabled }) => enabled,
+  channel_type: ({ destination }) => destination.type,
+  host: ({ destination }) => new URL(addressOf(destination)).host,
+  url: { secret: ({ destination }) => addressOf(destination) },
+  signing_secret: { secret: ({ destination }) => (destination.type === 'webhook' ? destination.signingSecret : null) },
+};
+
+function addressOf(destination: Destination): string {
+  return destination.type === 'webhook' ? destination.url : destination.webhookUrl;
+}
+
+export function channelTarget({ id, name }: Pick<Channel, 'id' | 'name'>): AuditTarget {
+  return { type: 'channel', id, name: name ?? '' };
+}
+
 /** Most channels in a workspace. */
 export const MAX_CHANNELS = 100;
 
-/** Where channels are kept. Another workspace's channel does not exist for any method. */
+/**
+ * Where channels are kept. Another workspace's channel does not exist for any method. A change is written to the audit
+ * trail in its transaction.
+ */
 export interface ChannelStore {
   /** Oldest first. */
   list(tenantId: TenantId): Promise<Channel[]>;
   find(tenantId: TenantId, channelId: string): Promise<Channel | null>;
   count(tenantId: TenantId): Promise<number>;
-  insert(channel: Channel): Promise<void>;
+  insert(channel: Channel, cause: Cause): Promise<void>;
   /**
    * Stores what `decide` makes of the channel; it may be run again on a newer one. Null when there is no such channel.
    */
-  update(tenantId: TenantId, channelId: string, decide: (current: Channel) => Channel): Promise<Channel | null>;
+  update(
+    tenantId: TenantId,
+    channelId: string,
+    decide: (current: Channel) => Channel,
+    cause: Cause,
+  ): Promise<Channel | null>;
   /** Deletes the channel and takes it out of the rules that named it. False when there is no such channel. */
-  delete(tenantId: TenantId, channelId: string): Promise<boolean>;
+  delete(tenantId: TenantId, channelId: string, cause: Cause): Promise<boolean>;
+  /** Writes a test of the channel to the audit trail: the attempt, whatever comes of it. */
+  recordTest(channel: Channel, cause: Cause): Promise<void>;
 }

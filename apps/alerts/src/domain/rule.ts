@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ScopeType, Severity } from '@tollkeeper/contracts';
+import type { AuditedFields, Cause, ScopeType, Severity } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
-import type { RuleCondition, Watch } from './rule-kinds.ts';
+import { type RuleCondition, thresholdsOf, type Watch } from './rule-kinds.ts';
 
 /** An alert rule. */
 export interface Rule {
@@ -61,6 +61,24 @@ export function startsEmpty(before: RuleDraft, after: RuleDraft): boolean {
   return !isDeepStrictEqual(counted(before), counted(after));
 }
 
+/** What the audit log tells of a rule. */
+export const AUDITED_RULE: AuditedFields<RuleDraft> = {
+  name: (rule) => rule.name,
+  description: (rule) => rule.description,
+  enabled: (rule) => rule.enabled,
+  severity: (rule) => rule.severity,
+  scope_type: (rule) => rule.scopeType,
+  scope_id: (rule) => rule.scopeId,
+  rule_kind: (rule) => rule.condition.kind,
+  window_seconds: (rule) => rule.windowSeconds,
+  threshold: (rule) => thresholdsOf(rule.condition).threshold,
+  threshold_micros: (rule) => thresholdsOf(rule.condition).thresholdMicros,
+  event_types: (rule) => rule.eventTypes,
+  percents: (rule) => rule.percents,
+  cooldown_seconds: (rule) => rule.cooldownSeconds,
+  channel_config_ids: (rule) => rule.channelIds,
+};
+
 /** Most rules in a workspace. */
 export const MAX_RULES = 1000;
 /** Most bytes of the evaluator's memory for the windows of a workspace's enabled rules together: see `costOf`. */
@@ -88,7 +106,10 @@ export interface RuleFacts {
 /** The part of an enabled rule that counts towards its workspace's limits. */
 export type RuleInForce = Watch & Pick<Rule, 'channelIds'>;
 
-/** Where rules are kept. Another workspace's rule does not exist for any method. */
+/**
+ * Where rules are kept. Another workspace's rule does not exist for any method. A change is written to the audit trail
+ * in its transaction.
+ */
 export interface RuleStore {
   /** Oldest first. */
   list(tenantId: TenantId): Promise<Rule[]>;
@@ -97,7 +118,7 @@ export interface RuleStore {
    * Stores the rule that `decide` makes of the facts, or nothing when it throws, which is passed on. Changes of rules
    * come one after the other, so `decide` may be run again on newer facts: it must have no effect of its own.
    */
-  change(tenantId: TenantId, ruleId: string, decide: (facts: RuleFacts) => Rule): Promise<Rule>;
+  change(tenantId: TenantId, ruleId: string, decide: (facts: RuleFacts) => Rule, cause: Cause): Promise<Rule>;
   /** Deletes the rule with its window and its evaluations; its alerts stay. False when there is no such rule. */
-  delete(tenantId: TenantId, ruleId: string): Promise<boolean>;
+  delete(tenantId: TenantId, ruleId: string, cause: Cause): Promise<boolean>;
 }

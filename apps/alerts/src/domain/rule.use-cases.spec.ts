@@ -1,9 +1,11 @@
 import { describe, expect, it } from '@jest/globals';
+import { systemCause } from '@tollkeeper/contracts';
 import { ruleOf } from '../../test/fixtures.ts';
-import { MAX_RULES, MAX_TOLD_CHANNELS, MAX_WINDOW_BYTES, type Rule, type RuleFacts } from './rule.ts';
+import { MAX_RULES, MAX_TOLD_CHANNELS, MAX_WINDOW_BYTES, type Rule, type RuleDraft, type RuleFacts } from './rule.ts';
 import { createRuleUseCases } from './rule.use-cases.ts';
 
 const NOW = Date.parse('2026-11-21T18:00:00.000Z');
+const CAUSE = systemCause('rule.update', 'test');
 const before = ruleOf({ id: 'rule_old', enabled: true });
 const { tenantId } = before;
 
@@ -27,9 +29,9 @@ function useCases(given: Partial<RuleFacts> = {}, meanwhile = given) {
 }
 
 const create = (draft: Partial<Rule>, facts: Partial<RuleFacts> = {}) =>
-  useCases(facts).create(tenantId, ruleOf({ name: 'New', ...draft }));
+  useCases(facts).create(tenantId, ruleOf({ name: 'New', ...draft }), CAUSE);
 const edit = (change: Partial<Rule>, facts: Partial<RuleFacts> = {}) =>
-  useCases({ current: before, ...facts }).edit(tenantId, before.id, (current) => ({ ...current, ...change }));
+  useCases({ current: before, ...facts }).edit(tenantId, before.id, (current) => ({ ...current, ...change }), CAUSE);
 
 /** Rules that count events: 16 bytes for each of the threshold. */
 const costing = (bytes: number) => ruleOf({ condition: { kind: 'event_count_gte', threshold: bytes / 16 } });
@@ -121,15 +123,16 @@ describe('a rule', () => {
   it('that another edit moves meanwhile to a scope that nobody asked about stays as that edit left it', async () => {
     const facts = { current: before, ruleCount: 1, others: [], channelIds: new Set<string>() };
     let reads = 0;
-    const racing = useCases(facts).edit(tenantId, before.id, (current) => {
+    const move = (current: RuleDraft): RuleDraft => {
       reads += 1;
       return { ...current, scopeType: 'agent', scopeId: reads === 1 ? 'planner' : 'unknown' };
-    });
+    };
+    const racing = useCases(facts).edit(tenantId, before.id, move, CAUSE);
     await expect(racing).rejects.toEqual(conflict('changed meanwhile'));
   });
 
   it('that is deleted while it is edited is not found', async () => {
-    const deleted = useCases({ current: before }, {}).edit(tenantId, before.id, (current) => current);
+    const deleted = useCases({ current: before }, {}).edit(tenantId, before.id, (current) => current, CAUSE);
     await expect(deleted).rejects.toMatchObject({ code: 'not_found' });
   });
 
@@ -137,8 +140,8 @@ describe('a rule', () => {
     const none = useCases();
     const notFound = expect.objectContaining({ code: 'not_found' });
     await expect(none.get(tenantId, 'rule_x')).rejects.toEqual(notFound);
-    await expect(none.edit(tenantId, 'rule_x', (current) => current)).rejects.toEqual(notFound);
-    await expect(none.delete(tenantId, 'rule_x')).rejects.toEqual(notFound);
+    await expect(none.edit(tenantId, 'rule_x', (current) => current, CAUSE)).rejects.toEqual(notFound);
+    await expect(none.delete(tenantId, 'rule_x', CAUSE)).rejects.toEqual(notFound);
     await expect(none.evaluations(tenantId, 'rule_x')).rejects.toEqual(notFound);
   });
 });

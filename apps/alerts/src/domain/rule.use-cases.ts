@@ -1,3 +1,4 @@
+import type { Cause } from '@tollkeeper/contracts';
 import { AppError, type Clock, type ErrorDetail, newId, type TenantId } from '@tollkeeper/kernel';
 import type { Evaluation, EvaluationStore } from './evaluation.ts';
 import {
@@ -23,11 +24,11 @@ export interface RuleUseCases {
    * Rejects with `invalid_request` for a scope or a channel that is not the workspace's, `conflict` with {@link
    * MAX_RULES} rules and beyond {@link MAX_WINDOW_BYTES} or {@link MAX_TOLD_CHANNELS}.
    */
-  create(tenantId: TenantId, draft: RuleDraft): Promise<Rule>;
+  create(tenantId: TenantId, draft: RuleDraft, cause: Cause): Promise<Rule>;
   /** `edit` makes the new rule of the present one and may be run again on a newer one. Rejects as `create` does. */
-  edit(tenantId: TenantId, ruleId: string, edit: (current: RuleDraft) => RuleDraft): Promise<Rule>;
+  edit(tenantId: TenantId, ruleId: string, edit: (current: RuleDraft) => RuleDraft, cause: Cause): Promise<Rule>;
   /** Its alerts stay in history. */
-  delete(tenantId: TenantId, ruleId: string): Promise<void>;
+  delete(tenantId: TenantId, ruleId: string, cause: Cause): Promise<void>;
   /** The last decisions of the rule, newest first. */
   evaluations(tenantId: TenantId, ruleId: string): Promise<Evaluation[]>;
 }
@@ -64,10 +65,10 @@ export function createRuleUseCases({ store, evaluations, agents, clock }: RuleUs
     list: (tenantId) => store.list(tenantId),
     get,
 
-    async create(tenantId, draft) {
+    async create(tenantId, draft, cause) {
       const problems = await scopeProblems(tenantId, draft);
       const id = newId('rule');
-      return store.change(tenantId, id, (facts) => {
+      const decide = (facts: RuleFacts): Rule => {
         if (facts.ruleCount >= MAX_RULES) {
           throw new AppError('conflict', `The workspace has ${MAX_RULES} rules. Delete one that is not needed.`);
         }
@@ -76,14 +77,15 @@ export function createRuleUseCases({ store, evaluations, agents, clock }: RuleUs
         const now = new Date(clock());
         const made = { createdAt: now, updatedAt: now, lastFiredAt: null, revision: 1, effectiveAt: now };
         return { ...draft, id, tenantId, ...made };
-      });
+      };
+      return store.change(tenantId, id, decide, cause);
     },
 
-    async edit(tenantId, ruleId, edit) {
+    async edit(tenantId, ruleId, edit, cause) {
       const before = await get(tenantId, ruleId);
       const checked = edit(before);
       const problems = sameScope(checked, before) ? [] : await scopeProblems(tenantId, checked);
-      return store.change(tenantId, ruleId, (facts) => {
+      const decide = (facts: RuleFacts): Rule => {
         const { current } = facts;
         if (current === null) throw noSuchRule();
         const draft = edit(current);
@@ -93,11 +95,12 @@ export function createRuleUseCases({ store, evaluations, agents, clock }: RuleUs
         const now = new Date(clock());
         const restarted = startsEmpty(current, draft) && { revision: current.revision + 1, effectiveAt: now };
         return { ...current, ...draft, updatedAt: now, ...restarted };
-      });
+      };
+      return store.change(tenantId, ruleId, decide, cause);
     },
 
-    async delete(tenantId, ruleId) {
-      if (!(await store.delete(tenantId, ruleId))) throw noSuchRule();
+    async delete(tenantId, ruleId, cause) {
+      if (!(await store.delete(tenantId, ruleId, cause))) throw noSuchRule();
     },
 
     async evaluations(tenantId, ruleId) {

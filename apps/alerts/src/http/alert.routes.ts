@@ -93,6 +93,7 @@ export function createAlertRoutes(alerts: AlertUseCases): Route[] {
     }),
     defineRoute({
       method: 'post',
+      audit: 'alert.acknowledge',
       path: `${ALERTS_PATH}/{alert_id}:acknowledge`,
       operationId: 'acknowledgeAlert',
       tag: TAG,
@@ -101,13 +102,14 @@ export function createAlertRoutes(alerts: AlertUseCases): Route[] {
       access: 'admin',
       params: alertParams,
       responses: { 200: { description: 'The alert as it is now', schema: alertRecord } },
-      handler: async ({ caller, params }) => {
-        const alert = await alerts.acknowledge(caller.tenantId, params.alert_id, caller.userId);
+      handler: async ({ caller, params, cause }) => {
+        const alert = await alerts.acknowledge(caller.tenantId, params.alert_id, cause);
         return { status: 200, body: toBody(alert) };
       },
     }),
     defineRoute({
       method: 'post',
+      audit: 'alert.resolve',
       path: `${ALERTS_PATH}/{alert_id}:resolve`,
       operationId: 'resolveAlert',
       tag: TAG,
@@ -117,8 +119,8 @@ export function createAlertRoutes(alerts: AlertUseCases): Route[] {
       access: 'admin',
       params: alertParams,
       responses: { 200: { description: 'The alert as it is now', schema: alertRecord } },
-      handler: async ({ caller, params }) => {
-        const alert = await alerts.resolve(caller.tenantId, params.alert_id);
+      handler: async ({ caller, params, cause }) => {
+        const alert = await alerts.resolve(caller.tenantId, params.alert_id, cause);
         return { status: 200, body: toBody(alert) };
       },
     }),

@@ -1,5 +1,6 @@
 import { defineRoute, type Route } from '@tollkeeper/http';
 import { z } from 'zod';
+import type { ChannelDraft } from '../domain/channel.ts';
 import type { ChannelUseCases } from '../domain/channel.use-cases.ts';
 import type { AddressPolicy } from '../domain/destination.ts';
 import { channelBodyOf, channelPatch, channelRecord, fromDraft, toChannelRecord, toDraft } from './channel.schemas.ts';
@@ -38,6 +39,7 @@ export function createChannelRoutes(channels: ChannelUseCases, allowsAddress: Ad
     }),
     defineRoute({
       method: 'post',
+      audit: 'channel.create',
       path: PATH,
       operationId: 'createAlertChannel',
       tag: TAG,
@@ -46,8 +48,8 @@ export function createChannelRoutes(channels: ChannelUseCases, allowsAddress: Ad
       access: 'admin',
       body: channelBody.sent,
       responses: { 201: { description: 'The new channel', schema: channelRecord } },
-      handler: async ({ caller, body }) => {
-        const channel = await channels.create(caller.tenantId, toDraft(body));
+      handler: async ({ caller, body, cause }) => {
+        const channel = await channels.create(caller.tenantId, toDraft(body), cause);
         return { status: 201, body: toChannelRecord(channel) };
       },
     }),
@@ -67,6 +69,7 @@ export function createChannelRoutes(channels: ChannelUseCases, allowsAddress: Ad
     }),
     defineRoute({
       method: 'patch',
+      audit: 'channel.update',
       path: `${PATH}/{channel_id}`,
       operationId: 'editAlertChannel',
       tag: TAG,
@@ -76,15 +79,16 @@ export function createChannelRoutes(channels: ChannelUseCases, allowsAddress: Ad
       params: channelParams,
       body: mergePatchBodies(channelPatch),
       responses: { 200: { description: 'The channel as it is now', schema: channelRecord } },
-      handler: async ({ caller, params, body }) => {
-        const channel = await channels.edit(caller.tenantId, params.channel_id, (current) =>
-          toDraft(parseMerged(channelBody.patched, mergePatch(fromDraft(current), body))),
-        );
+      handler: async ({ caller, params, body, cause }) => {
+        const edit = (current: ChannelDraft): ChannelDraft =>
+          toDraft(parseMerged(channelBody.patched, mergePatch(fromDraft(current), body)));
+        const channel = await channels.edit(caller.tenantId, params.channel_id, edit, cause);
         return { status: 200, body: toChannelRecord(channel) };
       },
     }),
     defineRoute({
       method: 'delete',
+      audit: 'channel.delete',
       path: `${PATH}/{channel_id}`,
       operationId: 'deleteAlertChannel',
       tag: TAG,
@@ -93,13 +97,14 @@ export function createChannelRoutes(channels: ChannelUseCases, allowsAddress: Ad
       access: 'admin',
       params: channelParams,
       responses: { 204: { description: 'The channel is gone' } },
-      handler: async ({ caller, params }) => {
-        await channels.delete(caller.tenantId, params.channel_id);
+      handler: async ({ caller, params, cause }) => {
+        await channels.delete(caller.tenantId, params.channel_id, cause);
         return { status: 204 };
       },
     }),
     defineRoute({
       method: 'post',
+      audit: 'channel.test',
       path: `${PATH}/{channel_id}/test`,
       operationId: 'testAlertChannel',
       tag: TAG,
@@ -111,8 +116,8 @@ export function createChannelRoutes(channels: ChannelUseCases, allowsAddress: Ad
       access: 'admin',
       params: channelParams,
       responses: { 200: { description: 'The answer of the destination, with any status', schema: testResult } },
-      handler: async ({ caller, params }) => {
-        const { responseStatus, responseSnippet } = await channels.test(caller.tenantId, params.channel_id);
+      handler: async ({ caller, params, cause }) => {
+        const { responseStatus, responseSnippet } = await channels.test(caller.tenantId, params.channel_id, cause);
         return { status: 200, body: { ResponseStatus: responseStatus, ResponseSnippet: responseSnippet } };
       },
     }),

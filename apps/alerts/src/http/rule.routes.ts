@@ -3,6 +3,7 @@ import { defineRoute, type Route } from '@tollkeeper/http';
 import { z } from 'zod';
 import { toSpend, toTimestamp, toTimestampOrNull } from '../domain/alert.record.ts';
 import type { Evaluation } from '../domain/evaluation.ts';
+import type { RuleDraft } from '../domain/rule.ts';
 import type { RuleUseCases } from '../domain/rule.use-cases.ts';
 import { mergePatch } from './merge-patch.ts';
 import { fromDraft, ruleBody, rulePatch, ruleRecord, toDraft, toRuleRecord } from './rule.schemas.ts';
@@ -54,6 +55,7 @@ export function createRuleRoutes(rules: RuleUseCases): Route[] {
     }),
     defineRoute({
       method: 'post',
+      audit: 'rule.create',
       path: PATH,
       operationId: 'createAlertRule',
       tag: TAG,
@@ -67,8 +69,8 @@ export function createRuleRoutes(rules: RuleUseCases): Route[] {
       access: 'admin',
       body: ruleBody,
       responses: { 201: { description: 'The new rule', schema: ruleRecord } },
-      handler: async ({ caller, body }) => {
-        const rule = await rules.create(caller.tenantId, toDraft(body));
+      handler: async ({ caller, body, cause }) => {
+        const rule = await rules.create(caller.tenantId, toDraft(body), cause);
         return { status: 201, body: toRuleRecord(rule) };
       },
     }),
@@ -88,6 +90,7 @@ export function createRuleRoutes(rules: RuleUseCases): Route[] {
     }),
     defineRoute({
       method: 'patch',
+      audit: 'rule.update',
       path: `${PATH}/{rule_id}`,
       operationId: 'editAlertRule',
       tag: TAG,
@@ -99,15 +102,16 @@ export function createRuleRoutes(rules: RuleUseCases): Route[] {
       params: ruleParams,
       body: mergePatchBodies(rulePatch),
       responses: { 200: { description: 'The rule as it is now', schema: ruleRecord } },
-      handler: async ({ caller, params, body }) => {
-        const rule = await rules.edit(caller.tenantId, params.rule_id, (current) =>
-          toDraft(parseMerged(ruleBody, mergePatch(fromDraft(current), body))),
-        );
+      handler: async ({ caller, params, body, cause }) => {
+        const edit = (current: RuleDraft): RuleDraft =>
+          toDraft(parseMerged(ruleBody, mergePatch(fromDraft(current), body)));
+        const rule = await rules.edit(caller.tenantId, params.rule_id, edit, cause);
         return { status: 200, body: toRuleRecord(rule) };
       },
     }),
     defineRoute({
       method: 'delete',
+      audit: 'rule.delete',
       path: `${PATH}/{rule_id}`,
       operationId: 'deleteAlertRule',
       tag: TAG,
@@ -116,8 +120,8 @@ export function createRuleRoutes(rules: RuleUseCases): Route[] {
       access: 'admin',
       params: ruleParams,
       responses: { 204: { description: 'The rule is gone' } },
-      handler: async ({ caller, params }) => {
-        await rules.delete(caller.tenantId, params.rule_id);
+      handler: async ({ caller, params, cause }) => {
+        await rules.delete(caller.tenantId, params.rule_id, cause);
         return { status: 204 };
       },
     }),

@@ -1,9 +1,17 @@
-import { ALERT_STATUSES, type AlertStatus, RULE_KINDS, SCOPE_TYPES, SEVERITIES } from '@tollkeeper/contracts';
+import type { AuditTrail } from '@tollkeeper/audit-trail';
+import {
+  ALERT_STATUSES,
+  type AlertStatus,
+  type Cause,
+  RULE_KINDS,
+  SCOPE_TYPES,
+  SEVERITIES,
+} from '@tollkeeper/contracts';
 import { provenTenantId } from '@tollkeeper/kernel';
 import { withTransaction } from '@tollkeeper/mongo';
 import { activeTrace, type TraceHeaders } from '@tollkeeper/runtime';
 import { type ClientSession, type Connection, Schema, trusted } from 'mongoose';
-import type { Alert, AlertQuery, AlertStore } from '../domain/alert.ts';
+import { type Alert, type AlertQuery, type AlertStore, AUDITED_ALERT } from '../domain/alert.ts';
 import type { AlertFanOut } from './alert.fan-out.ts';
 import type { NotificationStore } from './notification.store.ts';
 
@@ -99,17 +107,35 @@ export interface AlertStoreDeps {
   connection: Connection;
   /** How long alerts are kept after they resolved. */
   retentionSeconds: number;
+  trail: AuditTrail;
   fanOut: AlertFanOut;
   notifications: Pick<NotificationStore, 'deliveries' | 'countUndelivered'>;
 }
 
 export function createAlertStore(deps: AlertStoreDeps): MongoAlertStore {
-  const { connection, retentionSeconds, fanOut, notifications } = deps;
+  const { connection, retentionSeconds, trail, fanOut, notifications } = deps;
   const alerts = connection.model<StoredAlert>('Alert', alertSchema(retentionSeconds));
   const open = () => ({ status: trusted({ $in: OPEN }) });
 
-  /** Resolves those of the alerts that are not resolved, and queues notifications for their channels. */
-  const resolveAll = (which: object, resolvedAt: number, trace: TraceHeaders | undefined): Promise<Alert[]> =>
+  async function record(
+    session: ClientSession,
+    cause: Cause,
+    before: Pick<Alert, 'status'>,
+    after: Alert,
+  ): Promise<void> {
+    const target = { type: 'alert', id: after.id, name: after.ruleName };
+    await trail.recordChange(session, after.tenantId, cause, { target, fields: AUDITED_ALERT, before, after });
+  }
+
+  /**
+   * Resolves those of the alerts that are not resolved, and queues notifications for their channels. `by` is for what a
+   * person asked for.
+   */
+  const resolveAll = (
+    which: object,
+    resolvedAt: number,
+    by?: { cause: Cause; trace: TraceHeaders | undefined },
+  ): Promise<Alert[]> =>
     withTransaction(connection, async (session) => {
       const filter = { ...which, ...open() };
       const found = await alerts.find(filter, null, { session }).lean();
@@ -117,7 +143,15 @@ export function createAlertStore(deps: AlertStoreDeps): MongoAlertStore {
       const resolution = { status: 'resolved' as const, resolvedAt: new Date(resolvedAt) };
       await alerts.updateMany(filter, { $set: resolution }, { session });
       const resolved = found.map((stored) => toAlert({ ...stored, ...resolution }));
-      await fanOut.tell(session, { type: 'alert.resolved', alerts: resolved, at: resolvedAt, traceOf: () => trace });
+      await fanOut.tell(session, {
+        type: 'alert.resolved',
+        alerts: resolved,
+        at: resolvedAt,
+        traceOf: () => by?.trace,
+      });
+      for (const [index, alert] of resolved.entries()) {
+        if (by !== undefined) await record(session, by.cause, found[index]!, alert);
+      }
       return resolved;
     });
 
@@ -134,17 +168,20 @@ export function createAlertStore(deps: AlertStoreDeps): MongoAlertStore {
       return stored === null ? null : toAlert(stored);
     },
 
-    async acknowledge(tenantId, alertId, acknowledgedBy, acknowledgedAt) {
-      const update = { $set: { status: 'acknowledged' as const, acknowledgedAt, acknowledgedBy } };
-      const options = { returnDocument: 'after' } as const;
-      const stored = await alerts
-        .findOneAndUpdate({ _id: alertId, tenantId, status: 'firing' }, update, options)
-        .lean();
-      return stored === null ? null : toAlert(stored);
-    },
+    acknowledge: (tenantId, alertId, cause, acknowledgedAt) =>
+      withTransaction(connection, async (session) => {
+        const filter = { _id: alertId, tenantId, status: 'firing' } as const;
+        const change = { status: 'acknowledged' as const, acknowledgedAt, acknowledgedBy: cause.actor.id };
+        const before = await alerts.findOneAndUpdate(filter, { $set: change }, { session }).lean();
+        if (before === null) return null;
+        const after = toAlert({ ...before, ...change });
+        await record(session, cause, before, after);
+        return after;
+      }),
 
-    async resolve(tenantId, alertId, resolvedAt) {
-      const [resolved] = await resolveAll({ _id: alertId, tenantId }, resolvedAt, activeTrace());
+    async resolve(tenantId, alertId, cause, resolvedAt) {
+      const by = { cause, trace: activeTrace() };
+      const [resolved] = await resolveAll({ _id: alertId, tenantId }, resolvedAt, by);
       return resolved ?? null;
     },
 
@@ -170,7 +207,7 @@ export function createAlertStore(deps: AlertStoreDeps): MongoAlertStore {
     lapsedPartitions: (now) => alerts.distinct('partition', { metUntil: trusted({ $lte: now }), ...open() }),
 
     resolveLapsed: (lapsed, resolvedAt) =>
-      resolveAll({ _id: trusted({ $in: lapsed.map(({ id }) => id) }) }, resolvedAt, undefined),
+      resolveAll({ _id: trusted({ $in: lapsed.map(({ id }) => id) }) }, resolvedAt),
 
     async extend(lasting) {
       const updates = lasting.map(({ alert: { id, tenantId }, metUntil }) => ({

@@ -1,3 +1,5 @@
+import type { AuditTrail } from '@tollkeeper/audit-trail';
+import type { Outbox } from '@tollkeeper/event-log';
 import { type Clock, systemClock } from '@tollkeeper/kernel';
 import type { OffsetStore } from '@tollkeeper/mongo';
 import type { Connection } from 'mongoose';
@@ -29,23 +31,28 @@ export function createAlertStores(deps: {
   connection: Connection;
   cipher: SecretCipher;
   offsets: OffsetStore;
+  trail: AuditTrail;
+  /** Of notifications. */
+  outbox: Pick<Outbox, 'add'>;
   /** How long alerts and what became of their notifications are kept. */
   retentionSeconds: number;
   clock?: Clock;
 }): AlertStores {
-  const { connection, cipher, offsets, retentionSeconds, clock = systemClock } = deps;
+  const { connection, cipher, offsets, trail, outbox, retentionSeconds, clock = systemClock } = deps;
   const changes = createRuleChanges(connection);
   const windows = createWindowStore(connection);
   const evaluations = createEvaluationStore(connection);
-  const notifications = createNotificationStore(connection, retentionSeconds);
+  const notifications = createNotificationStore({ connection, outbox, retentionSeconds });
   const channels = createChannelStore({
     connection,
     cipher,
+    trail,
     changes,
     removeFromRules: (session, tenantId, channelId) => rules.removeChannel(session, tenantId, channelId),
   });
   const rules = createRuleStore({
     connection,
+    trail,
     changes,
     channelIds: channels.ids,
     lastFires: windows.lastFires,
@@ -55,7 +62,7 @@ export function createAlertStores(deps: {
     },
   });
   const fanOut = createAlertFanOut({ channels, notifications });
-  const alerts = createAlertStore({ connection, retentionSeconds, fanOut, notifications });
+  const alerts = createAlertStore({ connection, retentionSeconds, trail, fanOut, notifications });
   const shared = { connection, offsets, windows, rules, alerts, fanOut, evaluations };
   const recorder = createEvaluationRecorder({ ...shared, clock });
   return { changes, rules, channels, windows, evaluations, notifications, alerts, recorder };

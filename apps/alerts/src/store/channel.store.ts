@@ -1,8 +1,15 @@
-import { CHANNEL_TYPES, type ChannelType } from '@tollkeeper/contracts';
+import type { AuditTrail } from '@tollkeeper/audit-trail';
+import { type Cause, CHANNEL_TYPES, type ChannelType, systemCause } from '@tollkeeper/contracts';
 import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { withTransaction } from '@tollkeeper/mongo';
 import { type ClientSession, type Connection, Schema, trusted } from 'mongoose';
-import type { Channel, ChannelStore, Destination } from '../domain/channel.ts';
+import {
+  AUDITED_CHANNEL,
+  type Channel,
+  type ChannelStore,
+  channelTarget,
+  type Destination,
+} from '../domain/channel.ts';
 import type { RuleChanges } from './rule.changes.ts';
 import type { SecretCipher } from './secret.cipher.ts';
 
@@ -65,12 +72,13 @@ export interface MongoChannelStore extends ChannelStore {
 export interface ChannelStoreDeps {
   connection: Connection;
   cipher: SecretCipher;
+  trail: AuditTrail;
   changes: RuleChanges;
   removeFromRules: (session: ClientSession, tenantId: TenantId, channelId: string) => Promise<void>;
 }
 
 export function createChannelStore(deps: ChannelStoreDeps): MongoChannelStore {
-  const { connection, cipher, changes, removeFromRules } = deps;
+  const { connection, cipher, trail, changes, removeFromRules } = deps;
   const channels = connection.model<StoredChannel>('Channel', channelSchema);
 
   function toChannel(stored: StoredChannel): Channel {
@@ -85,6 +93,12 @@ export function createChannelStore(deps: ChannelStoreDeps): MongoChannelStore {
     return { _id: id, tenantId, type: destination.type, ...fields, ...sealed };
   }
 
+  function record(session: ClientSession, cause: Cause, before: Channel | null, after: Channel | null): Promise<void> {
+    const either = (after ?? before)!;
+    const target = channelTarget(either);
+    return trail.recordChange(session, either.tenantId, cause, { target, fields: AUDITED_CHANNEL, before, after });
+  }
+
   return {
     async list(tenantId) {
       return (await channels.find({ tenantId }).sort({ createdAt: 1, _id: 1 }).lean()).map(toChannel);
@@ -97,27 +111,40 @@ export function createChannelStore(deps: ChannelStoreDeps): MongoChannelStore {
 
     count: (tenantId) => channels.countDocuments({ tenantId }),
 
-    async insert(channel) {
-      await channels.create(fromChannel(channel));
+    async insert(channel, cause) {
+      await withTransaction(connection, async (session) => {
+        await channels.create([fromChannel(channel)], { session });
+        await record(session, cause, null, channel);
+      });
     },
 
-    update: (tenantId, channelId, decide) =>
+    update: (tenantId, channelId, decide, cause) =>
       withTransaction(connection, async (session) => {
         const current = await channels.findOne({ _id: channelId, tenantId }, null, { session }).lean();
         if (current === null) return null;
-        const changed = decide(toChannel(current));
+        const before = toChannel(current);
+        const changed = decide(before);
         const { _id, ...fields } = fromChannel(changed);
         await channels.replaceOne({ _id, tenantId }, fields, { session });
+        await record(session, cause, before, changed);
         return changed;
       }),
 
-    delete: (tenantId, channelId) =>
+    delete: (tenantId, channelId, cause) =>
       withTransaction(connection, async (session) => {
         await changes.record(session, tenantId);
-        const { deletedCount } = await channels.deleteOne({ _id: channelId, tenantId }, { session });
-        if (deletedCount === 1) await removeFromRules(session, tenantId, channelId);
-        return deletedCount === 1;
+        const deleted = await channels.findOneAndDelete({ _id: channelId, tenantId }, { session }).lean();
+        if (deleted === null) return false;
+        await removeFromRules(session, tenantId, channelId);
+        await record(session, cause, toChannel(deleted), null);
+        return true;
       }),
+
+    async recordTest(channel, cause) {
+      await withTransaction(connection, (session) =>
+        trail.record(session, channel.tenantId, cause, { target: channelTarget(channel), changes: [] }),
+      );
+    },
 
     async ids(session, tenantId) {
       return (await channels.find({ tenantId }, { _id: 1 }, { session }).lean()).map(({ _id }) => _id);
@@ -131,12 +158,12 @@ export function createChannelStore(deps: ChannelStoreDeps): MongoChannelStore {
 
     async disable(session, tenantId, channelId, goneAt) {
       const filter = { _id: channelId, tenantId, enabled: true, updatedAt: trusted({ $lte: goneAt }) };
-      const { matchedCount } = await channels.updateOne(
-        filter,
-        { $set: { enabled: false, updatedAt: new Date() } },
-        { session },
-      );
-      return matchedCount === 1;
+      const update = { $set: { enabled: false, updatedAt: new Date() } };
+      const stored = await channels.findOneAndUpdate(filter, update, { session, returnDocument: 'before' }).lean();
+      if (stored === null) return false;
+      const before = toChannel(stored);
+      await record(session, systemCause('channel.disable', 'alerts'), before, { ...before, enabled: false });
+      return true;
     },
 
     async requireKeys() {

@@ -6,7 +6,7 @@ import {
   type NotificationType,
   type ReadDelivery,
 } from '@tollkeeper/contracts';
-import type { LogRecord } from '@tollkeeper/event-log';
+import type { Outbox, OutboxRecord } from '@tollkeeper/event-log';
 import type { TenantId } from '@tollkeeper/kernel';
 import type { TraceHeaders } from '@tollkeeper/runtime';
 import { type ClientSession, type Connection, Schema, trusted } from 'mongoose';
@@ -21,16 +21,6 @@ interface StoredDelivery extends Omit<Delivery, 'notificationId'> {
   queuedAt: Date;
   /** See `DeliveryRecord.sequence`; -1 until the notifier reports. */
   sequence: number;
-}
-
-interface OutboxEntry {
-  _id: string;
-  key: string;
-  value: Buffer;
-  createdAt: Date;
-  /** Rises with everything that a process queues, since much is queued within a millisecond. */
-  place: number;
-  trace?: TraceHeaders | undefined;
 }
 
 const text = { type: String, required: true } as const;
@@ -70,19 +60,6 @@ function deliverySchema(retentionSeconds: number): Schema<StoredDelivery> {
   return schema;
 }
 
-const outboxSchema = new Schema<OutboxEntry>(
-  {
-    _id: text,
-    key: text,
-    value: { type: Buffer, required: true },
-    createdAt: { type: Date, required: true },
-    place: number,
-    trace: { traceparent: String, tracestate: String },
-  },
-  { collection: 'outbox', versionKey: false },
-);
-outboxSchema.index({ createdAt: 1, place: 1 });
-
 /** A notification for a channel. */
 export interface NewNotification {
   alert: Alert;
@@ -92,23 +69,13 @@ export interface NewNotification {
   trace: TraceHeaders | undefined;
 }
 
-/** A notification on its way to the log. */
-export interface QueuedNotification {
-  id: string;
-  record: LogRecord;
-}
-
-/** Notifications: those on their way to the log (the outbox), and what became of each. */
+/** Notifications, and what became of each. */
 export interface NotificationStore {
   /**
    * Queues these notifications, in this order, each of an alert as it is now. To be called once for an alert, a type
    * and a channel.
    */
   queue(session: ClientSession, notifications: readonly NewNotification[], at: number): Promise<void>;
-  /** Oldest first. */
-  outbox(limit: number): Promise<QueuedNotification[]>;
-  removeFromOutbox(ids: readonly string[]): Promise<void>;
-  outboxDepth(): Promise<number>;
   /** Takes a report over. False when a newer one, or none of this notification, is known. */
   report(session: ClientSession, delivery: ReadDelivery): Promise<boolean>;
   deliveries(tenantId: TenantId, alertIds: string[]): Promise<Map<string, Delivery[]>>;
@@ -124,10 +91,14 @@ export interface NotificationStore {
  * Notifications in the database of `connection`; what became of them is kept for `retentionSeconds` after they were
  * queued. Make it before the connection starts.
  */
-export function createNotificationStore(connection: Connection, retentionSeconds: number): NotificationStore {
+export function createNotificationStore(deps: {
+  connection: Connection;
+  /** Takes those that are on their way to the log. */
+  outbox: Pick<Outbox, 'add'>;
+  retentionSeconds: number;
+}): NotificationStore {
+  const { connection, outbox, retentionSeconds } = deps;
   const deliveries = connection.model<StoredDelivery>('Delivery', deliverySchema(retentionSeconds));
-  const outbox = connection.model<OutboxEntry>('OutboxEntry', outboxSchema);
-  let place = 0;
   const undelivered = () => ({ status: trusted({ $in: UNDELIVERED }) });
 
   return {
@@ -138,25 +109,11 @@ export function createNotificationStore(connection: Connection, retentionSeconds
         fresh.map((notification) => toDeliveryRow(notification, queuedAt)),
         { session },
       );
-      await outbox.insertMany(
-        fresh.map((notification) => toOutboxEntry(notification, queuedAt, (place += 1))),
-        { session },
+      await outbox.add(
+        session,
+        fresh.map((notification) => toOutboxRecord(notification, queuedAt)),
       );
     },
-
-    async outbox(limit) {
-      const entries = await outbox.find().sort({ createdAt: 1, place: 1 }).limit(limit).lean();
-      return entries.map(({ _id, key, value, trace }) => ({
-        id: _id,
-        record: { key, value: toBuffer(value), ...(trace?.traceparent !== undefined && { headers: { ...trace } }) },
-      }));
-    },
-
-    async removeFromOutbox(ids) {
-      await outbox.deleteMany({ _id: trusted({ $in: [...ids] }) });
-    },
-
-    outboxDepth: () => outbox.countDocuments(),
 
     async report(session, delivery) {
       const { notificationId, tenantId, sequence, status, attempts, responseStatus, responseSnippet, error } = delivery;
@@ -209,7 +166,7 @@ function toDeliveryRow({ alert, type, channel }: NewNotification, queuedAt: Date
   };
 }
 
-function toOutboxEntry({ alert, type, channel, trace }: NewNotification, queuedAt: Date, place: number): OutboxEntry {
+function toOutboxRecord({ alert, type, channel, trace }: NewNotification, queuedAt: Date): OutboxRecord {
   const notificationId = notificationIdOf(alert.id, channel.id, type);
   const record = encodeNotification({
     notificationId,
@@ -220,7 +177,7 @@ function toOutboxEntry({ alert, type, channel, trace }: NewNotification, queuedA
     alert: toAlertRecord(alert),
     occurredAt: queuedAt.toISOString(),
   });
-  return { _id: notificationId, createdAt: queuedAt, place, ...record, trace };
+  return { id: notificationId, ...record, trace };
 }
 
 function toDelivery({
@@ -235,9 +192,4 @@ function toDelivery({
 
 function toTime(timestamp: string | null): number | null {
   return timestamp === null ? null : Date.parse(timestamp);
-}
-
-/** Lean documents carry the driver's own binary type. */
-function toBuffer(value: Buffer | { buffer: Uint8Array }): Buffer {
-  return Buffer.isBuffer(value) ? value : Buffer.from(value.buffer);
 }

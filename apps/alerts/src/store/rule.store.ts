@@ -1,8 +1,9 @@
-import { RULE_KINDS, type RuleKind, SCOPE_TYPES, SEVERITIES } from '@tollkeeper/contracts';
+import type { AuditTrail } from '@tollkeeper/audit-trail';
+import { changesOf, RULE_KINDS, type RuleKind, SCOPE_TYPES, SEVERITIES } from '@tollkeeper/contracts';
 import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { withTransaction } from '@tollkeeper/mongo';
 import { type ClientSession, type Connection, type Model, Schema, trusted } from 'mongoose';
-import type { Rule, RuleInForce, RuleStore } from '../domain/rule.ts';
+import { AUDITED_RULE, type Rule, type RuleInForce, type RuleStore } from '../domain/rule.ts';
 import { conditionOf, thresholdsOf } from '../domain/rule-kinds.ts';
 import type { RuleChanges } from './rule.changes.ts';
 
@@ -69,6 +70,7 @@ export interface RuleReference {
 
 export interface RuleStoreDeps {
   connection: Connection;
+  trail: AuditTrail;
   changes: RuleChanges;
   channelIds: (session: ClientSession, tenantId: TenantId) => Promise<string[]>;
   /** Event times of the rules' last fires, by rule id. */
@@ -78,7 +80,7 @@ export interface RuleStoreDeps {
 }
 
 export function createRuleStore(deps: RuleStoreDeps): MongoRuleStore {
-  const { connection, changes, channelIds, lastFires, forget } = deps;
+  const { connection, trail, changes, channelIds, lastFires, forget } = deps;
   const rules: Model<StoredRule> = connection.model<StoredRule>('Rule', ruleSchema);
 
   async function enabledBeside(session: ClientSession, tenantId: TenantId, exceptId: string): Promise<RuleInForce[]> {
@@ -115,25 +117,34 @@ export function createRuleStore(deps: RuleStoreDeps): MongoRuleStore {
 
     find: (tenantId, ruleId) => find(tenantId, ruleId),
 
-    change: (tenantId, ruleId, decide) =>
+    change: (tenantId, ruleId, decide, cause) =>
       withTransaction(connection, async (session) => {
         await changes.record(session, tenantId);
+        const current = await find(tenantId, ruleId, session);
         const rule = decide({
-          current: await find(tenantId, ruleId, session),
+          current,
           ruleCount: await rules.countDocuments({ tenantId }, { session }),
           others: await enabledBeside(session, tenantId, ruleId),
           channelIds: new Set(await channelIds(session, tenantId)),
         });
         await rules.replaceOne({ _id: rule.id, tenantId }, toStored(rule), { session, upsert: true });
+        const target = { type: 'rule', id: ruleId, name: rule.name };
+        const changed = { target, fields: AUDITED_RULE, before: current, after: rule };
+        await trail.recordChange(session, tenantId, cause, changed);
         return rule;
       }),
 
-    delete: (tenantId, ruleId) =>
+    delete: (tenantId, ruleId, cause) =>
       withTransaction(connection, async (session) => {
         await changes.record(session, tenantId);
-        const { deletedCount } = await rules.deleteOne({ _id: ruleId, tenantId }, { session });
-        if (deletedCount === 1) await forget(session, tenantId, ruleId);
-        return deletedCount === 1;
+        const deleted = await rules.findOneAndDelete({ _id: ruleId, tenantId }, { session }).lean();
+        if (deleted === null) return false;
+        await forget(session, tenantId, ruleId);
+        // A kind of a newer release cannot be read.
+        const before = RULE_KINDS.includes(deleted.kind) ? toRule(deleted) : null;
+        const target = { type: 'rule', id: ruleId, name: deleted.name };
+        await trail.record(session, tenantId, cause, { target, changes: changesOf(AUDITED_RULE, before, null) });
+        return true;
       }),
 
     countEnabled: (tenantId) => rules.countDocuments({ tenantId, enabled: true }),

@@ -6,6 +6,6 @@ import type { AgentDirectory } from '../domain/budget.ts';
 export function createAgentDirectory(identity: GrpcClient<IdentityServiceDefinition>): AgentDirectory {
   return {
     list: async (tenantId) => (await identity.getAgents({ tenantId })).agents,
-    has: async (tenantId, agentId) => (await identity.getAgents({ tenantId, agentIds: [agentId] })).agents.length > 0,
+    find: async (tenantId, agentId) => (await identity.getAgents({ tenantId, agentIds: [agentId] })).agents[0] ?? null,
   };
 }

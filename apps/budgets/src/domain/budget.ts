@@ -1,3 +1,4 @@
+import type { Cause } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 
 /** A daily budget in USD micros, or null when none is set. */
@@ -14,18 +15,18 @@ export interface AgentBudget {
 export type SetAgentBudget = Pick<AgentBudget, 'agentId'> & { dailyBudgetMicros: number };
 
 /**
- * Stores the budgets of workspaces and agents. A new budget replaces the old one; the last write counts. `userId` is
- * who sets it. A change is written to the history in its transaction.
+ * Stores the budgets of workspaces and agents. A new budget replaces the old one; the last write counts. A change
+ * is written to the history and to the audit trail in its transaction.
  */
 export interface BudgetStore {
   /** Null for a workspace that nobody has set a budget for. */
   ofWorkspace(tenantId: TenantId): Promise<DailyBudget>;
-  setWorkspace(tenantId: TenantId, dailyBudgetMicros: DailyBudget, userId: string): Promise<void>;
+  setWorkspace(tenantId: TenantId, dailyBudgetMicros: DailyBudget, cause: Cause): Promise<void>;
   /** The budgets that were ever set, by `agentId`: those of `agentIds`, or of all agents when that is absent. */
   ofAgents(tenantId: TenantId, agentIds?: readonly string[]): Promise<AgentBudget[]>;
   /** The first `limit` budgets of agents that are set now, by `agentId`. */
   listSetAgents(tenantId: TenantId, limit: number): Promise<SetAgentBudget[]>;
-  setAgent(tenantId: TenantId, budget: AgentBudget, userId: string): Promise<void>;
+  setAgent(tenantId: TenantId, budget: AgentBudget & { displayName: string }, cause: Cause): Promise<void>;
 }
 
 /** An agent, as identity knows it. */
@@ -41,5 +42,5 @@ export interface Agent {
 export interface AgentDirectory {
   /** Every agent of the workspace, by `agentId`. */
   list(tenantId: TenantId): Promise<Agent[]>;
-  has(tenantId: TenantId, agentId: string): Promise<boolean>;
+  find(tenantId: TenantId, agentId: string): Promise<Agent | null>;
 }

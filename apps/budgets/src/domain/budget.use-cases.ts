@@ -1,3 +1,4 @@
+import type { Cause } from '@tollkeeper/contracts';
 import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
 import type { Agent, AgentBudget, AgentDirectory, BudgetStore, DailyBudget, SetAgentBudget } from './budget.ts';
 
@@ -7,15 +8,15 @@ const MAX_LISTED_AGENTS = 10_000;
 /** An agent of the workspace with its budget. `updatedAt` is null when no budget was ever set. */
 export type AgentWithBudget = Agent & { dailyBudgetMicros: DailyBudget; updatedAt: Date | null };
 
-/** Operations on the budgets of workspaces and agents. `userId` is who asks for a change. */
+/** Operations on the budgets of workspaces and agents. */
 export interface BudgetUseCases {
   ofWorkspace(tenantId: TenantId): Promise<DailyBudget>;
   /** Null unsets it. */
-  setWorkspace(tenantId: TenantId, dailyBudgetMicros: DailyBudget, userId: string): Promise<void>;
+  setWorkspace(tenantId: TenantId, dailyBudgetMicros: DailyBudget, cause: Cause): Promise<void>;
   /** Every agent of the workspace, by `agentId`, with or without a budget. */
   listAgents(tenantId: TenantId): Promise<AgentWithBudget[]>;
   /** Null unsets it. Rejects with `not_found` when the workspace has no such agent. */
-  setAgent(tenantId: TenantId, agentId: string, dailyBudgetMicros: DailyBudget, userId: string): Promise<void>;
+  setAgent(tenantId: TenantId, agentId: string, dailyBudgetMicros: DailyBudget, cause: Cause): Promise<void>;
   /** The budgets that were ever set for these agents, by `agentId`. Whether the agents exist is not checked. */
   ofAgents(tenantId: TenantId, agentIds: readonly string[]): Promise<AgentBudget[]>;
   /** The budgets of agents that are set now, by `agentId`; the first 10 000. */
@@ -31,7 +32,7 @@ export interface BudgetDeps {
 export function createBudgetUseCases({ store, agents, clock }: BudgetDeps): BudgetUseCases {
   return {
     ofWorkspace: (tenantId) => store.ofWorkspace(tenantId),
-    setWorkspace: (tenantId, dailyBudgetMicros, userId) => store.setWorkspace(tenantId, dailyBudgetMicros, userId),
+    setWorkspace: (tenantId, dailyBudgetMicros, cause) => store.setWorkspace(tenantId, dailyBudgetMicros, cause),
     ofAgents: (tenantId, agentIds) => store.ofAgents(tenantId, agentIds),
     listSetAgents: (tenantId) => store.listSetAgents(tenantId, MAX_LISTED_AGENTS),
 
@@ -44,14 +45,16 @@ export function createBudgetUseCases({ store, agents, clock }: BudgetDeps): Budg
       });
     },
 
-    async setAgent(tenantId, agentId, dailyBudgetMicros, userId) {
-      if (!(await agents.has(tenantId, agentId))) {
+    async setAgent(tenantId, agentId, dailyBudgetMicros, cause) {
+      const agent = await agents.find(tenantId, agentId);
+      if (agent === null) {
         throw new AppError(
           'not_found',
           'This workspace has no agent with that agent_id. Create it with POST /api/v1/agents.',
         );
       }
-      await store.setAgent(tenantId, { agentId, dailyBudgetMicros, updatedAt: new Date(clock()) }, userId);
+      const { displayName } = agent;
+      await store.setAgent(tenantId, { agentId, displayName, dailyBudgetMicros, updatedAt: new Date(clock()) }, cause);
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { AuditedFields, Cause } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 
 /**
@@ -18,12 +19,20 @@ export interface Plan {
 /** The changes of an update. A field that is absent or undefined stays as it is. */
 export type PlanChanges = Partial<Pick<Plan, 'displayName' | 'description' | 'dailyBudgetMicros' | 'isActive'>>;
 
+/** What the audit log tells of a plan. */
+export const AUDITED_PLAN: AuditedFields<Omit<Plan, 'id'>> = {
+  display_name: (plan) => plan.displayName,
+  description: (plan) => plan.description,
+  daily_budget_usd_micros: (plan) => plan.dailyBudgetMicros,
+  is_active: (plan) => plan.isActive,
+};
+
 /** Most plans of a workspace. Deleting one makes room. */
 export const MAX_PLANS = 500;
 
 /**
- * Stores plans. Another workspace's plan does not exist for any method. `userId` is who changes it. A change of the
- * budget is written to the history in its transaction.
+ * Stores plans. Another workspace's plan does not exist for any method. A change is written to the audit
+ * trail in its transaction, and one of the budget to the history.
  */
 export interface PlanStore {
   /** By key. */
@@ -32,7 +41,7 @@ export interface PlanStore {
   find(tenantId: TenantId, keys: readonly string[]): Promise<Plan[]>;
   count(tenantId: TenantId): Promise<number>;
   /** False, with nothing stored, when the workspace has a plan with the key. */
-  insert(tenantId: TenantId, plan: Plan, userId: string): Promise<boolean>;
+  insert(tenantId: TenantId, plan: Plan, cause: Cause): Promise<boolean>;
   /**
    * The changed plan; null when the workspace has no plan with the key. Concurrent updates of different fields all take
    * effect.
@@ -41,8 +50,8 @@ export interface PlanStore {
     tenantId: TenantId,
     key: string,
     changes: PlanChanges & { updatedAt: Date },
-    userId: string,
+    cause: Cause,
   ): Promise<Plan | null>;
   /** False when the workspace has no plan with the key. */
-  delete(tenantId: TenantId, key: string, userId: string): Promise<boolean>;
+  delete(tenantId: TenantId, key: string, cause: Cause): Promise<boolean>;
 }

@@ -1,9 +1,10 @@
+import type { Cause } from '@tollkeeper/contracts';
 import { AppError, type Clock, newId, type TenantId } from '@tollkeeper/kernel';
 import { MAX_PLANS, type Plan, type PlanChanges, type PlanStore } from './plan.ts';
 
 export type NewPlan = Pick<Plan, 'key' | 'displayName' | 'description' | 'dailyBudgetMicros'>;
 
-/** Operations on plans. `userId` is who asks for a change. */
+/** Operations on plans. */
 export interface PlanUseCases {
   /** By key. */
   list(tenantId: TenantId): Promise<Plan[]>;
@@ -12,11 +13,11 @@ export interface PlanUseCases {
   /**
    * Makes an active plan. Rejects with `conflict` when the key is taken or the workspace has {@link MAX_PLANS} plans.
    */
-  create(tenantId: TenantId, plan: NewPlan, userId: string): Promise<Plan>;
+  create(tenantId: TenantId, plan: NewPlan, cause: Cause): Promise<Plan>;
   /** Changes only the given fields. Rejects with `not_found`. */
-  update(tenantId: TenantId, key: string, changes: PlanChanges, userId: string): Promise<Plan>;
+  update(tenantId: TenantId, key: string, changes: PlanChanges, cause: Cause): Promise<Plan>;
   /** Rejects with `not_found`. The key can be used again at once. */
-  delete(tenantId: TenantId, key: string, userId: string): Promise<void>;
+  delete(tenantId: TenantId, key: string, cause: Cause): Promise<void>;
 }
 
 export function createPlanUseCases({ store, clock }: { store: PlanStore; clock: Clock }): PlanUseCases {
@@ -24,13 +25,13 @@ export function createPlanUseCases({ store, clock }: { store: PlanStore; clock: 
     list: (tenantId) => store.list(tenantId),
     find: (tenantId, keys) => store.find(tenantId, keys),
 
-    async create(tenantId, fields, userId) {
+    async create(tenantId, fields, cause) {
       if ((await store.count(tenantId)) >= MAX_PLANS) {
         throw new AppError('conflict', `The workspace has ${MAX_PLANS} plans. Delete one that is not needed.`);
       }
       const now = new Date(clock());
       const plan = { id: newId('plan'), ...fields, isActive: true, createdAt: now, updatedAt: now };
-      if (await store.insert(tenantId, plan, userId)) return plan;
+      if (await store.insert(tenantId, plan, cause)) return plan;
       const details = [{ path: 'plan_key', message: 'is taken; choose another, or PUT the plan to change it' }];
       throw new AppError(
         'conflict',
@@ -39,13 +40,13 @@ export function createPlanUseCases({ store, clock }: { store: PlanStore; clock: 
       );
     },
 
-    async update(tenantId, key, changes, userId) {
+    async update(tenantId, key, changes, cause) {
       const updatedAt = new Date(clock());
-      return (await store.update(tenantId, key, { ...changes, updatedAt }, userId)) ?? noSuchPlan();
+      return (await store.update(tenantId, key, { ...changes, updatedAt }, cause)) ?? noSuchPlan();
     },
 
-    async delete(tenantId, key, userId) {
-      if (!(await store.delete(tenantId, key, userId))) noSuchPlan();
+    async delete(tenantId, key, cause) {
+      if (!(await store.delete(tenantId, key, cause))) noSuchPlan();
     },
   };
 }

@@ -49,6 +49,7 @@ function workspaceRoutes(budgets: BudgetUseCases): Route[] {
     }),
     defineRoute({
       method: 'put',
+      audit: 'budget.workspace.set',
       path,
       operationId: 'setWorkspaceBudget',
       tag: TAG,
@@ -58,9 +59,9 @@ function workspaceRoutes(budgets: BudgetUseCases): Route[] {
       params: ofWorkspace,
       body: change,
       responses: { 200: { description: 'The budget as it is now', schema: workspaceBudget } },
-      handler: async ({ caller, params, body }) => {
+      handler: async ({ caller, params, body, cause }) => {
         const tenantId = workspaceOf(caller, params);
-        await budgets.setWorkspace(tenantId, body.daily_budget_usd_micros, caller.userId);
+        await budgets.setWorkspace(tenantId, body.daily_budget_usd_micros, cause);
         return { status: 200, body: { tenant_id: tenantId, ...body } };
       },
     }),
@@ -86,6 +87,7 @@ function agentRoutes(budgets: BudgetUseCases): Route[] {
     }),
     defineRoute({
       method: 'put',
+      audit: 'budget.agent.set',
       path: `${PREFIX}/agents/{agent_id}`,
       operationId: 'setAgentBudget',
       tag: TAG,
@@ -96,9 +98,9 @@ function agentRoutes(budgets: BudgetUseCases): Route[] {
       params: ofAgent,
       body: change,
       responses: { 200: { description: 'The budget as it is now', schema: agentBudget } },
-      handler: async ({ caller, params, body }) => {
+      handler: async ({ caller, params, body, cause }) => {
         const tenantId = workspaceOf(caller, params);
-        await budgets.setAgent(tenantId, params.agent_id, body.daily_budget_usd_micros, caller.userId);
+        await budgets.setAgent(tenantId, params.agent_id, body.daily_budget_usd_micros, cause);
         return { status: 200, body: { agent_id: params.agent_id, ...body } };
       },
     }),

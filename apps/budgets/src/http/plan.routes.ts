@@ -67,6 +67,7 @@ function collectionRoutes(plans: PlanUseCases): Route[] {
     }),
     defineRoute({
       method: 'post',
+      audit: 'plan.create',
       path,
       operationId: 'createPlanBudget',
       tag: TAG,
@@ -76,7 +77,7 @@ function collectionRoutes(plans: PlanUseCases): Route[] {
       params: ofWorkspace,
       body: newPlan,
       responses: { 201: { description: 'The new plan', schema: planSchema } },
-      handler: async ({ caller, params, body }) => {
+      handler: async ({ caller, params, body, cause }) => {
         const tenantId = workspaceOf(caller, params);
         const { plan_key: key, display_name, description: text, daily_budget_usd_micros } = body;
         const fields = {
@@ -85,7 +86,7 @@ function collectionRoutes(plans: PlanUseCases): Route[] {
           description: text,
           dailyBudgetMicros: daily_budget_usd_micros,
         };
-        const plan = await plans.create(tenantId, fields, caller.userId);
+        const plan = await plans.create(tenantId, fields, cause);
         return { status: 201, body: toPlanBody(tenantId, plan) };
       },
     }),
@@ -97,6 +98,7 @@ function planRoutes(plans: PlanUseCases): Route[] {
   return [
     defineRoute({
       method: 'put',
+      audit: 'plan.update',
       path,
       operationId: 'updatePlanBudget',
       tag: TAG,
@@ -106,7 +108,7 @@ function planRoutes(plans: PlanUseCases): Route[] {
       params: ofPlan,
       body: planChanges,
       responses: { 200: { description: 'The plan as it is now', schema: planSchema } },
-      handler: async ({ caller, params, body }) => {
+      handler: async ({ caller, params, body, cause }) => {
         const tenantId = workspaceOf(caller, params);
         const changes = {
           displayName: body.display_name,
@@ -114,12 +116,13 @@ function planRoutes(plans: PlanUseCases): Route[] {
           dailyBudgetMicros: body.daily_budget_usd_micros,
           isActive: body.is_active,
         };
-        const plan = await plans.update(tenantId, params.plan_key, changes, caller.userId);
+        const plan = await plans.update(tenantId, params.plan_key, changes, cause);
         return { status: 200, body: toPlanBody(tenantId, plan) };
       },
     }),
     defineRoute({
       method: 'delete',
+      audit: 'plan.delete',
       path,
       operationId: 'deletePlanBudget',
       tag: TAG,
@@ -128,8 +131,8 @@ function planRoutes(plans: PlanUseCases): Route[] {
       access: 'owner',
       params: ofPlan,
       responses: { 204: { description: 'The plan is gone' } },
-      handler: async ({ caller, params }) => {
-        await plans.delete(workspaceOf(caller, params), params.plan_key, caller.userId);
+      handler: async ({ caller, params, cause }) => {
+        await plans.delete(workspaceOf(caller, params), params.plan_key, cause);
         return { status: 204 };
       },
     }),

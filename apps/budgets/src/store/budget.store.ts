@@ -1,3 +1,5 @@
+import type { AuditTrail } from '@tollkeeper/audit-trail';
+import type { AuditedFields } from '@tollkeeper/contracts';
 import { withTransaction } from '@tollkeeper/mongo';
 import { type Connection, Schema, trusted } from 'mongoose';
 import type { BudgetStore, DailyBudget, SetAgentBudget } from '../domain/budget.ts';
@@ -32,11 +34,15 @@ const agentBudgetSchema = new Schema<StoredAgentBudget>(
 );
 agentBudgetSchema.index({ tenantId: 1, agentId: 1 }, { unique: true });
 
+const AUDITED: AuditedFields<{ dailyBudgetMicros: DailyBudget }> = {
+  daily_budget_usd_micros: (budget) => budget.dailyBudgetMicros,
+};
+
 /** Answers what was there before; null when nothing was. */
 const REPLACE = { upsert: true, returnDocument: 'before' } as const;
 
 /** Budgets in the database of `connection`. Make it before the connection starts. */
-export function createBudgetStore(connection: Connection, history: HistoryStore): BudgetStore {
+export function createBudgetStore(connection: Connection, history: HistoryStore, trail: AuditTrail): BudgetStore {
   const workspaces = connection.model<StoredWorkspaceBudget>('WorkspaceBudget', workspaceBudgetSchema);
   const agents = connection.model<StoredAgentBudget>('AgentBudget', agentBudgetSchema);
 
@@ -45,14 +51,21 @@ export function createBudgetStore(connection: Connection, history: HistoryStore)
       return (await workspaces.findById(tenantId).lean())?.dailyBudgetMicros ?? null;
     },
 
-    async setWorkspace(tenantId, dailyBudgetMicros, changedBy) {
+    async setWorkspace(tenantId, dailyBudgetMicros, cause) {
       await withTransaction(connection, async (session) => {
         const before = await workspaces
           .findOneAndUpdate({ _id: tenantId }, { $set: { dailyBudgetMicros } }, { ...REPLACE, session })
           .lean();
-        const previousMicros = before?.dailyBudgetMicros ?? null;
-        const change = { scope: 'workspace', scopeId: tenantId, previousMicros, dailyBudgetMicros, changedBy } as const;
-        await history.record(session, tenantId, change);
+        await history.record(session, tenantId, {
+          scope: 'workspace',
+          scopeId: tenantId,
+          previousMicros: before?.dailyBudgetMicros ?? null,
+          dailyBudgetMicros,
+          changedBy: cause.actor.id,
+        });
+        const target = { type: 'workspace', id: tenantId, name: '' };
+        const after = { dailyBudgetMicros };
+        await trail.recordChange(session, tenantId, cause, { target, fields: AUDITED, before, after });
       });
     },
 
@@ -74,15 +87,20 @@ export function createBudgetStore(connection: Connection, history: HistoryStore)
       return found.map(({ agentId, dailyBudgetMicros }) => ({ agentId, dailyBudgetMicros }));
     },
 
-    async setAgent(tenantId, { agentId, ...fields }, changedBy) {
+    async setAgent(tenantId, { agentId, displayName, ...fields }, cause) {
       await withTransaction(connection, async (session) => {
         const before = await agents
           .findOneAndUpdate({ tenantId, agentId }, { $set: fields }, { ...REPLACE, session })
           .lean();
-        const { dailyBudgetMicros } = fields;
-        const previousMicros = before?.dailyBudgetMicros ?? null;
-        const change = { scope: 'agent', scopeId: agentId, previousMicros, dailyBudgetMicros, changedBy } as const;
-        await history.record(session, tenantId, change);
+        await history.record(session, tenantId, {
+          scope: 'agent',
+          scopeId: agentId,
+          previousMicros: before?.dailyBudgetMicros ?? null,
+          dailyBudgetMicros: fields.dailyBudgetMicros,
+          changedBy: cause.actor.id,
+        });
+        const target = { type: 'agent', id: agentId, name: displayName };
+        await trail.recordChange(session, tenantId, cause, { target, fields: AUDITED, before, after: fields });
       });
     },
   };

@@ -1,6 +1,9 @@
+import type { AuditTrail } from '@tollkeeper/audit-trail';
+import type { Cause } from '@tollkeeper/contracts';
+import type { TenantId } from '@tollkeeper/kernel';
 import { isDuplicateKey, withTransaction } from '@tollkeeper/mongo';
-import { type Connection, Schema, trusted } from 'mongoose';
-import { MAX_PLANS, type Plan, type PlanStore } from '../domain/plan.ts';
+import { type ClientSession, type Connection, Schema, trusted } from 'mongoose';
+import { AUDITED_PLAN, MAX_PLANS, type Plan, type PlanStore } from '../domain/plan.ts';
 import type { HistoryStore } from './history.store.ts';
 
 type StoredPlan = Omit<Plan, 'id'> & { _id: string; tenantId: string };
@@ -22,9 +25,26 @@ const planSchema = new Schema<StoredPlan>(
 // When two plans with one key are created at the same time, this lets one through.
 planSchema.index({ tenantId: 1, key: 1 }, { unique: true });
 
+/** A plan before and after; one of them is there. */
+type Changed = Record<'before' | 'after', Omit<Plan, 'id'> | null>;
+
 /** Plans in the database of `connection`. Make it before the connection starts. */
-export function createPlanStore(connection: Connection, history: HistoryStore): PlanStore {
+export function createPlanStore(connection: Connection, history: HistoryStore, trail: AuditTrail): PlanStore {
   const plans = connection.model<StoredPlan>('Plan', planSchema);
+
+  async function record(session: ClientSession, tenantId: TenantId, cause: Cause, changed: Changed): Promise<void> {
+    const { before, after } = changed;
+    const { key, displayName } = (after ?? before)!;
+    await history.record(session, tenantId, {
+      scope: 'plan',
+      scopeId: key,
+      previousMicros: before?.dailyBudgetMicros ?? null,
+      dailyBudgetMicros: after?.dailyBudgetMicros ?? null,
+      changedBy: cause.actor.id,
+    });
+    const target = { type: 'plan', id: key, name: displayName };
+    await trail.recordChange(session, tenantId, cause, { target, fields: AUDITED_PLAN, ...changed });
+  }
 
   return {
     async list(tenantId) {
@@ -41,13 +61,11 @@ export function createPlanStore(connection: Connection, history: HistoryStore): 
 
     count: (tenantId) => plans.countDocuments({ tenantId }).limit(MAX_PLANS),
 
-    async insert(tenantId, { id, ...fields }, changedBy) {
-      const { key, dailyBudgetMicros } = fields;
+    async insert(tenantId, { id, ...fields }, cause) {
       try {
         await withTransaction(connection, async (session) => {
           await plans.create([{ _id: id, tenantId, ...fields }], { session });
-          const change = { scope: 'plan', scopeId: key, previousMicros: null, dailyBudgetMicros, changedBy } as const;
-          await history.record(session, tenantId, change);
+          await record(session, tenantId, cause, { before: null, after: fields });
         });
         return true;
       } catch (error) {
@@ -56,27 +74,22 @@ export function createPlanStore(connection: Connection, history: HistoryStore): 
       }
     },
 
-    update: (tenantId, key, changes, changedBy) =>
+    update: (tenantId, key, changes, cause) =>
       withTransaction(connection, async (session) => {
         const before = await plans.findOne({ tenantId, key }, null, { session }).lean();
         const after = await plans
           .findOneAndUpdate({ tenantId, key }, { $set: changes }, { returnDocument: 'after', session })
           .lean();
         if (before === null || after === null) return null;
-        const { dailyBudgetMicros } = after;
-        const previousMicros = before.dailyBudgetMicros;
-        const change = { scope: 'plan', scopeId: key, previousMicros, dailyBudgetMicros, changedBy } as const;
-        await history.record(session, tenantId, change);
+        await record(session, tenantId, cause, { before, after });
         return toPlan(after);
       }),
 
-    delete: (tenantId, key, changedBy) =>
+    delete: (tenantId, key, cause) =>
       withTransaction(connection, async (session) => {
         const deleted = await plans.findOneAndDelete({ tenantId, key }, { session }).lean();
         if (deleted === null) return false;
-        const previousMicros = deleted.dailyBudgetMicros;
-        const change = { scope: 'plan', scopeId: key, previousMicros, dailyBudgetMicros: null, changedBy } as const;
-        await history.record(session, tenantId, change);
+        await record(session, tenantId, cause, { before: deleted, after: null });
         return true;
       }),
   };

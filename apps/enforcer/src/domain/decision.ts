@@ -1,3 +1,4 @@
+import type { AuditChange, AuditTarget, Cause } from '@tollkeeper/contracts';
 import { AppError, type TenantId } from '@tollkeeper/kernel';
 import type { Hold, Op, OpOf } from './journal.ts';
 import { keys, keysOf } from './journal.ts';
@@ -26,7 +27,15 @@ export interface Needs {
  * What becomes of a request: ops for the journal and the answer once it has them, a refusal, or a need to know more.
  * Nothing is in the journal unless its owner writes it.
  */
-export type Decided<Answer> = { ops: Op[]; answer: Answer } | { refusal: AppError } | { needs: Needs };
+export type Decided<Answer> =
+  { ops: Op[]; answer: Answer; audited?: Audited } | { refusal: AppError } | { needs: Needs };
+
+/** What the audit log is to tell of ops that a person asked for: in the journal and in the trail, or in neither. */
+export interface Audited {
+  cause: Cause;
+  target: AuditTarget;
+  changes: AuditChange[];
+}
 
 /** A request that waits for its decision. */
 export interface Ask<Answer> {

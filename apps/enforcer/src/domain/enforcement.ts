@@ -1,3 +1,4 @@
+import type { Cause } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import type { Denial, LimitRow, OverspendCause } from './limit.ts';
 import type { Reservation, ReservationRequest, ReservationState, Settlement } from './reservation.ts';
@@ -31,8 +32,11 @@ export interface Reservations {
    * then: asking again tells.
    */
   settle(tenantId: TenantId, id: string, settlement: Settlement): Promise<Reservation>;
-  /** Frees the hold. A reservation that is released or expired stays so; a settled one is a `conflict`. */
-  release(tenantId: TenantId, id: string): Promise<Reservation>;
+  /**
+   * Frees the hold. A reservation that is released or expired stays so; a settled one is a `conflict`. `cause` is for
+   * the audit log: a person asks for it, and not its gateway.
+   */
+  release(tenantId: TenantId, id: string, cause?: Cause): Promise<Reservation>;
   /**
    * Holds it for `ttlSeconds` from now on. Rejects with `conflict` unless it is held, and beyond 24 hours from its
    * grant.

@@ -1,3 +1,4 @@
+import type { Cause } from '@tollkeeper/contracts';
 import { AppError } from '@tollkeeper/kernel';
 import { type Ask, findReservation, noSuchReservation, toReservation } from './decision.ts';
 import type { Op } from './journal.ts';
@@ -7,8 +8,8 @@ import type { Reservation } from './reservation.ts';
 /** Longest time from a grant to the end of its hold, however often it is extended. */
 const MAX_HOLD_MS = 24 * 3_600_000;
 
-/** Frees what a reservation holds. One that is released or expired stays as it is. */
-export function release(id: string): Ask<Reservation> {
+/** Frees what a reservation holds. One that is released or expired stays as it is. `cause`: a person asks for it. */
+export function release(id: string, cause?: Cause): Ask<Reservation> {
   return {
     decide(ledger, context) {
       const found = findReservation(ledger, id, context);
@@ -19,7 +20,11 @@ export function release(id: string): Ask<Reservation> {
       if (!('hold' in found)) return { ops: [], answer: reservation };
       const op: Op = { op: 'release', id, expiresAt: found.hold.expiresAt };
       applyOp(ledger, op);
-      return { ops: [op], answer: { ...reservation, state: 'released' } };
+      const answer: Reservation = { ...reservation, state: 'released' };
+      if (cause === undefined) return { ops: [op], answer };
+      const target = { type: 'reservation', id, name: reservation.agentId };
+      const changes = [{ field: 'state', from: reservation.state, to: answer.state }];
+      return { ops: [op], answer, audited: { cause, target, changes } };
     },
   };
 }

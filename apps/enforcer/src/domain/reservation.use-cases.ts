@@ -84,9 +84,9 @@ export function createReservations(deps: ReservationDeps): Reservations {
       return within(GATEWAY_ANSWER_MS, settling.whileSettling(tenantId, id, settlement.settlementId, work));
     },
 
-    async release(tenantId, id) {
+    async release(tenantId, id, cause) {
       settling.requireNone(tenantId, id);
-      return submitWithin(GATEWAY_ANSWER_MS, tenantId, release(id));
+      return submitWithin(GATEWAY_ANSWER_MS, tenantId, release(id, cause));
     },
     extend: (tenantId, id, ttlSeconds) => submitWithin(GATEWAY_ANSWER_MS, tenantId, extend(id, ttlSeconds)),
   };

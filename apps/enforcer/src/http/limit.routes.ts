@@ -103,6 +103,7 @@ named. A changed budget counts within 2 seconds.`,
     }),
     defineRoute({
       method: 'post',
+      audit: 'reservation.release',
       path: `${RESERVATIONS_PATH}/{reservation_id}:release`,
       operationId: 'releaseReservationAsOwner',
       tag: TAG,
@@ -112,8 +113,8 @@ named. A changed budget counts within 2 seconds.`,
       access: 'owner',
       params: reservationParams,
       responses: { 200: { description: 'The reservation as it is now', schema: reservationSchema } },
-      handler: async ({ caller, params }) => {
-        const released = await reservations.release(caller.tenantId, params.reservation_id);
+      handler: async ({ caller, params, cause }) => {
+        const released = await reservations.release(caller.tenantId, params.reservation_id, cause);
         return { status: 200, body: toReservationBody(released) };
       },
     }),

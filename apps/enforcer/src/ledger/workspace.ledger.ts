@@ -4,7 +4,7 @@ import type { Logger } from '@tollkeeper/runtime';
 import TinyQueue from 'tinyqueue';
 import { tookTooLong } from '../domain/answer.time.ts';
 import { dayToOpen, findDay } from '../domain/day.ts';
-import type { Ask, Context, Decided } from '../domain/decision.ts';
+import type { Ask, Audited, Context, Decided } from '../domain/decision.ts';
 import { keysOf, type Op, type OpOf } from '../domain/journal.ts';
 import { applyOp, type Ledger } from '../domain/ledger.ts';
 import { createDraft, type LedgerState } from '../domain/ledger.state.ts';
@@ -212,7 +212,8 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
           await readNewest();
           continue;
         }
-        const outcome = ops.length === 0 ? 'added' : await journal.append(tenantId, { seq: seq + 1, at: now, ops });
+        const outcome =
+          ops.length === 0 ? 'added' : await journal.append(tenantId, { seq: seq + 1, at: now, ops }, decided.audited);
         if (outcome === 'added') {
           if (ops.length > 0) commit(on, ops, now);
           due.length = 0;
@@ -318,7 +319,7 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
   };
 }
 
-type AllDecided = { settle: (() => void)[] } | { needs: true; keys: string[] };
+type AllDecided = { settle: (() => void)[]; audited: Audited[] } | { needs: true; keys: string[] };
 
 /** Decides all requests on the draft, in their order. Adds their ops to `ops`. */
 function decideAll(
@@ -332,6 +333,7 @@ function decideAll(
   const drafted = new Map(ops.flatMap((op) => keysOf(op).map((key) => [key, op] as const)));
   const context: Context = { ...facts, find: (key) => drafted.get(key) ?? known.get(key) };
   const settle: (() => void)[] = [];
+  const audited: Audited[] = [];
   const keys = new Set<string>();
   let needs = false;
 
@@ -344,13 +346,14 @@ function decideAll(
       settle.push(() => reject(decided.refusal));
     } else {
       settle.push(() => resolve(decided.answer));
+      if (decided.audited !== undefined) audited.push(decided.audited);
       for (const op of decided.ops) {
         ops.push(op);
         for (const key of keysOf(op)) drafted.set(key, op);
       }
     }
   }
-  return needs ? { needs, keys: [...keys] } : { settle };
+  return needs ? { needs, keys: [...keys] } : { settle, audited };
 }
 
 /** Rejects the requests that nobody waits for any more. Answers the others. */

@@ -1,7 +1,9 @@
 import { createHash } from 'node:crypto';
+import type { AuditTrail } from '@tollkeeper/audit-trail';
 import type { TenantId } from '@tollkeeper/kernel';
-import { driverCollection, isDuplicateKey } from '@tollkeeper/mongo';
+import { driverCollection, isDuplicateKey, withTransaction } from '@tollkeeper/mongo';
 import { type Connection, mongo, Schema } from 'mongoose';
+import type { Audited } from '../domain/decision.ts';
 import { keysOf, type Op } from '../domain/journal.ts';
 import type { GrantReader, PlacedGrant } from '../domain/reservation.list.ts';
 
@@ -24,7 +26,8 @@ export type Appended = 'added' | 'behind' | 'repeated';
 
 /** The journals of all workspaces. What is written has reached the journal of a majority of MongoDB. */
 export interface JournalStore extends GrantReader {
-  append(tenantId: TenantId, entry: Entry): Promise<Appended>;
+  /** `audited` is written to the audit trail with the entry, or not at all. */
+  append(tenantId: TenantId, entry: Entry, audited?: readonly Audited[]): Promise<Appended>;
   /** The entries with numbers above `seq`, in order; at most `limit`. */
   readAfter(tenantId: TenantId, seq: number, limit: number): Promise<Entry[]>;
   /** The ops that have the keys, by key. */
@@ -48,18 +51,27 @@ entrySchema.index({ keys: 1 }, { unique: true });
 entrySchema.index({ at: 1 }, { expireAfterSeconds: KEEP_SECONDS });
 
 /** Journals in the database of `connection`. Make it before the connection starts. */
-export function createJournalStore(connection: Connection): JournalStore {
+export function createJournalStore(connection: Connection, trail: Pick<AuditTrail, 'record'>): JournalStore {
   const entries = driverCollection(connection, 'JournalEntry', entrySchema);
   // What a majority has cannot be rolled back, so no decision is made on it that has to be taken back.
   const reading = { readConcern: { level: 'majority' } } as const;
 
+  /** An entry that has nothing to tell, as nearly all, costs no transaction. */
+  async function insert(tenantId: TenantId, entry: StoredEntry, audited: readonly Audited[]): Promise<void> {
+    if (audited.length === 0) return void (await entries.insertOne(entry));
+    await withTransaction(connection, async (session) => {
+      await entries.insertOne(entry, { session });
+      for (const { cause, ...done } of audited) await trail.record(session, tenantId, cause, done);
+    });
+  }
+
   return {
-    async append(tenantId, { seq, at, ops }) {
+    async append(tenantId, { seq, at, ops }, audited = []) {
       const keys = ops.flatMap(keysOf);
       const _id = idOf(tenantId, seq);
       const digests = (keys.length === 0 ? [`entry/${seq}`] : keys).map((key) => digest(tenantId, key));
       try {
-        await entries.insertOne({ _id, at: new Date(at), keys: digests, ops });
+        await insert(tenantId, { _id, at: new Date(at), keys: digests, ops }, audited);
         return 'added';
       } catch (error) {
         if (!isDuplicateKey(error)) throw error;

@@ -32,7 +32,8 @@ function setUp({ cacheMs = 5_000 } = {}) {
         state.requests.push(call);
         await state.hold;
         if (state.down) throw new AppError('upstream_timeout', 'too slow');
-        const session = { userId: 'user_1', memberships: state.memberships, passwordChangeRequired: false };
+        const { memberships } = state;
+        const session = { userId: 'user_1', userName: 'Ada', memberships, passwordChangeRequired: false };
         return { session: state.valid ? session : null };
       },
     },
@@ -52,6 +53,7 @@ describe('createSessionDirectory', () => {
     const session = await resolve();
     expect(session).toMatchObject({
       userId: 'user_1',
+      name: 'Ada',
       memberships: [
         { slug: 'one', role: 'owner' },
         { slug: 'two', role: 'member' },
@@ -197,11 +199,13 @@ describe('createSessionDirectory', () => {
     expect(session.callerToken('keys', one)).toBe(session.callerToken('keys', one));
     expect(await verifyCallerToken(secret, 'keys', await session.callerToken('keys', two))).toEqual({
       userId: 'user_1',
+      name: 'Ada',
       tenantId: 'ws_2',
       role: 'member',
     });
     expect(await verifyCallerToken(secret, 'identity', await session.callerToken('identity', null))).toEqual({
       userId: 'user_1',
+      name: 'Ada',
       tenantId: null,
       role: null,
     });

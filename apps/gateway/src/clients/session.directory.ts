@@ -102,11 +102,14 @@ export function createSessionDirectory(options: SessionDirectoryOptions): Sessio
   };
 }
 
-function toSession({ userId, memberships, passwordChangeRequired }: SessionMessage, tokenKey: TokenKey): Session {
+function toSession(session: SessionMessage, tokenKey: TokenKey): Session {
+  const { userId, userName, memberships, passwordChangeRequired } = session;
   const tokens = new Map<string, Promise<string>>();
+  const name = userName === '' ? undefined : userName;
   return {
     userId,
     passwordChangeRequired,
+    name,
     // A role of a newer release of identity opens nothing here, and leaves the other workspaces as they are.
     memberships: memberships.flatMap(({ tenantId, slug, role: wireRole }) => {
       const role = fromWireRole(wireRole);
@@ -117,7 +120,7 @@ function toSession({ userId, memberships, passwordChangeRequired }: SessionMessa
       const use = `${service} ${tenantId}`;
       let token = tokens.get(use);
       if (token === undefined) {
-        token = signCallerToken(tokenKey, service, { userId, tenantId, role: membership?.role ?? null });
+        token = signCallerToken(tokenKey, service, { userId, name, tenantId, role: membership?.role ?? null });
         tokens.set(use, token);
       }
       return token;

@@ -47,6 +47,7 @@ describe('the areas', () => {
       ['reservations', 'enforcer', 'key', ['authorization'], MIB, false, 1000],
       ['limit-reservations', 'enforcer', 'admin/owner', [], MIB, false],
       ['limits', 'enforcer', 'member/owner', [], MIB, false],
+      ['audit', 'audit', 'owner/owner', [], MIB, false],
     ]);
     expect(AREAS.filter(actsInWorkspace).map(({ name }) => name)).toEqual([
       'budgets',
@@ -60,6 +61,7 @@ describe('the areas', () => {
       'keys',
       'limit-reservations',
       'limits',
+      'audit',
     ]);
   });
 

@@ -1,7 +1,8 @@
 import type { Role } from '@tollkeeper/kernel';
 
 /** The services behind the gateway. */
-export type Upstream = 'identity' | 'dashboard' | 'budgets' | 'alerts' | 'keys' | 'ingest' | 'enforcer' | 'console';
+export type Upstream =
+  'identity' | 'dashboard' | 'budgets' | 'alerts' | 'keys' | 'ingest' | 'enforcer' | 'audit' | 'console';
 
 /**
  * Who may use an area: anyone (`public`), anyone with a session or without (`visitor`), anyone with a session, holders
@@ -25,7 +26,7 @@ export interface Area {
   credentials: readonly ('cookie' | 'authorization')[];
   /** Largest request body in bytes. */
   bodyLimitBytes: number;
-  /** True where the service counts failures by the client's address. */
+  /** True where the service needs the client's address of any request, and not only of a person's write. */
   tellsClientAddress: boolean;
   /** True where a POST costs identity a slow password hash: one address has few of them in a minute. */
   limitsAttempts: boolean;
@@ -133,6 +134,7 @@ export const AREAS: readonly Area[] = [
     upstream: 'enforcer',
     access: { read: 'member', write: 'owner' },
   },
+  { ...DEFAULTS, name: 'audit', path: '/api/v1/audit', upstream: 'audit', access: owners },
 ];
 
 /** The pages of the console: every path that is neither of the API nor of its documentation, for GET and HEAD. */

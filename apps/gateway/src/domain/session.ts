@@ -4,6 +4,8 @@ import type { Membership } from './membership.ts';
 /** Who a session cookie stands for. */
 export interface Session {
   userId: string;
+  /** What people call the user; undefined where identity does not say. */
+  name: string | undefined;
   memberships: readonly Membership[];
   /** The session may use nothing but the area of its own account until the password is changed. */
   passwordChangeRequired: boolean;

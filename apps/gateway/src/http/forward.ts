@@ -71,7 +71,7 @@ export function createForwarder({ upstreams, tokenKey, sessions, edgeHeaders, ..
     // The client's trace state belongs to the client's parent, and the span may have begun a trace of its own.
     pushAll(headers, span === undefined ? req.headers : { ...headersOf(span) }, TRACE_HEADERS);
     if (session !== null) headers.push(CALLER_HEADER, await session.callerToken(area.upstream, membership));
-    if (area.tellsClientAddress) {
+    if (area.tellsClientAddress || (session !== null && !isSafeMethod(method))) {
       headers.push(CLIENT_HEADER, await signClientAddress(tokenKey, area.upstream, clientAddress));
     }
     const { 'content-length': length } = req.headers;

@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto';
-import { type KeyRole, mintWorkspaceKey } from '@tollkeeper/contracts';
+import { type Cause, type KeyRole, mintWorkspaceKey } from '@tollkeeper/contracts';
 import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
 import { type KeyStore, type KeyUse, MAX_ACTIVE_KEYS, type WorkspaceKey } from './workspace-key.ts';
 
@@ -16,9 +16,9 @@ export type CreatedKey = Pick<WorkspaceKey, 'id' | 'name' | 'role' | 'createdAt'
 export interface KeyUseCases {
   list(tenantId: TenantId): Promise<WorkspaceKey[]>;
   /** Rejects with `conflict` when the workspace has {@link MAX_ACTIVE_KEYS} valid keys. */
-  create(tenantId: TenantId, key: NewKey): Promise<CreatedKey>;
+  create(tenantId: TenantId, key: NewKey, cause: Cause): Promise<CreatedKey>;
   /** Revokes the key for good. Revoking it again changes nothing. Rejects with `not_found`. */
-  revoke(tenantId: TenantId, keyId: string): Promise<void>;
+  revoke(tenantId: TenantId, keyId: string, cause: Cause): Promise<void>;
   /**
    * The workspace and the role of a key. Rejects with the same `not_found` when the key does not exist, has another
    * digest, or is revoked. Counts as a use of the key.
@@ -40,7 +40,7 @@ export function createKeyUseCases({ store, recordUse, clock }: KeyDeps): KeyUseC
   return {
     list: (tenantId) => store.list(tenantId),
 
-    async create(tenantId, { name, role }) {
+    async create(tenantId, { name, role }, cause) {
       if ((await store.countActive(tenantId)) >= MAX_ACTIVE_KEYS) {
         throw new AppError(
           'conflict',
@@ -49,12 +49,12 @@ export function createKeyUseCases({ store, recordUse, clock }: KeyDeps): KeyUseC
       }
       const { id, apiKey, sha256 } = mintWorkspaceKey();
       const createdAt = new Date(clock());
-      await store.insert(tenantId, { id, name, role, createdAt, lastUsedAt: null, revokedAt: null, sha256 });
+      await store.insert(tenantId, { id, name, role, createdAt, lastUsedAt: null, revokedAt: null, sha256 }, cause);
       return { id, name, role, createdAt, apiKey };
     },
 
-    async revoke(tenantId, keyId) {
-      if (await store.revoke(tenantId, keyId, new Date(clock()))) return;
+    async revoke(tenantId, keyId, cause) {
+      if (await store.revoke(tenantId, keyId, new Date(clock()), cause)) return;
       throw new AppError('not_found', 'This workspace has no key with that id.');
     },
 

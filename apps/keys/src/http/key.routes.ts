@@ -57,6 +57,7 @@ export function createKeyRoutes(useCases: KeyUseCases): Route[] {
     }),
     defineRoute({
       method: 'post',
+      audit: 'key.create',
       path: PATH,
       operationId: 'createWorkspaceKey',
       tag: TAG,
@@ -65,13 +66,14 @@ export function createKeyRoutes(useCases: KeyUseCases): Route[] {
       access: 'owner',
       body: z.strictObject({ name: keyName, role: keyRole }),
       responses: { 201: { description: 'The new key', schema: createdKey } },
-      handler: async ({ caller, body }) => {
-        const { id, name, role, createdAt, apiKey } = await useCases.create(caller.tenantId, body);
+      handler: async ({ caller, body, cause }) => {
+        const { id, name, role, createdAt, apiKey } = await useCases.create(caller.tenantId, body, cause);
         return { status: 201, body: { id, name, role, created_at: createdAt.toISOString(), api_key: apiKey } };
       },
     }),
     defineRoute({
       method: 'post',
+      audit: 'key.revoke',
       path: `${PATH}/{id}:revoke`,
       operationId: 'revokeWorkspaceKey',
       tag: TAG,
@@ -80,8 +82,8 @@ export function createKeyRoutes(useCases: KeyUseCases): Route[] {
       access: 'owner',
       params: z.object({ id: identifier.meta({ description: 'Id of the key' }) }),
       responses: { 200: { description: 'The key is revoked', schema: z.object({ ok: z.literal(true) }) } },
-      handler: async ({ caller, params }) => {
-        await useCases.revoke(caller.tenantId, params.id);
+      handler: async ({ caller, params, cause }) => {
+        await useCases.revoke(caller.tenantId, params.id, cause);
         return { status: 200, body: { ok: true as const } };
       },
     }),

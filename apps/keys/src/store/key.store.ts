@@ -1,7 +1,15 @@
+import type { AuditTrail } from '@tollkeeper/audit-trail';
 import { KEY_ROLES, type KeyRole } from '@tollkeeper/contracts';
 import { provenTenantId } from '@tollkeeper/kernel';
+import { withTransaction } from '@tollkeeper/mongo';
 import { type Connection, Schema, trusted } from 'mongoose';
-import { type KeyStore, MAX_ACTIVE_KEYS, MAX_REVOKED_KEYS_LISTED, type WorkspaceKey } from '../domain/workspace-key.ts';
+import {
+  AUDITED_KEY,
+  type KeyStore,
+  MAX_ACTIVE_KEYS,
+  MAX_REVOKED_KEYS_LISTED,
+  type WorkspaceKey,
+} from '../domain/workspace-key.ts';
 
 interface StoredKey {
   _id: string;
@@ -33,12 +41,17 @@ keySchema.index({ tenantId: 1, revokedAt: -1, createdAt: -1 });
 const LISTED = { name: 1, role: 1, createdAt: 1, lastUsedAt: 1, revokedAt: 1 } as const;
 
 /** Keys in the database of `connection`. Make it before the connection starts. */
-export function createKeyStore(connection: Connection): KeyStore {
+export function createKeyStore(connection: Connection, trail: AuditTrail): KeyStore {
   const keys = connection.model<StoredKey>('WorkspaceKey', keySchema);
 
   return {
-    async insert(tenantId, { id, ...fields }) {
-      await keys.create({ _id: id, tenantId, ...fields });
+    async insert(tenantId, key, cause) {
+      const { id, ...fields } = key;
+      await withTransaction(connection, async (session) => {
+        await keys.create([{ _id: id, tenantId, ...fields }], { session });
+        const target = { type: 'key', id, name: key.name };
+        await trail.recordChange(session, tenantId, cause, { target, fields: AUDITED_KEY, before: null, after: key });
+      });
     },
 
     countActive: (tenantId) => keys.countDocuments({ tenantId, revokedAt: null }).limit(MAX_ACTIVE_KEYS),
@@ -55,10 +68,17 @@ export function createKeyStore(connection: Connection): KeyStore {
       return [...active, ...revoked].map(toWorkspaceKey);
     },
 
-    async revoke(tenantId, keyId, revokedAt) {
-      const { matchedCount } = await keys.updateOne({ _id: keyId, tenantId, revokedAt: null }, { $set: { revokedAt } });
-      return matchedCount === 1 || (await keys.exists({ _id: keyId, tenantId })) !== null;
-    },
+    revoke: (tenantId, keyId, revokedAt, cause) =>
+      withTransaction(connection, async (session) => {
+        const stored = await keys.findOne({ _id: keyId, tenantId }, LISTED, { session }).lean();
+        if (stored === null || stored.revokedAt !== null) return stored !== null;
+        await keys.updateOne({ _id: keyId, tenantId }, { $set: { revokedAt } }, { session });
+        const before = toWorkspaceKey(stored);
+        const target = { type: 'key', id: keyId, name: before.name };
+        const after = { ...before, revokedAt };
+        await trail.recordChange(session, tenantId, cause, { target, fields: AUDITED_KEY, before, after });
+        return true;
+      }),
 
     async findProof(keyId) {
       const stored = await keys

@@ -1346,6 +1346,63 @@ export type Limit = {
     expired: number;
 };
 
+export type AuditRecord = {
+    id: string;
+    occurred_at: string;
+    actor: {
+        /**
+         * `user`, `key` or `system`
+         */
+        type: string;
+        id: string;
+        /**
+         * What people called it then
+         */
+        name: string;
+    };
+    /**
+     * What was done. New actions may be added
+     */
+    action: string;
+    /**
+     * What it was done to
+     */
+    target: {
+        type: string;
+        id: string;
+        name: string;
+    };
+    /**
+     * The fields that differ. Of a secret, `from` is null and `to` is "changed"
+     */
+    changes: Array<{
+        field: string;
+        from: string | number | boolean | null | Array<string | number>;
+        to: string | number | boolean | null | Array<string | number>;
+    }>;
+    /**
+     * Network address of the client; null without a request
+     */
+    address: string | null;
+    /**
+     * As the client said
+     */
+    user_agent: string | null;
+    request_id: string | null;
+    /**
+     * Place in the chain of the workspace: 1, 2, 3 … without gaps
+     */
+    sequence: number;
+    /**
+     * The `hash` of the record before it; null of the first
+     */
+    previous_hash: string | null;
+    /**
+     * SHA-256 in hex of the record and of `previous_hash`
+     */
+    hash: string;
+};
+
 export type LoginData = {
     body: {
         /**
@@ -4056,6 +4113,107 @@ export type ReleaseReservationAsOwnerResponses = {
 };
 
 export type ReleaseReservationAsOwnerResponse = ReleaseReservationAsOwnerResponses[keyof ReleaseReservationAsOwnerResponses];
+
+export type ListAuditRecordsData = {
+    body?: never;
+    path?: never;
+    query?: {
+        /**
+         * What this user, key or part of Tollkeeper did, by its id
+         */
+        actor?: string;
+        /**
+         * This action only
+         */
+        action?: string;
+        /**
+         * What was done to such things
+         */
+        target_type?: string;
+        /**
+         * What was done to the thing with this id
+         */
+        target_id?: string;
+        /**
+         * Records of this time or later
+         */
+        from?: string;
+        /**
+         * Records before this time
+         */
+        to?: string;
+        /**
+         * Largest number of items on a page
+         */
+        limit?: number;
+        /**
+         * The `next_cursor` of the page before
+         */
+        cursor?: string;
+        /**
+         * `ndjson` streams all records of the filters, one JSON object in each line; `limit` has no effect
+         */
+        format?: 'json' | 'ndjson';
+    };
+    url: '/api/v1/audit';
+};
+
+export type ListAuditRecordsErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ListAuditRecordsError = ListAuditRecordsErrors[keyof ListAuditRecordsErrors];
+
+export type ListAuditRecordsResponses = {
+    /**
+     * A page, or with `format=ndjson` all records
+     */
+    200: {
+        /**
+         * Newest first
+         */
+        items: Array<AuditRecord>;
+        /**
+         * The `cursor` of the next page; null on the last one
+         */
+        next_cursor: string | null;
+    };
+};
+
+export type ListAuditRecordsResponse = ListAuditRecordsResponses[keyof ListAuditRecordsResponses];
+
+export type GetAuditRecordData = {
+    body?: never;
+    path: {
+        /**
+         * Id of the record
+         */
+        record_id: string;
+    };
+    query?: never;
+    url: '/api/v1/audit/{record_id}';
+};
+
+export type GetAuditRecordErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type GetAuditRecordError = GetAuditRecordErrors[keyof GetAuditRecordErrors];
+
+export type GetAuditRecordResponses = {
+    /**
+     * The record
+     */
+    200: AuditRecord;
+};
+
+export type GetAuditRecordResponse = GetAuditRecordResponses[keyof GetAuditRecordResponses];
 
 export type ExecuteData = {
     body?: never;

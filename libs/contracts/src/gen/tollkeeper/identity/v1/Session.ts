@@ -13,6 +13,10 @@ export interface Session {
    * The session may do nothing but change the password of its user, which somebody else knows.
    */
   'passwordChangeRequired'?: (boolean);
+  /**
+   * What people call the user.
+   */
+  'userName'?: (string);
 }
 
 export interface Session__Output {
@@ -26,4 +30,8 @@ export interface Session__Output {
    * The session may do nothing but change the password of its user, which somebody else knows.
    */
   'passwordChangeRequired': (boolean);
+  /**
+   * What people call the user.
+   */
+  'userName': (string);
 }

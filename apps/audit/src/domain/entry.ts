@@ -1,0 +1,75 @@
+import { createHash } from 'node:crypto';
+import type { ReadAuditRecord } from '@tollkeeper/contracts';
+import type { TenantId } from '@tollkeeper/kernel';
+
+/** Days that a record is kept after it was taken into the chain. */
+export const RETENTION_DAYS = 400;
+export const RETENTION_MS = RETENTION_DAYS * 86_400_000;
+
+/** Where a record stands in the chain of its workspace: all that the next one carries of it. */
+export interface Place {
+  /** 1, 2, 3 … without gaps. */
+  sequence: number;
+  /** SHA-256 of the entry, in hex. */
+  hash: string;
+  /** When it was taken into the chain: rises with the sequence, so records expire in their order. */
+  recordedAt: Date;
+}
+
+/** A record in the chain of its workspace. */
+export interface Entry extends ReadAuditRecord, Place {
+  /** The place of the record before it; null of the first. It stays when that record has expired. */
+  previous: Omit<Place, 'sequence'> | null;
+}
+
+/** The record as the next one of the chain that ends at `head`. */
+export function entryAfter(head: Place | null, record: ReadAuditRecord, now: number): Entry {
+  const recordedAt = new Date(Math.max(now, (head?.recordedAt.getTime() ?? 0) + 1));
+  const previous = head && { hash: head.hash, recordedAt: head.recordedAt };
+  const entry = { ...record, sequence: (head?.sequence ?? 0) + 1, recordedAt, previous };
+  return { ...entry, hash: hashOf(entry) };
+}
+
+/** What the hash of an entry has to be: of all that it says, and of its place behind the entry before it. */
+export function hashOf(entry: Omit<Entry, 'hash'>): string {
+  const { actor, target, previous } = entry;
+  const said = [
+    ...['v1', entry.tenantId, entry.sequence, entry.recordedAt.toISOString()],
+    previous && [previous.hash, previous.recordedAt.toISOString()],
+    ...[entry.id, entry.occurredAt, entry.action],
+    [actor.type, actor.id, actor.name],
+    [target.type, target.id, target.name],
+    entry.changes.map(({ field, from, to }) => [field, from, to]),
+    [entry.address, entry.userAgent, entry.requestId],
+  ];
+  return createHash('sha256').update(JSON.stringify(said)).digest('hex');
+}
+
+/** Which records to list. Times are epoch milliseconds, `from` included and `to` excluded. */
+export interface RecordFilter {
+  actorId?: string | undefined;
+  action?: string | undefined;
+  targetType?: string | undefined;
+  targetId?: string | undefined;
+  from?: number | undefined;
+  to?: number | undefined;
+}
+
+/** A place in a list: the last record of a page. */
+export interface ListPlace {
+  /** Of `occurredAt`, epoch milliseconds. */
+  time: number;
+  id: string;
+}
+
+/** The records of all workspaces. Another workspace's records do not exist. Nothing here alters or deletes one. */
+export interface AuditReader {
+  /** At most `limit` records behind `after`, newest first, and the place of the last one; null when no more follow. */
+  list(
+    tenantId: TenantId,
+    filter: RecordFilter,
+    page: { limit: number; after: ListPlace | undefined },
+  ): Promise<{ entries: Entry[]; next: ListPlace | null }>;
+  /** Null where the workspace has no record with the id. */
+  find(tenantId: TenantId, recordId: string): Promise<Entry | null>;
+}

@@ -1,0 +1,92 @@
+import { type Entry, hashOf, type Place, RETENTION_MS } from './entry.ts';
+
+/** What is wrong with a chain, at its first fault. */
+export interface Fault {
+  kind: 'altered' | 'missing';
+  /** Of the record that was altered, or of the first one that is missing. */
+  sequence: number;
+  /** Of the record that was altered, and of no other. */
+  recordId?: string;
+  reason: string;
+}
+
+export interface ChainFacts {
+  /** In the order of their sequence. */
+  entries: AsyncIterable<Entry & { isListed: boolean }>;
+  /** The end of the chain, as it is stored apart from the entries; null where it is not. */
+  head: Place | null;
+  /** A place that the chain had at an earlier verification. */
+  anchor?: Place | undefined;
+  /** Epoch milliseconds. */
+  now: () => number;
+}
+
+/**
+ * The first fault of a chain; null of one that is whole. Records that are older than their retention may be gone, and
+ * only they: each entry tells when the one before it was recorded.
+ */
+export async function verifyChain({ entries, head, anchor, now }: ChainFacts): Promise<Fault | null> {
+  const isExpired = ({ recordedAt }: Pick<Place, 'recordedAt'>): boolean =>
+    recordedAt.getTime() + RETENTION_MS <= now();
+  let last: Entry | null = null;
+  for await (const entry of entries) {
+    const fault = alterationOf(entry) ?? gapBefore(entry, last, isExpired) ?? offAnchor(entry, anchor);
+    if (fault !== null) return fault;
+    last = entry;
+  }
+  return truncation(last, { head, anchor, isExpired });
+}
+
+function alterationOf(entry: Entry & { isListed: boolean }): Fault | null {
+  const { id: recordId, sequence } = entry;
+  if (hashOf(entry) !== entry.hash) {
+    return { kind: 'altered', sequence, recordId, reason: 'what it says does not have the hash that it carries' };
+  }
+  if (!entry.isListed) return { kind: 'altered', sequence, recordId, reason: 'it is left out of lists (facets)' };
+  return null;
+}
+
+function gapBefore(
+  entry: Entry,
+  last: Entry | null,
+  isExpired: (place: Omit<Place, 'sequence'>) => boolean,
+): Fault | null {
+  const { sequence, previous } = entry;
+  const expected = (last?.sequence ?? 0) + 1;
+  if (sequence !== expected) {
+    // The clock removes the oldest, also while they are read.
+    if (sequence > expected && previous !== null && isExpired(previous)) return null;
+    return { kind: 'missing', sequence: expected, reason: `the next record that is there is ${sequence}` };
+  }
+  if ((last?.hash ?? null) === (previous?.hash ?? null)) return null;
+  return {
+    kind: 'altered',
+    sequence: last?.sequence ?? sequence,
+    recordId: (last ?? entry).id,
+    reason: `record ${sequence} carries another hash of the one before it`,
+  };
+}
+
+function offAnchor({ id, sequence, hash }: Entry, anchor: Place | undefined): Fault | null {
+  if (sequence !== anchor?.sequence || hash === anchor.hash) return null;
+  return { kind: 'altered', sequence, recordId: id, reason: 'it had another hash at the earlier verification' };
+}
+
+/** What is missing at the end: what the head or an earlier verification knows of. */
+function truncation(
+  last: Entry | null,
+  { head, anchor, isExpired }: { isExpired: (place: Place) => boolean } & Pick<ChainFacts, 'head' | 'anchor'>,
+): Fault | null {
+  const lastSequence = last?.sequence ?? 0;
+  for (const [place, known] of [
+    [head, 'the chain ended'],
+    [anchor, 'the earlier verification ended'],
+  ] as const) {
+    if (!place || place.sequence <= lastSequence || isExpired(place)) continue;
+    return { kind: 'missing', sequence: lastSequence + 1, reason: `${known} at record ${place.sequence}` };
+  }
+  if (last === null) return null;
+  if (head?.sequence === last.sequence && head.hash === last.hash) return null;
+  const reason = head === null ? 'the end of the chain is not stored' : 'the end of the chain is stored otherwise';
+  return { kind: 'altered', sequence: last.sequence, recordId: last.id, reason };
+}

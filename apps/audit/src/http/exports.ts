@@ -1,0 +1,57 @@
+import { AppError, type TenantId } from '@tollkeeper/kernel';
+import type { AuditReader, Entry, ListPlace, RecordFilter } from '../domain/entry.ts';
+
+/** Exports under way in a replica at a time, and of one workspace. Each may last as long as its client reads. */
+const MAX_EXPORTS = 16;
+const MAX_EXPORTS_OF_WORKSPACE = 2;
+/** Records that are read at a time: what an export takes in memory, and what one write to its client has. */
+const PAGE = 200;
+
+export type StreamLines = (
+  tenantId: TenantId,
+  filter: RecordFilter,
+  after: ListPlace | undefined,
+  toBody: (entry: Entry) => object,
+) => AsyncIterable<string>;
+
+/**
+ * Makes the lines of an export, a page at a time when the client has read the one before. Each page is a query of its
+ * own, so nothing is held in the database for a client that reads slowly. Rejects with `rate_limited` at its begin
+ * where too many are under way.
+ */
+export function createExports(records: Pick<AuditReader, 'list'>): StreamLines {
+  const underWay = new Map<TenantId, number>();
+  let total = 0;
+
+  function enter(tenantId: TenantId): () => void {
+    const ofWorkspace = underWay.get(tenantId) ?? 0;
+    if (total >= MAX_EXPORTS || ofWorkspace >= MAX_EXPORTS_OF_WORKSPACE) {
+      const message = 'Too many exports are under way. Try again when one has ended.';
+      throw new AppError('rate_limited', message, { retryAfterSeconds: 10 });
+    }
+    total += 1;
+    underWay.set(tenantId, ofWorkspace + 1);
+    return () => {
+      total -= 1;
+      const left = (underWay.get(tenantId) ?? 1) - 1;
+      if (left === 0) underWay.delete(tenantId);
+      else underWay.set(tenantId, left);
+    };
+  }
+
+  return async function* (tenantId, filter, after, toBody) {
+    const leave = enter(tenantId);
+    try {
+      for (let place: ListPlace | null | undefined = after; place !== null;) {
+        const page: Awaited<ReturnType<AuditReader['list']>> = await records.list(tenantId, filter, {
+          limit: PAGE,
+          after: place,
+        });
+        yield page.entries.map((entry) => `${JSON.stringify(toBody(entry))}\n`).join('');
+        place = page.next;
+      }
+    } finally {
+      leave();
+    }
+  };
+}

@@ -1,0 +1,93 @@
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
+import { moment } from '@tollkeeper/contracts';
+import { connectMongo } from '@tollkeeper/mongo';
+import { createLogger, loadConfig, mongodbFields } from '@tollkeeper/runtime';
+import { z } from 'zod';
+import type { Place } from './domain/entry.ts';
+import { verifyChain } from './domain/verification.ts';
+import { createRecordStore } from './store/record.store.ts';
+
+const USAGE = `Verifies the chain of each workspace's audit records.
+
+  npm run -s verify -w @tollkeeper/audit -- [--workspace WORKSPACE_ID] [--anchors FILE]
+  node main.js verify [--workspace WORKSPACE_ID] [--anchors FILE]     (in the image)
+
+Prints one line of JSON for each workspace: its last record and that record's hash, and of a chain that is not whole the
+first fault. Ends with 1 if there is a fault. Keep what it prints where nobody can write who can write to the database:
+with it as --anchors, a later run also finds a chain that was made anew. MONGODB_URI names the database server,
+MONGODB_DATABASE the database (tollkeeper_audit).`;
+
+const anchorSchema = z.object({
+  workspace: z.string(),
+  sequence: z.int(),
+  hash: z.string().nullable(),
+  recorded_at: moment.nullable(),
+});
+
+/** Runs the command with what stands behind its name. Resolves to the exit code. */
+export async function verify(args: string[], print: (line: string) => void): Promise<number> {
+  const text = { type: 'string' } as const;
+  const { values } = parseArgs({ args, options: { workspace: text, anchors: text, help: { type: 'boolean' } } });
+  if (values.help === true) {
+    print(USAGE);
+    return 0;
+  }
+  const anchors = values.anchors === undefined ? new Map<string, Place>() : await readAnchors(values.anchors);
+  const config = loadConfig(z.object(mongodbFields('tollkeeper_audit')), process.env);
+  const logger = createLogger({ service: 'audit-verify', level: 'error' });
+  const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger, maxPoolSize: 4 });
+  const records = createRecordStore(mongo.connection);
+  await mongo.start();
+  try {
+    let faults = 0;
+    for (const workspace of await workspacesOf(records, anchors, values.workspace)) {
+      const head = await records.head(workspace);
+      const fault = await verifyChain({
+        entries: records.chain(workspace),
+        head,
+        anchor: anchors.get(workspace),
+        now: Date.now,
+      });
+      if (fault !== null) faults += 1;
+      const { sequence = 0, hash = null, recordedAt } = head ?? {};
+      print(
+        JSON.stringify({
+          workspace,
+          sequence,
+          hash,
+          recorded_at: recordedAt?.toISOString() ?? null,
+          ok: !fault,
+          fault,
+        }),
+      );
+    }
+    return faults === 0 ? 0 : 1;
+  } finally {
+    await mongo.stop();
+  }
+}
+
+/** All that the database or the earlier verification knows, so that nothing is overlooked that was removed whole. */
+async function workspacesOf(
+  records: ReturnType<typeof createRecordStore>,
+  anchors: ReadonlyMap<string, Place>,
+  only: string | undefined,
+): Promise<Set<string>> {
+  if (only !== undefined) return new Set([only]);
+  const all = new Set<string>(anchors.keys());
+  for await (const workspace of records.workspaces()) all.add(workspace);
+  return all;
+}
+
+async function readAnchors(file: string): Promise<Map<string, Place>> {
+  const anchors = new Map<string, Place>();
+  for await (const line of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
+    if (line.trim() === '') continue;
+    const { workspace, sequence, hash, recorded_at } = anchorSchema.parse(JSON.parse(line));
+    if (hash === null || recorded_at === null) continue;
+    anchors.set(workspace, { sequence, hash, recordedAt: new Date(recorded_at) });
+  }
+  return anchors;
+}

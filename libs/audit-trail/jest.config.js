@@ -1,0 +1,3 @@
+import preset from '../testing/jest-mongo.preset.js';
+
+export default { ...preset };

@@ -1,0 +1,66 @@
+import {
+  AUDIT_TOPIC_OPTIONS,
+  type AuditChange,
+  type AuditedFields,
+  auditRecordOf,
+  type AuditTarget,
+  type Cause,
+  changesOf,
+  encodeAuditRecord,
+} from '@tollkeeper/contracts';
+import { createOutbox, type EventLog, type Outbox } from '@tollkeeper/event-log';
+import { type Clock, systemClock, type TenantId } from '@tollkeeper/kernel';
+import { activeTrace, type Logger } from '@tollkeeper/runtime';
+import type { ClientSession, Connection } from 'mongoose';
+
+/** What was done to what. `changes` come from `changesOf`, which reads the fields alone that may be told. */
+export interface Done {
+  target: AuditTarget;
+  changes: AuditChange[];
+}
+
+/** A target before and after; null where it was not there, or is no more. */
+export interface Changed<T> {
+  target: AuditTarget;
+  fields: AuditedFields<T>;
+  before: T | null;
+  after: T | null;
+}
+
+/** What a service tells the audit log. */
+export interface AuditTrail {
+  /**
+   * Records how `cause` changed the target, unless nothing differs. Call it in the transaction of the change. The time
+   * of the record is that of the attempt that commits.
+   */
+  recordChange<T>(session: ClientSession, tenantId: TenantId, cause: Cause, changed: Changed<T>): Promise<void>;
+  /** As `recordChange`, for what is to be recorded whether a field differs or not. */
+  record(session: ClientSession, tenantId: TenantId, cause: Cause, done: Done): Promise<void>;
+  /** Moves the records to the log: a part of the service, behind its connection. */
+  readonly outbox: Outbox;
+}
+
+/** The audit trail of a service, in the database of `connection`. Make it before the connection starts. */
+export function createAuditTrail(deps: {
+  connection: Connection;
+  eventLog: Pick<EventLog, 'ensureTopic' | 'append'>;
+  logger: Logger;
+  clock?: Clock | undefined;
+}): AuditTrail {
+  const { clock = systemClock } = deps;
+  const outbox = createOutbox({ ...deps, topic: AUDIT_TOPIC_OPTIONS, collection: 'audit_outbox' });
+
+  async function record(session: ClientSession, tenantId: TenantId, cause: Cause, done: Done): Promise<void> {
+    const made = auditRecordOf(tenantId, cause, done, clock());
+    await outbox.add(session, [{ id: made.id, ...encodeAuditRecord(made), trace: activeTrace() }]);
+  }
+
+  return {
+    outbox,
+    record,
+    async recordChange(session, tenantId, cause, { target, fields, before, after }) {
+      const changes = changesOf(fields, before, after);
+      if (changes.length > 0) await record(session, tenantId, cause, { target, changes });
+    },
+  };
+}
