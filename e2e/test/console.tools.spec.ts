@@ -3,6 +3,7 @@ import { useBuiltConsole } from '../src/console/built.ts';
 import { useWorkspaceInBrowser } from '../src/console/workspace.stage.ts';
 import { useStandalone } from '../src/standalone.stage.ts';
 import { describeConsoleAlerting } from '../src/suites/console/alerting.suite.ts';
+import { describeConsoleAudit } from '../src/suites/console/audit.suite.ts';
 import { describeConsoleBlocked } from '../src/suites/console/blocked.suite.ts';
 import { describeConsoleDialogs } from '../src/suites/console/dialogs.suite.ts';
 import { describeEveryPage } from '../src/suites/console/every-page.suite.ts';
@@ -23,5 +24,6 @@ describe('the console, in a browser', () => {
   describeConsoleLongList(stage, console);
   describeConsoleAlerting(stage, console);
   describeConsolePeople(stage, console);
+  describeConsoleAudit(console);
   describeConsoleTooManyLogIns(console);
 });

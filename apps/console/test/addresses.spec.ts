@@ -1,6 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { parseAgentsSearch } from '../web/src/pages/agents/agents-search.ts';
 import { parseAlertsSearch } from '../web/src/pages/alerts/alerts-search.ts';
+import { parseAuditSearch } from '../web/src/pages/audit/audit-search.ts';
 import { parseBlockedSearch } from '../web/src/pages/blocked/blocked-search.ts';
 import { parseBudgetsSearch } from '../web/src/pages/budgets/budgets-search.ts';
 import { firstEvent } from '../web/src/pages/keys/first-event.ts';
@@ -19,6 +20,9 @@ it('an address keeps what its page knows, and drops the rest', () => {
   };
   expect(parseAlertsSearch({ ...alerts, other: 'x' })).toEqual(alerts);
   expect(parseAlertsSearch({ severity: 'huge', status: 1, from: 'yesterday', offset: -1, rule: ['a'] })).toEqual({});
+  const audit = { actor: 'user_1', action: 'key.create', target: 'k1', from: '2026-11-22', record: 'aud_1' };
+  expect(parseAuditSearch({ ...audit, other: 'x' })).toEqual(audit);
+  expect(parseAuditSearch({ target: 7, action: 'Key Create', to: 'today', actor: ['a'] })).toEqual({ target: '7' });
   expect(parseBlockedSearch({ kind: 'guard', event: 'e', run: 'r', x: 1 })).toEqual({
     kind: 'guard',
     event: 'e',

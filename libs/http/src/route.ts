@@ -71,7 +71,7 @@ export type RouteAudit = AuditAction | NotAudited;
 
 /** The cause of what a route changes. Where nobody is known before the route finds out, it is without an actor. */
 export type CauseFor<A extends Access, U extends RouteAudit | undefined> = U extends AuditAction
-  ? A extends 'public' | Authenticator<unknown>
+  ? A extends 'public' | 'visitor' | Authenticator<unknown>
     ? Omit<Cause, 'actor'>
     : Cause
   : undefined;

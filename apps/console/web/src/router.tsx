@@ -15,6 +15,7 @@ import { AccountGate, HomeGate, NotFound, PageFailed, Waiting, WorkspaceGate } f
 import { parseSpan } from './app/span.ts';
 import { parseAgentsSearch } from './pages/agents/agents-search.ts';
 import { parseAlertsSearch } from './pages/alerts/alerts-search.ts';
+import { parseAuditSearch } from './pages/audit/audit-search.ts';
 import { parseBlockedSearch } from './pages/blocked/blocked-search.ts';
 import { parseBudgetsSearch } from './pages/budgets/budgets-search.ts';
 import { parseLimitsSearch } from './pages/limits/limits-search.ts';
@@ -152,6 +153,12 @@ const pages = [
     getParentRoute: inWorkspace,
     path: 'members',
     component: lazyRouteComponent(() => import('./pages/members/members-page.tsx'), 'MembersPage'),
+  }),
+  createRoute({
+    getParentRoute: inWorkspace,
+    path: 'audit',
+    validateSearch: parseAuditSearch,
+    component: lazyRouteComponent(() => import('./pages/audit/audit-page.tsx'), 'AuditPage'),
   }),
   createRoute({
     getParentRoute: inWorkspace,

@@ -27,6 +27,7 @@ const PAGES = [
   ['/channels', 'Channels'],
   ['/keys', 'Keys'],
   ['/members', 'Members'],
+  ['/audit', 'Audit log'],
   ['/settings', 'Settings'],
 ] as const;
 

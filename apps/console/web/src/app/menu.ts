@@ -24,6 +24,7 @@ const MENU = [
   { to: '/w/$slug/channels', name: nav.channels, group: nav.alerting, needs: 'admin' },
   { to: '/w/$slug/keys', name: nav.keys, group: nav.workspace, needs: 'owner' },
   { to: '/w/$slug/members', name: nav.members, group: nav.workspace, needs: 'owner' },
+  { to: '/w/$slug/audit', name: nav.audit, group: nav.workspace, needs: 'owner' },
   { to: '/w/$slug/settings', name: nav.settings, group: nav.workspace, needs: 'member' },
 ] as const satisfies readonly MenuEntry[];
 

@@ -17,6 +17,7 @@ export const common = {
     workspace: 'Workspace',
     keys: 'Keys',
     members: 'Members',
+    audit: 'Audit log',
     settings: 'Settings',
     open: 'Menu',
   },

@@ -1,5 +1,6 @@
 import { agents } from './agents.ts';
 import { alerts } from './alerts.ts';
+import { audit } from './audit.ts';
 import { blocked } from './blocked.ts';
 import { budgets } from './budgets.ts';
 import { channels } from './channels.ts';
@@ -20,6 +21,7 @@ import { spend } from './spend.ts';
 export const text = {
   agents,
   alerts,
+  audit,
   blocked,
   budgets,
   channels,

@@ -1,0 +1,166 @@
+import { type Api, usePages, useRead } from '../../api/api.ts';
+import { useMay, useWorkspace } from '../../app/account.tsx';
+import { useSpan } from '../../app/span.ts';
+import { startOfDay } from '../../format/zoned.ts';
+import { actionName } from '../../text/audit.ts';
+import { text } from '../../text/index.ts';
+import { Button } from '../../ui/button.tsx';
+import { SelectField, TextField } from '../../ui/field.tsx';
+import { Ago } from '../../ui/figures.tsx';
+import { PagedTable } from '../../ui/paged-table.tsx';
+import { Card, NotAllowed, Note, PageHead } from '../../ui/parts.tsx';
+import type { Column } from '../../ui/table.tsx';
+import ui from '../../ui/ui.module.css';
+import { RecordDrawer } from './record-drawer.tsx';
+import { useAuditSearch } from './use-audit-search.ts';
+
+const words = text.audit;
+const PAGE = 50;
+
+export function AuditPage() {
+  const mayRead = useMay('owner');
+  const [{ record }] = useAuditSearch();
+  return (
+    <>
+      <PageHead title={words.title} line={words.line}>
+        {mayRead && <Export />}
+      </PageHead>
+      <Card>{mayRead ? <Records /> : <NotAllowed needed="owner" />}</Card>
+      {mayRead && record !== undefined && <RecordDrawer recordId={record} />}
+    </>
+  );
+}
+
+/** The filters of the address as the API takes them. */
+function useFilters() {
+  const { zone } = useSpan();
+  const [{ actor, action, target, from, to }] = useAuditSearch();
+  return {
+    ...(actor !== undefined && { actor }),
+    ...(action !== undefined && { action }),
+    ...(target !== undefined && { target_id: target }),
+    ...(from !== undefined && { from: startOfDay(from, zone) }),
+    ...(to !== undefined && { to: startOfDay(to, zone, true) }),
+  };
+}
+
+/** A link, so that the browser stores what comes and holds none of it. */
+function Export() {
+  const { slug } = useWorkspace();
+  const query = new URLSearchParams({ ...useFilters(), format: 'ndjson' });
+  return (
+    <a
+      className={ui['linkButton']}
+      href={`/w/${slug}/api/v1/audit?${query.toString()}`}
+      title={words.exportHint}
+      download
+    >
+      {words.exportAll}
+    </a>
+  );
+}
+
+function Records() {
+  const [, set] = useAuditSearch();
+  const query = { limit: PAGE, ...useFilters() };
+  const list = usePages('GET /api/v1/audit', { query });
+  const members = useRead('GET /api/v1/members', {});
+  const columns: Column<Api.AuditRecord>[] = [
+    {
+      key: 'what',
+      head: words.column.what,
+      cell: (row) => (
+        <button type="button" className={ui['linkButton']} onClick={() => set({ record: row.id })}>
+          {actionName(row.action)}
+        </button>
+      ),
+    },
+    { key: 'target', head: words.column.target, cell: ({ target }) => target.name || target.id },
+    { key: 'who', head: words.column.who, cell: ({ actor }) => actor.name || actor.id },
+    {
+      key: 'fields',
+      head: words.column.fields,
+      wide: true,
+      cell: ({ changes }) => changes.map(({ field }) => field).join(', '),
+    },
+    { key: 'when', head: words.column.when, align: 'right', cell: ({ occurred_at }) => <Ago at={occurred_at} /> },
+  ];
+  return (
+    <>
+      <Filters members={members.data?.items ?? []} />
+      <PagedTable
+        list={list}
+        with={[members]}
+        height={480}
+        none={<Note title={words.none.title}>{words.none.text}</Note>}
+        label={words.title}
+        columns={columns}
+        rowKey={({ id }) => id}
+      />
+    </>
+  );
+}
+
+function Filters({ members }: { members: readonly Api.Member[] }) {
+  const [{ actor, action, target, from, to }, set] = useAuditSearch();
+  const filtered = [actor, action, target, from, to].some((each) => each !== undefined);
+  return (
+    <div className={ui['filters']}>
+      <SelectField
+        label={words.filter.actor}
+        value={actor ?? ''}
+        onChange={(event) => set({ actor: event.target.value || undefined })}
+      >
+        <option value="">{words.filter.anybody}</option>
+        {actor !== undefined && members.every(({ user_id }) => user_id !== actor) && (
+          <option value={actor}>{actor}</option>
+        )}
+        {members.map(({ user_id, name }) => (
+          <option key={user_id} value={user_id}>
+            {name}
+          </option>
+        ))}
+      </SelectField>
+      <SelectField
+        label={words.filter.action}
+        value={action ?? ''}
+        onChange={(event) => set({ action: event.target.value || undefined })}
+      >
+        <option value="">{words.filter.anything}</option>
+        {words.actions.map(([each, name]) => (
+          <option key={each} value={each}>
+            {name}
+          </option>
+        ))}
+      </SelectField>
+      <TextField
+        label={words.filter.target}
+        value={target ?? ''}
+        maxLength={128}
+        onChange={(event) => set({ target: event.target.value.trim() || undefined })}
+      />
+      <TextField
+        label={words.filter.from}
+        type="date"
+        value={from ?? ''}
+        onChange={(event) => set({ from: event.target.value || undefined })}
+      />
+      <TextField
+        label={words.filter.to}
+        type="date"
+        value={to ?? ''}
+        onChange={(event) => set({ to: event.target.value || undefined })}
+      />
+      {filtered && (
+        <Button
+          look="quiet"
+          onClick={() =>
+            set({ actor: undefined, action: undefined, target: undefined, from: undefined, to: undefined })
+          }
+        >
+          {words.filter.clear}
+        </Button>
+      )}
+    </div>
+  );
+}
