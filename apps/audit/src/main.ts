@@ -3,21 +3,15 @@ import { createLifecycle, inBackground, runService } from '@tollkeeper/runtime';
 import manifest from '../package.json' with { type: 'json' };
 import { createAudit } from './audit.service.ts';
 import { auditConfig } from './config.ts';
-import { verify } from './verify.command.ts';
 
-const [command, ...args] = process.argv.slice(2);
-if (command === 'verify') {
-  process.exitCode = await verify(args, (line) => process.stdout.write(`${line}\n`));
-} else {
-  await runService({
-    name: 'audit',
-    version: manifest.version,
-    config: auditConfig.extend(eventLogConfig),
-    create(deps) {
-      const eventLog = createConfiguredEventLog(deps);
-      // What is recorded can be read without the log. Records wait in it.
-      const log = inBackground(eventLog, deps.logger);
-      return createLifecycle([log, createAudit({ ...deps, eventLog })], deps.logger, { name: 'audit' });
-    },
-  });
-}
+await runService({
+  name: 'audit',
+  version: manifest.version,
+  config: auditConfig.extend(eventLogConfig),
+  create(deps) {
+    const eventLog = createConfiguredEventLog(deps);
+    // What is recorded can be read without the log. Records wait in it.
+    const log = inBackground(eventLog, deps.logger);
+    return createLifecycle([log, createAudit({ ...deps, eventLog })], deps.logger, { name: 'audit' });
+  },
+});

@@ -12,7 +12,7 @@ import { createRecordStore } from './store/record.store.ts';
 const USAGE = `Verifies the chain of each workspace's audit records.
 
   npm run -s verify -w @tollkeeper/audit -- [--workspace WORKSPACE_ID] [--anchors FILE]
-  node main.js verify [--workspace WORKSPACE_ID] [--anchors FILE]     (in the image)
+  node verify.js [--workspace WORKSPACE_ID] [--anchors FILE]     (in the image)
 
 Prints one line of JSON for each workspace: its last record and that record's hash, and of a chain that is not whole the
 first fault. Ends with 1 if there is a fault. Keep what it prints where nobody can write who can write to the database:

@@ -21,7 +21,7 @@ interface Verified {
 /** Runs the command as an operator does. */
 async function verify(...args: string[]): Promise<Verified> {
   const env = { ...process.env, MONGODB_URI: audit.mongo.uri, MONGODB_DATABASE: audit.database, NODE_OPTIONS: '' };
-  const run = promisify(execFile)(process.execPath, ['src/main.ts', 'verify', ...args], { env });
+  const run = promisify(execFile)(process.execPath, ['scripts/verify.ts', ...args], { env });
   const { code, stdout } = await run.then(
     ({ stdout }) => ({ code: 0, stdout }),
     (error: { code: number; stdout: string }) => error,

@@ -1,4 +1,5 @@
-import { createConsumerGroup, type EventLog, instrumentEventLog } from '@tollkeeper/event-log';
+import { createAuditTrail } from '@tollkeeper/audit-trail';
+import { createConsumerGroup, type EventLog, instrumentEventLog, observeOutboxes } from '@tollkeeper/event-log';
 import { createGrpcServer } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
 import { type Clock, systemClock } from '@tollkeeper/kernel';
@@ -29,6 +30,8 @@ import { createInvitationRoutes } from './http/invitation.routes.ts';
 import { createMemberRoutes } from './http/member.routes.ts';
 import { createSessionCookies } from './http/session.cookies.ts';
 import { createWorkspaceRoutes } from './http/workspace.routes.ts';
+import { createRefusedLogins } from './refused.logins.ts';
+import { createAccountTrail } from './store/account.trail.ts';
 import { createAgentStore } from './store/agent.store.ts';
 import { createAttemptLimiter } from './store/attempt.limiter.ts';
 import { createBootstrapStore } from './store/bootstrap.store.ts';
@@ -58,18 +61,26 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
   const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger });
   const { connection } = mongo;
   const models = createModels(connection);
-  const users = createUserStore(models);
-  const workspaceStore = createWorkspaceStore(models);
-  const agentStore = createAgentStore(models);
+  const trail = createAuditTrail({ connection, eventLog, logger, clock });
+  observeOutboxes({ metrics, logger, clock }, [trail.outbox]);
+  const accounts = createAccountTrail(models, trail);
+  const refusedLogins = createRefusedLogins({ models, accounts, metrics, logger });
+  const users = createUserStore(models, accounts);
+  const workspaceStore = createWorkspaceStore(models, trail);
+  const agentStore = createAgentStore(models, trail);
   const limiter = createAttemptLimiter(connection);
   const hasher = createPasswordHasher();
 
-  const sessions = createSessionStore(models);
-  const auth = createAuthUseCases({ users, sessions, workspaces: workspaceStore, hasher, limiter, clock });
+  const sessions = createSessionStore(models, accounts);
+  const onRefused = refusedLogins.tell;
+  const auth = createAuthUseCases({ users, sessions, workspaces: workspaceStore, hasher, limiter, onRefused, clock });
   const workspaces = createWorkspaceUseCases({ workspaces: workspaceStore, clock });
-  const resets = createPasswordResetUseCases({ resets: createPasswordResetStore(models), hasher, limiter, clock });
-  const members = createMemberUseCases(createMemberStore(models));
-  const invitationStore = createInvitationStore(models, workspaceStore);
+  const resets = createPasswordResetUseCases({
+    resets: createPasswordResetStore(models, accounts),
+    ...{ hasher, limiter, clock },
+  });
+  const members = createMemberUseCases(createMemberStore(models, trail));
+  const invitationStore = createInvitationStore(models, workspaceStore, trail);
   const invitations = createInvitationUseCases({ invitations: invitationStore, sessions, hasher, limiter, clock });
   const agents = createAgentUseCases({ agents: agentStore, clock });
 
@@ -97,10 +108,10 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
     group: createConsumerGroup({ name: CONSUMER_GROUP, eventLog, connection, metrics, logger }),
     agents: agentStore,
   });
-  const bootstrap = { store: createBootstrapStore(models), hasher, clock };
+  const bootstrap = { store: createBootstrapStore(models, trail, accounts), hasher, clock };
   const firstOwner = createFirstOwnerStep(config, createFirstOwner(bootstrap), logger);
   // Log-ins do not wait for the log.
-  const parts = [mongo, firstOwner, limiter, inBackground(consumer, logger)];
+  const parts = [mongo, refusedLogins, trail.outbox, firstOwner, limiter, inBackground(consumer, logger)];
   const service = assembleService({ name: 'identity', logger, parts, grpc, http });
   return Object.assign(service, { ensureOwner: createEnsureOwner(bootstrap) });
 }

@@ -1,10 +1,13 @@
 import { parseArgs } from 'node:util';
+import { createAuditTrail } from '@tollkeeper/audit-trail';
+import { systemCause } from '@tollkeeper/contracts';
 import { type Clock, systemClock } from '@tollkeeper/kernel';
 import { connectMongo } from '@tollkeeper/mongo';
 import { type Logger, mongodbFields } from '@tollkeeper/runtime';
 import { z } from 'zod';
 import { identityConfig } from './config.ts';
 import { issueReset, requireUser, toResetUrl } from './domain/password-reset.use-cases.ts';
+import { createAccountTrail } from './store/account.trail.ts';
 import { createModels } from './store/models.ts';
 import { createPasswordResetStore } from './store/password-reset.store.ts';
 import { createUserStore } from './store/user.store.ts';
@@ -20,6 +23,10 @@ const USAGE = `Usage: reset-link --email NAME
 Makes a link with which a person sets a new password, once, within 30 minutes. It ends all their sessions.
 NAME is the login name or the verified e-mail of the person. Hand the link over to them and to nobody else.`;
 
+/** The service moves the records to the log. */
+const leftToTheService = () => Promise.reject(new Error('The service moves the records to the log'));
+const OF_THE_SERVICE = { ensureTopic: leftToTheService, append: leftToTheService };
+
 /**
  * The command of operators for users; answers what to print. Throws an error with a sentence for a person, such as for
  * arguments that are none.
@@ -32,11 +39,19 @@ export async function runUserCommand(
   const name = readArgs(args);
   const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger });
   const models = createModels(mongo.connection);
+  const accounts = createAccountTrail(
+    models,
+    createAuditTrail({ connection: mongo.connection, eventLog: OF_THE_SERVICE, logger, clock }),
+  );
   await mongo.start();
   try {
-    const user = await requireUser(createUserStore(models), name);
-    const resets = createPasswordResetStore(models);
-    const { token, expiresAt } = await issueReset({ resets, clock }, user.id);
+    const user = await requireUser(createUserStore(models, accounts), name);
+    const resets = createPasswordResetStore(models, accounts);
+    const { token, expiresAt } = await issueReset(
+      { resets, clock },
+      user.id,
+      systemCause('user.password.link', 'operator'),
+    );
     const person = user.email === null || user.email === user.loginName ? '' : `, ${user.email}`;
     return [
       `Hand this link over to ${user.name} (${user.loginName}${person}). It works once, until ${expiresAt.toISOString()}:`,

@@ -1,3 +1,5 @@
+import { createAuditTrail } from '@tollkeeper/audit-trail';
+import { systemCause } from '@tollkeeper/contracts';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@tollkeeper/kernel';
 import { connectMongo } from '@tollkeeper/mongo';
@@ -7,17 +9,27 @@ import { createPasswordHasher, type PasswordHasher } from '../src/domain/passwor
 import { draftUser } from '../src/domain/user.ts';
 import { createAttemptLimiter } from '../src/store/attempt.limiter.ts';
 import { createModels } from '../src/store/models.ts';
+import { createAccountTrail } from '../src/store/account.trail.ts';
 import { createSessionStore } from '../src/store/session.store.ts';
 import { createUserStore, fromUser } from '../src/store/user.store.ts';
 import { createWorkspaceStore } from '../src/store/workspace.store.ts';
 import { PASSWORD } from './identity.stack.ts';
+
+const CAUSE = systemCause('user.password.change', 'test');
+const REQUEST = { ...CAUSE, action: 'session.create' } as const;
 
 /** The order of events decides these, so the check of the password is held up on purpose. */
 describe('a login while its password is being checked', () => {
   const mongo = useMongo();
   const connected = connectMongo({ uri: mongo.uri, database: mongo.newDatabase(), logger: testLogger().logger });
   const models = createModels(connected.connection);
-  const users = createUserStore(models);
+  const trail = createAuditTrail({
+    connection: connected.connection,
+    eventLog: { ensureTopic: async () => undefined, append: async () => undefined },
+    logger: testLogger().logger,
+  });
+  const accounts = createAccountTrail(models, trail);
+  const users = createUserStore(models, accounts);
   const limiter = createAttemptLimiter(connected.connection);
   const clock = Date.now;
   const plainHasher = createPasswordHasher();
@@ -41,9 +53,18 @@ describe('a login while its password is being checked', () => {
         return right;
       },
     };
-    const stores = { users, sessions: createSessionStore(models), workspaces: createWorkspaceStore(models) };
+    const stores = {
+      users,
+      sessions: createSessionStore(models, accounts),
+      workspaces: createWorkspaceStore(models, trail),
+      onRefused: () => undefined,
+    };
     const auth = createAuthUseCases({ ...stores, hasher, limiter, clock });
-    return { login: auth.login({ login: email, address: newId('req'), userAgent: '' }, PASSWORD), checked, release };
+    return {
+      login: auth.login({ login: email, address: newId('req'), userAgent: '' }, PASSWORD, REQUEST),
+      checked,
+      release,
+    };
   }
 
   async function newUser() {
@@ -62,11 +83,16 @@ describe('a login while its password is being checked', () => {
         return false;
       },
     };
-    const stores = { users, sessions: createSessionStore(models), workspaces: createWorkspaceStore(models) };
+    const stores = {
+      users,
+      sessions: createSessionStore(models, accounts),
+      workspaces: createWorkspaceStore(models, trail),
+      onRefused: () => undefined,
+    };
     const auth = createAuthUseCases({ ...stores, hasher, limiter, clock });
     const user = await newUser();
     for (const name of [user.loginName, 'nobody@example.com']) {
-      const login = auth.login({ login: name, address: newId('req'), userAgent: '' }, PASSWORD);
+      const login = auth.login({ login: name, address: newId('req'), userAgent: '' }, PASSWORD, REQUEST);
       await expect(login).rejects.toMatchObject({ code: 'unauthenticated' });
     }
     expect(checks).toEqual([user.passwordHash, null]);
@@ -78,7 +104,7 @@ describe('a login while its password is being checked', () => {
     const refused = expect(login).rejects.toMatchObject({ code: 'unauthenticated' });
     await checked;
     const to = await plainHasher.hash('another long password');
-    expect(await users.changePassword(user.id, { from: user.passwordHash, to, keepSession: null })).toBe(true);
+    expect(await users.changePassword(user.id, { from: user.passwordHash, to, keepSession: null }, CAUSE)).toBe(true);
     release();
     await refused;
     expect(await models.sessions.countDocuments({ userId: user.id })).toBe(0);

@@ -7,7 +7,9 @@ import { type Caller, newId, provenTenantId, type Role, type TenantId } from '@t
 import { connectMongo, type MongoConnection } from '@tollkeeper/mongo';
 import { createMetrics, loadConfig } from '@tollkeeper/runtime';
 import {
+  type AuditReader,
   CALLER_TOKEN_SECRET,
+  createAuditReader,
   expectMatchesOpenApi,
   type OpenApiDocument,
   testLogger,
@@ -47,6 +49,7 @@ export function useIdentity(mongo: TestMongo, settings: Record<string, string> =
   let count = 0;
   let logConnection: MongoConnection;
   let eventLog: EventLog;
+  let audit: AuditReader;
   let service: IdentityService;
   let client: GrpcClient<IdentityServiceDefinition>;
   let document: OpenApiDocument;
@@ -99,10 +102,13 @@ export function useIdentity(mongo: TestMongo, settings: Record<string, string> =
     await logConnection.start();
     await eventLog.start();
     await eventLog.ensureTopic(GATEWAY_EVENTS_TOPIC_OPTIONS);
+    audit = createAuditReader(eventLog);
+    await audit.start();
     await startService();
   });
   afterAll(async () => {
     await stopService();
+    await audit.stop();
     await eventLog.stop();
     await logConnection.stop();
   });
@@ -144,6 +150,7 @@ export function useIdentity(mongo: TestMongo, settings: Record<string, string> =
 
   return {
     database,
+    audited: (tenantId: TenantId, count: number) => audit.records(tenantId, count),
     logs,
     clock,
     call,

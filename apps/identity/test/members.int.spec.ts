@@ -94,7 +94,8 @@ describe('members', () => {
     const { user_id: userId, login_name } = await identity.addMember(owner, 'admin');
     const cookie = cookieOf(await identity.login(login_name));
     expect((await remove(owner, userId)).status).toBe(204);
-    expect(await identity.resolve(cookie)).toEqual({ userId, memberships: [], passwordChangeRequired: false });
+    const left = { userId, userName: 'Ada', memberships: [], passwordChangeRequired: false };
+    expect(await identity.resolve(cookie)).toEqual(left);
     expect((await remove(owner, userId)).status).toBe(404);
   });
 

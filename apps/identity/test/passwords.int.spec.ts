@@ -36,7 +36,7 @@ describe('a first password that an owner handed over before', () => {
     const opened = await login(member.email, FIRST);
     expect(opened.body.user).toMatchObject({ login_name: member.email, must_change_password: true });
     const cookie = cookieOf(opened);
-    const held = { userId: member.userId, memberships: [], passwordChangeRequired: true };
+    const held = { userId: member.userId, userName: 'Old', memberships: [], passwordChangeRequired: true };
     expect(await resolve(cookie)).toEqual(held);
     // Another log-in does not get around it, and the same password again is no change.
     expect(await resolve(cookieOf(await login(member.email, FIRST)))).toEqual(held);

@@ -91,6 +91,7 @@ describe('sessions', () => {
       const second = await identity.call('post', '/api/v1/workspaces', { as: owner.caller, body });
       expect(await identity.resolve(cookie)).toEqual({
         userId: owner.userId,
+        userName: owner.email.split('@')[0],
         passwordChangeRequired: false,
         memberships: [
           { tenantId: owner.tenantId, slug: owner.slug, role: 'WORKSPACE_ROLE_OWNER' },

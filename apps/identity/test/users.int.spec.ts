@@ -10,7 +10,7 @@ describe('users', () => {
   const mongo = useMongo();
   const connected = connectMongo({ uri: mongo.uri, database: mongo.newDatabase(), logger: testLogger().logger });
   const models = createModels(connected.connection);
-  const users = createUserStore(models);
+  const users = createUserStore(models, { record: async () => undefined });
 
   beforeAll(() => connected.start());
   afterAll(() => connected.stop());

@@ -1,6 +1,7 @@
 import type { Stage } from '../deployment.ts';
 import { describeAlertsThroughKills } from './alerts-kill.suite.ts';
 import { describeAlerts } from './alerts.suite.ts';
+import { describeAudit } from './audit.suite.ts';
 import { describeBudgets } from './budgets.suite.ts';
 import { describeClient } from './client.suite.ts';
 import { describeDashboard } from './dashboard.suite.ts';
@@ -22,6 +23,7 @@ export function describeTollkeeper(stage: Stage): void {
   describeBudgets(target);
   describeClient(target);
   describeEnforcement(target);
+  describeAudit(target);
   describeAlerts(stage);
   describeRefusals(target);
   describeRubbish(target);

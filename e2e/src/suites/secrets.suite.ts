@@ -25,5 +25,21 @@ export function describeSecrets(target: TargetOf): void {
       expect(places).toEqual([]);
       expect(logs).not.toMatch(/\$argon2id\$/);
     });
+
+    it('nor in a record of the audit log of any workspace', async () => {
+      const owner = await logIn(target(), target().owner);
+      const { workspaces } = await owner.expect<{ workspaces: { slug: string }[] }>({ path: '/api/v1/auth/me' });
+      let records = '';
+      for (const { slug } of workspaces) {
+        records += (await owner.call({ path: `/w/${slug}/api/v1/audit?format=ndjson` })).text;
+      }
+      expect(records.split('\n').length).toBeGreaterThan(50);
+      const forms = knownSecrets().flatMap((secret) => [secret, createHash('sha256').update(secret).digest('hex')]);
+      const places = forms.flatMap((form) => {
+        const at = records.indexOf(form);
+        return at < 0 ? [] : [records.slice(Math.max(0, at - 200), at)];
+      });
+      expect(places).toEqual([]);
+    });
   });
 }

@@ -34,8 +34,11 @@ export interface AuditTrail {
    * of the record is that of the attempt that commits.
    */
   recordChange<T>(session: ClientSession, tenantId: TenantId, cause: Cause, changed: Changed<T>): Promise<void>;
-  /** As `recordChange`, for what is to be recorded whether a field differs or not. */
-  record(session: ClientSession, tenantId: TenantId, cause: Cause, done: Done): Promise<void>;
+  /**
+   * As `recordChange`, for what is to be recorded whether a field differs or not, of one workspace or of several that
+   * it concerns.
+   */
+  record(session: ClientSession, of: TenantId | readonly TenantId[], cause: Cause, done: Done): Promise<void>;
   /** Moves the records to the log: a part of the service, behind its connection. */
   readonly outbox: Outbox;
 }
@@ -50,10 +53,14 @@ export function createAuditTrail(deps: {
   const { clock = systemClock } = deps;
   const outbox = createOutbox({ ...deps, topic: AUDIT_TOPIC_OPTIONS, collection: 'audit_outbox' });
 
-  async function record(session: ClientSession, tenantId: TenantId, cause: Cause, done: Done): Promise<void> {
-    const made = auditRecordOf(tenantId, cause, done, clock());
-    await outbox.add(session, [{ id: made.id, ...encodeAuditRecord(made), trace: activeTrace() }]);
-  }
+  const record: AuditTrail['record'] = async (session, of, cause, done) => {
+    const trace = activeTrace();
+    const records = [of].flat().map((tenantId) => {
+      const made = auditRecordOf(tenantId, cause, done, clock());
+      return { id: made.id, ...encodeAuditRecord(made), trace };
+    });
+    await outbox.add(session, records);
+  };
 
   return {
     outbox,

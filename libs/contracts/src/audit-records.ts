@@ -34,6 +34,22 @@ export const AUDIT_ACTIONS = [
   'alert.acknowledge',
   'alert.resolve',
   'reservation.release',
+  'session.create',
+  'session.refuse',
+  'session.delete',
+  'user.password.change',
+  'user.password.link',
+  'user.password.reset',
+  'workspace.create',
+  'workspace.update',
+  'member.role.change',
+  'member.remove',
+  'member.leave',
+  'invitation.create',
+  'invitation.delete',
+  'invitation.accept',
+  'agent.create',
+  'agent.update',
 ] as const;
 export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 

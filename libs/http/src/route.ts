@@ -107,7 +107,8 @@ export interface RouteDefinition<
   R extends ResponseSchemas,
   U extends RouteAudit | undefined,
 > {
-  method: Method;
+  /** A route of another method than GET says what it does, by `audit`. */
+  method: U extends RouteAudit ? Method : 'get';
   /** The action of the record that the handler has written in the transaction of the change. */
   audit?: U;
   /** In OpenAPI's notation: `/api/v1/rules/{rule_id}`, `/api/v1/keys/{id}:revoke`. */

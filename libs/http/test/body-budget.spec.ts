@@ -22,6 +22,7 @@ describe('the bodies of all requests under way', () => {
 
   const text = {
     method: 'post',
+    audit: { unaudited: 'A test' },
     tag: 'Test',
     summary: 'Test',
     body: z.strictObject({ text: z.string() }),

@@ -174,6 +174,7 @@ describe('a body that is a list', () => {
   }, 'must not be 7');
   const route = defineRoute({
     method: 'post',
+    audit: { unaudited: 'A test' },
     path: '/numbers',
     operationId: 'postNumbers',
     tag: 'Test',

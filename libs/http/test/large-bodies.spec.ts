@@ -40,6 +40,7 @@ describe('large bodies', () => {
     });
     const list = {
       method: 'post',
+      audit: { unaudited: 'A test' },
       tag: 'Test',
       summary: 'Test',
       access: {

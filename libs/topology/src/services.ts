@@ -31,7 +31,7 @@ export const TOPOLOGY: Readonly<Record<ServiceName, ServiceEntry<ServiceName>>> 
     open: [],
     calls: {},
     reads: [GATEWAY_EVENTS_TOPIC],
-    writes: [],
+    writes: [AUDIT_TOPIC],
     mongodb: true,
     secrets: ['CALLER_TOKEN_SECRET', 'FIRST_OWNER_EMAIL', 'FIRST_OWNER_PASSWORD'],
     settings: ['PUBLIC_URL', 'FIRST_WORKSPACE_SLUG'],

@@ -74,6 +74,9 @@ const settleBody = z.strictObject({
 });
 const extendBody = z.strictObject({ ttl_seconds: ttlSeconds });
 
+/** A person who releases a hold is in the audit log (`limit.routes.ts`). */
+const BY_GATEWAYS = { unaudited: 'Gateways ask and report for their agents, with a key' } as const;
+
 const limits = z.array(limitRow).meta({ description: 'One for each limit that applies; empty when none is set' });
 const allowed = z.literal('allowed');
 const granted = z.object({ decision: allowed, reservation: reservationSchema, limits }).meta({ id: 'GrantedCall' });
@@ -99,6 +102,7 @@ export function createReservationRoutes({ reservations, access }: ReservationRou
     defineRoute({
       ...common,
       method: 'post',
+      audit: BY_GATEWAYS,
       path: PATH,
       operationId: 'reserve',
       summary: 'Ask whether a call may spend',
@@ -141,6 +145,7 @@ export function createReservationRoutes({ reservations, access }: ReservationRou
     defineRoute({
       ...ending,
       method: 'post',
+      audit: BY_GATEWAYS,
       path: `${ONE}:settle`,
       operationId: 'settleReservation',
       summary: 'Say what a call has cost',
@@ -163,6 +168,7 @@ export function createReservationRoutes({ reservations, access }: ReservationRou
     defineRoute({
       ...ending,
       method: 'post',
+      audit: BY_GATEWAYS,
       path: `${ONE}:release`,
       operationId: 'releaseReservation',
       summary: 'Say that a call has cost nothing',
@@ -178,6 +184,7 @@ export function createReservationRoutes({ reservations, access }: ReservationRou
     defineRoute({
       ...common,
       method: 'post',
+      audit: BY_GATEWAYS,
       path: `${ONE}:extend`,
       operationId: 'extendReservation',
       summary: 'Hold a reservation for longer',

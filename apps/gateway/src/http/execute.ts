@@ -20,6 +20,7 @@ export function answerExecute(req: EdgeRequest, res: EdgeResponse): void {
 /** `execute` for the OpenAPI document. */
 export const executeRoute = defineRoute({
   method: 'post',
+  audit: { unaudited: 'It does nothing' },
   path: EXECUTE_PATH,
   operationId: 'execute',
   tag: 'Disabled',

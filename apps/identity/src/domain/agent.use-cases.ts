@@ -1,3 +1,4 @@
+import type { Cause } from '@tollkeeper/contracts';
 import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
 import type { Agent, AgentStore } from './agent.ts';
 
@@ -8,11 +9,11 @@ export interface AgentUseCases {
     page: { after?: string | undefined; limit: number },
   ): Promise<{ agents: Agent[]; next: string | null }>;
   /** Throws `conflict` when the workspace has the agent already. */
-  create(tenantId: TenantId, agent: { agentId: string; displayName: string }): Promise<Agent>;
+  create(tenantId: TenantId, agent: { agentId: string; displayName: string }, cause: Cause): Promise<Agent>;
   /** Makes those that the workspace does not have yet; their ids become their names. The others stay as they are. */
   register(tenantId: TenantId, agentIds: readonly string[]): Promise<void>;
   /** Throws `not_found`. */
-  rename(tenantId: TenantId, agentId: string, displayName: string): Promise<Agent>;
+  rename(tenantId: TenantId, agentId: string, displayName: string, cause: Cause): Promise<Agent>;
 }
 
 export function createAgentUseCases({ agents, clock }: { agents: AgentStore; clock: Clock }): AgentUseCases {
@@ -23,9 +24,9 @@ export function createAgentUseCases({ agents, clock }: { agents: AgentStore; clo
       return { agents: page, next: found.length > limit ? (page.at(-1)?.agentId ?? null) : null };
     },
 
-    async create(tenantId, { agentId, displayName }) {
+    async create(tenantId, { agentId, displayName }, cause) {
       const agent = { agentId, displayName, createdAt: new Date(clock()) };
-      if (await agents.insert(tenantId, agent)) return agent;
+      if (await agents.insert(tenantId, agent, cause)) return agent;
       const details = [{ path: 'agent_id', message: 'is taken; PATCH the agent to rename it' }];
       throw new AppError('conflict', 'This workspace has an agent with that agent_id already. Rename it with PATCH.', {
         details,
@@ -34,8 +35,8 @@ export function createAgentUseCases({ agents, clock }: { agents: AgentStore; clo
 
     register: (tenantId, agentIds) => agents.register(tenantId, agentIds, new Date(clock())),
 
-    async rename(tenantId, agentId, displayName) {
-      const agent = await agents.rename(tenantId, agentId, displayName);
+    async rename(tenantId, agentId, displayName, cause) {
+      const agent = await agents.rename(tenantId, agentId, displayName, cause);
       if (agent === null) throw new AppError('not_found', 'This workspace has no agent with that agent_id.');
       return agent;
     },

@@ -1,3 +1,4 @@
+import type { Cause } from '@tollkeeper/contracts';
 import { AppError, type Clock } from '@tollkeeper/kernel';
 import type { Account } from './account.ts';
 import type { Attempt, AttemptLimiter } from './attempt.limiter.ts';
@@ -11,33 +12,38 @@ import {
   type SessionOrigin,
   type SessionStore,
 } from './session.ts';
-import { isFirstPassword, type UserStore } from './user.ts';
+import { isFirstPassword, type User, type UserStore } from './user.ts';
 import type { WorkspaceOfUser, WorkspaceStore } from './workspace.ts';
+
+/** The cause of something that nobody is known for yet. */
+export type RequestCause = Omit<Cause, 'actor'>;
 
 export interface AuthUseCases {
   /**
    * Opens a new session. Throws `unauthenticated` for an unknown e-mail and for a wrong password alike, or
    * `rate_limited`.
    */
-  login(attempt: LoginAttempt, password: string): Promise<Account & { cookie: string }>;
-  logout(sessionSha256: string): Promise<void>;
+  login(attempt: LoginAttempt, password: string, request: RequestCause): Promise<Account & { cookie: string }>;
+  logout(sessionSha256: string, cause: Cause): Promise<void>;
   account(userId: string): Promise<Account>;
   /** Who a session stands for, or null. Counts as a use of the session. */
   resolveSession(sessionSha256: string): Promise<ResolvedSession | null>;
   /** The sessions of a user that have not ended, newest first. */
   listSessions(userId: string): Promise<Session[]>;
   /** Ends a session of the user, by what {@link sessionIdOf} calls it. Throws `not_found`. */
-  endSession(userId: string, sessionId: string): Promise<void>;
+  endSession(userId: string, sessionId: string, cause: Cause): Promise<void>;
   /** Ends all sessions of the user but the named one. */
-  endOtherSessions(userId: string, sessionSha256: string | null): Promise<void>;
+  endOtherSessions(userId: string, sessionSha256: string | null, cause: Cause): Promise<void>;
   /** Sets a new password and revokes the other sessions of the user. */
-  changePassword(userId: string, change: PasswordChange): Promise<void>;
+  changePassword(userId: string, change: PasswordChange, cause: Cause): Promise<void>;
 }
 
 export type LoginAttempt = Required<Attempt> & Pick<SessionOrigin, 'userAgent'>;
 
 export interface ResolvedSession {
   userId: string;
+  /** What people call the user. */
+  userName: string;
   /** None while the password must be changed. */
   workspaces: WorkspaceOfUser[];
   /** The session may do nothing but change the password. */
@@ -58,10 +64,17 @@ export interface AuthDeps {
   workspaces: WorkspaceStore;
   hasher: PasswordHasher;
   limiter: AttemptLimiter;
+  /**
+   * Called for each log-in that failed, with the user whose name was typed; null where it is nobody's. Nothing waits
+   * for it.
+   */
+  onRefused: (user: Pick<User, 'id' | 'name'> | null, request: RequestCause) => void;
   clock: Clock;
 }
 
-export function createAuthUseCases({ users, sessions, workspaces, hasher, limiter, clock }: AuthDeps): AuthUseCases {
+export function createAuthUseCases(deps: AuthDeps): AuthUseCases {
+  const { users, sessions, workspaces, hasher, limiter, onRefused, clock } = deps;
+
   async function isRight(who: Attempt, password: string, hash: string | null): Promise<boolean> {
     await limiter.requireAllowed(who);
     const right = await hasher.verify(password, hash);
@@ -81,20 +94,25 @@ export function createAuthUseCases({ users, sessions, workspaces, hasher, limite
   return {
     account,
 
-    async login({ login, address, userAgent }, password) {
+    async login({ login, address, userAgent }, password, request) {
       const user = await users.findByLogin(login);
       // Failures count for the user, whichever of their names was typed.
       const who = { login: user?.loginName ?? login, address };
+      const refuse = (): never => {
+        onRefused(user, request);
+        throw wrongCredentials();
+      };
       const right = await isRight(who, password, user?.passwordHash ?? null);
-      if (!right || user === null) throw wrongCredentials();
+      if (!right || user === null) return refuse();
       const mustChangePassword = user.mustChangePassword ?? isFirstPassword(password);
       const { cookie, session } = mintSession(user.id, clock(), { address, userAgent, mustChangePassword });
-      if (!(await sessions.open(session, user.passwordHash))) throw wrongCredentials();
+      const cause: Cause = { ...request, actor: { type: 'user', id: user.id, name: user.name } };
+      if (!(await sessions.open(session, user.passwordHash, cause))) return refuse();
       const opened = { ...user, mustChangePassword };
       return { cookie, user: opened, workspaces: await workspaces.listOf(user.id) };
     },
 
-    logout: (sessionSha256) => sessions.revoke(sessionSha256),
+    logout: (sessionSha256, cause) => sessions.revoke(sessionSha256, cause),
 
     async resolveSession(sessionSha256) {
       const session = await sessions.find(sessionSha256);
@@ -103,27 +121,29 @@ export function createAuthUseCases({ users, sessions, workspaces, hasher, limite
       const use = refreshed(session, now);
       if (use !== null) await sessions.extend(sessionSha256, use);
       const { userId, mustChangePassword } = session;
-      return { userId, mustChangePassword, workspaces: mustChangePassword ? [] : await workspaces.listOf(userId) };
+      const [user, ofUser] = await Promise.all([users.findById(userId), workspaces.listOf(userId)]);
+      const userName = user?.name ?? '';
+      return { userId, userName, mustChangePassword, workspaces: mustChangePassword ? [] : ofUser };
     },
 
     listSessions: (userId) => sessions.listOf(userId, new Date(clock())),
 
-    async endSession(userId, sessionId) {
+    async endSession(userId, sessionId, cause) {
       const found = (await sessions.listOf(userId, new Date(clock()))).find((each) => sessionIdOf(each) === sessionId);
       if (found === undefined) throw new AppError('not_found', 'You have no session with that id.');
-      await sessions.revoke(found.sha256);
+      await sessions.revoke(found.sha256, cause);
     },
 
-    endOtherSessions: (userId, sessionSha256) => sessions.revokeOthers(userId, sessionSha256),
+    endOtherSessions: (userId, sessionSha256, cause) => sessions.revokeOthers(userId, sessionSha256, cause),
 
-    async changePassword(userId, { currentPassword, newPassword, sessionSha256, address }) {
+    async changePassword(userId, { currentPassword, newPassword, sessionSha256, address }, cause) {
       const { user } = await account(userId);
       const who = { login: user.loginName, address };
       if (!(await isRight(who, currentPassword, user.passwordHash))) throw wrongCurrentPassword();
       if (newPassword === currentPassword) throw samePassword();
       const to = await hasher.hash(newPassword);
       const change = { from: user.passwordHash, to, keepSession: sessionSha256 };
-      if (!(await users.changePassword(userId, change))) throw wrongCurrentPassword();
+      if (!(await users.changePassword(userId, change, cause))) throw wrongCurrentPassword();
     },
   };
 }

@@ -1,3 +1,4 @@
+import type { AuditedFields, Cause } from '@tollkeeper/contracts';
 import { AppError, type Role, type TenantId } from '@tollkeeper/kernel';
 import type { Account } from './account.ts';
 import type { User } from './user.ts';
@@ -25,6 +26,12 @@ export interface Invitation {
   expiresAt: Date;
 }
 
+/** What the audit log tells of an invitation. */
+export const AUDITED_INVITATION: AuditedFields<Pick<Invitation, 'email' | 'role'>> = {
+  email: (invitation) => invitation.email,
+  role: (invitation) => invitation.role,
+};
+
 /** What an invitation says to whoever has its token. */
 export interface Offer {
   invitation: Invitation;
@@ -33,7 +40,10 @@ export interface Offer {
   inviterName: string;
 }
 
-/** Changes reject with `forbidden` unless `ownerId`, who makes the change, is an owner at the time of the change. */
+/**
+ * Changes reject with `forbidden` unless `ownerId`, who makes the change, is an owner at the time of the change. Each
+ * is written to the audit trail in its transaction.
+ */
 export interface InvitationStore {
   /** Those that can still be accepted, newest first. */
   list(tenantId: TenantId, now: Date): Promise<Invitation[]>;
@@ -41,9 +51,9 @@ export interface InvitationStore {
    * Stores the invitation under the digest of its token, in place of one for the same e-mail. Rejects with `conflict`
    * when a member has the e-mail, or when the members and invitations have reached their limits.
    */
-  add(tenantId: TenantId, ownerId: string, invitation: Invitation, tokenSha256: string): Promise<void>;
+  add(tenantId: TenantId, ownerId: string, invitation: Invitation, tokenSha256: string, cause: Cause): Promise<void>;
   /** False when there is none with that id. */
-  remove(tenantId: TenantId, ownerId: string, invitationId: string): Promise<boolean>;
+  remove(tenantId: TenantId, ownerId: string, invitationId: string, cause: Cause): Promise<boolean>;
   /** What the token with that digest offers at `now`; null when that is nothing. */
   findOffer(tokenSha256: string, now: Date): Promise<Offer | null>;
   /**
@@ -51,7 +61,7 @@ export interface InvitationStore {
    * with nothing changed, when the token offers nothing. Rejects with `conflict` when the user is a member already, the
    * limits are reached, or a login name that was chosen is taken.
    */
-  accept(tokenSha256: string, joining: Joining, now: Date): Promise<Account | null>;
+  accept(tokenSha256: string, joining: Joining, now: Date, cause: Cause): Promise<Account | null>;
 }
 
 /** Who joins: a user, or a new one that gets the first of the login names that is free. */

@@ -1,6 +1,8 @@
+import type { Cause } from '@tollkeeper/contracts';
 import { AppError, type Clock, newId, type Role, type TenantId } from '@tollkeeper/kernel';
 import type { Account } from './account.ts';
 import type { AttemptLimiter } from './attempt.limiter.ts';
+import type { RequestCause } from './auth.use-cases.ts';
 import { INVITATION_MS, type Invitation, type InvitationStore, type Offer } from './invitation.ts';
 import { mintToken, tokenDigest } from './one-time-token.ts';
 import type { PasswordHasher } from './password.hasher.ts';
@@ -25,15 +27,25 @@ export interface InvitationUseCases {
   /** Those that can still be accepted, newest first. */
   list(tenantId: TenantId): Promise<Invitation[]>;
   /** Throws `conflict`. */
-  invite(tenantId: TenantId, ownerId: string, offer: { email: string; role: Role }): Promise<NewInvitation>;
+  invite(
+    tenantId: TenantId,
+    ownerId: string,
+    offer: { email: string; role: Role },
+    cause: Cause,
+  ): Promise<NewInvitation>;
   /** Throws `not_found`. */
-  revoke(tenantId: TenantId, ownerId: string, invitationId: string): Promise<void>;
+  revoke(tenantId: TenantId, ownerId: string, invitationId: string, cause: Cause): Promise<void>;
   /** Throws `not_found` for every token that offers nothing, and then `rate_limited` by address. */
   find(token: string, address: string): Promise<Offer>;
   /** A user joins with their account. Throws as `find` does, and `conflict`. */
-  join(token: string, address: string, userId: string): Promise<Account>;
+  join(token: string, address: string, userId: string, cause: Cause): Promise<Account>;
   /** A person joins with a new account, and has a session. Throws as `join` does. */
-  signUp(token: string, origin: SessionOrigin, signUp: SignUp): Promise<Account & { cookie: string }>;
+  signUp(
+    token: string,
+    origin: SessionOrigin,
+    signUp: SignUp,
+    request: RequestCause,
+  ): Promise<Account & { cookie: string }>;
 }
 
 export interface InvitationDeps {
@@ -61,33 +73,34 @@ export function createInvitationUseCases(deps: InvitationDeps): InvitationUseCas
 
     list: (tenantId) => invitations.list(tenantId, now()),
 
-    async invite(tenantId, ownerId, { email, role }) {
+    async invite(tenantId, ownerId, { email, role }, cause) {
       const { token, sha256 } = mintToken('invite');
       const createdAt = now();
       const expiresAt = new Date(createdAt.getTime() + INVITATION_MS);
       const made = { id: newId('inv'), tenantId, email, role, invitedBy: ownerId, createdAt, expiresAt };
-      await invitations.add(tenantId, ownerId, made, sha256);
+      await invitations.add(tenantId, ownerId, made, sha256, cause);
       return { invitation: made, token };
     },
 
-    async revoke(tenantId, ownerId, invitationId) {
-      if (await invitations.remove(tenantId, ownerId, invitationId)) return;
+    async revoke(tenantId, ownerId, invitationId, cause) {
+      if (await invitations.remove(tenantId, ownerId, invitationId, cause)) return;
       throw new AppError('not_found', 'This workspace has no open invitation with that id.');
     },
 
-    async join(token, address, userId) {
+    async join(token, address, userId, cause) {
       await find(token, address);
-      return (await invitations.accept(tokenDigest(token), { userId }, now())) ?? notValid();
+      return (await invitations.accept(tokenDigest(token), { userId }, now(), cause)) ?? notValid();
     },
 
-    async signUp(token, origin, { name, password, loginName }) {
+    async signUp(token, origin, { name, password, loginName }, request) {
       // Looked at first, so that only who has an invitation costs the hash of a password.
       await find(token, origin.address);
       const passwordHash = await hasher.hash(password);
       const newUser = { id: newId('user'), loginName, name, passwordHash, createdAt: now() };
-      const account = (await invitations.accept(tokenDigest(token), { newUser }, now())) ?? notValid();
+      const cause: Cause = { ...request, actor: { type: 'user', id: newUser.id, name } };
+      const account = (await invitations.accept(tokenDigest(token), { newUser }, now(), cause)) ?? notValid();
       const { cookie, session } = mintSession(newUser.id, clock(), origin);
-      await sessions.open(session, passwordHash);
+      await sessions.open(session, passwordHash, { ...cause, action: 'session.create' });
       return { ...account, cookie };
     },
   };

@@ -1,3 +1,4 @@
+import type { Cause } from '@tollkeeper/contracts';
 import { AppError, type Role, type TenantId } from '@tollkeeper/kernel';
 import type { User } from './user.ts';
 
@@ -18,7 +19,8 @@ export interface Member extends Pick<User, 'loginName' | 'email' | 'emailVerifie
 
 /**
  * Changes reject with `forbidden` unless `ownerId`, who makes the change, is an owner at the time of the change. The
- * gateway knows roles that are some seconds old, and a user who has just lost a role must not restore it.
+ * gateway knows roles that are some seconds old, and a user who has just lost a role must not restore it. A change is
+ * written to the audit trail in its transaction.
  */
 export interface MemberStore {
   /** The members by e-mail, or by login name without one. */
@@ -34,11 +36,17 @@ export interface MemberStore {
     ownerId: string,
     userId: string,
     decide: (member: Member, otherOwners: number) => Role | null,
+    cause: Cause,
   ): Promise<Member | null>;
   /**
    * Ends the membership of a user of their own accord, under the rules of `change`. False when the user is no member.
    */
-  leave(tenantId: TenantId, userId: string, allow: (member: Member, otherOwners: number) => void): Promise<boolean>;
+  leave(
+    tenantId: TenantId,
+    userId: string,
+    allow: (member: Member, otherOwners: number) => void,
+    cause: Cause,
+  ): Promise<boolean>;
 }
 
 export function tooManyMemberships(): AppError {

@@ -1,3 +1,5 @@
+import type { Cause } from '@tollkeeper/contracts';
+import type { RequestCause } from './auth.use-cases.ts';
 import type { User } from './user.ts';
 
 /** A link to set a new password works for 30 minutes. */
@@ -9,14 +11,15 @@ export interface PasswordReset {
   expiresAt: Date;
 }
 
+/** The audit log of each workspace of the user is told of both. */
 export interface PasswordResetStore {
   /** Stores it under the digest of its token, in place of another one of the user. */
-  add(reset: PasswordReset, tokenSha256: string): Promise<void>;
+  add(reset: PasswordReset, tokenSha256: string, cause: Cause): Promise<void>;
   /**
    * Uses the token up, sets the password and ends all sessions of the user: all or nothing, once. Null, with nothing
-   * changed, when the token is not valid at `now`.
+   * changed, when the token is not valid at `now`. Whoever has the token counts as the user.
    */
-  use(tokenSha256: string, passwordHash: string, now: Date): Promise<User | null>;
+  use(tokenSha256: string, passwordHash: string, now: Date, request: RequestCause): Promise<User | null>;
   /** Whether `use` would find it. */
   isValid(tokenSha256: string, now: Date): Promise<boolean>;
 }

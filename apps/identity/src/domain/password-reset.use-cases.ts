@@ -1,5 +1,7 @@
+import type { Cause } from '@tollkeeper/contracts';
 import { AppError, type Clock } from '@tollkeeper/kernel';
 import type { AttemptLimiter } from './attempt.limiter.ts';
+import type { RequestCause } from './auth.use-cases.ts';
 import { mintToken, tokenDigest } from './one-time-token.ts';
 import type { PasswordHasher } from './password.hasher.ts';
 import { RESET_MS, type PasswordResetStore } from './password-reset.ts';
@@ -7,7 +9,7 @@ import type { User, UserStore } from './user.ts';
 
 export interface PasswordResetUseCases {
   /** Throws `not_found` for a token that is not valid, and then `rate_limited` by address. */
-  reset(token: string, address: string, newPassword: string): Promise<User>;
+  reset(token: string, address: string, newPassword: string, request: RequestCause): Promise<User>;
 }
 
 export interface PasswordResetDeps {
@@ -20,7 +22,7 @@ export interface PasswordResetDeps {
 export function createPasswordResetUseCases(deps: PasswordResetDeps): PasswordResetUseCases {
   const { resets, hasher, limiter, clock } = deps;
   return {
-    async reset(token, address, newPassword) {
+    async reset(token, address, newPassword, request) {
       await limiter.requireAllowed({ address });
       const sha256 = tokenDigest(token);
       // Looked at first, so that only who has a link costs the hash of a password.
@@ -29,7 +31,7 @@ export function createPasswordResetUseCases(deps: PasswordResetDeps): PasswordRe
         return notValid();
       }
       const passwordHash = await hasher.hash(newPassword);
-      return (await resets.use(sha256, passwordHash, new Date(clock()))) ?? notValid();
+      return (await resets.use(sha256, passwordHash, new Date(clock()), request)) ?? notValid();
     },
   };
 }
@@ -38,10 +40,11 @@ export function createPasswordResetUseCases(deps: PasswordResetDeps): PasswordRe
 export async function issueReset(
   { resets, clock }: Pick<PasswordResetDeps, 'resets' | 'clock'>,
   userId: string,
+  cause: Cause,
 ): Promise<{ token: string; expiresAt: Date }> {
   const { token, sha256 } = mintToken('reset');
   const expiresAt = new Date(clock() + RESET_MS);
-  await resets.add({ userId, expiresAt }, sha256);
+  await resets.add({ userId, expiresAt }, sha256, cause);
   return { token, expiresAt };
 }
 

@@ -1,4 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
+import type { Cause } from '@tollkeeper/contracts';
 
 /** A session ends 12 h after its last use and 7 d after login, whichever comes first. */
 export const SESSION_IDLE_MS = 12 * 3_600_000;
@@ -22,20 +23,21 @@ export interface Session {
   mustChangePassword: boolean;
 }
 
+/** The audit log of each workspace of the user is told of a session that opens or is revoked. */
 export interface SessionStore {
   /**
    * Stores the session if the password of the user is still `passwordHash`. So a log-in during a change of the password
    * leaves no session. The user remembers `mustChangePassword`. False, with nothing stored, otherwise.
    */
-  open(session: Session, passwordHash: string | null): Promise<boolean>;
+  open(session: Session, passwordHash: string | null, cause: Cause): Promise<boolean>;
   find(sha256: string): Promise<Session | null>;
   /** The sessions of a user that live at `now`, newest first, at most {@link MAX_LISTED_SESSIONS}. */
   listOf(userId: string, now: Date): Promise<Session[]>;
   /** Extends the session. Does nothing when it is revoked. */
   extend(sha256: string, use: SessionUse): Promise<void>;
-  revoke(sha256: string): Promise<void>;
+  revoke(sha256: string, cause: Cause): Promise<void>;
   /** Revokes all sessions of a user but the named one. */
-  revokeOthers(userId: string, sha256: string | null): Promise<void>;
+  revokeOthers(userId: string, sha256: string | null, cause: Cause): Promise<void>;
 }
 
 /** What a use of a session changes. */

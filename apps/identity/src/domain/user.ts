@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import type { Cause } from '@tollkeeper/contracts';
 import { AppError, type Clock, newId } from '@tollkeeper/kernel';
 import type { PasswordHasher } from './password.hasher.ts';
 
@@ -34,11 +35,13 @@ export interface UserStore {
   claimEmail(userId: string, email: string): Promise<void>;
   /**
    * Replaces the password, which then need not be changed, and revokes all sessions of the user except the named one,
-   * in one step. False, with nothing changed, when the password is no longer `from`.
+   * in one step. False, with nothing changed, when the password is no longer `from`. The audit log of each workspace of
+   * the user is told.
    */
   changePassword(
     userId: string,
     change: { from: string | null; to: string; keepSession: string | null },
+    cause: Cause,
   ): Promise<boolean>;
 }
 

@@ -1,3 +1,4 @@
+import type { AuditedFields, Cause } from '@tollkeeper/contracts';
 import type { Role, TenantId } from '@tollkeeper/kernel';
 
 /** A workspace is a tenant. Its `slug` is unique and never changes. */
@@ -16,6 +17,14 @@ export interface WorkspaceOfUser {
   role: Role;
 }
 
+/** What the audit log tells of a workspace. */
+export const AUDITED_WORKSPACE: AuditedFields<Pick<Workspace, 'slug' | 'name' | 'timezone'>> = {
+  slug: (workspace) => workspace.slug,
+  name: (workspace) => workspace.name,
+  timezone: (workspace) => workspace.timezone,
+};
+
+/** A change is written to the audit trail in its transaction. */
 export interface WorkspaceStore {
   /** The workspaces of a user by slug. */
   listOf(userId: string): Promise<WorkspaceOfUser[]>;
@@ -24,7 +33,7 @@ export interface WorkspaceStore {
    * Stores the workspace with its first owner, both or neither. False, with nothing stored, when the slug is taken.
    * Rejects with `conflict` when the owner has too many workspaces.
    */
-  create(workspace: Workspace, ownerId: string): Promise<boolean>;
+  create(workspace: Workspace, ownerId: string, cause: Cause): Promise<boolean>;
   /** Changes the given fields. Null when there is no such workspace. */
-  update(tenantId: TenantId, change: { name?: string; timezone?: string }): Promise<Workspace | null>;
+  update(tenantId: TenantId, change: { name?: string; timezone?: string }, cause: Cause): Promise<Workspace | null>;
 }

@@ -1,3 +1,4 @@
+import type { Cause } from '@tollkeeper/contracts';
 import { AppError, type Clock, newId, provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import type { Workspace, WorkspaceOfUser, WorkspaceStore } from './workspace.ts';
 
@@ -15,9 +16,9 @@ export interface WorkspaceUseCases {
    * Makes a workspace with `userId` as its owner. Throws `conflict` when the slug is taken, or the user has too many
    * workspaces.
    */
-  create(userId: string, workspace: NewWorkspace): Promise<Workspace>;
+  create(userId: string, workspace: NewWorkspace, cause: Cause): Promise<Workspace>;
   /** Throws `not_found`. */
-  update(tenantId: TenantId, change: { name?: string; timezone?: string }): Promise<Workspace>;
+  update(tenantId: TenantId, change: { name?: string; timezone?: string }, cause: Cause): Promise<Workspace>;
 }
 
 export function createWorkspaceUseCases(deps: { workspaces: WorkspaceStore; clock: Clock }): WorkspaceUseCases {
@@ -29,17 +30,17 @@ export function createWorkspaceUseCases(deps: { workspaces: WorkspaceStore; cloc
       return (await workspaces.find(tenantId)) ?? notFound();
     },
 
-    async create(userId, { slug, name, timezone }) {
+    async create(userId, { slug, name, timezone }, cause) {
       const workspace = { id: provenTenantId(newId('ws')), slug, name, timezone, createdAt: new Date(clock()) };
-      if (await workspaces.create(workspace, userId)) return workspace;
+      if (await workspaces.create(workspace, userId, cause)) return workspace;
       const details = [{ path: 'slug', message: 'is taken; choose another' }];
       throw new AppError('conflict', `There is a workspace with the slug ${slug} already. Choose another slug.`, {
         details,
       });
     },
 
-    async update(tenantId, change) {
-      return (await workspaces.update(tenantId, change)) ?? notFound();
+    async update(tenantId, change, cause) {
+      return (await workspaces.update(tenantId, change, cause)) ?? notFound();
     },
   };
 }

@@ -43,6 +43,7 @@ export function createAgentRoutes(agents: AgentUseCases): Route[] {
     }),
     defineRoute({
       method: 'post',
+      audit: 'agent.create',
       path: PATH,
       operationId: 'createAgent',
       tag: TAG,
@@ -51,13 +52,15 @@ export function createAgentRoutes(agents: AgentUseCases): Route[] {
       access: 'owner',
       body: z.strictObject({ agent_id: identifier, display_name: displayName }),
       responses: { 201: { description: 'The new agent', schema: agentSchema } },
-      handler: async ({ caller, body }) => {
-        const agent = await agents.create(caller.tenantId, { agentId: body.agent_id, displayName: body.display_name });
+      handler: async ({ caller, body, cause }) => {
+        const fields = { agentId: body.agent_id, displayName: body.display_name };
+        const agent = await agents.create(caller.tenantId, fields, cause);
         return { status: 201, body: toAgentBody(agent) };
       },
     }),
     defineRoute({
       method: 'patch',
+      audit: 'agent.update',
       path: `${PATH}/{agent_id}`,
       operationId: 'renameAgent',
       tag: TAG,
@@ -66,8 +69,8 @@ export function createAgentRoutes(agents: AgentUseCases): Route[] {
       params: z.object({ agent_id: identifier }),
       body: z.strictObject({ display_name: displayName }),
       responses: { 200: { description: 'The agent as it is now', schema: agentSchema } },
-      handler: async ({ caller, params, body }) => {
-        const agent = await agents.rename(caller.tenantId, params.agent_id, body.display_name);
+      handler: async ({ caller, params, body, cause }) => {
+        const agent = await agents.rename(caller.tenantId, params.agent_id, body.display_name, cause);
         return { status: 200, body: toAgentBody(agent) };
       },
     }),

@@ -26,6 +26,7 @@ export function createAuthRoutes(auth: AuthUseCases, resets: PasswordResetUseCas
   return [
     defineRoute({
       method: 'post',
+      audit: 'session.create',
       path: '/api/v1/auth/login',
       operationId: 'login',
       tag: TAG,
@@ -35,14 +36,15 @@ export function createAuthRoutes(auth: AuthUseCases, resets: PasswordResetUseCas
       access: 'public',
       body: z.strictObject({ email: login, password }),
       responses: { 200: { description: 'Logged in', schema: accountSchema } },
-      handler: async ({ body, clientAddress, headers }) => {
+      handler: async ({ body, clientAddress, headers, cause }) => {
         const who = { login: body.email, ...originOf(clientAddress, headers) };
-        const { cookie, ...account } = await auth.login(who, body.password);
+        const { cookie, ...account } = await auth.login(who, body.password, cause);
         return { status: 200, headers: { 'set-cookie': cookies.set(cookie) }, body: toAccountBody(account) };
       },
     }),
     defineRoute({
       method: 'post',
+      audit: 'session.delete',
       path: '/api/v1/auth/logout',
       operationId: 'logout',
       tag: TAG,
@@ -50,9 +52,9 @@ export function createAuthRoutes(auth: AuthUseCases, resets: PasswordResetUseCas
       description: 'Revokes the session of the request. It ends everywhere within 5 seconds.',
       access: 'session',
       responses: { 204: { description: 'Logged out' } },
-      handler: async ({ headers }) => {
+      handler: async ({ headers, cause }) => {
         const session = sessionOf(headers);
-        if (session !== null) await auth.logout(session);
+        if (session !== null) await auth.logout(session, cause);
         return { status: 204, headers: { 'set-cookie': cookies.clear() } };
       },
     }),
@@ -68,6 +70,7 @@ export function createAuthRoutes(auth: AuthUseCases, resets: PasswordResetUseCas
     }),
     defineRoute({
       method: 'post',
+      audit: 'user.password.change',
       path: '/api/v1/auth/password',
       operationId: 'changePassword',
       tag: TAG,
@@ -76,13 +79,14 @@ export function createAuthRoutes(auth: AuthUseCases, resets: PasswordResetUseCas
       access: 'session',
       body: z.strictObject({ current_password: password, new_password: newPassword }),
       responses: { 204: { description: 'The password is changed' } },
-      handler: async ({ caller, body, headers, clientAddress }) => {
-        await auth.changePassword(caller.userId, {
+      handler: async ({ caller, body, headers, clientAddress, cause }) => {
+        const change = {
           currentPassword: body.current_password,
           newPassword: body.new_password,
           sessionSha256: sessionOf(headers),
           address: clientAddress,
-        });
+        };
+        await auth.changePassword(caller.userId, change, cause);
         return { status: 204 };
       },
     }),
@@ -104,6 +108,7 @@ export function createAuthRoutes(auth: AuthUseCases, resets: PasswordResetUseCas
     }),
     defineRoute({
       method: 'delete',
+      audit: 'session.delete',
       path: '/api/v1/auth/sessions',
       operationId: 'endOtherSessions',
       tag: TAG,
@@ -111,13 +116,14 @@ export function createAuthRoutes(auth: AuthUseCases, resets: PasswordResetUseCas
       description: 'They end everywhere within 5 seconds.',
       access: 'session',
       responses: { 204: { description: 'The others have ended' } },
-      handler: async ({ caller, headers }) => {
-        await auth.endOtherSessions(caller.userId, sessionOf(headers));
+      handler: async ({ caller, headers, cause }) => {
+        await auth.endOtherSessions(caller.userId, sessionOf(headers), cause);
         return { status: 204 };
       },
     }),
     defineRoute({
       method: 'delete',
+      audit: 'session.delete',
       path: '/api/v1/auth/sessions/{session_id}',
       operationId: 'endSession',
       tag: TAG,
@@ -126,13 +132,14 @@ export function createAuthRoutes(auth: AuthUseCases, resets: PasswordResetUseCas
       access: 'session',
       params: z.object({ session_id: identifier }),
       responses: { 204: { description: 'It has ended' } },
-      handler: async ({ caller, params }) => {
-        await auth.endSession(caller.userId, params.session_id);
+      handler: async ({ caller, params, cause }) => {
+        await auth.endSession(caller.userId, params.session_id, cause);
         return { status: 204 };
       },
     }),
     defineRoute({
       method: 'post',
+      audit: 'user.password.reset',
       path: '/api/v1/auth/reset',
       operationId: 'resetPassword',
       tag: TAG,
@@ -147,8 +154,8 @@ export function createAuthRoutes(auth: AuthUseCases, resets: PasswordResetUseCas
           schema: z.object({ login_name: userFields.login_name }),
         },
       },
-      handler: async ({ body, clientAddress }) => {
-        const user = await resets.reset(body.token, clientAddress, body.new_password);
+      handler: async ({ body, clientAddress, cause }) => {
+        const user = await resets.reset(body.token, clientAddress, body.new_password, cause);
         return { status: 200, body: { login_name: user.loginName } };
       },
     }),

@@ -1,4 +1,4 @@
-import { displayName, identifier, moment, workspaceRole } from '@tollkeeper/contracts';
+import { type Cause, displayName, identifier, moment, workspaceRole } from '@tollkeeper/contracts';
 import { defineRoute, type Route } from '@tollkeeper/http';
 import { AppError } from '@tollkeeper/kernel';
 import { z } from 'zod';
@@ -62,6 +62,7 @@ export function createInvitationRoutes(
     }),
     defineRoute({
       method: 'post',
+      audit: 'invitation.create',
       path: PATH,
       operationId: 'createInvitation',
       tag: TAG,
@@ -71,13 +72,14 @@ export function createInvitationRoutes(
       access: 'owner',
       body: z.strictObject({ email, role: workspaceRole }),
       responses: { 201: { description: 'The new invitation', schema: newInvitation } },
-      handler: async ({ caller, body }) => {
-        const made = await invitations.invite(caller.tenantId, caller.userId, body);
+      handler: async ({ caller, body, cause }) => {
+        const made = await invitations.invite(caller.tenantId, caller.userId, body, cause);
         return { status: 201, body: toNewInvitationBody(made, publicUrl) };
       },
     }),
     defineRoute({
       method: 'delete',
+      audit: 'invitation.delete',
       path: `${PATH}/{invitation}`,
       operationId: 'revokeInvitation',
       tag: TAG,
@@ -85,8 +87,8 @@ export function createInvitationRoutes(
       access: 'owner',
       params: z.object({ invitation: tokenOrId }),
       responses: { 204: { description: 'Nobody can accept it any more' } },
-      handler: async ({ caller, params }) => {
-        await invitations.revoke(caller.tenantId, caller.userId, params.invitation);
+      handler: async ({ caller, params, cause }) => {
+        await invitations.revoke(caller.tenantId, caller.userId, params.invitation, cause);
         return { status: 204 };
       },
     }),
@@ -111,6 +113,7 @@ export function createInvitationRoutes(
     }),
     defineRoute({
       method: 'post',
+      audit: 'invitation.accept',
       path: `${PATH}/{invitation}:accept`,
       operationId: 'acceptInvitation',
       tag: TAG,
@@ -125,16 +128,19 @@ export function createInvitationRoutes(
         login_name: loginName.optional(),
       }),
       responses: { 200: { description: 'The account that has joined', schema: accountSchema } },
-      handler: async ({ params, caller, body, clientAddress, headers }) => {
+      handler: async ({ params, caller, body, clientAddress, headers, cause }) => {
         if (caller !== null) {
           refuseSignUp(body);
-          const account = await invitations.join(params.invitation, clientAddress, caller.userId);
+          const { userId, name = userId } = caller;
+          const byUser: Cause = { ...cause, actor: { type: 'user', id: userId, name } };
+          const account = await invitations.join(params.invitation, clientAddress, userId, byUser);
           return { status: 200, body: toAccountBody(account) };
         }
         const { cookie, ...account } = await invitations.signUp(
           params.invitation,
           originOf(clientAddress, headers),
           toSignUp(body),
+          cause,
         );
         return { status: 200, headers: { 'set-cookie': cookies.set(cookie) }, body: toAccountBody(account) };
       },

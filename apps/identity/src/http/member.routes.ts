@@ -53,6 +53,7 @@ export function createMemberRoutes(
     }),
     defineRoute({
       method: 'post',
+      audit: 'invitation.create',
       path: PATH,
       operationId: 'addMember',
       tag: TAG,
@@ -62,13 +63,14 @@ export function createMemberRoutes(
       access: 'owner',
       body: z.strictObject({ email, role: workspaceRole, name: displayName.optional() }),
       responses: { 201: { description: 'The invitation, as a member to be', schema: invitedMember } },
-      handler: async ({ caller, body: { email: address, role, name = '' } }) => {
-        const made = await invitations.invite(caller.tenantId, caller.userId, { email: address, role });
+      handler: async ({ caller, body: { email: address, role, name = '' }, cause }) => {
+        const made = await invitations.invite(caller.tenantId, caller.userId, { email: address, role }, cause);
         return { status: 201, body: toInvitedBody(toNewInvitationBody(made, publicUrl), name) };
       },
     }),
     defineRoute({
       method: 'delete',
+      audit: 'member.leave',
       path: `${PATH}/me`,
       operationId: 'leaveWorkspace',
       tag: TAG,
@@ -76,13 +78,14 @@ export function createMemberRoutes(
       description: '409 for the last owner. Your account and your other workspaces do not change.',
       access: 'member',
       responses: { 204: { description: 'You are no longer a member' } },
-      handler: async ({ caller }) => {
-        await members.leave(caller.tenantId, caller.userId);
+      handler: async ({ caller, cause }) => {
+        await members.leave(caller.tenantId, caller.userId, cause);
         return { status: 204 };
       },
     }),
     defineRoute({
       method: 'patch',
+      audit: 'member.role.change',
       path: `${PATH}/{user_id}`,
       operationId: 'setMemberRole',
       tag: TAG,
@@ -92,13 +95,14 @@ export function createMemberRoutes(
       params,
       body: z.strictObject({ role: workspaceRole }),
       responses: { 200: { description: 'The member as it is now', schema: memberSchema } },
-      handler: async ({ caller, params: { user_id: userId }, body }) => {
-        const member = await members.setRole(caller.tenantId, caller.userId, userId, body.role);
+      handler: async ({ caller, params: { user_id: userId }, body, cause }) => {
+        const member = await members.setRole(caller.tenantId, caller.userId, userId, body.role, cause);
         return { status: 200, body: toMemberBody(member) };
       },
     }),
     defineRoute({
       method: 'delete',
+      audit: 'member.remove',
       path: `${PATH}/{user_id}`,
       operationId: 'removeMember',
       tag: TAG,
@@ -107,8 +111,8 @@ export function createMemberRoutes(
       access: 'owner',
       params,
       responses: { 204: { description: 'No longer a member' } },
-      handler: async ({ caller, params: { user_id: userId } }) => {
-        await members.remove(caller.tenantId, caller.userId, userId);
+      handler: async ({ caller, params: { user_id: userId }, cause }) => {
+        await members.remove(caller.tenantId, caller.userId, userId, cause);
         return { status: 204 };
       },
     }),

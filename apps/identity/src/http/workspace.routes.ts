@@ -30,6 +30,7 @@ export function createWorkspaceRoutes(workspaces: WorkspaceUseCases): Route[] {
     }),
     defineRoute({
       method: 'post',
+      audit: 'workspace.create',
       path: '/api/v1/workspaces',
       operationId: 'createWorkspace',
       tag: TAG,
@@ -38,13 +39,14 @@ export function createWorkspaceRoutes(workspaces: WorkspaceUseCases): Route[] {
       access: 'session',
       body: z.strictObject({ slug, name: workspaceFields.name, timezone: workspaceFields.timezone.default('UTC') }),
       responses: { 201: { description: 'The new workspace', schema: workspaceSchema } },
-      handler: async ({ caller, body }) => {
-        const workspace = await workspaces.create(caller.userId, body);
+      handler: async ({ caller, body, cause }) => {
+        const workspace = await workspaces.create(caller.userId, body, cause);
         return { status: 201, body: toWorkspaceBody({ workspace, role: 'owner' }) };
       },
     }),
     defineRoute({
       method: 'patch',
+      audit: 'workspace.update',
       path: '/api/v1/workspace',
       operationId: 'updateWorkspace',
       tag: TAG,
@@ -53,8 +55,8 @@ export function createWorkspaceRoutes(workspaces: WorkspaceUseCases): Route[] {
       access: 'owner',
       body: changes,
       responses: { 200: { description: 'The workspace as it is now', schema: workspaceSchema } },
-      handler: async ({ caller, body }) => {
-        const workspace = await workspaces.update(caller.tenantId, body);
+      handler: async ({ caller, body, cause }) => {
+        const workspace = await workspaces.update(caller.tenantId, body, cause);
         return { status: 200, body: toWorkspaceBody({ workspace, role: caller.role }) };
       },
     }),

@@ -1,7 +1,8 @@
+import type { AuditTrail } from '@tollkeeper/audit-trail';
 import type { TenantId } from '@tollkeeper/kernel';
-import { isDuplicateKey } from '@tollkeeper/mongo';
+import { isDuplicateKey, withTransaction } from '@tollkeeper/mongo';
 import { type ClientSession, trusted } from 'mongoose';
-import type { Agent, AgentStore } from '../domain/agent.ts';
+import { type Agent, type AgentStore, AUDITED_AGENT } from '../domain/agent.ts';
 import type { IdentityModels, StoredAgent } from './models.ts';
 
 /** An agent that an event names. */
@@ -16,7 +17,7 @@ export interface MongoAgentStore extends AgentStore {
   registerSeen(session: ClientSession, seen: readonly SeenAgent[]): Promise<void>;
 }
 
-export function createAgentStore({ agents }: IdentityModels): MongoAgentStore {
+export function createAgentStore({ connection, agents }: IdentityModels, trail: AuditTrail): MongoAgentStore {
   return {
     async list(tenantId, { after = '', limit }) {
       const found = await agents
@@ -35,9 +36,13 @@ export function createAgentStore({ agents }: IdentityModels): MongoAgentStore {
       return found.map(toAgent);
     },
 
-    async insert(tenantId, agent) {
+    async insert(tenantId, agent, cause) {
       try {
-        await agents.create({ tenantId, ...agent });
+        await withTransaction(connection, async (session) => {
+          await agents.create([{ tenantId, ...agent }], { session });
+          const changed = { target: targetOf(agent), fields: AUDITED_AGENT, before: null, after: agent };
+          await trail.recordChange(session, tenantId, cause, changed);
+        });
         return true;
       } catch (error) {
         if (isDuplicateKey(error)) return false;
@@ -45,12 +50,18 @@ export function createAgentStore({ agents }: IdentityModels): MongoAgentStore {
       }
     },
 
-    async rename(tenantId, agentId, displayName) {
-      const renamed = await agents
-        .findOneAndUpdate({ tenantId, agentId }, { $set: { displayName } }, { returnDocument: 'after' })
-        .lean();
-      return renamed === null ? null : toAgent(renamed);
-    },
+    rename: (tenantId, agentId, displayName, cause) =>
+      withTransaction(connection, async (session) => {
+        const stored = await agents
+          .findOneAndUpdate({ tenantId, agentId }, { $set: { displayName } }, { session })
+          .lean();
+        if (stored === null) return null;
+        const before = toAgent(stored);
+        const after = { ...before, displayName };
+        const changed = { target: targetOf(after), fields: AUDITED_AGENT, before, after };
+        await trail.recordChange(session, tenantId, cause, changed);
+        return after;
+      }),
 
     async register(tenantId, agentIds, at) {
       const upserts = agentIds.map((agentId) => upsertOf({ tenantId, agentId, seenAt: at }));
@@ -72,6 +83,10 @@ function upsertOf({ tenantId, agentId, seenAt }: SeenAgent) {
       upsert: true,
     },
   };
+}
+
+function targetOf({ agentId, displayName }: Agent) {
+  return { type: 'agent', id: agentId, name: displayName };
 }
 
 function toAgent({ agentId, displayName, createdAt }: StoredAgent): Agent {

@@ -1,14 +1,21 @@
+import type { AuditTrail } from '@tollkeeper/audit-trail';
+import { CHANGED, systemCause } from '@tollkeeper/contracts';
 import { isDuplicateKey, withTransaction } from '@tollkeeper/mongo';
 import type { ClientSession } from 'mongoose';
 import type { BootstrapStore, EnsuredOwner } from '../domain/owner.bootstrap.ts';
 import type { User } from '../domain/user.ts';
-import type { Workspace } from '../domain/workspace.ts';
+import { AUDITED_WORKSPACE, type Workspace } from '../domain/workspace.ts';
+import type { AccountTrail } from './account.trail.ts';
 import type { IdentityModels } from './models.ts';
 import { fromUser } from './user.store.ts';
 
 const FIRST_OWNER = 'first-owner';
 
-export function createBootstrapStore(models: IdentityModels): BootstrapStore {
+export function createBootstrapStore(
+  models: IdentityModels,
+  trail: AuditTrail,
+  accounts: AccountTrail,
+): BootstrapStore {
   const { connection, users, sessions, workspaces, members, bootstraps } = models;
 
   async function ensure(session: ClientSession, newUser: User, newWorkspace: Workspace): Promise<EnsuredOwner> {
@@ -23,8 +30,15 @@ export function createBootstrapStore(models: IdentityModels): BootstrapStore {
       const { passwordHash, mustChangePassword } = newUser;
       await users.updateOne({ _id: userId }, { $set: { passwordHash, mustChangePassword } }, { session });
       await sessions.deleteMany({ userId }, { session });
+      const changes = [{ field: 'password', from: null, to: CHANGED }];
+      await accounts.record(session, userId, systemCause('user.password.change', FIRST_OWNER), changes);
     }
-    if (knownWorkspace === null) await workspaces.create([{ _id: tenantId, ...workspace }], { session });
+    if (knownWorkspace === null) {
+      await workspaces.create([{ _id: tenantId, ...workspace }], { session });
+      const target = { type: 'workspace', id: tenantId, name: workspace.name };
+      const changed = { target, fields: AUDITED_WORKSPACE, before: null, after: workspace };
+      await trail.recordChange(session, tenantId, systemCause('workspace.create', FIRST_OWNER), changed);
+    }
     await members.updateOne(
       { tenantId, userId },
       { $set: { role: 'owner' }, $setOnInsert: { joinedAt: workspace.createdAt, source: 'manual' } },

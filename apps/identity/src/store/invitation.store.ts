@@ -1,7 +1,10 @@
+import type { AuditTrail } from '@tollkeeper/audit-trail';
+import type { Cause } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import { withTransaction } from '@tollkeeper/mongo';
 import { type ClientSession, trusted } from 'mongoose';
 import {
+  AUDITED_INVITATION,
   type Invitation,
   type InvitationStore,
   invitationsFull,
@@ -21,6 +24,7 @@ import { freeLoginName, fromUser, toUser } from './user.store.ts';
 export function createInvitationStore(
   models: IdentityModels,
   workspaceStore: Pick<WorkspaceStore, 'find' | 'listOf'>,
+  trail: AuditTrail,
 ): InvitationStore {
   const { connection, users, members, invitations } = models;
   const openAt = (now: Date) => ({ expiresAt: trusted({ $gt: now }) });
@@ -49,6 +53,19 @@ export function createInvitationStore(
     return userId;
   }
 
+  type Offered = Pick<Invitation, 'id' | 'email' | 'role'>;
+  const targetOf = ({ id, email }: Offered) => ({ type: 'invitation', id, name: email });
+
+  function record(
+    session: ClientSession,
+    tenantId: TenantId,
+    cause: Cause,
+    { before, after }: Record<'before' | 'after', Offered | null>,
+  ): Promise<void> {
+    const target = targetOf((after ?? before)!);
+    return trail.recordChange(session, tenantId, cause, { target, fields: AUDITED_INVITATION, before, after });
+  }
+
   return {
     async list(tenantId, now) {
       const stored = await invitations
@@ -59,7 +76,7 @@ export function createInvitationStore(
       return stored.map(toInvitation);
     },
 
-    add: (tenantId, ownerId, { id, ...fields }, tokenSha256) =>
+    add: (tenantId, ownerId, { id, ...fields }, tokenSha256, cause) =>
       withTransaction(connection, async (session) => {
         const { email, createdAt } = fields;
         await serializeMembers(models, tenantId, session);
@@ -70,14 +87,17 @@ export function createInvitationStore(
         if (open >= MAX_INVITATIONS) throw invitationsFull();
         if ((await members.countDocuments({ tenantId }).session(session)) >= MAX_MEMBERS) throw membersFull();
         await invitations.create([{ _id: id, tokenSha256, ...fields }], { session });
+        await record(session, tenantId, cause, { before: null, after: { id, ...fields } });
       }),
 
-    remove: (tenantId, ownerId, invitationId) =>
+    remove: (tenantId, ownerId, invitationId, cause) =>
       withTransaction(connection, async (session) => {
         await serializeMembers(models, tenantId, session);
         await requireOwner(models, tenantId, ownerId, session);
-        const { deletedCount } = await invitations.deleteOne({ _id: invitationId, tenantId }, { session });
-        return deletedCount > 0;
+        const removed = await invitations.findOneAndDelete({ _id: invitationId, tenantId }, { session }).lean();
+        if (removed === null) return false;
+        await record(session, tenantId, cause, { before: toInvitation(removed), after: null });
+        return true;
       }),
 
     async findOffer(tokenSha256, now) {
@@ -91,12 +111,15 @@ export function createInvitationStore(
       return { invitation: toInvitation(stored), workspace, inviterName: inviter?.name ?? '' };
     },
 
-    async accept(tokenSha256, joining, now) {
+    async accept(tokenSha256, joining, now, cause) {
       const userId = await withTransaction(connection, async (session) => {
         const stored = await invitations.findOneAndDelete({ tokenSha256, ...openAt(now) }, { session }).lean();
         if (stored === null) return null;
         await serializeMembers(models, stored.tenantId, session);
-        return join(stored, joining, now, session);
+        const joined = await join(stored, joining, now, session);
+        const changes = [{ field: 'role', from: null, to: stored.role }];
+        await trail.record(session, stored.tenantId, cause, { target: targetOf(toInvitation(stored)), changes });
+        return joined;
       });
       if (userId === null) return null;
       const [user, workspaces] = await Promise.all([users.findById(userId).lean(), workspaceStore.listOf(userId)]);

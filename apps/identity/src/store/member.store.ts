@@ -1,3 +1,5 @@
+import type { AuditTrail } from '@tollkeeper/audit-trail';
+import type { AuditedFields, Cause } from '@tollkeeper/contracts';
 import type { Role, TenantId } from '@tollkeeper/kernel';
 import { withTransaction } from '@tollkeeper/mongo';
 import { type ClientSession, trusted } from 'mongoose';
@@ -6,7 +8,9 @@ import { requireOwner, serializeMembers } from './membership.ts';
 import type { IdentityModels, StoredMember, StoredUser } from './models.ts';
 import { toUser } from './user.store.ts';
 
-export function createMemberStore(models: IdentityModels): MemberStore {
+const AUDITED: AuditedFields<{ role: Role }> = { role: (member) => member.role };
+
+export function createMemberStore(models: IdentityModels, trail: AuditTrail): MemberStore {
   const { connection, users, members, invitations } = models;
 
   /** Ends or changes a membership within the serialised changes. Null when the user is no member. */
@@ -14,6 +18,7 @@ export function createMemberStore(models: IdentityModels): MemberStore {
     tenantId: TenantId,
     userId: string,
     decide: (member: Member, otherOwners: number) => Role | null,
+    cause: Cause,
     session: ClientSession,
   ): Promise<Member | null> {
     const stored = await members.findOne({ tenantId, userId }).session(session).lean();
@@ -28,6 +33,9 @@ export function createMemberStore(models: IdentityModels): MemberStore {
     else await members.updateOne({ tenantId, userId }, { $set: { role } }, { session });
     // What an owner offered must not bring them back, or anybody else, after they have lost the role.
     if (role !== 'owner') await invitations.deleteMany({ tenantId, invitedBy: userId }, { session });
+    const target = { type: 'member', id: userId, name: member.name };
+    const after = role === null ? null : { role };
+    await trail.recordChange(session, tenantId, cause, { target, fields: AUDITED, before: member, after });
     return { ...member, role: role ?? member.role };
   }
 
@@ -44,21 +52,21 @@ export function createMemberStore(models: IdentityModels): MemberStore {
         .sort((a, b) => ((a.email ?? a.loginName) < (b.email ?? b.loginName) ? -1 : 1));
     },
 
-    change: (tenantId, ownerId, userId, decide) =>
+    change: (tenantId, ownerId, userId, decide, cause) =>
       withTransaction(connection, async (session) => {
         await serializeMembers(models, tenantId, session);
         await requireOwner(models, tenantId, ownerId, session);
-        return change(tenantId, userId, decide, session);
+        return change(tenantId, userId, decide, cause, session);
       }),
 
-    leave: (tenantId, userId, allow) =>
+    leave: (tenantId, userId, allow, cause) =>
       withTransaction(connection, async (session) => {
         await serializeMembers(models, tenantId, session);
         const decide = (member: Member, otherOwners: number) => {
           allow(member, otherOwners);
           return null;
         };
-        return (await change(tenantId, userId, decide, session)) !== null;
+        return (await change(tenantId, userId, decide, cause, session)) !== null;
       }),
   };
 }

@@ -1,25 +1,28 @@
+import { CHANGED } from '@tollkeeper/contracts';
 import { withTransaction } from '@tollkeeper/mongo';
 import { trusted } from 'mongoose';
 import type { PasswordResetStore } from '../domain/password-reset.ts';
+import type { AccountTrail } from './account.trail.ts';
 import type { IdentityModels } from './models.ts';
 import { toUser } from './user.store.ts';
 
-export function createPasswordResetStore(models: IdentityModels): PasswordResetStore {
+export function createPasswordResetStore(models: IdentityModels, accounts: AccountTrail): PasswordResetStore {
   const { connection, users, sessions, passwordResets } = models;
   const validAt = (now: Date) => ({ expiresAt: trusted({ $gt: now }) });
 
   return {
-    add: ({ userId, expiresAt }, tokenSha256) =>
+    add: ({ userId, expiresAt }, tokenSha256, cause) =>
       withTransaction(connection, async (session) => {
         await passwordResets.deleteMany({ userId }, { session });
         await passwordResets.create([{ _id: tokenSha256, userId, expiresAt }], { session });
+        await accounts.record(session, userId, cause);
       }),
 
     async isValid(tokenSha256, now) {
       return (await passwordResets.exists({ _id: tokenSha256, ...validAt(now) })) !== null;
     },
 
-    use: (tokenSha256, passwordHash, now) =>
+    use: (tokenSha256, passwordHash, now, request) =>
       withTransaction(connection, async (session) => {
         const reset = await passwordResets.findOneAndDelete({ _id: tokenSha256, ...validAt(now) }, { session }).lean();
         if (reset === null) return null;
@@ -34,6 +37,8 @@ export function createPasswordResetStore(models: IdentityModels): PasswordResetS
           .lean();
         if (user === null) return null;
         await sessions.deleteMany({ userId }, { session });
+        const cause = { ...request, actor: { type: 'user', id: userId, name: user.name } } as const;
+        await accounts.record(session, userId, cause, [{ field: 'password', from: null, to: CHANGED }]);
         return toUser(user);
       }),
   };

@@ -1,11 +1,14 @@
 import { withTransaction } from '@tollkeeper/mongo';
 import { trusted } from 'mongoose';
 import { MAX_LISTED_SESSIONS, type Session, SESSION_IDLE_MS, type SessionStore } from '../domain/session.ts';
+import type { AccountTrail } from './account.trail.ts';
 import type { IdentityModels, StoredSession } from './models.ts';
 
-export function createSessionStore({ connection, users, sessions }: IdentityModels): SessionStore {
+export function createSessionStore(models: IdentityModels, accounts: AccountTrail): SessionStore {
+  const { connection, users, sessions } = models;
+
   return {
-    open: ({ sha256, userId, mustChangePassword, ...fields }, passwordHash) =>
+    open: ({ sha256, userId, mustChangePassword, ...fields }, passwordHash, cause) =>
       withTransaction(connection, async (session) => {
         const { matchedCount } = await users.updateOne(
           { _id: userId, passwordHash },
@@ -14,6 +17,7 @@ export function createSessionStore({ connection, users, sessions }: IdentityMode
         );
         if (matchedCount === 0) return false;
         await sessions.create([{ _id: sha256, userId, mustChangePassword, ...fields }], { session });
+        await accounts.record(session, userId, cause);
         return true;
       }),
 
@@ -35,12 +39,20 @@ export function createSessionStore({ connection, users, sessions }: IdentityMode
       await sessions.updateOne({ _id: sha256 }, { $max: use });
     },
 
-    async revoke(sha256) {
-      await sessions.deleteOne({ _id: sha256 });
+    async revoke(sha256, cause) {
+      await withTransaction(connection, async (session) => {
+        const revoked = await sessions.findOneAndDelete({ _id: sha256 }, { session }).lean();
+        if (revoked !== null) await accounts.record(session, revoked.userId, cause);
+      });
     },
 
-    async revokeOthers(userId, sha256) {
-      await sessions.deleteMany({ userId, ...(sha256 !== null && { _id: trusted({ $ne: sha256 }) }) });
+    async revokeOthers(userId, sha256, cause) {
+      await withTransaction(connection, async (session) => {
+        const others = { userId, ...(sha256 !== null && { _id: trusted({ $ne: sha256 }) }) };
+        const { deletedCount } = await sessions.deleteMany(others, { session });
+        const changes = [{ field: 'sessions_ended', from: null, to: deletedCount }];
+        if (deletedCount > 0) await accounts.record(session, userId, cause, changes);
+      });
     },
   };
 }

@@ -1,9 +1,12 @@
+import { CHANGED } from '@tollkeeper/contracts';
 import { withTransaction } from '@tollkeeper/mongo';
 import { type ClientSession, trusted } from 'mongoose';
 import type { User, UserStore } from '../domain/user.ts';
+import type { AccountTrail } from './account.trail.ts';
 import type { IdentityModels, StoredUser } from './models.ts';
 
-export function createUserStore({ connection, users, sessions }: IdentityModels): UserStore {
+export function createUserStore(models: IdentityModels, accounts: AccountTrail): UserStore {
+  const { connection, users, sessions } = models;
   const findByVerifiedEmail = async (email: string) =>
     toUserOrNull(await users.findOne({ contactEmail: email, emailVerified: true }).lean());
 
@@ -20,7 +23,7 @@ export function createUserStore({ connection, users, sessions }: IdentityModels)
       return toUserOrNull(await users.findOne({ email: name }).lean()) ?? findByVerifiedEmail(name);
     },
 
-    changePassword: (userId, { from, to, keepSession }) =>
+    changePassword: (userId, { from, to, keepSession }, cause) =>
       withTransaction(connection, async (session) => {
         const { matchedCount } = await users.updateOne(
           { _id: userId, passwordHash: from },
@@ -31,6 +34,7 @@ export function createUserStore({ connection, users, sessions }: IdentityModels)
         const others = keepSession === null ? {} : { _id: trusted({ $ne: keepSession }) };
         await sessions.deleteMany({ userId, ...others }, { session });
         await sessions.updateMany({ userId }, { $unset: { mustChangePassword: 1 } }, { session });
+        await accounts.record(session, userId, cause, [{ field: 'password', from: null, to: CHANGED }]);
         return true;
       }),
   };

@@ -1,10 +1,11 @@
+import type { AuditTrail } from '@tollkeeper/audit-trail';
 import { isDuplicateKey, withTransaction } from '@tollkeeper/mongo';
 import { trusted } from 'mongoose';
-import type { Workspace, WorkspaceStore } from '../domain/workspace.ts';
+import { AUDITED_WORKSPACE, type Workspace, type WorkspaceStore } from '../domain/workspace.ts';
 import { insertMember } from './membership.ts';
 import type { IdentityModels, StoredWorkspace } from './models.ts';
 
-export function createWorkspaceStore(models: IdentityModels): WorkspaceStore {
+export function createWorkspaceStore(models: IdentityModels, trail: AuditTrail): WorkspaceStore {
   const { connection, workspaces, members } = models;
 
   return {
@@ -26,12 +27,15 @@ export function createWorkspaceStore(models: IdentityModels): WorkspaceStore {
       return stored === null ? null : toWorkspace(stored);
     },
 
-    async create({ id, createdAt, ...fields }, ownerId) {
+    async create({ id, createdAt, ...fields }, ownerId, cause) {
       try {
         await withTransaction(connection, async (session) => {
           await workspaces.create([{ _id: id, createdAt, ...fields }], { session });
           const made = { role: 'owner', source: 'manual', joinedAt: createdAt } as const;
           await insertMember(models, { tenantId: id, userId: ownerId, ...made }, session);
+          const target = { type: 'workspace', id, name: fields.name };
+          const changed = { target, fields: AUDITED_WORKSPACE, before: null, after: fields };
+          await trail.recordChange(session, id, cause, changed);
         });
         return true;
       } catch (error) {
@@ -40,12 +44,16 @@ export function createWorkspaceStore(models: IdentityModels): WorkspaceStore {
       }
     },
 
-    async update(tenantId, change) {
-      const updated = await workspaces
-        .findOneAndUpdate({ _id: tenantId }, { $set: change }, { returnDocument: 'after' })
-        .lean();
-      return updated === null ? null : toWorkspace(updated);
-    },
+    update: (tenantId, change, cause) =>
+      withTransaction(connection, async (session) => {
+        const stored = await workspaces.findOneAndUpdate({ _id: tenantId }, { $set: change }, { session }).lean();
+        if (stored === null) return null;
+        const before = toWorkspace(stored);
+        const after = { ...before, ...change };
+        const target = { type: 'workspace', id: tenantId, name: after.name };
+        await trail.recordChange(session, tenantId, cause, { target, fields: AUDITED_WORKSPACE, before, after });
+        return after;
+      }),
   };
 }
 

@@ -56,6 +56,7 @@ export function createEventRoutes({ intake, authenticator, quota, clock }: Event
   return [
     defineRoute({
       method: 'post',
+      audit: { unaudited: 'Gateways report what has happened, with a key' },
       path: '/api/v1/events',
       operationId: 'postEvents',
       tag: 'Events',

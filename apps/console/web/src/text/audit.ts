@@ -17,6 +17,22 @@ const ACTIONS: Record<string, string> = {
   'alert.acknowledge': 'Acknowledged an alert',
   'alert.resolve': 'Resolved an alert',
   'reservation.release': 'Released a hold',
+  'session.create': 'Logged in',
+  'session.refuse': 'Failed to log in',
+  'session.delete': 'Logged out',
+  'user.password.change': 'Changed a password',
+  'user.password.link': 'Made a link to reset a password',
+  'user.password.reset': 'Reset a password by a link',
+  'workspace.create': 'Created the workspace',
+  'workspace.update': 'Changed the workspace',
+  'member.role.change': 'Changed the role of a member',
+  'member.remove': 'Removed a member',
+  'member.leave': 'Left the workspace',
+  'invitation.create': 'Invited somebody',
+  'invitation.delete': 'Revoked an invitation',
+  'invitation.accept': 'Joined by an invitation',
+  'agent.create': 'Created an agent',
+  'agent.update': 'Renamed an agent',
 };
 
 /** What was done. A newer service may do what this page has no words for. */

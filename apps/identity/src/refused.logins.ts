@@ -1,0 +1,44 @@
+import { withTransaction } from '@tollkeeper/mongo';
+import type { Component, Logger, Metrics } from '@tollkeeper/runtime';
+import type { AuthDeps } from './domain/auth.use-cases.ts';
+import type { AccountTrail } from './store/account.trail.ts';
+import type { IdentityModels } from './store/models.ts';
+
+/**
+ * Tells of log-ins that failed: the audit log, where the account is known, and a metric. No answer waits for it, or the
+ * time would tell whether there is such an account. `stop` waits for what is under way; `kill -9` may lose it.
+ */
+export function createRefusedLogins(deps: {
+  models: IdentityModels;
+  accounts: AccountTrail;
+  metrics: Metrics;
+  logger: Logger;
+}): Component & { tell: AuthDeps['onRefused'] } {
+  const { models, accounts, metrics, logger } = deps;
+  const failed = metrics.counter({
+    name: 'identity_failed_logins_total',
+    help: 'Log-ins with a wrong password, by whether there is such an account',
+    labelNames: ['account'],
+  });
+  for (const account of ['known', 'unknown']) failed.inc({ account }, 0);
+  const underWay = new Set<Promise<void>>();
+
+  return {
+    name: 'refused-logins',
+    tell(user, request) {
+      failed.inc({ account: user === null ? 'unknown' : 'known' });
+      if (user === null) return;
+      const actor = { type: 'user', id: user.id, name: user.name } as const;
+      const cause = { ...request, action: 'session.refuse', actor } as const;
+      const told = withTransaction(models.connection, (session) => accounts.record(session, user.id, cause)).catch(
+        (err: unknown) => logger.warn({ err, user_id: user.id }, 'a failed log-in is not in the audit log'),
+      );
+      underWay.add(told);
+      void told.finally(() => underWay.delete(told));
+    },
+    async start() {},
+    async stop() {
+      await Promise.all(underWay);
+    },
+  };
+}

@@ -1,0 +1,25 @@
+import { expect, it } from '@jest/globals';
+import { resolve } from 'node:path';
+import { AUDIT_ACTIONS } from '@tollkeeper/contracts';
+import { pathsIn, readOpenApi } from '../src/released-contracts.ts';
+
+/** Those that change something, or could, and that no audit log tells of: programs make them with a key. */
+const UNAUDITED = ['execute', 'extendReservation', 'postEvents', 'releaseReservation', 'reserve', 'settleReservation'];
+/** What Tollkeeper or its operator does, so no operation has it, and a log-in that fails. */
+const OF_NO_OPERATION = ['channel.disable', 'session.refuse', 'user.password.link'];
+
+const { paths } = readOpenApi(pathsIn(resolve(import.meta.dirname, '../../..')).currentOpenApi);
+const operations = Object.values(paths ?? {}).flatMap((item) =>
+  Object.entries(item as Record<string, { operationId: string; 'x-audit-action'?: string }>),
+);
+const changing = operations.filter(([method]) => ['post', 'put', 'patch', 'delete'].includes(method));
+
+it('every operation of the public API that changes something has its action in the audit log, but for those of programs', () => {
+  const without = changing.filter(([, operation]) => operation['x-audit-action'] === undefined);
+  expect(without.map(([, { operationId }]) => operationId).sort()).toEqual(UNAUDITED);
+});
+
+it('every action of the audit log is that of an operation, or of Tollkeeper itself', () => {
+  const actions = operations.flatMap(([, operation]) => operation['x-audit-action'] ?? []);
+  expect([...new Set([...actions, ...OF_NO_OPERATION])].sort()).toEqual([...AUDIT_ACTIONS].sort());
+});
