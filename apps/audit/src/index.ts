@@ -1,2 +1,3 @@
 export { type AuditConfig, auditConfig } from './config.ts';
+export { createRecordStore } from './store/record.store.ts';
 export { createAudit, type AuditDeps, type AuditService } from './audit.service.ts';
