@@ -1,4 +1,5 @@
 import { afterAll, beforeAll } from '@jest/globals';
+import { type AuditReader, createAuditReader } from '@tollkeeper/audit-trail/testing';
 import {
   alertsService,
   type AlertsServiceDefinition,
@@ -21,9 +22,7 @@ import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
 import { newId, provenTenantId, type Role, type TenantId } from '@tollkeeper/kernel';
 import { createMetrics, loadConfig, type Metrics } from '@tollkeeper/runtime';
 import {
-  type AuditReader,
   CALLER_TOKEN_SECRET,
-  createAuditReader,
   eventually,
   expectMatchesOpenApi,
   type OpenApiDocument,

@@ -1,11 +1,11 @@
 import { afterAll, beforeAll } from '@jest/globals';
+import { createAuditLog } from '@tollkeeper/audit-trail/testing';
 import { AUDIT_TOPIC, type AuditRecord, auditRecordOf, type Cause, encodeAuditRecord } from '@tollkeeper/contracts';
 import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
 import { newId, provenTenantId, type Role, type TenantId } from '@tollkeeper/kernel';
 import { createMetrics, loadConfig } from '@tollkeeper/runtime';
 import {
   CALLER_TOKEN_SECRET,
-  createAuditLog,
   eventually,
   expectMatchesOpenApi,
   type OpenApiDocument,
@@ -55,17 +55,18 @@ export function useAudit(mongo: TestMongo) {
     await audit.stop();
   });
 
-  const tokenOf = (tenantId: TenantId, role: Role = 'owner') =>
-    signCallerToken(CALLER_TOKEN_SECRET, 'audit', { userId: 'user_1', tenantId, role });
+  const tokenOf = (tenantId: TenantId, role: Role = 'owner', userId = `owner_of_${tenantId}`) =>
+    signCallerToken(CALLER_TOKEN_SECRET, 'audit', { userId, tenantId, role });
 
   async function get(
     tenantId: TenantId,
     query: Record<string, string | number> = {},
     role?: Role,
     id?: string,
+    userId?: string,
   ): Promise<Response> {
     const path = id === undefined ? '/api/v1/audit' : `/api/v1/audit/${id}`;
-    const token = await tokenOf(tenantId, role);
+    const token = await tokenOf(tenantId, role, userId);
     const response = await supertest(service.httpUrl).get(path).query(query).set(CALLER_HEADER, token);
     if (response.type === 'application/json') {
       expectMatchesOpenApi(document, { method: 'get', path, status: response.status, body: response.body as unknown });

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
+import { type AuditReader, createAuditReader } from '@tollkeeper/audit-trail/testing';
 import {
   decodeGatewayEvent,
   encodeGatewayEvent,
@@ -11,9 +12,7 @@ import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
 import { AppError, newId, type Role, type TenantId } from '@tollkeeper/kernel';
 import { createMetrics, loadConfig, type Metrics } from '@tollkeeper/runtime';
 import {
-  type AuditReader,
   CALLER_TOKEN_SECRET,
-  createAuditReader,
   createKeysStandIn,
   createPeers,
   eventually,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll } from '@jest/globals';
+import { type AuditReader, createAuditReader } from '@tollkeeper/audit-trail/testing';
 import { GATEWAY_EVENTS_TOPIC_OPTIONS, identityService, type IdentityServiceDefinition } from '@tollkeeper/contracts';
 import { createMongoEventLog, type EventLog } from '@tollkeeper/event-log';
 import { createGrpcClient, type GrpcClient } from '@tollkeeper/grpc';
@@ -7,9 +8,7 @@ import { type Caller, newId, provenTenantId, type Role, type TenantId } from '@t
 import { connectMongo, type MongoConnection } from '@tollkeeper/mongo';
 import { createMetrics, loadConfig } from '@tollkeeper/runtime';
 import {
-  type AuditReader,
   CALLER_TOKEN_SECRET,
-  createAuditReader,
   expectMatchesOpenApi,
   type OpenApiDocument,
   testLogger,

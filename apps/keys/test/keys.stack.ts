@@ -1,4 +1,5 @@
 import { afterAll, beforeAll } from '@jest/globals';
+import { createAuditLog } from '@tollkeeper/audit-trail/testing';
 import { keysService, type KeysServiceDefinition, type KeyRole } from '@tollkeeper/contracts';
 import { createGrpcClient, type GrpcClient } from '@tollkeeper/grpc';
 import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
@@ -6,7 +7,6 @@ import { newId, provenTenantId, type Role, type TenantId } from '@tollkeeper/ker
 import { createMetrics, loadConfig } from '@tollkeeper/runtime';
 import {
   CALLER_TOKEN_SECRET,
-  createAuditLog,
   expectMatchesOpenApi,
   type OpenApiDocument,
   testLogger,

@@ -1,4 +1,3 @@
-export { type AuditReader, createAuditLog, createAuditReader, type TestAuditLog } from './audit-log.ts';
 export { type BreakableMongo, useBreakableMongo } from './breakable-mongo.ts';
 export { type EventuallyOptions, eventually } from './eventually.ts';
 export { type TestKafka, useKafka } from './kafka.ts';

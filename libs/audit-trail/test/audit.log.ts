@@ -2,8 +2,7 @@ import { AUDIT_TOPIC, AUDIT_TOPIC_OPTIONS, decodeAuditRecord, type ReadAuditReco
 import { createConfiguredEventLog, type EventLog } from '@tollkeeper/event-log';
 import { newId } from '@tollkeeper/kernel';
 import { createMetrics } from '@tollkeeper/runtime';
-import { eventually } from './eventually.ts';
-import { testLogger } from './logger.ts';
+import { eventually, testLogger } from '@tollkeeper/testing';
 
 /** What stands in a log of the audit trails. */
 export interface AuditReader {
