@@ -14,7 +14,15 @@ export interface AuditChange {
 export const CHANGED = 'changed';
 
 /** Bounds of a record: what is longer is cut, so that no input keeps a change from being recorded. */
-export const AUDIT_LIMITS = { changes: 64, field: 64, text: 1024, items: 64, item: 256 } as const;
+export const AUDIT_LIMITS = {
+  changes: 64,
+  field: 64,
+  text: 1024,
+  items: 64,
+  item: 256,
+  /** Of all changes together, as JSON: a record has to fit the log, whatever its characters take. */
+  changesBytes: 256 * 1024,
+} as const;
 
 /** How to read a field of `T`; `secret` where only the fact that it changed may be told. */
 export type AuditedField<T> = ((of: T) => AuditValue) | { secret: (of: T) => unknown };

@@ -41,10 +41,24 @@ describe('a record of the audit log', () => {
     const changes = Array.from({ length: 500 }, () => change);
     const huge = recordOf(changes, { userAgent: long, actor: { type: 'user', id: long, name: long } });
     const read = throughTheLog({ ...huge, target: { type: long, id: long, name: long } });
-    expect(read.changes).toHaveLength(AUDIT_LIMITS.changes);
+    expect(throughTheLog(recordOf(changes.map(({ field, from }) => ({ field, from, to: null })))).changes).toHaveLength(
+      AUDIT_LIMITS.changes,
+    );
     expect([read.userAgent?.length, read.actor.name.length, read.target.id.length]).toEqual([256, 160, 128]);
     expect(read.changes[0]?.from).toBe(`${'x'.repeat(1023)}…`);
     expect((read.changes[0]?.to as string[]).length).toBe(AUDIT_LIMITS.items);
+  });
+
+  it('is far below what the log takes, even where each of its characters takes six bytes', () => {
+    const items = Array.from({ length: AUDIT_LIMITS.items }, () => '\u0001'.repeat(AUDIT_LIMITS.item));
+    const changes = Array.from({ length: AUDIT_LIMITS.changes }, (_, at) => ({
+      field: `f${at}`,
+      from: null,
+      to: items,
+    }));
+    const record = recordOf(changes);
+    expect(encodeAuditRecord(record).value.length).toBeLessThan(300_000);
+    expect(throughTheLog(record).changes).toEqual(changes.slice(0, 2));
   });
 
   it('has no half of a character, which a store would keep as another one', () => {

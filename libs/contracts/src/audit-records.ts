@@ -164,11 +164,7 @@ export function encodeAuditRecord(record: AuditRecord): { key: string; value: Bu
     actor: { type: actor.type, id: cut(actor.id, 128), name: cut(actor.name, NAME) },
     action: record.action,
     target: { type: cut(target.type, 64), id: cut(target.id, 128), name: cut(target.name, NAME) },
-    changes: changes.slice(0, AUDIT_LIMITS.changes).map(({ field, from, to }) => ({
-      field: cut(field, AUDIT_LIMITS.field),
-      from: cutValue(from),
-      to: cutValue(to),
-    })),
+    changes: cutChanges(changes),
     address: record.address && cut(record.address, ADDRESS),
     user_agent: record.userAgent && cut(record.userAgent, USER_AGENT),
     request_id: record.requestId && cut(record.requestId, 128),
@@ -196,6 +192,14 @@ export function decodeAuditRecord(value: Buffer): ReadAuditRecord {
 /** A store keeps text as UTF-8, where half of a character would become another one. */
 function wellFormed(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed() : value;
+}
+
+function cutChanges(changes: readonly AuditChange[]): z.input<typeof auditRecordSchema>['changes'] {
+  let bytes = 0;
+  return changes
+    .slice(0, AUDIT_LIMITS.changes)
+    .map(({ field, from, to }) => ({ field: cut(field, AUDIT_LIMITS.field), from: cutValue(from), to: cutValue(to) }))
+    .filter((change) => (bytes += Buffer.byteLength(JSON.stringify(change))) <= AUDIT_LIMITS.changesBytes);
 }
 
 function cutValue(value: AuditValue): z.input<typeof auditValue> {
