@@ -84,7 +84,7 @@ export function createAuditRoutes(records: AuditReader): Route[] {
             'content-type': 'application/x-ndjson; charset=utf-8',
             'content-disposition': 'attachment; filename="audit.ndjson"',
           };
-          return { status: 200, headers, stream: streamLines(caller.tenantId, filter, after, toBody) };
+          return { status: 200, headers, stream: streamLines(caller, filter, after, toBody) };
         }
         const { entries, next } = await records.list(caller.tenantId, filter, { limit, after });
         return { status: 200, body: { items: entries.map(toBody), next_cursor: next && toCursor(next) } };
@@ -141,7 +141,7 @@ function toCursor({ time, id }: ListPlace): string {
 }
 
 function fromCursor(text: string): ListPlace {
-  const [, time, id] = /^(\d{1,15})\|([A-Za-z0-9._:-]{1,128})$/.exec(Buffer.from(text, 'base64url').toString()) ?? [];
+  const [, time, id] = /^(-?\d{1,15})\|([A-Za-z0-9._:-]{1,128})$/.exec(Buffer.from(text, 'base64url').toString()) ?? [];
   if (time === undefined || id === undefined) {
     const message = 'must be the next_cursor of an earlier answer; leave it out to start at the newest';
     throw new AppError('invalid_request', `The request is not valid: cursor ${message}.`, {

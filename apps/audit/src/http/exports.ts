@@ -1,14 +1,16 @@
 import { AppError, type TenantId } from '@tollkeeper/kernel';
 import type { AuditReader, Entry, ListPlace, RecordFilter } from '../domain/entry.ts';
 
-/** Exports under way in a replica at a time, and of one workspace. Each may last as long as its client reads. */
+/**
+ * Exports under way in a replica at a time, and of one person or workspace: each may last as long as its client reads.
+ */
 const MAX_EXPORTS = 16;
-const MAX_EXPORTS_OF_WORKSPACE = 2;
+const MAX_EXPORTS_OF_ONE = 2;
 /** Records that are read at a time: what an export takes in memory, and what one write to its client has. */
 const PAGE = 200;
 
 export type StreamLines = (
-  tenantId: TenantId,
+  caller: { tenantId: TenantId; userId: string },
   filter: RecordFilter,
   after: ListPlace | undefined,
   toBody: (entry: Entry) => object,
@@ -20,27 +22,20 @@ export type StreamLines = (
  * where too many are under way.
  */
 export function createExports(records: Pick<AuditReader, 'list'>): StreamLines {
-  const underWay = new Map<TenantId, number>();
-  let total = 0;
+  const underWay: (readonly string[])[] = [];
 
-  function enter(tenantId: TenantId): () => void {
-    const ofWorkspace = underWay.get(tenantId) ?? 0;
-    if (total >= MAX_EXPORTS || ofWorkspace >= MAX_EXPORTS_OF_WORKSPACE) {
+  function enter(callers: readonly string[]): () => void {
+    const isFull = (one: string) => underWay.filter((each) => each.includes(one)).length >= MAX_EXPORTS_OF_ONE;
+    if (underWay.length >= MAX_EXPORTS || callers.some(isFull)) {
       const message = 'Too many exports are under way. Try again when one has ended.';
       throw new AppError('rate_limited', message, { retryAfterSeconds: 10 });
     }
-    total += 1;
-    underWay.set(tenantId, ofWorkspace + 1);
-    return () => {
-      total -= 1;
-      const left = (underWay.get(tenantId) ?? 1) - 1;
-      if (left === 0) underWay.delete(tenantId);
-      else underWay.set(tenantId, left);
-    };
+    underWay.push(callers);
+    return () => void underWay.splice(underWay.indexOf(callers), 1);
   }
 
-  return async function* (tenantId, filter, after, toBody) {
-    const leave = enter(tenantId);
+  return async function* ({ tenantId, userId }, filter, after, toBody) {
+    const leave = enter([tenantId, userId]);
     try {
       for (let place: ListPlace | null | undefined = after; place !== null;) {
         const page: Awaited<ReturnType<AuditReader['list']>> = await records.list(tenantId, filter, {
