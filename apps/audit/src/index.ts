@@ -1,3 +1,4 @@
 export { type AuditConfig, auditConfig } from './config.ts';
 export { createRecordStore } from './store/record.store.ts';
 export { createAudit, type AuditDeps, type AuditService } from './audit.service.ts';
+export { runVerifyCommand, verifyCommandConfig } from './verify.command.ts';

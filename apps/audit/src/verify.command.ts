@@ -3,21 +3,21 @@ import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { moment } from '@tollkeeper/contracts';
 import { connectMongo } from '@tollkeeper/mongo';
-import { createLogger, loadConfig, mongodbFields } from '@tollkeeper/runtime';
+import { type Logger, mongodbFields } from '@tollkeeper/runtime';
 import { z } from 'zod';
 import type { Place } from './domain/entry.ts';
 import { verifyChain } from './domain/verification.ts';
 import { createRecordStore } from './store/record.store.ts';
 
-const USAGE = `Verifies the chain of each workspace's audit records.
+/** The settings of audit that the command needs. */
+export const verifyCommandConfig = z.object(mongodbFields('tollkeeper_audit'));
 
-  npm run -s verify -w @tollkeeper/audit -- [--workspace WORKSPACE_ID] [--anchors FILE]
-  node verify.js [--workspace WORKSPACE_ID] [--anchors FILE]     (in the image)
+const USAGE = `Usage: [--workspace WORKSPACE_ID] [--anchors FILE]
 
-Prints one line of JSON for each workspace: its last record and that record's hash, and of a chain that is not whole the
-first fault. Ends with 1 if there is a fault. Keep what it prints where nobody can write who can write to the database:
-with it as --anchors, a later run also finds a chain that was made anew. MONGODB_URI names the database server,
-MONGODB_DATABASE the database (tollkeeper_audit).`;
+Verifies the chain of each workspace's audit records. Prints one line of JSON for each workspace: its last record and
+that record's hash, and of a chain that is not whole the first fault. Ends with 1 if there is a fault.
+Keep what it prints where nobody can write who can write to the database: with it as --anchors, a later run also finds
+a chain that was made anew.`;
 
 const anchorSchema = z.object({
   workspace: z.string(),
@@ -26,23 +26,23 @@ const anchorSchema = z.object({
   recorded_at: moment.nullable(),
 });
 
-/** Runs the command with what stands behind its name. Resolves to the exit code. */
-export async function verify(args: string[], print: (line: string) => void): Promise<number> {
-  const text = { type: 'string' } as const;
-  const { values } = parseArgs({ args, options: { workspace: text, anchors: text, help: { type: 'boolean' } } });
-  if (values.help === true) {
-    print(USAGE);
-    return 0;
-  }
-  const anchors = values.anchors === undefined ? new Map<string, Place>() : await readAnchors(values.anchors);
-  const config = loadConfig(z.object(mongodbFields('tollkeeper_audit')), process.env);
-  const logger = createLogger({ service: 'audit-verify', level: 'error' });
+/**
+ * The command of operators that verifies the records. Resolves to whether all chains are whole. Throws an error with a
+ * sentence for a person, such as for arguments that are none.
+ */
+export async function runVerifyCommand(
+  args: string[],
+  deps: { config: z.infer<typeof verifyCommandConfig>; logger: Logger; print: (line: string) => void },
+): Promise<boolean> {
+  const { config, logger, print } = deps;
+  const { workspace: only, anchors: file } = readArgs(args);
+  const anchors = file === undefined ? new Map<string, Place>() : await readAnchors(file);
   const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger, maxPoolSize: 4 });
   const records = createRecordStore(mongo.connection);
   await mongo.start();
   try {
     let faults = 0;
-    for (const workspace of await workspacesOf(records, anchors, values.workspace)) {
+    for (const workspace of await workspacesOf(records, anchors, only)) {
       const head = await records.head(workspace);
       const fault = await verifyChain({
         entries: records.chain(workspace),
@@ -63,9 +63,18 @@ export async function verify(args: string[], print: (line: string) => void): Pro
         }),
       );
     }
-    return faults === 0 ? 0 : 1;
+    return faults === 0;
   } finally {
     await mongo.stop();
+  }
+}
+
+function readArgs(args: string[]): { workspace?: string | undefined; anchors?: string | undefined } {
+  const text = { type: 'string' } as const;
+  try {
+    return parseArgs({ args, options: { workspace: text, anchors: text } }).values;
+  } catch (error) {
+    throw new Error(`${error instanceof Error ? error.message : 'Wrong arguments'}\n\n${USAGE}`, { cause: error });
   }
 }
 
