@@ -156,6 +156,40 @@ describe('the audit log of a workspace is told', () => {
     expect(JSON.stringify(await identity.audited(tenantId, 11))).not.toContain(token);
   });
 
+  it('of the invitations that go with the role of the owner who made them', async () => {
+    const owner = await identity.newOwner();
+    const { user_id: id } = await identity.addMember(owner, 'owner');
+    const as = { userId: id, tenantId: owner.tenantId, role: 'owner' as const };
+    for (const email of ['a@b.example', 'c@d.example']) {
+      expect((await call('post', '/api/v1/invitations', { as, body: { email, role: 'member' } })).status).toBe(201);
+    }
+    await call('patch', `/api/v1/members/${id}`, { as: owner.caller, body: { role: 'member' } });
+    const all = await records(owner.tenantId, 6);
+    expect(all.at(-1)).toMatchObject({
+      action: 'member.role.change',
+      target: { id },
+      changes: [
+        { field: 'role', from: 'owner', to: 'member' },
+        { field: 'invitations_withdrawn', from: null, to: 2 },
+      ],
+    });
+  });
+
+  it('of an owner whom Tollkeeper makes in a workspace that is there', async () => {
+    const { tenantId, slug } = await identity.newOwner();
+    const workspace = { slug, name: 'Research' };
+    const another = { email: `another-${slug}@example.com`, password: PASSWORD, workspace };
+    const { userId } = await identity.ensureOwner(another);
+    await identity.ensureOwner(another);
+    await identity.login(another.email);
+    const all = await records(tenantId, 3);
+    expect(all.map(({ action, actor, changes }) => [action, actor, changes])).toEqual([
+      ['member.role.change', 'first-owner', [{ field: 'role', from: null, to: 'owner' }]],
+      ['user.password.change', 'first-owner', [{ field: 'password', from: null, to: 'changed' }]],
+      ['session.create', userId, []],
+    ]);
+  });
+
   it('of a member who leaves, by themselves', async () => {
     const owner = await identity.newOwner();
     const guest = await identity.newOwner();

@@ -1,4 +1,4 @@
-import type { Cause } from '@tollkeeper/contracts';
+import type { AuditedFields, Cause } from '@tollkeeper/contracts';
 import { AppError, type Role, type TenantId } from '@tollkeeper/kernel';
 import type { User } from './user.ts';
 
@@ -17,6 +17,9 @@ export interface Member extends Pick<User, 'loginName' | 'email' | 'emailVerifie
   joinedAt: Date;
 }
 
+/** What the audit log tells of a member. */
+export const AUDITED_MEMBER: AuditedFields<Pick<Member, 'role'>> = { role: (member) => member.role };
+
 /**
  * Changes reject with `forbidden` unless `ownerId`, who makes the change, is an owner at the time of the change. The
  * gateway knows roles that are some seconds old, and a user who has just lost a role must not restore it. A change is
@@ -27,9 +30,9 @@ export interface MemberStore {
   list(tenantId: TenantId): Promise<Member[]>;
   /**
    * Sets the role that `decide` returns, or ends the membership when it returns null. Who is an owner no longer has no
-   * open invitations any more. `otherOwners` is the number of
-   * other owners at the time of the change: changes in one workspace happen one after the other. Null when the user is
-   * no member. When `decide` throws, nothing changes and the error is passed on.
+   * open invitations any more. `otherOwners` is the number of other owners at the time of the change: changes in one
+   * workspace happen one after the other. Null when the user is no member. When `decide` throws, nothing changes and
+   * the error is passed on.
    */
   change(
     tenantId: TenantId,

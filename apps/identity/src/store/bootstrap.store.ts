@@ -2,6 +2,7 @@ import type { AuditTrail } from '@tollkeeper/audit-trail';
 import { CHANGED, systemCause } from '@tollkeeper/contracts';
 import { isDuplicateKey, withTransaction } from '@tollkeeper/mongo';
 import type { ClientSession } from 'mongoose';
+import { AUDITED_MEMBER } from '../domain/member.ts';
 import type { BootstrapStore, EnsuredOwner } from '../domain/owner.bootstrap.ts';
 import type { User } from '../domain/user.ts';
 import { AUDITED_WORKSPACE, type Workspace } from '../domain/workspace.ts';
@@ -39,11 +40,18 @@ export function createBootstrapStore(
       const changed = { target, fields: AUDITED_WORKSPACE, before: null, after: workspace };
       await trail.recordChange(session, tenantId, systemCause('workspace.create', FIRST_OWNER), changed);
     }
-    await members.updateOne(
-      { tenantId, userId },
-      { $set: { role: 'owner' }, $setOnInsert: { joinedAt: workspace.createdAt, source: 'manual' } },
-      { session, upsert: true },
-    );
+    const before = await members
+      .findOneAndUpdate(
+        { tenantId, userId },
+        { $set: { role: 'owner' }, $setOnInsert: { joinedAt: workspace.createdAt, source: 'manual' } },
+        { session, upsert: true, returnDocument: 'before' },
+      )
+      .lean();
+    if (knownWorkspace !== null) {
+      const target = { type: 'member', id: userId, name: knownUser?.name ?? newUser.name };
+      const changed = { target, fields: AUDITED_MEMBER, before, after: { role: 'owner' } as const };
+      await trail.recordChange(session, tenantId, systemCause('member.role.change', FIRST_OWNER), changed);
+    }
     return { userId, tenantId };
   }
 

@@ -1,14 +1,12 @@
 import type { AuditTrail } from '@tollkeeper/audit-trail';
-import type { AuditedFields, Cause } from '@tollkeeper/contracts';
+import { type Cause, changesOf } from '@tollkeeper/contracts';
 import type { Role, TenantId } from '@tollkeeper/kernel';
 import { withTransaction } from '@tollkeeper/mongo';
 import { type ClientSession, trusted } from 'mongoose';
-import type { Member, MemberStore } from '../domain/member.ts';
+import { AUDITED_MEMBER, type Member, type MemberStore } from '../domain/member.ts';
 import { requireOwner, serializeMembers } from './membership.ts';
 import type { IdentityModels, StoredMember, StoredUser } from './models.ts';
 import { toUser } from './user.store.ts';
-
-const AUDITED: AuditedFields<{ role: Role }> = { role: (member) => member.role };
 
 export function createMemberStore(models: IdentityModels, trail: AuditTrail): MemberStore {
   const { connection, users, members, invitations } = models;
@@ -31,11 +29,14 @@ export function createMemberStore(models: IdentityModels, trail: AuditTrail): Me
     const role = decide(member, otherOwners);
     if (role === null) await members.deleteOne({ tenantId, userId }, { session });
     else await members.updateOne({ tenantId, userId }, { $set: { role } }, { session });
-    // What an owner offered must not bring them back, or anybody else, after they have lost the role.
-    if (role !== 'owner') await invitations.deleteMany({ tenantId, invitedBy: userId }, { session });
+    const changes = changesOf(AUDITED_MEMBER, member, role === null ? null : { role });
+    if (role !== 'owner') {
+      // What an owner offered must not bring them back, or anybody else, after they have lost the role.
+      const { deletedCount } = await invitations.deleteMany({ tenantId, invitedBy: userId }, { session });
+      if (deletedCount > 0) changes.push({ field: 'invitations_withdrawn', from: null, to: deletedCount });
+    }
     const target = { type: 'member', id: userId, name: member.name };
-    const after = role === null ? null : { role };
-    await trail.recordChange(session, tenantId, cause, { target, fields: AUDITED, before: member, after });
+    if (changes.length > 0) await trail.record(session, tenantId, cause, { target, changes });
     return { ...member, role: role ?? member.role };
   }
 
