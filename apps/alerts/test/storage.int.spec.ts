@@ -123,8 +123,8 @@ describe('reading rules', () => {
 });
 
 describe('the queries of the service', () => {
-  /** Small whatever happens: the queue of a second, and a document for each workspace. */
-  const READ_WHOLE = ['outbox', 'rule_changes'];
+  /** Small whatever happens: the queues of a second, and a document for each workspace. */
+  const READ_WHOLE = ['outbox', 'audit_outbox', 'rule_changes'];
 
   it('never read a whole collection that grows', async () => {
     await database().command({ profile: 2 });

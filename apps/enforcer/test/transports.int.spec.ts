@@ -310,7 +310,8 @@ describe('a person with a session', () => {
       status: 200,
       body: settledBody,
     });
-    expect(ports.asked).toEqual([['release', tenantId, 'rsv_1']]);
+    const cause = { action: 'reservation.release', actor: { type: 'user', id: 'user_1', name: 'user_1' } };
+    expect(ports.asked).toEqual([['release', tenantId, 'rsv_1', expect.objectContaining(cause)]]);
   });
 
   it('is 403 below these roles, and 401 with a workspace key', async () => {
