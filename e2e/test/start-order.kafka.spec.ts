@@ -9,7 +9,7 @@ import { type ApiClient, createClient, logIn } from '../src/api.client.ts';
 import { spendSettled } from '../src/events.ts';
 import { type FleetDeployment, deployFleet } from '../src/fleet.stage.ts';
 import { newDataDirectory, removeDataDirectory } from '@tollkeeper/testing/standalone-process';
-import { newWorkspace, postEvents } from '../src/workspace.ts';
+import { newKey, newWorkspace, postEvents } from '../src/workspace.ts';
 
 describe('the order of a start does not matter', () => {
   let dataDirectory: string;
@@ -94,9 +94,9 @@ describe('the order of a start does not matter', () => {
     await expectToWork(deployment);
   });
 
-  it('without the log, people log in and read what was counted; it is counted on as soon as the log is there', async () => {
+  it('without the log, people log in, change things and read what was counted; the rest comes with the log', async () => {
     const deployment = await deploy();
-    const { path, apiKey } = await newWorkspace(await logIn(deployment, deployment.owner));
+    const { path, apiKey, slug } = await newWorkspace(await logIn(deployment, deployment.owner));
     const spend = { path: path('/dashboard/spend?range=1m') };
     expect((await postEvents(deployment, apiKey, [spendSettled({ amountMicros: 5 })])).status).toBe(202);
     const reads = async (owner: ApiClient, micros: number) => {
@@ -128,10 +128,16 @@ describe('the order of a start does not matter', () => {
     expect((await postEvents(deployment, apiKey, [spendSettled({ amountMicros: 6 })])).status).toBe(202);
     await soonCounted(11);
 
-    // It goes away under services that are up: who asks them notices nothing.
+    // It goes away under services that are up: who asks them notices nothing, and who changes something neither.
     await kafka.kill();
     await eventually(async () => expect((await fetch(`${ingest?.opsUrl}/readyz`)).status).toBe(503));
     await counted(11);
+    const owner = await logIn(deployment, deployment.owner);
+    const { id } = await newKey(owner, slug, 'read_only');
     await Promise.all(others.map((replica) => replica.ready()));
+    const records = () => owner.expect<{ items: unknown[] }>({ path: path(`/audit?target_id=${id}`) });
+    expect((await records()).items).toEqual([]);
+    await kafka.restart();
+    await eventually(async () => expect((await records()).items).toHaveLength(1));
   });
 });

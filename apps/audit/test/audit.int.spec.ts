@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { AUDIT_TOPIC, encodeAuditRecord } from '@tollkeeper/contracts';
 import { useMongo } from '@tollkeeper/testing';
 import { newRecord, newTenant, useAudit } from './audit.stack.ts';
 
@@ -64,6 +65,31 @@ describe('the audit log of a workspace', () => {
     }
   });
 
+  it('goes on behind records that cannot be read or are not what they say, and takes none of them', async () => {
+    const [tenantId, other] = [newTenant(), newTenant()];
+    const first = newRecord(other, { at: 1_000 });
+    await audit.record([first]);
+    const good = newRecord(tenantId);
+    const { value } = encodeAuditRecord(good);
+    const wrong = (over: object) => Buffer.from(JSON.stringify({ ...JSON.parse(value.toString()), ...over }));
+    const poison = [
+      Buffer.from('{'),
+      Buffer.alloc(900_000, 'x'),
+      wrong({ tenant_id: { $ne: null } }),
+      wrong({ record_id: 'a b' }),
+      wrong({ occurred_at: '2026-02-30T00:00:00.000Z' }),
+      wrong({ changes: [{ field: 'x', from: { $where: 'sleep(1)' }, to: null }] }),
+      wrong({ target: { type: 'key', id: 'x'.repeat(129), name: '' } }),
+      // Of this workspace, under the id of a record of another one.
+      wrong({ record_id: first.id }),
+    ];
+    const records = [...poison, value].map((each) => ({ key: tenantId, value: each }));
+    await audit.eventLog().append(AUDIT_TOPIC, records);
+    await audit.record([good]);
+    expect((await audit.list(tenantId)).map(({ id, sequence }) => [id, sequence])).toEqual([[good.id, 1]]);
+    expect((await audit.list(other)).map(({ id }) => id)).toEqual([first.id]);
+  });
+
   it('has no call that alters or deletes a record', async () => {
     const tenantId = newTenant();
     await audit.record([newRecord(tenantId)]);
@@ -116,6 +142,14 @@ describe('filters', () => {
     [{ cursor: 'x' }, 'cursor'],
     [{ format: 'csv' }, 'format'],
     [{ actor: 'a b' }, 'actor'],
+    [{ actor: '' }, 'actor'],
+    [{ actor: 'x'.repeat(129) }, 'actor'],
+    [{ target_id: '$ne' }, 'target_id'],
+    [{ target_type: '*' }, 'target_type'],
+    [{ to: '2026-02-30T00:00:00Z' }, 'to'],
+    [{ limit: '0' }, 'limit'],
+    [{ cursor: 'x'.repeat(1_025) }, 'cursor'],
+    [{ cursor: Buffer.from('9999999999999999|x').toString('base64url') }, 'cursor'],
   ])('%j is refused with the name of the field', async (query, path) => {
     expect(await audit.get(tenantId, query)).toMatchObject({ status: 400, body: { details: [{ path }] } });
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
-import { testLogger, useMongo } from '@tollkeeper/testing';
+import { eventually, testLogger, useMongo } from '@tollkeeper/testing';
 import { runUserCommand } from '../src/index.ts';
 import { PASSWORD, useIdentity } from './identity.stack.ts';
 
@@ -40,6 +40,20 @@ describe('the audit log of a workspace is told', () => {
     const [, first] = await identity.audited(tenantId, 2);
     expect(first).toMatchObject({ action: 'session.create', address });
     expect(JSON.stringify(await identity.audited(tenantId, 5))).not.toContain(cookie);
+  });
+
+  it('of ten failed log-ins at most for an account, however many are tried at a time', async () => {
+    const owner = await identity.newOwner();
+    const member = await identity.addMember(owner, 'member');
+    await Promise.all(Array.from({ length: 40 }, () => identity.login(owner.email, 'a wrong password')));
+    expect((await identity.login(member.login_name)).status).toBe(200);
+    const all = await records(owner.tenantId, 14);
+    expect(all.filter(({ action }) => action === 'session.refuse')).toHaveLength(10);
+    // None of them waits any more.
+    await eventually(async () =>
+      expect(await identity.collection('audit_outbox').countDocuments({ key: owner.tenantId })).toBe(0),
+    );
+    expect(await records(owner.tenantId, 14)).toHaveLength(14);
   });
 
   it('of log-ins in each workspace of the account', async () => {
