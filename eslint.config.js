@@ -114,6 +114,7 @@ function moduleBoundaries({ extra = [], allow = [] } = {}) {
     'receiver',
     'release',
     'replay',
+    'sso-provider',
     'e2e',
   ].map((scope) => ({
     sourceTag: `scope:${scope}`,
@@ -207,9 +208,13 @@ export default defineConfig(
   // As its reader would write it, with the package by its name.
   { files: ['libs/*/examples/**/*.ts'], rules: { 'no-console': 'off', '@nx/enforce-module-boundaries': 'off' } },
   ...serviceLayers,
-  {
-    // The rules of a service know no transport, no store and no process: what they need comes in through ports.
-    files: ['apps/*/src/domain/**/*.ts'],
+  // The rules of a service know no transport, no store and no process: what they need comes in through ports.
+  ...[
+    { files: ['apps/*/src/domain/*.ts'], own: '\\./' },
+    // What belongs together may have a folder of its own there.
+    { files: ['apps/*/src/domain/*/*.ts'], own: '\\./|\\.\\./[^./][^/]*$' },
+  ].map(({ files, own }) => ({
+    files,
     ignores: ['**/*.spec.ts'],
     rules: {
       'no-restricted-imports': [
@@ -217,12 +222,12 @@ export default defineConfig(
         {
           patterns: [
             {
-              regex: '^(?!\\./|@tollkeeper/(kernel|contracts)$|node:(crypto|util)$|zod$)',
+              regex: `^(?!${own}|@tollkeeper/(kernel|contracts)$|node:(crypto|util)$|zod$)`,
               message: 'src/domain imports only itself, kernel and contracts. Take what it needs as a port.',
             },
           ],
         },
       ],
     },
-  },
+  })),
 );

@@ -20,6 +20,8 @@ const FORBIDDEN = [
   ['a domain imports the database driver', 'apps/keys/src/domain/x.ts', 'mongoose', DOMAIN],
   ['a domain imports a transport', 'apps/keys/src/domain/x.ts', '@tollkeeper/http', DOMAIN],
   ['a domain imports its store', 'apps/keys/src/domain/x.ts', '../store/key.store.ts', DOMAIN],
+  ['a domain imports what is beside it', 'apps/keys/src/domain/x.ts', '../config.ts', DOMAIN],
+  ['a folder of a domain imports a store', 'apps/keys/src/domain/a/x.ts', '../../store/key.store.ts', DOMAIN],
 ] as const;
 
 const ALLOWED = [
@@ -27,6 +29,7 @@ const ALLOWED = [
   ['a suite imports the test kit', 'apps/keys/src/x.spec.ts', '@tollkeeper/testing'],
   ['a suite of a lib under the test kit imports it', 'libs/mongo/src/x.int.spec.ts', '@tollkeeper/testing'],
   ['a domain imports the kernel', 'apps/keys/src/domain/x.ts', '@tollkeeper/kernel'],
+  ['a folder of a domain imports the domain', 'apps/keys/src/domain/a/x.ts', '../key.ts'],
   ['standalone imports a service', 'apps/standalone/src/x.ts', '@tollkeeper/keys'],
   ['standalone reads the table of services', 'apps/standalone/src/x.ts', '@tollkeeper/topology'],
   ['e2e imports standalone', 'e2e/test/x.spec.ts', '@tollkeeper/standalone'],

@@ -1,0 +1,117 @@
+import { type Role, roleAtLeast } from '@tollkeeper/kernel';
+import type { MappingRule } from './provider.ts';
+
+/** What a provider says of a person: the claims of the id_token, together with those of userinfo. */
+export type Claims = Readonly<Record<string, unknown>>;
+
+/** More values of a claim are not looked at. Providers with more leave them out themselves. */
+const MAX_VALUES = 2_000;
+const MAX_SHOWN_VALUES = 100;
+const MAX_SHOWN_LENGTH = 200;
+const MAX_SHOWN_NAMES = 100;
+
+/**
+ * The value of a claim. A name that has dots itself, such as `https://example.com/groups`, is found as well: the
+ * longest name that an object has counts. Undefined where there is none.
+ */
+export function claimAt(claims: unknown, path: string): unknown {
+  if (typeof claims !== 'object' || claims === null) return undefined;
+  if (Object.hasOwn(claims, path)) return (claims as Claims)[path];
+  for (let dot = path.lastIndexOf('.'); dot > 0; dot = path.lastIndexOf('.', dot - 1)) {
+    const name = path.slice(0, dot);
+    if (!Object.hasOwn(claims, name)) continue;
+    const found = claimAt((claims as Claims)[name], path.slice(dot + 1));
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** Whether a text has the form of a pattern, in which `*` stands for any text. Upper and lower case differ. */
+export function matchesGlob(text: string, pattern: string): boolean {
+  const [first = '', ...rest] = pattern.split('*');
+  const last = rest.pop();
+  if (last === undefined) return text === pattern;
+  if (text.length < first.length + last.length || !text.startsWith(first) || !text.endsWith(last)) return false;
+  let from = first.length;
+  for (const part of rest) {
+    const found = text.indexOf(part, from);
+    if (found === -1) return false;
+    from = found + part.length;
+  }
+  return from <= text.length - last.length;
+}
+
+/** A role in a workspace, by its slug. */
+export interface Grant {
+  workspace: string;
+  role: Role;
+  /** The rule that gave it. */
+  rule: MappingRule;
+}
+
+/** The grants of a person, one for each workspace that a rule gives a role in: the highest role, by the first rule. */
+export function mapClaims(claims: Claims, mapping: readonly MappingRule[]): Grant[] {
+  const grants = new Map<string, Grant>();
+  for (const rule of mapping) {
+    const known = grants.get(rule.workspace);
+    if (known !== undefined && roleAtLeast(known.role, rule.role)) continue;
+    if (!valuesOf(claimAt(claims, rule.claim)).some((value) => matchesGlob(value, rule.value))) continue;
+    grants.set(rule.workspace, { workspace: rule.workspace, role: rule.role, rule });
+  }
+  return [...grants.values()];
+}
+
+/** The claims that the rules ask for and the provider did not send. */
+export function missingClaims(claims: Claims, mapping: readonly MappingRule[]): string[] {
+  const asked = new Set(mapping.map(({ claim }) => claim));
+  return [...asked].filter((claim) => claimAt(claims, claim) === undefined);
+}
+
+/**
+ * Claims that the provider left out because they have too many values, and that it names a source of instead
+ * (`_claim_names`, OpenID Connect Core §5.6.2). Entra ID does so with more than 200 groups.
+ */
+export function claimsLeftOut(claims: Claims): string[] {
+  const names = claims['_claim_names'];
+  return typeof names === 'object' && names !== null ? Object.keys(names).slice(0, MAX_SHOWN_NAMES) : [];
+}
+
+function valuesOf(value: unknown): string[] {
+  const list = Array.isArray(value) ? value.slice(0, MAX_VALUES) : [value];
+  return list.flatMap((each: unknown) =>
+    typeof each === 'string' || typeof each === 'number' || typeof each === 'boolean' ? [String(each)] : [],
+  );
+}
+
+/** A claim as owners see it. */
+export interface ShownClaim {
+  name: string;
+  /** Its values as text; objects are left out. Null where the provider sent no such claim. */
+  values: string[] | null;
+}
+
+/** What is kept of the claims of a log-in, for owners who look for a mistake in their mapping. Bounded, no tokens. */
+export interface ClaimsReport {
+  /** The names of all claims. */
+  names: string[];
+  /** The claims that say who somebody is, and those that a rule asks for. */
+  claims: ShownClaim[];
+}
+
+const WHO = ['email', 'email_verified', 'name', 'preferred_username'];
+
+export function reportClaims(claims: Claims, mapping: readonly MappingRule[]): ClaimsReport {
+  const shown = new Set([...WHO, ...mapping.map(({ claim }) => claim)]);
+  return {
+    names: Object.keys(claims)
+      .slice(0, MAX_SHOWN_NAMES)
+      .map((name) => name.slice(0, MAX_SHOWN_LENGTH))
+      .sort(),
+    claims: [...shown].map((name) => {
+      const value = claimAt(claims, name);
+      if (value === undefined) return { name, values: null };
+      const values = valuesOf(value).slice(0, MAX_SHOWN_VALUES);
+      return { name, values: values.map((each) => each.slice(0, MAX_SHOWN_LENGTH)) };
+    }),
+  };
+}

@@ -1,0 +1,22 @@
+import type { Role } from '@tollkeeper/kernel';
+
+/** Who may log in with a password. */
+export const PASSWORD_LOGINS = ['all', 'owners', 'none'] as const;
+export type PasswordLogin = (typeof PASSWORD_LOGINS)[number];
+
+export interface PasswordPolicy {
+  allowed: PasswordLogin;
+  /** Login name or verified e-mail of the one owner who always may, so that a provider that is away locks nobody out. */
+  breakGlass: string | null;
+}
+
+/** Whether somebody may log in with a password, once it has been found right. */
+export function mayUsePassword(
+  { allowed, breakGlass }: PasswordPolicy,
+  { names, roles }: { names: readonly string[]; roles: readonly Role[] },
+): boolean {
+  if (allowed === 'all') return true;
+  const isOwner = roles.includes('owner');
+  if (allowed === 'owners') return isOwner;
+  return isOwner && breakGlass !== null && names.includes(breakGlass);
+}
