@@ -28,6 +28,7 @@ describe('what a service gets', () => {
   const OWN: Record<string, string[]> = {
     login: ['cookie', 'x-tollkeeper-client'],
     reset: ['x-tollkeeper-client'],
+    'single-sign-on': ['cookie', 'x-tollkeeper-client'],
     auth: ['cookie', 'x-tollkeeper-caller', 'x-tollkeeper-client'],
     budgets: ['x-tollkeeper-caller'],
     workspaces: ['x-tollkeeper-caller'],
@@ -235,6 +236,17 @@ describe('what a client gets', () => {
     expect((await request(own.gateway.httpUrl).get('/api/v1/auth/login')).status).toBe(200);
     expect((await login().send({})).status).toBe(200);
     expect((await login().send({})).status).toBe(429);
+    await own.stop();
+  });
+
+  it('429 for too many starts of log-ins by a provider from one address, and its callbacks go on', async () => {
+    const own = await startStack({ LOGIN_ATTEMPTS_PER_MINUTE: '2' });
+    const get = (path: string) => request(own.gateway.httpUrl).get(`/api/v1/auth/oidc${path}`);
+    const statuses = [];
+    for (let index = 0; index < 3; index += 1) statuses.push((await get('/okta/start')).status);
+    expect(statuses).toEqual([200, 200, 429]);
+    expect((await get('/okta/callback?code=a&state=b')).status).toBe(200);
+    expect((await get('')).status).toBe(200);
     await own.stop();
   });
 

@@ -1,14 +1,37 @@
+import { readFileSync } from 'node:fs';
 import {
+  flagField,
   grpcServiceFields,
   httpOriginField,
   httpServiceFields,
+  listField,
   mongodbFields,
   secret,
   serviceConfig,
 } from '@tollkeeper/runtime';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './domain/password.hasher.ts';
-import { email, newPassword, slug } from './http/schemas.ts';
+import { oidcProviders } from './domain/oidc/provider.ts';
+import { PASSWORD_LOGINS } from './domain/password.policy.ts';
+import { email, login, newPassword, slug } from './http/schemas.ts';
+
+/** Each provider with the certificates of its file, in PEM. */
+const providersWithCertificates = oidcProviders.transform((providers, context) =>
+  providers.map((provider, index) => ({ ...provider, ca: readCertificates(provider.caFile, index, context) })),
+);
+
+function readCertificates(file: string | undefined, index: number, context: z.RefinementCtx): string | undefined {
+  if (file === undefined) return undefined;
+  try {
+    const text = readFileSync(file, 'utf8');
+    if (text.includes('-----BEGIN CERTIFICATE-----')) return text;
+    context.addIssue({ code: 'custom', message: `[${index}].ca_file names a file without a certificate in PEM` });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    context.addIssue({ code: 'custom', message: `[${index}].ca_file names a file that can't be read (${code})` });
+  }
+  return undefined;
+}
 
 /** Environment of the identity service. */
 export const identityConfig = serviceConfig
@@ -32,7 +55,47 @@ export const identityConfig = serviceConfig
     FIRST_WORKSPACE_SLUG: slug
       .default('default')
       .describe('slug of the workspace that is made with the first owner; default default'),
+    OIDC_PROVIDERS: secret(
+      providersWithCertificates
+        .prefault('[]')
+        .describe(
+          'JSON list of at most 5 OpenID Connect providers that people log in with; docs/sso.md has one for each product; default none',
+        ),
+    ),
+    OIDC_TRUSTED_DOMAINS: listField()
+      .transform((domains) => domains.map((domain) => domain.toLowerCase()))
+      .refine((domains) => domains.every(isDomain), 'must be domains, such as example.com, with commas between')
+      .prefault('')
+      .describe(
+        'domains of e-mails that every provider is believed about, also where it does not say email_verified, with commas between; default none',
+      ),
+    OIDC_SIGN_UP: flagField()
+      .prefault('false')
+      .describe('true makes an account for whoever logs in with a provider and has none; default false'),
+    OIDC_STRICT: flagField()
+      .prefault('false')
+      .describe('true refuses whoever the mapping of their provider gives no workspace; default false'),
+    PASSWORD_LOGIN: z
+      .enum(PASSWORD_LOGINS, `must be one of ${PASSWORD_LOGINS.join(', ')}`)
+      .default('all')
+      .describe(
+        'who may log in with a password: all, owners of a workspace, or none but PASSWORD_LOGIN_BREAK_GLASS; default all',
+      ),
+    PASSWORD_LOGIN_BREAK_GLASS: login
+      .optional()
+      .describe(
+        'login name of the one owner who may log in with a password when PASSWORD_LOGIN is none, for when no provider answers; default FIRST_OWNER_EMAIL',
+      ),
   })
+  .refine(({ PASSWORD_LOGIN, OIDC_PROVIDERS }) => PASSWORD_LOGIN === 'all' || OIDC_PROVIDERS.length > 0, {
+    path: ['OIDC_PROVIDERS'],
+    message: 'must have a provider where PASSWORD_LOGIN is not all, or nobody could log in',
+  })
+  .refine(
+    ({ PASSWORD_LOGIN, PASSWORD_LOGIN_BREAK_GLASS, FIRST_OWNER_EMAIL }) =>
+      PASSWORD_LOGIN !== 'none' || (PASSWORD_LOGIN_BREAK_GLASS ?? FIRST_OWNER_EMAIL) !== undefined,
+    { path: ['PASSWORD_LOGIN_BREAK_GLASS'] },
+  )
   .refine(
     ({ FIRST_OWNER_EMAIL, FIRST_OWNER_PASSWORD }) =>
       FIRST_OWNER_EMAIL === undefined || FIRST_OWNER_PASSWORD !== undefined,
@@ -48,3 +111,7 @@ export const identityConfig = serviceConfig
     },
   );
 export type IdentityConfig = z.infer<typeof identityConfig>;
+
+function isDomain(text: string): boolean {
+  return /^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9-]{2,63}$/.test(text) && text.length <= 253;
+}

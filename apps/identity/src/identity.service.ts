@@ -22,6 +22,7 @@ import { createMemberUseCases } from './domain/member.use-cases.ts';
 import { createEnsureOwner, createFirstOwner, type EnsureOwner } from './domain/owner.bootstrap.ts';
 import { createPasswordHasher } from './domain/password.hasher.ts';
 import { createPasswordResetUseCases } from './domain/password-reset.use-cases.ts';
+import type { PasswordPolicy } from './domain/password.policy.ts';
 import { createWorkspaceUseCases } from './domain/workspace.use-cases.ts';
 import { createIdentityHandlers } from './grpc/identity.handlers.ts';
 import { createAgentRoutes } from './http/agent.routes.ts';
@@ -31,6 +32,7 @@ import { createMemberRoutes } from './http/member.routes.ts';
 import { createSessionCookies } from './http/session.cookies.ts';
 import { createWorkspaceRoutes } from './http/workspace.routes.ts';
 import { createRefusedLogins } from './refused.logins.ts';
+import { createSingleSignOn } from './single-sign-on.ts';
 import { createAccountTrail } from './store/account.trail.ts';
 import { createAgentStore } from './store/agent.store.ts';
 import { createAttemptLimiter } from './store/attempt.limiter.ts';
@@ -72,8 +74,14 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
   const hasher = createPasswordHasher();
 
   const sessions = createSessionStore(models, accounts);
-  const onRefused = refusedLogins.tell;
-  const auth = createAuthUseCases({ users, sessions, workspaces: workspaceStore, hasher, limiter, onRefused, clock });
+  const passwordPolicy: PasswordPolicy = {
+    allowed: config.PASSWORD_LOGIN,
+    breakGlass: config.PASSWORD_LOGIN_BREAK_GLASS ?? config.FIRST_OWNER_EMAIL ?? null,
+  };
+  const auth = createAuthUseCases({
+    ...{ users, sessions, workspaces: workspaceStore, hasher, limiter, passwordPolicy, clock },
+    onRefused: refusedLogins.tell,
+  });
   const workspaces = createWorkspaceUseCases({ workspaces: workspaceStore, clock });
   const resets = createPasswordResetUseCases({
     resets: createPasswordResetStore(models, accounts),
@@ -85,10 +93,16 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
   const agents = createAgentUseCases({ agents: agentStore, clock });
 
   const cookies = createSessionCookies(config.PUBLIC_URL);
+  const singleSignOn = createSingleSignOn({
+    ...{ config, models, users, workspaces: workspaceStore, auth, passwordPolicy, sessionCookies: cookies },
+    ...{ clock, logger, metrics },
+  });
+
   const http = createHttpServer({
     ...deps,
     routes: [
       ...createAuthRoutes(auth, resets, cookies),
+      ...singleSignOn.routes,
       ...createWorkspaceRoutes(workspaces),
       ...createMemberRoutes(members, invitations, config.PUBLIC_URL),
       ...createInvitationRoutes(invitations, cookies, config.PUBLIC_URL),
@@ -111,7 +125,10 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
   const bootstrap = { store: createBootstrapStore(models, trail, accounts), hasher, clock };
   const firstOwner = createFirstOwnerStep(config, createFirstOwner(bootstrap), logger);
   // Log-ins do not wait for the log.
-  const parts = [mongo, refusedLogins, trail.outbox, firstOwner, limiter, inBackground(consumer, logger)];
+  const parts = [
+    ...[mongo, refusedLogins, trail.outbox, firstOwner, limiter, singleSignOn.part],
+    inBackground(consumer, logger),
+  ];
   const service = assembleService({ name: 'identity', logger, parts, grpc, http });
   return Object.assign(service, { ensureOwner: createEnsureOwner(bootstrap) });
 }

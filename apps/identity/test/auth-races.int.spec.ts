@@ -40,6 +40,8 @@ describe('a login while its password is being checked', () => {
   });
   afterAll(() => connected.stop());
 
+  const passwordPolicy = { allowed: 'all', breakGlass: null } as const;
+
   /** A login whose check of the password ends when `release` is called; `checked` resolves once it is done inwardly. */
   function heldLogin(email: string) {
     const { promise: released, resolve: release } = Promise.withResolvers<void>();
@@ -59,7 +61,7 @@ describe('a login while its password is being checked', () => {
       workspaces: createWorkspaceStore(models, trail),
       onRefused: () => undefined,
     };
-    const auth = createAuthUseCases({ ...stores, hasher, limiter, clock });
+    const auth = createAuthUseCases({ ...stores, hasher, limiter, passwordPolicy, clock });
     return {
       login: auth.login({ login: email, address: newId('req'), userAgent: '' }, PASSWORD, REQUEST),
       checked,
@@ -89,7 +91,7 @@ describe('a login while its password is being checked', () => {
       workspaces: createWorkspaceStore(models, trail),
       onRefused: () => undefined,
     };
-    const auth = createAuthUseCases({ ...stores, hasher, limiter, clock });
+    const auth = createAuthUseCases({ ...stores, hasher, limiter, passwordPolicy, clock });
     const user = await newUser();
     for (const name of [user.loginName, 'nobody@example.com']) {
       const login = auth.login({ login: name, address: newId('req'), userAgent: '' }, PASSWORD, REQUEST);

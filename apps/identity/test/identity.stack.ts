@@ -25,6 +25,8 @@ export type Method = 'get' | 'post' | 'patch' | 'delete';
 export interface CallOptions {
   as?: Caller;
   cookie?: string | undefined;
+  /** The whole header, in place of a session. */
+  cookies?: string;
   address?: string;
   body?: unknown;
 }
@@ -117,12 +119,13 @@ export function useIdentity(mongo: TestMongo, settings: Record<string, string> =
     if (options.as !== undefined)
       request.set(CALLER_HEADER, await signCallerToken(CALLER_TOKEN_SECRET, 'identity', options.as));
     if (options.cookie !== undefined) request.set('cookie', `gw_session=${options.cookie}`);
+    if (options.cookies !== undefined) request.set('cookie', options.cookies);
     // Each call comes from a network of its own, so that the limits of one test are not those of another.
     count += 1;
     const address = options.address ?? `2001:db8:1:${count.toString(16)}::1`;
     request.set(CLIENT_HEADER, await signClientAddress(CALLER_TOKEN_SECRET, 'identity', address));
     const response = await (options.body === undefined ? request : request.send(options.body as object));
-    const body = response.status === 204 ? undefined : (response.body as unknown);
+    const body = [204, 302].includes(response.status) ? undefined : (response.body as unknown);
     expectMatchesOpenApi(document, { method, path, status: response.status, body });
     return response;
   }

@@ -1,10 +1,24 @@
 import { enforcerConfig } from '@tollkeeper/enforcer';
 import { kafkaFields } from '@tollkeeper/event-log';
 import { gatewayConfig } from '@tollkeeper/gateway';
+import { identityConfig } from '@tollkeeper/identity';
 import { ingestConfig } from '@tollkeeper/ingest';
 import { cidrTextField } from '@tollkeeper/net';
 import { flagField, portField, secret, serviceConfig, tracingFields } from '@tollkeeper/runtime';
 import { z } from 'zod';
+
+/** A setting that identity reads itself, as text. What is wrong with it is told here already. */
+function ofIdentity(field: z.ZodType, description = z.globalRegistry.get(field)?.description ?? '') {
+  return z
+    .string()
+    .optional()
+    .superRefine((text, context) => {
+      for (const { message } of field.safeParse(text).error?.issues ?? []) {
+        context.addIssue({ code: 'custom', message });
+      }
+    })
+    .describe(description);
+}
 
 const trustedProxies = gatewayConfig.shape.TRUSTED_PROXIES;
 
@@ -47,6 +61,15 @@ export const standaloneConfig = z.object({
       .max(200, 'must have at most 200 characters')
       .optional()
       .describe('password of the owner made at the first start, 12 to 200 characters; default a random one'),
+  ),
+  OIDC_PROVIDERS: secret(ofIdentity(identityConfig.shape.OIDC_PROVIDERS)),
+  OIDC_TRUSTED_DOMAINS: ofIdentity(identityConfig.shape.OIDC_TRUSTED_DOMAINS),
+  OIDC_SIGN_UP: ofIdentity(identityConfig.shape.OIDC_SIGN_UP),
+  OIDC_STRICT: ofIdentity(identityConfig.shape.OIDC_STRICT),
+  PASSWORD_LOGIN: ofIdentity(identityConfig.shape.PASSWORD_LOGIN),
+  PASSWORD_LOGIN_BREAK_GLASS: ofIdentity(
+    identityConfig.shape.PASSWORD_LOGIN_BREAK_GLASS,
+    'login name of the one owner who may log in with a password when PASSWORD_LOGIN is none; default TOLLKEEPER_OWNER_EMAIL',
   ),
   TOLLKEEPER_DEMO: flagField()
     .prefault('true')

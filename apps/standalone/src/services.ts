@@ -11,7 +11,15 @@ import {
   type Tracer,
   type Tracing,
 } from '@tollkeeper/runtime';
-import { type Installation, type Port, SERVICES, type ServiceName, settingsOf, TOPOLOGY } from '@tollkeeper/topology';
+import {
+  type Installation,
+  type Port,
+  SERVICES,
+  type ServiceName,
+  settingsOf,
+  SINGLE_SIGN_ON,
+  TOPOLOGY,
+} from '@tollkeeper/topology';
 import manifest from '../package.json' with { type: 'json' };
 import type { StandaloneConfig } from './config.ts';
 import { createSampleInbox, SAMPLE_INBOX_URL } from './demo/sample-inbox.ts';
@@ -94,6 +102,8 @@ export function createServices(options: ServicesOptions) {
         CHANNEL_ENCRYPTION_KEYS: `1:${await channelKey}`,
         PUBLIC_URL: publicUrl,
         DESTINATION_ALLOW_CIDRS: config.TOLLKEEPER_ALLOW_CIDRS,
+        ...Object.fromEntries(SINGLE_SIGN_ON.map((name) => [name, config[name]])),
+        PASSWORD_LOGIN_BREAK_GLASS: config.PASSWORD_LOGIN_BREAK_GLASS ?? config.TOLLKEEPER_OWNER_EMAIL,
       },
       hostPort: addresses.hostPort,
     };

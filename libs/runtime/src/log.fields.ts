@@ -33,6 +33,8 @@ export interface LogFields {
   response_status?: number | null | undefined;
   aborted?: boolean;
   client_address?: string;
+  /** Id of an OpenID Connect provider. */
+  provider?: string;
   /** The service that was asked. */
   upstream?: string;
   /** From a request to its answer. */

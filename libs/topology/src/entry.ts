@@ -8,10 +8,29 @@ export const PORTS: Record<Port, number> = { http: 8080, grpc: 9090 };
  * A secret of the installation, which docs/deployment.md tells how to make. `MONGODB_URI` and the log-in to Kafka are
  * none of them: they follow from what a service stores and reads.
  */
-export type Secret = 'CALLER_TOKEN_SECRET' | 'CHANNEL_ENCRYPTION_KEYS' | 'FIRST_OWNER_EMAIL' | 'FIRST_OWNER_PASSWORD';
+export type Secret =
+  'CALLER_TOKEN_SECRET' | 'CHANNEL_ENCRYPTION_KEYS' | 'FIRST_OWNER_EMAIL' | 'FIRST_OWNER_PASSWORD' | 'OIDC_PROVIDERS';
 
 /** A setting that an installation has one value of, for every service that takes it. */
-export type SharedSetting = 'PUBLIC_URL' | 'DESTINATION_ALLOW_CIDRS' | 'FIRST_WORKSPACE_SLUG';
+export type SharedSetting =
+  | 'PUBLIC_URL'
+  | 'DESTINATION_ALLOW_CIDRS'
+  | 'FIRST_WORKSPACE_SLUG'
+  | 'OIDC_TRUSTED_DOMAINS'
+  | 'OIDC_SIGN_UP'
+  | 'OIDC_STRICT'
+  | 'PASSWORD_LOGIN'
+  | 'PASSWORD_LOGIN_BREAK_GLASS';
+
+/** The settings of single sign-on, by which whoever runs identity for others passes them on. */
+export const SINGLE_SIGN_ON = [
+  'OIDC_PROVIDERS',
+  'OIDC_TRUSTED_DOMAINS',
+  'OIDC_SIGN_UP',
+  'OIDC_STRICT',
+  'PASSWORD_LOGIN',
+  'PASSWORD_LOGIN_BREAK_GLASS',
+] as const satisfies readonly (Secret | SharedSetting)[];
 
 /** What a service is to the others and to the place where it runs. `S` are the names of services. */
 export interface ServiceEntry<S extends string> {

@@ -33,9 +33,18 @@ export const TOPOLOGY: Readonly<Record<ServiceName, ServiceEntry<ServiceName>>> 
     reads: [GATEWAY_EVENTS_TOPIC],
     writes: [AUDIT_TOPIC],
     mongodb: true,
-    secrets: ['CALLER_TOKEN_SECRET', 'FIRST_OWNER_EMAIL', 'FIRST_OWNER_PASSWORD'],
-    settings: ['PUBLIC_URL', 'FIRST_WORKSPACE_SLUG'],
-    internet: false,
+    secrets: ['CALLER_TOKEN_SECRET', 'FIRST_OWNER_EMAIL', 'FIRST_OWNER_PASSWORD', 'OIDC_PROVIDERS'],
+    settings: [
+      'PUBLIC_URL',
+      'FIRST_WORKSPACE_SLUG',
+      'OIDC_TRUSTED_DOMAINS',
+      'OIDC_SIGN_UP',
+      'OIDC_STRICT',
+      'PASSWORD_LOGIN',
+      'PASSWORD_LOGIN_BREAK_GLASS',
+    ],
+    // The OpenID Connect providers.
+    internet: true,
     memoryMib: 512,
   },
   /** Workspace keys. */

@@ -4,7 +4,7 @@ import { allCalls, PORTS, SERVICES, TOPOLOGY, usesLog } from '@tollkeeper/topolo
 import { environmentOf } from '../src/environment.ts';
 import { appOf, type Labels, type Manifest, ofKind, selects, type Workload } from '../src/manifest.ts';
 import { allowedCalls, isOpen, reaches, workloadsOf } from '../src/network.ts';
-import { renderOverlay, SAMPLE_SECRETS } from '../src/render.ts';
+import { OPTIONAL_SECRETS, renderOverlay, SAMPLE_SECRETS } from '../src/render.ts';
 import { type Call, calledAddresses, inOrder, isService } from '../src/services.ts';
 
 const PUBLIC_ADDRESS = '93.184.215.14';
@@ -19,6 +19,7 @@ const BACKING_SERVICE = '10.20.30.40';
 const SECRETS = {
   'tollkeeper-secrets': {
     ...SAMPLE_SECRETS,
+    ...OPTIONAL_SECRETS,
     MONGODB_URI: 'mongodb://mongodb:27017/?replicaSet=rs0',
     KAFKA_SASL_USERNAME: 'u',
     KAFKA_SASL_PASSWORD: 'p',

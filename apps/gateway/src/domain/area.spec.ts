@@ -31,6 +31,7 @@ describe('the areas', () => {
     expect(AREAS.map(row)).toEqual([
       ['login', 'identity', 'public', ['cookie'], MIB, true, 'few POSTs'],
       ['reset', 'identity', 'public', [], MIB, true, 'few POSTs'],
+      ['single-sign-on', 'identity', 'public', ['cookie'], MIB, true, 'few POSTs'],
       ['auth', 'identity', 'session', ['cookie'], MIB, true],
       ['budgets', 'budgets', 'owner/owner', [], MIB, false],
       ['workspaces', 'identity', 'session', [], MIB, false],
@@ -69,6 +70,9 @@ describe('the areas', () => {
     ['/api/v1/auth/login', ['login', undefined]],
     ['/api/v1/auth/login/x', ['login', undefined]],
     ['/api/v1/auth/logins', ['auth', undefined]],
+    ['/api/v1/auth/oidc', ['single-sign-on', undefined]],
+    ['/api/v1/auth/oidc/okta/start', ['single-sign-on', undefined]],
+    ['/api/v1/auth/oidcs', ['auth', undefined]],
     ['/api/v1/auth', ['auth', undefined]],
     ['/api/v1/workspaces', ['workspaces', undefined]],
     ['/api/v1/workspaces/ws_1', ['workspaces', undefined]],

@@ -70,6 +70,16 @@ export const AREAS: readonly Area[] = [
   },
   {
     ...DEFAULTS,
+    name: 'single-sign-on',
+    path: '/api/v1/auth/oidc',
+    upstream: 'identity',
+    access: 'public',
+    credentials: ['cookie'],
+    tellsClientAddress: true,
+    limitsAttempts: true,
+  },
+  {
+    ...DEFAULTS,
     name: 'auth',
     path: '/api/v1/auth',
     upstream: 'identity',

@@ -4,7 +4,7 @@ import { AppError } from '@tollkeeper/kernel';
 import { type Logger, type Metrics, type Tracer, withSpan } from '@tollkeeper/runtime';
 import express from 'express';
 import type { Express, NextFunction, RequestHandler } from 'express';
-import { AREAS, PAGES } from '../domain/area.ts';
+import { type Area, AREAS, PAGES } from '../domain/area.ts';
 import type { Membership } from '../domain/membership.ts';
 import type { SessionDirectory } from '../domain/session.ts';
 import { createWriteProtection, hasBody, isSafeMethod } from '../domain/write-protection.ts';
@@ -87,6 +87,11 @@ function isApi(url: string): boolean {
 /** What is meant for the API, mistyped too: its callers get an error that they can read, and not a page. */
 const OTHER_API_PATHS = /^\/+(?:w\/[^/?]*\/)?api(?:[/?]|$)/i;
 
+/** The start of a log-in by a provider costs identity a document, and what it asks the provider. */
+function costsAttempt({ limitsAttempts }: Area, method: string, path: string): boolean {
+  return limitsAttempts && (method === 'POST' || path.endsWith('/start'));
+}
+
 function isDocumentation(url: string): boolean {
   return /^\/(?:docs|openapi\.json)(?:[/?]|$)/i.test(url);
 }
@@ -163,7 +168,7 @@ function createApi(
     if (membership !== null) exchange.membership = membership;
     checkBody(area, method, headers);
     // Last, so that requests that identity never sees, such as those of another site, do not use up the log-ins.
-    if (area.limitsAttempts && method === 'POST') limitLogins(exchange.clientAddress);
+    if (costsAttempt(area, method, url.path)) limitLogins(exchange.clientAddress);
 
     let body: Admitted['body'] = null;
     if (hasBody(headers)) {

@@ -3,6 +3,7 @@ import { AppError, type Clock } from '@tollkeeper/kernel';
 import type { Account } from './account.ts';
 import type { Attempt, AttemptLimiter } from './attempt.limiter.ts';
 import type { PasswordHasher } from './password.hasher.ts';
+import { mayUsePassword, type PasswordPolicy, passwordsAreOff } from './password.policy.ts';
 import {
   isAlive,
   mintSession,
@@ -20,10 +21,12 @@ export type RequestCause = Omit<Cause, 'actor'>;
 
 export interface AuthUseCases {
   /**
-   * Opens a new session. Throws `unauthenticated` for an unknown e-mail and for a wrong password alike, or
-   * `rate_limited`.
+   * Opens a new session. Throws `unauthenticated` for an unknown e-mail and for a wrong password alike, `rate_limited`,
+   * or `forbidden` where the password is right and passwords are not for this user.
    */
   login(attempt: LoginAttempt, password: string, request: RequestCause): Promise<Account & { cookie: string }>;
+  /** The user of a login name or verified e-mail and its password. Throws, counts and tells failures as `login` does. */
+  authenticate(attempt: Required<Attempt>, password: string, request: RequestCause): Promise<User>;
   logout(sessionSha256: string, cause: Cause): Promise<void>;
   account(userId: string): Promise<Account>;
   /** Who a session stands for, or null. Counts as a use of the session. */
@@ -64,6 +67,7 @@ export interface AuthDeps {
   workspaces: WorkspaceStore;
   hasher: PasswordHasher;
   limiter: AttemptLimiter;
+  passwordPolicy: PasswordPolicy;
   /**
    * Called for each log-in that failed, with the user whose name was typed; null where it is nobody's. Nothing waits
    * for it.
@@ -73,7 +77,7 @@ export interface AuthDeps {
 }
 
 export function createAuthUseCases(deps: AuthDeps): AuthUseCases {
-  const { users, sessions, workspaces, hasher, limiter, onRefused, clock } = deps;
+  const { users, sessions, workspaces, hasher, limiter, passwordPolicy, onRefused, clock } = deps;
 
   async function isRight(who: Attempt, password: string, hash: string | null): Promise<boolean> {
     await limiter.requireAllowed(who);
@@ -91,25 +95,41 @@ export function createAuthUseCases(deps: AuthDeps): AuthUseCases {
     return { user, workspaces: workspacesOfUser };
   }
 
+  function refuse(user: User | null, request: RequestCause): never {
+    onRefused(user, request);
+    throw wrongCredentials();
+  }
+
+  async function authenticate(
+    { login, address }: Required<Attempt>,
+    password: string,
+    request: RequestCause,
+  ): Promise<User> {
+    const user = await users.findByLogin(login);
+    // Failures count for the user, whichever of their names was typed.
+    const who = { login: user?.loginName ?? login, address };
+    const right = await isRight(who, password, user?.passwordHash ?? null);
+    return right && user !== null ? user : refuse(user, request);
+  }
+
   return {
     account,
+    authenticate,
 
     async login({ login, address, userAgent }, password, request) {
-      const user = await users.findByLogin(login);
-      // Failures count for the user, whichever of their names was typed.
-      const who = { login: user?.loginName ?? login, address };
-      const refuse = (): never => {
+      const user = await authenticate({ login, address }, password, request);
+      const ofUser = await workspaces.listOf(user.id);
+      const names = [user.loginName, ...(user.emailVerified && user.email !== null ? [user.email] : [])];
+      const roles = ofUser.map(({ role }) => role);
+      if (!mayUsePassword(passwordPolicy, { names, roles })) {
         onRefused(user, request);
-        throw wrongCredentials();
-      };
-      const right = await isRight(who, password, user?.passwordHash ?? null);
-      if (!right || user === null) return refuse();
+        throw passwordsAreOff(passwordPolicy);
+      }
       const mustChangePassword = user.mustChangePassword ?? isFirstPassword(password);
       const { cookie, session } = mintSession(user.id, clock(), { address, userAgent, mustChangePassword });
       const cause: Cause = { ...request, actor: { type: 'user', id: user.id, name: user.name } };
-      if (!(await sessions.open(session, user.passwordHash, cause))) return refuse();
-      const opened = { ...user, mustChangePassword };
-      return { cookie, user: opened, workspaces: await workspaces.listOf(user.id) };
+      if (!(await sessions.open(session, user.passwordHash, cause))) return refuse(user, request);
+      return { cookie, user: { ...user, mustChangePassword }, workspaces: ofUser };
     },
 
     logout: (sessionSha256, cause) => sessions.revoke(sessionSha256, cause),

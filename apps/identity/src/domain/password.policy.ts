@@ -1,4 +1,4 @@
-import type { Role } from '@tollkeeper/kernel';
+import { AppError, type Role } from '@tollkeeper/kernel';
 
 /** Who may log in with a password. */
 export const PASSWORD_LOGINS = ['all', 'owners', 'none'] as const;
@@ -6,7 +6,9 @@ export type PasswordLogin = (typeof PASSWORD_LOGINS)[number];
 
 export interface PasswordPolicy {
   allowed: PasswordLogin;
-  /** Login name or verified e-mail of the one owner who always may, so that a provider that is away locks nobody out. */
+  /**
+   * Login name or verified e-mail of the one owner who always may, so that a provider that is away locks nobody out.
+   */
   breakGlass: string | null;
 }
 
@@ -19,4 +21,10 @@ export function mayUsePassword(
   const isOwner = roles.includes('owner');
   if (allowed === 'owners') return isOwner;
   return isOwner && breakGlass !== null && names.includes(breakGlass);
+}
+
+/** The error for somebody whose password is right and of no use. */
+export function passwordsAreOff({ allowed }: PasswordPolicy): AppError {
+  const who = allowed === 'owners' ? 'only owners of a workspace log in' : 'nobody logs in';
+  return new AppError('forbidden', `Here ${who} with a password. Log in with single sign-on.`);
 }

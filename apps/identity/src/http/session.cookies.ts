@@ -33,7 +33,8 @@ export function originOf(address: string, headers: IncomingHttpHeaders): Session
   return { address, userAgent: (headers['user-agent'] ?? '').slice(0, MAX_USER_AGENT_LENGTH) };
 }
 
-function isPlainLoopback(publicUrl: string): boolean {
+/** Whether browsers reach Tollkeeper by plain http on loopback. */
+export function isPlainLoopback(publicUrl: string): boolean {
   const { protocol, hostname } = new URL(publicUrl);
   return protocol === 'http:' && /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }

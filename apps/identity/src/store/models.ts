@@ -165,6 +165,7 @@ const invitationSchema = new Schema<StoredInvitation>(
 );
 invitationSchema.index({ tokenSha256: 1 }, { unique: true });
 invitationSchema.index({ tenantId: 1, email: 1 }, { unique: true });
+invitationSchema.index({ email: 1 });
 invitationSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
 
 const passwordResetSchema = new Schema<StoredPasswordReset>(

@@ -12,6 +12,14 @@ export interface Operations {
   'DELETE /api/v1/auth/sessions': { data: Api.EndOtherSessionsData; responses: Api.EndOtherSessionsResponses };
   'DELETE /api/v1/auth/sessions/{session_id}': { data: Api.EndSessionData; responses: Api.EndSessionResponses };
   'POST /api/v1/auth/reset': { data: Api.ResetPasswordData; responses: Api.ResetPasswordResponses };
+  'GET /api/v1/auth/oidc': { data: Api.ListLoginProvidersData; responses: Api.ListLoginProvidersResponses };
+  'GET /api/v1/auth/oidc/{provider}/start': { data: Api.StartLoginData; responses: Api.StartLoginResponses };
+  'GET /api/v1/auth/oidc/{provider}/callback': { data: Api.FinishLoginData; responses: Api.FinishLoginResponses };
+  'GET /api/v1/auth/oidc/failures/{failure_id}': { data: Api.GetFailedLoginData; responses: Api.GetFailedLoginResponses };
+  'GET /api/v1/auth/oidc/links/{link_id}': { data: Api.GetPendingLinkData; responses: Api.GetPendingLinkResponses };
+  'POST /api/v1/auth/oidc/links/{link_id}:prove': { data: Api.ProveAccountData; responses: Api.ProveAccountResponses };
+  'POST /api/v1/auth/oidc/links/{link_id}:signUp': { data: Api.SignUpWithProviderData; responses: Api.SignUpWithProviderResponses };
+  'GET /api/v1/members/{user_id}/sso': { data: Api.GetMappingReportData; responses: Api.GetMappingReportResponses };
   'GET /api/v1/workspaces': { data: Api.ListWorkspacesData; responses: Api.ListWorkspacesResponses };
   'POST /api/v1/workspaces': { data: Api.CreateWorkspaceData; responses: Api.CreateWorkspaceResponses };
   'PATCH /api/v1/workspace': { data: Api.UpdateWorkspaceData; responses: Api.UpdateWorkspaceResponses };

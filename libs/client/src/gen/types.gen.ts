@@ -97,6 +97,47 @@ export type Session = {
     current: boolean;
 };
 
+export type FailedLogIn = {
+    /**
+     * Text of its button
+     */
+    provider: string;
+    code: 'provider_unreachable' | 'provider_invalid' | 'issuer_mismatch' | 'unknown_log_in' | 'log_in_refused' | 'client_refused' | 'code_refused' | 'token_invalid' | 'clock_off' | 'subject_mismatch' | 'claim_missing' | 'not_mapped' | 'no_account' | 'busy' | 'internal';
+    /**
+     * What was found, such as `expected` and `got`. It has text from outside, and no token
+     */
+    facts: {
+        [key: string]: string;
+    };
+};
+
+export type MappingReport = {
+    provider: string;
+    button_text: string;
+    issuer: string;
+    subject: string;
+    logged_in_at: string;
+    /**
+     * Who they are, and what the mapping to this workspace asks for; null where it was not sent
+     */
+    claims: Array<{
+        name: string;
+        values: Array<string> | null;
+    }>;
+    /**
+     * Names of all claims that were sent
+     */
+    claim_names: Array<string>;
+    /**
+     * The rule that gives them a role in this workspace
+     */
+    grant: {
+        claim: string;
+        value: string;
+        role: WorkspaceRole;
+    } | null;
+};
+
 export type Member = {
     user_id: string;
     /**
@@ -1626,6 +1667,280 @@ export type ResetPasswordResponses = {
 };
 
 export type ResetPasswordResponse = ResetPasswordResponses[keyof ResetPasswordResponses];
+
+export type ListLoginProvidersData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/auth/oidc';
+};
+
+export type ListLoginProvidersErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ListLoginProvidersError = ListLoginProvidersErrors[keyof ListLoginProvidersErrors];
+
+export type ListLoginProvidersResponses = {
+    /**
+     * The providers, and who may log in with a password
+     */
+    200: {
+        items: Array<{
+            id: string;
+            button_text: string;
+        }>;
+        /**
+         * Who may log in with a password. With `none` it is one owner alone, for when no provider answers
+         */
+        password_login: 'all' | 'owners' | 'none';
+    };
+};
+
+export type ListLoginProvidersResponse = ListLoginProvidersResponses[keyof ListLoginProvidersResponses];
+
+export type StartLoginData = {
+    body?: never;
+    path: {
+        /**
+         * Id of the provider
+         */
+        provider: string;
+    };
+    query?: {
+        /**
+         * Path of the page to go to after the log-in
+         */
+        return_to?: string;
+    };
+    url: '/api/v1/auth/oidc/{provider}/start';
+};
+
+export type StartLoginErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type StartLoginError = StartLoginErrors[keyof StartLoginErrors];
+
+export type StartLoginResponses = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type StartLoginResponse = StartLoginResponses[keyof StartLoginResponses];
+
+export type FinishLoginData = {
+    body?: never;
+    path: {
+        /**
+         * Id of the provider
+         */
+        provider: string;
+    };
+    query?: {
+        code?: string;
+        state?: string;
+        iss?: string;
+        error?: string;
+        error_description?: string;
+    };
+    url: '/api/v1/auth/oidc/{provider}/callback';
+};
+
+export type FinishLoginErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type FinishLoginError = FinishLoginErrors[keyof FinishLoginErrors];
+
+export type FinishLoginResponses = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type FinishLoginResponse = FinishLoginResponses[keyof FinishLoginResponses];
+
+export type GetFailedLoginData = {
+    body?: never;
+    path: {
+        failure_id: string;
+    };
+    query?: never;
+    url: '/api/v1/auth/oidc/failures/{failure_id}';
+};
+
+export type GetFailedLoginErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type GetFailedLoginError = GetFailedLoginErrors[keyof GetFailedLoginErrors];
+
+export type GetFailedLoginResponses = {
+    /**
+     * What went wrong
+     */
+    200: FailedLogIn;
+};
+
+export type GetFailedLoginResponse = GetFailedLoginResponses[keyof GetFailedLoginResponses];
+
+export type GetPendingLinkData = {
+    body?: never;
+    path: {
+        link_id: string;
+    };
+    query?: never;
+    url: '/api/v1/auth/oidc/links/{link_id}';
+};
+
+export type GetPendingLinkErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type GetPendingLinkError = GetPendingLinkErrors[keyof GetPendingLinkErrors];
+
+export type GetPendingLinkResponses = {
+    /**
+     * Who it is
+     */
+    200: {
+        /**
+         * Text of its button
+         */
+        provider: string;
+        /**
+         * As the provider says
+         */
+        email: string | null;
+        /**
+         * Whether `:signUp` is allowed
+         */
+        may_be_new: boolean;
+    };
+};
+
+export type GetPendingLinkResponse = GetPendingLinkResponses[keyof GetPendingLinkResponses];
+
+export type ProveAccountData = {
+    body: {
+        /**
+         * Login name or verified e-mail; upper and lower case are the same
+         */
+        login: string;
+        password: string;
+    };
+    path: {
+        link_id: string;
+    };
+    query?: never;
+    url: '/api/v1/auth/oidc/links/{link_id}:prove';
+};
+
+export type ProveAccountErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ProveAccountError = ProveAccountErrors[keyof ProveAccountErrors];
+
+export type ProveAccountResponses = {
+    /**
+     * Logged in
+     */
+    200: {
+        /**
+         * Path of the page to go to
+         */
+        return_to: string;
+    };
+};
+
+export type ProveAccountResponse = ProveAccountResponses[keyof ProveAccountResponses];
+
+export type SignUpWithProviderData = {
+    body?: never;
+    path: {
+        link_id: string;
+    };
+    query?: never;
+    url: '/api/v1/auth/oidc/links/{link_id}:signUp';
+};
+
+export type SignUpWithProviderErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type SignUpWithProviderError = SignUpWithProviderErrors[keyof SignUpWithProviderErrors];
+
+export type SignUpWithProviderResponses = {
+    /**
+     * Logged in
+     */
+    200: {
+        /**
+         * Path of the page to go to
+         */
+        return_to: string;
+    };
+};
+
+export type SignUpWithProviderResponse = SignUpWithProviderResponses[keyof SignUpWithProviderResponses];
+
+export type GetMappingReportData = {
+    body?: never;
+    path: {
+        /**
+         * Id of the user
+         */
+        user_id: string;
+    };
+    query?: never;
+    url: '/api/v1/members/{user_id}/sso';
+};
+
+export type GetMappingReportErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type GetMappingReportError = GetMappingReportErrors[keyof GetMappingReportErrors];
+
+export type GetMappingReportResponses = {
+    /**
+     * By provider
+     */
+    200: {
+        items: Array<MappingReport>;
+    };
+};
+
+export type GetMappingReportResponse = GetMappingReportResponses[keyof GetMappingReportResponses];
 
 export type ListWorkspacesData = {
     body?: never;

@@ -98,10 +98,11 @@ export interface ClaimsReport {
   claims: ShownClaim[];
 }
 
-const WHO = ['email', 'email_verified', 'name', 'preferred_username'];
+/** Claims that say who somebody is. */
+export const IDENTIFYING_CLAIMS = ['email', 'email_verified', 'name', 'preferred_username'];
 
 export function reportClaims(claims: Claims, mapping: readonly MappingRule[]): ClaimsReport {
-  const shown = new Set([...WHO, ...mapping.map(({ claim }) => claim)]);
+  const shown = new Set([...IDENTIFYING_CLAIMS, ...mapping.map(({ claim }) => claim)]);
   return {
     names: Object.keys(claims)
       .slice(0, MAX_SHOWN_NAMES)

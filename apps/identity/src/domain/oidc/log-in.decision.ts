@@ -16,7 +16,7 @@ export interface LogInFacts {
   verifiedUserId: string | null;
   /** Whether an account claims the e-mail, as its login name or without having verified it, and has a password. */
   isClaimed: boolean;
-  /** Whether they come with an invitation, or one waits for their proven e-mail. */
+  /** Whether an invitation waits for their proven e-mail. */
   isInvited: boolean;
   /** Whether the mapping gives them a role in a workspace. */
   isMapped: boolean;

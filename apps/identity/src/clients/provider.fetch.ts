@@ -1,0 +1,49 @@
+import { rootCertificates } from 'node:tls';
+import type { CustomFetch } from 'openid-client';
+import { Agent, request } from 'undici';
+
+/** More than any provider's metadata, keys, tokens or userinfo take. */
+const MAX_ANSWER_BYTES = 512 * 1024;
+const MAX_HEADER_BYTES = 32 * 1024;
+/** Of one provider; more of our requests wait for their turn. */
+const MAX_CONNECTIONS = 32;
+const KEEP_ALIVE_MS = 10_000;
+
+export interface ProviderFetch {
+  fetch: CustomFetch;
+  close(): Promise<void>;
+}
+
+/**
+ * How a provider is asked: over connections of its own, which end by `timeoutMs` whatever it does, and for answers that
+ * are bounded in bytes. Redirects are not followed. `ca` are certificates in PEM, trusted beside those of the system.
+ */
+export function createProviderFetch({ ca, timeoutMs }: { ca: string | undefined; timeoutMs: number }): ProviderFetch {
+  const agent = new Agent({
+    connections: MAX_CONNECTIONS,
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    headersTimeout: timeoutMs,
+    bodyTimeout: timeoutMs,
+    maxHeaderSize: MAX_HEADER_BYTES,
+    maxResponseSize: MAX_ANSWER_BYTES,
+    connect: { timeout: timeoutMs, ...(ca !== undefined && { ca: [...rootCertificates, ca] }) },
+  });
+  return {
+    async fetch(url, { method, headers, body, signal }) {
+      const answer = await request(url, {
+        dispatcher: agent,
+        method: method as 'GET',
+        // An answer that is compressed could be larger than it looks.
+        headers: { ...headers, 'accept-encoding': 'identity' },
+        body: body === null || body === undefined ? null : String(body),
+        signal: signal ?? null,
+      });
+      const bytes = await answer.body.bytes();
+      const given = Object.entries(answer.headers).flatMap(([name, value]): [string, string][] =>
+        value === undefined ? [] : [value].flat().map((each) => [name, each]),
+      );
+      return new Response(bytes.length === 0 ? null : bytes, { status: answer.statusCode, headers: given });
+    },
+    close: () => agent.destroy(),
+  };
+}

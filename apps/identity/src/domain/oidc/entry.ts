@@ -1,0 +1,70 @@
+import { AppError, type Clock, newId, type TenantId } from '@tollkeeper/kernel';
+import { mintSession, type SessionOrigin } from '../session.ts';
+import { loginNamesFor, type User } from '../user.ts';
+import type { Arrival, GrantStore, LinkStore, StoredGrant } from './log-in.store.ts';
+import { planMemberships } from './membership.plan.ts';
+import type { Person } from './person.ts';
+
+export interface EntryDeps {
+  links: LinkStore;
+  grants: GrantStore;
+  /** Ids of the configured providers: what others once granted counts for nothing. */
+  providerIds: readonly string[];
+  clock: Clock;
+  /** A role could not be given, since the user or the workspace is full. The log-in goes on without it. */
+  onSkipped: (told: { tenantId: TenantId; userId: string; reason: string }) => void;
+}
+
+/** The steps by which somebody gets in, once it is decided how. */
+export interface Entry {
+  /** Makes the account of somebody new. False when they have got one meanwhile. */
+  signUp(person: Person): Promise<boolean>;
+  /**
+   * Brings the memberships of the user to what the mapping gives, and records the claims for owners. Other people of
+   * theirs, at other providers, keep what they gave.
+   */
+  applyGrants(arrival: Arrival, userId: string): Promise<void>;
+  /** A new session, and the text of its cookie. Null when the person is no longer linked to the user. */
+  openSession(person: Person, userId: string, origin: SessionOrigin): Promise<string | null>;
+}
+
+export function createEntry({ links, grants, providerIds, clock, onSkipped }: EntryDeps): Entry {
+  return {
+    signUp(person) {
+      const user: User = {
+        ...{ id: newId('user'), loginName: '', name: person.name ?? nameOf(person) },
+        ...{ email: person.email, emailVerified: person.emailProven, passwordHash: null, mustChangePassword: false },
+        createdAt: new Date(clock()),
+      };
+      return links.signUp(person, user, loginNamesFor(person.email ?? `${nameOf(person)}@`));
+    },
+
+    async applyGrants({ providerId, person, report, grants: mapped }, userId) {
+      const at = new Date(clock());
+      const { issuer, subject } = person;
+      const tenants = await grants.resolve(mapped.map(({ workspace }) => workspace));
+      const given = mapped.flatMap(({ workspace, role, rule: { claim, value } }): StoredGrant[] => {
+        const tenantId = tenants.get(workspace);
+        return tenantId === undefined ? [] : [{ tenantId, role, claim, value }];
+      });
+      await links.record({ providerId, issuer, subject, at, report, grants: given });
+      const reports = await links.reportsOf(userId);
+      const all = reports.filter((each) => providerIds.includes(each.providerId)).flatMap((each) => each.grants);
+      for (const { tenantId, role } of planMemberships(await grants.membershipsOf(userId), all)) {
+        await grants.apply(tenantId, userId, role, at).catch((error: unknown) => {
+          if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
+          onSkipped({ tenantId, userId, reason: error.message });
+        });
+      }
+    },
+
+    async openSession(person, userId, origin) {
+      const { cookie, session } = mintSession(userId, clock(), origin);
+      return (await links.openSession(session, person)) ? cookie : null;
+    },
+  };
+}
+
+function nameOf({ email, name }: Person): string {
+  return email?.slice(0, email.lastIndexOf('@')) ?? name ?? 'user';
+}

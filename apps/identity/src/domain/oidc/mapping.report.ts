@@ -1,0 +1,58 @@
+import { AppError, type Role, type TenantId } from '@tollkeeper/kernel';
+import type { WorkspaceStore } from '../workspace.ts';
+import { IDENTIFYING_CLAIMS, type ShownClaim } from './claims.ts';
+import type { GrantStore, LinkStore } from './log-in.store.ts';
+import type { OidcProvider } from './provider.ts';
+
+/** What a provider said of a member at their last log-in, and what it comes to in one workspace. */
+export interface MappingReport {
+  provider: Pick<OidcProvider, 'id' | 'buttonText'>;
+  issuer: string;
+  subject: string;
+  at: Date;
+  /** Who they are, and the claims that rules of this workspace ask for. */
+  claims: ShownClaim[];
+  /** The names of all claims that the provider sent. */
+  names: string[];
+  /** The rule that gives them a role here; null where none does. */
+  grant: { claim: string; value: string; role: Role } | null;
+}
+
+export interface MappingReportDeps {
+  providers: readonly OidcProvider[];
+  links: Pick<LinkStore, 'reportsOf'>;
+  grants: Pick<GrantStore, 'membershipsOf'>;
+  workspaces: Pick<WorkspaceStore, 'find'>;
+}
+
+/** Reports about a member of the workspace, by provider. Throws `not_found` for who is none. */
+export type ReportMapping = (tenantId: TenantId, userId: string) => Promise<MappingReport[]>;
+
+/**
+ * Owners see of a member's claims what the rules of their own workspace ask for: a person is in several workspaces, and
+ * the groups that lead to the others are not these owners' business.
+ */
+export function createReportMapping({ providers, links, grants, workspaces }: MappingReportDeps): ReportMapping {
+  return async (tenantId, userId) => {
+    const memberships = await grants.membershipsOf(userId);
+    const workspace = await workspaces.find(tenantId);
+    if (workspace === null || !memberships.some((membership) => membership.tenantId === tenantId)) {
+      throw new AppError('not_found', 'This workspace has no member with that user_id.');
+    }
+    const reports = await links.reportsOf(userId);
+    return providers.flatMap((provider) => {
+      const found = reports.find(({ providerId }) => providerId === provider.id);
+      if (found === undefined) return [];
+      const ours = provider.mapping.filter((rule) => rule.workspace === workspace.slug);
+      const asked = new Set([...IDENTIFYING_CLAIMS, ...ours.map(({ claim }) => claim)]);
+      const { issuer, subject, at, report } = found;
+      const grant = found.grants.find((each) => each.tenantId === tenantId);
+      return {
+        provider: { id: provider.id, buttonText: provider.buttonText },
+        ...{ issuer, subject, at, names: report.names },
+        claims: report.claims.filter(({ name }) => asked.has(name)),
+        grant: grant === undefined ? null : { claim: grant.claim, value: grant.value, role: grant.role },
+      };
+    });
+  };
+}

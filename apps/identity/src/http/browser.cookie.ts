@@ -1,0 +1,31 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { parseCookie, stringifySetCookie } from 'cookie';
+import { LOG_IN_MS } from '../domain/oidc/oidc.use-cases.ts';
+import { isPlainLoopback } from './session.cookies.ts';
+
+const NAME = 'gw_oidc';
+const PATH = '/api/v1/auth/oidc';
+/** 256 bits in base64url. */
+const VALUE = /^[A-Za-z0-9_-]{43}$/;
+
+export interface BrowserCookie {
+  set(value: string): string;
+  /** Null where the browser has none. */
+  of(headers: IncomingHttpHeaders): string | null;
+}
+
+/**
+ * Binds log-ins that are under way at a provider to the browser that began them. It is sent along when the provider
+ * sends the browser back, which `SameSite=Lax` allows and `Strict` would not.
+ */
+export function createBrowserCookie(publicUrl: string): BrowserCookie {
+  const secure = !isPlainLoopback(publicUrl);
+  const attributes = { httpOnly: true, sameSite: 'lax', path: PATH, maxAge: LOG_IN_MS / 1000, secure } as const;
+  return {
+    set: (value) => stringifySetCookie({ name: NAME, value, ...attributes }),
+    of(headers) {
+      const value = parseCookie(headers.cookie ?? '')[NAME] ?? '';
+      return VALUE.test(value) ? value : null;
+    },
+  };
+}

@@ -1,0 +1,249 @@
+import { identifier, moment, workspaceRole } from '@tollkeeper/contracts';
+import { defineRoute, type RequestFacts, type Route } from '@tollkeeper/http';
+import { z } from 'zod';
+import { FACTS, OIDC_FAILURES } from '../domain/oidc/failure.ts';
+import type { MappingReport, ReportMapping } from '../domain/oidc/mapping.report.ts';
+import type { Next, OidcUseCases, Visitor } from '../domain/oidc/oidc.use-cases.ts';
+import { isReturnPath } from '../domain/oidc/return-path.ts';
+import { PASSWORD_LOGINS, type PasswordPolicy } from '../domain/password.policy.ts';
+import type { BrowserCookie } from './browser.cookie.ts';
+import { login, password } from './schemas.ts';
+import { originOf, type SessionCookies } from './session.cookies.ts';
+
+const PATH = '/api/v1/auth/oidc';
+const TAG = 'Single sign-on';
+
+const ofProvider = z.object({ provider: z.string().max(64).meta({ description: 'Id of the provider' }) });
+const token = z.string().regex(/^[A-Za-z0-9_-]{43}$/, 'must be the id from the address of the page');
+/** Longer than any provider's; the edge bounds the whole head. */
+const fromOutside = z.string().max(8_000).optional();
+
+const providersSchema = z.object({
+  items: z.array(z.object({ id: z.string(), button_text: z.string() })),
+  password_login: z.enum(PASSWORD_LOGINS).meta({
+    description: 'Who may log in with a password. With `none` it is one owner alone, for when no provider answers',
+  }),
+});
+
+const failureSchema = z
+  .object({
+    provider: z.string().meta({ description: 'Text of its button' }),
+    code: z.enum(OIDC_FAILURES),
+    facts: z.partialRecord(z.enum(FACTS), z.string()).meta({
+      description: 'What was found, such as `expected` and `got`. It has text from outside, and no token',
+    }),
+  })
+  .meta({ id: 'FailedLogIn' });
+
+const linkSchema = z.object({
+  provider: z.string().meta({ description: 'Text of its button' }),
+  email: z.string().nullable().meta({ description: 'As the provider says' }),
+  may_be_new: z.boolean().meta({ description: 'Whether `:signUp` is allowed' }),
+});
+
+const enteredSchema = z.object({ return_to: z.string().meta({ description: 'Path of the page to go to' }) });
+
+const reportSchema = z
+  .object({
+    provider: z.string(),
+    button_text: z.string(),
+    issuer: z.string(),
+    subject: z.string(),
+    logged_in_at: moment,
+    claims: z.array(z.object({ name: z.string(), values: z.array(z.string()).nullable() })).meta({
+      description: 'Who they are, and what the mapping to this workspace asks for; null where it was not sent',
+    }),
+    claim_names: z.array(z.string()).meta({ description: 'Names of all claims that were sent' }),
+    grant: z
+      .object({ claim: z.string(), value: z.string(), role: workspaceRole })
+      .nullable()
+      .meta({ description: 'The rule that gives them a role in this workspace' }),
+  })
+  .meta({ id: 'MappingReport' });
+
+export interface OidcRoutesDeps {
+  oidc: OidcUseCases;
+  reportMapping: ReportMapping;
+  passwordPolicy: PasswordPolicy;
+  sessions: SessionCookies;
+  browsers: BrowserCookie;
+}
+
+/** Log-in by OpenID Connect providers. The addresses that browsers open answer with a redirect, also in failure. */
+export function createOidcRoutes(deps: OidcRoutesDeps): Route[] {
+  const { oidc, reportMapping, passwordPolicy, sessions, browsers } = deps;
+  const visitorOf = ({ headers, requestId, clientAddress }: RequestFacts): Visitor => ({
+    browser: browsers.of(headers),
+    requestId,
+    ...originOf(clientAddress, headers),
+  });
+
+  function redirect(next: Next, requestId: string) {
+    const cookie =
+      next.page === 'provider' ? browsers.set(next.browser) : next.page === 'return' ? sessions.set(next.cookie) : null;
+    const headers = { location: locationOf(next, requestId), ...(cookie !== null && { 'set-cookie': cookie }) };
+    return { status: 302 as const, headers };
+  }
+
+  /** What a page gets that asked itself. */
+  function entered(next: Next) {
+    if (next.page !== 'return') throw new Error(`A log-in that was proven led to ${next.page}`);
+    const headers = { 'set-cookie': sessions.set(next.cookie) };
+    return { status: 200 as const, headers, body: { return_to: next.returnTo } };
+  }
+
+  return [
+    defineRoute({
+      method: 'get',
+      path: PATH,
+      operationId: 'listLoginProviders',
+      tag: TAG,
+      summary: 'List the providers that one can log in with',
+      access: 'public',
+      responses: { 200: { description: 'The providers, and who may log in with a password', schema: providersSchema } },
+      handler: async () => ({
+        status: 200,
+        body: {
+          items: oidc.providers.map(({ id, buttonText }) => ({ id, button_text: buttonText })),
+          password_login: passwordPolicy.allowed,
+        },
+      }),
+    }),
+    defineRoute({
+      method: 'get',
+      path: `${PATH}/{provider}/start`,
+      operationId: 'startLogin',
+      tag: TAG,
+      summary: 'Log in with a provider',
+      description: 'For browsers. The log-in must be complete within 10 minutes.',
+      access: 'public',
+      params: ofProvider,
+      query: z.object({
+        return_to: z
+          .string()
+          .refine(isReturnPath, 'must be the path of a page here, such as /w/demo')
+          .default('/')
+          .meta({ description: 'Path of the page to go to after the log-in' }),
+      }),
+      responses: { 302: { description: 'To the provider, or to the page that says what is wrong' } },
+      handler: async ({ params, query, ...facts }) =>
+        redirect(await oidc.start(params.provider, query.return_to, visitorOf(facts)), facts.requestId),
+    }),
+    defineRoute({
+      method: 'get',
+      path: `${PATH}/{provider}/callback`,
+      operationId: 'finishLogin',
+      tag: TAG,
+      summary: 'Come back from a provider',
+      description: 'Sets the cookie `gw_session` when the log-in is complete.',
+      access: 'public',
+      params: ofProvider,
+      query: z.object({
+        code: fromOutside,
+        state: fromOutside,
+        iss: fromOutside,
+        error: fromOutside,
+        error_description: fromOutside,
+      }),
+      responses: { 302: { description: 'To the page asked for, to prove the account, or to what is wrong' } },
+      handler: async ({ params, query, ...facts }) =>
+        redirect(await oidc.finish(params.provider, query, visitorOf(facts)), facts.requestId),
+    }),
+    defineRoute({
+      method: 'get',
+      path: `${PATH}/failures/{failure_id}`,
+      operationId: 'getFailedLogin',
+      tag: TAG,
+      summary: 'Say why a log-in failed',
+      description: 'For 10 minutes after it.',
+      access: 'public',
+      params: z.object({ failure_id: token }),
+      responses: { 200: { description: 'What went wrong', schema: failureSchema } },
+      handler: async ({ params }) => {
+        const { buttonText, code, facts } = await oidc.failure(params.failure_id);
+        return { status: 200, body: { provider: buttonText, code, facts } };
+      },
+    }),
+    defineRoute({
+      method: 'get',
+      path: `${PATH}/links/{link_id}`,
+      operationId: 'getPendingLink',
+      tag: TAG,
+      summary: 'Say for whom an account is to be proven',
+      description: 'For 10 minutes, and only for the browser that logged in at the provider.',
+      access: 'public',
+      params: z.object({ link_id: token }),
+      responses: { 200: { description: 'Who it is', schema: linkSchema } },
+      handler: async ({ params, ...facts }) => {
+        const { buttonText, arrival, mayBeNew } = await oidc.pendingLink(params.link_id, visitorOf(facts));
+        return { status: 200, body: { provider: buttonText, email: arrival.person.email, may_be_new: mayBeNew } };
+      },
+    }),
+    defineRoute({
+      method: 'post',
+      path: `${PATH}/links/{link_id}:prove`,
+      operationId: 'proveAccount',
+      tag: TAG,
+      summary: 'Prove an account with its password, once',
+      description:
+        'Links the account to the person at the provider, and logs in. A wrong password counts as a failed login.',
+      access: 'public',
+      params: z.object({ link_id: token }),
+      body: z.strictObject({ login, password }),
+      responses: { 200: { description: 'Logged in', schema: enteredSchema } },
+      handler: async ({ params, body, ...facts }) =>
+        entered(await oidc.prove(params.link_id, visitorOf(facts), body.login, body.password)),
+    }),
+    defineRoute({
+      method: 'post',
+      path: `${PATH}/links/{link_id}:signUp`,
+      operationId: 'signUpWithProvider',
+      tag: TAG,
+      summary: 'Get an account of one’s own in place of proving one',
+      access: 'public',
+      params: z.object({ link_id: token }),
+      responses: { 200: { description: 'Logged in', schema: enteredSchema } },
+      handler: async ({ params, ...facts }) => entered(await oidc.signUp(params.link_id, visitorOf(facts))),
+    }),
+    defineRoute({
+      method: 'get',
+      path: '/api/v1/members/{user_id}/sso',
+      operationId: 'getMappingReport',
+      tag: TAG,
+      summary: 'What providers said of a member, and what it came to',
+      description: 'Of the last log-in at each provider. It has no tokens.',
+      access: 'owner',
+      params: z.object({ user_id: identifier.meta({ description: 'Id of the user' }) }),
+      responses: { 200: { description: 'By provider', schema: z.object({ items: z.array(reportSchema) }) } },
+      handler: async ({ caller, params }) => {
+        const reports = await reportMapping(caller.tenantId, params.user_id);
+        return { status: 200, body: { items: reports.map(toReportBody) } };
+      },
+    }),
+  ];
+}
+
+/** Pages of the console; what is in these addresses says nothing of anybody. */
+function locationOf(next: Next, requestId: string): string {
+  switch (next.page) {
+    case 'provider':
+      return next.url;
+    case 'return':
+      return `/login/done?${new URLSearchParams({ next: next.returnTo }).toString()}`;
+    case 'prove':
+      return `/login/link?${new URLSearchParams({ link: next.linkId }).toString()}`;
+    case 'failed': {
+      const search = new URLSearchParams({ request: requestId });
+      if (next.failureId !== null) search.set('failure', next.failureId);
+      return `/login/failed?${search.toString()}`;
+    }
+  }
+}
+
+function toReportBody(report: MappingReport): z.infer<typeof reportSchema> {
+  const { provider, issuer, subject, at, claims, names, grant } = report;
+  return {
+    ...{ provider: provider.id, button_text: provider.buttonText, issuer, subject },
+    ...{ logged_in_at: at.toISOString(), claims, claim_names: names, grant },
+  };
+}

@@ -1,0 +1,83 @@
+import { createHash } from 'node:crypto';
+import { isDuplicateKey, withTransaction } from '@tollkeeper/mongo';
+import { type ClientSession, trusted } from 'mongoose';
+import type { LinkStore } from '../domain/oidc/log-in.store.ts';
+import type { Person } from '../domain/oidc/person.ts';
+import type { IdentityModels } from './models.ts';
+import type { OidcModels } from './oidc.models.ts';
+import { claimEmail, freeLoginName, fromUser } from './user.store.ts';
+
+export function createLinkStore(models: IdentityModels, { identities }: OidcModels): LinkStore {
+  const { connection, users, sessions, invitations } = models;
+
+  async function insert({ issuer, subject }: Person, userId: string, at: Date, session: ClientSession): Promise<void> {
+    await identities.create([{ _id: idOf({ issuer, subject }), issuer, subject, userId, createdAt: at }], { session });
+  }
+
+  /** Whoever comes second finds what the first one stored. */
+  async function unlessLinked(work: (session: ClientSession) => Promise<void>): Promise<boolean> {
+    try {
+      await withTransaction(connection, work);
+      return true;
+    } catch (error) {
+      if (isDuplicateKey(error)) return false;
+      throw error;
+    }
+  }
+
+  return {
+    async findUser(identity) {
+      return (await identities.findById(idOf(identity)).lean())?.userId ?? null;
+    },
+
+    async isClaimed(email) {
+      const hasPassword = { passwordHash: trusted({ $type: 'string' as const }) };
+      const asLogin = { email, contactEmail: trusted({ $exists: false }), ...hasPassword };
+      if ((await users.exists(asLogin)) !== null) return true;
+      const asContact = { contactEmail: email, emailVerified: trusted({ $ne: true }), ...hasPassword };
+      return (await users.exists(asContact)) !== null;
+    },
+
+    async isInvited(email, now) {
+      return (await invitations.exists({ email, expiresAt: trusted({ $gt: new Date(now) }) })) !== null;
+    },
+
+    link: (person, userId, at) =>
+      unlessLinked(async (session) => {
+        await insert(person, userId, at, session);
+        if (person.email !== null && person.emailProven) await claimEmail(users, userId, person.email, session);
+      }),
+
+    signUp: (person, user, loginNames) =>
+      unlessLinked(async (session) => {
+        await insert(person, user.id, user.createdAt, session);
+        // The e-mail is free before the user is stored with it: no two users have verified the same one.
+        if (person.email !== null && person.emailProven) await claimEmail(users, user.id, person.email, session);
+        const loginName = await freeLoginName(users, loginNames, session);
+        if (loginName === null) throw new Error('All login names that were made for a user are taken');
+        await users.create([fromUser({ ...user, loginName })], { session });
+      }),
+
+    async record({ issuer, subject, ...last }) {
+      await identities.updateOne({ _id: idOf({ issuer, subject }) }, { $set: { last } });
+    },
+
+    async reportsOf(userId) {
+      const found = await identities.find({ userId }).sort({ createdAt: 1 }).lean();
+      return found.flatMap(({ issuer, subject, last }) => (last === undefined ? [] : [{ issuer, subject, ...last }]));
+    },
+
+    async openSession({ sha256, userId, mustChangePassword, ...fields }, identity) {
+      if ((await identities.exists({ _id: idOf(identity), userId })) === null) return false;
+      if (mustChangePassword) await users.updateOne({ _id: userId }, { $set: { mustChangePassword } });
+      await sessions.create({ _id: sha256, userId, mustChangePassword, ...fields });
+      return true;
+    },
+  };
+}
+
+function idOf({ issuer, subject }: Pick<Person, 'issuer' | 'subject'>): string {
+  return createHash('sha256')
+    .update(JSON.stringify([issuer, subject]))
+    .digest('hex');
+}

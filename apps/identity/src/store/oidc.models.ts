@@ -1,0 +1,67 @@
+import { type Connection, Schema } from 'mongoose';
+import type { FailedLogIn, LogInReport, PendingLink, Transaction } from '../domain/oidc/log-in.store.ts';
+
+export interface StoredTransaction extends Transaction {
+  /** SHA-256 of the state, in hex. */
+  _id: string;
+}
+
+export interface StoredLink extends Omit<PendingLink, 'id'> {
+  /** SHA-256 of the id, in hex. */
+  _id: string;
+}
+
+export interface StoredFailure extends Omit<FailedLogIn, 'id'> {
+  /** SHA-256 of the id, in hex. */
+  _id: string;
+}
+
+/** A person at a provider, and the user whom they are. */
+export interface StoredIdentity {
+  /** SHA-256 of issuer and subject, in hex: a subject may be longer than a key of an index should be. */
+  _id: string;
+  issuer: string;
+  subject: string;
+  userId: string;
+  createdAt: Date;
+  /** Missing until the log-in that made the identity is through. */
+  last?: Pick<LogInReport, 'providerId' | 'at' | 'report' | 'grants'>;
+}
+
+const text = { type: String, required: true } as const;
+const date = { type: Date, required: true } as const;
+const mixed = { type: Schema.Types.Mixed, required: true } as const;
+
+const transactionSchema = new Schema<StoredTransaction>(
+  { _id: text, providerId: text, proof: mixed, browserSha256: text, returnTo: text, expiresAt: date },
+  { collection: 'oidc_transactions', versionKey: false },
+);
+const linkSchema = new Schema<StoredLink>(
+  { _id: text, browserSha256: text, arrival: mixed, mayBeNew: { type: Boolean, required: true }, expiresAt: date },
+  { collection: 'oidc_links', versionKey: false },
+);
+const failureSchema = new Schema<StoredFailure>(
+  { _id: text, providerId: text, code: text, facts: Schema.Types.Mixed, expiresAt: date },
+  { collection: 'oidc_failures', versionKey: false },
+);
+for (const schema of [transactionSchema, linkSchema, failureSchema]) {
+  schema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
+}
+
+const identitySchema = new Schema<StoredIdentity>(
+  { _id: text, issuer: text, subject: text, userId: text, createdAt: date, last: Schema.Types.Mixed },
+  { collection: 'oidc_identities', versionKey: false },
+);
+identitySchema.index({ userId: 1 });
+
+export type OidcModels = ReturnType<typeof createOidcModels>;
+
+/** Registers the models on `connection`. Call it before the connection starts, which makes their indexes. */
+export function createOidcModels(connection: Connection) {
+  return {
+    transactions: connection.model('OidcTransaction', transactionSchema),
+    pendingLinks: connection.model('OidcLink', linkSchema),
+    failures: connection.model('OidcFailure', failureSchema),
+    identities: connection.model('OidcIdentity', identitySchema),
+  };
+}

@@ -1,0 +1,94 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { type IncomingMessage, request } from 'node:http';
+import { request as requestTls } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+const MAIN = join(import.meta.dirname, '../../../tools/sso-provider/src/main.ts');
+const START_TIMEOUT_MS = 60_000;
+
+/** A provider as the setting `OIDC_PROVIDERS` takes it. */
+export interface ProviderSettings extends Record<string, unknown> {
+  id: string;
+  issuer: string;
+  client_id: string;
+  client_secret: string;
+  mapping: { claim: string; value: string; workspace: string; role: string }[];
+}
+
+/** What `tools/sso-provider` can do wrong. */
+export interface ProviderFaults {
+  clockSeconds?: number;
+  otherSubject?: boolean;
+  otherKeys?: boolean;
+  status?: number;
+}
+
+/** A real OpenID Connect provider in a process of its own. */
+export interface SsoProvider {
+  readonly issuer: string;
+  /** How Tollkeeper is told of it, with what `change` says differently. */
+  settings(change?: Partial<ProviderSettings>): ProviderSettings;
+  /** Replaces the people who can log in, by their names, which are their subjects. */
+  setPeople(people: Record<string, Record<string, unknown>>): Promise<void>;
+  /** Replaces what it does wrong; `{}` for nothing. */
+  setFaults(faults: ProviderFaults): Promise<void>;
+  stop(): Promise<void>;
+}
+
+export interface SsoProviderOptions {
+  /** 0, the default, for any free one. */
+  port?: number;
+  tls?: boolean;
+  claimsInIdToken?: boolean;
+}
+
+/** Starts it as `npm run sso:provider` does; rejects with what it printed when it ends before it is ready. */
+export async function startSsoProvider(options: SsoProviderOptions = {}): Promise<SsoProvider> {
+  const { port = 0, tls = false, claimsInIdToken = false } = options;
+  const directory = await mkdtemp(join(tmpdir(), 'tollkeeper-sso-'));
+  const flags = [...(tls ? ['--tls'] : []), ...(claimsInIdToken ? ['--claims-in-id-token'] : [])];
+  const child = spawn(process.execPath, [MAIN, '--port', String(port), '--directory', directory, ...flags], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, NODE_OPTIONS: '' },
+  });
+  let printed = '';
+  child.stderr.on('data', (chunk: Buffer) => (printed += chunk));
+  await new Promise<void>((resolve, reject) => {
+    child.stdout.on('data', (chunk: Buffer) => {
+      printed += chunk;
+      if (printed.includes('OIDC_PROVIDERS_FILE=')) resolve();
+    });
+    child.once('error', reject);
+    child.once('exit', (code) => reject(new Error(`The provider ended with ${code}.\n${printed}`)));
+    setTimeout(() => reject(new Error(`The provider was not ready in time.\n${printed}`)), START_TIMEOUT_MS).unref();
+  });
+  const [own] = JSON.parse(await readFile(join(directory, 'providers.json'), 'utf8')) as [ProviderSettings];
+
+  async function control(what: 'people' | 'faults', value: unknown): Promise<void> {
+    const url = `${own.issuer}/control/${what}`;
+    // Its certificate is its own, and is tested where Tollkeeper asks it.
+    const call = tls ? requestTls(url, { method: 'PUT', rejectUnauthorized: false }) : request(url, { method: 'PUT' });
+    call.end(JSON.stringify(value));
+    const [response] = (await once(call, 'response')) as [IncomingMessage];
+    response.resume();
+    await once(response, 'end');
+  }
+
+  return {
+    issuer: own.issuer,
+    settings: (change = {}) => ({ ...own, ...change }),
+    setPeople: (people) => control('people', people),
+    setFaults: (faults) => control('faults', faults),
+    async stop() {
+      if (child.exitCode === null && child.signalCode === null) {
+        const exited = once(child, 'exit');
+        child.kill('SIGTERM');
+        await exited;
+      }
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+}

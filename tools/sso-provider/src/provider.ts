@@ -1,0 +1,139 @@
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { text } from 'node:stream/consumers';
+import Provider, { type Configuration } from 'oidc-provider';
+import { logInPage } from './pages.ts';
+import type { People } from './people.ts';
+
+export const CLIENT_ID = 'tollkeeper';
+
+/** What the provider does wrong, for suites. */
+export interface Faults {
+  /** Seconds that its clock is ahead of this machine's; below 0, behind. */
+  clockSeconds?: number;
+  /** userinfo is about somebody else. */
+  otherSubject?: boolean;
+  /** It publishes other keys than those that it signs with. */
+  otherKeys?: boolean;
+  /** Every answer has this status. */
+  status?: number;
+}
+
+export interface ProviderOptions {
+  issuer: string;
+  clientSecret: string;
+  people: People;
+  /** Send all claims in the id_token, and not in userinfo. */
+  claimsInIdToken: boolean;
+  /** Read at each request. */
+  faults: () => Faults;
+}
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
+
+/**
+ * An OpenID Connect provider for one client on this machine: it takes every callback on a loopback address, and asks
+ * nobody for a password. It keeps all in memory.
+ */
+export function createProvider({ issuer, clientSecret, people, claimsInIdToken, faults }: ProviderOptions): Handler {
+  const provider = new Provider(issuer, configurationOf({ clientSecret, people, claimsInIdToken }));
+  // The port of Tollkeeper is not known yet.
+  provider.Client.prototype.redirectUriAllowed = (uri) =>
+    /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?\/api\/v1\/auth\/oidc\/[a-z0-9-]+\/callback$/.test(uri);
+  const answer = provider.callback();
+  const otherKeys = JSON.stringify({ keys: [{ ...toPublic(newKey()), kid: 'signing' }] });
+
+  return async (request, response) => {
+    const { pathname } = new URL(request.url ?? '/', issuer);
+    const { status, otherKeys: hidesKeys, otherSubject } = faults();
+    const sendJson = (body: string) => response.writeHead(200, { 'content-type': 'application/json' }).end(body);
+    if (status !== undefined) {
+      response.writeHead(status).end();
+      return;
+    }
+    if (pathname === '/jwks' && hidesKeys === true) {
+      sendJson(otherKeys);
+      return;
+    }
+    if (pathname === '/me' && otherSubject === true) {
+      sendJson(JSON.stringify({ sub: 'somebody-else' }));
+      return;
+    }
+    const uid = /^\/interaction\/([\w-]+)$/.exec(pathname)?.[1];
+    if (uid === undefined) return answer(request, response) as unknown as Promise<void>;
+    // The name of a person in a cookie stands for a click on their button.
+    const chosen =
+      request.method === 'POST'
+        ? new URLSearchParams(await text(request)).get('person')
+        : (/(?:^|; )person=([\w-]*)/.exec(request.headers.cookie ?? '')?.[1] ?? null);
+    if (chosen === null) {
+      response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end(logInPage(uid, people));
+      return;
+    }
+    const result = people.has(chosen)
+      ? { login: { accountId: chosen, remember: false } }
+      : { error: 'access_denied', error_description: 'The log-in was cancelled <b>here</b>.' };
+    await provider.interactionFinished(request, response, result, { mergeWithLastSubmission: false });
+  };
+}
+
+function configurationOf({
+  clientSecret,
+  people,
+  claimsInIdToken,
+}: Omit<ProviderOptions, 'issuer' | 'faults'>): Configuration {
+  return {
+    clients: [
+      {
+        client_id: CLIENT_ID,
+        client_secret: clientSecret,
+        grant_types: ['authorization_code'],
+        response_types: ['code'],
+        redirect_uris: ['http://localhost/unused'],
+      },
+    ],
+    // Used only in this process and never twice, so new ones at each start.
+    cookies: { keys: [randomBytes(32).toString('hex')] },
+    jwks: { keys: [{ ...newKey(), kid: 'signing' }] },
+    pkce: { required: () => false },
+    claims: {
+      openid: ['sub'],
+      email: ['email', 'email_verified'],
+      profile: ['name', 'preferred_username'],
+      groups: ['groups', 'realm_access', '_claim_names'],
+    },
+    scopes: ['openid', 'email', 'profile', 'groups'],
+    conformIdTokenClaims: !claimsInIdToken,
+    // Cookies end by the browser's clock, which the provider's may be hours behind of.
+    ttl: { AuthorizationCode: 60, IdToken: 300, AccessToken: 300, Interaction: 86_400, Session: 86_400, Grant: 86_400 },
+    features: { devInteractions: { enabled: false }, userinfo: { enabled: true } },
+    interactions: { url: (_context, { uid }) => `/interaction/${uid}` },
+    findAccount: (_context, name) => {
+      const claims = people.get(name);
+      if (claims === undefined) return undefined;
+      return {
+        accountId: name,
+        claims: () => ({ ...claims, sub: name }),
+      };
+    },
+    // Nobody is asked whether Tollkeeper may know them.
+    async loadExistingGrant({ oidc }) {
+      const grant = new oidc.provider.Grant({
+        clientId: oidc.client?.clientId ?? '',
+        accountId: oidc.session?.accountId ?? '',
+      });
+      grant.addOIDCScope('openid email profile groups');
+      await grant.save();
+      return grant;
+    },
+  };
+}
+
+function toPublic({ kty, n, e, use, alg }: ReturnType<typeof newKey>) {
+  return { kty, n, e, use, alg };
+}
+
+function newKey() {
+  const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
+  return { ...privateKey.export({ format: 'jwk' }), use: 'sig', alg: 'RS256', kty: 'RSA' };
+}
