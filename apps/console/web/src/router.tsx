@@ -9,9 +9,11 @@ import {
   retainSearchParams,
 } from '@tanstack/react-router';
 import { TollkeeperError } from './api/api.ts';
-import { sessionHint } from './api/session.ts';
+import { connection, sessionHint } from './api/session.ts';
 import { accountQuery } from './app/account.tsx';
 import { AccountGate, HomeGate, NotFound, PageFailed, Waiting, WorkspaceGate } from './app/gates.tsx';
+import { providersQuery } from './app/providers.tsx';
+import { isPathHere } from './app/return-path.ts';
 import { parseSpan } from './app/span.ts';
 import { parseAgentsSearch } from './pages/agents/agents-search.ts';
 import { parseAlertsSearch } from './pages/alerts/alerts-search.ts';
@@ -30,9 +32,11 @@ const root = createRootRouteWithContext<{ client: QueryClient }>()({
 const login = createRoute({
   getParentRoute: () => root,
   path: '/login',
-  validateSearch: ({ next }: Record<string, unknown>): { next?: string } =>
-    // Only a path of this origin: a link to the log-in must not lead away from it.
-    typeof next === 'string' && /^\/(?![/\\])/.test(next) ? { next } : {},
+  validateSearch: parseNext,
+  loader: ({ context }) =>
+    // Without an answer there is the form at least.
+    context.client.ensureQueryData(providersQuery).catch(() => ({ items: [], password_login: 'all' as const })),
+  pendingComponent: Waiting,
   component: lazyRouteComponent(() => import('./pages/login/login-page.tsx'), 'LoginPage'),
 });
 
@@ -47,6 +51,44 @@ const reset = createRoute({
   path: '/reset',
   component: lazyRouteComponent(() => import('./pages/reset/reset-page.tsx'), 'ResetPage'),
 });
+
+/** Where a provider's log-in ends: the browser has a session, and the page does not know it yet. */
+const loginDone = createRoute({
+  getParentRoute: () => root,
+  path: '/login/done',
+  validateSearch: parseNext,
+  beforeLoad({ search, context }) {
+    sessionHint.set();
+    connection.sessionBegan();
+    context.client.clear();
+    redirect({ href: search.next ?? '/', replace: true, throw: true });
+  },
+});
+
+const loginLink = createRoute({
+  getParentRoute: () => root,
+  path: '/login/link',
+  validateSearch: ({ link }: Record<string, unknown>): { link?: string } => (isId(link) ? { link } : {}),
+  component: lazyRouteComponent(() => import('./pages/login/link-page.tsx'), 'LinkPage'),
+});
+
+const loginFailed = createRoute({
+  getParentRoute: () => root,
+  path: '/login/failed',
+  validateSearch: ({ failure, request }: Record<string, unknown>): { failure?: string; request?: string } => ({
+    ...(isId(failure) && { failure }),
+    ...(isId(request) && { request }),
+  }),
+  component: lazyRouteComponent(() => import('./pages/login/failed-page.tsx'), 'FailedPage'),
+});
+
+function parseNext({ next }: Record<string, unknown>): { next?: string } {
+  return isPathHere(next) ? { next } : {};
+}
+
+function isId(text: unknown): text is string {
+  return typeof text === 'string' && /^[\w-]{1,64}$/.test(text);
+}
 
 /** Pages for people who are logged in. */
 const account = createRoute({
@@ -171,6 +213,9 @@ const routeTree = root.addChildren([
   login,
   invitation,
   reset,
+  loginDone,
+  loginLink,
+  loginFailed,
   account.addChildren([home, newWorkspace, workspace.addChildren(pages)]),
 ]);
 

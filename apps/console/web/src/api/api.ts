@@ -23,6 +23,12 @@ export const LIVE_MS = 5_000;
 /** Slug of the workspace that the page is about; undefined outside of one. */
 export const WorkspaceSlug = createContext<string | undefined>(undefined);
 
+/** A 401 of these is about what was typed, not about the session. */
+const PROOFS: readonly (keyof Operations)[] = [
+  'POST /api/v1/auth/login',
+  'POST /api/v1/auth/oidc/links/{link_id}:prove',
+];
+
 /** What an operation is asked. */
 type Asked<O extends keyof Operations> = Omit<ApiInput<O>, 'signal'>;
 
@@ -43,7 +49,7 @@ export async function callApi<O extends keyof Operations>(
     // An answer, whatever it says, is of a server that is there.
     if (error instanceof TollkeeperUnavailable && error.status === null) connection.serverLost();
     else if (error instanceof TollkeeperError) {
-      if (error.status === 401 && operation !== 'POST /api/v1/auth/login') connection.sessionEnded();
+      if (error.status === 401 && !PROOFS.includes(operation)) connection.sessionEnded();
       else connection.serverAnswered();
     }
     throw error;

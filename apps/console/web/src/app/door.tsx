@@ -5,7 +5,7 @@ import { Mark } from './mark.tsx';
 import css from './shell.module.css';
 
 /** A page outside of the workspaces: one card, about one thing. */
-export function Door({ title, lead, children }: { title: string; lead?: string; children: ReactNode }) {
+export function Door({ title, lead, children }: { title: string; lead?: ReactNode; children: ReactNode }) {
   useEffect(() => {
     document.title = `${title} · ${text.common.product}`;
     return () => {

@@ -1,4 +1,4 @@
-import { useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
 import { Fragment, useCallback, useEffect, useState } from 'react';
 import { type Api, callApi, explain, TollkeeperError, useRead } from '../api/api.ts';
@@ -12,6 +12,7 @@ import { LoginForm } from './login-form.tsx';
 import { Mark } from './mark.tsx';
 import { useMenu } from './menu.ts';
 import { Palette } from './palette.tsx';
+import { ProviderLinks, providersQuery } from './providers.tsx';
 import css from './shell.module.css';
 import { useSpan } from './span.ts';
 import { chooseTheme, THEMES, useTheme } from './theme.ts';
@@ -189,6 +190,13 @@ function LostBanner() {
   return <div role="status">{lost && <p className={css['banner']}>{text.common.lost.banner}</p>}</div>;
 }
 
+/** For who has no password. What they typed is lost, as the page is left; so it stands last. */
+function ProvidersHere() {
+  const { data } = useQuery(providersQuery);
+  if (data === undefined || data.items.length === 0) return null;
+  return <ProviderLinks providers={data.items} returnTo={location.pathname + location.search} />;
+}
+
 /** Over the page, which stays as it is: nothing that was typed is lost. */
 function SessionEnded({ account }: { account: Api.Account }) {
   const { ended } = useConnection();
@@ -201,6 +209,7 @@ function SessionEnded({ account }: { account: Api.Account }) {
       <p>
         <a href="/login">{text.login.ended.other}</a>
       </p>
+      <ProvidersHere />
     </Dialog>
   );
 }

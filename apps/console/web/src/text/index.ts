@@ -16,6 +16,7 @@ import { reset } from './reset.ts';
 import { rules } from './rules.ts';
 import { settings } from './settings.ts';
 import { spend } from './spend.ts';
+import { sso } from './sso.ts';
 
 /** Every text of the pages, one file for each page. Texts with figures are functions. */
 export const text = {
@@ -37,4 +38,5 @@ export const text = {
   rules,
   settings,
   spend,
+  sso,
 };

@@ -1,6 +1,8 @@
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Api, explain, useChange, useRead } from '../../api/api.ts';
 import { mayWith, useAccount, useMay } from '../../app/account.tsx';
+import { providersQuery } from '../../app/providers.tsx';
 import { text } from '../../text/index.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
@@ -11,6 +13,7 @@ import { toast } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
 import { InvitationTable } from './invitation-table.tsx';
 import { InviteDialog, ROLES } from './invite-dialog.tsx';
+import { SsoDialog } from './sso-dialog.tsx';
 
 const words = text.members;
 const READS = ['GET /api/v1/members', 'GET /api/v1/auth/me'] as const;
@@ -43,15 +46,16 @@ export function MembersPage() {
 function People() {
   const members = useRead('GET /api/v1/members', {}, { live: true });
   const invitations = useRead('GET /api/v1/invitations', {}, { live: true });
+  const providers = useQuery(providersQuery);
   return (
-    <Loaded query={members} with={[invitations]} height={280}>
+    <Loaded query={members} with={[invitations, providers]} height={280}>
       {({ items }) => (
         <>
           <Card title={words.invitations}>
             <InvitationTable items={invitations.data?.items ?? []} />
           </Card>
           <Card>
-            <MemberTable items={items} />
+            <MemberTable items={items} hasSso={providers.data?.items.length !== 0} />
           </Card>
         </>
       )}
@@ -59,9 +63,10 @@ function People() {
   );
 }
 
-function MemberTable({ items }: { items: readonly Api.Member[] }) {
+function MemberTable({ items, hasSso }: { items: readonly Api.Member[]; hasSso: boolean }) {
   const { user } = useAccount();
   const [removing, setRemoving] = useState<Api.Member | null>(null);
+  const [explaining, setExplaining] = useState<Api.Member | null>(null);
   const [raising, setRaising] = useState<{ member: Api.Member; role: Api.WorkspaceRole } | null>(null);
   const setRole = useChange('PATCH /api/v1/members/{user_id}', READS);
   const remove = useChange('DELETE /api/v1/members/{user_id}', READS);
@@ -119,15 +124,27 @@ function MemberTable({ items }: { items: readonly Api.Member[] }) {
       head: <span className="heard">{words.column.action}</span>,
       align: 'right',
       cell: (member) => (
-        <Button look="quiet" aria-label={words.removeTitle(member.name)} onClick={() => setRemoving(member)}>
-          {words.remove}
-        </Button>
+        <>
+          {hasSso && (
+            <Button
+              look="quiet"
+              aria-label={text.sso.report.buttonOf(member.name)}
+              onClick={() => setExplaining(member)}
+            >
+              {text.sso.report.button}
+            </Button>
+          )}
+          <Button look="quiet" aria-label={words.removeTitle(member.name)} onClick={() => setRemoving(member)}>
+            {words.remove}
+          </Button>
+        </>
       ),
     },
   ];
   return (
     <>
       <Table label={words.title} columns={columns} rows={items} rowKey={({ user_id }) => user_id} />
+      {explaining !== null && <SsoDialog member={explaining} onClose={() => setExplaining(null)} />}
       {raising !== null && (
         <Confirm
           title={words.raiseTitle(raising.member.name, text.common.roles[raising.role])}
