@@ -13,7 +13,7 @@ import { cookieOf, secret, sessionIdOf, startStack } from './stack.fixture.ts';
 const SPEND = '/w/acme/api/v1/dashboard/spend';
 let stack: Stack;
 beforeAll(async () => {
-  stack = await startStack({ LOGIN_ATTEMPTS_PER_MINUTE: '5' });
+  stack = await startStack();
 });
 beforeEach(() => {
   for (const service of Object.values(stack.services)) service.answer = undefined;
@@ -251,12 +251,16 @@ describe('what a client gets', () => {
   });
 
   it('429 with Retry-After for too many logins from one address, good or bad, and nothing else is held up', async () => {
+    const own = await startStack({ LOGIN_ATTEMPTS_PER_MINUTE: '5' });
+    const login = () => request(own.gateway.httpUrl).post('/api/v1/auth/login');
     const statuses: number[] = [];
-    for (let i = 0; i < 8; i += 1) statuses.push((await http().post('/api/v1/auth/login').send({})).status);
-    const refused = await http().post('/api/v1/auth/login').set('x-forwarded-for', '203.0.113.7').send({});
-    expect([statuses.at(-1), refused.status, refused.body.code]).toEqual([429, 429, 'rate_limited']);
+    for (let sent = 0; sent < 6; sent += 1) statuses.push((await login().send({})).status);
+    expect(statuses).toEqual([200, 200, 200, 200, 200, 429]);
+    const refused = await login().set('x-forwarded-for', '203.0.113.7').send({});
+    expect([refused.status, refused.body.code]).toEqual([429, 'rate_limited']);
     expect(Number(refused.headers['retry-after'])).toBeGreaterThan(0);
-    expect((await spend()).status).toBe(200);
+    expect((await request(own.gateway.httpUrl).get(SPEND).set('cookie', cookieOf('ada'))).status).toBe(200);
+    await own.stop();
   });
 });
 
