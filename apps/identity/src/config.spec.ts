@@ -67,7 +67,7 @@ describe('the settings of single sign-on', () => {
       'PASSWORD_LOGIN_BREAK_GLASS is required and not set.',
     ]);
     expect(problemsOf({ PASSWORD_LOGIN: 'none', OIDC_PROVIDERS, PASSWORD_LOGIN_BREAK_GLASS: 'owner' })).toEqual([]);
-    const firstOwner = { FIRST_OWNER_EMAIL: 'owner@example.com', FIRST_OWNER_PASSWORD: 'p'.repeat(12) };
+    const firstOwner = { FIRST_OWNER_EMAIL: 'owner@example.com', FIRST_OWNER_PASSWORD: 'nobody-guesses-this' };
     expect(problemsOf({ PASSWORD_LOGIN: 'none', OIDC_PROVIDERS, ...firstOwner })).toEqual([]);
   });
 });

@@ -95,7 +95,7 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
   const cookies = createSessionCookies(config.PUBLIC_URL);
   const singleSignOn = createSingleSignOn({
     ...{ config, models, users, workspaces: workspaceStore, auth, passwordPolicy, sessionCookies: cookies },
-    ...{ clock, logger, metrics },
+    ...{ trail, accounts, clock, logger, metrics },
   });
 
   const http = createHttpServer({

@@ -1,3 +1,4 @@
+import type { AuditTrail } from '@tollkeeper/audit-trail';
 import type { Route } from '@tollkeeper/http';
 import type { Clock } from '@tollkeeper/kernel';
 import type { Component, Logger, Metrics } from '@tollkeeper/runtime';
@@ -12,6 +13,7 @@ import type { WorkspaceStore } from './domain/workspace.ts';
 import { createBrowserCookie } from './http/browser.cookie.ts';
 import { createOidcRoutes } from './http/oidc.routes.ts';
 import type { SessionCookies } from './http/session.cookies.ts';
+import type { AccountTrail } from './store/account.trail.ts';
 import { createGrantStore } from './store/grant.store.ts';
 import { createLinkStore } from './store/link.store.ts';
 import type { IdentityModels } from './store/models.ts';
@@ -21,6 +23,8 @@ import { createPassingStore } from './store/passing.store.ts';
 export interface SingleSignOnDeps {
   config: IdentityConfig;
   models: IdentityModels;
+  trail: AuditTrail;
+  accounts: AccountTrail;
   users: UserStore;
   workspaces: WorkspaceStore;
   auth: AuthUseCases;
@@ -33,10 +37,23 @@ export interface SingleSignOnDeps {
 
 /** Log-in by OpenID Connect providers: its routes, and a part that lets go of the connections to the providers. */
 export function createSingleSignOn(deps: SingleSignOnDeps): { routes: Route[]; part: Component } {
-  const { config, models, users, workspaces, auth, passwordPolicy, sessionCookies, clock, logger, metrics } = deps;
+  const {
+    config,
+    models,
+    trail,
+    accounts,
+    users,
+    workspaces,
+    auth,
+    passwordPolicy,
+    sessionCookies,
+    clock,
+    logger,
+    metrics,
+  } = deps;
   const oidcModels = createOidcModels(models.connection);
-  const links = createLinkStore(models, oidcModels);
-  const grants = createGrantStore(models);
+  const links = createLinkStore(models, oidcModels, accounts);
+  const grants = createGrantStore(models, trail);
   const configured = config.OIDC_PROVIDERS.map(({ ca, ...provider }) => {
     const redirectUri = `${config.PUBLIC_URL}/api/v1/auth/oidc/${provider.id}/callback`;
     return { provider, client: createOidcClient(provider, { ca, redirectUri }) };

@@ -12,6 +12,8 @@ const TIMEOUT_MS = 7_000;
 const METADATA_MS = 3_600_000;
 /** For so long a provider that could not be asked is not asked again. */
 const PAUSE_MS = 5_000;
+/** As OpenID Connect Core §2 has it. */
+const MAX_SUBJECT_LENGTH = 255;
 /** Log-ins that exchange their code at the same time. More fail at once, and hold up nobody. */
 const MAX_UNDER_WAY = 64;
 
@@ -85,6 +87,7 @@ export function createOidcClient(
           });
           const idToken: Claims = tokens.claims() ?? {};
           requireNotAhead(idToken);
+          requireShortSubject(idToken);
           return { ...(await userInfo(config, tokens.access_token, String(idToken['sub']))), ...idToken };
         });
       } finally {
@@ -100,6 +103,12 @@ export function createOidcClient(
     const aheadSeconds = Number(claims['iat']) - Date.now() / 1000;
     if (aheadSeconds > provider.clockToleranceSeconds) throw clockOff(claims, asked);
   }
+}
+
+function requireShortSubject({ sub }: Claims): void {
+  if (typeof sub === 'string' && sub.length <= MAX_SUBJECT_LENGTH) return;
+  const problem = `it must be a text of at most ${MAX_SUBJECT_LENGTH} characters`;
+  throw new OidcFailure('token_invalid', { claim: 'sub', problem });
 }
 
 async function discover(provider: OidcProvider, fetch: openid.CustomFetch): Promise<openid.Configuration> {

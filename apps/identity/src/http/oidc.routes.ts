@@ -131,6 +131,7 @@ export function createOidcRoutes(deps: OidcRoutesDeps): Route[] {
     }),
     defineRoute({
       method: 'get',
+      audit: 'session.create',
       path: `${PATH}/{provider}/callback`,
       operationId: 'finishLogin',
       tag: TAG,
@@ -181,6 +182,7 @@ export function createOidcRoutes(deps: OidcRoutesDeps): Route[] {
     }),
     defineRoute({
       method: 'post',
+      audit: 'user.provider.link',
       path: `${PATH}/links/{link_id}:prove`,
       operationId: 'proveAccount',
       tag: TAG,
@@ -196,6 +198,7 @@ export function createOidcRoutes(deps: OidcRoutesDeps): Route[] {
     }),
     defineRoute({
       method: 'post',
+      audit: 'session.create',
       path: `${PATH}/links/{link_id}:signUp`,
       operationId: 'signUpWithProvider',
       tag: TAG,

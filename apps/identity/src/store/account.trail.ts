@@ -1,12 +1,21 @@
 import type { AuditTrail } from '@tollkeeper/audit-trail';
 import type { AuditChange, Cause } from '@tollkeeper/contracts';
 import type { ClientSession } from 'mongoose';
+import type { RequestCause } from '../domain/auth.use-cases.ts';
 import type { IdentityModels } from './models.ts';
 
 /** Tells the audit log of every workspace of an account what became of the account. */
 export interface AccountTrail {
-  /** Call it in the transaction of the change. An account without a workspace is in no audit log. */
-  record(session: ClientSession, userId: string, cause: Cause, changes?: AuditChange[]): Promise<void>;
+  /**
+   * Call it in the transaction of the change. A cause without an actor is the user. An account without a workspace is
+   * in no audit log.
+   */
+  record(
+    session: ClientSession,
+    userId: string,
+    cause: RequestCause & Partial<Pick<Cause, 'actor'>>,
+    changes?: AuditChange[],
+  ): Promise<void>;
 }
 
 export function createAccountTrail({ users, members }: IdentityModels, trail: AuditTrail): AccountTrail {
@@ -15,8 +24,8 @@ export function createAccountTrail({ users, members }: IdentityModels, trail: Au
       const user = await users.findById(userId, { name: 1 }, { session }).lean();
       const found = await members.find({ userId }, { tenantId: 1 }, { session }).lean();
       const tenantIds = found.map(({ tenantId }) => tenantId);
-      const target = { type: 'user', id: userId, name: user?.name ?? '' };
-      await trail.record(session, tenantIds, cause, { target, changes });
+      const target = { type: 'user', id: userId, name: user?.name ?? '' } as const;
+      await trail.record(session, tenantIds, { actor: target, ...cause }, { target, changes });
     },
   };
 }

@@ -1,12 +1,15 @@
+import type { AuditTrail } from '@tollkeeper/audit-trail';
+import { type AuditAction, type Cause, systemCause } from '@tollkeeper/contracts';
 import { withTransaction } from '@tollkeeper/mongo';
 import { trusted } from 'mongoose';
+import { AUDITED_MEMBER, type Member } from '../domain/member.ts';
 import type { GrantStore } from '../domain/oidc/log-in.store.ts';
 import { settleMembership } from '../domain/oidc/membership.plan.ts';
-import { insertMember, serializeMembers } from './membership.ts';
+import { changeMember, insertMember, serializeMembers } from './membership.ts';
 import type { IdentityModels } from './models.ts';
 
-export function createGrantStore(models: IdentityModels): GrantStore {
-  const { connection, workspaces, members, invitations } = models;
+export function createGrantStore(models: IdentityModels, trail: AuditTrail): GrantStore {
+  const { connection, users, workspaces, members } = models;
   return {
     async resolve(slugs) {
       const found = await workspaces.find({ slug: trusted({ $in: slugs }) }, { slug: 1 }).lean();
@@ -18,18 +21,19 @@ export function createGrantStore(models: IdentityModels): GrantStore {
       return found.map(({ tenantId, role, source = 'manual' }) => ({ tenantId, role, source }));
     },
 
-    apply: (tenantId, userId, wanted, at) =>
+    apply: (tenantId, userId, wanted, at, { providerId: _, ...request }) =>
       withTransaction(connection, async (session) => {
         await serializeMembers(models, tenantId, session);
-        const stored = await members.findOne({ tenantId, userId }).session(session).lean();
-        const current = stored === null ? null : { role: stored.role, source: stored.source ?? ('manual' as const) };
-        const others = { tenantId, role: 'owner' as const, userId: trusted({ $ne: userId }) };
-        const role = settleMembership(current, wanted, await members.countDocuments(others).session(session));
-        if (role === 'keep') return;
-        if (role === null) await members.deleteOne({ tenantId, userId }, { session });
-        else if (stored !== null) await members.updateOne({ tenantId, userId }, { $set: { role } }, { session });
-        else await insertMember(models, { tenantId, userId, role, joinedAt: at, source: 'oidc' }, session);
-        if (role !== 'owner') await invitations.deleteMany({ tenantId, invitedBy: userId }, { session });
+        const by = (action: AuditAction): Cause => ({ ...systemCause(action, 'single-sign-on'), ...request });
+        const decide = (member: Member, otherOwners: number) => settleMembership(member, wanted, otherOwners);
+        const cause = by(wanted === null ? 'member.remove' : 'member.role.change');
+        const known = await changeMember(models, trail, { tenantId, userId, decide, cause }, session);
+        if (known !== null || wanted === null) return;
+        await insertMember(models, { tenantId, userId, role: wanted, joinedAt: at, source: 'oidc' }, session);
+        const user = await users.findById(userId, { name: 1 }, { session }).lean();
+        const target = { type: 'member', id: userId, name: user?.name ?? '' };
+        const changed = { target, fields: AUDITED_MEMBER, before: null, after: { role: wanted } };
+        await trail.recordChange(session, tenantId, by('member.add'), changed);
       }),
   };
 }

@@ -1,17 +1,32 @@
 import { createHash } from 'node:crypto';
+import type { AuditAction } from '@tollkeeper/contracts';
+import { AppError } from '@tollkeeper/kernel';
 import { isDuplicateKey, withTransaction } from '@tollkeeper/mongo';
 import { type ClientSession, trusted } from 'mongoose';
-import type { LinkStore } from '../domain/oidc/log-in.store.ts';
+import type { LinkStore, LogInRequest } from '../domain/oidc/log-in.store.ts';
 import type { Person } from '../domain/oidc/person.ts';
+import type { AccountTrail } from './account.trail.ts';
 import type { IdentityModels } from './models.ts';
 import type { OidcModels } from './oidc.models.ts';
 import { claimEmail, freeLoginName, fromUser } from './user.store.ts';
 
-export function createLinkStore(models: IdentityModels, { identities }: OidcModels): LinkStore {
+export function createLinkStore(models: IdentityModels, { identities }: OidcModels, accounts: AccountTrail): LinkStore {
   const { connection, users, sessions, invitations } = models;
 
   async function insert({ issuer, subject }: Person, userId: string, at: Date, session: ClientSession): Promise<void> {
     await identities.create([{ _id: idOf({ issuer, subject }), issuer, subject, userId, createdAt: at }], { session });
+  }
+
+  function record(
+    session: ClientSession,
+    userId: string,
+    action: AuditAction,
+    { providerId, ...request }: LogInRequest,
+    facts: Record<string, string> = {},
+  ): Promise<void> {
+    const told = Object.entries({ provider: providerId, ...facts });
+    const changes = told.map(([field, to]) => ({ field, from: null, to }));
+    return accounts.record(session, userId, { action, ...request }, changes);
   }
 
   /** Whoever comes second finds what the first one stored. */
@@ -42,10 +57,15 @@ export function createLinkStore(models: IdentityModels, { identities }: OidcMode
       return (await invitations.exists({ email, expiresAt: trusted({ $gt: new Date(now) }) })) !== null;
     },
 
-    link: (person, userId, at) =>
+    link: (person, { id: userId, passwordHash }, at, by) =>
       unlessLinked(async (session) => {
+        const known = { _id: userId, ...(passwordHash !== undefined && { passwordHash }) };
+        // A write, so that a password that changes at the same moment conflicts.
+        const { matchedCount } = await users.updateOne(known, { $inc: { sessionRevision: 1 } }, { session });
+        if (matchedCount === 0) throw passwordChanged();
         await insert(person, userId, at, session);
         if (person.email !== null && person.emailProven) await claimEmail(users, userId, person.email, session);
+        await record(session, userId, 'user.provider.link', by, { subject: person.subject });
       }),
 
     signUp: (person, user, loginNames) =>
@@ -67,13 +87,22 @@ export function createLinkStore(models: IdentityModels, { identities }: OidcMode
       return found.flatMap(({ issuer, subject, last }) => (last === undefined ? [] : [{ issuer, subject, ...last }]));
     },
 
-    async openSession({ sha256, userId, mustChangePassword, ...fields }, identity) {
-      if ((await identities.exists({ _id: idOf(identity), userId })) === null) return false;
-      if (mustChangePassword) await users.updateOne({ _id: userId }, { $set: { mustChangePassword } });
-      await sessions.create({ _id: sha256, userId, mustChangePassword, ...fields });
-      return true;
-    },
+    openSession: ({ sha256, userId, mustChangePassword, ...fields }, identity, by) =>
+      withTransaction(connection, async (session) => {
+        if ((await identities.exists({ _id: idOf(identity), userId }).session(session)) === null) return false;
+        if (mustChangePassword) await users.updateOne({ _id: userId }, { $set: { mustChangePassword } }, { session });
+        await sessions.create([{ _id: sha256, userId, mustChangePassword, ...fields }], { session });
+        await record(session, userId, 'session.create', by);
+        return true;
+      }),
+
+    recordRefusal: (userId, reason, by) =>
+      withTransaction(connection, (session) => record(session, userId, 'session.refuse', by, { reason })),
   };
+}
+
+function passwordChanged(): AppError {
+  return new AppError('conflict', 'The password of this account has just been changed. Log in again.');
 }
 
 function idOf({ issuer, subject }: Pick<Person, 'issuer' | 'subject'>): string {

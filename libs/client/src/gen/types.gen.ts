@@ -102,7 +102,7 @@ export type FailedLogIn = {
      * Text of its button
      */
     provider: string;
-    code: 'provider_unreachable' | 'provider_invalid' | 'issuer_mismatch' | 'unknown_log_in' | 'log_in_refused' | 'client_refused' | 'code_refused' | 'token_invalid' | 'clock_off' | 'subject_mismatch' | 'claim_missing' | 'not_mapped' | 'no_account' | 'busy' | 'internal';
+    code: 'provider_unreachable' | 'provider_invalid' | 'issuer_mismatch' | 'log_in_refused' | 'client_refused' | 'code_refused' | 'token_invalid' | 'clock_off' | 'subject_mismatch' | 'claim_missing' | 'not_mapped' | 'no_account' | 'busy';
     /**
      * What was found, such as `expected` and `got`. It has text from outside, and no token
      */

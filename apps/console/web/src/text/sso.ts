@@ -49,10 +49,6 @@ export const sso = {
         what: 'Another issuer answered than the one that is set.',
         do: 'Show this page to whoever runs Tollkeeper. Each letter of an issuer counts, also a slash at its end.',
       }),
-      unknown_log_in: () => ({
-        what: 'This log-in is not known.',
-        do: 'Log in again.',
-      }),
       log_in_refused: () => ({
         what: 'The provider did not let you in.',
         do: 'Log in again, or ask whoever runs the provider whether you may use Tollkeeper.',
@@ -95,10 +91,6 @@ export const sso = {
       busy: () => ({
         what: 'Too many people log in at this moment.',
         do: 'Try again in a few seconds.',
-      }),
-      internal: () => ({
-        what: 'Something went wrong here.',
-        do: 'Try again. If it lasts, show this page to whoever runs Tollkeeper.',
       }),
     } satisfies Record<string, (facts: Facts) => { what: string; do: string }>,
   },

@@ -1,7 +1,7 @@
 import { AppError, type Clock, newId, type TenantId } from '@tollkeeper/kernel';
 import { mintSession, type SessionOrigin } from '../session.ts';
 import { loginNamesFor, type User } from '../user.ts';
-import type { Arrival, GrantStore, LinkStore, StoredGrant } from './log-in.store.ts';
+import type { Arrival, GrantStore, LinkStore, LogInRequest, StoredGrant } from './log-in.store.ts';
 import { planMemberships } from './membership.plan.ts';
 import type { Person } from './person.ts';
 
@@ -23,9 +23,9 @@ export interface Entry {
    * Brings the memberships of the user to what the mapping gives, and records the claims for owners. Other people of
    * theirs, at other providers, keep what they gave.
    */
-  applyGrants(arrival: Arrival, userId: string): Promise<void>;
+  applyGrants(arrival: Arrival, userId: string, by: LogInRequest): Promise<void>;
   /** A new session, and the text of its cookie. Null when the person is no longer linked to the user. */
-  openSession(person: Person, userId: string, origin: SessionOrigin): Promise<string | null>;
+  openSession(person: Person, userId: string, origin: SessionOrigin, by: LogInRequest): Promise<string | null>;
 }
 
 export function createEntry({ links, grants, providerIds, clock, onSkipped }: EntryDeps): Entry {
@@ -39,7 +39,7 @@ export function createEntry({ links, grants, providerIds, clock, onSkipped }: En
       return links.signUp(person, user, loginNamesFor(person.email ?? `${nameOf(person)}@`));
     },
 
-    async applyGrants({ providerId, person, report, grants: mapped }, userId) {
+    async applyGrants({ providerId, person, report, grants: mapped }, userId, by) {
       const at = new Date(clock());
       const { issuer, subject } = person;
       const tenants = await grants.resolve(mapped.map(({ workspace }) => workspace));
@@ -51,16 +51,16 @@ export function createEntry({ links, grants, providerIds, clock, onSkipped }: En
       const reports = await links.reportsOf(userId);
       const all = reports.filter((each) => providerIds.includes(each.providerId)).flatMap((each) => each.grants);
       for (const { tenantId, role } of planMemberships(await grants.membershipsOf(userId), all)) {
-        await grants.apply(tenantId, userId, role, at).catch((error: unknown) => {
+        await grants.apply(tenantId, userId, role, at, by).catch((error: unknown) => {
           if (!(error instanceof AppError) || error.code !== 'conflict') throw error;
           onSkipped({ tenantId, userId, reason: error.message });
         });
       }
     },
 
-    async openSession(person, userId, origin) {
+    async openSession(person, userId, origin, by) {
       const { cookie, session } = mintSession(userId, clock(), origin);
-      return (await links.openSession(session, person)) ? cookie : null;
+      return (await links.openSession(session, person, by)) ? cookie : null;
     },
   };
 }

@@ -14,4 +14,9 @@ describe('a failure', () => {
     expect([facts.description?.length, facts.description?.isWellFormed()]).toEqual([300, true]);
     expect(message).not.toMatch(/[\p{Cc}\p{Cf}]/u);
   });
+
+  it('is told also where a provider sends what is too deep to write', () => {
+    const got: unknown = JSON.parse('['.repeat(100_000) + ']'.repeat(100_000));
+    expect(new OidcFailure('issuer_mismatch', { expected: 'https://a.example', got }).facts.got).toBe('not readable');
+  });
 });

@@ -6,8 +6,6 @@ export const OIDC_FAILURES = [
   'provider_invalid',
   /** Who answers is not the configured issuer. Facts: `expected`, `got`. */
   'issuer_mismatch',
-  /** The log-in was begun more than 10 minutes ago, in another browser or at another provider, or has been used. */
-  'unknown_log_in',
   /** The provider let the person not in, such as after "cancel". Facts: `error`, `description`. */
   'log_in_refused',
   /** The provider does not accept our client id and secret. Facts: `error`, `description`. */
@@ -26,9 +24,8 @@ export const OIDC_FAILURES = [
   'not_mapped',
   /** Facts: `person`. */
   'no_account',
-  /** Too many log-ins by this provider are under way. */
+  /** Too many log-ins are under way: by this provider, or of this person. */
   'busy',
-  'internal',
 ] as const;
 export type OidcFailureCode = (typeof OIDC_FAILURES)[number];
 
@@ -69,9 +66,18 @@ export class OidcFailure extends Error {
 
 /** One line, so that nothing from outside looks like a line of the log of its own. */
 function printable(value: unknown): string {
-  const text = typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+  const text = typeof value === 'string' ? value : asJson(value);
   return text
     .slice(0, MAX_FACT_LENGTH)
     .replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, ' ')
     .toWellFormed();
+}
+
+/** A provider may nest what it sends deeper than it can be written. */
+function asJson(value: unknown): string {
+  try {
+    return JSON.stringify(value) ?? '';
+  } catch {
+    return 'not readable';
+  }
 }

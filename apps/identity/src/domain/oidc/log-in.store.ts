@@ -1,3 +1,4 @@
+import type { Cause } from '@tollkeeper/contracts';
 import type { Role, TenantId } from '@tollkeeper/kernel';
 import type { Session } from '../session.ts';
 import type { User } from '../user.ts';
@@ -79,6 +80,11 @@ export interface LogInReport {
 
 type Identity = Pick<Person, 'issuer' | 'subject'>;
 
+/** A log-in, as the audit log tells of it. */
+export interface LogInRequest extends Pick<Cause, 'address' | 'userAgent' | 'requestId'> {
+  providerId: string;
+}
+
 /** The people whom providers know, each linked to one user. */
 export interface LinkStore {
   findUser(identity: Identity): Promise<string | null>;
@@ -91,9 +97,14 @@ export interface LinkStore {
   isInvited(email: string, now: number): Promise<boolean>;
   /**
    * Links the person to the user, who also gets their e-mail if it is proven. False, with nothing changed, when the
-   * person is linked to somebody already.
+   * person is linked to somebody already. Rejects with `conflict` when `passwordHash` is given and no longer the user's.
    */
-  link(person: Person, userId: string, at: Date): Promise<boolean>;
+  link(
+    person: Person,
+    user: { id: string; passwordHash?: string | null },
+    at: Date,
+    by: LogInRequest,
+  ): Promise<boolean>;
   /** Stores the user, with the first of the login names that is free, and links the person to them, both or neither. */
   signUp(person: Person, user: User, loginNames: readonly string[]): Promise<boolean>;
   /** Replaces the report of the person's last log-in. */
@@ -104,7 +115,9 @@ export interface LinkStore {
    * Stores the session if the person is linked to its user. False, with nothing stored, otherwise. The
    * user remembers that the password must be changed. No password is part of it, so it conflicts with no other log-in.
    */
-  openSession(session: Session, identity: Identity): Promise<boolean>;
+  openSession(session: Session, identity: Identity, by: LogInRequest): Promise<boolean>;
+  /** Tells the workspaces of a user that they were not let in. */
+  recordRefusal(userId: string, reason: string, by: LogInRequest): Promise<void>;
 }
 
 /** The memberships that come from single sign-on. */
@@ -117,5 +130,5 @@ export interface GrantStore {
    * is an owner no longer has no open invitations any more. Rejects with `conflict` when the user has as many
    * memberships, or the workspace as many members, as there may be.
    */
-  apply(tenantId: TenantId, userId: string, role: Role | null, at: Date): Promise<void>;
+  apply(tenantId: TenantId, userId: string, role: Role | null, at: Date, by: LogInRequest): Promise<void>;
 }

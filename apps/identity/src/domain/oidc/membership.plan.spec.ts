@@ -71,16 +71,14 @@ describe('the memberships after a log-in', () => {
 
 describe('a change, when it is made', () => {
   it.each([
-    [null, 'admin', 0, 'admin'],
-    [null, null, 0, 'keep'],
-    [{ role: 'member', source: 'manual' }, 'owner', 1, 'keep'],
-    [{ role: 'admin', source: 'invitation' }, null, 1, 'keep'],
+    [{ role: 'member', source: 'manual' }, 'owner', 1, 'member'],
+    [{ role: 'admin', source: 'invitation' }, null, 1, 'admin'],
     [{ role: 'admin', source: 'oidc' }, null, 1, null],
     [{ role: 'owner', source: 'oidc' }, null, 1, null],
-    [{ role: 'owner', source: 'oidc' }, null, 0, 'keep'],
-    [{ role: 'owner', source: 'oidc' }, 'member', 0, 'keep'],
+    [{ role: 'owner', source: 'oidc' }, null, 0, 'owner'],
+    [{ role: 'owner', source: 'oidc' }, 'member', 0, 'owner'],
     [{ role: 'owner', source: 'oidc' }, 'member', 1, 'member'],
-    [{ role: 'admin', source: 'oidc' }, 'admin', 0, 'keep'],
+    [{ role: 'admin', source: 'oidc' }, 'admin', 0, 'admin'],
   ] as const)('of %j to %s with %i other owners is %s', (membership, change, otherOwners, expected) => {
     expect(settleMembership(membership, change, otherOwners)).toBe(expected);
   });

@@ -50,16 +50,14 @@ function highestOf(granted: readonly TenantRole[]): Map<TenantId, Role> {
 }
 
 /**
- * What becomes of a change once it is made, when the workspace may have changed since it was planned: the role to
- * store, null to end the membership, `keep` to leave all as it is. The last owner stays one.
+ * What becomes of a membership at a change, since the workspace may have changed after it was planned: its role, or
+ * null for its end. The last owner stays one.
  */
 export function settleMembership(
-  current: { role: Role; source: MembershipSource } | null,
+  { role, source }: Pick<CurrentMembership, 'role' | 'source'>,
   change: Role | null,
   otherOwners: number,
-): Role | null | 'keep' {
-  if (current === null) return change ?? 'keep';
-  if (current.source !== 'oidc' || current.role === change) return 'keep';
-  if (current.role === 'owner' && otherOwners === 0) return 'keep';
-  return change;
+): Role | null {
+  const stays = source !== 'oidc' || (role === 'owner' && otherOwners === 0);
+  return stays ? role : change;
 }

@@ -8,7 +8,7 @@ import type { Claims } from './claims.ts';
 import { createEntry, type EntryDeps } from './entry.ts';
 import { OidcFailure, type OidcFailureCode } from './failure.ts';
 import { decideLogIn, type LogInDecision, type LogInSettings } from './log-in.decision.ts';
-import type { Arrival, FailedLogIn, PassingStore, PendingLink } from './log-in.store.ts';
+import type { Arrival, FailedLogIn, PassingStore, PendingLink, LogInRequest } from './log-in.store.ts';
 import type { CallbackParameters, OidcClient } from './oidc.client.ts';
 import type { OidcProvider } from './provider.ts';
 
@@ -22,8 +22,11 @@ export interface ConfiguredProvider {
   client: OidcClient;
 }
 
-/** What became of a log-in, for metrics and the log. */
-export type OidcResult = 'logged_in' | 'linked' | 'signed_up' | 'proof_asked' | OidcFailureCode;
+/**
+ * What became of a log-in, for metrics and the log. `unknown_log_in`: it was begun more than 10 minutes ago, in another
+ * browser or at another provider, or has been used.
+ */
+export type OidcResult = 'logged_in' | 'linked' | 'signed_up' | 'proof_asked' | 'unknown_log_in' | OidcFailureCode;
 
 export interface OidcDeps extends Omit<EntryDeps, 'providerIds'> {
   providers: readonly ConfiguredProvider[];
@@ -120,8 +123,9 @@ export function createOidcUseCases(deps: OidcDeps): OidcUseCases {
     switch (decision.kind) {
       case 'log_in': {
         const { userId, link } = decision;
-        if (link && !(await links.link(person, userId, new Date(clock())))) return null;
-        await entry.applyGrants(arrival, userId);
+        const by = requestOf(visitor, providerId);
+        if (link && !(await links.link(person, { id: userId }, new Date(clock()), by))) return null;
+        await entry.applyGrants(arrival, userId, by);
         return loggedIn(arrival, userId, link ? 'linked' : 'logged_in', visitor);
       }
       case 'sign_up':
@@ -140,7 +144,7 @@ export function createOidcUseCases(deps: OidcDeps): OidcUseCases {
   async function enterNew(arrival: Arrival, visitor: Visitor): Promise<Next | null> {
     const userId = await links.findUser(arrival.person);
     if (userId === null) return null;
-    await entry.applyGrants(arrival, userId);
+    await entry.applyGrants(arrival, userId, requestOf(visitor, arrival.providerId));
     return loggedIn(arrival, userId, 'signed_up', visitor);
   }
 
@@ -148,10 +152,12 @@ export function createOidcUseCases(deps: OidcDeps): OidcUseCases {
     { person, providerId, returnTo }: Arrival,
     userId: string,
     result: OidcResult,
-    { requestId, address, userAgent }: Visitor,
+    visitor: Visitor,
     mustChangePassword = false,
   ): Promise<Next | null> {
-    const cookie = await entry.openSession(person, userId, { address, userAgent, mustChangePassword });
+    const { requestId, address, userAgent } = visitor;
+    const by = requestOf(visitor, providerId);
+    const cookie = await entry.openSession(person, userId, { address, userAgent, mustChangePassword }, by);
     if (cookie === null) return null;
     observe(providerId, result, { requestId });
     return { page: 'return', returnTo, cookie };
@@ -163,14 +169,18 @@ export function createOidcUseCases(deps: OidcDeps): OidcUseCases {
       if (decision.kind === 'refuse') {
         // Whoever is refused because they are mapped to nothing has lost what the mapping gave them before.
         const userId = await links.findUser(arrival.person);
-        if (userId !== null) await entry.applyGrants(arrival, userId);
+        if (userId !== null) {
+          const by = requestOf(visitor, provider.id);
+          await links.recordRefusal(userId, decision.reason, by);
+          await entry.applyGrants(arrival, userId, by);
+        }
         if (decision.reason === 'not_mapped') throw notMapped(provider, claims, arrival);
         throw new OidcFailure('no_account', { person: arrival.person.email ?? arrival.person.subject });
       }
       const next = await carryOut(decision, arrival, visitor);
       if (next !== null) return next;
     }
-    throw new AppError('conflict', 'Your account was changed at the same moment. Log in again.');
+    throw new OidcFailure('busy');
   }
 
   async function findLink(id: string, { browser }: Visitor): Promise<PendingLink> {
@@ -227,10 +237,13 @@ export function createOidcUseCases(deps: OidcDeps): OidcUseCases {
 
     async prove(id, visitor, login, password) {
       await findLink(id, visitor);
-      const user = await auth.authenticate({ login, address: visitor.address }, password);
+      const { address, userAgent, requestId } = visitor;
+      const request = { action: 'user.provider.link', address, userAgent, requestId } as const;
+      const user = await auth.authenticate({ login, address }, password, request);
       const { arrival } = await takeLink(id, visitor);
-      if (!(await links.link(arrival.person, user.id, new Date(clock())))) throw linkedAlready();
-      await entry.applyGrants(arrival, user.id);
+      const by = requestOf(visitor, arrival.providerId);
+      if (!(await links.link(arrival.person, user, new Date(clock()), by))) throw linkedAlready();
+      await entry.applyGrants(arrival, user.id, by);
       const mustChangePassword = user.mustChangePassword ?? isFirstPassword(password);
       const next = await loggedIn(arrival, user.id, 'linked', visitor, mustChangePassword);
       return next ?? unknownLink();
@@ -244,6 +257,10 @@ export function createOidcUseCases(deps: OidcDeps): OidcUseCases {
       return (await enterNew(arrival, visitor)) ?? unknownLink();
     },
   };
+}
+
+function requestOf({ address, userAgent, requestId }: Visitor, providerId: string): LogInRequest {
+  return { providerId, address, userAgent, requestId };
 }
 
 function unknownLink(): never {
