@@ -55,7 +55,7 @@ function People() {
             <InvitationTable items={invitations.data?.items ?? []} />
           </Card>
           <Card>
-            <MemberTable items={items} hasSso={providers.data?.items.length !== 0} />
+            <MemberTable items={items} hasSso={(providers.data?.items.length ?? 0) > 0} />
           </Card>
         </>
       )}
