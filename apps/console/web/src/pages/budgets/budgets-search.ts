@@ -1,4 +1,5 @@
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useSearch } from '@tanstack/react-router';
+import { useState } from 'react';
 
 /** The scope and the id of a budget, as in an address. */
 export type BudgetName = `${'workspace' | 'agent' | 'plan'}/${string}`;
@@ -20,20 +21,13 @@ export function useBudgetsSearch(): BudgetsSearch {
   return useSearch({ from: '/account/w/$slug/budgets' });
 }
 
-/** For the cell of a budget: whether somebody was led to it, and that they are there now. */
+/** For the cell of a budget: whether somebody is led to it, and that they are there now. */
 export function useLedTo(): (name: BudgetName) => { isLedTo: boolean; onArrived: () => void } {
   const { budget } = useBudgetsSearch();
-  const navigate = useNavigate();
+  // A row that is drawn again, as in a long list, must not take the focus again.
+  const [arrived] = useState(() => new Set<BudgetName>());
   return (name) => ({
-    isLedTo: budget === name,
-    // A row that is drawn again would take the focus again.
-    onArrived: () =>
-      void navigate({
-        from: '/w/$slug/budgets',
-        to: '.',
-        search: ({ budget: _budget, ...rest }: BudgetsSearch) => rest,
-        replace: true,
-        resetScroll: false,
-      }),
+    isLedTo: budget === name && !arrived.has(name),
+    onArrived: () => void arrived.add(name),
   });
 }
