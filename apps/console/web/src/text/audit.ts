@@ -66,7 +66,7 @@ export const audit = {
     to: 'Until',
     clear: 'Show all',
   },
-  column: { when: 'When', who: 'Who', what: 'What', target: 'Of', fields: 'Fields' },
+  column: { when: 'Happened', who: 'Who', what: 'What', target: 'Of', fields: 'Fields' },
   none: { title: 'No record matches', text: 'With other filters there may be some.' },
   record: 'Audit record',
   fact: {
