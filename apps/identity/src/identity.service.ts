@@ -89,7 +89,10 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
   });
   const members = createMemberUseCases(createMemberStore(models, trail));
   const invitationStore = createInvitationStore(models, workspaceStore, trail);
-  const invitations = createInvitationUseCases({ invitations: invitationStore, sessions, hasher, limiter, clock });
+  const invitations = createInvitationUseCases({
+    invitations: invitationStore,
+    ...{ sessions, hasher, limiter, passwordPolicy, clock },
+  });
   const agents = createAgentUseCases({ agents: agentStore, clock });
 
   const cookies = createSessionCookies(config.PUBLIC_URL);

@@ -17,7 +17,6 @@ import type { AccountTrail } from './store/account.trail.ts';
 import { createGrantStore } from './store/grant.store.ts';
 import { createLinkStore } from './store/link.store.ts';
 import type { IdentityModels } from './store/models.ts';
-import { createOidcModels } from './store/oidc.models.ts';
 import { createPassingStore } from './store/passing.store.ts';
 
 export interface SingleSignOnDeps {
@@ -51,8 +50,7 @@ export function createSingleSignOn(deps: SingleSignOnDeps): { routes: Route[]; p
     logger,
     metrics,
   } = deps;
-  const oidcModels = createOidcModels(models.connection);
-  const links = createLinkStore(models, oidcModels, accounts);
+  const links = createLinkStore(models, accounts);
   const grants = createGrantStore(models, trail);
   const configured = config.OIDC_PROVIDERS.map(({ ca, ...provider }) => {
     const redirectUri = `${config.PUBLIC_URL}/api/v1/auth/oidc/${provider.id}/callback`;
@@ -67,7 +65,7 @@ export function createSingleSignOn(deps: SingleSignOnDeps): { routes: Route[]; p
       strict: config.OIDC_STRICT,
       trustedDomains: config.OIDC_TRUSTED_DOMAINS,
     },
-    passing: createPassingStore(oidcModels),
+    passing: createPassingStore(models.oidc),
     ...{ links, grants, users, auth, clock, observe: createObserver(logger, metrics) },
     onSkipped: ({ tenantId, userId, reason }) =>
       logger.warn({ tenant_id: tenantId, user_id: userId, reason }, 'a role of single sign-on was not given'),

@@ -10,6 +10,7 @@ import { draftUser } from '../src/domain/user.ts';
 import { createAttemptLimiter } from '../src/store/attempt.limiter.ts';
 import { createModels } from '../src/store/models.ts';
 import { createAccountTrail } from '../src/store/account.trail.ts';
+import { createLinkStore } from '../src/store/link.store.ts';
 import { createSessionStore } from '../src/store/session.store.ts';
 import { createUserStore, fromUser } from '../src/store/user.store.ts';
 import { createWorkspaceStore } from '../src/store/workspace.store.ts';
@@ -110,6 +111,19 @@ describe('a login while its password is being checked', () => {
     release();
     await refused;
     expect(await models.sessions.countDocuments({ userId: user.id })).toBe(0);
+  });
+
+  it('links nobody when its account gets another password meanwhile', async () => {
+    const user = await newUser();
+    const links = createLinkStore(models, accounts);
+    const person = { issuer: 'https://id.example', subject: newId('req'), email: null, emailProven: false, name: null };
+    const by = { providerId: 'try', address: null, userAgent: null, requestId: null };
+    const link = (passwordHash: string | null) => links.link(person, { id: user.id, passwordHash }, new Date(), by);
+    const to = await plainHasher.hash('another long password');
+    expect(await users.changePassword(user.id, { from: user.passwordHash, to, keepSession: null }, CAUSE)).toBe(true);
+    await expect(link(user.passwordHash)).rejects.toMatchObject({ code: 'conflict' });
+    expect(await links.findUser(person)).toBeNull();
+    expect(await link(to)).toBe(true);
   });
 
   it('opens no session when ten other guesses fail meanwhile, though its own is right', async () => {

@@ -1,7 +1,16 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { useMongo } from '@tollkeeper/testing';
+import { testLogger, useMongo } from '@tollkeeper/testing';
+import { runUserCommand } from '../src/index.ts';
 import { cookieOf, PASSWORD } from './identity.stack.ts';
-import { type Browser, locationOf, pathOf, type SingleSignOn, useProvider, useSingleSignOn } from './sso.stack.ts';
+import {
+  type Browser,
+  locationOf,
+  pathOf,
+  PUBLIC_URL,
+  type SingleSignOn,
+  useProvider,
+  useSingleSignOn,
+} from './sso.stack.ts';
 
 const mongo = useMongo();
 const provider = useProvider();
@@ -167,6 +176,38 @@ describe('a first log-in by a provider, where nobody signs up', () => {
   });
 });
 
+describe('a reset of the password of an account', () => {
+  const sso = useSingleSignOn(mongo, noMapping, { OIDC_SIGN_UP: 'true' });
+
+  it('unlinks whoever was linked by the password from before, with the e-mail that they brought', async () => {
+    await provider().setPeople({ mal: { email: 'mal@corp.test', email_verified: true } });
+    const userId = await newAccount(sso, 'victim@corp.test');
+    const thief = sso.newBrowser();
+    const link = linkOf(await logInUnproven(thief));
+    const proof = { login: 'victim@corp.test', password: PASSWORD };
+    expect((await thief.ask('post', `${link}:prove`, proof)).status).toBe(200);
+    expect(await userOf(sso, thief)).toBe(userId);
+
+    const command = await runUserCommand(['reset-link', '--email', 'victim@corp.test'], {
+      config: { MONGODB_URI: mongo.uri, MONGODB_DATABASE: sso.database, PUBLIC_URL },
+      logger: testLogger().logger,
+      clock: () => sso.clock.now,
+    });
+    const body = { token: /#(\S+)/.exec(command)?.[1] ?? '', new_password: 'another long password' };
+    expect((await sso.call('post', '/api/v1/auth/reset', { body })).status).toBe(200);
+    expect(await userOf(sso, thief)).toBeUndefined();
+    const later = sso.newBrowser();
+    await later.logIn('mal');
+    expect(await userOf(sso, later)).not.toBe(userId);
+  });
+
+  /** With an e-mail that an account claims, so that the password is asked for. */
+  async function logInUnproven(browser: Browser) {
+    await newAccount(sso, 'mal@corp.test');
+    return browser.logIn('mal');
+  }
+});
+
 describe('a first log-in by a provider, where everybody may sign up', () => {
   const sso = useSingleSignOn(mongo, noMapping, { OIDC_SIGN_UP: 'true' });
 
@@ -259,6 +300,20 @@ describe('a password, where log-ins are meant to go by a provider', () => {
     }
     await owners.collection('members').updateMany({}, { $set: { role: 'admin' } });
     expect((await owners.login('other@corp.test')).status).toBe(403);
+  });
+
+  it('makes no account of an invitation either, except for an owner where owners have one', async () => {
+    const answers = [];
+    for (const sso of [owners, none]) {
+      const owner = await sso.newOwner();
+      for (const role of ['member', 'owner'] as const) {
+        const token = await sso.invite(owner, role, `${role}@corp.test`);
+        const { status, body } = await sso.accept(token, { body: { name: 'New', password: 'correct horse battery' } });
+        answers.push([status, (body as { code?: string }).code]);
+      }
+    }
+    const refused = [403, 'forbidden'];
+    expect(answers).toEqual([refused, [200, undefined], refused, refused]);
   });
 
   it('is told to the log-in page together with the providers, and no secret with them', async () => {

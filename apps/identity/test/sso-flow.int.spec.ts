@@ -220,6 +220,34 @@ describe('a log-in by a provider', () => {
     expect(locationOf(await browser.comeBack(back)).pathname).toBe('/login/done');
   });
 
+  it('fails for somebody whom the provider has disabled meanwhile, and later for good', async () => {
+    const { browser, back } = await almostThere();
+    await provider().setPeople({ ben: {} });
+    expect((await browser.failureOf(await browser.comeBack(back)))?.code).toBe('code_refused');
+    const later = await almostThere();
+    expect((await later.browser.failureOf(await later.browser.comeBack(later.back)))?.code).toBe('log_in_refused');
+    await provider().setPeople({ ann: { email: 'ann@corp.test', email_verified: true } });
+  });
+
+  it('takes no subject that is longer than OpenID Connect allows, and claims of any size and name', async () => {
+    const long = 's'.repeat(256);
+    const groups = Array.from({ length: 3_000 }, (_, index) => `group-${index}`);
+    const odd = Object.fromEntries(['__proto__', 'constructor', '$where', 'a.b'].map((name) => [name, [name]]));
+    await provider().setPeople({
+      [long]: { email: 'long@corp.test', email_verified: true },
+      odd: { email: 'odd@corp.test', email_verified: true, groups, realm_access: JSON.parse(JSON.stringify(odd)) },
+    });
+    const browser = sso.newBrowser();
+    const { headers } = await browser.start();
+    const back = await browser.atProvider(String(headers['location']), long);
+    expect(await browser.failureOf(await browser.comeBack(back))).toMatchObject({
+      code: 'token_invalid',
+      facts: { claim: 'sub' },
+    });
+    expect(locationOf(await sso.newBrowser().logIn('odd')).pathname).toBe('/login/done');
+    await provider().setPeople({ ann: { email: 'ann@corp.test', email_verified: true } });
+  });
+
   it('takes no token that is signed with another key, and no userinfo of another person', async () => {
     await provider().setFaults({ otherSubject: true });
     const { browser, back } = await almostThere();

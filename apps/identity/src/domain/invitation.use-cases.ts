@@ -6,6 +6,7 @@ import type { RequestCause } from './auth.use-cases.ts';
 import { INVITATION_MS, type Invitation, type InvitationStore, type Offer } from './invitation.ts';
 import { mintToken, tokenDigest } from './one-time-token.ts';
 import type { PasswordHasher } from './password.hasher.ts';
+import { mayUsePassword, type PasswordPolicy, passwordsAreOff } from './password.policy.ts';
 import { mintSession, type SessionOrigin, type SessionStore } from './session.ts';
 
 /** What a person without an account says to get one. */
@@ -39,7 +40,7 @@ export interface InvitationUseCases {
   find(token: string, address: string): Promise<Offer>;
   /** A user joins with their account. Throws as `find` does, and `conflict`. */
   join(token: string, address: string, userId: string, cause: Cause): Promise<Account>;
-  /** A person joins with a new account, and has a session. Throws as `join` does. */
+  /** A person joins with a new account, and has a session. Throws as `join` does, and `forbidden` by the policy. */
   signUp(
     token: string,
     origin: SessionOrigin,
@@ -53,11 +54,12 @@ export interface InvitationDeps {
   sessions: SessionStore;
   hasher: PasswordHasher;
   limiter: AttemptLimiter;
+  passwordPolicy: PasswordPolicy;
   clock: Clock;
 }
 
 export function createInvitationUseCases(deps: InvitationDeps): InvitationUseCases {
-  const { invitations, sessions, hasher, limiter, clock } = deps;
+  const { invitations, sessions, hasher, limiter, passwordPolicy, clock } = deps;
   const now = () => new Date(clock());
 
   async function find(token: string, address: string): Promise<Offer> {
@@ -94,7 +96,9 @@ export function createInvitationUseCases(deps: InvitationDeps): InvitationUseCas
 
     async signUp(token, origin, { name, password, loginName }, request) {
       // Looked at first, so that only who has an invitation costs the hash of a password.
-      await find(token, origin.address);
+      const { invitation } = await find(token, origin.address);
+      if (!mayUsePassword(passwordPolicy, { names: [], roles: [invitation.role] }))
+        throw passwordsAreOff(passwordPolicy);
       const passwordHash = await hasher.hash(password);
       const newUser = { id: newId('user'), loginName, name, passwordHash, createdAt: now() };
       const cause: Cause = { ...request, actor: { type: 'user', id: newUser.id, name } };

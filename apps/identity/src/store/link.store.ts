@@ -7,11 +7,11 @@ import type { LinkStore, LogInRequest } from '../domain/oidc/log-in.store.ts';
 import type { Person } from '../domain/oidc/person.ts';
 import type { AccountTrail } from './account.trail.ts';
 import type { IdentityModels } from './models.ts';
-import type { OidcModels } from './oidc.models.ts';
 import { claimEmail, freeLoginName, fromUser } from './user.store.ts';
 
-export function createLinkStore(models: IdentityModels, { identities }: OidcModels, accounts: AccountTrail): LinkStore {
+export function createLinkStore(models: IdentityModels, accounts: AccountTrail): LinkStore {
   const { connection, users, sessions, invitations } = models;
+  const { identities } = models.oidc;
 
   async function insert({ issuer, subject }: Person, userId: string, at: Date, session: ClientSession): Promise<void> {
     await identities.create([{ _id: idOf({ issuer, subject }), issuer, subject, userId, createdAt: at }], { session });
@@ -90,7 +90,9 @@ export function createLinkStore(models: IdentityModels, { identities }: OidcMode
     openSession: ({ sha256, userId, mustChangePassword, ...fields }, identity, by) =>
       withTransaction(connection, async (session) => {
         if ((await identities.exists({ _id: idOf(identity), userId }).session(session)) === null) return false;
-        if (mustChangePassword) await users.updateOne({ _id: userId }, { $set: { mustChangePassword } }, { session });
+        // A reset of the password at the same moment conflicts: it ends sessions and unlinks.
+        const change = { $inc: { sessionRevision: 1 }, ...(mustChangePassword && { $set: { mustChangePassword } }) };
+        await users.updateOne({ _id: userId }, change, { session });
         await sessions.create([{ _id: sha256, userId, mustChangePassword, ...fields }], { session });
         await record(session, userId, 'session.create', by);
         return true;

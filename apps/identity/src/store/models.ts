@@ -1,6 +1,7 @@
 import { ROLES, type Role, type TenantId } from '@tollkeeper/kernel';
 import { type Connection, Schema } from 'mongoose';
 import { MEMBERSHIP_SOURCES, type MembershipSource } from '../domain/member.ts';
+import { createOidcModels } from './oidc.models.ts';
 
 export interface StoredUser {
   _id: string;
@@ -201,5 +202,6 @@ export function createModels(connection: Connection) {
     passwordResets: connection.model('PasswordReset', passwordResetSchema),
     agents: connection.model('Agent', agentSchema),
     bootstraps: connection.model('Bootstrap', bootstrapSchema),
+    oidc: createOidcModels(connection),
   };
 }

@@ -56,7 +56,7 @@ identitySchema.index({ userId: 1 });
 
 export type OidcModels = ReturnType<typeof createOidcModels>;
 
-/** Registers the models on `connection`. Call it before the connection starts, which makes their indexes. */
+/** The part of `createModels` that single sign-on has. */
 export function createOidcModels(connection: Connection) {
   return {
     transactions: connection.model('OidcTransaction', transactionSchema),

@@ -7,7 +7,7 @@ import type { IdentityModels } from './models.ts';
 import { toUser } from './user.store.ts';
 
 export function createPasswordResetStore(models: IdentityModels, accounts: AccountTrail): PasswordResetStore {
-  const { connection, users, sessions, passwordResets } = models;
+  const { connection, users, sessions, passwordResets, oidc } = models;
   const validAt = (now: Date) => ({ expiresAt: trusted({ $gt: now }) });
 
   return {
@@ -31,12 +31,14 @@ export function createPasswordResetStore(models: IdentityModels, accounts: Accou
           .findOneAndUpdate(
             { _id: userId },
             // A log-in at the same moment conflicts, and is then checked against the new password.
-            { $set: { passwordHash, mustChangePassword: false }, $inc: { sessionRevision: 1 } },
+            { $set: { passwordHash, mustChangePassword: false, emailVerified: false }, $inc: { sessionRevision: 1 } },
             { session, returnDocument: 'after' },
           )
           .lean();
         if (user === null) return null;
         await sessions.deleteMany({ userId }, { session });
+        // Whoever knew the password before may have linked themselves by it, and their e-mail with them.
+        await oidc.identities.deleteMany({ userId }, { session });
         const cause = { ...request, actor: { type: 'user', id: userId, name: user.name } } as const;
         await accounts.record(session, userId, cause, [{ field: 'password', from: null, to: CHANGED }]);
         return toUser(user);

@@ -30,6 +30,7 @@ describe('a claim', () => {
     ['groups.length.x', undefined],
     ['deep.er.nothing', undefined],
     ['__proto__', undefined],
+    ['__proto__.polluted', undefined],
     ['constructor.name', undefined],
     ['toString', undefined],
   ])('is found at %s', (path, value) => {

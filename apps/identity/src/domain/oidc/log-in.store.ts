@@ -112,8 +112,8 @@ export interface LinkStore {
   /** Of all people who are linked to the user. */
   reportsOf(userId: string): Promise<LogInReport[]>;
   /**
-   * Stores the session if the person is linked to its user. False, with nothing stored, otherwise. The
-   * user remembers that the password must be changed. No password is part of it, so it conflicts with no other log-in.
+   * Stores the session if the person is linked to its user. False, with nothing stored, otherwise. The user remembers
+   * that the password must be changed.
    */
   openSession(session: Session, identity: Identity, by: LogInRequest): Promise<boolean>;
   /** Tells the workspaces of a user that they were not let in. */

@@ -29,6 +29,16 @@ describe('a person as a provider knows them', () => {
     expect(of({ email: '"a@example.com"@evil.test' }, trusted)).toMatchObject({ emailProven: false });
   });
 
+  it.each([
+    'аnn@example.com',
+    '\u212aann@example.com',
+    'ann@ex\u0430mple.com',
+    'ann\u200b@example.com',
+    'ann@example.com\0',
+  ])('has no e-mail out of %j, which looks like another one', (email) => {
+    expect(of({ email, email_verified: true }, ['example.com'])).toMatchObject({ email: null, emailProven: false });
+  });
+
   it.each([undefined, 7, 'no e-mail', 'two@a.test,b@a.test', ['a@example.com'], `${'a'.repeat(250)}@example.com`])(
     'has no e-mail out of %j',
     (email) => {
