@@ -1,5 +1,5 @@
 import * as openid from 'openid-client';
-import type { Claims } from '../domain/oidc/claims.ts';
+import { type Claims, mergeClaims } from '../domain/oidc/claims.ts';
 import { OidcFailure } from '../domain/oidc/failure.ts';
 import type { OidcClient } from '../domain/oidc/oidc.client.ts';
 import { isLoopback, type OidcProvider } from '../domain/oidc/provider.ts';
@@ -88,7 +88,7 @@ export function createOidcClient(
           const idToken: Claims = tokens.claims() ?? {};
           requireNotAhead(idToken);
           requireShortSubject(idToken);
-          return { ...(await userInfo(config, tokens.access_token, String(idToken['sub']))), ...idToken };
+          return mergeClaims(idToken, await userInfo(config, tokens.access_token, String(idToken['sub'])));
         });
       } finally {
         underWay -= 1;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { claimAt, claimsLeftOut, mapClaims, matchesGlob, missingClaims, reportClaims } from './claims.ts';
+import { claimAt, claimsLeftOut, mapClaims, matchesGlob, mergeClaims, missingClaims, reportClaims } from './claims.ts';
 import type { MappingRule } from './provider.ts';
 
 const rule = (value: string, role: MappingRule['role'], workspace = 'demo', claim = 'groups'): MappingRule => ({
@@ -134,5 +134,28 @@ describe('what is kept for owners', () => {
     const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`claim-${index}`, 'x']));
     const claims = { ...many, groups: Array.from({ length: 5_000 }, () => 'g'.repeat(1_000)) };
     expect(JSON.stringify(reportClaims(claims, [rule('x', 'member')])).length).toBeLessThan(32 * 1024);
+  });
+});
+
+describe('the claims of an id_token and of userinfo', () => {
+  it('are taken together, and those of the id_token count where both have one', () => {
+    expect(mergeClaims({ sub: '1', groups: ['a'] }, { groups: ['b'], name: 'Ann' })).toEqual({
+      sub: '1',
+      groups: ['a'],
+      name: 'Ann',
+    });
+  });
+
+  const victim = 'victim@corp.test';
+  it.each([
+    ['that the other one has verified', { email: victim }, { email: 'own@evil.test', email_verified: true }, undefined],
+    ['of userinfo alone', { email_verified: true }, { email: victim }, undefined],
+    ['that is verified itself', { email: victim, email_verified: true }, { email: 'own@evil.test' }, true],
+    ['that both have', { email: victim }, { email: victim, email_verified: true }, true],
+    ['of userinfo that is verified there', {}, { email: victim, email_verified: 'true' }, 'true'],
+  ])('an e-mail %s is verified by whoever says it', (_, idToken, userInfo, verified) => {
+    const merged = mergeClaims(idToken, userInfo);
+    expect(merged['email']).toBe(victim);
+    expect(merged['email_verified']).toBe(verified);
   });
 });

@@ -4,6 +4,17 @@ import type { MappingRule } from './provider.ts';
 /** What a provider says of a person: the claims of the id_token, together with those of userinfo. */
 export type Claims = Readonly<Record<string, unknown>>;
 
+/**
+ * The claims of both; where both have one, that of the id_token. But an e-mail is verified by the one alone that says it:
+ * the other one may have another e-mail, which people can often choose themselves.
+ */
+export function mergeClaims(idToken: Claims, userInfo: Claims): Claims {
+  const merged = { ...userInfo, ...idToken };
+  if (idToken['email'] === userInfo['email']) return merged;
+  const { email_verified } = idToken['email'] === undefined ? userInfo : idToken;
+  return Object.fromEntries(Object.entries({ ...merged, email_verified }).filter(([, value]) => value !== undefined));
+}
+
 /** More values of a claim are not looked at. Providers with more leave them out themselves. */
 const MAX_VALUES = 2_000;
 const MAX_SHOWN_VALUES = 100;

@@ -7,7 +7,8 @@ const ODD = /[\\\p{Cc}\s]/u;
 export function isReturnPath(text: string): boolean {
   if (text.length > MAX_LENGTH || !text.startsWith('/') || text.startsWith('//') || ODD.test(text)) return false;
   try {
-    return new URL(text, HERE).origin === HERE;
+    const { origin, pathname } = new URL(text, HERE);
+    return origin === HERE && !pathname.startsWith('//');
   } catch {
     return false;
   }
