@@ -25,7 +25,7 @@ export interface AuthUseCases {
    * or `forbidden` where the password is right and passwords are not for this user.
    */
   login(attempt: LoginAttempt, password: string, request: RequestCause): Promise<Account & { cookie: string }>;
-  /** The user of a login name or verified e-mail and its password. Throws, counts and tells failures as `login` does. */
+  /** The user of a login name or verified e-mail and its password. Failures are those of `login`. */
   authenticate(attempt: Required<Attempt>, password: string, request: RequestCause): Promise<User>;
   logout(sessionSha256: string, cause: Cause): Promise<void>;
   account(userId: string): Promise<Account>;

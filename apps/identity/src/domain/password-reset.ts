@@ -16,9 +16,9 @@ export interface PasswordResetStore {
   /** Stores it under the digest of its token, in place of another one of the user. */
   add(reset: PasswordReset, tokenSha256: string, cause: Cause): Promise<void>;
   /**
-   * Uses the token up, sets the password, ends all sessions of the user, unlinks them from the people at providers, and
-   * takes their e-mail for one that nobody verified: all or nothing, once. Null, with nothing changed, when the token is
-   * not valid at `now`. Whoever has the token counts as the user.
+   * Uses the token up, sets the password, ends all sessions and all links of the user, and takes their e-mail for one
+   * that nobody verified: all or nothing, once. Null, with nothing changed, when the token is not valid at `now`.
+   * Whoever has the token counts as the user.
    */
   use(tokenSha256: string, passwordHash: string, now: Date, request: RequestCause): Promise<User | null>;
   /** Whether `use` would find it. */

@@ -145,7 +145,7 @@ export function createAuthRoutes(auth: AuthUseCases, resets: PasswordResetUseCas
       tag: TAG,
       summary: 'Set a new password with a one-time link',
       description:
-        'Takes the token of a link that an operator has made, or that was mailed. It works once, for 30 minutes, and ends all sessions of the user. 404 for every token that does not; after ten of those from an address within 15 minutes the answer is 429 until the 15 minutes are over.',
+        'Takes the token of a link that an operator has made, or that was mailed. It works once, for 30 minutes, and ends all sessions of the user and all links to their providers. 404 for every token that does not; after ten of those from an address within 15 minutes the answer is 429 until the 15 minutes are over.',
       access: 'public',
       body: z.strictObject({ token: z.string().max(128), new_password: newPassword }),
       responses: {

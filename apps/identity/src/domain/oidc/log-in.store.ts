@@ -97,7 +97,8 @@ export interface LinkStore {
   isInvited(email: string, now: number): Promise<boolean>;
   /**
    * Links the person to the user, who also gets their e-mail if it is proven. False, with nothing changed, when the
-   * person is linked to somebody already. Rejects with `conflict` when `passwordHash` is given and no longer the user's.
+   * person is linked to somebody already. Rejects with `conflict` when `passwordHash` is given and no longer the
+   * user's.
    */
   link(
     person: Person,
