@@ -9,7 +9,7 @@ import { startEmbeddedMongo } from '@tollkeeper/embedded-mongo';
 import { createConfiguredEventLog } from '@tollkeeper/event-log';
 import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
 import { provenTenantId } from '@tollkeeper/kernel';
-import { connectMongo } from '@tollkeeper/mongo';
+import { connectMongo, withTransaction } from '@tollkeeper/mongo';
 import { createLogger, createMetrics, loadConfig } from '@tollkeeper/runtime';
 import { markdownTable } from '@tollkeeper/testing/markdown-table';
 import { describeMachine } from './machine.ts';
@@ -29,7 +29,7 @@ const queries = Number(values.queries);
 const CACHE_SIZE_MB = 1_024;
 const SECRET = randomBytes(32).toString('base64url');
 const DATABASE = 'bench_audit';
-const BATCH = 5_000;
+const BATCH = 1_000;
 const ACTORS = 200;
 const TARGETS = 20_000;
 const SPAN_MS = 390 * 86_400_000;
@@ -65,7 +65,7 @@ try {
   if (values.data === undefined) await rm(directory, { recursive: true });
 }
 
-/** The records of one workspace, as the consumer of the log stores them, without the log and without transactions. */
+/** The records of one workspace, as the consumer of the log stores them, without the log. */
 async function load(): Promise<void> {
   const mongo = connectMongo({ uri: mongod.uri, database: DATABASE, logger });
   const store = createRecordStore(mongo.connection);
@@ -74,8 +74,8 @@ async function load(): Promise<void> {
   for (let first = known; first < count; first += BATCH) {
     const length = Math.min(BATCH, count - first);
     const records = Array.from({ length }, (_, index) => recordAt(first + index));
-    await store.append(undefined, records, Date.now());
-    if (first % 500_000 === 0) console.error(`${whole(first)} records are stored`);
+    await withTransaction(mongo.connection, (session) => store.append(session, records, Date.now()));
+    if (first % 100_000 === 0) console.error(`${whole(first)} records are stored`);
   }
   await mongo.stop();
 }

@@ -65,7 +65,7 @@ const headSchema = new Schema<StoredHead>(
 
 export interface RecordStore extends AuditReader {
   /** Adds those of the records that are not known to the chains of their workspaces. Answers how many that were. */
-  append(session: ClientSession | undefined, records: readonly ReadAuditRecord[], now: number): Promise<number>;
+  append(session: ClientSession, records: readonly ReadAuditRecord[], now: number): Promise<number>;
   /** Each workspace that has records or had some, once or twice. */
   workspaces(): AsyncIterable<string>;
   /** The end of a chain; null of a workspace without one. */
@@ -81,39 +81,35 @@ export function createRecordStore(connection: Connection): RecordStore {
   const entries = driverCollection(connection, 'AuditEntry', entrySchema);
   const heads = driverCollection(connection, 'AuditHead', headSchema);
 
-  async function headsOf(
-    options: { session?: ClientSession },
-    tenantIds: readonly TenantId[],
-  ): Promise<Map<string, Place>> {
-    const found = await heads.find({ _id: { $in: [...tenantIds] } }, options).toArray();
+  async function headsOf(session: ClientSession, tenantIds: readonly TenantId[]): Promise<Map<string, Place>> {
+    const found = await heads.find({ _id: { $in: [...tenantIds] } }, { session }).toArray();
     return new Map(found.map(({ _id, ...place }) => [_id, place]));
   }
 
   return {
     async append(session, records, now) {
-      const options = session === undefined ? {} : { session };
       const byId = new Map(records.map((record) => [record.id, record]));
       const known = await entries
-        .find({ _id: { $in: [...byId.keys()] } }, { ...options, projection: { _id: 1 } })
+        .find({ _id: { $in: [...byId.keys()] } }, { session, projection: { _id: 1 } })
         .toArray();
       for (const { _id } of known) byId.delete(_id);
       const fresh = [...byId.values()];
       if (fresh.length === 0) return 0;
       const tenantIds = [...new Set(fresh.map(({ tenantId }) => tenantId))];
-      const ends = await headsOf(options, tenantIds);
+      const ends = await headsOf(session, tenantIds);
       const added = fresh.map((record) => {
         const entry = entryAfter(ends.get(record.tenantId) ?? null, record, now);
         ends.set(record.tenantId, entry);
         return entry;
       });
-      await entries.insertMany(added.map(toStored), options);
+      await entries.insertMany(added.map(toStored), { session });
       await heads.bulkWrite(
         tenantIds.map((tenantId) => {
           const { sequence, hash, recordedAt } = ends.get(tenantId)!;
           const update = { $set: { sequence, hash, recordedAt } };
           return { updateOne: { filter: { _id: tenantId }, update, upsert: true } };
         }),
-        options,
+        { session },
       );
       return added.length;
     },
