@@ -56,8 +56,8 @@ export function createDecisionLoader(decider: Decider, prefix: string): Decision
   }
 
   /**
-   * Times count from when a call was due, so that a decider which falls behind shows it, also by the calls that wait here
-   * until fewer are under way.
+   * Times count from when a call was due, so that a decider which falls behind shows it, also by the calls that wait
+   * here until fewer are under way.
    */
   async function atRate({ seconds, decisions, settles = false }: DecisionLoad, perSecond: number, times: number[]) {
     const startedAt = performance.now();

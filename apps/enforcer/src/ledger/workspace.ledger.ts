@@ -31,8 +31,8 @@ const GIVE_UP_MS = 5_000;
  */
 const LET_PASS = { pauseMs: 8, seenMs: 250 };
 /**
- * A snapshot is written after so many entries that have an op for each second hold, so that it costs little beside them,
- * and after so much time when there is any entry.
+ * A snapshot is written after so many entries that have an op for each second hold, so that it costs little beside
+ * them, and after so much time when there is any entry.
  */
 const SNAPSHOT_ENTRIES = 256;
 const SNAPSHOT_MS = 3_600_000;

@@ -5,8 +5,8 @@ import type { MappingRule } from './provider.ts';
 export type Claims = Readonly<Record<string, unknown>>;
 
 /**
- * The claims of both; where both have one, that of the id_token. But an e-mail is verified by the one alone that says it:
- * the other one may have another e-mail, which people can often choose themselves.
+ * The claims of both; where both have one, that of the id_token. But an e-mail is verified by the one alone that says
+ * it: the other one may have another e-mail, which people can often choose themselves.
  */
 export function mergeClaims(idToken: Claims, userInfo: Claims): Claims {
   const merged = { ...userInfo, ...idToken };

@@ -75,8 +75,16 @@ function Records() {
         </button>
       ),
     },
-    { key: 'target', head: words.column.target, cell: ({ target }) => target.name || target.id },
-    { key: 'who', head: words.column.who, cell: ({ actor }) => actor.name || actor.id },
+    {
+      key: 'target',
+      head: words.column.target,
+      cell: ({ target }) => <span className={ui['text']}>{target.name || target.id}</span>,
+    },
+    {
+      key: 'who',
+      head: words.column.who,
+      cell: ({ actor }) => <span className={ui['text']}>{actor.name || actor.id}</span>,
+    },
     {
       key: 'fields',
       head: words.column.fields,
