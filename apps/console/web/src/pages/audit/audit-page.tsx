@@ -78,6 +78,7 @@ function Records() {
     {
       key: 'target',
       head: words.column.target,
+      wide: true,
       cell: ({ target }) => <span className={ui['text']}>{target.name || target.id}</span>,
     },
     {
