@@ -52,7 +52,7 @@ const DIALOGS: Opened[] = [
   { below: '/channels', opener: button(/^Delete/), name: 'Delete the channel Room' },
   { below: '/keys', opener: button('New key'), name: 'New key' },
   { below: '/keys', opener: button(/^Revoke/), name: /^Revoke the key/ },
-  { below: '/audit', opener: (page) => page.getByRole('row').nth(1).getByRole('button'), name: 'Audit record' },
+  { below: '/audit?action=key.create', opener: button('Created a key'), name: 'Audit record' },
   { below: '/members', opener: button('Invite somebody'), name: 'Invite somebody' },
   { below: '/members', opener: button(/^Revoke the invitation/), name: /^Revoke the invitation/ },
   { below: '/members', opener: button(/^Remove colleague/), name: /^Remove colleague/ },
