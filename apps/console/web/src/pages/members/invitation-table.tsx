@@ -21,7 +21,11 @@ export function InvitationTable({ items }: { items: readonly Api.Invitation[] })
       head: words.form.email,
       cell: ({ email }) => <span className={ui['name']}>{email}</span>,
     },
-    { key: 'role', head: words.column.role, cell: ({ role }) => words.roles[role] },
+    {
+      key: 'role',
+      head: words.column.role,
+      cell: ({ role }) => <span className={ui['word']}>{words.roles[role]}</span>,
+    },
     { key: 'made', head: words.column.made, wide: true, cell: ({ created_at }) => <Ago at={created_at} /> },
     {
       key: 'action',
