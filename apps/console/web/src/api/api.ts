@@ -18,7 +18,7 @@ export type { Api } from '@tollkeeper/client';
 export { TollkeeperError, TollkeeperUnavailable };
 
 /** Figures follow within this time while the page is visible. */
-const LIVE_MS = 5_000;
+export const LIVE_MS = 5_000;
 
 /** Slug of the workspace that the page is about; undefined outside of one. */
 export const WorkspaceSlug = createContext<string | undefined>(undefined);

@@ -1,26 +1,39 @@
-import type { ComponentProps, ReactNode } from 'react';
+import { type ComponentProps, type MouseEvent, type ReactNode, useState } from 'react';
 import css from './ui.module.css';
 
-export interface ButtonProps extends ComponentProps<'button'> {
+export interface ButtonProps extends Omit<ComponentProps<'button'>, 'onClick'> {
   look?: 'plain' | 'primary' | 'danger' | 'quiet';
   /** What it says while it works; it can't be pressed again then. */
   busy?: ReactNode;
+  /** What it answers later is waited for: until then it turns, and can't be pressed again. */
+  onClick?: (event: MouseEvent<HTMLButtonElement>) => void | Promise<void>;
 }
 
 export function Button({ look = 'plain', busy, type = 'button', children, onClick, ...rest }: ButtonProps) {
-  const working = busy !== undefined && busy !== false && busy !== null;
+  const [waits, setWaits] = useState(false);
+  const isBusy = busy !== undefined && busy !== false && busy !== null;
+  const working = waits || isBusy;
+
+  async function press(event: MouseEvent<HTMLButtonElement>): Promise<void> {
+    const answer = onClick?.(event);
+    if (answer === undefined) return;
+    setWaits(true);
+    await answer.finally(() => setWaits(false));
+  }
+
   return (
     <button
       {...rest}
       type={type}
       className={css['button']}
       data-look={look}
+      data-waits={waits}
       // Not `disabled`, which would drop the focus.
       aria-disabled={working || undefined}
-      onClick={working ? (event) => event.preventDefault() : onClick}
+      onClick={working ? (event) => event.preventDefault() : (event) => void press(event)}
     >
       {working && <span className={css['spinner']} aria-hidden="true" />}
-      {working ? busy : children}
+      {isBusy ? busy : children}
     </button>
   );
 }

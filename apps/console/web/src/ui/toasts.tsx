@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react';
+import { explain } from '../api/api.ts';
 import { text } from '../text/index.ts';
 import { Button } from './button.tsx';
 import css from './ui.module.css';
@@ -31,6 +32,11 @@ export function toast(message: string, options: { tone?: 'ok' | 'bad'; undo?: ()
   const id = lastId;
   set([...toasts.slice(-2), { id, message, tone: options.tone ?? 'ok', undo: options.undo }]);
   endLater(id);
+}
+
+/** Says why a change failed that has no place of its own for it, such as one that was taken back. */
+export function toastFailure(error: unknown): void {
+  toast(explain(error).message, { tone: 'bad' });
 }
 
 const ends = new Map<number, ReturnType<typeof setTimeout>>();

@@ -1,12 +1,9 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { useChange } from '../../api/api.ts';
 import { text } from '../../text/index.ts';
-import { Button } from '../../ui/button.tsx';
-import { Problem } from '../../ui/confirm.tsx';
-import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { toast } from '../../ui/toasts.tsx';
-import ui from '../../ui/ui.module.css';
+import { FormDialog } from '../../ui/form-dialog.tsx';
+import { toast, toastFailure } from '../../ui/toasts.tsx';
 
 const words = text.agents;
 
@@ -19,41 +16,23 @@ export function RenameDialog({ agentId, name, onClose }: { agentId: string; name
     'GET /api/v1/dashboard/spend/breakdown',
     'GET /api/v1/workspaces/{tenant_id}/budgets/agents',
   ]);
-  const path = { agent_id: agentId };
+  const call = (display_name: string) => rename.mutateAsync({ path: { agent_id: agentId }, body: { display_name } });
 
-  function onSubmit(event: FormEvent): void {
-    event.preventDefault();
-    rename.mutate(
-      { path, body: { display_name: typed } },
-      {
-        onSuccess: () => {
-          toast(words.agent.renamed(typed), {
-            undo: () => rename.mutate({ path, body: { display_name: name } }),
-          });
-          onClose();
-        },
-      },
-    );
+  async function send(): Promise<void> {
+    await call(typed);
+    toast(words.agent.renamed(typed), { undo: () => void call(name).catch(toastFailure) });
+    onClose();
   }
 
   return (
-    <Dialog title={words.agent.renameTitle(name)} onClose={onClose}>
-      <form className={ui['stack']} onSubmit={onSubmit}>
-        <TextField
-          label={words.form.name}
-          required
-          maxLength={120}
-          value={typed}
-          onChange={({ target }) => setTyped(target.value)}
-        />
-        <Problem error={rename.error} />
-        <DialogActions>
-          <Button onClick={onClose}>{text.common.action.cancel}</Button>
-          <Button type="submit" look="primary" busy={rename.isPending && text.common.action.saving}>
-            {words.agent.rename}
-          </Button>
-        </DialogActions>
-      </form>
-    </Dialog>
+    <FormDialog title={words.agent.renameTitle(name)} action={words.agent.rename} send={send} onClose={onClose}>
+      <TextField
+        label={words.form.name}
+        required
+        maxLength={120}
+        value={typed}
+        onChange={({ target }) => setTyped(target.value)}
+      />
+    </FormDialog>
   );
 }

@@ -10,14 +10,15 @@ import { Card, Note } from '../../ui/parts.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
 import { BudgetCell } from './budget-cell.tsx';
-import { useBudgetsSearch } from './budgets-search.ts';
+import { useBudgetsSearch, useLedTo } from './budgets-search.ts';
 import { useLimitOf } from './use-limits.ts';
 
 const words = text.budgets;
 
 export function AgentBudgets({ agents }: { agents: readonly Api.AgentBudgetItem[] }) {
   const { id: tenant_id } = useWorkspace();
-  const { agents: wanted = '', budget } = useBudgetsSearch();
+  const { agents: wanted = '' } = useBudgetsSearch();
+  const ledTo = useLedTo();
   const navigate = useNavigate();
   const [drafts] = useState(() => new Map<string, string>());
   const change = useChange('PUT /api/v1/workspaces/{tenant_id}/budgets/agents/{agent_id}', [
@@ -39,7 +40,7 @@ export function AgentBudgets({ agents }: { agents: readonly Api.AgentBudgetItem[
         const limit = limitOf(agent_id);
         return (
           <BudgetCell
-            isLedTo={budget === `agent/${agent_id}`}
+            {...ledTo(`agent/${agent_id}`)}
             name={display_name}
             micros={daily_budget_usd_micros}
             usedMicros={limit && limit.spent_micros + limit.held_micros}

@@ -1,10 +1,10 @@
-import { type FormEvent, useEffect, useRef, useState } from 'react';
+import { type FormEvent, useEffect, useEffectEvent, useRef, useState } from 'react';
 import { explain } from '../../api/api.ts';
 import { editableMoney, exactMoney, money, parseMoney } from '../../format/money.ts';
 import { text } from '../../text/index.ts';
 import { Button } from '../../ui/button.tsx';
 import { Money } from '../../ui/figures.tsx';
-import { toast } from '../../ui/toasts.tsx';
+import { toast, toastFailure } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
 
 const words = text.budgets;
@@ -21,6 +21,8 @@ export interface BudgetCellProps {
   optional?: boolean;
   /** Brings it into sight and focuses it: somebody was led to it. */
   isLedTo?: boolean;
+  /** They are there. */
+  onArrived?: () => void;
   /** Keeps what is typed, by this id, while the cell is not drawn, as in a long table. */
   kept?: { drafts: Map<string, string>; id: string };
 }
@@ -33,6 +35,7 @@ export function BudgetCell({
   save,
   optional = true,
   isLedTo = false,
+  onArrived,
   kept,
 }: BudgetCellProps) {
   const [draft, setOwnDraft] = useState(kept?.drafts.get(kept.id) ?? null);
@@ -43,10 +46,13 @@ export function BudgetCell({
   const [working, setWorking] = useState(false);
   const edit = useRef<HTMLButtonElement>(null);
 
-  useEffect(() => {
-    if (!isLedTo) return;
+  const arrive = useEffectEvent(() => {
     edit.current?.scrollIntoView({ block: 'center' });
     edit.current?.focus({ preventScroll: true });
+    onArrived?.();
+  });
+  useEffect(() => {
+    if (isLedTo) arrive();
   }, [isLedTo]);
 
   function setDraft(next: string | null): void {
@@ -70,7 +76,7 @@ export function BudgetCell({
     await save(next);
     toast(next === null ? words.removed(name) : words.saved(name, exactMoney(next)), {
       ...((optional || before !== null) && {
-        undo: () => void store(before, next).catch((error) => toast(explain(error).message, { tone: 'bad' })),
+        undo: () => void store(before, next).catch(toastFailure),
       }),
     });
   }

@@ -1,4 +1,4 @@
-import { useSearch } from '@tanstack/react-router';
+import { useNavigate, useSearch } from '@tanstack/react-router';
 
 /** The scope and the id of a budget, as in an address. */
 export type BudgetName = `${'workspace' | 'agent' | 'plan'}/${string}`;
@@ -18,4 +18,22 @@ export function parseBudgetsSearch({ agents, budget }: Record<string, unknown>):
 
 export function useBudgetsSearch(): BudgetsSearch {
   return useSearch({ from: '/account/w/$slug/budgets' });
+}
+
+/** For the cell of a budget: whether somebody was led to it, and that they are there now. */
+export function useLedTo(): (name: BudgetName) => { isLedTo: boolean; onArrived: () => void } {
+  const { budget } = useBudgetsSearch();
+  const navigate = useNavigate();
+  return (name) => ({
+    isLedTo: budget === name,
+    // A row that is drawn again would take the focus again.
+    onArrived: () =>
+      void navigate({
+        from: '/w/$slug/budgets',
+        to: '.',
+        search: ({ budget: _budget, ...rest }: BudgetsSearch) => rest,
+        replace: true,
+        resetScroll: false,
+      }),
+  });
 }

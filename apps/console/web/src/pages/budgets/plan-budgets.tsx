@@ -1,21 +1,23 @@
 import { useState } from 'react';
-import { type Api, explain, useChange, useRead } from '../../api/api.ts';
+import { type Api, useChange, useRead } from '../../api/api.ts';
 import { useWorkspace } from '../../app/account.tsx';
 import { text } from '../../text/index.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { Card, Loaded, Note, Tag } from '../../ui/parts.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { toast } from '../../ui/toasts.tsx';
+import { toast, toastFailure } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
 import { Left, Used } from './agent-budgets.tsx';
 import { BudgetCell } from './budget-cell.tsx';
-import { useBudgetsSearch } from './budgets-search.ts';
+import { useLedTo } from './budgets-search.ts';
 import { PlanDialog } from './plan-dialog.tsx';
 import { PLAN_READS } from './plan-reads.ts';
 import { useLimitOf } from './use-limits.ts';
 
 const words = text.budgets;
+
+type Plan = Pick<Api.PlanBudget, 'plan_key' | 'display_name'>;
 
 export function PlanBudgets() {
   const { id: tenant_id } = useWorkspace();
@@ -25,17 +27,17 @@ export function PlanBudgets() {
   const update = useChange('PUT /api/v1/workspaces/{tenant_id}/budgets/plans/{plan_key}', PLAN_READS);
   const remove = useChange('DELETE /api/v1/workspaces/{tenant_id}/budgets/plans/{plan_key}', PLAN_READS);
   const limitOf = useLimitOf('plan');
-  const { budget } = useBudgetsSearch();
+  const ledTo = useLedTo();
 
-  function setActive({ plan_key, display_name }: Api.PlanBudget, is_active: boolean, withUndo = true): void {
-    const plan = { plan_key, display_name } as Api.PlanBudget;
+  function setActive(plan: Plan, is_active: boolean, withUndo = true): Promise<void> {
+    const { plan_key, display_name } = plan;
     // As a promise: each of two quick changes has its own answer.
-    update.mutateAsync({ path: { tenant_id, plan_key }, body: { is_active } }).then(
+    return update.mutateAsync({ path: { tenant_id, plan_key }, body: { is_active } }).then(
       () =>
         toast(is_active ? words.plan.activated(display_name) : words.plan.deactivated(display_name), {
-          ...(withUndo && { undo: () => setActive(plan, !is_active, false) }),
+          ...(withUndo && { undo: () => void setActive(plan, !is_active, false) }),
         }),
-      (error: unknown) => toast(explain(error).message, { tone: 'bad' }),
+      toastFailure,
     );
   }
 
@@ -56,7 +58,7 @@ export function PlanBudgets() {
         const limit = limitOf(plan_key);
         return (
           <BudgetCell
-            isLedTo={budget === `plan/${plan_key}`}
+            {...ledTo(`plan/${plan_key}`)}
             name={display_name}
             optional={false}
             micros={daily_budget_usd_micros}

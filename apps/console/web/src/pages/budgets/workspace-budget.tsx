@@ -5,7 +5,7 @@ import { text } from '../../text/index.ts';
 import { Card, Loaded, Meter } from '../../ui/parts.tsx';
 import ui from '../../ui/ui.module.css';
 import { BudgetCell } from './budget-cell.tsx';
-import { useBudgetsSearch } from './budgets-search.ts';
+import { useLedTo } from './budgets-search.ts';
 import { useLimitOf } from './use-limits.ts';
 
 const words = text.budgets;
@@ -20,7 +20,7 @@ export function WorkspaceBudget() {
     'GET /api/v1/dashboard/overview',
   ]);
   const limit = useLimitOf('workspace')(id);
-  const { budget: wanted } = useBudgetsSearch();
+  const ledTo = useLedTo();
   return (
     <Card title={words.workspace}>
       <Loaded query={budget} height="calc(60px + var(--control))">
@@ -28,7 +28,7 @@ export function WorkspaceBudget() {
           <div className={ui['stack']}>
             <p>{words.workspaceText}</p>
             <BudgetCell
-              isLedTo={wanted === `workspace/${id}`}
+              {...ledTo(`workspace/${id}`)}
               name={name}
               micros={daily_budget_usd_micros}
               usedMicros={limit && limit.spent_micros + limit.held_micros}

@@ -1,12 +1,9 @@
-import { type FormEvent, useState } from 'react';
+import { useState } from 'react';
 import { type Api, useChange } from '../../api/api.ts';
 import { text } from '../../text/index.ts';
-import { Button } from '../../ui/button.tsx';
-import { Problem } from '../../ui/confirm.tsx';
-import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
+import { FormDialog } from '../../ui/form-dialog.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import ui from '../../ui/ui.module.css';
 
 const words = text.channels.form;
 const READS = ['GET /api/v1/alerts/channels'] as const;
@@ -22,78 +19,68 @@ export function ChannelDialog({ channel, onClose }: { channel: Api.AlertChannel 
   const edit = useChange('PATCH /api/v1/alerts/channels/{channel_id}', READS);
   const hasSecret = channel !== null && 'signing_secret_set' in channel.config && channel.config.signing_secret_set;
 
-  function onSubmit(event: FormEvent): void {
-    event.preventDefault();
-    const done = {
-      onSuccess: () => {
-        toast(text.channels.saved(name));
-        onClose();
-      },
-    };
+  async function send(): Promise<void> {
     const signing = secret === '' ? {} : { signing_secret: secret };
     if (channel !== null) {
       // An address that was not touched is not sent: the API shows it without what may be secret in it.
       const address = url === before ? {} : type === 'chat' ? { webhook_url: url } : { url };
-      edit.mutate({ path: { channel_id: channel.id }, body: { name, config: { ...address, ...signing } } }, done);
+      await edit.mutateAsync({ path: { channel_id: channel.id }, body: { name, config: { ...address, ...signing } } });
     } else if (type === 'chat') {
-      create.mutate({ body: { channel_type: 'chat', name, config: { webhook_url: url } } }, done);
+      await create.mutateAsync({ body: { channel_type: 'chat', name, config: { webhook_url: url } } });
     } else {
-      create.mutate({ body: { channel_type: 'webhook', name, config: { url, ...signing } } }, done);
+      await create.mutateAsync({ body: { channel_type: 'webhook', name, config: { url, ...signing } } });
     }
+    toast(text.channels.saved(name));
+    onClose();
   }
 
   return (
-    <Dialog title={channel === null ? text.channels.create : text.channels.edit(name)} onClose={onClose}>
-      <form className={ui['stack']} onSubmit={onSubmit}>
-        <SelectField
-          label={words.type}
-          hint={words.typeHints[type]}
-          disabled={channel !== null}
-          value={type}
-          onChange={({ target }) => setType(target.value === 'chat' ? 'chat' : 'webhook')}
-        >
-          {(['webhook', 'chat'] as const).map((each) => (
-            <option key={each} value={each}>
-              {text.channels.types[each]}
-            </option>
-          ))}
-        </SelectField>
+    <FormDialog
+      title={channel === null ? text.channels.create : text.channels.edit(channel.name ?? text.channels.unnamed)}
+      send={send}
+      onClose={onClose}
+    >
+      <SelectField
+        label={words.type}
+        hint={words.typeHints[type]}
+        disabled={channel !== null}
+        value={type}
+        onChange={({ target }) => setType(target.value === 'chat' ? 'chat' : 'webhook')}
+      >
+        {(['webhook', 'chat'] as const).map((each) => (
+          <option key={each} value={each}>
+            {text.channels.types[each]}
+          </option>
+        ))}
+      </SelectField>
+      <TextField
+        label={words.name}
+        required
+        maxLength={120}
+        value={name}
+        onChange={({ target }) => setName(target.value)}
+      />
+      <TextField
+        label={words.url}
+        hint={words.urlHint}
+        required
+        type="url"
+        maxLength={2048}
+        value={url}
+        onChange={({ target }) => setUrl(target.value)}
+      />
+      {type === 'webhook' && (
         <TextField
-          label={words.name}
-          required
-          maxLength={120}
-          value={name}
-          onChange={({ target }) => setName(target.value)}
+          label={words.secret}
+          hint={hasSecret ? words.secretKept : words.secretHint}
+          type="password"
+          autoComplete="off"
+          minLength={16}
+          maxLength={512}
+          value={secret}
+          onChange={({ target }) => setSecret(target.value)}
         />
-        <TextField
-          label={words.url}
-          hint={words.urlHint}
-          required
-          type="url"
-          maxLength={2048}
-          value={url}
-          onChange={({ target }) => setUrl(target.value)}
-        />
-        {type === 'webhook' && (
-          <TextField
-            label={words.secret}
-            hint={hasSecret ? words.secretKept : words.secretHint}
-            type="password"
-            autoComplete="off"
-            minLength={16}
-            maxLength={512}
-            value={secret}
-            onChange={({ target }) => setSecret(target.value)}
-          />
-        )}
-        <Problem error={create.error ?? edit.error} />
-        <DialogActions>
-          <Button onClick={onClose}>{text.common.action.cancel}</Button>
-          <Button type="submit" look="primary" busy={(create.isPending || edit.isPending) && text.common.action.saving}>
-            {text.common.action.save}
-          </Button>
-        </DialogActions>
-      </form>
-    </Dialog>
+      )}
+    </FormDialog>
   );
 }

@@ -1,12 +1,12 @@
 import { useState } from 'react';
-import { type Api, explain, useChange, useRead } from '../../api/api.ts';
+import { type Api, useChange, useRead } from '../../api/api.ts';
 import { useMay } from '../../app/account.tsx';
 import { text } from '../../text/index.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { Card, Loaded, NotAllowed, Note, PageHead, Tag } from '../../ui/parts.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { toast } from '../../ui/toasts.tsx';
+import { toast, toastFailure } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
 import { ChannelDialog } from './channel-dialog.tsx';
 import { TestDialog } from './test-dialog.tsx';
@@ -40,14 +40,18 @@ function ChannelTable({ onEdit }: { onEdit: (channel: Api.AlertChannel) => void 
   const remove = useChange('DELETE /api/v1/alerts/channels/{channel_id}', READS);
   const nameOf = (channel: Api.AlertChannel) => channel.name ?? words.unnamed;
 
-  function setEnabled(channel: Api.AlertChannel, enabled: boolean): void {
+  function setEnabled(channel: Api.AlertChannel, enabled: boolean): Promise<void> {
     const name = nameOf(channel);
     // As a promise: each of two quick changes has its own answer.
-    edit.mutateAsync({ path: { channel_id: channel.id }, body: { enabled } }).then(
-      () =>
-        toast(enabled ? words.turnedOn(name) : words.turnedOff(name), { undo: () => setEnabled(channel, !enabled) }),
-      (error: unknown) => toast(explain(error).message, { tone: 'bad' }),
-    );
+    return edit
+      .mutateAsync({ path: { channel_id: channel.id }, body: { enabled } })
+      .then(
+        () =>
+          toast(enabled ? words.turnedOn(name) : words.turnedOff(name), {
+            undo: () => void setEnabled(channel, !enabled),
+          }),
+        toastFailure,
+      );
   }
 
   const columns: Column<Api.AlertChannel>[] = [

@@ -1,13 +1,11 @@
-import { type FormEvent, useId, useState } from 'react';
+import { useId, useState } from 'react';
 import { type Api, useChange, useRead } from '../../api/api.ts';
 import { useWorkspace } from '../../app/account.tsx';
 import { text } from '../../text/index.ts';
 import { ruleLine } from '../../text/rules.ts';
-import { Button } from '../../ui/button.tsx';
 import { Checks } from '../../ui/checks.tsx';
-import { Problem } from '../../ui/confirm.tsx';
-import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
+import { FormDialog } from '../../ui/form-dialog.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
 import { SEVERITIES } from '../alerts/alerts-search.ts';
@@ -28,102 +26,88 @@ export function RuleDialog({ rule, onClose }: { rule: Api.AlertRule | null; onCl
   const shown = tried ? problems : {};
   const input = toRule(form, id);
 
-  function onSubmit(event: FormEvent): void {
-    event.preventDefault();
+  async function send(): Promise<void> {
     setTried(true);
     if (Object.keys(problems).length > 0) return;
-    const done = {
-      onSuccess: () => {
-        toast(text.rules.saved(form.name));
-        onClose();
-      },
-    };
-    if (rule === null) create.mutate({ body: input }, done);
-    else edit.mutate({ path: { rule_id: rule.id }, body: input }, done);
+    if (rule === null) await create.mutateAsync({ body: input });
+    else await edit.mutateAsync({ path: { rule_id: rule.id }, body: input });
+    toast(text.rules.saved(form.name));
+    onClose();
   }
 
   return (
-    <Dialog title={rule === null ? text.rules.create : text.rules.edit(rule.name)} onClose={onClose}>
-      <form className={ui['stack']} onSubmit={onSubmit}>
+    <FormDialog title={rule === null ? text.rules.create : text.rules.edit(rule.name)} send={send} onClose={onClose}>
+      <TextField
+        label={words.name}
+        required
+        maxLength={120}
+        value={form.name}
+        onChange={({ target }) => set({ name: target.value })}
+      />
+      <SelectField
+        label={words.kind}
+        value={form.kind}
+        onChange={({ target }) => set({ kind: KINDS.find((kind) => kind === target.value) ?? form.kind })}
+      >
+        {KINDS.map((kind) => (
+          <option key={kind} value={kind}>
+            {words.kinds[kind]}
+          </option>
+        ))}
+      </SelectField>
+      {form.kind === 'spend_gte' ? (
         <TextField
-          label={words.name}
-          required
-          maxLength={120}
-          value={form.name}
-          onChange={({ target }) => set({ name: target.value })}
-        />
-        <SelectField
-          label={words.kind}
-          value={form.kind}
-          onChange={({ target }) => set({ kind: KINDS.find((kind) => kind === target.value) ?? form.kind })}
-        >
-          {KINDS.map((kind) => (
-            <option key={kind} value={kind}>
-              {words.kinds[kind]}
-            </option>
-          ))}
-        </SelectField>
-        {form.kind === 'spend_gte' ? (
-          <TextField
-            label={words.amount}
-            inputMode="decimal"
-            value={form.amount}
-            problem={shown.amount}
-            onChange={({ target }) => set({ amount: target.value })}
-          />
-        ) : (
-          <EventFields form={form} set={set} problem={shown.threshold} />
-        )}
-        <TextField
-          label={`${form.kind === 'first_occurrence' ? words.windowFirst : words.window} (${words.minutes})`}
+          label={words.amount}
           inputMode="decimal"
-          value={form.windowMinutes}
-          problem={shown.windowMinutes}
-          onChange={({ target }) => set({ windowMinutes: target.value })}
+          value={form.amount}
+          problem={shown.amount}
+          onChange={({ target }) => set({ amount: target.value })}
         />
-        <AgentField value={form.agentId} onChange={(agentId) => set({ agentId })} />
-        <SelectField
-          label={words.severity}
-          value={form.severity}
-          onChange={({ target }) =>
-            set({ severity: SEVERITIES.find((severity) => severity === target.value) ?? form.severity })
-          }
-        >
-          {SEVERITIES.map((severity) => (
-            <option key={severity} value={severity}>
-              {text.alerts.severity[severity]}
-            </option>
-          ))}
-        </SelectField>
-        <TextField
-          label={words.pauseAfter}
-          hint={words.pauseHint}
-          inputMode="decimal"
-          value={form.pauseMinutes}
-          problem={shown.pauseMinutes}
-          onChange={({ target }) => set({ pauseMinutes: target.value })}
-        />
-        <ChannelField value={form.channelIds} onChange={(channelIds) => set({ channelIds })} />
-        <TextField
-          label={words.description}
-          maxLength={1000}
-          value={form.description}
-          onChange={({ target }) => set({ description: target.value })}
-        />
-        {Object.keys(problems).length === 0 && (
-          <p>
-            {words.says}: <strong>{ruleLine(input as Api.AlertRule)}</strong>
-          </p>
-        )}
-        <Problem error={create.error ?? edit.error} />
-        <DialogActions>
-          <Button onClick={onClose}>{text.common.action.cancel}</Button>
-          <Button type="submit" look="primary" busy={(create.isPending || edit.isPending) && text.common.action.saving}>
-            {text.common.action.save}
-          </Button>
-        </DialogActions>
-      </form>
-    </Dialog>
+      ) : (
+        <EventFields form={form} set={set} problem={shown.threshold} />
+      )}
+      <TextField
+        label={`${form.kind === 'first_occurrence' ? words.windowFirst : words.window} (${words.minutes})`}
+        inputMode="decimal"
+        value={form.windowMinutes}
+        problem={shown.windowMinutes}
+        onChange={({ target }) => set({ windowMinutes: target.value })}
+      />
+      <AgentField value={form.agentId} onChange={(agentId) => set({ agentId })} />
+      <SelectField
+        label={words.severity}
+        value={form.severity}
+        onChange={({ target }) =>
+          set({ severity: SEVERITIES.find((severity) => severity === target.value) ?? form.severity })
+        }
+      >
+        {SEVERITIES.map((severity) => (
+          <option key={severity} value={severity}>
+            {text.alerts.severity[severity]}
+          </option>
+        ))}
+      </SelectField>
+      <TextField
+        label={words.pauseAfter}
+        hint={words.pauseHint}
+        inputMode="decimal"
+        value={form.pauseMinutes}
+        problem={shown.pauseMinutes}
+        onChange={({ target }) => set({ pauseMinutes: target.value })}
+      />
+      <ChannelField value={form.channelIds} onChange={(channelIds) => set({ channelIds })} />
+      <TextField
+        label={words.description}
+        maxLength={1000}
+        value={form.description}
+        onChange={({ target }) => set({ description: target.value })}
+      />
+      {Object.keys(problems).length === 0 && (
+        <p>
+          {words.says}: <strong>{ruleLine(input as Api.AlertRule)}</strong>
+        </p>
+      )}
+    </FormDialog>
   );
 }
 

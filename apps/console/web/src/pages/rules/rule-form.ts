@@ -79,8 +79,8 @@ function secondsOf(minutes: string): number {
   return Number.isFinite(seconds) && seconds >= 0 && seconds <= MAX_MINUTES * 60 ? Math.round(seconds) : -1;
 }
 
-/** The rule that the form describes; of a form without problems. */
-export function toRule(form: RuleForm, workspaceId: string): Required<Api.AlertRuleInput> {
+/** The rule that the form describes; of a form without problems. Whether it watches is not in the form. */
+export function toRule(form: RuleForm, workspaceId: string): Omit<Required<Api.AlertRuleInput>, 'enabled'> {
   const counts = form.kind === 'event_count_gte';
   const spends = form.kind === 'spend_gte';
   const eventTypes = spends ? ['spend.settled'] : [...form.eventTypes];
@@ -88,7 +88,6 @@ export function toRule(form: RuleForm, workspaceId: string): Required<Api.AlertR
   return {
     name: form.name,
     description: form.description,
-    enabled: true,
     severity: form.severity,
     scope_type: form.agentId === '' ? 'workspace' : 'agent',
     scope_id: form.agentId === '' ? workspaceId : form.agentId,

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { type Api, explain, useChange, useRead } from '../../api/api.ts';
+import { type Api, useChange, useRead } from '../../api/api.ts';
 import { useMay } from '../../app/account.tsx';
 import { ruleLine } from '../../text/rules.ts';
 import { text } from '../../text/index.ts';
@@ -9,7 +9,7 @@ import { Ago } from '../../ui/figures.tsx';
 import { Card, Loaded, NotAllowed, Note, PageHead, Tag } from '../../ui/parts.tsx';
 import { Severity } from '../../ui/severity.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
-import { toast } from '../../ui/toasts.tsx';
+import { toast, toastFailure } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
 import { RuleDialog } from './rule-dialog.tsx';
 
@@ -42,12 +42,15 @@ function RuleTable({ onEdit }: { onEdit: (rule: Api.AlertRule) => void }) {
   const remove = useChange('DELETE /api/v1/alerts/rules/{rule_id}', READS);
   const nameOf = (id: string) => channels.data?.items.find((each) => each.id === id)?.name ?? id;
 
-  function setEnabled({ id, name }: Api.AlertRule, enabled: boolean): void {
+  function setEnabled({ id, name }: Api.AlertRule, enabled: boolean): Promise<void> {
     // As a promise: each of two quick changes has its own answer.
-    edit.mutateAsync({ path: { rule_id: id }, body: { enabled } }).then(
-      (rule) => toast(enabled ? words.goesOn(name) : words.pausedNow(name), { undo: () => setEnabled(rule, !enabled) }),
-      (error: unknown) => toast(explain(error).message, { tone: 'bad' }),
-    );
+    return edit
+      .mutateAsync({ path: { rule_id: id }, body: { enabled } })
+      .then(
+        (rule) =>
+          toast(enabled ? words.goesOn(name) : words.pausedNow(name), { undo: () => void setEnabled(rule, !enabled) }),
+        toastFailure,
+      );
   }
 
   const columns: Column<Api.AlertRule>[] = [
