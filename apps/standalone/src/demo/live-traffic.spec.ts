@@ -79,9 +79,30 @@ describe('live sample traffic', () => {
           return false;
         },
         append: async (batch) => void events.push(...batch),
+        onFailure: () => undefined,
       });
       expect([seed, calls, events]).toEqual([seed, 1, []]);
     }
+  });
+
+  it('lets the agent run on past a call that is not answered, until its budget and a guard stop it', async () => {
+    const answers: (boolean | Error)[] = [new Error('busy'), true, new Error('busy'), true];
+    const failures: unknown[] = [];
+    const events: GatewayEvent[] = [];
+    let denied = 0;
+    await runAway({
+      random: createRandom(1),
+      clock: () => Date.now(),
+      async call() {
+        const answer = answers.shift() ?? false;
+        if (answer instanceof Error) throw answer;
+        if (!answer) denied += 1;
+        return answer;
+      },
+      append: async (batch) => void events.push(...batch),
+      onFailure: (err) => void failures.push(err),
+    });
+    expect([failures.length, denied, events.map(({ type }) => type)]).toEqual([2, 15, ['guard.blocked']]);
   });
 
   it('ends a run at its first denied call', async () => {

@@ -61,7 +61,8 @@ export function createLiveTraffic(options: LiveTrafficOptions): Component {
     name: 'live-traffic',
     async start() {
       // So that the first page tells a story.
-      working = runAway({ random, clock, call, append }).catch((err: unknown) =>
+      const onFailure = (err: unknown) => logger.warn({ err }, 'a call of the runaway agent was not answered');
+      working = runAway({ random, clock, call, append, onFailure }).catch((err: unknown) =>
         logger.warn({ err }, 'the runaway agent of the sample traffic was cut off'),
       );
       timer = setInterval(() => {

@@ -15,13 +15,15 @@ export interface RunawayOptions {
   /** Whether the call was allowed. */
   call: (event: SpendSettledEvent) => Promise<boolean>;
   append: (events: GatewayEvent[]) => Promise<void>;
+  /** A call was not answered; the agent goes on with the next. */
+  onFailure: (err: unknown) => void;
 }
 
 /**
  * One agent has lost its way: it calls its model again and again, until its budget of the day stops it, and a while
  * after that. At last a guard sees it. Where its budget is used up already, as after a restart, it does nothing.
  */
-export async function runAway({ random, clock, call, append }: RunawayOptions): Promise<void> {
+export async function runAway({ random, clock, call, append, onFailure }: RunawayOptions): Promise<void> {
   const runId = newId('run');
   let allowed = 0;
   let denied = 0;
@@ -29,12 +31,13 @@ export async function runAway({ random, clock, call, append }: RunawayOptions): 
     const options = { random, agent: RUNAWAY_AGENT, startedAt: clock(), spentMicros: null };
     const [event] = sampleRun({ ...options, runId: `${runId}.${step}` }).events;
     if (event === undefined || !isSpendSettled(event)) continue;
-    if (await call({ ...event, data: { ...event.data, run_id: runId } })) {
-      allowed += 1;
-      continue;
+    try {
+      if (await call({ ...event, data: { ...event.data, run_id: runId } })) allowed += 1;
+      else if (allowed === 0) return;
+      else denied += 1;
+    } catch (err) {
+      onFailure(err);
     }
-    if (allowed === 0) return;
-    denied += 1;
   }
   const guard = { guard: 'loop_detected', reason: 'The same tool was called 40 times with the same arguments.' };
   const head = { specversion: '1.0' as const, source: '/tollkeeper/sample', time: new Date(clock()).toISOString() };
