@@ -8,7 +8,7 @@ import { createPasswordHasher, type PasswordHasher } from '../src/domain/passwor
 import { createLoginLimiter } from '../src/store/login.limiter.ts';
 import { createModels } from '../src/store/models.ts';
 import { createSessionStore } from '../src/store/session.store.ts';
-import { createUserStore } from '../src/store/user.store.ts';
+import { createUserStore, fromUser } from '../src/store/user.store.ts';
 import { createWorkspaceStore } from '../src/store/workspace.store.ts';
 import { PASSWORD } from './identity.stack.ts';
 
@@ -43,14 +43,14 @@ describe('a login while its password is being checked', () => {
     };
     const stores = { users, sessions: createSessionStore(models), workspaces: createWorkspaceStore(models) };
     const auth = createAuthUseCases({ ...stores, hasher, limiter, clock });
-    return { login: auth.login({ email, address: newId('req') }, PASSWORD), checked, release };
+    return { login: auth.login({ login: email, address: newId('req') }, PASSWORD), checked, release };
   }
 
   async function newUser() {
     const email = `${newId('user').slice(5).toLowerCase()}@example.com`;
-    const { id, ...user } = await draftUser({ hasher: plainHasher, clock }, { email, password: PASSWORD });
-    await models.users.create({ _id: id, ...user });
-    return { id, ...user };
+    const user = await draftUser({ hasher: plainHasher, clock }, { email, password: PASSWORD });
+    await models.users.create(fromUser(user));
+    return user;
   }
 
   it('costs as much for an unknown e-mail as for a wrong password: one check of a hash', async () => {
@@ -65,8 +65,8 @@ describe('a login while its password is being checked', () => {
     const stores = { users, sessions: createSessionStore(models), workspaces: createWorkspaceStore(models) };
     const auth = createAuthUseCases({ ...stores, hasher, limiter, clock });
     const user = await newUser();
-    for (const email of [user.email, 'nobody@example.com']) {
-      const login = auth.login({ email, address: newId('req') }, PASSWORD);
+    for (const name of [user.loginName, 'nobody@example.com']) {
+      const login = auth.login({ login: name, address: newId('req') }, PASSWORD);
       await expect(login).rejects.toMatchObject({ code: 'unauthenticated' });
     }
     expect(checks).toEqual([user.passwordHash, null]);
@@ -74,7 +74,7 @@ describe('a login while its password is being checked', () => {
 
   it('opens no session when the password is changed meanwhile', async () => {
     const user = await newUser();
-    const { login, checked, release } = heldLogin(user.email);
+    const { login, checked, release } = heldLogin(user.loginName);
     const refused = expect(login).rejects.toMatchObject({ code: 'unauthenticated' });
     await checked;
     const to = await plainHasher.hash('another long password');
@@ -86,11 +86,11 @@ describe('a login while its password is being checked', () => {
 
   it('opens no session when ten other guesses fail meanwhile, though its own is right', async () => {
     const user = await newUser();
-    const { login, checked, release } = heldLogin(user.email);
+    const { login, checked, release } = heldLogin(user.loginName);
     const refused = expect(login).rejects.toMatchObject({ code: 'rate_limited' });
     await checked;
     for (let failures = 0; failures < 10; failures += 1) {
-      await limiter.recordFailure({ email: user.email, address: newId('req') });
+      await limiter.recordFailure({ login: user.loginName, address: newId('req') });
     }
     release();
     await refused;

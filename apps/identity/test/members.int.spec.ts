@@ -65,9 +65,12 @@ describe('members', () => {
     expect(response.status).toBe(201);
     expect(response.body).toEqual({
       user_id: other.userId,
+      login_name: other.email,
       email: other.email,
+      email_verified: false,
       name: other.email.split('@')[0],
       role: 'member',
+      source: 'manual',
       joined_at: '2026-11-21T18:00:00.000Z',
     });
     expect((await identity.login(other.email)).body.workspaces).toHaveLength(2);

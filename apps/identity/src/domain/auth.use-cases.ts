@@ -1,16 +1,17 @@
 import { AppError, type Clock } from '@tollkeeper/kernel';
 import type { PasswordHasher } from './password.hasher.ts';
 import { isAlive, mintSession, refreshedEnd, type SessionStore } from './session.ts';
-import type { User, UserStore } from './user.ts';
+import { isFirstPassword, type User, type UserStore } from './user.ts';
 import type { WorkspaceOfUser, WorkspaceStore } from './workspace.ts';
 
 /** A log-in attempt: the account that it names, and the network address that it comes from. */
 export interface PasswordAttempt {
-  email: string;
+  /** Login name or e-mail. */
+  login: string;
   address: string;
 }
 
-/** Counts failed passwords by e-mail and by address, across all replicas. */
+/** Counts failed passwords by login name or e-mail and by address, across all replicas. */
 export interface LoginLimiter {
   /** Throws `rate_limited` when the e-mail or the address has reached its limit of failures. */
   requireAllowed(attempt: PasswordAttempt): Promise<void>;
@@ -75,11 +76,14 @@ export function createAuthUseCases({ users, sessions, workspaces, hasher, limite
   return {
     account,
 
-    async login(who, password) {
-      const user = await users.findByEmail(who.email);
+    async login({ login, address }, password) {
+      const user = await users.findByLogin(login);
+      // Failures count for the user, whichever of their names was typed.
+      const who = { login: user?.loginName ?? login, address };
       const right = await isRight(who, password, user?.passwordHash ?? null);
       if (!right || user === null) throw wrongCredentials();
-      const { cookie, session } = mintSession(user.id, clock());
+      const mustChangePassword = user.mustChangePassword ?? isFirstPassword(password);
+      const { cookie, session } = mintSession(user.id, clock(), { mustChangePassword });
       if (!(await sessions.open(session, user.passwordHash))) throw wrongCredentials();
       return { cookie, user, workspaces: await workspaces.listOf(user.id) };
     },
@@ -97,7 +101,7 @@ export function createAuthUseCases({ users, sessions, workspaces, hasher, limite
 
     async changePassword(userId, { currentPassword, newPassword, sessionSha256, address }) {
       const { user } = await account(userId);
-      const who = { email: user.email, address };
+      const who = { login: user.loginName, address };
       if (!(await isRight(who, currentPassword, user.passwordHash))) throw wrongCurrentPassword();
       const to = await hasher.hash(newPassword);
       const change = { from: user.passwordHash, to, keepSession: sessionSha256 };

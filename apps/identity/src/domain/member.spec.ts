@@ -3,8 +3,8 @@ import type { Role } from '@tollkeeper/kernel';
 import { type Member, noOwner, requireOwnerLeft } from './member.ts';
 
 const memberAs = (role: Role): Member => ({
-  ...{ userId: 'user_1', email: 'ada@example.com', name: 'Ada', role },
-  joinedAt: new Date(0),
+  ...{ userId: 'user_1', loginName: 'ada', name: 'Ada', email: 'ada@example.com', emailVerified: false },
+  ...{ role, source: 'manual', joinedAt: new Date(0) },
 });
 
 describe('a workspace', () => {

@@ -1,12 +1,15 @@
 import { AppError, type Role, type TenantId } from '@tollkeeper/kernel';
 import type { User } from './user.ts';
 
+/** What made a user a member: an owner or the creation of the workspace, an invitation, or single sign-on. */
+export const MEMBERSHIP_SOURCES = ['manual', 'invitation', 'oidc'] as const;
+export type MembershipSource = (typeof MEMBERSHIP_SOURCES)[number];
+
 /** A user in a workspace. */
-export interface Member {
+export interface Member extends Pick<User, 'loginName' | 'email' | 'emailVerified' | 'name'> {
   userId: string;
-  email: string;
-  name: string;
   role: Role;
+  source: MembershipSource;
   joinedAt: Date;
 }
 
@@ -17,9 +20,9 @@ export type AddedMember = { status: 'added'; member: Member; userCreated: boolea
  * gateway knows roles that are some seconds old, and a user who has just lost a role must not restore it.
  */
 export interface MemberStore {
-  /** The members by e-mail. */
+  /** The members by e-mail, or by login name without one. */
   list(tenantId: TenantId): Promise<Member[]>;
-  /** Makes the user with `newUser.email` a member. Stores `newUser` first when no user has that e-mail. */
+  /** Makes the user with the login name of `newUser` a member. Stores `newUser` first when nobody has it. */
   add(tenantId: TenantId, ownerId: string, newUser: User, role: Role, joinedAt: Date): Promise<AddedMember>;
   /**
    * Sets the role that `decide` returns, or ends the membership when it returns null. `otherOwners` is the number of

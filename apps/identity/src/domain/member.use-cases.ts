@@ -38,14 +38,18 @@ export interface MemberDeps {
 /** 119 random bits. */
 const INITIAL_PASSWORD_LENGTH = 20;
 
-/** A new user whose password only the result contains. */
+/** A new user who logs in with the e-mail. */
 export async function draftUser(
   { hasher, clock }: Pick<MemberDeps, 'hasher' | 'clock'>,
   { email, name, password }: { email: string; name?: string | undefined; password: string },
 ): Promise<User> {
   const passwordHash = await hasher.hash(password);
   const localPart = email.slice(0, email.indexOf('@'));
-  return { id: newId('user'), email, name: name ?? localPart, passwordHash, createdAt: new Date(clock()) };
+  return {
+    ...{ id: newId('user'), loginName: email, name: name ?? localPart },
+    ...{ email, emailVerified: false, passwordHash, mustChangePassword: false },
+    createdAt: new Date(clock()),
+  };
 }
 
 export function createMemberUseCases({ members, users, hasher, clock }: MemberDeps): MemberUseCases {
@@ -56,7 +60,7 @@ export function createMemberUseCases({ members, users, hasher, clock }: MemberDe
       const initialPassword = randomBase62(INITIAL_PASSWORD_LENGTH);
       // For an existing user no hash is needed. The store handles a user that is made meanwhile.
       const user =
-        (await users.findByEmail(email)) ??
+        (await users.findByLogin(email)) ??
         (await draftUser({ hasher, clock }, { email, name, password: initialPassword }));
       const added = await members.add(tenantId, ownerId, user, role, new Date(clock()));
       if (added.status === 'already_member') {

@@ -21,7 +21,7 @@ export interface EnsuredOwner {
 export interface BootstrapStore {
   /**
    * Makes the user, the workspace and the ownership, as far as they are missing, in one step. An existing user with
-   * that e-mail gets the new password and loses all sessions. An existing workspace with that slug stays as it is.
+   * that login name gets the new password and loses all sessions. An existing workspace with that slug stays as it is.
    */
   ensure(user: User, workspace: Workspace): Promise<EnsuredOwner>;
   hasUsers(): Promise<boolean>;

@@ -13,14 +13,16 @@ export interface Session {
   userId: string;
   createdAt: Date;
   expiresAt: Date;
+  /** The session may do nothing but change the password. */
+  mustChangePassword: boolean;
 }
 
 export interface SessionStore {
   /**
    * Stores the session if the password of the user is still `passwordHash`. So a log-in during a change of the password
-   * leaves no session. False, with nothing stored, otherwise.
+   * leaves no session. The user remembers `mustChangePassword`. False, with nothing stored, otherwise.
    */
-  open(session: Session, passwordHash: string): Promise<boolean>;
+  open(session: Session, passwordHash: string | null): Promise<boolean>;
   find(sha256: string): Promise<Session | null>;
   /** Extends the session. Does nothing when it is revoked. */
   extend(sha256: string, expiresAt: Date): Promise<void>;
@@ -33,10 +35,15 @@ export function sessionDigest(cookie: string): string {
 }
 
 /** A new session and the text of its cookie: 256 random bits in base64url. */
-export function mintSession(userId: string, now: number): { cookie: string; session: Session } {
+export function mintSession(
+  userId: string,
+  now: number,
+  { mustChangePassword = false } = {},
+): { cookie: string; session: Session } {
   const cookie = randomBytes(32).toString('base64url');
   const createdAt = new Date(now);
-  return { cookie, session: { sha256: sessionDigest(cookie), userId, createdAt, expiresAt: endOf(createdAt, now) } };
+  const expiresAt = endOf(createdAt, now);
+  return { cookie, session: { sha256: sessionDigest(cookie), userId, createdAt, expiresAt, mustChangePassword } };
 }
 
 export function isAlive(session: Session, now: number): boolean {

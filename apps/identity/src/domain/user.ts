@@ -1,19 +1,66 @@
-/** A person who can log in. `email` is lower case and unique. */
+import { randomInt } from 'node:crypto';
+
+/** A person who can log in. Who they are is said by `id` alone: an e-mail that nobody verified belongs to nobody. */
 export interface User {
   id: string;
-  email: string;
+  /** What they log in with: lower case and unique. Often an e-mail, but it proves nothing about one. */
+  loginName: string;
   name: string;
-  /** PHC string (`password.hasher.ts`). */
-  passwordHash: string;
+  /** Where they can be reached: lower case. Several users may have the same one as long as it is not verified. */
+  email: string | null;
+  /** They have proved that the e-mail is theirs. Then no other user has it. */
+  emailVerified: boolean;
+  /** PHC string (`password.hasher.ts`); null for who logs in by single sign-on alone. */
+  passwordHash: string | null;
+  /**
+   * Somebody else knows the password, so the next log-in may do nothing but change it. Null where that is not known,
+   * as of accounts that owners made with a first password: `isFirstPassword` tells at the log-in.
+   */
+  mustChangePassword: boolean | null;
   createdAt: Date;
 }
 
 export interface UserStore {
   findById(userId: string): Promise<User | null>;
-  findByEmail(email: string): Promise<User | null>;
+  /** The user with this login name or, where nobody has it, with this verified e-mail. */
+  findByLogin(loginNameOrEmail: string): Promise<User | null>;
+  findByVerifiedEmail(email: string): Promise<User | null>;
   /**
-   * Replaces the password and revokes all sessions of the user except the named one, in one step. False, with nothing
-   * changed, when the password is no longer `from`.
+   * Gives the e-mail to the user, who has proved that it is theirs. Others who had it go on without an e-mail; their
+   * login names, passwords and memberships stay. Repeating it changes nothing.
    */
-  changePassword(userId: string, change: { from: string; to: string; keepSession: string | null }): Promise<boolean>;
+  claimEmail(userId: string, email: string): Promise<void>;
+  /**
+   * Replaces the password, which then need not be changed, and revokes all sessions of the user except the named one,
+   * in one step. False, with nothing changed, when the password is no longer `from`.
+   */
+  changePassword(
+    userId: string,
+    change: { from: string | null; to: string; keepSession: string | null },
+  ): Promise<boolean>;
+}
+
+const MAX_LOGIN_NAME_LENGTH = 64;
+const OTHER_LOGIN_NAMES = 8;
+
+/**
+ * Login names for a new user, of which to take the first that is free: made of the part of the e-mail before the @, and
+ * never an e-mail, so that whoever gets one learns nothing of other users' e-mails. The last ones are always free but
+ * for a chance of one in 10^8.
+ */
+export function loginNamesFor(email: string): string[] {
+  const base = email
+    .slice(0, email.lastIndexOf('@'))
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9._-]+/g, '-')
+    .slice(0, MAX_LOGIN_NAME_LENGTH - 9);
+  const numbered = Array.from({ length: OTHER_LOGIN_NAMES }, (_, index) => `${base}-${randomInt(10 ** (index + 1))}`);
+  return [base, ...numbered];
+}
+
+const FIRST_PASSWORD = /^[0-9A-Za-z]{20}$/;
+
+/** Whether a password has the form of those that were once generated for an owner to hand over. */
+export function isFirstPassword(password: string): boolean {
+  return FIRST_PASSWORD.test(password);
 }

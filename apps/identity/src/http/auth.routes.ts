@@ -1,14 +1,14 @@
 import { defineRoute, type Route } from '@tollkeeper/http';
 import { z } from 'zod';
 import type { Account, AuthUseCases } from '../domain/auth.use-cases.ts';
-import { email, newPassword, password, toWorkspaceBody, workspaceSchema } from './schemas.ts';
+import { login, newPassword, password, toUserBody, toWorkspaceBody, userFields, workspaceSchema } from './schemas.ts';
 import { type SessionCookies, sessionOf } from './session.cookies.ts';
 
 const TAG = 'Sessions';
 
 const accountSchema = z
   .object({
-    user: z.object({ id: z.string(), email: z.string(), name: z.string() }),
+    user: z.object({ id: z.string(), ...userFields }),
     workspaces: z.array(workspaceSchema),
   })
   .meta({ id: 'Account', description: 'A user and the workspaces that they are a member of, by slug' });
@@ -23,12 +23,12 @@ export function createAuthRoutes(auth: AuthUseCases, cookies: SessionCookies): R
       tag: TAG,
       summary: 'Log in',
       description:
-        'Sets the cookie `gw_session`, always a new one. After ten failures for an e-mail or from an address within 15 minutes the answer is 429 until the 15 minutes are over.',
+        'Sets the cookie `gw_session`, always a new one. After ten failures for a user or from an address within 15 minutes the answer is 429 until the 15 minutes are over.',
       access: 'public',
-      body: z.strictObject({ email, password }),
+      body: z.strictObject({ email: login, password }),
       responses: { 200: { description: 'Logged in', schema: accountSchema } },
       handler: async ({ body, clientAddress }) => {
-        const { cookie, ...account } = await auth.login({ email: body.email, address: clientAddress }, body.password);
+        const { cookie, ...account } = await auth.login({ login: body.email, address: clientAddress }, body.password);
         return { status: 200, headers: { 'set-cookie': cookies.set(cookie) }, body: toAccountBody(account) };
       },
     }),
@@ -82,7 +82,7 @@ export function createAuthRoutes(auth: AuthUseCases, cookies: SessionCookies): R
 
 function toAccountBody({ user, workspaces }: Account): z.infer<typeof accountSchema> {
   return {
-    user: { id: user.id, email: user.email, name: user.name },
+    user: { id: user.id, ...toUserBody(user) },
     workspaces: workspaces.map(toWorkspaceBody),
   };
 }

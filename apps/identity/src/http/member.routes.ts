@@ -1,18 +1,18 @@
 import { displayName, identifier, moment, workspaceRole } from '@tollkeeper/contracts';
 import { defineRoute, type Route } from '@tollkeeper/http';
 import { z } from 'zod';
-import type { Member } from '../domain/member.ts';
+import { type Member, MEMBERSHIP_SOURCES } from '../domain/member.ts';
 import type { MemberUseCases } from '../domain/member.use-cases.ts';
-import { email } from './schemas.ts';
+import { email, toUserBody, userFields } from './schemas.ts';
 
 const PATH = '/api/v1/members';
 const TAG = 'Members';
 
 const memberFields = {
   user_id: z.string(),
-  email: z.string(),
-  name: z.string(),
+  ...userFields,
   role: workspaceRole,
+  source: z.enum(MEMBERSHIP_SOURCES).meta({ description: 'What made the user a member' }),
   joined_at: moment,
 };
 const memberSchema = z.object(memberFields).meta({ id: 'Member' });
@@ -93,6 +93,7 @@ export function createMemberRoutes(members: MemberUseCases): Route[] {
   ];
 }
 
-function toMemberBody({ userId, email: address, name, role, joinedAt }: Member): z.infer<typeof memberSchema> {
-  return { user_id: userId, email: address, name, role, joined_at: joinedAt.toISOString() };
+function toMemberBody(member: Member): z.infer<typeof memberSchema> {
+  const { userId, role, source, joinedAt } = member;
+  return { user_id: userId, ...toUserBody(member), role, source, joined_at: joinedAt.toISOString() };
 }

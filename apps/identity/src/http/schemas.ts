@@ -1,7 +1,10 @@
 import { displayName, timezone, workspaceRole } from '@tollkeeper/contracts';
 import { z } from 'zod';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../domain/password.hasher.ts';
+import type { User } from '../domain/user.ts';
 import type { WorkspaceOfUser } from '../domain/workspace.ts';
+
+type UserFields = Pick<User, 'loginName' | 'email' | 'emailVerified' | 'name'>;
 
 /** Longest address that mail can be sent to (RFC 5321). */
 const MAX_EMAIL_LENGTH = 254;
@@ -11,6 +14,29 @@ export const email = z
   .max(MAX_EMAIL_LENGTH, `must be at most ${MAX_EMAIL_LENGTH} characters`)
   .toLowerCase()
   .meta({ description: 'E-mail address; upper and lower case are the same', example: 'owner@example.com' });
+
+/** What people log in with, as they type it. */
+export const login = z
+  .string()
+  .trim()
+  .toLowerCase()
+  .max(MAX_EMAIL_LENGTH, `must be at most ${MAX_EMAIL_LENGTH} characters`)
+  .meta({
+    description: 'Login name or verified e-mail; upper and lower case are the same',
+    example: 'owner@example.com',
+  });
+
+/** Fields that tell who a user is to people. */
+export const userFields = {
+  login_name: z.string().meta({ description: 'What the user logs in with' }),
+  email: z.string().meta({ description: 'Where the user can be reached; empty where that is not known' }),
+  email_verified: z.boolean().meta({ description: 'Whether the user has proved that the e-mail is theirs' }),
+  name: z.string(),
+};
+
+export function toUserBody({ loginName, email: address, emailVerified, name }: UserFields) {
+  return { login_name: loginName, email: address ?? '', email_verified: emailVerified, name };
+}
 
 /** A password as people type it. Rules for new passwords are checked elsewhere. */
 export const password = z

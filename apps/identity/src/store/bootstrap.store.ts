@@ -4,6 +4,7 @@ import type { BootstrapStore, EnsuredOwner } from '../domain/owner.bootstrap.ts'
 import type { User } from '../domain/user.ts';
 import type { Workspace } from '../domain/workspace.ts';
 import type { IdentityModels } from './models.ts';
+import { fromUser } from './user.store.ts';
 
 const FIRST_OWNER = 'first-owner';
 
@@ -11,22 +12,22 @@ export function createBootstrapStore(models: IdentityModels): BootstrapStore {
   const { connection, users, sessions, workspaces, members, bootstraps } = models;
 
   async function ensure(session: ClientSession, newUser: User, newWorkspace: Workspace): Promise<EnsuredOwner> {
-    const { id: newUserId, ...user } = newUser;
     const { id: newTenantId, ...workspace } = newWorkspace;
-    const knownUser = await users.findOne({ email: user.email }).session(session).lean();
+    const knownUser = await users.findOne({ email: newUser.loginName }).session(session).lean();
     const knownWorkspace = await workspaces.findOne({ slug: workspace.slug }).session(session).lean();
-    const userId = knownUser?._id ?? newUserId;
+    const userId = knownUser?._id ?? newUser.id;
     const tenantId = knownWorkspace?._id ?? newTenantId;
 
-    if (knownUser === null) await users.create([{ _id: userId, ...user }], { session });
+    if (knownUser === null) await users.create([fromUser(newUser)], { session });
     else {
-      await users.updateOne({ _id: userId }, { $set: { passwordHash: user.passwordHash } }, { session });
+      const { passwordHash, mustChangePassword } = newUser;
+      await users.updateOne({ _id: userId }, { $set: { passwordHash, mustChangePassword } }, { session });
       await sessions.deleteMany({ userId }, { session });
     }
     if (knownWorkspace === null) await workspaces.create([{ _id: tenantId, ...workspace }], { session });
     await members.updateOne(
       { tenantId, userId },
-      { $set: { role: 'owner' }, $setOnInsert: { joinedAt: workspace.createdAt } },
+      { $set: { role: 'owner' }, $setOnInsert: { joinedAt: workspace.createdAt, source: 'manual' } },
       { session, upsert: true },
     );
     return { userId, tenantId };

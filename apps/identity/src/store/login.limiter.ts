@@ -41,9 +41,9 @@ export function createLoginLimiter(connection: Connection): LoginLimiter & Compo
   };
 }
 
-/** A digest of the e-mail: people may type their password into that field by mistake. */
-function keysOf({ email, address }: PasswordAttempt): string[] {
-  return [`address:${toClientNetwork(address)}`, `email:${createHash('sha256').update(email).digest('base64url')}`];
+/** A digest of the login name: people may type their password into that field by mistake. */
+function keysOf({ login, address }: PasswordAttempt): string[] {
+  return [`address:${toClientNetwork(address)}`, `email:${createHash('sha256').update(login).digest('base64url')}`];
 }
 
 function tooMany({ msBeforeNext }: RateLimiterRes): AppError {

@@ -3,6 +3,7 @@ import { withTransaction } from '@tollkeeper/mongo';
 import { type ClientSession, trusted } from 'mongoose';
 import { type Member, type MemberStore, noOwner } from '../domain/member.ts';
 import type { IdentityModels, StoredMember, StoredUser } from './models.ts';
+import { fromUser, toUser } from './user.store.ts';
 
 export function createMemberStore(models: IdentityModels): MemberStore {
   const { connection, users, workspaces, members } = models;
@@ -27,21 +28,20 @@ export function createMemberStore(models: IdentityModels): MemberStore {
           const user = byId.get(member.userId);
           return user === undefined ? [] : [toMember(member, user)];
         })
-        .sort((a, b) => (a.email < b.email ? -1 : 1));
+        .sort((a, b) => ((a.email ?? a.loginName) < (b.email ?? b.loginName) ? -1 : 1));
     },
 
     add: (tenantId, ownerId, newUser, role, joinedAt) =>
       withTransaction(connection, async (session) => {
         await serialize(tenantId, session);
         await requireOwner(tenantId, ownerId, session);
-        const known = await users.findOne({ email: newUser.email }).session(session).lean();
-        const { id, ...fields } = newUser;
-        const user = known ?? { _id: id, sessionRevision: 0, ...fields };
+        const known = await users.findOne({ email: newUser.loginName }).session(session).lean();
+        const user = known ?? fromUser(newUser);
         if (known === null) await users.create([user], { session });
         else if (await members.exists({ tenantId, userId: known._id }).session(session)) {
           return { status: 'already_member' };
         }
-        const member = { tenantId, userId: user._id, role, joinedAt };
+        const member = { tenantId, userId: user._id, role, joinedAt, source: 'manual' as const };
         await members.create([member], { session });
         return { status: 'added', member: toMember(member, user), userCreated: known === null };
       }),
@@ -65,9 +65,7 @@ export function createMemberStore(models: IdentityModels): MemberStore {
   };
 }
 
-function toMember(
-  { userId, role, joinedAt }: StoredMember,
-  { email, name }: Pick<StoredUser, 'email' | 'name'>,
-): Member {
-  return { userId, email, name, role, joinedAt };
+function toMember({ userId, role, source = 'manual', joinedAt }: StoredMember, stored: StoredUser): Member {
+  const { loginName, email, emailVerified, name } = toUser(stored);
+  return { userId, loginName, email, emailVerified, name, role, source, joinedAt };
 }

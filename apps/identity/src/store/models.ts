@@ -1,11 +1,20 @@
 import { ROLES, type Role, type TenantId } from '@tollkeeper/kernel';
 import { type Connection, Schema } from 'mongoose';
+import { MEMBERSHIP_SOURCES, type MembershipSource } from '../domain/member.ts';
 
 export interface StoredUser {
   _id: string;
+  /** The login name. It has been called so since users logged in with their e-mail and had no other name. */
   email: string;
   name: string;
-  passwordHash: string;
+  /** Missing where the login name is the e-mail. */
+  contactEmail?: string | null;
+  /** Missing means false. */
+  emailVerified?: boolean;
+  /** Missing or null: single sign-on only. */
+  passwordHash?: string | null;
+  /** Missing where it is not known. */
+  mustChangePassword?: boolean | null;
   createdAt: Date;
   /**
    * Rises with every new session, so that a new session and a change of the password conflict. It is a counter, because
@@ -19,6 +28,8 @@ export interface StoredSession {
   userId: string;
   createdAt: Date;
   expiresAt: Date;
+  /** Missing means false. */
+  mustChangePassword?: boolean;
 }
 
 export interface StoredWorkspace {
@@ -36,6 +47,8 @@ export interface StoredMember {
   userId: string;
   role: Role;
   joinedAt: Date;
+  /** Missing means `manual`. */
+  source?: MembershipSource;
 }
 
 export interface StoredAgent {
@@ -60,16 +73,24 @@ const userSchema = new Schema<StoredUser>(
     _id: text,
     email: text,
     name: text,
-    passwordHash: text,
+    contactEmail: String,
+    emailVerified: Boolean,
+    passwordHash: String,
+    mustChangePassword: Boolean,
     createdAt: date,
     sessionRevision: { type: Number, default: 0 },
   },
   { collection: 'users', versionKey: false },
 );
 userSchema.index({ email: 1 }, { unique: true });
+userSchema.index({ contactEmail: 1 });
+userSchema.index(
+  { contactEmail: 1, emailVerified: 1 },
+  { unique: true, partialFilterExpression: { contactEmail: { $type: 'string' }, emailVerified: true } },
+);
 
 const sessionSchema = new Schema<StoredSession>(
-  { _id: text, userId: text, createdAt: date, expiresAt: date },
+  { _id: text, userId: text, createdAt: date, expiresAt: date, mustChangePassword: Boolean },
   { collection: 'sessions', versionKey: false },
 );
 sessionSchema.index({ userId: 1 });
@@ -82,7 +103,13 @@ const workspaceSchema = new Schema<StoredWorkspace>(
 workspaceSchema.index({ slug: 1 }, { unique: true });
 
 const memberSchema = new Schema<StoredMember>(
-  { tenantId: text, userId: text, role: { ...text, enum: ROLES }, joinedAt: date },
+  {
+    tenantId: text,
+    userId: text,
+    role: { ...text, enum: ROLES },
+    joinedAt: date,
+    source: { type: String, enum: MEMBERSHIP_SOURCES },
+  },
   { collection: 'members', versionKey: false },
 );
 memberSchema.index({ tenantId: 1, userId: 1 }, { unique: true });

@@ -1,35 +1,87 @@
 import { withTransaction } from '@tollkeeper/mongo';
-import { trusted } from 'mongoose';
+import { type ClientSession, trusted } from 'mongoose';
 import type { User, UserStore } from '../domain/user.ts';
 import type { IdentityModels, StoredUser } from './models.ts';
 
 export function createUserStore({ connection, users, sessions }: IdentityModels): UserStore {
+  const findByVerifiedEmail = async (email: string) =>
+    toUserOrNull(await users.findOne({ contactEmail: email, emailVerified: true }).lean());
+
   return {
+    findByVerifiedEmail,
+
     async findById(userId) {
-      return toUser(await users.findById(userId).lean());
+      return toUserOrNull(await users.findById(userId).lean());
     },
 
-    async findByEmail(email) {
-      return toUser(await users.findOne({ email }).lean());
+    claimEmail: (userId, email) => withTransaction(connection, (session) => claimEmail(users, userId, email, session)),
+
+    async findByLogin(name) {
+      return toUserOrNull(await users.findOne({ email: name }).lean()) ?? findByVerifiedEmail(name);
     },
 
     changePassword: (userId, { from, to, keepSession }) =>
       withTransaction(connection, async (session) => {
         const { matchedCount } = await users.updateOne(
           { _id: userId, passwordHash: from },
-          { $set: { passwordHash: to } },
+          { $set: { passwordHash: to, mustChangePassword: false } },
           { session },
         );
         if (matchedCount === 0) return false;
         const others = keepSession === null ? {} : { _id: trusted({ $ne: keepSession }) };
         await sessions.deleteMany({ userId, ...others }, { session });
+        await sessions.updateMany({ userId }, { $unset: { mustChangePassword: 1 } }, { session });
         return true;
       }),
   };
 }
 
-function toUser(stored: StoredUser | null): User | null {
-  if (stored === null) return null;
-  const { _id, email, name, passwordHash, createdAt } = stored;
-  return { id: _id, email, name, passwordHash, createdAt };
+/** `UserStore.claimEmail` within the transaction of `session`. */
+export async function claimEmail(
+  users: IdentityModels['users'],
+  userId: string,
+  email: string,
+  session: ClientSession,
+): Promise<void> {
+  const others = { _id: trusted({ $ne: userId }) };
+  const none = { $set: { contactEmail: null, emailVerified: false } };
+  await users.updateMany({ ...others, contactEmail: email }, none, { session });
+  await users.updateMany({ ...others, email, contactEmail: trusted({ $exists: false }) }, none, { session });
+  await users.updateOne({ _id: userId }, { $set: { contactEmail: email, emailVerified: true } }, { session });
+}
+
+/** The first of the login names that nobody has. */
+export async function freeLoginName(
+  users: IdentityModels['users'],
+  names: readonly string[],
+  session: ClientSession,
+): Promise<string> {
+  const taken = await users.find({ email: trusted({ $in: names }) }, { email: 1 }, { session }).lean();
+  const free = names.find((name) => !taken.some(({ email }) => email === name));
+  if (free === undefined) throw new Error('All login names that were made for a user are taken');
+  return free;
+}
+
+/** What is stored of a user. */
+export function fromUser({ id, loginName, email, ...fields }: User): StoredUser {
+  return { _id: id, email: loginName, contactEmail: email, sessionRevision: 0, ...fields };
+}
+
+/** The user of a document, of this version or of the ones before, whose users had an e-mail and a password alone. */
+export function toUser(stored: StoredUser): User {
+  const { _id, name, email: loginName, contactEmail, passwordHash, mustChangePassword, createdAt } = stored;
+  return {
+    id: _id,
+    loginName,
+    name,
+    email: contactEmail === undefined ? loginName : contactEmail,
+    emailVerified: stored.emailVerified ?? false,
+    passwordHash: passwordHash ?? null,
+    mustChangePassword: mustChangePassword ?? null,
+    createdAt,
+  };
+}
+
+function toUserOrNull(stored: StoredUser | null): User | null {
+  return stored === null ? null : toUser(stored);
 }

@@ -27,8 +27,8 @@ export function createWorkspaceStore({ connection, workspaces, members }: Identi
       try {
         await withTransaction(connection, async (session) => {
           await workspaces.create([{ _id: id, createdAt, ...fields }], { session });
-          const owner = { tenantId: id, userId: ownerId, role: 'owner' as const, joinedAt: createdAt };
-          await members.create([owner], { session });
+          const made = { role: 'owner', source: 'manual', joinedAt: createdAt } as const;
+          await members.create([{ tenantId: id, userId: ownerId, ...made }], { session });
         });
         return true;
       } catch (error) {

@@ -40,7 +40,18 @@ export type WorkspaceRole = 'member' | 'admin' | 'owner';
 export type Account = {
     user: {
         id: string;
+        /**
+         * What the user logs in with
+         */
+        login_name: string;
+        /**
+         * Where the user can be reached; empty where that is not known
+         */
         email: string;
+        /**
+         * Whether the user has proved that the e-mail is theirs
+         */
+        email_verified: boolean;
         name: string;
     };
     workspaces: Array<Workspace>;
@@ -59,17 +70,47 @@ export type Workspace = {
 
 export type Member = {
     user_id: string;
+    /**
+     * What the user logs in with
+     */
+    login_name: string;
+    /**
+     * Where the user can be reached; empty where that is not known
+     */
     email: string;
+    /**
+     * Whether the user has proved that the e-mail is theirs
+     */
+    email_verified: boolean;
     name: string;
     role: WorkspaceRole;
+    /**
+     * What made the user a member
+     */
+    source: 'manual' | 'invitation' | 'oidc';
     joined_at: string;
 };
 
 export type AddedMember = {
     user_id: string;
+    /**
+     * What the user logs in with
+     */
+    login_name: string;
+    /**
+     * Where the user can be reached; empty where that is not known
+     */
     email: string;
+    /**
+     * Whether the user has proved that the e-mail is theirs
+     */
+    email_verified: boolean;
     name: string;
     role: WorkspaceRole;
+    /**
+     * What made the user a member
+     */
+    source: 'manual' | 'invitation' | 'oidc';
     joined_at: string;
     /**
      * The password to hand over. Only in this answer, and only if the e-mail had no user before.
@@ -1234,7 +1275,7 @@ export type Limit = {
 export type LoginData = {
     body: {
         /**
-         * E-mail address; upper and lower case are the same
+         * Login name or verified e-mail; upper and lower case are the same
          */
         email: string;
         password: string;

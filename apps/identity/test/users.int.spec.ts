@@ -1,0 +1,83 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { newId } from '@tollkeeper/kernel';
+import { connectMongo } from '@tollkeeper/mongo';
+import { testLogger, useMongo } from '@tollkeeper/testing';
+import type { User } from '../src/domain/user.ts';
+import { createModels } from '../src/store/models.ts';
+import { createUserStore, fromUser } from '../src/store/user.store.ts';
+
+describe('users', () => {
+  const mongo = useMongo();
+  const connected = connectMongo({ uri: mongo.uri, database: mongo.newDatabase(), logger: testLogger().logger });
+  const models = createModels(connected.connection);
+  const users = createUserStore(models);
+
+  beforeAll(() => connected.start());
+  afterAll(() => connected.stop());
+
+  async function insert(fields: Partial<User>): Promise<User> {
+    const id = newId('user');
+    const user = {
+      ...{ id, loginName: id.toLowerCase(), name: 'Ada', email: null, emailVerified: false },
+      ...{ passwordHash: null, mustChangePassword: false, createdAt: new Date(0) },
+      ...fields,
+    };
+    await models.users.create(fromUser(user));
+    return user;
+  }
+
+  it('of the version before are read as they are: they log in with their e-mail, which nobody has verified', async () => {
+    const stored = {
+      _id: newId('user'),
+      email: 'old@example.com',
+      name: 'Old',
+      passwordHash: 'x',
+      createdAt: new Date(0),
+    };
+    await models.users.collection.insertOne(stored as never);
+    expect(await users.findByLogin('old@example.com')).toEqual({
+      ...{ id: stored._id, loginName: 'old@example.com', name: 'Old', email: 'old@example.com', emailVerified: false },
+      ...{ passwordHash: 'x', mustChangePassword: null, createdAt: new Date(0) },
+    });
+    expect(await users.findByVerifiedEmail('old@example.com')).toBeNull();
+  });
+
+  it('are read as they were stored', async () => {
+    const user = await insert({ email: 'new@example.com', passwordHash: 'y', mustChangePassword: true });
+    expect(await users.findById(user.id)).toEqual(user);
+    const bare = await insert({});
+    expect(await users.findById(bare.id)).toEqual(bare);
+  });
+
+  it('log in with their login name, and with their e-mail only once it is verified and nobody has it as a name', async () => {
+    const email = 'claimed@example.com';
+    const user = await insert({ email });
+    expect(await users.findByLogin(email)).toBeNull();
+    await users.claimEmail(user.id, email);
+    expect((await users.findByLogin(email))?.id).toBe(user.id);
+    const other = await insert({ loginName: email });
+    expect((await users.findByLogin(email))?.id).toBe(other.id);
+    expect((await users.findByLogin(user.loginName))?.id).toBe(user.id);
+  });
+
+  it('who verify an e-mail take it from all others, who keep the rest', async () => {
+    const email = 'taken@example.com';
+    const old = { _id: newId('user'), email, name: 'Old', passwordHash: 'x', createdAt: new Date(0) };
+    await models.users.collection.insertOne(old as never);
+    const [verified, unverified, owner] = [await insert({ email }), await insert({ email }), await insert({})];
+    await users.claimEmail(verified.id, email);
+    await users.claimEmail(owner.id, email);
+    await users.claimEmail(owner.id, email);
+    expect(await users.findByVerifiedEmail(email)).toEqual({ ...owner, email, emailVerified: true });
+    for (const user of [verified, unverified]) expect(await users.findById(user.id)).toEqual({ ...user, email: null });
+    expect(await users.findById(old._id)).toMatchObject({ loginName: email, email: null, passwordHash: 'x' });
+  });
+
+  it('who verify one e-mail at the same moment do not share it', async () => {
+    const email = 'raced@example.com';
+    const racers = await Promise.all(Array.from({ length: 8 }, () => insert({ email })));
+    await Promise.all(racers.map(({ id }) => users.claimEmail(id, email)));
+    const holders = await models.users.find({ contactEmail: email }).lean();
+    expect(holders.map(({ emailVerified }) => emailVerified)).toEqual([true]);
+  });
+});
