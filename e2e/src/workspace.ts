@@ -1,5 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import { type ApiAnswer, type ApiClient, anonymous, logIn } from './api.client.ts';
+import { type ApiAnswer, type ApiClient, type ApiRequest, anonymous, createClient } from './api.client.ts';
 import type { CloudEvent } from './events.ts';
 import { rememberSecret } from './secrets.ts';
 import type { Target } from './target.ts';
@@ -46,6 +46,26 @@ export async function newKey(owner: ApiClient, slug: string, role: string): Prom
   return key;
 }
 
+/** The token of a new invitation to the workspace. */
+export async function invite(
+  owner: ApiClient,
+  workspace: TestWorkspace,
+  role: 'member' | 'admin' | 'owner',
+  email = `${role}-${randomUUID()}@e2e.example.com`,
+): Promise<string> {
+  const body = { email, role };
+  const path = workspace.path('/invitations');
+  const { url } = await owner.expect<{ url: string }>({ method: 'POST', path, body, status: 201 });
+  const token = new URL(url).hash.slice(1);
+  rememberSecret(token);
+  return token;
+}
+
+/** What accepts an invitation. */
+export function acceptance(token: string, body: object): ApiRequest {
+  return { method: 'POST', path: `/api/v1/invitations/${token}:accept`, body };
+}
+
 /** A user of their own with this role in the workspace, logged in. */
 export async function newMember(
   target: Target,
@@ -53,11 +73,14 @@ export async function newMember(
   workspace: TestWorkspace,
   role: 'member' | 'admin' | 'owner',
 ): Promise<ApiClient> {
-  const email = `${role}-${randomUUID()}@e2e.example.com`;
-  const path = workspace.path('/members');
-  type Added = { initial_password: string };
-  const added = await owner.expect<Added>({ method: 'POST', path, body: { email, role }, status: 201 });
-  return logIn(target, { email, password: added.initial_password });
+  const password = randomBytes(16).toString('hex');
+  const token = await invite(owner, workspace, role);
+  const joined = await anonymous(target).call(acceptance(token, { name: `The ${role}`, password }));
+  const cookie = joined.headers['set-cookie']?.[0]?.split(';')[0];
+  if (joined.status !== 200 || cookie === undefined) throw new Error(`joining: ${joined.status} ${joined.text}`);
+  rememberSecret(password);
+  rememberSecret(cookie.replace('gw_session=', ''));
+  return createClient(target, cookie);
 }
 
 /** Posts events with a key, as a gateway does: one as an event, several as a batch. */

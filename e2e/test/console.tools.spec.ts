@@ -22,5 +22,5 @@ describe('the console, in a browser', () => {
   describeConsoleDialogs(stage, console);
   describeConsoleLongList(stage, console);
   describeConsoleAlerting(stage, console);
-  describeConsolePeople(console);
+  describeConsolePeople(stage, console);
 });

@@ -21,6 +21,9 @@ const TENANT_PATHS: [Method, string][] = [
   ['get', '/api/v1/agents'],
   ['post', '/api/v1/agents'],
   ['get', '/api/v1/members'],
+  ['delete', '/api/v1/members/me'],
+  ['post', '/api/v1/invitations'],
+  ['delete', '/api/v1/invitations/inv_1'],
   ['patch', '/api/v1/workspace'],
   ['get', '/api/v1/alerts'],
   ['get', '/api/v1/management/workspace-keys'],
@@ -67,6 +70,8 @@ describe('403', () => {
   it.each([
     ['get', '/api/v1/alerts', 'mia'],
     ['get', '/api/v1/members', 'adam'],
+    ['get', '/api/v1/invitations', 'adam'],
+    ['delete', '/api/v1/invitations/inv_1', 'adam'],
     ['patch', '/api/v1/workspace', 'adam'],
     ['post', '/api/v1/agents', 'adam'],
     ['get', '/api/v1/management/workspace-keys', 'adam'],
@@ -171,6 +176,19 @@ describe('the areas', () => {
   it('login is for everyone', async () => {
     const answer = await call('post', '/api/v1/auth/login').send({ email: 'a' });
     expect(answer.body).toMatchObject({ service: 'identity', caller: null, body: '{"email":"a"}' });
+  });
+
+  it.each([
+    ['get', '/api/v1/invitations/tk_invite_x'],
+    ['post', '/api/v1/invitations/tk_invite_x:accept'],
+  ] as [Method, string][])('%s %s is for everyone, with or without a session', async (method, path) => {
+    const whose = async (as?: string) => ((await call(method, path, as)).body as Seen).caller?.userId ?? null;
+    expect([await whose(), await whose('nobody'), await whose('new')]).toEqual([null, null, 'user_new']);
+  });
+
+  it('leaving a workspace is for each of its members', async () => {
+    const answer = await call('delete', '/w/acme/api/v1/members/me', 'mia');
+    expect(answer.body).toMatchObject({ caller: { userId: 'user_mia', tenantId: 'ws_acme', role: 'member' } });
   });
 
   it.each([

@@ -31,6 +31,9 @@ describe('what a service gets', () => {
     budgets: ['x-tollkeeper-caller'],
     workspaces: ['x-tollkeeper-caller'],
     workspace: ['x-tollkeeper-caller'],
+    invitation: ['x-tollkeeper-caller', 'x-tollkeeper-client'],
+    invitations: ['x-tollkeeper-caller'],
+    membership: ['x-tollkeeper-caller'],
     members: ['x-tollkeeper-caller'],
     agents: ['x-tollkeeper-caller'],
     dashboard: ['x-tollkeeper-caller'],
@@ -76,7 +79,7 @@ describe('what a service gets', () => {
       'if-none-match': '"x"',
       te: 'trailers',
     };
-    const path = area.path.replace('{tenant_id}', 'ws_acme');
+    const path = area.path.replace('{tenant_id}', 'ws_acme').replace('{token}', 'tk_invite_x');
     const framing = { 'content-length': 2 };
     const read = await raw('GET', path, headers);
     const written = await raw('POST', path, { ...headers, ...framing }, Buffer.from('{}'));

@@ -60,6 +60,21 @@ describe('the time that a request took', () => {
   });
 });
 
+describe('the line about an invitation', () => {
+  it('has its path without the token, also where nothing is at the path', async () => {
+    stack = await startStack();
+    const token = `tk_invite_${'x'.repeat(43)}`;
+    for (const [id, path] of [
+      ['was-opened', `/api/v1/invitations/${token}`],
+      ['was-mistyped', `/api/v1/invitation/${token}`],
+    ] as const) {
+      await request(stack.gateway.httpUrl).get(path).set('x-request-id', id);
+      expect((await lineOf(id))['path']).toBe(path.replace('x'.repeat(43), '[redacted]'));
+    }
+    expect(JSON.stringify(stack.log.lines())).not.toContain('x'.repeat(43));
+  });
+});
+
 describe('the line about a login', () => {
   it('has the address that the trusted proxies tell, and the line about anything else has none', async () => {
     stack = await startStack({ TRUSTED_PROXIES: '127.0.0.0/8' });

@@ -16,6 +16,7 @@ import type { IdentityConfig } from './config.ts';
 import { CONSUMER_GROUP, createGatewayEventsConsumer } from './consumers/gateway-events.consumer.ts';
 import { createAgentUseCases } from './domain/agent.use-cases.ts';
 import { createAuthUseCases } from './domain/auth.use-cases.ts';
+import { createInvitationUseCases } from './domain/invitation.use-cases.ts';
 import { createMemberUseCases } from './domain/member.use-cases.ts';
 import { createEnsureOwner, createFirstOwner, type EnsureOwner } from './domain/owner.bootstrap.ts';
 import { createPasswordHasher } from './domain/password.hasher.ts';
@@ -23,12 +24,14 @@ import { createWorkspaceUseCases } from './domain/workspace.use-cases.ts';
 import { createIdentityHandlers } from './grpc/identity.handlers.ts';
 import { createAgentRoutes } from './http/agent.routes.ts';
 import { createAuthRoutes } from './http/auth.routes.ts';
+import { createInvitationRoutes } from './http/invitation.routes.ts';
 import { createMemberRoutes } from './http/member.routes.ts';
 import { createSessionCookies } from './http/session.cookies.ts';
 import { createWorkspaceRoutes } from './http/workspace.routes.ts';
 import { createAgentStore } from './store/agent.store.ts';
+import { createAttemptLimiter } from './store/attempt.limiter.ts';
 import { createBootstrapStore } from './store/bootstrap.store.ts';
-import { createLoginLimiter } from './store/login.limiter.ts';
+import { createInvitationStore } from './store/invitation.store.ts';
 import { createMemberStore } from './store/member.store.ts';
 import { createModels } from './store/models.ts';
 import { createSessionStore } from './store/session.store.ts';
@@ -56,21 +59,25 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
   const users = createUserStore(models);
   const workspaceStore = createWorkspaceStore(models);
   const agentStore = createAgentStore(models);
-  const limiter = createLoginLimiter(connection);
+  const limiter = createAttemptLimiter(connection);
   const hasher = createPasswordHasher();
 
   const sessions = createSessionStore(models);
   const auth = createAuthUseCases({ users, sessions, workspaces: workspaceStore, hasher, limiter, clock });
   const workspaces = createWorkspaceUseCases({ workspaces: workspaceStore, clock });
-  const members = createMemberUseCases({ members: createMemberStore(models), users, hasher, clock });
+  const members = createMemberUseCases(createMemberStore(models));
+  const invitationStore = createInvitationStore(models, workspaceStore);
+  const invitations = createInvitationUseCases({ invitations: invitationStore, sessions, hasher, limiter, clock });
   const agents = createAgentUseCases({ agents: agentStore, clock });
 
+  const cookies = createSessionCookies(config.PUBLIC_URL);
   const http = createHttpServer({
     ...deps,
     routes: [
-      ...createAuthRoutes(auth, createSessionCookies(config.PUBLIC_URL)),
+      ...createAuthRoutes(auth, cookies),
       ...createWorkspaceRoutes(workspaces),
-      ...createMemberRoutes(members),
+      ...createMemberRoutes(members, invitations, config.PUBLIC_URL),
+      ...createInvitationRoutes(invitations, cookies, config.PUBLIC_URL),
       ...createAgentRoutes(agents),
     ],
     service: 'identity',

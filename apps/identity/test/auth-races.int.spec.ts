@@ -3,9 +3,9 @@ import { newId } from '@tollkeeper/kernel';
 import { connectMongo } from '@tollkeeper/mongo';
 import { testLogger, useMongo } from '@tollkeeper/testing';
 import { createAuthUseCases } from '../src/domain/auth.use-cases.ts';
-import { draftUser } from '../src/domain/member.use-cases.ts';
 import { createPasswordHasher, type PasswordHasher } from '../src/domain/password.hasher.ts';
-import { createLoginLimiter } from '../src/store/login.limiter.ts';
+import { draftUser } from '../src/domain/user.ts';
+import { createAttemptLimiter } from '../src/store/attempt.limiter.ts';
 import { createModels } from '../src/store/models.ts';
 import { createSessionStore } from '../src/store/session.store.ts';
 import { createUserStore, fromUser } from '../src/store/user.store.ts';
@@ -18,7 +18,7 @@ describe('a login while its password is being checked', () => {
   const connected = connectMongo({ uri: mongo.uri, database: mongo.newDatabase(), logger: testLogger().logger });
   const models = createModels(connected.connection);
   const users = createUserStore(models);
-  const limiter = createLoginLimiter(connected.connection);
+  const limiter = createAttemptLimiter(connected.connection);
   const clock = Date.now;
   const plainHasher = createPasswordHasher();
 

@@ -131,6 +131,15 @@ export function useIdentity(mongo: TestMongo, settings: Record<string, string> =
     return { userId, email, tenantId, slug, caller: { userId, tenantId, role: 'owner' } };
   }
 
+  /** The token of a new invitation. */
+  async function invite(owner: TestOwner, role: Role, email: string): Promise<string> {
+    const { body } = await call('post', '/api/v1/invitations', { as: owner.caller, body: { email, role } });
+    return new URL((body as { url: string }).url).hash.slice(1);
+  }
+
+  const accept = (token: string, options: CallOptions = {}) =>
+    call('post', `/api/v1/invitations/${token}:accept`, { body: {}, ...options });
+
   return {
     logs,
     clock,
@@ -147,9 +156,13 @@ export function useIdentity(mongo: TestMongo, settings: Record<string, string> =
     /** The session of a cookie as the gateway sees it. */
     resolve: async (cookie: string) =>
       (await client.resolveSession({ sessionSha256: Buffer.from(sessionDigest(cookie), 'hex') })).session,
+    invite,
+    accept,
+    /** A new user, who has accepted an invitation of the owner and logs in with `login_name` and {@link PASSWORD}. */
     async addMember(owner: TestOwner, role: Role, email = `${newId('user').slice(5).toLowerCase()}@example.com`) {
-      const { body } = await call('post', '/api/v1/members', { as: owner.caller, body: { email, role } });
-      return body as { user_id: string; email: string; role: Role; initial_password?: string };
+      const { body } = await accept(await invite(owner, role, email), { body: { name: 'Ada', password: PASSWORD } });
+      const { id, login_name } = (body as { user: { id: string; login_name: string } }).user;
+      return { user_id: id, login_name, email, role };
     },
     async restart() {
       await stopService();

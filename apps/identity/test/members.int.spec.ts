@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { Role } from '@tollkeeper/kernel';
 import { useMongo } from '@tollkeeper/testing';
 import { cookieOf, foreignCaller, type TestOwner, useIdentity } from './identity.stack.ts';
 
@@ -30,19 +31,28 @@ describe('members', () => {
     ]);
   });
 
-  it('without a user yet get one, whose password is answered once and works', async () => {
-    const owner = await identity.newOwner();
-    const email = `new-${owner.email}`;
-    const response = await add(owner, { email, role: 'admin', name: 'Ada' });
-    expect(response.status).toBe(201);
-    expect(response.body).toMatchObject({ email, name: 'Ada', role: 'admin' });
-    const password = response.body.initial_password as string;
-    // Nobody guesses 119 random bits.
-    expect(password).toMatch(/^[0-9A-Za-z]{20}$/);
-    expect((await identity.login(email, password)).body.workspaces).toMatchObject([{ role: 'admin' }]);
-    const list = await identity.call('get', PATH, { as: owner.caller });
-    expect(JSON.stringify(list.body)).not.toContain(password);
-    expect(identity.logs.text()).not.toContain(password);
+  it('are invited by e-mail and not added: nobody joins without their own consent', async () => {
+    const [owner, other] = [await identity.newOwner(), await identity.newOwner()];
+    const answers = [
+      await add(owner, { email: `new-${owner.email}`, role: 'admin', name: 'Grace' }),
+      await add(owner, { email: other.email.toUpperCase(), role: 'admin', name: 'Grace' }),
+    ];
+    // The same for an e-mail that has an account and for one that has none.
+    for (const [index, email] of [`new-${owner.email}`, other.email].entries()) {
+      const { status, body } = answers[index]!;
+      const { id, url } = body.invitation as { id: string; url: string };
+      expect(status).toBe(201);
+      const times = { created_at: '2026-11-21T18:00:00.000Z', expires_at: '2026-11-28T18:00:00.000Z' };
+      expect(body).toEqual({
+        ...{ user_id: id, login_name: '', email, email_verified: false, name: 'Grace', role: 'admin' },
+        ...{ source: 'invitation', joined_at: times.created_at, status: 'invited' },
+        invitation: { id, email, role: 'admin', ...times, url },
+      });
+      expect(url).toMatch(/^https:\/\/tollkeeper\.test\/invitation#tk_invite_[\w-]{43}$/);
+    }
+    expect(await rolesOf(owner)).toEqual({ [owner.userId]: 'owner' });
+    expect((await identity.login(other.email)).body.workspaces).toHaveLength(1);
+    expect(await identity.collection('users').countDocuments({ email: `new-${owner.email}` })).toBe(0);
   });
 
   it('whose ownership has just ended change nothing, whatever their gateway still believes', async () => {
@@ -59,47 +69,21 @@ describe('members', () => {
     expect(await rolesOf(owner)).toEqual({ [owner.userId]: 'owner', [otherId]: 'member' });
   });
 
-  it('with a user keep their name and their password', async () => {
-    const [owner, other] = [await identity.newOwner(), await identity.newOwner()];
-    const response = await add(owner, { email: other.email.toUpperCase(), role: 'member', name: 'Another' });
-    expect(response.status).toBe(201);
-    expect(response.body).toEqual({
-      user_id: other.userId,
-      login_name: other.email,
-      email: other.email,
-      email_verified: false,
-      name: other.email.split('@')[0],
-      role: 'member',
-      source: 'manual',
-      joined_at: '2026-11-21T18:00:00.000Z',
-    });
-    expect((await identity.login(other.email)).body.workspaces).toHaveLength(2);
-  });
-
-  it('cannot be added twice', async () => {
+  it('cannot be invited again', async () => {
     const owner = await identity.newOwner();
     const { email } = await identity.addMember(owner, 'member');
-    const response = await add(owner, { email, role: 'owner' });
-    expect(response.status).toBe(409);
-    expect(response.body).toMatchObject({ code: 'conflict', details: [{ path: 'email' }] });
+    for (const known of [email, owner.email]) {
+      const response = await add(owner, { email: known, role: 'owner' });
+      expect(response.status).toBe(409);
+      expect(response.body).toMatchObject({ code: 'conflict', details: [{ path: 'email' }] });
+    }
     expect(Object.values(await rolesOf(owner)).sort()).toEqual(['member', 'owner']);
-  });
-
-  it('added by several owners at the same time become one user and one member', async () => {
-    const owners = await Promise.all(Array.from({ length: 4 }, () => identity.newOwner()));
-    const email = `shared-${owners[0]?.email}`;
-    const responses = await Promise.all([...owners, ...owners].map((owner) => add(owner, { email, role: 'member' })));
-    expect(responses.map(({ status }) => status).sort()).toEqual([201, 201, 201, 201, 409, 409, 409, 409]);
-    const made = responses.filter(({ status }) => status === 201).map(({ body }) => body);
-    expect(new Set(made.map(({ user_id }) => user_id)).size).toBe(1);
-    expect(made.filter(({ initial_password }) => initial_password !== undefined)).toHaveLength(1);
-    expect(await identity.collection('users').countDocuments({ email })).toBe(1);
   });
 
   it('get another role, which their sessions have from then on', async () => {
     const owner = await identity.newOwner();
-    const { user_id: userId, email, initial_password: password } = await identity.addMember(owner, 'member');
-    const cookie = cookieOf(await identity.login(email, password));
+    const { user_id: userId, login_name } = await identity.addMember(owner, 'member');
+    const cookie = cookieOf(await identity.login(login_name));
     const response = await setRole(owner, userId, 'admin');
     expect(response.body).toMatchObject({ user_id: userId, role: 'admin' });
     expect((await identity.resolve(cookie))?.memberships).toMatchObject([{ role: 'WORKSPACE_ROLE_ADMIN' }]);
@@ -107,8 +91,8 @@ describe('members', () => {
 
   it('that are removed keep their session and lose the workspace', async () => {
     const owner = await identity.newOwner();
-    const { user_id: userId, email, initial_password: password } = await identity.addMember(owner, 'admin');
-    const cookie = cookieOf(await identity.login(email, password));
+    const { user_id: userId, login_name } = await identity.addMember(owner, 'admin');
+    const cookie = cookieOf(await identity.login(login_name));
     expect((await remove(owner, userId)).status).toBe(204);
     expect(await identity.resolve(cookie)).toEqual({ userId, memberships: [] });
     expect((await remove(owner, userId)).status).toBe(404);
@@ -132,6 +116,20 @@ describe('members', () => {
     expect(await rolesOf(owner)).toEqual({ [second]: 'owner' });
   });
 
+  it('leave of their own accord, whatever their role, and the last owner cannot', async () => {
+    const owner = await identity.newOwner();
+    const leave = (userId: string, role: Role) =>
+      identity.call('delete', `${PATH}/me`, { as: { ...owner.caller, userId, role } });
+    const { user_id: member } = await identity.addMember(owner, 'member');
+    expect((await leave(member, 'member')).status).toBe(204);
+    expect((await leave(member, 'member')).status).toBe(404);
+    const refused = await leave(owner.userId, 'owner');
+    expect([refused.status, refused.body.error]).toEqual([409, expect.stringContaining('last owner')]);
+    const { user_id: second } = await identity.addMember(owner, 'owner');
+    expect((await leave(owner.userId, 'owner')).status).toBe(204);
+    expect(await rolesOf({ ...owner, caller: { ...owner.caller, userId: second } })).toEqual({ [second]: 'owner' });
+  });
+
   it('keep an owner though all owners leave at the same moment', async () => {
     for (let round = 0; round < 5; round += 1) {
       const owner = await identity.newOwner();
@@ -140,7 +138,8 @@ describe('members', () => {
       const responses = await Promise.all(
         ids.map((id, index) => {
           const self = { ...owner, caller: { ...owner.caller, userId: id } };
-          return index % 2 === 0 ? remove(self, id) : setRole(self, id, 'member');
+          if (index === 2) return identity.call('delete', `${PATH}/me`, { as: self.caller });
+          return index === 0 ? remove(self, id) : setRole(self, id, 'member');
         }),
       );
       expect(responses.filter(({ status }) => status === 409)).toHaveLength(1);
@@ -178,6 +177,9 @@ describe('members', () => {
     ['post', PATH],
     ['patch', `${PATH}/user_1`],
     ['delete', `${PATH}/user_1`],
+    ['get', '/api/v1/invitations'],
+    ['post', '/api/v1/invitations'],
+    ['delete', '/api/v1/invitations/inv_1'],
   ] as const)('are for owners: %s %s is 401 for nobody and 403 for an admin', async (method, path) => {
     expect((await identity.call(method, path)).status).toBe(401);
     expect((await identity.call(method, path, { as: foreignCaller('admin') })).status).toBe(403);

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { useMongo } from '@tollkeeper/testing';
 import { foreignCaller, PASSWORD, type TestOwner, useIdentity } from './identity.stack.ts';
 
@@ -11,10 +12,19 @@ describe('workspaces', () => {
   const update = (owner: TestOwner, body: object) =>
     identity.call('patch', '/api/v1/workspace', { as: owner.caller, body });
 
+  /** Another owner for one of the owner's workspaces. */
+  async function addOwnerTo(owner: TestOwner, slug: string): Promise<{ tenantId: TenantId }> {
+    const { body } = await identity.call('get', PATH, { as: owner.caller });
+    const { id } = (body.items as { id: string; slug: string }[]).find((each) => each.slug === slug)!;
+    const tenantId = provenTenantId(id);
+    await identity.addMember({ ...owner, tenantId, caller: { ...owner.caller, tenantId } }, 'owner');
+    return { tenantId };
+  }
+
   it('are listed for their members alone, by slug', async () => {
     const [owner, other] = [await identity.newOwner(), await identity.newOwner()];
     await create(owner, { slug: `a-${owner.slug}`, name: 'First' });
-    await identity.addMember(other, 'admin', owner.email);
+    await identity.accept(await identity.invite(other, 'admin', owner.email), { as: owner.caller });
     const { body } = await identity.call('get', PATH, { as: owner.caller });
     const items = body.items as { slug: string; role: string }[];
     expect(items.map(({ slug }) => slug)).toEqual([`a-${owner.slug}`, ...[owner.slug, other.slug].sort()]);
@@ -96,7 +106,18 @@ describe('workspaces', () => {
     for (let index = 1; index < 100; index += 1) {
       expect((await create(owner, { slug: `${owner.slug}-${index}`, name: 'x' })).status).toBe(201);
     }
-    expect((await create(owner, { slug: `${owner.slug}-100`, name: 'x' })).status).toBe(409);
+    const refused = await create(owner, { slug: `${owner.slug}-100`, name: 'x' });
+    expect([refused.status, refused.body.error]).toEqual([409, expect.stringContaining('100 workspaces')]);
+    // Two at the same moment do not get past it either, and an invitation does not.
+    expect((await identity.call('delete', '/api/v1/members/me', { as: owner.caller })).status).toBe(409);
+    const { tenantId } = await addOwnerTo(owner, `${owner.slug}-99`);
+    expect((await identity.call('delete', '/api/v1/members/me', { as: { ...owner.caller, tenantId } })).status).toBe(
+      204,
+    );
+    const racing = ['a', 'b', 'c'].map((name) => create(owner, { slug: `${owner.slug}-${name}`, name }));
+    expect((await Promise.all(racing)).map(({ status }) => status).sort()).toEqual([201, 409, 409]);
+    const token = await identity.invite(await identity.newOwner(), 'member', `x-${owner.email}`);
+    expect((await identity.accept(token, { as: owner.caller })).status).toBe(409);
   });
 
   it('that do not exist are NOT_FOUND over gRPC, and a malformed id is refused by name', async () => {

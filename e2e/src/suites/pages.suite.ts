@@ -16,6 +16,7 @@ export function describePages(target: TargetOf): void {
         '/api/v1/auth/login',
         '/api/v1/workspaces',
         '/api/v1/members',
+        '/api/v1/invitations/{invitation}:accept',
         '/api/v1/agents',
         '/api/v1/dashboard/spend/series',
         '/api/v1/management/workspace-keys/{id}:revoke',

@@ -28,6 +28,9 @@ const CALLS: (ApiRequest & { role?: 'member' | 'admin' | 'owner' })[] = [
   { path: '/api/v1/members', role: 'owner' },
   { method: 'POST', path: '/api/v1/members', body: { email: 'a@b.example', role: 'member' }, role: 'owner' },
   { method: 'DELETE', path: '/api/v1/members/user_1', role: 'owner' },
+  { path: '/api/v1/invitations', role: 'owner' },
+  { method: 'POST', path: '/api/v1/invitations', body: { email: 'a@b.example', role: 'owner' }, role: 'owner' },
+  { method: 'DELETE', path: '/api/v1/invitations/inv_1', role: 'owner' },
   { path: '/api/v1/agents', role: 'member' },
   { method: 'POST', path: '/api/v1/agents', body: { agent_id: 'x', display_name: 'X' }, role: 'owner' },
   ...DRILLDOWNS.map((path) => ({ path, role: 'member' as const })),
@@ -136,6 +139,8 @@ export function describeRefusals(target: TargetOf): void {
         ['DELETE', '/api/v1/workspaces', 'GET'],
         ['PUT', 'agents', 'GET'],
         ['PUT', 'members', 'GET'],
+        ['PUT', 'invitations', 'POST'],
+        ['PATCH', '/api/v1/invitations/tk_invite_x', 'GET'],
         ['POST', 'dashboard/spend', 'GET'],
         ['DELETE', 'dashboard/top-agents', 'GET'],
         ['DELETE', 'management/workspace-keys', 'POST'],
@@ -161,6 +166,7 @@ export function describeRefusals(target: TargetOf): void {
       it.each([
         ['/api/v1/workspaces', () => ({ slug: workspace.slug, name: 'Again' })],
         ['members', () => ({ email: target().owner.email, role: 'admin' })],
+        ['invitations', () => ({ email: target().owner.email, role: 'admin' })],
       ])('what is taken: %s', async (path, body) => {
         const where = path.startsWith('/') ? path : workspace.path(`/${path}`);
         const answer = await owner.call({ method: 'POST', path: where, body: body() });
@@ -172,6 +178,7 @@ export function describeRefusals(target: TargetOf): void {
         const { items } = await owner.expect<Members>({ path: workspace.path('/members') });
         const path = workspace.path(`/members/${items.find(({ role }) => role === 'owner')?.user_id}`);
         expect((await owner.call({ method: 'DELETE', path })).status).toBe(409);
+        expect((await owner.call({ method: 'DELETE', path: workspace.path('/members/me') })).status).toBe(409);
         expect((await owner.call({ method: 'PATCH', path, body: { role: 'member' } })).status).toBe(409);
       });
     });

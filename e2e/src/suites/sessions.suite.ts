@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type ApiClient, anonymous, createClient, logIn } from '../api.client.ts';
 import type { TargetOf } from '../target.ts';
-import { newMember, newWorkspace } from '../workspace.ts';
+import { acceptance, invite, newMember, newWorkspace } from '../workspace.ts';
 
 const LOGIN = '/api/v1/auth/login';
 const ME = '/api/v1/auth/me';
@@ -71,6 +71,7 @@ export function describeSessions(target: TargetOf): void {
       const { user } = await fallen.expect<{ user: { id: string; email: string } }>({ path: ME });
       const budget = path(`/workspaces/${workspace.id}/budgets/workspace`);
       const traces = [path('/management/workspace-keys'), budget, path('/alerts/channels'), path('/members')];
+      const invitation = await invite(fallen, workspace, 'owner');
       const look = (as: ApiClient) => Promise.all(traces.map((at) => as.expect({ path: at })));
       // As an owner, which a gateway remembers for some seconds.
       await look(fallen);
@@ -89,7 +90,24 @@ export function describeSessions(target: TargetOf): void {
         fallen.call({ method: 'PATCH', path: path('/workspace'), body: { name: 'Mine' } }),
       ]);
       expect(attempts.map(({ status }) => status)).toEqual([403, 403, 403, 403, 403]);
+      expect((await fallen.call(acceptance(invitation, {}))).status).toBe(404);
       expect(await look(owner)).toEqual(before);
+    });
+
+    it('an invitation lets a person in once, and a member leaves of their own accord', async () => {
+      const workspace = await newWorkspace(owner);
+      const token = await invite(owner, workspace, 'admin');
+      const guest = await newMember(target(), owner, await newWorkspace(owner), 'member');
+      const offer = { path: `/api/v1/invitations/${token}` };
+      const told = { role: 'admin', workspace: { slug: workspace.slug } };
+      expect((await anonymous(target()).call(offer)).body).toMatchObject(told);
+      expect((await guest.call({ path: workspace.path('/agents') })).status).toBe(403);
+      await guest.expect(acceptance(token, {}));
+      expect((await guest.call({ path: workspace.path('/agents') })).status).toBe(200);
+      expect((await guest.call({ path: workspace.path('/members') })).status).toBe(403);
+      expect((await guest.call(offer)).status).toBe(404);
+      expect((await guest.call({ method: 'DELETE', path: workspace.path('/members/me') })).status).toBe(204);
+      expect((await guest.call({ path: workspace.path('/agents') })).status).toBe(403);
     });
 
     it.each([

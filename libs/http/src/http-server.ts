@@ -212,8 +212,9 @@ async function authenticate(
     return { caller, sender: access.senderOf(caller) };
   }
   const token = facts.headers[CALLER_HEADER];
+  if (access === 'visitor' && token === undefined) return { caller: null, sender: facts.clientAddress };
   const caller = await verifyCallerToken(key, service, typeof token === 'string' ? token : '');
-  if (access !== 'session') requireRole(caller, access);
+  if (access !== 'session' && access !== 'visitor') requireRole(caller, access);
   return { caller, sender: caller.tenantId ?? caller.userId };
 }
 

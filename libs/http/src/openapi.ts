@@ -89,6 +89,7 @@ function responses(route: Route): ZodOpenApiResponsesObject {
 
 function security(access: Access): oas32.SecurityRequirementObject[] {
   if (access === 'public') return [];
+  if (access === 'visitor') return [{}, { session: [] }];
   return [{ [typeof access === 'object' ? access.scheme : 'session']: [] }];
 }
 

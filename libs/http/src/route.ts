@@ -28,13 +28,21 @@ export interface Authenticator<C> {
 export type SecurityScheme = 'session' | 'workspaceKey';
 
 /**
- * Who may call a route: anyone, anyone with a session, members of the workspace with at least this role, or whoever
- * the authenticator lets in.
+ * Who may call a route: anyone, anyone with or without a session (`visitor`, whose caller is null without one), anyone
+ * with a session, members of the workspace with at least this role, or whoever the authenticator lets in.
  */
-export type Access = 'public' | 'session' | Role | Authenticator<unknown>;
+export type Access = 'public' | 'visitor' | 'session' | Role | Authenticator<unknown>;
 
 export type CallerFor<A extends Access> =
-  A extends Authenticator<infer C> ? C : A extends 'public' ? null : A extends 'session' ? Caller : TenantCaller;
+  A extends Authenticator<infer C>
+    ? C
+    : A extends 'public'
+      ? null
+      : A extends 'visitor'
+        ? Caller | null
+        : A extends 'session'
+          ? Caller
+          : TenantCaller;
 
 /** A JSON body, or one schema for each content type that the route takes. */
 export type BodySchema = z.ZodType | Record<string, z.ZodType>;

@@ -58,6 +58,15 @@ export const routes: Route[] = [
   }),
   defineRoute({
     ...about,
+    method: 'get',
+    path: '/api/v1/visit',
+    operationId: 'getVisit',
+    access: 'visitor',
+    responses: { 200: { description: 'The caller, if there is one', schema: echo } },
+    handler: async ({ caller }) => ({ status: 200, body: { value: caller?.userId ?? null } }),
+  }),
+  defineRoute({
+    ...about,
     method: 'put',
     path: '/api/v1/items/{id}',
     operationId: 'putItem',

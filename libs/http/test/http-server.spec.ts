@@ -30,6 +30,13 @@ describe('checks come in the decided order', () => {
     expect(answer.status).toBe(401);
   });
 
+  it('for visitors: who comes with a caller token is the caller, who comes without is nobody, and a forged one is 401', async () => {
+    const visit = () => http().get('/api/v1/visit');
+    expect((await visit()).body).toEqual({ value: null });
+    expect((await visit().set(CALLER_HEADER, await as(null))).body).toEqual({ value: expect.stringMatching(/^user_/) });
+    expect((await visit().set(CALLER_HEADER, `${owner.slice(0, -3)}AAA`)).status).toBe(401);
+  });
+
   it('403 with a role that is too low, before anything about the body', async () => {
     const answer = await http()
       .put('/api/v1/items/abc')

@@ -4,7 +4,7 @@ const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
 /** Prefixes of the ids that Tollkeeper gives out. */
 export type IdPrefix =
-  'user' | 'ws' | 'key' | 'plan' | 'rsv' | 'rule' | 'chan' | 'alrt' | 'req' | 'evt' | 'run' | 'stl';
+  'user' | 'inv' | 'ws' | 'key' | 'plan' | 'rsv' | 'rule' | 'chan' | 'alrt' | 'req' | 'evt' | 'run' | 'stl';
 
 /** `length` uniformly random characters of `0-9 A-Z a-z`. */
 export function randomBase62(length: number): string {

@@ -34,12 +34,14 @@ describe('createLogger', () => {
     expect(lines.join('').match(/\[redacted\]/g)).toHaveLength(7);
   });
 
-  it('cuts workspace keys and session cookies out of messages and stacks', () => {
+  it('cuts workspace keys, session cookies and one-time tokens out of messages and stacks', () => {
     const { untyped, lines } = capture();
     untyped.warn('key ws_live_abcDEF123.S3cr3tS3cr3t was sent as gw_session=S3cr3t-_x; Path=/');
     untyped.error({ err: new Error('bad key ws_live_abcDEF123.S3cr3tS3cr3t') });
+    untyped.info({ path: '/api/v1/invitations/tk_invite_S3cr3t-_x:accept' }, 'tk_reset_S3cr3t');
     expect(lines.join('')).not.toContain('S3cr3t');
     expect(lines[0]).toContain('ws_live_abcDEF123.[redacted]');
+    expect(lines[2]).toContain('/api/v1/invitations/tk_invite_[redacted]:accept');
   });
 
   it('redacts what a child logger is bound to', () => {

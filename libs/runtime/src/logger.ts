@@ -60,12 +60,12 @@ const SECRET_FIELDS = new Set([
   'x-tollkeeper-caller',
 ]);
 
-/** Secrets that have a shape of their own, wherever they stand in a line: workspace keys and session cookies. */
-const SECRET_TEXT = /(ws_live_[A-Za-z0-9]+\.|gw_session=)[A-Za-z0-9_-]+/g;
+/** Secrets with a form of their own, wherever they stand: workspace keys, session cookies, one-time tokens. */
+const SECRET_TEXT = /(ws_live_[A-Za-z0-9]+\.|gw_session=|tk_[a-z]+_)[A-Za-z0-9_-]+/g;
 
 /**
  * A JSON logger that cannot print secrets: fields named in {@link SECRET_FIELDS} are replaced at any depth, and
- * workspace keys and session cookies are cut out of the finished line, messages and stacks included.
+ * workspace keys, session cookies and one-time tokens are cut out of the finished line, messages and stacks included.
  *
  * `err` is written as type, message, code, stack and cause; no other property of an error, since drivers hang
  * queries and values on them. An outage has no stacks, because it passes and no line of code is to blame. `req` is
@@ -131,7 +131,7 @@ function createTimestamp(): () => string {
 }
 
 function cutSecrets(line: string): string {
-  const suspicious = line.includes('ws_live_') || line.includes('gw_session=');
+  const suspicious = line.includes('ws_live_') || line.includes('gw_session=') || line.includes('tk_');
   return suspicious ? line.replace(SECRET_TEXT, `$1${REDACTED}`) : line;
 }
 

@@ -33,6 +33,12 @@ const login = createRoute({
   component: lazyRouteComponent(() => import('./pages/login/login-page.tsx'), 'LoginPage'),
 });
 
+const invitation = createRoute({
+  getParentRoute: () => root,
+  path: '/invitation',
+  component: lazyRouteComponent(() => import('./pages/invitation/invitation-page.tsx'), 'InvitationPage'),
+});
+
 /** Pages for people who are logged in. */
 const account = createRoute({
   getParentRoute: () => root,
@@ -144,7 +150,11 @@ const pages = [
   }),
 ] as const;
 
-const routeTree = root.addChildren([login, account.addChildren([home, newWorkspace, workspace.addChildren(pages)])]);
+const routeTree = root.addChildren([
+  login,
+  invitation,
+  account.addChildren([home, newWorkspace, workspace.addChildren(pages)]),
+]);
 
 /**
  * Loads the files of all pages. A page whose file cannot be loaded when it is opened would take the place of the one

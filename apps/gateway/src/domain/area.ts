@@ -4,16 +4,20 @@ import type { Role } from '@tollkeeper/kernel';
 export type Upstream = 'identity' | 'dashboard' | 'budgets' | 'alerts' | 'keys' | 'ingest' | 'enforcer' | 'console';
 
 /**
- * Who may use an area: anyone (`public`), anyone with a session, holders of a workspace key (which the service
- * itself checks), or members of the workspace with at least a role, for reading and for writing.
+ * Who may use an area: anyone (`public`), anyone with a session or without (`visitor`), anyone with a session, holders
+ * of a workspace key (which the service itself checks), or members of the workspace with at least a role, for reading
+ * and for writing.
  */
-export type AreaAccess = 'public' | 'session' | 'key' | { read: Role; write: Role };
+export type AreaAccess = 'public' | 'visitor' | 'session' | 'key' | { read: Role; write: Role };
 
 /** A part of the API that shares a service and the access it needs. */
 export interface Area {
   /** In logs and metrics. */
   name: string;
-  /** The area is this path and all below it. `{tenant_id}` stands for a segment that names the workspace. */
+  /**
+   * The area is this path and all below it. `{tenant_id}` stands for a segment that names the workspace, `{token}` at
+   * the end for one that begins with a one-time token.
+   */
   path: string;
   upstream: Upstream;
   access: AreaAccess;
@@ -23,6 +27,8 @@ export interface Area {
   bodyLimitBytes: number;
   /** True where the service counts failures by the client's address. */
   tellsClientAddress: boolean;
+  /** True where a POST costs identity a slow password hash: one address has few of them in a minute. */
+  limitsAttempts: boolean;
   /** For callers who wait for no longer: the service answers within this time, or the edge does with 503. */
   answerWithinMs: number | undefined;
 }
@@ -32,6 +38,7 @@ const DEFAULTS = {
   credentials: [],
   bodyLimitBytes: MIB,
   tellsClientAddress: false,
+  limitsAttempts: false,
   answerWithinMs: undefined,
 } as const;
 
@@ -49,6 +56,7 @@ export const AREAS: readonly Area[] = [
     access: 'public',
     credentials: ['cookie'],
     tellsClientAddress: true,
+    limitsAttempts: true,
   },
   {
     ...DEFAULTS,
@@ -62,6 +70,17 @@ export const AREAS: readonly Area[] = [
   { ...DEFAULTS, name: 'budgets', path: '/api/v1/workspaces/{tenant_id}/budgets', upstream: 'budgets', access: owners },
   { ...DEFAULTS, name: 'workspaces', path: '/api/v1/workspaces', upstream: 'identity', access: 'session' },
   { ...DEFAULTS, name: 'workspace', path: '/api/v1/workspace', upstream: 'identity', access: owners },
+  {
+    ...DEFAULTS,
+    name: 'invitation',
+    path: '/api/v1/invitations/{token}',
+    upstream: 'identity',
+    access: 'visitor',
+    tellsClientAddress: true,
+    limitsAttempts: true,
+  },
+  { ...DEFAULTS, name: 'invitations', path: '/api/v1/invitations', upstream: 'identity', access: owners },
+  { ...DEFAULTS, name: 'membership', path: '/api/v1/members/me', upstream: 'identity', access: anyMember },
   { ...DEFAULTS, name: 'members', path: '/api/v1/members', upstream: 'identity', access: owners },
   {
     ...DEFAULTS,
@@ -110,17 +129,25 @@ export const AREAS: readonly Area[] = [
 /** The pages of the console: every path that is neither of the API nor of its documentation, for GET and HEAD. */
 export const PAGES: Area = { ...DEFAULTS, name: 'pages', path: '/', upstream: 'console', access: 'public' };
 
-/** The parts of an area's path before and after the workspace id. */
+const TOKEN = '{token}';
+const TOKEN_SEGMENT = /^tk_[^/]*$/;
+
+/** The parts of an area's path before and after the workspace id, or before the token. */
 const matchers = AREAS.map((area) => {
   const [before = '', after] = area.path.split('{tenant_id}');
-  return { area, before, after };
+  const endsInToken = before.endsWith(TOKEN);
+  return { area, before: endsInToken ? before.slice(0, -TOKEN.length) : before, after, endsInToken };
 });
 
 /** The area that has `path`, and the workspace id where the path names one; null for a path of no area. */
 export function findArea(path: string): { area: Area; tenantId: string | undefined } | null {
-  for (const { area, before, after } of matchers) {
+  for (const { area, before, after, endsInToken } of matchers) {
     if (!path.startsWith(before)) continue;
     const rest = path.slice(before.length);
+    if (endsInToken) {
+      if (TOKEN_SEGMENT.test(rest)) return { area, tenantId: undefined };
+      continue;
+    }
     if (after === undefined) {
       if (isPathEnd(rest)) return { area, tenantId: undefined };
       continue;

@@ -85,8 +85,8 @@ export function sessionCookie({ cookie }: IncomingHttpHeaders): string | undefin
 }
 
 /**
- * The session behind the cookie; null where the area needs none. Throws `unauthenticated` where it does and there is
- * none that is valid. A workspace key is no session. `resolve` is the directory's.
+ * The session behind the cookie; null where the area needs none and none is valid. Throws `unauthenticated` where it
+ * does and there is none that is valid. A workspace key is no session. `resolve` is the directory's.
  */
 export async function authenticate(
   { access }: Area,
@@ -96,7 +96,7 @@ export async function authenticate(
 ): Promise<Session | null> {
   if (access === 'public' || access === 'key') return null;
   const session = cookie === undefined ? null : await resolve(cookie, requestId);
-  if (session !== null) return session;
+  if (session !== null || access === 'visitor') return session;
   throw new AppError('unauthenticated', `You are not signed in. Log in at POST /api/v1/auth/login. ${KEY_HINT}`);
 }
 

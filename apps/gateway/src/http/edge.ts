@@ -163,7 +163,7 @@ function createApi(
     if (membership !== null) exchange.membership = membership;
     checkBody(area, method, headers);
     // Last, so that requests that identity never sees, such as those of another site, do not use up the log-ins.
-    if (area.name === 'login' && method === 'POST') limitLogins(exchange.clientAddress);
+    if (area.limitsAttempts && method === 'POST') limitLogins(exchange.clientAddress);
 
     let body: Admitted['body'] = null;
     if (hasBody(headers)) {

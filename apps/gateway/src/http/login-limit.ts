@@ -7,8 +7,9 @@ const WINDOW_MS = 60_000;
 const MAX_ADDRESSES = 50_000;
 
 /**
- * Throws `rate_limited` for an address that tries to log in too often in a minute, because each login costs identity a
- * deliberately slow password hash. Identity counts the failed ones, because it alone knows which failed.
+ * Throws `rate_limited` for an address that makes too many attempts in a minute to log in, or to use a token, because
+ * each costs identity a deliberately slow password hash. Identity counts the failed ones, because it alone knows which
+ * failed.
  */
 export function createLoginLimit(attemptsPerMinute: number, clock: Clock = systemClock): (address: string) => void {
   const windows = new LRUCache<string, { startedAt: number; attempts: number }>({ max: MAX_ADDRESSES });
@@ -24,7 +25,7 @@ export function createLoginLimit(attemptsPerMinute: number, clock: Clock = syste
     window.attempts += 1;
     if (window.attempts > attemptsPerMinute) {
       const retryAfterSeconds = Math.ceil((window.startedAt + WINDOW_MS - now) / 1000);
-      throw new AppError('rate_limited', 'Too many logins from this address. Wait a moment.', { retryAfterSeconds });
+      throw new AppError('rate_limited', 'Too many attempts from this address. Wait a moment.', { retryAfterSeconds });
     }
   };
 }

@@ -1,36 +1,17 @@
 import { AppError, type Clock } from '@tollkeeper/kernel';
+import type { Account } from './account.ts';
+import type { Attempt, AttemptLimiter } from './attempt.limiter.ts';
 import type { PasswordHasher } from './password.hasher.ts';
 import { isAlive, mintSession, refreshedEnd, type SessionStore } from './session.ts';
-import { isFirstPassword, type User, type UserStore } from './user.ts';
+import { isFirstPassword, type UserStore } from './user.ts';
 import type { WorkspaceOfUser, WorkspaceStore } from './workspace.ts';
-
-/** A log-in attempt: the account that it names, and the network address that it comes from. */
-export interface PasswordAttempt {
-  /** Login name or e-mail. */
-  login: string;
-  address: string;
-}
-
-/** Counts failed passwords by login name or e-mail and by address, across all replicas. */
-export interface LoginLimiter {
-  /** Throws `rate_limited` when the e-mail or the address has reached its limit of failures. */
-  requireAllowed(attempt: PasswordAttempt): Promise<void>;
-  /** Counts a failure. Throws `rate_limited` when the limit is exceeded, as concurrent attempts can do. */
-  recordFailure(attempt: PasswordAttempt): Promise<void>;
-}
-
-/** A user with their workspaces. */
-export interface Account {
-  user: User;
-  workspaces: WorkspaceOfUser[];
-}
 
 export interface AuthUseCases {
   /**
    * Opens a new session. Throws `unauthenticated` for an unknown e-mail and for a wrong password alike, or
    * `rate_limited`.
    */
-  login(attempt: PasswordAttempt, password: string): Promise<Account & { cookie: string }>;
+  login(attempt: Required<Attempt>, password: string): Promise<Account & { cookie: string }>;
   logout(sessionSha256: string): Promise<void>;
   account(userId: string): Promise<Account>;
   /** The user of a session with their workspaces, or null. Counts as a use of the session. */
@@ -52,12 +33,12 @@ export interface AuthDeps {
   sessions: SessionStore;
   workspaces: WorkspaceStore;
   hasher: PasswordHasher;
-  limiter: LoginLimiter;
+  limiter: AttemptLimiter;
   clock: Clock;
 }
 
 export function createAuthUseCases({ users, sessions, workspaces, hasher, limiter, clock }: AuthDeps): AuthUseCases {
-  async function isRight(who: PasswordAttempt, password: string, hash: string | null): Promise<boolean> {
+  async function isRight(who: Attempt, password: string, hash: string | null): Promise<boolean> {
     await limiter.requireAllowed(who);
     const right = await hasher.verify(password, hash);
     // Checked again, because other attempts may have reached the limit meanwhile. A right guess after ten wrong ones

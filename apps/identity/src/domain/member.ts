@@ -5,6 +5,9 @@ import type { User } from './user.ts';
 export const MEMBERSHIP_SOURCES = ['manual', 'invitation', 'oidc'] as const;
 export type MembershipSource = (typeof MEMBERSHIP_SOURCES)[number];
 
+/** The most workspaces for one user. */
+export const MAX_MEMBERSHIPS = 100;
+
 /** A user in a workspace. */
 export interface Member extends Pick<User, 'loginName' | 'email' | 'emailVerified' | 'name'> {
   userId: string;
@@ -13,8 +16,6 @@ export interface Member extends Pick<User, 'loginName' | 'email' | 'emailVerifie
   joinedAt: Date;
 }
 
-export type AddedMember = { status: 'added'; member: Member; userCreated: boolean } | { status: 'already_member' };
-
 /**
  * Changes reject with `forbidden` unless `ownerId`, who makes the change, is an owner at the time of the change. The
  * gateway knows roles that are some seconds old, and a user who has just lost a role must not restore it.
@@ -22,10 +23,9 @@ export type AddedMember = { status: 'added'; member: Member; userCreated: boolea
 export interface MemberStore {
   /** The members by e-mail, or by login name without one. */
   list(tenantId: TenantId): Promise<Member[]>;
-  /** Makes the user with the login name of `newUser` a member. Stores `newUser` first when nobody has it. */
-  add(tenantId: TenantId, ownerId: string, newUser: User, role: Role, joinedAt: Date): Promise<AddedMember>;
   /**
-   * Sets the role that `decide` returns, or ends the membership when it returns null. `otherOwners` is the number of
+   * Sets the role that `decide` returns, or ends the membership when it returns null. Who is an owner no longer has no
+   * open invitations any more. `otherOwners` is the number of
    * other owners at the time of the change: changes in one workspace happen one after the other. Null when the user is
    * no member. When `decide` throws, nothing changes and the error is passed on.
    */
@@ -35,11 +35,26 @@ export interface MemberStore {
     userId: string,
     decide: (member: Member, otherOwners: number) => Role | null,
   ): Promise<Member | null>;
+  /**
+   * Ends the membership of a user of their own accord, under the rules of `change`. False when the user is no member.
+   */
+  leave(tenantId: TenantId, userId: string, allow: (member: Member, otherOwners: number) => void): Promise<boolean>;
+}
+
+export function tooManyMemberships(): AppError {
+  const message = `You are a member of ${MAX_MEMBERSHIPS} workspaces, the most for one user. Leave one first.`;
+  return new AppError('conflict', message);
 }
 
 /** The error for a user who is no owner any more. */
 export function noOwner(): AppError {
   return new AppError('forbidden', 'You are no longer an owner of this workspace. Ask an owner to make this change.');
+}
+
+export function alreadyMember(): AppError {
+  const details = [{ path: 'email', message: 'is a member already; change the role instead' }];
+  const message = 'That user is a member of the workspace already. An owner can change the role.';
+  return new AppError('conflict', message, { details });
 }
 
 /** A workspace always has an owner. */

@@ -1,7 +1,6 @@
 import { type Clock, newId, provenTenantId, type TenantId } from '@tollkeeper/kernel';
-import { draftUser } from './member.use-cases.ts';
 import type { PasswordHasher } from './password.hasher.ts';
-import type { User } from './user.ts';
+import { draftUser, type User } from './user.ts';
 import type { Workspace } from './workspace.ts';
 
 export interface FirstOwner {

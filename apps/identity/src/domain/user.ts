@@ -1,4 +1,6 @@
 import { randomInt } from 'node:crypto';
+import { AppError, type Clock, newId } from '@tollkeeper/kernel';
+import type { PasswordHasher } from './password.hasher.ts';
 
 /** A person who can log in. Who they are is said by `id` alone: an e-mail that nobody verified belongs to nobody. */
 export interface User {
@@ -8,7 +10,7 @@ export interface User {
   name: string;
   /** Where they can be reached: lower case. Several users may have the same one as long as it is not verified. */
   email: string | null;
-  /** They have proved that the e-mail is theirs. Then no other user has it. */
+  /** They have proved that the e-mail is theirs. Then it is verified for nobody else. */
   emailVerified: boolean;
   /** PHC string (`password.hasher.ts`); null for who logs in by single sign-on alone. */
   passwordHash: string | null;
@@ -58,9 +60,28 @@ export function loginNamesFor(email: string): string[] {
   return [base, ...numbered];
 }
 
+export function loginNameTaken(): AppError {
+  const details = [{ path: 'login_name', message: 'is taken; choose another, or leave it out to get one' }];
+  return new AppError('conflict', 'Somebody has that login name already. Choose another.', { details });
+}
+
 const FIRST_PASSWORD = /^[0-9A-Za-z]{20}$/;
 
 /** Whether a password has the form of those that were once generated for an owner to hand over. */
 export function isFirstPassword(password: string): boolean {
   return FIRST_PASSWORD.test(password);
+}
+
+/** A new user who logs in with the e-mail. Default of `name`: the part of the e-mail before the @. */
+export async function draftUser(
+  { hasher, clock }: { hasher: PasswordHasher; clock: Clock },
+  { email, name, password }: { email: string; name?: string | undefined; password: string },
+): Promise<User> {
+  const passwordHash = await hasher.hash(password);
+  const localPart = email.slice(0, email.indexOf('@'));
+  return {
+    ...{ id: newId('user'), loginName: email, name: name ?? localPart },
+    ...{ email, emailVerified: false, passwordHash, mustChangePassword: false },
+    createdAt: new Date(clock()),
+  };
 }

@@ -22,6 +22,7 @@ export interface WorkspaceStore {
   find(tenantId: TenantId): Promise<Workspace | null>;
   /**
    * Stores the workspace with its first owner, both or neither. False, with nothing stored, when the slug is taken.
+   * Rejects with `conflict` when the owner has too many workspaces.
    */
   create(workspace: Workspace, ownerId: string): Promise<boolean>;
   /** Changes the given fields. Null when there is no such workspace. */

@@ -20,9 +20,6 @@ export interface WorkspaceUseCases {
   update(tenantId: TenantId, change: { name?: string; timezone?: string }): Promise<Workspace>;
 }
 
-/** Limits how much one user can store in the database. */
-const MAX_WORKSPACES_OF_USER = 100;
-
 export function createWorkspaceUseCases(deps: { workspaces: WorkspaceStore; clock: Clock }): WorkspaceUseCases {
   const { workspaces, clock } = deps;
   return {
@@ -33,12 +30,6 @@ export function createWorkspaceUseCases(deps: { workspaces: WorkspaceStore; cloc
     },
 
     async create(userId, { slug, name, timezone }) {
-      if ((await workspaces.listOf(userId)).length >= MAX_WORKSPACES_OF_USER) {
-        throw new AppError(
-          'conflict',
-          `You are a member of ${MAX_WORKSPACES_OF_USER} workspaces, the most for one user. Leave one first.`,
-        );
-      }
       const workspace = { id: provenTenantId(newId('ws')), slug, name, timezone, createdAt: new Date(clock()) };
       if (await workspaces.create(workspace, userId)) return workspace;
       const details = [{ path: 'slug', message: 'is taken; choose another' }];

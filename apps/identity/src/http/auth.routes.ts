@@ -1,17 +1,10 @@
 import { defineRoute, type Route } from '@tollkeeper/http';
 import { z } from 'zod';
-import type { Account, AuthUseCases } from '../domain/auth.use-cases.ts';
-import { login, newPassword, password, toUserBody, toWorkspaceBody, userFields, workspaceSchema } from './schemas.ts';
+import type { AuthUseCases } from '../domain/auth.use-cases.ts';
+import { accountSchema, login, newPassword, password, toAccountBody } from './schemas.ts';
 import { type SessionCookies, sessionOf } from './session.cookies.ts';
 
 const TAG = 'Sessions';
-
-const accountSchema = z
-  .object({
-    user: z.object({ id: z.string(), ...userFields }),
-    workspaces: z.array(workspaceSchema),
-  })
-  .meta({ id: 'Account', description: 'A user and the workspaces that they are a member of, by slug' });
 
 /** Login, logout and the caller's own account. */
 export function createAuthRoutes(auth: AuthUseCases, cookies: SessionCookies): Route[] {
@@ -78,11 +71,4 @@ export function createAuthRoutes(auth: AuthUseCases, cookies: SessionCookies): R
       },
     }),
   ];
-}
-
-function toAccountBody({ user, workspaces }: Account): z.infer<typeof accountSchema> {
-  return {
-    user: { id: user.id, ...toUserBody(user) },
-    workspaces: workspaces.map(toWorkspaceBody),
-  };
 }

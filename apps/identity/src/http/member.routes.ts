@@ -2,7 +2,9 @@ import { displayName, identifier, moment, workspaceRole } from '@tollkeeper/cont
 import { defineRoute, type Route } from '@tollkeeper/http';
 import { z } from 'zod';
 import { type Member, MEMBERSHIP_SOURCES } from '../domain/member.ts';
+import type { InvitationUseCases } from '../domain/invitation.use-cases.ts';
 import type { MemberUseCases } from '../domain/member.use-cases.ts';
+import { newInvitation, toNewInvitationBody } from './invitation.routes.ts';
 import { email, toUserBody, userFields } from './schemas.ts';
 
 const PATH = '/api/v1/members';
@@ -16,18 +18,25 @@ const memberFields = {
   joined_at: moment,
 };
 const memberSchema = z.object(memberFields).meta({ id: 'Member' });
-const addedMember = z
+const invitedMember = z
   .object({
     ...memberFields,
-    initial_password: z.string().optional().meta({
-      description: 'The password to hand over. Only in this answer, and only if the e-mail had no user before.',
-    }),
+    user_id: z.string().meta({ description: 'Id of the invitation, since there is no user yet' }),
+    login_name: z.string().meta({ description: 'Empty until somebody joins' }),
+    joined_at: moment.meta({ description: 'When the invitation was made' }),
+    initial_password: z.string().optional().meta({ description: 'Never sent: accounts belong to those who join' }),
+    status: z.literal('invited'),
+    invitation: newInvitation,
   })
   .meta({ id: 'AddedMember' });
 const params = z.object({ user_id: identifier.meta({ description: 'Id of the user' }) });
 
 /** Members of a workspace, for its owners. Changes count at the gateways within 5 seconds. */
-export function createMemberRoutes(members: MemberUseCases): Route[] {
+export function createMemberRoutes(
+  members: MemberUseCases,
+  invitations: Pick<InvitationUseCases, 'invite'>,
+  publicUrl: string,
+): Route[] {
   return [
     defineRoute({
       method: 'get',
@@ -47,16 +56,29 @@ export function createMemberRoutes(members: MemberUseCases): Route[] {
       path: PATH,
       operationId: 'addMember',
       tag: TAG,
-      summary: 'Add a member by e-mail',
+      summary: 'Invite somebody to the workspace',
       description:
-        'An e-mail without a user gets a new user, and the answer has the `initial_password`. 409 if the user is a member already.',
+        'Does the same as `POST /api/v1/invitations`, which is to be preferred: nobody becomes a member without accepting. `name` is not kept, since whoever joins says their name.',
       access: 'owner',
       body: z.strictObject({ email, role: workspaceRole, name: displayName.optional() }),
-      responses: { 201: { description: 'The new member', schema: addedMember } },
-      handler: async ({ caller, body }) => {
-        const { member, initialPassword } = await members.add(caller.tenantId, caller.userId, body);
-        const secret = initialPassword === null ? {} : { initial_password: initialPassword };
-        return { status: 201, body: { ...toMemberBody(member), ...secret } };
+      responses: { 201: { description: 'The invitation, as a member to be', schema: invitedMember } },
+      handler: async ({ caller, body: { email: address, role, name = '' } }) => {
+        const made = await invitations.invite(caller.tenantId, caller.userId, { email: address, role });
+        return { status: 201, body: toInvitedBody(toNewInvitationBody(made, publicUrl), name) };
+      },
+    }),
+    defineRoute({
+      method: 'delete',
+      path: `${PATH}/me`,
+      operationId: 'leaveWorkspace',
+      tag: TAG,
+      summary: 'Leave the workspace',
+      description: '409 for the last owner. Your account and your other workspaces do not change.',
+      access: 'member',
+      responses: { 204: { description: 'You are no longer a member' } },
+      handler: async ({ caller }) => {
+        await members.leave(caller.tenantId, caller.userId);
+        return { status: 204 };
       },
     }),
     defineRoute({
@@ -96,4 +118,10 @@ export function createMemberRoutes(members: MemberUseCases): Route[] {
 function toMemberBody(member: Member): z.infer<typeof memberSchema> {
   const { userId, role, source, joinedAt } = member;
   return { user_id: userId, ...toUserBody(member), role, source, joined_at: joinedAt.toISOString() };
+}
+
+function toInvitedBody(invitation: z.infer<typeof newInvitation>, name: string): z.infer<typeof invitedMember> {
+  const { id, email: address, role, created_at: invitedAt } = invitation;
+  const person = { login_name: '', email: address, email_verified: false, name };
+  return { user_id: id, ...person, role, source: 'invitation', joined_at: invitedAt, status: 'invited', invitation };
 }

@@ -1,6 +1,7 @@
 import { displayName, timezone, workspaceRole } from '@tollkeeper/contracts';
 import { z } from 'zod';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../domain/password.hasher.ts';
+import type { Account } from '../domain/account.ts';
 import type { User } from '../domain/user.ts';
 import type { WorkspaceOfUser } from '../domain/workspace.ts';
 
@@ -47,6 +48,16 @@ export const password = z
 
 export const newPassword = password.min(MIN_PASSWORD_LENGTH, `must be at least ${MIN_PASSWORD_LENGTH} characters`);
 
+/** A login name that a person chooses. It is no e-mail, so a taken one tells nothing of an e-mail. */
+export const loginName = z
+  .string()
+  .toLowerCase()
+  .regex(
+    /^[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])$/,
+    'must be 2 to 64 of a-z, 0-9 and . _ - with a letter or digit at both ends',
+  )
+  .meta({ description: 'What to log in with; default one that is free, made of the e-mail', example: 'ada' });
+
 export const slug = z
   .string()
   .regex(/^[a-z0-9](?:-?[a-z0-9]){1,39}$/, 'must be 2 to 40 of a-z and 0-9, with single hyphens between them')
@@ -55,6 +66,14 @@ export const slug = z
 export const workspaceSchema = z
   .object({ id: z.string(), slug: z.string(), name: z.string(), role: workspaceRole, timezone: z.string() })
   .meta({ id: 'Workspace', description: 'A workspace, with the role that the caller has in it' });
+
+export const accountSchema = z
+  .object({ user: z.object({ id: z.string(), ...userFields }), workspaces: z.array(workspaceSchema) })
+  .meta({ id: 'Account', description: 'A user and the workspaces that they are a member of, by slug' });
+
+export function toAccountBody({ user, workspaces }: Account): z.infer<typeof accountSchema> {
+  return { user: { id: user.id, ...toUserBody(user) }, workspaces: workspaces.map(toWorkspaceBody) };
+}
 
 export const workspaceFields = { name: displayName, timezone };
 

@@ -1,21 +1,34 @@
-import type { TenantId } from '@tollkeeper/kernel';
+import type { Role, TenantId } from '@tollkeeper/kernel';
 import { withTransaction } from '@tollkeeper/mongo';
 import { type ClientSession, trusted } from 'mongoose';
-import { type Member, type MemberStore, noOwner } from '../domain/member.ts';
+import type { Member, MemberStore } from '../domain/member.ts';
+import { requireOwner, serializeMembers } from './membership.ts';
 import type { IdentityModels, StoredMember, StoredUser } from './models.ts';
-import { fromUser, toUser } from './user.store.ts';
+import { toUser } from './user.store.ts';
 
 export function createMemberStore(models: IdentityModels): MemberStore {
-  const { connection, users, workspaces, members } = models;
+  const { connection, users, members, invitations } = models;
 
-  /** Makes changes of memberships in one workspace conflict, so that they happen one after the other. */
-  async function serialize(tenantId: TenantId, session: ClientSession): Promise<void> {
-    await workspaces.updateOne({ _id: tenantId }, { $inc: { memberRevision: 1 } }, { session });
-  }
-
-  /** Read within the serialised changes, so that no role changes meanwhile. */
-  async function requireOwner(tenantId: TenantId, ownerId: string, session: ClientSession): Promise<void> {
-    if (!(await members.exists({ tenantId, userId: ownerId, role: 'owner' }).session(session))) throw noOwner();
+  /** Ends or changes a membership within the serialised changes. Null when the user is no member. */
+  async function change(
+    tenantId: TenantId,
+    userId: string,
+    decide: (member: Member, otherOwners: number) => Role | null,
+    session: ClientSession,
+  ): Promise<Member | null> {
+    const stored = await members.findOne({ tenantId, userId }).session(session).lean();
+    const user = await users.findById(userId).session(session).lean();
+    if (stored === null || user === null) return null;
+    const otherOwners = await members
+      .countDocuments({ tenantId, role: 'owner', userId: trusted({ $ne: userId }) })
+      .session(session);
+    const member = toMember(stored, user);
+    const role = decide(member, otherOwners);
+    if (role === null) await members.deleteOne({ tenantId, userId }, { session });
+    else await members.updateOne({ tenantId, userId }, { $set: { role } }, { session });
+    // What an owner offered must not bring them back, or anybody else, after they have lost the role.
+    if (role !== 'owner') await invitations.deleteMany({ tenantId, invitedBy: userId }, { session });
+    return { ...member, role: role ?? member.role };
   }
 
   return {
@@ -31,36 +44,21 @@ export function createMemberStore(models: IdentityModels): MemberStore {
         .sort((a, b) => ((a.email ?? a.loginName) < (b.email ?? b.loginName) ? -1 : 1));
     },
 
-    add: (tenantId, ownerId, newUser, role, joinedAt) =>
-      withTransaction(connection, async (session) => {
-        await serialize(tenantId, session);
-        await requireOwner(tenantId, ownerId, session);
-        const known = await users.findOne({ email: newUser.loginName }).session(session).lean();
-        const user = known ?? fromUser(newUser);
-        if (known === null) await users.create([user], { session });
-        else if (await members.exists({ tenantId, userId: known._id }).session(session)) {
-          return { status: 'already_member' };
-        }
-        const member = { tenantId, userId: user._id, role, joinedAt, source: 'manual' as const };
-        await members.create([member], { session });
-        return { status: 'added', member: toMember(member, user), userCreated: known === null };
-      }),
-
     change: (tenantId, ownerId, userId, decide) =>
       withTransaction(connection, async (session) => {
-        await serialize(tenantId, session);
-        await requireOwner(tenantId, ownerId, session);
-        const stored = await members.findOne({ tenantId, userId }).session(session).lean();
-        const user = await users.findById(userId).session(session).lean();
-        if (stored === null || user === null) return null;
-        const otherOwners = await members
-          .countDocuments({ tenantId, role: 'owner', userId: trusted({ $ne: userId }) })
-          .session(session);
-        const member = toMember(stored, user);
-        const role = decide(member, otherOwners);
-        if (role === null) await members.deleteOne({ tenantId, userId }, { session });
-        else await members.updateOne({ tenantId, userId }, { $set: { role } }, { session });
-        return { ...member, role: role ?? member.role };
+        await serializeMembers(models, tenantId, session);
+        await requireOwner(models, tenantId, ownerId, session);
+        return change(tenantId, userId, decide, session);
+      }),
+
+    leave: (tenantId, userId, allow) =>
+      withTransaction(connection, async (session) => {
+        await serializeMembers(models, tenantId, session);
+        const decide = (member: Member, otherOwners: number) => {
+          allow(member, otherOwners);
+          return null;
+        };
+        return (await change(tenantId, userId, decide, session)) !== null;
       }),
   };
 }

@@ -21,6 +21,8 @@ export interface StoredUser {
    * setting a field to its present value is no write for MongoDB and conflicts with nothing.
    */
   sessionRevision: number;
+  /** Rises with every new membership, so that two at the same moment conflict and are both counted. */
+  membershipRevision: number;
 }
 
 export interface StoredSession {
@@ -51,6 +53,18 @@ export interface StoredMember {
   source?: MembershipSource;
 }
 
+export interface StoredInvitation {
+  _id: string;
+  /** SHA-256 of the token, in hex. */
+  tokenSha256: string;
+  tenantId: TenantId;
+  email: string;
+  role: Role;
+  invitedBy: string;
+  createdAt: Date;
+  expiresAt: Date;
+}
+
 export interface StoredAgent {
   tenantId: TenantId;
   agentId: string;
@@ -79,6 +93,7 @@ const userSchema = new Schema<StoredUser>(
     mustChangePassword: Boolean,
     createdAt: date,
     sessionRevision: { type: Number, default: 0 },
+    membershipRevision: { type: Number, default: 0 },
   },
   { collection: 'users', versionKey: false },
 );
@@ -115,6 +130,23 @@ const memberSchema = new Schema<StoredMember>(
 memberSchema.index({ tenantId: 1, userId: 1 }, { unique: true });
 memberSchema.index({ userId: 1 });
 
+const invitationSchema = new Schema<StoredInvitation>(
+  {
+    _id: text,
+    tokenSha256: text,
+    tenantId: text,
+    email: text,
+    role: { ...text, enum: ROLES },
+    invitedBy: text,
+    createdAt: date,
+    expiresAt: date,
+  },
+  { collection: 'invitations', versionKey: false },
+);
+invitationSchema.index({ tokenSha256: 1 }, { unique: true });
+invitationSchema.index({ tenantId: 1, email: 1 }, { unique: true });
+invitationSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
+
 const agentSchema = new Schema<StoredAgent>(
   { tenantId: text, agentId: text, displayName: text, createdAt: date },
   { collection: 'agents', versionKey: false },
@@ -137,6 +169,7 @@ export function createModels(connection: Connection) {
     sessions: connection.model('Session', sessionSchema),
     workspaces: connection.model('Workspace', workspaceSchema),
     members: connection.model('Member', memberSchema),
+    invitations: connection.model('Invitation', invitationSchema),
     agents: connection.model('Agent', agentSchema),
     bootstraps: connection.model('Bootstrap', bootstrapSchema),
   };

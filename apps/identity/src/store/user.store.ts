@@ -50,21 +50,19 @@ export async function claimEmail(
   await users.updateOne({ _id: userId }, { $set: { contactEmail: email, emailVerified: true } }, { session });
 }
 
-/** The first of the login names that nobody has. */
+/** The first of the login names that nobody has; null when all are taken. */
 export async function freeLoginName(
   users: IdentityModels['users'],
   names: readonly string[],
   session: ClientSession,
-): Promise<string> {
+): Promise<string | null> {
   const taken = await users.find({ email: trusted({ $in: names }) }, { email: 1 }, { session }).lean();
-  const free = names.find((name) => !taken.some(({ email }) => email === name));
-  if (free === undefined) throw new Error('All login names that were made for a user are taken');
-  return free;
+  return names.find((name) => !taken.some(({ email }) => email === name)) ?? null;
 }
 
 /** What is stored of a user. */
 export function fromUser({ id, loginName, email, ...fields }: User): StoredUser {
-  return { _id: id, email: loginName, contactEmail: email, sessionRevision: 0, ...fields };
+  return { _id: id, email: loginName, contactEmail: email, sessionRevision: 0, membershipRevision: 0, ...fields };
 }
 
 /** The user of a document, of this version or of the ones before, whose users had an e-mail and a password alone. */

@@ -1,9 +1,12 @@
 import { isDuplicateKey, withTransaction } from '@tollkeeper/mongo';
 import { trusted } from 'mongoose';
 import type { Workspace, WorkspaceStore } from '../domain/workspace.ts';
+import { insertMember } from './membership.ts';
 import type { IdentityModels, StoredWorkspace } from './models.ts';
 
-export function createWorkspaceStore({ connection, workspaces, members }: IdentityModels): WorkspaceStore {
+export function createWorkspaceStore(models: IdentityModels): WorkspaceStore {
+  const { connection, workspaces, members } = models;
+
   return {
     async listOf(userId) {
       const memberships = await members.find({ userId }).lean();
@@ -28,7 +31,7 @@ export function createWorkspaceStore({ connection, workspaces, members }: Identi
         await withTransaction(connection, async (session) => {
           await workspaces.create([{ _id: id, createdAt, ...fields }], { session });
           const made = { role: 'owner', source: 'manual', joinedAt: createdAt } as const;
-          await members.create([{ tenantId: id, userId: ownerId, ...made }], { session });
+          await insertMember(models, { tenantId: id, userId: ownerId, ...made }, session);
         });
         return true;
       } catch (error) {

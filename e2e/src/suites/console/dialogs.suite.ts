@@ -1,12 +1,15 @@
+import { randomUUID } from 'node:crypto';
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '@tollkeeper/testing';
 import type { Page } from 'playwright-core';
+import { anonymous } from '../../api.client.ts';
 import { LOOKS } from '../../browser.ts';
 import { rowOf } from '../../console/person.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import type { Stage } from '../../deployment.ts';
 import { budgetBlocked } from '../../events.ts';
-import { newWorkspace, postEvents, type TestWorkspace } from '../../workspace.ts';
+import { rememberSecret } from '../../secrets.ts';
+import { acceptance, invite, newWorkspace, postEvents, type TestWorkspace } from '../../workspace.ts';
 
 interface Opened {
   below: string;
@@ -40,8 +43,10 @@ const DIALOGS: Opened[] = [
   { below: '/channels', open: press(/^Delete/), name: 'Delete the channel Room' },
   { below: '/keys', open: press('New key'), name: 'New key' },
   { below: '/keys', open: press(/^Revoke/), name: /^Revoke the key/ },
-  { below: '/members', open: press('Add a member'), name: 'Add a member' },
+  { below: '/members', open: press('Invite somebody'), name: 'Invite somebody' },
+  { below: '/members', open: press(/^Revoke the invitation/), name: /^Revoke the invitation/ },
   { below: '/members', open: press(/^Remove colleague/), name: /^Remove colleague/ },
+  { below: '/settings', open: press('Leave this workspace'), name: 'Leave this workspace' },
   {
     below: '/members',
     open: async (page) => {
@@ -61,7 +66,11 @@ export function describeConsoleDialogs(stage: Stage, console: ReturnType<typeof 
       (await owner.expect<{ id: string }>({ method: 'POST', path, body, status: 201 })).id;
     const plan = { plan_key: 'research', display_name: 'Research', daily_budget_usd_micros: 5_000_000 };
     await create(`/api/v1/workspaces/${workspace.id}/budgets/plans`, plan);
-    await create(workspace.path('/members'), { email: 'colleague@dialogs.example.com', role: 'member' });
+    await invite(owner, workspace, 'member');
+    const colleague = { name: 'colleague', password: randomUUID() };
+    rememberSecret(colleague.password);
+    const token = await invite(owner, workspace, 'member');
+    await anonymous(stage.deployment()).expect(acceptance(token, colleague));
     const config = { url: `${stage.receiver().url}/dialogs`, signing_secret: 'a-secret-of-more-than-16-bytes' };
     const channel = await create(workspace.path('/alerts/channels'), { channel_type: 'webhook', name: 'Room', config });
     await create(workspace.path('/alerts/rules'), {

@@ -1,13 +1,16 @@
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { LOOKS } from '../../browser.ts';
-import { rowOf, undo } from '../../console/person.ts';
+import { anonymous } from '../../api.client.ts';
+import { fillLogIn, rowOf, undo } from '../../console/person.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
+import type { Stage } from '../../deployment.ts';
 import { rememberSecret } from '../../secrets.ts';
-import { newWorkspace } from '../../workspace.ts';
+import { acceptance, invite, newWorkspace } from '../../workspace.ts';
 
-export function describeConsolePeople(console: ReturnType<typeof useWorkspaceInBrowser>): void {
+export function describeConsolePeople(stage: Stage, console: ReturnType<typeof useWorkspaceInBrowser>): void {
   describe.each(LOOKS)('keys, members and settings, at $size size and $theme', (look) => {
     afterEach(() => console.closeAll());
 
@@ -39,34 +42,106 @@ export function describeConsolePeople(console: ReturnType<typeof useWorkspaceInB
       await rowOf(page, name).getByText('revoked').waitFor();
     });
 
-    it('a member is added with a first password to hand over, gets another role, and is removed', async () => {
+    it('somebody is invited by a link that is shown once, makes an account with it, gets another role, and is removed', async () => {
       const email = `${look.size}@people.example.com`;
+      const person = `Ada of ${look.size}`;
       const { page, expectFit } = await console.open(look, '/members');
-      await page.getByRole('button', { name: 'Add a member' }).click();
-      const dialog = page.getByRole('dialog', { name: 'Add a member' });
+      await page.getByRole('button', { name: 'Invite somebody' }).press('Enter');
+      const dialog = page.getByRole('dialog', { name: 'Invite somebody' });
       await dialog.getByLabel('E-mail').fill(email);
       await dialog.getByLabel('Role').selectOption('admin');
       await dialog.getByText('Also sees and changes alerts').waitFor();
       await expectFit();
-      await dialog.getByRole('button', { name: 'Add a member' }).click();
-      const password = page.getByRole('dialog', { name: 'Hand over the first password' });
-      rememberSecret((await password.locator('code').textContent()) ?? '');
-      await password.getByRole('button', { name: 'Close' }).click();
-      await rowOf(page, email).getByRole('combobox').selectOption('member');
+      await page.keyboard.press('Enter');
+      const shown = page.getByRole('dialog', { name: 'Hand over the link' });
+      const link = (await shown.locator('code').textContent()) ?? '';
+      rememberSecret(new URL(link).hash.slice(1));
+      await expectFit();
+      // It is not to be seen again, so no key takes it away.
+      await page.keyboard.press('Escape');
+      await shown.getByRole('button', { name: 'I have copied the link' }).press('Enter');
+      await rowOf(page, email).getByText('Admin').waitFor();
+      expect(await page.content()).not.toContain(link);
+
+      const guest = await console.browser.visit(look);
+      await guest.page.goto(link);
+      await guest.page.getByRole('heading', { name: 'Join End to end' }).waitFor();
+      await guest.expectFit();
+      await guest.page.getByLabel('Your name').fill(person);
+      await guest.page.getByLabel('Password').fill(rememberedPassword());
+      await guest.page.keyboard.press('Enter');
+      await guest.page.getByRole('heading', { name: 'You have joined' }).waitFor();
+      await guest.expectFit();
+      await guest.page.getByRole('button', { name: 'Go to End to end' }).press('Enter');
+      await guest.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+
+      // The link works once.
+      const late = await console.browser.visit(look);
+      await late.page.goto(link);
+      await late.page.getByText('This invitation is not valid').waitFor();
+      await late.expectFit();
+      late.takeProblems();
+      await late.close();
+
+      await rowOf(page, person).getByRole('combobox').selectOption('member');
       await page.getByText('is member now.').waitFor();
-      await rowOf(page, email)
+      await rowOf(page, person)
         .getByRole('button', { name: /^Remove/ })
         .click();
       await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+      await rowOf(page, person).waitFor({ state: 'detached' });
+      guest.takeProblems();
+      await guest.close();
+    });
+
+    it('an invitation is revoked, and its link says so', async () => {
+      const email = `revoked-${look.size}@people.example.com`;
+      const token = await invite(console.owner(), console.workspace(), 'member', email);
+      const { page } = await console.open(look, '/members');
+      await rowOf(page, email)
+        .getByRole('button', { name: `Revoke the invitation of ${email}` })
+        .press('Enter');
+      await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).press('Enter');
+      await page.getByText(`The invitation of ${email} is revoked.`).waitFor();
       await rowOf(page, email).waitFor({ state: 'detached' });
+      const late = await console.browser.visit(look);
+      await late.page.goto(`/invitation#${token}`);
+      await late.page.getByText('This invitation is not valid').waitFor();
+      late.takeProblems();
+      await late.close();
+    });
+
+    it('who has an account logs in on the way and joins with it, and leaves again', async () => {
+      const [mine, theirs] = [await newWorkspace(console.owner()), await newWorkspace(console.owner())];
+      const token = await invite(console.owner(), mine, 'member');
+      const password = rememberedPassword();
+      const login_name = `guest-${look.size}-${Date.now()}`;
+      const account = { name: 'Guest', password, login_name };
+      await anonymous(stage.deployment()).expect(acceptance(await invite(console.owner(), theirs, 'member'), account));
+      const { page, expectFit, takeProblems, close } = await console.browser.visit(look);
+      await page.goto(`/invitation#${token}`);
+      await page.getByRole('button', { name: 'I have an account' }).click();
+      await fillLogIn(page, { email: login_name, password });
+      await page.getByText(`You are logged in as Guest (${login_name}).`).waitFor();
+      await expectFit();
+      await page.getByRole('button', { name: 'Join', exact: true }).press('Enter');
+      await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+      expect(page.url()).toContain(`/w/${mine.slug}`);
+      await page.goto(`/w/${mine.slug}/settings`);
+      await page.getByRole('button', { name: 'Leave this workspace' }).press('Enter');
+      await page.getByRole('dialog').getByRole('button', { name: 'Leave', exact: true }).press('Enter');
+      await page.waitForURL((url) => url.pathname === `/w/${theirs.slug}`);
+      expect(takeProblems()).toEqual([]);
+      await close();
     });
 
     it('a role is taken back from the toast, also one that was confirmed, and from another page', async () => {
       const email = `undo-${look.size}@people.example.com`;
       const name = `undo-${look.size}`;
       const path = console.workspace().path('/members');
-      const body = { email, role: 'admin' };
-      await console.owner().expect({ method: 'POST', path, body, status: 201 });
+      const account = { name, password: rememberedPassword() };
+      const token = await invite(console.owner(), console.workspace(), 'admin', email);
+      await anonymous(stage.deployment()).expect(acceptance(token, account));
       const stored = async () => {
         const { items } = await console.owner().expect<{ items: { email: string; role: string }[] }>({ path });
         return items.find((each) => each.email === email)?.role;
@@ -140,6 +215,12 @@ export function describeConsolePeople(console: ReturnType<typeof useWorkspaceInB
       await step.getByText('done').waitFor();
     });
   });
+}
+
+function rememberedPassword(): string {
+  const password = randomBytes(16).toString('hex');
+  rememberSecret(password);
+  return password;
 }
 
 /** What a shell prints for the command that a person has pasted into it. */

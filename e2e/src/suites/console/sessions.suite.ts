@@ -18,7 +18,7 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
       await page.getByRole('heading', { name: 'Log in' }).waitFor();
       await expectFit();
       await fillLogIn(page, { ...owner, password: 'not-the-password' });
-      await page.getByText('E-mail or password is wrong.').waitFor();
+      await page.getByText('The login name or the password is wrong.').waitFor();
       expect(takeProblems()).toEqual(['401 /api/v1/auth/login', expect.stringContaining('401')]);
       await fillLogIn(page, owner);
       await page.getByRole('heading', { level: 1, name: 'Budgets' }).waitFor();

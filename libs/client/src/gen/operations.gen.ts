@@ -13,8 +13,14 @@ export interface Operations {
   'PATCH /api/v1/workspace': { data: Api.UpdateWorkspaceData; responses: Api.UpdateWorkspaceResponses };
   'GET /api/v1/members': { data: Api.ListMembersData; responses: Api.ListMembersResponses };
   'POST /api/v1/members': { data: Api.AddMemberData; responses: Api.AddMemberResponses };
+  'DELETE /api/v1/members/me': { data: Api.LeaveWorkspaceData; responses: Api.LeaveWorkspaceResponses };
   'PATCH /api/v1/members/{user_id}': { data: Api.SetMemberRoleData; responses: Api.SetMemberRoleResponses };
   'DELETE /api/v1/members/{user_id}': { data: Api.RemoveMemberData; responses: Api.RemoveMemberResponses };
+  'GET /api/v1/invitations': { data: Api.ListInvitationsData; responses: Api.ListInvitationsResponses };
+  'POST /api/v1/invitations': { data: Api.CreateInvitationData; responses: Api.CreateInvitationResponses };
+  'GET /api/v1/invitations/{invitation}': { data: Api.GetInvitationData; responses: Api.GetInvitationResponses };
+  'DELETE /api/v1/invitations/{invitation}': { data: Api.RevokeInvitationData; responses: Api.RevokeInvitationResponses };
+  'POST /api/v1/invitations/{invitation}:accept': { data: Api.AcceptInvitationData; responses: Api.AcceptInvitationResponses };
   'GET /api/v1/agents': { data: Api.ListAgentsData; responses: Api.ListAgentsResponses };
   'POST /api/v1/agents': { data: Api.CreateAgentData; responses: Api.CreateAgentResponses };
   'PATCH /api/v1/agents/{agent_id}': { data: Api.RenameAgentData; responses: Api.RenameAgentResponses };

@@ -92,9 +92,12 @@ export type Member = {
 };
 
 export type AddedMember = {
+    /**
+     * Id of the invitation, since there is no user yet
+     */
     user_id: string;
     /**
-     * What the user logs in with
+     * Empty until somebody joins
      */
     login_name: string;
     /**
@@ -111,11 +114,53 @@ export type AddedMember = {
      * What made the user a member
      */
     source: 'manual' | 'invitation' | 'oidc';
+    /**
+     * When the invitation was made
+     */
     joined_at: string;
     /**
-     * The password to hand over. Only in this answer, and only if the e-mail had no user before.
+     * Never sent: accounts belong to those who join
      */
     initial_password?: string;
+    status: 'invited';
+    invitation: NewInvitation;
+};
+
+export type NewInvitation = {
+    id: string;
+    email: string;
+    role: WorkspaceRole;
+    created_at: string;
+    expires_at: string;
+    /**
+     * The link to hand over to the person. Whoever has it can join, once. Only in this answer.
+     */
+    url: string;
+};
+
+export type Invitation = {
+    id: string;
+    email: string;
+    role: WorkspaceRole;
+    created_at: string;
+    expires_at: string;
+};
+
+/**
+ * What one is invited to
+ */
+export type InvitationOffer = {
+    workspace: {
+        slug: string;
+        name: string;
+    };
+    email: string;
+    role: WorkspaceRole;
+    /**
+     * Name of the owner who made the invitation
+     */
+    invited_by: string;
+    expires_at: string;
 };
 
 export type Agent = {
@@ -1526,12 +1571,37 @@ export type AddMemberError = AddMemberErrors[keyof AddMemberErrors];
 
 export type AddMemberResponses = {
     /**
-     * The new member
+     * The invitation, as a member to be
      */
     201: AddedMember;
 };
 
 export type AddMemberResponse = AddMemberResponses[keyof AddMemberResponses];
+
+export type LeaveWorkspaceData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/members/me';
+};
+
+export type LeaveWorkspaceErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type LeaveWorkspaceError = LeaveWorkspaceErrors[keyof LeaveWorkspaceErrors];
+
+export type LeaveWorkspaceResponses = {
+    /**
+     * You are no longer a member
+     */
+    204: void;
+};
+
+export type LeaveWorkspaceResponse = LeaveWorkspaceResponses[keyof LeaveWorkspaceResponses];
 
 export type RemoveMemberData = {
     body?: never;
@@ -1594,6 +1664,161 @@ export type SetMemberRoleResponses = {
 };
 
 export type SetMemberRoleResponse = SetMemberRoleResponses[keyof SetMemberRoleResponses];
+
+export type ListInvitationsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/invitations';
+};
+
+export type ListInvitationsErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ListInvitationsError = ListInvitationsErrors[keyof ListInvitationsErrors];
+
+export type ListInvitationsResponses = {
+    /**
+     * Newest first
+     */
+    200: {
+        items: Array<Invitation>;
+    };
+};
+
+export type ListInvitationsResponse = ListInvitationsResponses[keyof ListInvitationsResponses];
+
+export type CreateInvitationData = {
+    body: {
+        /**
+         * E-mail address; upper and lower case are the same
+         */
+        email: string;
+        role: WorkspaceRole;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/invitations';
+};
+
+export type CreateInvitationErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type CreateInvitationError = CreateInvitationErrors[keyof CreateInvitationErrors];
+
+export type CreateInvitationResponses = {
+    /**
+     * The new invitation
+     */
+    201: NewInvitation;
+};
+
+export type CreateInvitationResponse = CreateInvitationResponses[keyof CreateInvitationResponses];
+
+export type RevokeInvitationData = {
+    body?: never;
+    path: {
+        /**
+         * GET: token of the invitation. DELETE: its id
+         */
+        invitation: string;
+    };
+    query?: never;
+    url: '/api/v1/invitations/{invitation}';
+};
+
+export type RevokeInvitationErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type RevokeInvitationError = RevokeInvitationErrors[keyof RevokeInvitationErrors];
+
+export type RevokeInvitationResponses = {
+    /**
+     * Nobody can accept it any more
+     */
+    204: void;
+};
+
+export type RevokeInvitationResponse = RevokeInvitationResponses[keyof RevokeInvitationResponses];
+
+export type GetInvitationData = {
+    body?: never;
+    path: {
+        /**
+         * GET: token of the invitation. DELETE: its id
+         */
+        invitation: string;
+    };
+    query?: never;
+    url: '/api/v1/invitations/{invitation}';
+};
+
+export type GetInvitationErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type GetInvitationError = GetInvitationErrors[keyof GetInvitationErrors];
+
+export type GetInvitationResponses = {
+    /**
+     * What the invitation is to
+     */
+    200: InvitationOffer;
+};
+
+export type GetInvitationResponse = GetInvitationResponses[keyof GetInvitationResponses];
+
+export type AcceptInvitationData = {
+    body: {
+        name?: string;
+        password?: string;
+        /**
+         * What to log in with; default one that is free, made of the e-mail
+         */
+        login_name?: string;
+    };
+    path: {
+        /**
+         * Token of the invitation: what follows # in its link
+         */
+        invitation: string;
+    };
+    query?: never;
+    url: '/api/v1/invitations/{invitation}:accept';
+};
+
+export type AcceptInvitationErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type AcceptInvitationError = AcceptInvitationErrors[keyof AcceptInvitationErrors];
+
+export type AcceptInvitationResponses = {
+    /**
+     * The account that has joined
+     */
+    200: Account;
+};
+
+export type AcceptInvitationResponse = AcceptInvitationResponses[keyof AcceptInvitationResponses];
 
 export type ListAgentsData = {
     body?: never;

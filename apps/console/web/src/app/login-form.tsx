@@ -11,12 +11,12 @@ import ui from '../ui/ui.module.css';
 import css from './shell.module.css';
 
 export interface LoginFormProps {
-  /** Given where it is known who logs in again. */
-  email?: string;
+  /** The login name, where it is known who logs in again. */
+  login?: string;
   onDone: (account: Api.Account) => void;
 }
 
-export function LoginForm({ email: known, onDone }: LoginFormProps) {
+export function LoginForm({ login: known, onDone }: LoginFormProps) {
   const [email, setEmail] = useState(known ?? '');
   const [password, setPassword] = useState('');
   const [waitUntil, setWaitUntil] = useState(0);
@@ -43,7 +43,6 @@ export function LoginForm({ email: known, onDone }: LoginFormProps) {
     <form className={css['form']} onSubmit={onSubmit}>
       <TextField
         label={text.login.email}
-        type="email"
         name="email"
         autoComplete="username"
         required

@@ -162,7 +162,7 @@ function Me({ account, role }: { account: Api.Account; role: Api.WorkspaceRole }
   return (
     <div className={css['me']}>
       <span>
-        {account.user.email} · {text.common.roles[role]}
+        {account.user.email || account.user.login_name} · {text.common.roles[role]}
       </span>
       <label>
         <span className="heard">{text.common.theme.label}</span>
@@ -197,7 +197,7 @@ function SessionEnded({ account }: { account: Api.Account }) {
   return (
     <Dialog title={text.login.ended.title} stays onClose={() => undefined}>
       <p>{text.login.ended.text}</p>
-      <LoginForm email={account.user.email} onDone={() => void client.invalidateQueries()} />
+      <LoginForm login={account.user.login_name} onDone={() => void client.invalidateQueries()} />
       <p>
         <a href="/login">{text.login.ended.other}</a>
       </p>

@@ -5,6 +5,7 @@ import { budgets } from './budgets.ts';
 import { channels } from './channels.ts';
 import { common } from './common.ts';
 import { firstRun } from './first-run.ts';
+import { invitation } from './invitation.ts';
 import { keys } from './keys.ts';
 import { limits } from './limits.ts';
 import { login } from './login.ts';
@@ -23,6 +24,7 @@ export const text = {
   channels,
   common,
   firstRun,
+  invitation,
   keys,
   limits,
   login,

@@ -1,11 +1,11 @@
 export const login = {
   title: 'Log in',
   lead: 'See where your agents’ money goes, and decide how much of it.',
-  email: 'E-mail',
+  email: 'Login name or e-mail',
   password: 'Password',
   submit: 'Log in',
   busy: 'Logging in',
-  wrong: 'E-mail or password is wrong.',
+  wrong: 'The login name or the password is wrong.',
   wait: (time: string) => `Too many attempts. You can try again in ${time}.`,
   ended: {
     title: 'Your session has ended',

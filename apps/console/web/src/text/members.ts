@@ -1,8 +1,8 @@
 export const members = {
   title: 'Members',
   line: 'Who sees this workspace, and what they may do',
-  add: 'Add a member',
-  column: { name: 'Name', role: 'Role', joined: 'Since', action: 'Actions' },
+  invite: 'Invite somebody',
+  column: { name: 'Name', role: 'Role', joined: 'Since', made: 'Invited', action: 'Actions' },
   you: 'you',
   roles: { owner: 'Owner', admin: 'Admin', member: 'Member' },
   roleHints: {
@@ -19,11 +19,22 @@ export const members = {
   removeTitle: (name: string) => `Remove ${name} from the workspace`,
   removeText: 'They see nothing of this workspace any more. Their account stays.',
   removed: (name: string) => `${name} is no longer a member.`,
-  form: { email: 'E-mail', name: 'Name', role: 'Role' },
-  added: (email: string) => `${email} is a member now.`,
-  password: {
-    title: 'Hand over the first password',
-    text: (email: string) => `${email} had no account. This password is shown once; it is changed under Settings.`,
-    copy: 'Copy the password',
+  invitations: 'Open invitations',
+  noInvitations: 'Nobody is invited.',
+  revoke: 'Revoke',
+  revokeTitle: (email: string) => `Revoke the invitation of ${email}`,
+  revokeText: 'Its link stops working. You can invite them again.',
+  revoked: (email: string) => `The invitation of ${email} is revoked.`,
+  form: {
+    email: 'E-mail',
+    emailHint: 'It tells you whom you meant. Whoever gets the link can join, once.',
+    role: 'Role',
+    submit: 'Make the link',
+  },
+  link: {
+    title: 'Hand over the link',
+    text: (email: string) => `Send this link to ${email}. It is shown once, works once, and ends after 7 days.`,
+    copy: 'Copy the link',
+    done: 'I have copied the link',
   },
 };

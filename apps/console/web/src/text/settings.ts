@@ -18,6 +18,11 @@ export const settings = {
     changed: 'Your password is changed.',
     wrong: 'The password of now is wrong.',
   },
+  leave: {
+    title: 'Leave this workspace',
+    text: 'You see nothing of it any more. Your account and your other workspaces stay.',
+    action: 'Leave',
+  },
   create: {
     title: 'New workspace',
     lead: 'A team or a product with budgets, keys and members of its own. You will be its owner.',

@@ -9,26 +9,32 @@ import { Card, Loaded, NotAllowed, PageHead, Tag } from '../../ui/parts.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
-import { AddMemberDialog, ROLES } from './add-member-dialog.tsx';
+import { InvitationTable } from './invitation-table.tsx';
+import { InviteDialog, ROLES } from './invite-dialog.tsx';
 
 const words = text.members;
 const READS = ['GET /api/v1/members', 'GET /api/v1/auth/me'] as const;
 
 export function MembersPage() {
   const mayEdit = useMay('owner');
-  const [adding, setAdding] = useState(false);
+  const [inviting, setInviting] = useState(false);
   return (
-    <>
+    <div className={ui['stack']}>
       <PageHead title={words.title} line={words.line}>
         {mayEdit && (
-          <Button look="primary" onClick={() => setAdding(true)}>
-            {words.add}
+          <Button look="primary" onClick={() => setInviting(true)}>
+            {words.invite}
           </Button>
         )}
       </PageHead>
+      {mayEdit && (
+        <Card title={words.invitations}>
+          <InvitationTable />
+        </Card>
+      )}
       <Card>{mayEdit ? <MemberTable /> : <NotAllowed needed="owner" />}</Card>
-      {adding && <AddMemberDialog onClose={() => setAdding(false)} />}
-    </>
+      {inviting && <InviteDialog onClose={() => setInviting(false)} />}
+    </div>
   );
 }
 
@@ -54,10 +60,12 @@ function MemberTable() {
     {
       key: 'name',
       head: words.column.name,
-      cell: ({ user_id, name, email }) => (
+      cell: ({ user_id, name, email, login_name }) => (
         <>
           <span className={ui['name']}>{name}</span> {user_id === user.id && <Tag>{words.you}</Tag>}
-          <div className={ui['hint']}>{email}</div>
+          <div className={ui['hint']}>
+            {email === '' || email === login_name ? login_name : `${login_name}, ${email}`}
+          </div>
         </>
       ),
     },

@@ -4,7 +4,7 @@ import { useMay, useWorkspace } from '../../app/account.tsx';
 import { isZone } from '../../app/span.ts';
 import { text } from '../../text/index.ts';
 import { Button } from '../../ui/button.tsx';
-import { Problem } from '../../ui/confirm.tsx';
+import { Confirm, Problem } from '../../ui/confirm.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Card, PageHead } from '../../ui/parts.tsx';
 import { toast } from '../../ui/toasts.tsx';
@@ -23,6 +23,34 @@ export function SettingsPage() {
       <Card title={words.password.title}>
         <PasswordForm />
       </Card>
+      <Card title={words.leave.title}>
+        <Leave />
+      </Card>
+    </div>
+  );
+}
+
+function Leave() {
+  const [leaving, setLeaving] = useState(false);
+  const leave = useChange('DELETE /api/v1/members/me', []);
+  return (
+    <div className={ui['form']}>
+      <p>{words.leave.text}</p>
+      <Button onClick={() => setLeaving(true)}>{words.leave.title}</Button>
+      {leaving && (
+        <Confirm
+          title={words.leave.title}
+          action={words.leave.action}
+          onClose={() => setLeaving(false)}
+          onConfirm={async () => {
+            await leave.mutateAsync({});
+            // A new page, since nothing of this workspace may be asked for again.
+            location.assign('/');
+          }}
+        >
+          {words.leave.text}
+        </Confirm>
+      )}
     </div>
   );
 }

@@ -6,31 +6,29 @@ import { Problem } from '../../ui/confirm.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
 import { SelectField, TextField } from '../../ui/field.tsx';
-import { toast } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
 
 const words = text.members;
 export const ROLES = ['member', 'admin', 'owner'] as const;
 
-/** Adds a member; a new account gets a first password, which is shown this once. */
-export function AddMemberDialog({ onClose }: { onClose: () => void }) {
+/** Invites somebody, and shows the link to hand over, this once. */
+export function InviteDialog({ onClose }: { onClose: () => void }) {
   const [email, setEmail] = useState('');
-  const [name, setName] = useState('');
   const [role, setRole] = useState<Api.WorkspaceRole>('member');
-  const add = useChange('POST /api/v1/members', ['GET /api/v1/members']);
+  const invite = useChange('POST /api/v1/invitations', ['GET /api/v1/invitations']);
 
-  if (add.data?.initial_password !== undefined) {
-    const { email: added, initial_password: password } = add.data;
+  if (invite.data !== undefined) {
+    const { email: invited, url } = invite.data;
     return (
-      <Dialog title={words.password.title} stays onClose={onClose}>
-        <p>{words.password.text(added)}</p>
+      <Dialog title={words.link.title} stays onClose={onClose}>
+        <p>{words.link.text(invited)}</p>
         <div>
-          <code className={ui['code']}>{password}</code>
-          <CopyButton value={password} label={words.password.copy} />
+          <code className={ui['code']}>{url}</code>
+          <CopyButton value={url} label={words.link.copy} />
         </div>
         <DialogActions>
           <Button look="primary" onClick={onClose}>
-            {text.common.action.close}
+            {words.link.done}
           </Button>
         </DialogActions>
       </Dialog>
@@ -39,35 +37,21 @@ export function AddMemberDialog({ onClose }: { onClose: () => void }) {
 
   function onSubmit(event: FormEvent): void {
     event.preventDefault();
-    add.mutate(
-      { body: { email, role, ...(name !== '' && { name }) } },
-      {
-        onSuccess: (member) => {
-          toast(words.added(member.email));
-          if (member.initial_password === undefined) onClose();
-        },
-      },
-    );
+    invite.mutate({ body: { email, role } });
   }
 
   return (
-    <Dialog title={words.add} stays={add.isPending} onClose={onClose}>
+    <Dialog title={words.invite} stays={invite.isPending} onClose={onClose}>
       <form className={ui['stack']} onSubmit={onSubmit}>
         <TextField
           label={words.form.email}
+          hint={words.form.emailHint}
           type="email"
           required
           maxLength={254}
           autoComplete="off"
           value={email}
           onChange={({ target }) => setEmail(target.value)}
-        />
-        <TextField
-          label={words.form.name}
-          maxLength={120}
-          autoComplete="off"
-          value={name}
-          onChange={({ target }) => setName(target.value)}
         />
         <SelectField
           label={words.form.role}
@@ -81,11 +65,11 @@ export function AddMemberDialog({ onClose }: { onClose: () => void }) {
             </option>
           ))}
         </SelectField>
-        <Problem error={add.error} />
+        <Problem error={invite.error} />
         <DialogActions>
           <Button onClick={onClose}>{text.common.action.cancel}</Button>
-          <Button type="submit" look="primary" busy={add.isPending && text.common.action.saving}>
-            {words.add}
+          <Button type="submit" look="primary" busy={invite.isPending && text.common.action.saving}>
+            {words.form.submit}
           </Button>
         </DialogActions>
       </form>

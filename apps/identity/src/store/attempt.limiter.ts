@@ -4,9 +4,9 @@ import { toClientNetwork } from '@tollkeeper/net';
 import type { Component } from '@tollkeeper/runtime';
 import type { Connection } from 'mongoose';
 import { RateLimiterMongo, type RateLimiterRes } from 'rate-limiter-flexible';
-import type { LoginLimiter, PasswordAttempt } from '../domain/auth.use-cases.ts';
+import type { Attempt, AttemptLimiter } from '../domain/attempt.limiter.ts';
 
-/** At most ten failures per e-mail or address within 15 minutes. */
+/** At most ten failures per user or address within 15 minutes. */
 const MAX_FAILURES = 10;
 const WINDOW_SECONDS = 15 * 60;
 
@@ -14,7 +14,7 @@ const WINDOW_SECONDS = 15 * 60;
  * Counts in MongoDB, so that all replicas share the counts. The 15 minutes begin with the first failure, by the system
  * clock. Start it after the connection: it then makes its indexes, and a TTL index removes old counts.
  */
-export function createLoginLimiter(connection: Connection): LoginLimiter & Component {
+export function createAttemptLimiter(connection: Connection): AttemptLimiter & Component {
   const limiter = new RateLimiterMongo({
     storeClient: connection,
     tableName: 'login_failures',
@@ -25,7 +25,7 @@ export function createLoginLimiter(connection: Connection): LoginLimiter & Compo
   });
 
   return {
-    name: 'login-limiter',
+    name: 'attempt-limiter',
     start: () => limiter.createIndexes(),
     async stop() {},
 
@@ -42,11 +42,13 @@ export function createLoginLimiter(connection: Connection): LoginLimiter & Compo
 }
 
 /** A digest of the login name: people may type their password into that field by mistake. */
-function keysOf({ login, address }: PasswordAttempt): string[] {
-  return [`address:${toClientNetwork(address)}`, `email:${createHash('sha256').update(login).digest('base64url')}`];
+function keysOf({ login, address }: Attempt): string[] {
+  const ofAddress = `address:${toClientNetwork(address)}`;
+  if (login === undefined) return [ofAddress];
+  return [ofAddress, `email:${createHash('sha256').update(login).digest('base64url')}`];
 }
 
 function tooMany({ msBeforeNext }: RateLimiterRes): AppError {
   const retryAfterSeconds = Math.max(1, Math.ceil(msBeforeNext / 1000));
-  return new AppError('rate_limited', 'Too many logins have failed. Wait and try again.', { retryAfterSeconds });
+  return new AppError('rate_limited', 'Too many attempts have failed. Wait and try again.', { retryAfterSeconds });
 }

@@ -1,0 +1,64 @@
+import { useState } from 'react';
+import { type Api, useChange, useRead } from '../../api/api.ts';
+import { text } from '../../text/index.ts';
+import { Button } from '../../ui/button.tsx';
+import { Confirm } from '../../ui/confirm.tsx';
+import { Ago } from '../../ui/figures.tsx';
+import { Loaded, Note } from '../../ui/parts.tsx';
+import { type Column, Table } from '../../ui/table.tsx';
+import { toast } from '../../ui/toasts.tsx';
+import ui from '../../ui/ui.module.css';
+
+const words = text.members;
+
+/** Invitations that can still be accepted. */
+export function InvitationTable() {
+  const [revoking, setRevoking] = useState<Api.Invitation | null>(null);
+  const list = useRead('GET /api/v1/invitations', {}, { live: true });
+  const revoke = useChange('DELETE /api/v1/invitations/{invitation}', ['GET /api/v1/invitations']);
+  const columns: Column<Api.Invitation>[] = [
+    {
+      key: 'email',
+      head: words.form.email,
+      cell: ({ email }) => <span className={ui['name']}>{email}</span>,
+    },
+    { key: 'role', head: words.column.role, cell: ({ role }) => words.roles[role] },
+    { key: 'made', head: words.column.made, wide: true, cell: ({ created_at }) => <Ago at={created_at} /> },
+    {
+      key: 'action',
+      head: <span className="heard">{words.column.action}</span>,
+      align: 'right',
+      cell: (invitation) => (
+        <Button look="quiet" aria-label={words.revokeTitle(invitation.email)} onClick={() => setRevoking(invitation)}>
+          {words.revoke}
+        </Button>
+      ),
+    },
+  ];
+  return (
+    <Loaded query={list} height={80}>
+      {({ items }) => (
+        <>
+          {items.length === 0 ? (
+            <Note title={words.noInvitations} />
+          ) : (
+            <Table label={words.invitations} columns={columns} rows={items} rowKey={({ id }) => id} />
+          )}
+          {revoking !== null && (
+            <Confirm
+              title={words.revokeTitle(revoking.email)}
+              action={words.revoke}
+              onClose={() => setRevoking(null)}
+              onConfirm={async () => {
+                await revoke.mutateAsync({ path: { invitation: revoking.id } });
+                toast(words.revoked(revoking.email));
+              }}
+            >
+              {words.revokeText}
+            </Confirm>
+          )}
+        </>
+      )}
+    </Loaded>
+  );
+}

@@ -1,0 +1,102 @@
+import { AppError, type Clock, newId, type Role, type TenantId } from '@tollkeeper/kernel';
+import type { Account } from './account.ts';
+import type { AttemptLimiter } from './attempt.limiter.ts';
+import { INVITATION_MS, type Invitation, type InvitationStore, type Offer } from './invitation.ts';
+import { mintToken, tokenDigest } from './one-time-token.ts';
+import type { PasswordHasher } from './password.hasher.ts';
+import { mintSession, type SessionStore } from './session.ts';
+
+/** What a person without an account says to get one. */
+export interface SignUp {
+  name: string;
+  password: string;
+  /** Null to get one that is free. */
+  loginName: string | null;
+}
+
+/** A new invitation. Its token is known at this moment only. */
+export interface NewInvitation {
+  invitation: Invitation;
+  token: string;
+}
+
+/** Changes throw `forbidden` when `ownerId` is no owner any more. */
+export interface InvitationUseCases {
+  /** Those that can still be accepted, newest first. */
+  list(tenantId: TenantId): Promise<Invitation[]>;
+  /** Throws `conflict`. */
+  invite(tenantId: TenantId, ownerId: string, offer: { email: string; role: Role }): Promise<NewInvitation>;
+  /** Throws `not_found`. */
+  revoke(tenantId: TenantId, ownerId: string, invitationId: string): Promise<void>;
+  /** Throws `not_found` for every token that offers nothing, and then `rate_limited` by address. */
+  find(token: string, address: string): Promise<Offer>;
+  /** A user joins with their account. Throws as `find` does, and `conflict`. */
+  join(token: string, address: string, userId: string): Promise<Account>;
+  /** A person joins with a new account, and has a session. Throws as `join` does. */
+  signUp(token: string, address: string, signUp: SignUp): Promise<Account & { cookie: string }>;
+}
+
+export interface InvitationDeps {
+  invitations: InvitationStore;
+  sessions: SessionStore;
+  hasher: PasswordHasher;
+  limiter: AttemptLimiter;
+  clock: Clock;
+}
+
+export function createInvitationUseCases(deps: InvitationDeps): InvitationUseCases {
+  const { invitations, sessions, hasher, limiter, clock } = deps;
+  const now = () => new Date(clock());
+
+  async function find(token: string, address: string): Promise<Offer> {
+    await limiter.requireAllowed({ address });
+    const offer = await invitations.findOffer(tokenDigest(token), now());
+    if (offer !== null) return offer;
+    await limiter.recordFailure({ address });
+    return notValid();
+  }
+
+  return {
+    find,
+
+    list: (tenantId) => invitations.list(tenantId, now()),
+
+    async invite(tenantId, ownerId, { email, role }) {
+      const { token, sha256 } = mintToken('invite');
+      const createdAt = now();
+      const expiresAt = new Date(createdAt.getTime() + INVITATION_MS);
+      const made = { id: newId('inv'), tenantId, email, role, invitedBy: ownerId, createdAt, expiresAt };
+      await invitations.add(tenantId, ownerId, made, sha256);
+      return { invitation: made, token };
+    },
+
+    async revoke(tenantId, ownerId, invitationId) {
+      if (await invitations.remove(tenantId, ownerId, invitationId)) return;
+      throw new AppError('not_found', 'This workspace has no open invitation with that id.');
+    },
+
+    async join(token, address, userId) {
+      await find(token, address);
+      return (await invitations.accept(tokenDigest(token), { userId }, now())) ?? notValid();
+    },
+
+    async signUp(token, address, { name, password, loginName }) {
+      // Looked at first, so that only who has an invitation costs the hash of a password.
+      await find(token, address);
+      const passwordHash = await hasher.hash(password);
+      const newUser = { id: newId('user'), loginName, name, passwordHash, createdAt: now() };
+      const account = (await invitations.accept(tokenDigest(token), { newUser }, now())) ?? notValid();
+      const { cookie, session } = mintSession(newUser.id, clock());
+      await sessions.open(session, passwordHash);
+      return { ...account, cookie };
+    },
+  };
+}
+
+/** The same for a token that was never there, has expired, or was used, revoked or replaced. */
+function notValid(): never {
+  throw new AppError(
+    'not_found',
+    'This invitation is not valid: it was used, revoked or replaced, or it has expired. Ask an owner for a new one.',
+  );
+}

@@ -1,0 +1,177 @@
+import { displayName, identifier, moment, workspaceRole } from '@tollkeeper/contracts';
+import { defineRoute, type Route } from '@tollkeeper/http';
+import { AppError } from '@tollkeeper/kernel';
+import { z } from 'zod';
+import type { Invitation } from '../domain/invitation.ts';
+import type { InvitationUseCases, NewInvitation } from '../domain/invitation.use-cases.ts';
+import { accountSchema, email, loginName, newPassword, toAccountBody } from './schemas.ts';
+import type { SessionCookies } from './session.cookies.ts';
+
+const PATH = '/api/v1/invitations';
+const TAG = 'Invitations';
+
+const invitationFields = {
+  id: z.string(),
+  email: z.string(),
+  role: workspaceRole,
+  created_at: moment,
+  expires_at: moment,
+};
+const invitationSchema = z.object(invitationFields).meta({ id: 'Invitation' });
+export const newInvitation = z
+  .object({
+    ...invitationFields,
+    url: z.string().meta({
+      description: 'The link to hand over to the person. Whoever has it can join, once. Only in this answer.',
+    }),
+  })
+  .meta({ id: 'NewInvitation' });
+const offerSchema = z
+  .object({
+    workspace: z.object({ slug: z.string(), name: z.string() }),
+    email: z.string(),
+    role: workspaceRole,
+    invited_by: z.string().meta({ description: 'Name of the owner who made the invitation' }),
+    expires_at: moment,
+  })
+  .meta({ id: 'InvitationOffer', description: 'What one is invited to' });
+
+const token = z.string().max(128).meta({ description: 'Token of the invitation: what follows # in its link' });
+// One path has one name for its parameter: for GET it is the token, for DELETE the id.
+const tokenOrId = identifier.meta({ description: 'GET: token of the invitation. DELETE: its id' });
+
+/** Invitations to a workspace: for its owners, and for whoever has the token of one. */
+export function createInvitationRoutes(
+  invitations: InvitationUseCases,
+  cookies: SessionCookies,
+  publicUrl: string,
+): Route[] {
+  return [
+    defineRoute({
+      method: 'get',
+      path: PATH,
+      operationId: 'listInvitations',
+      tag: TAG,
+      summary: 'List the invitations that can still be accepted',
+      access: 'owner',
+      responses: { 200: { description: 'Newest first', schema: z.object({ items: z.array(invitationSchema) }) } },
+      handler: async ({ caller }) => {
+        const items = (await invitations.list(caller.tenantId)).map(toInvitationBody);
+        return { status: 200, body: { items } };
+      },
+    }),
+    defineRoute({
+      method: 'post',
+      path: PATH,
+      operationId: 'createInvitation',
+      tag: TAG,
+      summary: 'Invite somebody to the workspace',
+      description:
+        'Answers a link for 7 days and one use, to hand over to the person. A new invitation for the same e-mail replaces the old one. It ends when its maker is no owner any more. 409 if a member has the e-mail, or the workspace is full.',
+      access: 'owner',
+      body: z.strictObject({ email, role: workspaceRole }),
+      responses: { 201: { description: 'The new invitation', schema: newInvitation } },
+      handler: async ({ caller, body }) => {
+        const made = await invitations.invite(caller.tenantId, caller.userId, body);
+        return { status: 201, body: toNewInvitationBody(made, publicUrl) };
+      },
+    }),
+    defineRoute({
+      method: 'delete',
+      path: `${PATH}/{invitation}`,
+      operationId: 'revokeInvitation',
+      tag: TAG,
+      summary: 'Revoke an invitation',
+      access: 'owner',
+      params: z.object({ invitation: tokenOrId }),
+      responses: { 204: { description: 'Nobody can accept it any more' } },
+      handler: async ({ caller, params }) => {
+        await invitations.revoke(caller.tenantId, caller.userId, params.invitation);
+        return { status: 204 };
+      },
+    }),
+    defineRoute({
+      method: 'get',
+      path: `${PATH}/{invitation}`,
+      operationId: 'getInvitation',
+      tag: TAG,
+      summary: 'See what an invitation is to',
+      description:
+        'For whoever has the token. 404 for every token that offers nothing; after ten of those from an address within 15 minutes the answer is 429 until the 15 minutes are over.',
+      access: 'public',
+      params: z.object({ invitation: tokenOrId }),
+      responses: { 200: { description: 'What the invitation is to', schema: offerSchema } },
+      handler: async ({ params, clientAddress }) => {
+        const { invitation, workspace, inviterName } = await invitations.find(params.invitation, clientAddress);
+        const { email: address, role, expires_at } = toInvitationBody(invitation);
+        const { slug, name } = workspace;
+        const offer = { workspace: { slug, name }, email: address, role, invited_by: inviterName, expires_at };
+        return { status: 200, body: offer };
+      },
+    }),
+    defineRoute({
+      method: 'post',
+      path: `${PATH}/{invitation}:accept`,
+      operationId: 'acceptInvitation',
+      tag: TAG,
+      summary: 'Join the workspace that an invitation is to',
+      description:
+        'With a session, its user joins: send {}. Without one, `name` and `password` make a new account, under the e-mail of the invitation as unverified, and open a session. The answer has its `login_name`. 409 for a member of the workspace, a taken `login_name`, and a workspace that is full.',
+      access: 'visitor',
+      params: z.object({ invitation: token }),
+      body: z.strictObject({
+        name: displayName.optional(),
+        password: newPassword.optional(),
+        login_name: loginName.optional(),
+      }),
+      responses: { 200: { description: 'The account that has joined', schema: accountSchema } },
+      handler: async ({ params, caller, body, clientAddress }) => {
+        if (caller !== null) {
+          refuseSignUp(body);
+          const account = await invitations.join(params.invitation, clientAddress, caller.userId);
+          return { status: 200, body: toAccountBody(account) };
+        }
+        const { cookie, ...account } = await invitations.signUp(params.invitation, clientAddress, toSignUp(body));
+        return { status: 200, headers: { 'set-cookie': cookies.set(cookie) }, body: toAccountBody(account) };
+      },
+    }),
+  ];
+}
+
+interface AcceptBody {
+  name?: string | undefined;
+  password?: string | undefined;
+  login_name?: string | undefined;
+}
+
+/** Who is logged in would not get the account that they ask for. */
+function refuseSignUp(body: AcceptBody): void {
+  const details = Object.keys(body).map((path) => ({ path, message: 'is for a new account; log out to make one' }));
+  if (details.length === 0) return;
+  throw new AppError('invalid_request', 'You are logged in and join with your account.', { details });
+}
+
+function toSignUp({ name, password, login_name: wished }: AcceptBody) {
+  if (name !== undefined && password !== undefined) return { name, password, loginName: wished ?? null };
+  const details = Object.entries({ name, password }).flatMap(([path, value]) =>
+    value === undefined ? [{ path, message: 'is needed for a new account; or log in and join with yours' }] : [],
+  );
+  throw new AppError('invalid_request', 'Log in, or say the name and password of a new account.', { details });
+}
+
+/** The link opens the page that accepts invitations. Browsers keep what follows the # to themselves. */
+export function toNewInvitationBody(
+  { invitation, token: secret }: NewInvitation,
+  publicUrl: string,
+): z.infer<typeof newInvitation> {
+  return { ...toInvitationBody(invitation), url: `${publicUrl}/invitation#${secret}` };
+}
+
+function toInvitationBody(invitation: Invitation): z.infer<typeof invitationSchema> {
+  const { id, email: address, role, createdAt, expiresAt } = invitation;
+  return {
+    ...{ id, email: address, role },
+    created_at: createdAt.toISOString(),
+    expires_at: expiresAt.toISOString(),
+  };
+}

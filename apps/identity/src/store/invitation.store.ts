@@ -1,0 +1,111 @@
+import type { TenantId } from '@tollkeeper/kernel';
+import { withTransaction } from '@tollkeeper/mongo';
+import { type ClientSession, trusted } from 'mongoose';
+import {
+  type Invitation,
+  type InvitationStore,
+  invitationsFull,
+  type Joining,
+  MAX_INVITATIONS,
+  MAX_MEMBERS,
+  membersFull,
+  type NewUser,
+} from '../domain/invitation.ts';
+import { alreadyMember } from '../domain/member.ts';
+import { loginNameTaken, loginNamesFor, type User } from '../domain/user.ts';
+import type { WorkspaceStore } from '../domain/workspace.ts';
+import { insertMember, requireOwner, serializeMembers } from './membership.ts';
+import type { IdentityModels, StoredInvitation } from './models.ts';
+import { freeLoginName, fromUser, toUser } from './user.store.ts';
+
+export function createInvitationStore(
+  models: IdentityModels,
+  workspaceStore: Pick<WorkspaceStore, 'find' | 'listOf'>,
+): InvitationStore {
+  const { connection, users, members, invitations } = models;
+  const openAt = (now: Date) => ({ expiresAt: trusted({ $gt: now }) });
+
+  async function requireNoMember(tenantId: TenantId, email: string, session: ClientSession): Promise<void> {
+    const named = [{ contactEmail: email }, { email, contactEmail: trusted({ $exists: false }) }];
+    const found = await users.find({ $or: named }, { _id: 1 }, { session }).lean();
+    const userId = trusted({ $in: found.map(({ _id }) => _id) });
+    if (await members.exists({ tenantId, userId }).session(session)) throw alreadyMember();
+  }
+
+  /** Under the e-mail of the invitation, which is not verified by it. */
+  async function insertUser(newUser: NewUser, email: string, session: ClientSession): Promise<void> {
+    const names = newUser.loginName === null ? loginNamesFor(email) : [newUser.loginName];
+    const loginName = await freeLoginName(users, names, session);
+    if (loginName === null) throw loginNameTaken();
+    const user: User = { ...newUser, loginName, email, emailVerified: false, mustChangePassword: false };
+    await users.create([fromUser(user)], { session });
+  }
+
+  async function join(stored: StoredInvitation, joining: Joining, now: Date, session: ClientSession): Promise<string> {
+    const { tenantId, role, email } = stored;
+    if ('newUser' in joining) await insertUser(joining.newUser, email, session);
+    const userId = 'newUser' in joining ? joining.newUser.id : joining.userId;
+    await insertMember(models, { tenantId, userId, role, joinedAt: now, source: 'invitation' }, session);
+    return userId;
+  }
+
+  return {
+    async list(tenantId, now) {
+      const stored = await invitations
+        .find({ tenantId, ...openAt(now) })
+        .sort({ createdAt: -1 })
+        .limit(MAX_INVITATIONS)
+        .lean();
+      return stored.map(toInvitation);
+    },
+
+    add: (tenantId, ownerId, { id, ...fields }, tokenSha256) =>
+      withTransaction(connection, async (session) => {
+        const { email, createdAt } = fields;
+        await serializeMembers(models, tenantId, session);
+        await requireOwner(models, tenantId, ownerId, session);
+        await requireNoMember(tenantId, email, session);
+        await invitations.deleteMany({ tenantId, email }, { session });
+        const open = await invitations.countDocuments({ tenantId, ...openAt(createdAt) }).session(session);
+        if (open >= MAX_INVITATIONS) throw invitationsFull();
+        if ((await members.countDocuments({ tenantId }).session(session)) >= MAX_MEMBERS) throw membersFull();
+        await invitations.create([{ _id: id, tokenSha256, ...fields }], { session });
+      }),
+
+    remove: (tenantId, ownerId, invitationId) =>
+      withTransaction(connection, async (session) => {
+        await serializeMembers(models, tenantId, session);
+        await requireOwner(models, tenantId, ownerId, session);
+        const { deletedCount } = await invitations.deleteOne({ _id: invitationId, tenantId }, { session });
+        return deletedCount > 0;
+      }),
+
+    async findOffer(tokenSha256, now) {
+      const stored = await invitations.findOne({ tokenSha256, ...openAt(now) }).lean();
+      if (stored === null) return null;
+      const [workspace, inviter] = await Promise.all([
+        workspaceStore.find(stored.tenantId),
+        users.findById(stored.invitedBy).lean(),
+      ]);
+      if (workspace === null) return null;
+      return { invitation: toInvitation(stored), workspace, inviterName: inviter?.name ?? '' };
+    },
+
+    async accept(tokenSha256, joining, now) {
+      const userId = await withTransaction(connection, async (session) => {
+        const stored = await invitations.findOneAndDelete({ tokenSha256, ...openAt(now) }, { session }).lean();
+        if (stored === null) return null;
+        await serializeMembers(models, stored.tenantId, session);
+        return join(stored, joining, now, session);
+      });
+      if (userId === null) return null;
+      const [user, workspaces] = await Promise.all([users.findById(userId).lean(), workspaceStore.listOf(userId)]);
+      return user === null ? null : { user: toUser(user), workspaces };
+    },
+  };
+}
+
+function toInvitation(stored: StoredInvitation): Invitation {
+  const { _id, tenantId, email, role, invitedBy, createdAt, expiresAt } = stored;
+  return { id: _id, tenantId, email, role, invitedBy, createdAt, expiresAt };
+}
