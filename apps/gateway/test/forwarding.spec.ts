@@ -27,6 +27,7 @@ describe('what a service gets', () => {
   /** What reaches each area's service beside what reaches all. */
   const OWN: Record<string, string[]> = {
     login: ['cookie', 'x-tollkeeper-client'],
+    reset: ['x-tollkeeper-client'],
     auth: ['cookie', 'x-tollkeeper-caller', 'x-tollkeeper-client'],
     budgets: ['x-tollkeeper-caller'],
     workspaces: ['x-tollkeeper-caller'],

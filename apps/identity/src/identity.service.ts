@@ -20,6 +20,7 @@ import { createInvitationUseCases } from './domain/invitation.use-cases.ts';
 import { createMemberUseCases } from './domain/member.use-cases.ts';
 import { createEnsureOwner, createFirstOwner, type EnsureOwner } from './domain/owner.bootstrap.ts';
 import { createPasswordHasher } from './domain/password.hasher.ts';
+import { createPasswordResetUseCases } from './domain/password-reset.use-cases.ts';
 import { createWorkspaceUseCases } from './domain/workspace.use-cases.ts';
 import { createIdentityHandlers } from './grpc/identity.handlers.ts';
 import { createAgentRoutes } from './http/agent.routes.ts';
@@ -34,6 +35,7 @@ import { createBootstrapStore } from './store/bootstrap.store.ts';
 import { createInvitationStore } from './store/invitation.store.ts';
 import { createMemberStore } from './store/member.store.ts';
 import { createModels } from './store/models.ts';
+import { createPasswordResetStore } from './store/password-reset.store.ts';
 import { createSessionStore } from './store/session.store.ts';
 import { createUserStore } from './store/user.store.ts';
 import { createWorkspaceStore } from './store/workspace.store.ts';
@@ -65,6 +67,7 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
   const sessions = createSessionStore(models);
   const auth = createAuthUseCases({ users, sessions, workspaces: workspaceStore, hasher, limiter, clock });
   const workspaces = createWorkspaceUseCases({ workspaces: workspaceStore, clock });
+  const resets = createPasswordResetUseCases({ resets: createPasswordResetStore(models), hasher, limiter, clock });
   const members = createMemberUseCases(createMemberStore(models));
   const invitationStore = createInvitationStore(models, workspaceStore);
   const invitations = createInvitationUseCases({ invitations: invitationStore, sessions, hasher, limiter, clock });
@@ -74,7 +77,7 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
   const http = createHttpServer({
     ...deps,
     routes: [
-      ...createAuthRoutes(auth, cookies),
+      ...createAuthRoutes(auth, resets, cookies),
       ...createWorkspaceRoutes(workspaces),
       ...createMemberRoutes(members, invitations, config.PUBLIC_URL),
       ...createInvitationRoutes(invitations, cookies, config.PUBLIC_URL),

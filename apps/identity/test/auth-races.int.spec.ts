@@ -43,7 +43,7 @@ describe('a login while its password is being checked', () => {
     };
     const stores = { users, sessions: createSessionStore(models), workspaces: createWorkspaceStore(models) };
     const auth = createAuthUseCases({ ...stores, hasher, limiter, clock });
-    return { login: auth.login({ login: email, address: newId('req') }, PASSWORD), checked, release };
+    return { login: auth.login({ login: email, address: newId('req'), userAgent: '' }, PASSWORD), checked, release };
   }
 
   async function newUser() {
@@ -66,7 +66,7 @@ describe('a login while its password is being checked', () => {
     const auth = createAuthUseCases({ ...stores, hasher, limiter, clock });
     const user = await newUser();
     for (const name of [user.loginName, 'nobody@example.com']) {
-      const login = auth.login({ login: name, address: newId('req') }, PASSWORD);
+      const login = auth.login({ login: name, address: newId('req'), userAgent: '' }, PASSWORD);
       await expect(login).rejects.toMatchObject({ code: 'unauthenticated' });
     }
     expect(checks).toEqual([user.passwordHash, null]);

@@ -141,6 +141,7 @@ export function useIdentity(mongo: TestMongo, settings: Record<string, string> =
     call('post', `/api/v1/invitations/${token}:accept`, { body: {}, ...options });
 
   return {
+    database,
     logs,
     clock,
     call,

@@ -16,7 +16,10 @@ describe('sessions', () => {
       const response = await identity.login(email);
       expect(response.status).toBe(200);
       expect(response.body).toEqual({
-        user: { id: userId, login_name: email, email, email_verified: false, name: email.split('@')[0] },
+        user: {
+          ...{ id: userId, login_name: email, email, email_verified: false, name: email.split('@')[0] },
+          must_change_password: false,
+        },
         workspaces: [{ id: tenantId, slug, name: 'Research', role: 'owner', timezone: 'UTC' }],
       });
       const me = await identity.call('get', '/api/v1/auth/me', { as: { ...caller, tenantId: null, role: null } });
@@ -88,6 +91,7 @@ describe('sessions', () => {
       const second = await identity.call('post', '/api/v1/workspaces', { as: owner.caller, body });
       expect(await identity.resolve(cookie)).toEqual({
         userId: owner.userId,
+        passwordChangeRequired: false,
         memberships: [
           { tenantId: owner.tenantId, slug: owner.slug, role: 'WORKSPACE_ROLE_OWNER' },
           { tenantId: second.body.id, slug: `${owner.slug}-2`, role: 'WORKSPACE_ROLE_OWNER' },

@@ -11,7 +11,7 @@ import {
 import { TollkeeperError } from './api/api.ts';
 import { sessionHint } from './api/session.ts';
 import { accountQuery } from './app/account.tsx';
-import { HomeGate, NotFound, PageFailed, Waiting, WorkspaceGate } from './app/gates.tsx';
+import { AccountGate, HomeGate, NotFound, PageFailed, Waiting, WorkspaceGate } from './app/gates.tsx';
 import { parseSpan } from './app/span.ts';
 import { parseAlertsSearch } from './pages/alerts/alerts-search.ts';
 import { parseBlockedSearch } from './pages/blocked/blocked-search.ts';
@@ -39,6 +39,12 @@ const invitation = createRoute({
   component: lazyRouteComponent(() => import('./pages/invitation/invitation-page.tsx'), 'InvitationPage'),
 });
 
+const reset = createRoute({
+  getParentRoute: () => root,
+  path: '/reset',
+  component: lazyRouteComponent(() => import('./pages/reset/reset-page.tsx'), 'ResetPage'),
+});
+
 /** Pages for people who are logged in. */
 const account = createRoute({
   getParentRoute: () => root,
@@ -54,7 +60,7 @@ const account = createRoute({
     }
   },
   pendingComponent: Waiting,
-  component: Outlet,
+  component: AccountGate,
 });
 
 const home = createRoute({ getParentRoute: () => account, path: '/', component: HomeGate });
@@ -153,6 +159,7 @@ const pages = [
 const routeTree = root.addChildren([
   login,
   invitation,
+  reset,
   account.addChildren([home, newWorkspace, workspace.addChildren(pages)]),
 ]);
 

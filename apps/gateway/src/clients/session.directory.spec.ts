@@ -32,7 +32,8 @@ function setUp({ cacheMs = 5_000 } = {}) {
         state.requests.push(call);
         await state.hold;
         if (state.down) throw new AppError('upstream_timeout', 'too slow');
-        return { session: state.valid ? { userId: 'user_1', memberships: state.memberships } : null };
+        const session = { userId: 'user_1', memberships: state.memberships, passwordChangeRequired: false };
+        return { session: state.valid ? session : null };
       },
     },
   });

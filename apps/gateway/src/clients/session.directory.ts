@@ -102,10 +102,11 @@ export function createSessionDirectory(options: SessionDirectoryOptions): Sessio
   };
 }
 
-function toSession({ userId, memberships }: SessionMessage, tokenKey: TokenKey): Session {
+function toSession({ userId, memberships, passwordChangeRequired }: SessionMessage, tokenKey: TokenKey): Session {
   const tokens = new Map<string, Promise<string>>();
   return {
     userId,
+    passwordChangeRequired,
     // A role of a newer release of identity opens nothing here, and leaves the other workspaces as they are.
     memberships: memberships.flatMap(({ tenantId, slug, role: wireRole }) => {
       const role = fromWireRole(wireRole);

@@ -30,6 +30,7 @@ describe('the areas', () => {
     ];
     expect(AREAS.map(row)).toEqual([
       ['login', 'identity', 'public', ['cookie'], MIB, true, 'few POSTs'],
+      ['reset', 'identity', 'public', [], MIB, true, 'few POSTs'],
       ['auth', 'identity', 'session', ['cookie'], MIB, true],
       ['budgets', 'budgets', 'owner/owner', [], MIB, false],
       ['workspaces', 'identity', 'session', [], MIB, false],

@@ -60,6 +60,15 @@ export const AREAS: readonly Area[] = [
   },
   {
     ...DEFAULTS,
+    name: 'reset',
+    path: '/api/v1/auth/reset',
+    upstream: 'identity',
+    access: 'public',
+    tellsClientAddress: true,
+    limitsAttempts: true,
+  },
+  {
+    ...DEFAULTS,
     name: 'auth',
     path: '/api/v1/auth',
     upstream: 'identity',

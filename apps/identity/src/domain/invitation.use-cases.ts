@@ -4,7 +4,7 @@ import type { AttemptLimiter } from './attempt.limiter.ts';
 import { INVITATION_MS, type Invitation, type InvitationStore, type Offer } from './invitation.ts';
 import { mintToken, tokenDigest } from './one-time-token.ts';
 import type { PasswordHasher } from './password.hasher.ts';
-import { mintSession, type SessionStore } from './session.ts';
+import { mintSession, type SessionOrigin, type SessionStore } from './session.ts';
 
 /** What a person without an account says to get one. */
 export interface SignUp {
@@ -33,7 +33,7 @@ export interface InvitationUseCases {
   /** A user joins with their account. Throws as `find` does, and `conflict`. */
   join(token: string, address: string, userId: string): Promise<Account>;
   /** A person joins with a new account, and has a session. Throws as `join` does. */
-  signUp(token: string, address: string, signUp: SignUp): Promise<Account & { cookie: string }>;
+  signUp(token: string, origin: SessionOrigin, signUp: SignUp): Promise<Account & { cookie: string }>;
 }
 
 export interface InvitationDeps {
@@ -80,13 +80,13 @@ export function createInvitationUseCases(deps: InvitationDeps): InvitationUseCas
       return (await invitations.accept(tokenDigest(token), { userId }, now())) ?? notValid();
     },
 
-    async signUp(token, address, { name, password, loginName }) {
+    async signUp(token, origin, { name, password, loginName }) {
       // Looked at first, so that only who has an invitation costs the hash of a password.
-      await find(token, address);
+      await find(token, origin.address);
       const passwordHash = await hasher.hash(password);
       const newUser = { id: newId('user'), loginName, name, passwordHash, createdAt: now() };
       const account = (await invitations.accept(tokenDigest(token), { newUser }, now())) ?? notValid();
-      const { cookie, session } = mintSession(newUser.id, clock());
+      const { cookie, session } = mintSession(newUser.id, clock(), origin);
       await sessions.open(session, passwordHash);
       return { ...account, cookie };
     },

@@ -13,6 +13,11 @@ export interface Session {
   userId: string;
   createdAt: Date;
   expiresAt: Date;
+  /** To a minute. */
+  lastSeenAt: Date;
+  /** Where it was opened from, for its user to recognise it; empty where that is not known. */
+  address: string;
+  userAgent: string;
   /** The session may do nothing but change the password. */
   mustChangePassword: boolean;
 }
@@ -24,9 +29,23 @@ export interface SessionStore {
    */
   open(session: Session, passwordHash: string | null): Promise<boolean>;
   find(sha256: string): Promise<Session | null>;
+  /** The sessions of a user that live at `now`, newest first, at most {@link MAX_LISTED_SESSIONS}. */
+  listOf(userId: string, now: Date): Promise<Session[]>;
   /** Extends the session. Does nothing when it is revoked. */
-  extend(sha256: string, expiresAt: Date): Promise<void>;
+  extend(sha256: string, use: SessionUse): Promise<void>;
   revoke(sha256: string): Promise<void>;
+  /** Revokes all sessions of a user but the named one. */
+  revokeOthers(userId: string, sha256: string | null): Promise<void>;
+}
+
+/** What a use of a session changes. */
+export type SessionUse = Pick<Session, 'lastSeenAt' | 'expiresAt'>;
+
+export const MAX_LISTED_SESSIONS = 500;
+
+/** What a user calls a session: it says nothing of the cookie, and nothing of what is stored of it. */
+export function sessionIdOf({ sha256 }: Pick<Session, 'sha256'>): string {
+  return `ses_${createHash('sha256').update(sha256).digest('hex').slice(0, 20)}`;
 }
 
 /** The digest under which the session of a cookie is stored. */
@@ -34,26 +53,36 @@ export function sessionDigest(cookie: string): string {
   return createHash('sha256').update(cookie).digest('hex');
 }
 
+/** What a session is opened with beside its user. */
+export interface SessionOrigin {
+  address: string;
+  userAgent: string;
+  mustChangePassword?: boolean;
+}
+
 /** A new session and the text of its cookie: 256 random bits in base64url. */
 export function mintSession(
   userId: string,
   now: number,
-  { mustChangePassword = false } = {},
+  { address, userAgent, mustChangePassword = false }: SessionOrigin,
 ): { cookie: string; session: Session } {
   const cookie = randomBytes(32).toString('base64url');
   const createdAt = new Date(now);
-  const expiresAt = endOf(createdAt, now);
-  return { cookie, session: { sha256: sessionDigest(cookie), userId, createdAt, expiresAt, mustChangePassword } };
+  const session = {
+    ...{ sha256: sessionDigest(cookie), userId, createdAt, expiresAt: endOf(createdAt, now) },
+    ...{ lastSeenAt: createdAt, address, userAgent, mustChangePassword },
+  };
+  return { cookie, session };
 }
 
 export function isAlive(session: Session, now: number): boolean {
   return now < session.expiresAt.getTime();
 }
 
-/** The end of the session after a use at `now`; null when the change is too small to store. */
-export function refreshedEnd(session: Session, now: number): Date | null {
-  const end = endOf(session.createdAt, now);
-  return end.getTime() - session.expiresAt.getTime() >= REFRESH_MS ? end : null;
+/** What a use at `now` changes; null when the change is too small to store. */
+export function refreshed(session: Session, now: number): SessionUse | null {
+  if (now - session.lastSeenAt.getTime() < REFRESH_MS) return null;
+  return { lastSeenAt: new Date(now), expiresAt: endOf(session.createdAt, now) };
 }
 
 function endOf(createdAt: Date, lastUse: number): Date {

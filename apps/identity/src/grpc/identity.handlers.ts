@@ -26,7 +26,8 @@ export function createIdentityHandlers({ auth, workspaces, agents, agentStore }:
         slug,
         role: toWireRole(role),
       }));
-      return { session: { userId: resolved.userId, memberships } };
+      const { userId, mustChangePassword } = resolved;
+      return { session: { userId, memberships, passwordChangeRequired: mustChangePassword } };
     },
 
     async getWorkspace({ tenantId }) {

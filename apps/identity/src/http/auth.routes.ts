@@ -1,13 +1,28 @@
+import { identifier, moment } from '@tollkeeper/contracts';
 import { defineRoute, type Route } from '@tollkeeper/http';
 import { z } from 'zod';
+import type { PasswordResetUseCases } from '../domain/password-reset.use-cases.ts';
 import type { AuthUseCases } from '../domain/auth.use-cases.ts';
-import { accountSchema, login, newPassword, password, toAccountBody } from './schemas.ts';
-import { type SessionCookies, sessionOf } from './session.cookies.ts';
+import { type Session, sessionIdOf } from '../domain/session.ts';
+import { accountSchema, login, newPassword, password, toAccountBody, userFields } from './schemas.ts';
+import { originOf, type SessionCookies, sessionOf } from './session.cookies.ts';
 
 const TAG = 'Sessions';
 
+const sessionSchema = z
+  .object({
+    id: z.string(),
+    created_at: moment,
+    last_seen_at: moment.meta({ description: 'To a minute' }),
+    expires_at: moment.meta({ description: 'When it ends if it is not used again' }),
+    address: z.string().meta({ description: 'Network address that it was opened from; empty where not known' }),
+    user_agent: z.string().meta({ description: 'What the browser or program said of itself at the log-in' }),
+    current: z.boolean().meta({ description: 'The session of this request' }),
+  })
+  .meta({ id: 'Session' });
+
 /** Login, logout and the caller's own account. */
-export function createAuthRoutes(auth: AuthUseCases, cookies: SessionCookies): Route[] {
+export function createAuthRoutes(auth: AuthUseCases, resets: PasswordResetUseCases, cookies: SessionCookies): Route[] {
   return [
     defineRoute({
       method: 'post',
@@ -16,12 +31,13 @@ export function createAuthRoutes(auth: AuthUseCases, cookies: SessionCookies): R
       tag: TAG,
       summary: 'Log in',
       description:
-        'Sets the cookie `gw_session`, always a new one. After ten failures for a user or from an address within 15 minutes the answer is 429 until the 15 minutes are over.',
+        'Sets the cookie `gw_session`, always a new one. With `must_change_password` the session may do nothing until `POST /api/v1/auth/password`. After ten failures for a user or from an address within 15 minutes the answer is 429 until the 15 minutes are over.',
       access: 'public',
       body: z.strictObject({ email: login, password }),
       responses: { 200: { description: 'Logged in', schema: accountSchema } },
-      handler: async ({ body, clientAddress }) => {
-        const { cookie, ...account } = await auth.login({ login: body.email, address: clientAddress }, body.password);
+      handler: async ({ body, clientAddress, headers }) => {
+        const who = { login: body.email, ...originOf(clientAddress, headers) };
+        const { cookie, ...account } = await auth.login(who, body.password);
         return { status: 200, headers: { 'set-cookie': cookies.set(cookie) }, body: toAccountBody(account) };
       },
     }),
@@ -70,5 +86,84 @@ export function createAuthRoutes(auth: AuthUseCases, cookies: SessionCookies): R
         return { status: 204 };
       },
     }),
+    defineRoute({
+      method: 'get',
+      path: '/api/v1/auth/sessions',
+      operationId: 'listSessions',
+      tag: TAG,
+      summary: 'List your sessions',
+      access: 'session',
+      responses: {
+        200: { description: 'Newest first, at most 500', schema: z.object({ items: z.array(sessionSchema) }) },
+      },
+      handler: async ({ caller, headers }) => {
+        const current = sessionOf(headers);
+        const items = (await auth.listSessions(caller.userId)).map((each) => toSessionBody(each, current));
+        return { status: 200, body: { items } };
+      },
+    }),
+    defineRoute({
+      method: 'delete',
+      path: '/api/v1/auth/sessions',
+      operationId: 'endOtherSessions',
+      tag: TAG,
+      summary: 'End all your sessions but the one of this request',
+      description: 'They end everywhere within 5 seconds.',
+      access: 'session',
+      responses: { 204: { description: 'The others have ended' } },
+      handler: async ({ caller, headers }) => {
+        await auth.endOtherSessions(caller.userId, sessionOf(headers));
+        return { status: 204 };
+      },
+    }),
+    defineRoute({
+      method: 'delete',
+      path: '/api/v1/auth/sessions/{session_id}',
+      operationId: 'endSession',
+      tag: TAG,
+      summary: 'End one of your sessions',
+      description: 'It ends everywhere within 5 seconds.',
+      access: 'session',
+      params: z.object({ session_id: identifier }),
+      responses: { 204: { description: 'It has ended' } },
+      handler: async ({ caller, params }) => {
+        await auth.endSession(caller.userId, params.session_id);
+        return { status: 204 };
+      },
+    }),
+    defineRoute({
+      method: 'post',
+      path: '/api/v1/auth/reset',
+      operationId: 'resetPassword',
+      tag: TAG,
+      summary: 'Set a new password with a one-time link',
+      description:
+        'Takes the token of a link that an operator has made, or that was mailed. It works once, for 30 minutes, and ends all sessions of the user. 404 for every token that does not; after ten of those from an address within 15 minutes the answer is 429 until the 15 minutes are over.',
+      access: 'public',
+      body: z.strictObject({ token: z.string().max(128), new_password: newPassword }),
+      responses: {
+        200: {
+          description: 'The password is set; log in with it',
+          schema: z.object({ login_name: userFields.login_name }),
+        },
+      },
+      handler: async ({ body, clientAddress }) => {
+        const user = await resets.reset(body.token, clientAddress, body.new_password);
+        return { status: 200, body: { login_name: user.loginName } };
+      },
+    }),
   ];
+}
+
+function toSessionBody(session: Session, currentSha256: string | null): z.infer<typeof sessionSchema> {
+  const { createdAt, lastSeenAt, expiresAt, address, userAgent, sha256 } = session;
+  return {
+    id: sessionIdOf(session),
+    created_at: createdAt.toISOString(),
+    last_seen_at: lastSeenAt.toISOString(),
+    expires_at: expiresAt.toISOString(),
+    address,
+    user_agent: userAgent,
+    current: sha256 === currentSha256,
+  };
 }

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import type { Invitation } from '../domain/invitation.ts';
 import type { InvitationUseCases, NewInvitation } from '../domain/invitation.use-cases.ts';
 import { accountSchema, email, loginName, newPassword, toAccountBody } from './schemas.ts';
-import type { SessionCookies } from './session.cookies.ts';
+import { originOf, type SessionCookies } from './session.cookies.ts';
 
 const PATH = '/api/v1/invitations';
 const TAG = 'Invitations';
@@ -125,13 +125,17 @@ export function createInvitationRoutes(
         login_name: loginName.optional(),
       }),
       responses: { 200: { description: 'The account that has joined', schema: accountSchema } },
-      handler: async ({ params, caller, body, clientAddress }) => {
+      handler: async ({ params, caller, body, clientAddress, headers }) => {
         if (caller !== null) {
           refuseSignUp(body);
           const account = await invitations.join(params.invitation, clientAddress, caller.userId);
           return { status: 200, body: toAccountBody(account) };
         }
-        const { cookie, ...account } = await invitations.signUp(params.invitation, clientAddress, toSignUp(body));
+        const { cookie, ...account } = await invitations.signUp(
+          params.invitation,
+          originOf(clientAddress, headers),
+          toSignUp(body),
+        );
         return { status: 200, headers: { 'set-cookie': cookies.set(cookie) }, body: toAccountBody(account) };
       },
     }),

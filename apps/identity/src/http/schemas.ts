@@ -1,5 +1,6 @@
 import { displayName, timezone, workspaceRole } from '@tollkeeper/contracts';
 import { z } from 'zod';
+import { isCommonPassword } from './common-passwords.ts';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../domain/password.hasher.ts';
 import type { Account } from '../domain/account.ts';
 import type { User } from '../domain/user.ts';
@@ -46,7 +47,12 @@ export const password = z
   .max(MAX_PASSWORD_LENGTH, `must be at most ${MAX_PASSWORD_LENGTH} characters`)
   .meta({ format: 'password' });
 
-export const newPassword = password.min(MIN_PASSWORD_LENGTH, `must be at least ${MIN_PASSWORD_LENGTH} characters`);
+export const newPassword = password
+  .min(MIN_PASSWORD_LENGTH, `must be at least ${MIN_PASSWORD_LENGTH} characters`)
+  .refine(
+    (chosen) => chosen.length < MIN_PASSWORD_LENGTH || !isCommonPassword(chosen),
+    'is one of the commonest passwords; choose another',
+  );
 
 /** A login name that a person chooses. It is no e-mail, so a taken one tells nothing of an e-mail. */
 export const loginName = z
@@ -68,11 +74,24 @@ export const workspaceSchema = z
   .meta({ id: 'Workspace', description: 'A workspace, with the role that the caller has in it' });
 
 export const accountSchema = z
-  .object({ user: z.object({ id: z.string(), ...userFields }), workspaces: z.array(workspaceSchema) })
+  .object({
+    user: z.object({
+      id: z.string(),
+      ...userFields,
+      must_change_password: z.boolean().meta({
+        description: 'Somebody else knows the password. Until it is changed, the session may do nothing else.',
+      }),
+    }),
+    workspaces: z.array(workspaceSchema),
+  })
   .meta({ id: 'Account', description: 'A user and the workspaces that they are a member of, by slug' });
 
 export function toAccountBody({ user, workspaces }: Account): z.infer<typeof accountSchema> {
-  return { user: { id: user.id, ...toUserBody(user) }, workspaces: workspaces.map(toWorkspaceBody) };
+  const { id, mustChangePassword } = user;
+  return {
+    user: { id, ...toUserBody(user), must_change_password: mustChangePassword ?? false },
+    workspaces: workspaces.map(toWorkspaceBody),
+  };
 }
 
 export const workspaceFields = { name: displayName, timezone };

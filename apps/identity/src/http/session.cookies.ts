@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { parseCookie, stringifySetCookie } from 'cookie';
-import { sessionDigest } from '../domain/session.ts';
+import { sessionDigest, type SessionOrigin } from '../domain/session.ts';
 
 const SESSION_COOKIE = 'gw_session';
 
@@ -24,6 +24,13 @@ export function createSessionCookies(publicUrl: string): SessionCookies {
 export function sessionOf(headers: IncomingHttpHeaders): string | null {
   const cookie = parseCookie(headers.cookie ?? '')[SESSION_COOKIE];
   return cookie === undefined || cookie === '' ? null : sessionDigest(cookie);
+}
+
+const MAX_USER_AGENT_LENGTH = 256;
+
+/** What a user recognises a new session by: the address, and what the browser says of itself. */
+export function originOf(address: string, headers: IncomingHttpHeaders): SessionOrigin {
+  return { address, userAgent: (headers['user-agent'] ?? '').slice(0, MAX_USER_AGENT_LENGTH) };
 }
 
 function isPlainLoopback(publicUrl: string): boolean {

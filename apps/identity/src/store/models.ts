@@ -32,6 +32,10 @@ export interface StoredSession {
   expiresAt: Date;
   /** Missing means false. */
   mustChangePassword?: boolean;
+  /** These are missing in sessions of the version before. */
+  lastSeenAt?: Date;
+  address?: string;
+  userAgent?: string;
 }
 
 export interface StoredWorkspace {
@@ -62,6 +66,13 @@ export interface StoredInvitation {
   role: Role;
   invitedBy: string;
   createdAt: Date;
+  expiresAt: Date;
+}
+
+export interface StoredPasswordReset {
+  /** SHA-256 of the token, in hex. */
+  _id: string;
+  userId: string;
   expiresAt: Date;
 }
 
@@ -105,7 +116,16 @@ userSchema.index(
 );
 
 const sessionSchema = new Schema<StoredSession>(
-  { _id: text, userId: text, createdAt: date, expiresAt: date, mustChangePassword: Boolean },
+  {
+    _id: text,
+    userId: text,
+    createdAt: date,
+    expiresAt: date,
+    mustChangePassword: Boolean,
+    lastSeenAt: Date,
+    address: String,
+    userAgent: String,
+  },
   { collection: 'sessions', versionKey: false },
 );
 sessionSchema.index({ userId: 1 });
@@ -147,6 +167,13 @@ invitationSchema.index({ tokenSha256: 1 }, { unique: true });
 invitationSchema.index({ tenantId: 1, email: 1 }, { unique: true });
 invitationSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
 
+const passwordResetSchema = new Schema<StoredPasswordReset>(
+  { _id: text, userId: text, expiresAt: date },
+  { collection: 'password_resets', versionKey: false },
+);
+passwordResetSchema.index({ userId: 1 });
+passwordResetSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
+
 const agentSchema = new Schema<StoredAgent>(
   { tenantId: text, agentId: text, displayName: text, createdAt: date },
   { collection: 'agents', versionKey: false },
@@ -170,6 +197,7 @@ export function createModels(connection: Connection) {
     workspaces: connection.model('Workspace', workspaceSchema),
     members: connection.model('Member', memberSchema),
     invitations: connection.model('Invitation', invitationSchema),
+    passwordResets: connection.model('PasswordReset', passwordResetSchema),
     agents: connection.model('Agent', agentSchema),
     bootstraps: connection.model('Bootstrap', bootstrapSchema),
   };

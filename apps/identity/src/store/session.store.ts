@@ -1,10 +1,11 @@
 import { withTransaction } from '@tollkeeper/mongo';
-import type { SessionStore } from '../domain/session.ts';
-import type { IdentityModels } from './models.ts';
+import { trusted } from 'mongoose';
+import { MAX_LISTED_SESSIONS, type Session, SESSION_IDLE_MS, type SessionStore } from '../domain/session.ts';
+import type { IdentityModels, StoredSession } from './models.ts';
 
 export function createSessionStore({ connection, users, sessions }: IdentityModels): SessionStore {
   return {
-    open: ({ sha256, userId, createdAt, expiresAt, mustChangePassword }, passwordHash) =>
+    open: ({ sha256, userId, mustChangePassword, ...fields }, passwordHash) =>
       withTransaction(connection, async (session) => {
         const { matchedCount } = await users.updateOne(
           { _id: userId, passwordHash },
@@ -12,23 +13,41 @@ export function createSessionStore({ connection, users, sessions }: IdentityMode
           { session },
         );
         if (matchedCount === 0) return false;
-        await sessions.create([{ _id: sha256, userId, createdAt, expiresAt, mustChangePassword }], { session });
+        await sessions.create([{ _id: sha256, userId, mustChangePassword, ...fields }], { session });
         return true;
       }),
 
     async find(sha256) {
       const stored = await sessions.findById(sha256).lean();
-      if (stored === null) return null;
-      const { _id, userId, createdAt, expiresAt, mustChangePassword = false } = stored;
-      return { sha256: _id, userId, createdAt, expiresAt, mustChangePassword };
+      return stored === null ? null : toSession(stored);
     },
 
-    async extend(sha256, expiresAt) {
-      await sessions.updateOne({ _id: sha256 }, { $max: { expiresAt } });
+    async listOf(userId, now) {
+      const stored = await sessions
+        .find({ userId, expiresAt: trusted({ $gt: now }) })
+        .sort({ createdAt: -1 })
+        .limit(MAX_LISTED_SESSIONS)
+        .lean();
+      return stored.map(toSession);
+    },
+
+    async extend(sha256, use) {
+      await sessions.updateOne({ _id: sha256 }, { $max: use });
     },
 
     async revoke(sha256) {
       await sessions.deleteOne({ _id: sha256 });
     },
+
+    async revokeOthers(userId, sha256) {
+      await sessions.deleteMany({ userId, ...(sha256 !== null && { _id: trusted({ $ne: sha256 }) }) });
+    },
   };
+}
+
+function toSession(stored: StoredSession): Session {
+  const { _id, userId, createdAt, expiresAt, mustChangePassword = false, address = '', userAgent = '' } = stored;
+  // The version before kept the last use as the end of the session alone.
+  const lastSeenAt = stored.lastSeenAt ?? new Date(expiresAt.getTime() - SESSION_IDLE_MS);
+  return { sha256: _id, userId, createdAt, expiresAt, lastSeenAt, address, userAgent, mustChangePassword };
 }

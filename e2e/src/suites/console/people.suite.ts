@@ -3,8 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { LOOKS } from '../../browser.ts';
-import { anonymous } from '../../api.client.ts';
-import { fillLogIn, rowOf, undo } from '../../console/person.ts';
+import { eventually } from '@tollkeeper/testing';
+import { anonymous, logIn } from '../../api.client.ts';
+import { beLoggedIn, fillLogIn, rowOf, undo } from '../../console/person.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import type { Stage } from '../../deployment.ts';
 import { rememberSecret } from '../../secrets.ts';
@@ -132,6 +133,45 @@ export function describeConsolePeople(stage: Stage, console: ReturnType<typeof u
       await page.getByRole('dialog').getByRole('button', { name: 'Leave', exact: true }).press('Enter');
       await page.waitForURL((url) => url.pathname === `/w/${theirs.slug}`);
       expect(takeProblems()).toEqual([]);
+      await close();
+    });
+
+    it('own sessions are listed, and another one is ended', async () => {
+      const account = { name: 'Guest', password: rememberedPassword(), login_name: `own-${look.size}-${Date.now()}` };
+      const token = await invite(console.owner(), console.workspace(), 'member');
+      await anonymous(stage.deployment()).expect(acceptance(token, account));
+      const named = { email: account.login_name, password: account.password };
+      const other = await logIn(stage.deployment(), named);
+      await other.expect({ method: 'DELETE', path: '/api/v1/auth/sessions', status: 204 });
+      const { page, expectFit, close } = await console.browser.visit(look);
+      await beLoggedIn(page, other, stage.deployment().baseUrl);
+      await page.goto(`/w/${console.workspace().slug}/settings`);
+      const sessions = page.getByRole('table', { name: 'Your sessions' });
+      await sessions.getByText('this one').waitFor();
+      expect(await sessions.getByRole('button').count()).toBe(0);
+      const again = await logIn(stage.deployment(), named);
+      await page.reload();
+      await expectFit();
+      await sessions.getByRole('button', { name: /^End the session of/ }).press('Enter');
+      await page.getByText('The session has ended.').waitFor();
+      await sessions.getByRole('button').waitFor({ state: 'detached' });
+      await eventually(async () => expect((await again.call({ path: '/api/v1/auth/me' })).status).toBe(401));
+      await close();
+    });
+
+    it('a link to reset a password that is not valid says so', async () => {
+      const { page, expectFit, takeProblems, close } = await console.browser.visit(look);
+      await page.goto(`/reset#tk_reset_${'x'.repeat(43)}`);
+      await page.getByRole('heading', { name: 'Set a new password' }).waitFor();
+      await expectFit();
+      await page.getByLabel('New password').fill('qwerty123456');
+      await page.keyboard.press('Enter');
+      await page.getByText('is one of the commonest passwords').waitFor();
+      await page.getByLabel('New password').fill(rememberedPassword());
+      await page.keyboard.press('Enter');
+      await page.getByText('This link is not valid').waitFor();
+      await expectFit();
+      expect(takeProblems().filter((problem) => !/\b40[04]\b/.test(problem))).toEqual([]);
       await close();
     });
 

@@ -8,6 +8,10 @@ export interface Operations {
   'POST /api/v1/auth/logout': { data: Api.LogoutData; responses: Api.LogoutResponses };
   'GET /api/v1/auth/me': { data: Api.GetAccountData; responses: Api.GetAccountResponses };
   'POST /api/v1/auth/password': { data: Api.ChangePasswordData; responses: Api.ChangePasswordResponses };
+  'GET /api/v1/auth/sessions': { data: Api.ListSessionsData; responses: Api.ListSessionsResponses };
+  'DELETE /api/v1/auth/sessions': { data: Api.EndOtherSessionsData; responses: Api.EndOtherSessionsResponses };
+  'DELETE /api/v1/auth/sessions/{session_id}': { data: Api.EndSessionData; responses: Api.EndSessionResponses };
+  'POST /api/v1/auth/reset': { data: Api.ResetPasswordData; responses: Api.ResetPasswordResponses };
   'GET /api/v1/workspaces': { data: Api.ListWorkspacesData; responses: Api.ListWorkspacesResponses };
   'POST /api/v1/workspaces': { data: Api.CreateWorkspaceData; responses: Api.CreateWorkspaceResponses };
   'PATCH /api/v1/workspace': { data: Api.UpdateWorkspaceData; responses: Api.UpdateWorkspaceResponses };

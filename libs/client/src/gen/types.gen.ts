@@ -53,6 +53,10 @@ export type Account = {
          */
         email_verified: boolean;
         name: string;
+        /**
+         * Somebody else knows the password. Until it is changed, the session may do nothing else.
+         */
+        must_change_password: boolean;
     };
     workspaces: Array<Workspace>;
 };
@@ -66,6 +70,31 @@ export type Workspace = {
     name: string;
     role: WorkspaceRole;
     timezone: string;
+};
+
+export type Session = {
+    id: string;
+    created_at: string;
+    /**
+     * To a minute
+     */
+    last_seen_at: string;
+    /**
+     * When it ends if it is not used again
+     */
+    expires_at: string;
+    /**
+     * Network address that it was opened from; empty where not known
+     */
+    address: string;
+    /**
+     * What the browser or program said of itself at the log-in
+     */
+    user_agent: string;
+    /**
+     * The session of this request
+     */
+    current: boolean;
 };
 
 export type Member = {
@@ -1425,6 +1454,121 @@ export type ChangePasswordResponses = {
 };
 
 export type ChangePasswordResponse = ChangePasswordResponses[keyof ChangePasswordResponses];
+
+export type EndOtherSessionsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/auth/sessions';
+};
+
+export type EndOtherSessionsErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type EndOtherSessionsError = EndOtherSessionsErrors[keyof EndOtherSessionsErrors];
+
+export type EndOtherSessionsResponses = {
+    /**
+     * The others have ended
+     */
+    204: void;
+};
+
+export type EndOtherSessionsResponse = EndOtherSessionsResponses[keyof EndOtherSessionsResponses];
+
+export type ListSessionsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/auth/sessions';
+};
+
+export type ListSessionsErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ListSessionsError = ListSessionsErrors[keyof ListSessionsErrors];
+
+export type ListSessionsResponses = {
+    /**
+     * Newest first, at most 500
+     */
+    200: {
+        items: Array<Session>;
+    };
+};
+
+export type ListSessionsResponse = ListSessionsResponses[keyof ListSessionsResponses];
+
+export type EndSessionData = {
+    body?: never;
+    path: {
+        /**
+         * 1–128 characters of `A-Z a-z 0-9 . _ : -`
+         */
+        session_id: string;
+    };
+    query?: never;
+    url: '/api/v1/auth/sessions/{session_id}';
+};
+
+export type EndSessionErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type EndSessionError = EndSessionErrors[keyof EndSessionErrors];
+
+export type EndSessionResponses = {
+    /**
+     * It has ended
+     */
+    204: void;
+};
+
+export type EndSessionResponse = EndSessionResponses[keyof EndSessionResponses];
+
+export type ResetPasswordData = {
+    body: {
+        token: string;
+        new_password: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/auth/reset';
+};
+
+export type ResetPasswordErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ResetPasswordError = ResetPasswordErrors[keyof ResetPasswordErrors];
+
+export type ResetPasswordResponses = {
+    /**
+     * The password is set; log in with it
+     */
+    200: {
+        /**
+         * What the user logs in with
+         */
+        login_name: string;
+    };
+};
+
+export type ResetPasswordResponse = ResetPasswordResponses[keyof ResetPasswordResponses];
 
 export type ListWorkspacesData = {
     body?: never;

@@ -11,6 +11,7 @@ import { limits } from './limits.ts';
 import { login } from './login.ts';
 import { members } from './members.ts';
 import { overview } from './overview.ts';
+import { reset } from './reset.ts';
 import { rules } from './rules.ts';
 import { settings } from './settings.ts';
 import { spend } from './spend.ts';
@@ -30,6 +31,7 @@ export const text = {
   login,
   members,
   overview,
+  reset,
   rules,
   settings,
   spend,

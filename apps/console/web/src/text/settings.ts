@@ -17,6 +17,21 @@ export const settings = {
     change: 'Change the password',
     changed: 'Your password is changed.',
     wrong: 'The password of now is wrong.',
+    must: {
+      title: 'Choose a password',
+      lead: 'Somebody else has handed over the password that you logged in with. Change it to go on.',
+    },
+  },
+  sessions: {
+    title: 'Your sessions',
+    column: { what: 'Browser or program', address: 'From', seen: 'Last used', opened: 'Opened', action: 'Actions' },
+    here: 'this one',
+    unknown: 'unknown',
+    end: 'End',
+    endOf: (what: string) => `End the session of ${what}`,
+    ended: 'The session has ended.',
+    endOthers: 'End all others',
+    othersEnded: 'All your other sessions have ended.',
   },
   leave: {
     title: 'Leave this workspace',

@@ -1,6 +1,7 @@
 import { type FormEvent, useState } from 'react';
-import { TollkeeperError, useChange } from '../../api/api.ts';
+import { useChange } from '../../api/api.ts';
 import { useMay, useWorkspace } from '../../app/account.tsx';
+import { PasswordForm } from '../../app/password-form.tsx';
 import { isZone } from '../../app/span.ts';
 import { text } from '../../text/index.ts';
 import { Button } from '../../ui/button.tsx';
@@ -10,6 +11,7 @@ import { Card, PageHead } from '../../ui/parts.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
 import { Zones } from '../../ui/zones.tsx';
+import { Sessions } from './sessions.tsx';
 
 const words = text.settings;
 
@@ -21,7 +23,10 @@ export function SettingsPage() {
         <WorkspaceForm />
       </Card>
       <Card title={words.password.title}>
-        <PasswordForm />
+        <PasswordForm onChanged={() => toast(words.password.changed)} />
+      </Card>
+      <Card title={words.sessions.title}>
+        <Sessions />
       </Card>
       <Card title={words.leave.title}>
         <Leave />
@@ -98,57 +103,6 @@ function WorkspaceForm() {
       ) : (
         <p className={ui['hint']}>{words.readOnly}</p>
       )}
-    </form>
-  );
-}
-
-function PasswordForm() {
-  const [current, setCurrent] = useState('');
-  const [next, setNext] = useState('');
-  const change = useChange('POST /api/v1/auth/password', []);
-  const wrong =
-    change.error instanceof TollkeeperError && change.error.details.some(({ path }) => path === 'current_password');
-
-  function onSubmit(event: FormEvent): void {
-    event.preventDefault();
-    change.mutate(
-      { body: { current_password: current, new_password: next } },
-      {
-        onSuccess: () => {
-          toast(words.password.changed);
-          setCurrent('');
-          setNext('');
-        },
-      },
-    );
-  }
-
-  return (
-    <form className={ui['form']} onSubmit={onSubmit}>
-      <TextField
-        label={words.password.current}
-        type="password"
-        autoComplete="current-password"
-        required
-        problem={wrong ? words.password.wrong : undefined}
-        value={current}
-        onChange={({ target }) => setCurrent(target.value)}
-      />
-      <TextField
-        label={words.password.next}
-        hint={words.password.hint}
-        type="password"
-        autoComplete="new-password"
-        required
-        minLength={12}
-        maxLength={512}
-        value={next}
-        onChange={({ target }) => setNext(target.value)}
-      />
-      <Problem error={wrong ? null : change.error} />
-      <Button type="submit" busy={change.isPending && text.common.action.saving}>
-        {words.password.change}
-      </Button>
     </form>
   );
 }

@@ -1,0 +1,61 @@
+import { parseArgs } from 'node:util';
+import { type Clock, systemClock } from '@tollkeeper/kernel';
+import { connectMongo } from '@tollkeeper/mongo';
+import { type Logger, mongodbFields } from '@tollkeeper/runtime';
+import { z } from 'zod';
+import { identityConfig } from './config.ts';
+import { issueReset, requireUser, toResetUrl } from './domain/password-reset.use-cases.ts';
+import { createModels } from './store/models.ts';
+import { createPasswordResetStore } from './store/password-reset.store.ts';
+import { createUserStore } from './store/user.store.ts';
+
+/** The settings of identity that the command needs. */
+export const userCommandConfig = z.object({
+  ...mongodbFields('tollkeeper_identity'),
+  PUBLIC_URL: identityConfig.shape.PUBLIC_URL,
+});
+
+const USAGE = `Usage: reset-link --email NAME
+
+Makes a link with which a person sets a new password, once, within 30 minutes. It ends all their sessions.
+NAME is the login name or the verified e-mail of the person. Hand the link over to them and to nobody else.`;
+
+/**
+ * The command of operators for users; answers what to print. Throws an error with a sentence for a person, such as for
+ * arguments that are none.
+ */
+export async function runUserCommand(
+  args: string[],
+  deps: { config: z.infer<typeof userCommandConfig>; logger: Logger; clock?: Clock },
+): Promise<string> {
+  const { config, logger, clock = systemClock } = deps;
+  const name = readArgs(args);
+  const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger });
+  const models = createModels(mongo.connection);
+  await mongo.start();
+  try {
+    const user = await requireUser(createUserStore(models), name);
+    const resets = createPasswordResetStore(models);
+    const { token, expiresAt } = await issueReset({ resets, clock }, user.id);
+    const person = user.email === null || user.email === user.loginName ? '' : `, ${user.email}`;
+    return [
+      `Hand this link over to ${user.name} (${user.loginName}${person}). It works once, until ${expiresAt.toISOString()}:`,
+      toResetUrl(config.PUBLIC_URL, token),
+      '',
+    ].join('\n');
+  } finally {
+    await mongo.stop();
+  }
+}
+
+function readArgs(args: string[]): string {
+  let read: { positionals: string[]; values: { email?: string | undefined } };
+  try {
+    read = parseArgs({ args, allowPositionals: true, options: { email: { type: 'string' } } });
+  } catch (error) {
+    throw new Error(`${error instanceof Error ? error.message : 'Wrong arguments'}\n\n${USAGE}`, { cause: error });
+  }
+  const { positionals, values } = read;
+  if (positionals.join() !== 'reset-link' || values.email === undefined) throw new Error(USAGE);
+  return values.email;
+}
