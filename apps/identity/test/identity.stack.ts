@@ -86,6 +86,8 @@ export function useIdentity(mongo: TestMongo, settings: Record<string, string> =
   }
 
   beforeAll(async () => {
+    // The server would forget sessions and tokens by the clock of the machine, which is not that of the tests.
+    await mongo.connection.getClient().db('admin').command({ setParameter: 1, ttlMonitorEnabled: false });
     logConnection = connectMongo({ uri: mongo.uri, database: logDatabase, logger: logs.logger });
     const { connection } = logConnection;
     eventLog = createMongoEventLog({
