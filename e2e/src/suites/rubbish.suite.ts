@@ -127,7 +127,9 @@ export function describeRubbish(target: TargetOf): void {
       path.startsWith('/') ? path.replace('TENANT', workspace.id) : workspace.path(`/${path}`);
 
     describe.each(writes)('%s %s', (method, path) => {
-      it.each(BAD_BODIES)('400 for a body that is %s', async (_what, body) => {
+      // Whoever is logged in accepts an invitation with an empty body.
+      const bodies = BAD_BODIES.filter(([what]) => what !== 'empty' || !path.endsWith(':accept'));
+      it.each(bodies)('400 for a body that is %s', async (_what, body) => {
         const answer = await owner.call({ method, path: where(path), body });
         expect(answer).toMatchObject({ status: 400 });
       });

@@ -43,15 +43,13 @@ function ChannelTable({ onEdit }: { onEdit: (channel: Api.AlertChannel) => void 
   function setEnabled(channel: Api.AlertChannel, enabled: boolean): Promise<void> {
     const name = nameOf(channel);
     // As a promise: each of two quick changes has its own answer.
-    return edit
-      .mutateAsync({ path: { channel_id: channel.id }, body: { enabled } })
-      .then(
-        () =>
-          toast(enabled ? words.turnedOn(name) : words.turnedOff(name), {
-            undo: () => void setEnabled(channel, !enabled),
-          }),
-        toastFailure,
-      );
+    return edit.mutateAsync({ path: { channel_id: channel.id }, body: { enabled } }).then(
+      () =>
+        toast(enabled ? words.turnedOn(name) : words.turnedOff(name), {
+          undo: () => void setEnabled(channel, !enabled),
+        }),
+      toastFailure,
+    );
   }
 
   const columns: Column<Api.AlertChannel>[] = [
