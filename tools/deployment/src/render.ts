@@ -12,7 +12,7 @@ export const SAMPLE_SECRETS: Labels = {
   CALLER_TOKEN_SECRET: 'c'.repeat(44),
   CHANNEL_ENCRYPTION_KEYS: `k1:${Buffer.alloc(32, 7).toString('base64')}`,
   FIRST_OWNER_EMAIL: 'owner@example.com',
-  FIRST_OWNER_PASSWORD: 'p'.repeat(24),
+  FIRST_OWNER_PASSWORD: 'random-to-nobody-24-long',
 };
 
 export interface Rendered {
