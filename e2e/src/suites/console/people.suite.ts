@@ -95,9 +95,9 @@ export function describeConsolePeople(stage: Stage, console: ReturnType<typeof u
       await guest.close();
     });
 
-    it('an invitation is revoked, and its link says so', async () => {
+    it('an invitation is revoked', async () => {
       const email = `revoked-${look.size}@people.example.com`;
-      const token = await invite(console.owner(), console.workspace(), 'member', email);
+      await invite(console.owner(), console.workspace(), 'member', email);
       const { page } = await console.open(look, '/members');
       await rowOf(page, email)
         .getByRole('button', { name: `Revoke the invitation of ${email}` })
@@ -105,11 +105,6 @@ export function describeConsolePeople(stage: Stage, console: ReturnType<typeof u
       await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).press('Enter');
       await page.getByText(`The invitation of ${email} is revoked.`).waitFor();
       await rowOf(page, email).waitFor({ state: 'detached' });
-      const late = await console.browser.visit(look);
-      await late.page.goto(`/invitation#${token}`);
-      await late.page.getByText('This invitation is not valid').waitFor();
-      late.takeProblems();
-      await late.close();
     });
 
     it('who has an account logs in on the way and joins with it, and leaves again', async () => {
@@ -151,6 +146,7 @@ export function describeConsolePeople(stage: Stage, console: ReturnType<typeof u
       expect(await sessions.getByRole('button').count()).toBe(0);
       const again = await logIn(stage.deployment(), named);
       await page.reload();
+      await sessions.getByText('this one').waitFor();
       await expectFit();
       await sessions.getByRole('button', { name: /^End the session of/ }).press('Enter');
       await page.getByText('The session has ended.').waitFor();

@@ -1,10 +1,10 @@
 import { useState } from 'react';
-import { type Api, useChange, useRead } from '../../api/api.ts';
+import { type Api, useChange } from '../../api/api.ts';
 import { text } from '../../text/index.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { Ago } from '../../ui/figures.tsx';
-import { Loaded, Note } from '../../ui/parts.tsx';
+import { Note } from '../../ui/parts.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
@@ -12,9 +12,8 @@ import ui from '../../ui/ui.module.css';
 const words = text.members;
 
 /** Invitations that can still be accepted. */
-export function InvitationTable() {
+export function InvitationTable({ items }: { items: readonly Api.Invitation[] }) {
   const [revoking, setRevoking] = useState<Api.Invitation | null>(null);
-  const list = useRead('GET /api/v1/invitations', {}, { live: true });
   const revoke = useChange('DELETE /api/v1/invitations/{invitation}', ['GET /api/v1/invitations']);
   const columns: Column<Api.Invitation>[] = [
     {
@@ -36,29 +35,25 @@ export function InvitationTable() {
     },
   ];
   return (
-    <Loaded query={list} height={80}>
-      {({ items }) => (
-        <>
-          {items.length === 0 ? (
-            <Note title={words.noInvitations} />
-          ) : (
-            <Table label={words.invitations} columns={columns} rows={items} rowKey={({ id }) => id} />
-          )}
-          {revoking !== null && (
-            <Confirm
-              title={words.revokeTitle(revoking.email)}
-              action={words.revoke}
-              onClose={() => setRevoking(null)}
-              onConfirm={async () => {
-                await revoke.mutateAsync({ path: { invitation: revoking.id } });
-                toast(words.revoked(revoking.email));
-              }}
-            >
-              {words.revokeText}
-            </Confirm>
-          )}
-        </>
+    <>
+      {items.length === 0 ? (
+        <Note title={words.noInvitations} />
+      ) : (
+        <Table label={words.invitations} columns={columns} rows={items} rowKey={({ id }) => id} />
       )}
-    </Loaded>
+      {revoking !== null && (
+        <Confirm
+          title={words.revokeTitle(revoking.email)}
+          action={words.revoke}
+          onClose={() => setRevoking(null)}
+          onConfirm={async () => {
+            await revoke.mutateAsync({ path: { invitation: revoking.id } });
+            toast(words.revoked(revoking.email));
+          }}
+        >
+          {words.revokeText}
+        </Confirm>
+      )}
+    </>
   );
 }

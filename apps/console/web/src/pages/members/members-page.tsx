@@ -27,22 +27,42 @@ export function MembersPage() {
           </Button>
         )}
       </PageHead>
-      {mayEdit && (
-        <Card title={words.invitations}>
-          <InvitationTable />
+      {mayEdit ? (
+        <People />
+      ) : (
+        <Card>
+          <NotAllowed needed="owner" />
         </Card>
       )}
-      <Card>{mayEdit ? <MemberTable /> : <NotAllowed needed="owner" />}</Card>
       {inviting && <InviteDialog onClose={() => setInviting(false)} />}
     </div>
   );
 }
 
-function MemberTable() {
+/** Drawn at once, so that none moves the other. */
+function People() {
+  const members = useRead('GET /api/v1/members', {}, { live: true });
+  const invitations = useRead('GET /api/v1/invitations', {}, { live: true });
+  return (
+    <Loaded query={members} with={[invitations]} height={280}>
+      {({ items }) => (
+        <>
+          <Card title={words.invitations}>
+            <InvitationTable items={invitations.data?.items ?? []} />
+          </Card>
+          <Card>
+            <MemberTable items={items} />
+          </Card>
+        </>
+      )}
+    </Loaded>
+  );
+}
+
+function MemberTable({ items }: { items: readonly Api.Member[] }) {
   const { user } = useAccount();
   const [removing, setRemoving] = useState<Api.Member | null>(null);
   const [raising, setRaising] = useState<{ member: Api.Member; role: Api.WorkspaceRole } | null>(null);
-  const list = useRead('GET /api/v1/members', {}, { live: true });
   const setRole = useChange('PATCH /api/v1/members/{user_id}', READS);
   const remove = useChange('DELETE /api/v1/members/{user_id}', READS);
 
@@ -106,35 +126,31 @@ function MemberTable() {
     },
   ];
   return (
-    <Loaded query={list} height={200}>
-      {({ items }) => (
-        <>
-          <Table label={words.title} columns={columns} rows={items} rowKey={({ user_id }) => user_id} />
-          {raising !== null && (
-            <Confirm
-              title={words.raiseTitle(raising.member.name, text.common.roles[raising.role])}
-              action={words.raise}
-              onClose={() => setRaising(null)}
-              onConfirm={() => giveRole(raising.member, raising.role)}
-            >
-              {words.raiseText}
-            </Confirm>
-          )}
-          {removing !== null && (
-            <Confirm
-              title={words.removeTitle(removing.name)}
-              action={words.remove}
-              onClose={() => setRemoving(null)}
-              onConfirm={async () => {
-                await remove.mutateAsync({ path: { user_id: removing.user_id } });
-                toast(words.removed(removing.name));
-              }}
-            >
-              {words.removeText}
-            </Confirm>
-          )}
-        </>
+    <>
+      <Table label={words.title} columns={columns} rows={items} rowKey={({ user_id }) => user_id} />
+      {raising !== null && (
+        <Confirm
+          title={words.raiseTitle(raising.member.name, text.common.roles[raising.role])}
+          action={words.raise}
+          onClose={() => setRaising(null)}
+          onConfirm={() => giveRole(raising.member, raising.role)}
+        >
+          {words.raiseText}
+        </Confirm>
       )}
-    </Loaded>
+      {removing !== null && (
+        <Confirm
+          title={words.removeTitle(removing.name)}
+          action={words.remove}
+          onClose={() => setRemoving(null)}
+          onConfirm={async () => {
+            await remove.mutateAsync({ path: { user_id: removing.user_id } });
+            toast(words.removed(removing.name));
+          }}
+        >
+          {words.removeText}
+        </Confirm>
+      )}
+    </>
   );
 }
