@@ -9,8 +9,8 @@ import {
 } from '@tollkeeper/testing/standalone-process';
 import { type WebhookReceiver, startWebhookReceiver } from './webhook.receiver.ts';
 
-/** A standalone for the suites of this file. */
-export function useStandalone(): Stage {
+/** A standalone for the suites of this file; `env` is asked for its other settings when it is started. */
+export function useStandalone(env: () => NodeJS.ProcessEnv = () => ({})): Stage {
   let dataDirectory: string;
   let receiver: WebhookReceiver;
   let deployment: Deployment;
@@ -24,6 +24,7 @@ export function useStandalone(): Stage {
       NODE_EXTRA_CA_CERTS: receiver.certificateFile,
       // The same after each restart.
       PORT: String(await freePort()),
+      ...env(),
     });
   });
   afterAll(async () => {

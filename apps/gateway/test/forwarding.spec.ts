@@ -28,6 +28,7 @@ describe('what a service gets', () => {
   const OWN: Record<string, string[]> = {
     login: ['cookie', 'x-tollkeeper-client'],
     reset: ['x-tollkeeper-client'],
+    forgot: ['x-tollkeeper-client'],
     auth: ['cookie', 'x-tollkeeper-caller', 'x-tollkeeper-client'],
     budgets: ['x-tollkeeper-caller'],
     workspaces: ['x-tollkeeper-caller'],

@@ -6,8 +6,9 @@ import {
   secret,
   serviceConfig,
 } from '@tollkeeper/runtime';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './domain/password.hasher.ts';
+import { smtpUrl } from './delivery/smtp.url.ts';
 import { email, newPassword, slug } from './http/schemas.ts';
 
 /** Environment of the identity service. */
@@ -32,7 +33,19 @@ export const identityConfig = serviceConfig
     FIRST_WORKSPACE_SLUG: slug
       .default('default')
       .describe('slug of the workspace that is made with the first owner; default default'),
+    SMTP_URL: secret(
+      smtpUrl
+        .optional()
+        .describe(
+          'mail server for invitations and forgotten passwords, as smtps://user:password@host:465, or smtp://user:password@host:587, which has to offer STARTTLS; ?tls=none after smtp:// sends without encryption; default no mail is sent',
+        ),
+    ),
+    MAIL_FROM: z
+      .email('must be an e-mail address')
+      .optional()
+      .describe('sender of the mails, such as tollkeeper@example.com; needed with SMTP_URL'),
   })
+  .refine(({ SMTP_URL, MAIL_FROM }) => SMTP_URL === undefined || MAIL_FROM !== undefined, { path: ['MAIL_FROM'] })
   .refine(
     ({ FIRST_OWNER_EMAIL, FIRST_OWNER_PASSWORD }) =>
       FIRST_OWNER_EMAIL === undefined || FIRST_OWNER_PASSWORD !== undefined,

@@ -1,10 +1,24 @@
 import { enforcerConfig } from '@tollkeeper/enforcer';
 import { kafkaFields } from '@tollkeeper/event-log';
 import { gatewayConfig } from '@tollkeeper/gateway';
+import { identityConfig } from '@tollkeeper/identity';
 import { ingestConfig } from '@tollkeeper/ingest';
 import { cidrTextField } from '@tollkeeper/net';
 import { flagField, portField, secret, serviceConfig, tracingFields } from '@tollkeeper/runtime';
 import { z } from 'zod';
+
+/** A setting that identity reads itself, as text. What is wrong with it is told here already. */
+function ofIdentity(field: z.ZodType) {
+  return z
+    .string()
+    .optional()
+    .superRefine((text, context) => {
+      for (const { message } of field.safeParse(text).error?.issues ?? []) {
+        context.addIssue({ code: 'custom', message });
+      }
+    })
+    .describe(z.globalRegistry.get(field)?.description ?? '');
+}
 
 const trustedProxies = gatewayConfig.shape.TRUSTED_PROXIES;
 
@@ -48,6 +62,8 @@ export const standaloneConfig = z.object({
       .optional()
       .describe('password of the owner made at the first start, 12 to 200 characters; default a random one'),
   ),
+  SMTP_URL: secret(ofIdentity(identityConfig.shape.SMTP_URL)),
+  MAIL_FROM: ofIdentity(identityConfig.shape.MAIL_FROM),
   TOLLKEEPER_DEMO: flagField()
     .prefault('true')
     .describe('true for sample history at the first start and slow live traffic, false for an empty workspace'),

@@ -94,6 +94,8 @@ export function createServices(options: ServicesOptions) {
         CHANNEL_ENCRYPTION_KEYS: `1:${await channelKey}`,
         PUBLIC_URL: publicUrl,
         DESTINATION_ALLOW_CIDRS: config.TOLLKEEPER_ALLOW_CIDRS,
+        SMTP_URL: config.SMTP_URL,
+        MAIL_FROM: config.MAIL_FROM,
       },
       hostPort: addresses.hostPort,
     };

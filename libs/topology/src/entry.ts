@@ -8,10 +8,11 @@ export const PORTS: Record<Port, number> = { http: 8080, grpc: 9090 };
  * A secret of the installation, which docs/deployment.md tells how to make. `MONGODB_URI` and the log-in to Kafka are
  * none of them: they follow from what a service stores and reads.
  */
-export type Secret = 'CALLER_TOKEN_SECRET' | 'CHANNEL_ENCRYPTION_KEYS' | 'FIRST_OWNER_EMAIL' | 'FIRST_OWNER_PASSWORD';
+export type Secret =
+  'CALLER_TOKEN_SECRET' | 'CHANNEL_ENCRYPTION_KEYS' | 'FIRST_OWNER_EMAIL' | 'FIRST_OWNER_PASSWORD' | 'SMTP_URL';
 
 /** A setting that an installation has one value of, for every service that takes it. */
-export type SharedSetting = 'PUBLIC_URL' | 'DESTINATION_ALLOW_CIDRS' | 'FIRST_WORKSPACE_SLUG';
+export type SharedSetting = 'PUBLIC_URL' | 'DESTINATION_ALLOW_CIDRS' | 'FIRST_WORKSPACE_SLUG' | 'MAIL_FROM';
 
 /** What a service is to the others and to the place where it runs. `S` are the names of services. */
 export interface ServiceEntry<S extends string> {

@@ -15,6 +15,9 @@ export const SAMPLE_SECRETS: Labels = {
   FIRST_OWNER_PASSWORD: 'random-to-nobody-24-long',
 };
 
+/** What may be left out of them. */
+export const OPTIONAL_SECRETS: Labels = { SMTP_URL: 'smtps://tollkeeper:secret@mail.example.com' };
+
 export interface Rendered {
   manifests: Manifest[];
   yaml: string;

@@ -4,7 +4,14 @@ import { join } from 'node:path';
 import { STOP_TIMEOUT_MS } from '@tollkeeper/runtime';
 import { addressSetting, callsOf, PORTS, SERVICES, TOPOLOGY, usesLog } from '@tollkeeper/topology';
 import { ofKind } from '../src/manifest.ts';
-import { type ComposeService, renderCompose, renderOverlay, ROOT, SAMPLE_SECRETS } from '../src/render.ts';
+import {
+  type ComposeService,
+  OPTIONAL_SECRETS,
+  renderCompose,
+  renderOverlay,
+  ROOT,
+  SAMPLE_SECRETS,
+} from '../src/render.ts';
 import { readSettings, takes } from '../src/services.ts';
 
 let compose: Record<string, ComposeService>;
@@ -60,7 +67,7 @@ describe('docker-compose.yml', () => {
     for (const name of SERVICES) {
       const environment = service(name).environment ?? {};
       const { secrets, mongodb } = TOPOLOGY[name];
-      const given = Object.keys(SAMPLE_SECRETS).filter((secret) => secret in environment);
+      const given = Object.keys({ ...SAMPLE_SECRETS, ...OPTIONAL_SECRETS }).filter((secret) => secret in environment);
       expect({ name, given }).toEqual({ name, given: secrets.toSorted() });
       const stores = { mongodb: 'MONGODB_URI' in environment, log: 'KAFKA_BROKERS' in environment };
       expect({ name, ...stores }).toEqual({ name, mongodb, log: usesLog(name) });

@@ -9,7 +9,7 @@ import { SERVICES, type ServiceName, TOPOLOGY } from '@tollkeeper/topology';
 import { decodedSecrets, environmentOf, secretKeys } from '../src/environment.ts';
 import { appOf, type Container, type Labels, type Manifest, ofKind, type Workload } from '../src/manifest.ts';
 import { portNumber, selects } from '../src/manifest.ts';
-import { renderOverlay, type Rendered, ROOT, SAMPLE_SECRETS } from '../src/render.ts';
+import { OPTIONAL_SECRETS, renderOverlay, type Rendered, ROOT, SAMPLE_SECRETS } from '../src/render.ts';
 import { isService, readSettings, SERVICE_CONFIGS, takes } from '../src/services.ts';
 import { kubernetesValidate } from '../src/tools.ts';
 
@@ -21,10 +21,11 @@ const DNS_CACHED_MS = 30_000;
 const COUNTING = SERVICES.filter(
   (service) => service !== 'identity' && TOPOLOGY[service].reads.includes(GATEWAY_EVENTS_TOPIC),
 );
-const COMPONENTS_BESIDE_PRODUCTION = ['monitoring', 'opentelemetry'];
+const COMPONENTS_BESIDE_PRODUCTION = ['mail', 'monitoring', 'opentelemetry'];
 const PRODUCTION_SECRETS = {
   'tollkeeper-secrets': {
     ...SAMPLE_SECRETS,
+    ...OPTIONAL_SECRETS,
     MONGODB_URI: 'mongodb+srv://tollkeeper:secret@mongodb.example.com/?replicaSet=rs0',
     KAFKA_SASL_USERNAME: 'tollkeeper',
     KAFKA_SASL_PASSWORD: 'k'.repeat(24),
@@ -126,7 +127,10 @@ describe('each overlay', () => {
     const documentation = await readFile(join(ROOT, 'docs/deployment.md'), 'utf8');
     for (const { name, manifests, secrets } of overlays()) {
       const keys = secretKeys(deployments(manifests).map(({ deployment }) => deployment.spec.template.spec));
-      expect([name, keys]).toEqual([name, Object.keys(Object.assign({}, ...Object.values(secrets))).sort()]);
+      expect([name, keys]).toEqual([
+        name,
+        Object.keys(Object.assign({}, OPTIONAL_SECRETS, ...Object.values(secrets))).sort(),
+      ]);
       for (const key of keys) expect(documentation).toContain(`\`${key}\``);
     }
   });
@@ -134,7 +138,9 @@ describe('each overlay', () => {
   it('gives each service the secrets that the table has for it and no others', () => {
     for (const { name, manifests } of overlays()) {
       for (const { service, deployment } of deployments(manifests)) {
-        const given = secretKeys([deployment.spec.template.spec]).filter((key) => key in SAMPLE_SECRETS);
+        const given = secretKeys([deployment.spec.template.spec]).filter(
+          (key) => key in { ...SAMPLE_SECRETS, ...OPTIONAL_SECRETS },
+        );
         expect({ name, service, given }).toEqual({ name, service, given: TOPOLOGY[service].secrets.toSorted() });
       }
     }
@@ -149,13 +155,13 @@ describe('each overlay', () => {
     }
   });
 
-  it('gives secrets to services as files, but those of a first owner, who may be taken out of the Secret', () => {
+  it('gives secrets to services as files, but those that the Secret may lack: of a first owner and of a mail server', () => {
     for (const { manifests } of overlays()) {
       for (const { service, container } of deployments(manifests)) {
         const inVariables = container.env?.filter(({ valueFrom }) => valueFrom?.secretKeyRef).map(({ name }) => name);
         const secret = secretSettings(SERVICE_CONFIGS[service]);
         const told = inVariables?.filter((name) => secret.includes(name));
-        expect([service, told]).toEqual([service, service === 'identity' ? ['FIRST_OWNER_PASSWORD'] : []]);
+        expect([service, told]).toEqual([service, service === 'identity' ? ['FIRST_OWNER_PASSWORD', 'SMTP_URL'] : []]);
       }
     }
   });

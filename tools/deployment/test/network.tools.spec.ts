@@ -4,7 +4,7 @@ import { allCalls, PORTS, SERVICES, TOPOLOGY, usesLog } from '@tollkeeper/topolo
 import { environmentOf } from '../src/environment.ts';
 import { appOf, type Labels, type Manifest, ofKind, selects, type Workload } from '../src/manifest.ts';
 import { allowedCalls, isOpen, reaches, workloadsOf } from '../src/network.ts';
-import { renderOverlay, SAMPLE_SECRETS } from '../src/render.ts';
+import { OPTIONAL_SECRETS, renderOverlay, SAMPLE_SECRETS } from '../src/render.ts';
 import { type Call, calledAddresses, inOrder, isService } from '../src/services.ts';
 
 const PUBLIC_ADDRESS = '93.184.215.14';
@@ -19,6 +19,7 @@ const BACKING_SERVICE = '10.20.30.40';
 const SECRETS = {
   'tollkeeper-secrets': {
     ...SAMPLE_SECRETS,
+    ...OPTIONAL_SECRETS,
     MONGODB_URI: 'mongodb://mongodb:27017/?replicaSet=rs0',
     KAFKA_SASL_USERNAME: 'u',
     KAFKA_SASL_PASSWORD: 'p',
@@ -124,6 +125,21 @@ describe('the network policies', () => {
       }
       const special = SPECIAL_ADDRESSES.filter((address) => reaches(production, deployment, address, 443));
       expect([service, special]).toEqual([service, []]);
+    }
+  });
+
+  it('let identity alone out to mail servers at public addresses, where the component is there', async () => {
+    const withMail = (await renderOverlay('production', ['mail'])).manifests;
+    const reaching = (manifests: Manifest[], address: string, port: number) =>
+      ofKind(manifests, 'Deployment')
+        .filter((deployment) => reaches(manifests, deployment, address, port))
+        .map(appOf);
+    for (const port of [465, 587]) {
+      for (const address of [PUBLIC_ADDRESS, PUBLIC_ADDRESS_V6]) {
+        expect([port, reaching(withMail, address, port)]).toEqual([port, ['identity']]);
+        expect([port, reaching(production, address, port)]).toEqual([port, []]);
+      }
+      expect(SPECIAL_ADDRESSES.flatMap((address) => reaching(withMail, address, port))).toEqual([]);
     }
   });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { addressSetting, callsOf, type Port, SERVICES, TOPOLOGY, usesLog } from '@tollkeeper/topology';
-import { ROOT, SAMPLE_SECRETS } from '../src/render.ts';
+import { OPTIONAL_SECRETS, ROOT, SAMPLE_SECRETS } from '../src/render.ts';
 import { SERVICE_CONFIGS, takes } from '../src/services.ts';
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
@@ -12,7 +12,13 @@ const PACKAGES = SERVICES.map((service) => `@tollkeeper/${service}`).sort();
 
 /** The settings of a service that stand for something in the table. */
 function settingsOfTable(settings: string[]): string[] {
-  const named = ['MONGODB_URI', 'KAFKA_BROKERS', 'HTTP_PORT', 'GRPC_PORT', ...Object.keys(SAMPLE_SECRETS)];
+  const named = [
+    'MONGODB_URI',
+    'KAFKA_BROKERS',
+    'HTTP_PORT',
+    'GRPC_PORT',
+    ...Object.keys({ ...SAMPLE_SECRETS, ...OPTIONAL_SECRETS }),
+  ];
   const shared = Object.values(TOPOLOGY).flatMap((entry) => entry.settings);
   return settings
     .filter((name) => named.includes(name) || shared.some((each) => each === name) || /_(GRPC|HTTP)$/.test(name))

@@ -1,5 +1,5 @@
 import { cidrTextField } from '@tollkeeper/net';
-import { integerField, mongodbUriField, portField, serviceConfig } from '@tollkeeper/runtime';
+import { integerField, mongodbUriField, portField, secret, serviceConfig } from '@tollkeeper/runtime';
 import { z } from 'zod';
 
 /** Environment of `npm run fleet`. `MONGOD_BINARY` is read where `mongod` is looked for, `JAVA_HOME` where Java is. */
@@ -32,6 +32,13 @@ export const fleetConfig = z.object({
     .max(200, 'must have at most 200 characters')
     .optional()
     .describe('password of the owner made at the first start, 12 to 200 characters; default a random one'),
+  SMTP_URL: secret(
+    z
+      .string()
+      .optional()
+      .describe('mail server for invitations and forgotten passwords, as identity takes it; default no mail is sent'),
+  ),
+  MAIL_FROM: z.string().optional().describe('sender of the mails; needed with SMTP_URL'),
   TOLLKEEPER_ALLOW_CIDRS: cidrTextField().describe(
     'networks that alert channels may lead to though their addresses are special; default none',
   ),

@@ -32,6 +32,8 @@ export interface FleetOptions {
   firstOwner?: { email: string; password?: string };
   /** Networks, with commas between, that alert channels may lead to though their addresses are special. */
   allowCidrs?: string;
+  /** `SMTP_URL` and `MAIL_FROM`, for identity. */
+  mail?: Installation['values'];
   /** More environment variables of every service, such as `LOG_LEVEL`. */
   env?: NodeJS.ProcessEnv;
   /** One line for a person, each time something takes long. */
@@ -125,6 +127,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
         FIRST_OWNER_PASSWORD: owner.password,
         FIRST_WORKSPACE_SLUG: WORKSPACE,
         PUBLIC_URL: publicUrl,
+        ...options.mail,
       },
     });
     started.push(replicas.stop);

@@ -24,6 +24,7 @@ try {
     ...(config.KAFKA_BROKERS !== undefined && { kafkaBrokers: config.KAFKA_BROKERS }),
     firstOwner: { email: config.FIRST_OWNER_EMAIL, password: config.FIRST_OWNER_PASSWORD },
     allowCidrs: config.TOLLKEEPER_ALLOW_CIDRS,
+    mail: { SMTP_URL: config.SMTP_URL, MAIL_FROM: config.MAIL_FROM },
     env: { ...passedOn(process.env), LOG_LEVEL: config.LOG_LEVEL, LOG_PRETTY: String(process.stdout.isTTY === true) },
     onProgress: terminal.progress,
     onLine: terminal.line,

@@ -11,6 +11,7 @@ import {
 import { TollkeeperError } from './api/api.ts';
 import { sessionHint } from './api/session.ts';
 import { accountQuery } from './app/account.tsx';
+import { forgotQuery } from './app/forgot.ts';
 import { AccountGate, HomeGate, NotFound, PageFailed, Waiting, WorkspaceGate } from './app/gates.tsx';
 import { parseSpan } from './app/span.ts';
 import { parseAlertsSearch } from './pages/alerts/alerts-search.ts';
@@ -30,7 +31,16 @@ const login = createRoute({
   validateSearch: ({ next }: Record<string, unknown>): { next?: string } =>
     // Only a path of this origin: a link to the log-in must not lead away from it.
     typeof next === 'string' && /^\/(?![/\\])/.test(next) ? { next } : {},
+  // Known before the page is drawn, so that nothing on it moves. Without an answer there is the form at least.
+  loader: ({ context }) => context.client.ensureQueryData(forgotQuery).catch(() => ({ mails_links: false })),
+  pendingComponent: Waiting,
   component: lazyRouteComponent(() => import('./pages/login/login-page.tsx'), 'LoginPage'),
+});
+
+const forgot = createRoute({
+  getParentRoute: () => root,
+  path: '/forgot',
+  component: lazyRouteComponent(() => import('./pages/reset/forgot-page.tsx'), 'ForgotPage'),
 });
 
 const invitation = createRoute({
@@ -158,6 +168,7 @@ const pages = [
 
 const routeTree = root.addChildren([
   login,
+  forgot,
   invitation,
   reset,
   account.addChildren([home, newWorkspace, workspace.addChildren(pages)]),

@@ -31,6 +31,7 @@ describe('the areas', () => {
     expect(AREAS.map(row)).toEqual([
       ['login', 'identity', 'public', ['cookie'], MIB, true, 'few POSTs'],
       ['reset', 'identity', 'public', [], MIB, true, 'few POSTs'],
+      ['forgot', 'identity', 'public', [], MIB, true],
       ['auth', 'identity', 'session', ['cookie'], MIB, true],
       ['budgets', 'budgets', 'owner/owner', [], MIB, false],
       ['workspaces', 'identity', 'session', [], MIB, false],
@@ -67,6 +68,8 @@ describe('the areas', () => {
     ['/api/v1/auth/login', ['login', undefined]],
     ['/api/v1/auth/login/x', ['login', undefined]],
     ['/api/v1/auth/logins', ['auth', undefined]],
+    ['/api/v1/auth/forgot', ['forgot', undefined]],
+    ['/api/v1/auth/forgotten', ['auth', undefined]],
     ['/api/v1/auth', ['auth', undefined]],
     ['/api/v1/workspaces', ['workspaces', undefined]],
     ['/api/v1/workspaces/ws_1', ['workspaces', undefined]],

@@ -4,10 +4,11 @@ import { z } from 'zod';
 import type { PasswordResetUseCases } from '../domain/password-reset.use-cases.ts';
 import type { AuthUseCases } from '../domain/auth.use-cases.ts';
 import { type Session, sessionIdOf } from '../domain/session.ts';
-import { accountSchema, login, newPassword, password, toAccountBody, userFields } from './schemas.ts';
+import { accountSchema, email, login, newPassword, password, toAccountBody, userFields } from './schemas.ts';
 import { originOf, type SessionCookies, sessionOf } from './session.cookies.ts';
 
 const TAG = 'Sessions';
+const FORGOT_PATH = '/api/v1/auth/forgot';
 
 const sessionSchema = z
   .object({
@@ -128,6 +129,37 @@ export function createAuthRoutes(auth: AuthUseCases, resets: PasswordResetUseCas
       responses: { 204: { description: 'It has ended' } },
       handler: async ({ caller, params }) => {
         await auth.endSession(caller.userId, params.session_id);
+        return { status: 204 };
+      },
+    }),
+    defineRoute({
+      method: 'get',
+      path: FORGOT_PATH,
+      operationId: 'getForgottenPasswordHelp',
+      tag: TAG,
+      summary: 'Whether a link to reset a password can be mailed',
+      access: 'public',
+      responses: {
+        200: {
+          description: 'Whether there is a mail server',
+          schema: z.object({ mails_links: z.boolean() }),
+        },
+      },
+      handler: async () => ({ status: 200, body: { mails_links: resets.mailsLinks } }),
+    }),
+    defineRoute({
+      method: 'post',
+      path: FORGOT_PATH,
+      operationId: 'forgotPassword',
+      tag: TAG,
+      summary: 'Have a link to reset the password mailed',
+      description:
+        'Mails a link to the user who has verified the e-mail. The answer is the same for every other e-mail. 409 without a mail server; 429 after 5 for an e-mail, or 60 from an address, within an hour.',
+      access: 'public',
+      body: z.strictObject({ email }),
+      responses: { 204: { description: 'If somebody has verified the e-mail, a link is on its way' } },
+      handler: async ({ body, clientAddress }) => {
+        await resets.forgot(body.email, clientAddress);
         return { status: 204 };
       },
     }),

@@ -16,7 +16,7 @@ import { loginNameTaken, loginNamesFor, type User } from '../domain/user.ts';
 import type { WorkspaceStore } from '../domain/workspace.ts';
 import { insertMember, requireOwner, serializeMembers } from './membership.ts';
 import type { IdentityModels, StoredInvitation } from './models.ts';
-import { freeLoginName, fromUser, toUser } from './user.store.ts';
+import { claimEmail, freeLoginName, fromUser, toUser } from './user.store.ts';
 
 export function createInvitationStore(
   models: IdentityModels,
@@ -24,6 +24,10 @@ export function createInvitationStore(
 ): InvitationStore {
   const { connection, users, members, invitations } = models;
   const openAt = (now: Date) => ({ expiresAt: trusted({ $gt: now }) });
+  const ofToken = (sha256: string, now: Date) => ({
+    $or: [{ tokenSha256: sha256 }, { mailedTokenSha256: sha256 }],
+    ...openAt(now),
+  });
 
   async function requireNoMember(tenantId: TenantId, email: string, session: ClientSession): Promise<void> {
     const named = [{ contactEmail: email }, { email, contactEmail: trusted({ $exists: false }) }];
@@ -47,6 +51,12 @@ export function createInvitationStore(
     const userId = 'newUser' in joining ? joining.newUser.id : joining.userId;
     await insertMember(models, { tenantId, userId, role, joinedAt: now, source: 'invitation' }, session);
     return userId;
+  }
+
+  /** What a mailed token proves. */
+  async function verifyEmail(userId: string, email: string, session: ClientSession): Promise<void> {
+    const user = await users.findById(userId).session(session).lean();
+    if (user !== null && toUser(user).email === email) await claimEmail(users, userId, email, session);
   }
 
   return {
@@ -80,8 +90,16 @@ export function createInvitationStore(
         return deletedCount > 0;
       }),
 
+    async addMailedToken(invitationId, mailedTokenSha256, now) {
+      const stored = await invitations
+        .findOneAndUpdate({ _id: invitationId, ...openAt(now) }, { $set: { mailedTokenSha256 } })
+        .lean();
+      const workspace = stored && (await workspaceStore.find(stored.tenantId));
+      return workspace && { invitation: toInvitation(stored), workspace };
+    },
+
     async findOffer(tokenSha256, now) {
-      const stored = await invitations.findOne({ tokenSha256, ...openAt(now) }).lean();
+      const stored = await invitations.findOne(ofToken(tokenSha256, now)).lean();
       if (stored === null) return null;
       const [workspace, inviter] = await Promise.all([
         workspaceStore.find(stored.tenantId),
@@ -93,10 +111,12 @@ export function createInvitationStore(
 
     async accept(tokenSha256, joining, now) {
       const userId = await withTransaction(connection, async (session) => {
-        const stored = await invitations.findOneAndDelete({ tokenSha256, ...openAt(now) }, { session }).lean();
+        const stored = await invitations.findOneAndDelete(ofToken(tokenSha256, now), { session }).lean();
         if (stored === null) return null;
         await serializeMembers(models, stored.tenantId, session);
-        return join(stored, joining, now, session);
+        const joined = await join(stored, joining, now, session);
+        if (stored.mailedTokenSha256 === tokenSha256) await verifyEmail(joined, stored.email, session);
+        return joined;
       });
       if (userId === null) return null;
       const [user, workspaces] = await Promise.all([users.findById(userId).lean(), workspaceStore.listOf(userId)]);

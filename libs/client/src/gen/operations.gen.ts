@@ -11,6 +11,8 @@ export interface Operations {
   'GET /api/v1/auth/sessions': { data: Api.ListSessionsData; responses: Api.ListSessionsResponses };
   'DELETE /api/v1/auth/sessions': { data: Api.EndOtherSessionsData; responses: Api.EndOtherSessionsResponses };
   'DELETE /api/v1/auth/sessions/{session_id}': { data: Api.EndSessionData; responses: Api.EndSessionResponses };
+  'GET /api/v1/auth/forgot': { data: Api.GetForgottenPasswordHelpData; responses: Api.GetForgottenPasswordHelpResponses };
+  'POST /api/v1/auth/forgot': { data: Api.ForgotPasswordData; responses: Api.ForgotPasswordResponses };
   'POST /api/v1/auth/reset': { data: Api.ResetPasswordData; responses: Api.ResetPasswordResponses };
   'GET /api/v1/workspaces': { data: Api.ListWorkspacesData; responses: Api.ListWorkspacesResponses };
   'POST /api/v1/workspaces': { data: Api.CreateWorkspaceData; responses: Api.CreateWorkspaceResponses };

@@ -165,6 +165,10 @@ export type NewInvitation = {
      * The link to hand over to the person. Whoever has it can join, once. Only in this answer.
      */
     url: string;
+    /**
+     * Another link is mailed to the e-mail, unless 5 were within an hour. It does the same, and proves the e-mail of who joins with it.
+     */
+    mailed: boolean;
 };
 
 export type Invitation = {
@@ -1536,6 +1540,63 @@ export type EndSessionResponses = {
 };
 
 export type EndSessionResponse = EndSessionResponses[keyof EndSessionResponses];
+
+export type GetForgottenPasswordHelpData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/auth/forgot';
+};
+
+export type GetForgottenPasswordHelpErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type GetForgottenPasswordHelpError = GetForgottenPasswordHelpErrors[keyof GetForgottenPasswordHelpErrors];
+
+export type GetForgottenPasswordHelpResponses = {
+    /**
+     * Whether there is a mail server
+     */
+    200: {
+        mails_links: boolean;
+    };
+};
+
+export type GetForgottenPasswordHelpResponse = GetForgottenPasswordHelpResponses[keyof GetForgottenPasswordHelpResponses];
+
+export type ForgotPasswordData = {
+    body: {
+        /**
+         * E-mail address; upper and lower case are the same
+         */
+        email: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/auth/forgot';
+};
+
+export type ForgotPasswordErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ForgotPasswordError = ForgotPasswordErrors[keyof ForgotPasswordErrors];
+
+export type ForgotPasswordResponses = {
+    /**
+     * If somebody has verified the e-mail, a link is on its way
+     */
+    204: void;
+};
+
+export type ForgotPasswordResponse = ForgotPasswordResponses[keyof ForgotPasswordResponses];
 
 export type ResetPasswordData = {
     body: {

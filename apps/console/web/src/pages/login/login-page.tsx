@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useLoaderData, useNavigate, useSearch } from '@tanstack/react-router';
 import { accountQuery } from '../../app/account.tsx';
 import { Door } from '../../app/door.tsx';
 import { LoginForm } from '../../app/login-form.tsx';
@@ -7,6 +7,7 @@ import { text } from '../../text/index.ts';
 
 export function LoginPage() {
   const { next } = useSearch({ from: '/login' });
+  const { mails_links: mailsLinks } = useLoaderData({ from: '/login' });
   const navigate = useNavigate();
   const client = useQueryClient();
   return (
@@ -18,6 +19,7 @@ export function LoginPage() {
           void navigate({ href: next ?? '/', replace: true });
         }}
       />
+      {mailsLinks && <Link to="/forgot">{text.login.forgot}</Link>}
     </Door>
   );
 }
