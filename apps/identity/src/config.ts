@@ -11,6 +11,7 @@ import {
 } from '@tollkeeper/runtime';
 import { z } from 'zod';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from './domain/password.hasher.ts';
+import { smtpUrl } from './delivery/smtp.url.ts';
 import { oidcProviders } from './domain/oidc/provider.ts';
 import { PASSWORD_LOGINS } from './domain/password.policy.ts';
 import { email, login, newPassword, slug } from './http/schemas.ts';
@@ -86,11 +87,23 @@ export const identityConfig = serviceConfig
       .describe(
         'login name of the one owner who may log in with a password when PASSWORD_LOGIN is none, for when no provider answers; default FIRST_OWNER_EMAIL',
       ),
+    SMTP_URL: secret(
+      smtpUrl
+        .optional()
+        .describe(
+          'mail server for invitations and forgotten passwords, as smtps://user:password@host:465, or smtp://user:password@host:587, which has to offer STARTTLS; ?tls=none after smtp:// sends without encryption; default no mail is sent',
+        ),
+    ),
+    MAIL_FROM: z
+      .email('must be an e-mail address')
+      .optional()
+      .describe('sender of the mails, such as tollkeeper@example.com; needed with SMTP_URL'),
   })
   .refine(({ PASSWORD_LOGIN, OIDC_PROVIDERS }) => PASSWORD_LOGIN === 'all' || OIDC_PROVIDERS.length > 0, {
     path: ['OIDC_PROVIDERS'],
     message: 'must have a provider where PASSWORD_LOGIN is not all, or nobody could log in',
   })
+  .refine(({ SMTP_URL, MAIL_FROM }) => SMTP_URL === undefined || MAIL_FROM !== undefined, { path: ['MAIL_FROM'] })
   .refine(
     ({ PASSWORD_LOGIN, PASSWORD_LOGIN_BREAK_GLASS, FIRST_OWNER_EMAIL }) =>
       PASSWORD_LOGIN !== 'none' || (PASSWORD_LOGIN_BREAK_GLASS ?? FIRST_OWNER_EMAIL) !== undefined,

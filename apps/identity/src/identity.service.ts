@@ -15,9 +15,13 @@ import {
 } from '@tollkeeper/runtime';
 import type { IdentityConfig } from './config.ts';
 import { CONSUMER_GROUP, createGatewayEventsConsumer } from './consumers/gateway-events.consumer.ts';
+import { createMailWorker } from './delivery/mail.worker.ts';
+import { createSmtpSender } from './delivery/smtp.sender.ts';
 import { createAgentUseCases } from './domain/agent.use-cases.ts';
 import { createAuthUseCases } from './domain/auth.use-cases.ts';
 import { createInvitationUseCases } from './domain/invitation.use-cases.ts';
+import type { Mailing } from './domain/mail.ts';
+import { createMailWriter, type MailWriterDeps } from './domain/mail.writer.ts';
 import { createMemberUseCases } from './domain/member.use-cases.ts';
 import { createEnsureOwner, createFirstOwner, type EnsureOwner } from './domain/owner.bootstrap.ts';
 import { createPasswordHasher } from './domain/password.hasher.ts';
@@ -39,7 +43,9 @@ import { createAttemptLimiter } from './store/attempt.limiter.ts';
 import { createBootstrapStore } from './store/bootstrap.store.ts';
 import { createInvitationStore } from './store/invitation.store.ts';
 import { createMemberStore } from './store/member.store.ts';
-import { createModels } from './store/models.ts';
+import { createMailLimiter } from './store/mail.limiter.ts';
+import { createMailStore } from './store/mail.queue.ts';
+import { createModels, type IdentityModels } from './store/models.ts';
 import { createPasswordResetStore } from './store/password-reset.store.ts';
 import { createSessionStore } from './store/session.store.ts';
 import { createUserStore } from './store/user.store.ts';
@@ -83,15 +89,15 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
     onRefused: refusedLogins.tell,
   });
   const workspaces = createWorkspaceUseCases({ workspaces: workspaceStore, clock });
-  const resets = createPasswordResetUseCases({
-    resets: createPasswordResetStore(models, accounts),
-    ...{ hasher, limiter, clock },
-  });
-  const members = createMemberUseCases(createMemberStore(models, trail));
+  const resetStore = createPasswordResetStore(models, accounts);
   const invitationStore = createInvitationStore(models, workspaceStore, trail);
+  const mail = createMailParts(deps, { models, users, resets: resetStore, invitations: invitationStore, clock });
+  const { mailing } = mail;
+  const resets = createPasswordResetUseCases({ resets: resetStore, hasher, limiter, mailing, clock });
+  const members = createMemberUseCases(createMemberStore(models, trail));
   const invitations = createInvitationUseCases({
     invitations: invitationStore,
-    ...{ sessions, hasher, limiter, passwordPolicy, clock },
+    ...{ sessions, hasher, limiter, passwordPolicy, mailing, clock },
   });
   const agents = createAgentUseCases({ agents: agentStore, clock });
 
@@ -129,11 +135,25 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
   const firstOwner = createFirstOwnerStep(config, createFirstOwner(bootstrap), logger);
   // Log-ins do not wait for the log.
   const parts = [
-    ...[mongo, refusedLogins, trail.outbox, firstOwner, limiter, singleSignOn.part],
+    ...[mongo, refusedLogins, trail.outbox, firstOwner, limiter, ...mail.parts, singleSignOn.part],
     inBackground(consumer, logger),
   ];
   const service = assembleService({ name: 'identity', logger, parts, grpc, http });
   return Object.assign(service, { ensureOwner: createEnsureOwner(bootstrap) });
+}
+
+/** The queue of mails and what sends them; none without a mail server. */
+function createMailParts(
+  { config, logger }: Pick<IdentityDeps, 'config' | 'logger'>,
+  { models, clock, ...stores }: Omit<MailWriterDeps, 'publicUrl'> & { models: IdentityModels },
+): { mailing: Mailing | null; parts: Component[] } {
+  const { SMTP_URL: server, MAIL_FROM: from, PUBLIC_URL: publicUrl } = config;
+  if (server === undefined || from === undefined) return { mailing: null, parts: [] };
+  const store = createMailStore(models);
+  const limiter = createMailLimiter(models.connection);
+  const write = createMailWriter({ ...stores, publicUrl, clock });
+  const worker = createMailWorker({ store, write, send: createSmtpSender(server, from), clock, logger });
+  return { mailing: { queue: store, limiter }, parts: [limiter, worker] };
 }
 
 /**

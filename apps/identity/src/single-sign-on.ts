@@ -74,6 +74,7 @@ export function createSingleSignOn(deps: SingleSignOnDeps): { routes: Route[]; p
     oidc,
     reportMapping: createReportMapping({ providers, links, grants, workspaces }),
     passwordPolicy,
+    mailsLinks: config.SMTP_URL !== undefined,
     sessions: sessionCookies,
     browsers: createBrowserCookie(config.PUBLIC_URL),
   });

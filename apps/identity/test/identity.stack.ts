@@ -163,6 +163,7 @@ export function useIdentity(mongo: TestMongo, settings: Record<string, string> =
     logCollection: (name: string) => mongo.connection.useDb(logDatabase).collection(name),
     client: () => client,
     ready: () => service.ready?.(),
+    impaired: () => service.impaired?.(),
     eventLog: () => eventLog,
     ensureOwner: (owner: Parameters<IdentityService['ensureOwner']>[0]) => service.ensureOwner(owner),
     /** The session of a cookie as the gateway sees it. */

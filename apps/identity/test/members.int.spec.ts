@@ -46,7 +46,7 @@ describe('members', () => {
       expect(body).toEqual({
         ...{ user_id: id, login_name: '', email, email_verified: false, name: 'Grace', role: 'admin' },
         ...{ source: 'invitation', joined_at: times.created_at, status: 'invited' },
-        invitation: { id, email, role: 'admin', ...times, url },
+        invitation: { id, email, role: 'admin', ...times, url, mailed: false },
       });
       expect(url).toMatch(/^https:\/\/tollkeeper\.test\/invitation#tk_invite_[\w-]{43}$/);
     }

@@ -20,7 +20,11 @@ describe('the identity service', () => {
     const uniqueKeys = async (name: string) =>
       (await identity.collection(name).indexes()).filter(({ unique }) => unique).map(({ key }) => key);
     expect(await uniqueKeys('users')).toEqual([{ email: 1 }, { contactEmail: 1, emailVerified: 1 }]);
-    expect(await uniqueKeys('invitations')).toEqual([{ tokenSha256: 1 }, { tenantId: 1, email: 1 }]);
+    expect(await uniqueKeys('invitations')).toEqual([
+      { tokenSha256: 1 },
+      { mailedTokenSha256: 1 },
+      { tenantId: 1, email: 1 },
+    ]);
     expect(await uniqueKeys('workspaces')).toEqual([{ slug: 1 }]);
     expect(await uniqueKeys('members')).toEqual([{ tenantId: 1, userId: 1 }]);
     expect(await uniqueKeys('agents')).toEqual([{ tenantId: 1, agentId: 1 }]);

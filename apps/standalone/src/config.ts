@@ -71,6 +71,8 @@ export const standaloneConfig = z.object({
     identityConfig.shape.PASSWORD_LOGIN_BREAK_GLASS,
     'login name of the one owner who may log in with a password when PASSWORD_LOGIN is none; default TOLLKEEPER_OWNER_EMAIL',
   ),
+  SMTP_URL: secret(ofIdentity(identityConfig.shape.SMTP_URL)),
+  MAIL_FROM: ofIdentity(identityConfig.shape.MAIL_FROM),
   TOLLKEEPER_DEMO: flagField()
     .prefault('true')
     .describe('true for sample history at the first start and slow live traffic, false for an empty workspace'),

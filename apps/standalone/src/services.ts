@@ -17,7 +17,7 @@ import {
   SERVICES,
   type ServiceName,
   settingsOf,
-  SINGLE_SIGN_ON,
+  OPTIONAL_FOR_IDENTITY,
   TOPOLOGY,
 } from '@tollkeeper/topology';
 import manifest from '../package.json' with { type: 'json' };
@@ -102,7 +102,7 @@ export function createServices(options: ServicesOptions) {
         CHANNEL_ENCRYPTION_KEYS: `1:${await channelKey}`,
         PUBLIC_URL: publicUrl,
         DESTINATION_ALLOW_CIDRS: config.TOLLKEEPER_ALLOW_CIDRS,
-        ...Object.fromEntries(SINGLE_SIGN_ON.map((name) => [name, config[name]])),
+        ...Object.fromEntries(OPTIONAL_FOR_IDENTITY.map((name) => [name, config[name]])),
         PASSWORD_LOGIN_BREAK_GLASS: config.PASSWORD_LOGIN_BREAK_GLASS ?? config.TOLLKEEPER_OWNER_EMAIL,
       },
       hostPort: addresses.hostPort,

@@ -109,6 +109,7 @@ export function describeRubbish(target: TargetOf): void {
 
     const writes: [string, string][] = [
       ['POST', '/api/v1/auth/login'],
+      ['POST', '/api/v1/auth/forgot'],
       ['POST', '/api/v1/workspaces'],
       ['PATCH', 'workspace'],
       ['POST', 'members'],

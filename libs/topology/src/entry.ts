@@ -9,7 +9,12 @@ export const PORTS: Record<Port, number> = { http: 8080, grpc: 9090 };
  * none of them: they follow from what a service stores and reads.
  */
 export type Secret =
-  'CALLER_TOKEN_SECRET' | 'CHANNEL_ENCRYPTION_KEYS' | 'FIRST_OWNER_EMAIL' | 'FIRST_OWNER_PASSWORD' | 'OIDC_PROVIDERS';
+  | 'CALLER_TOKEN_SECRET'
+  | 'CHANNEL_ENCRYPTION_KEYS'
+  | 'FIRST_OWNER_EMAIL'
+  | 'FIRST_OWNER_PASSWORD'
+  | 'OIDC_PROVIDERS'
+  | 'SMTP_URL';
 
 /** A setting that an installation has one value of, for every service that takes it. */
 export type SharedSetting =
@@ -20,16 +25,19 @@ export type SharedSetting =
   | 'OIDC_SIGN_UP'
   | 'OIDC_STRICT'
   | 'PASSWORD_LOGIN'
-  | 'PASSWORD_LOGIN_BREAK_GLASS';
+  | 'PASSWORD_LOGIN_BREAK_GLASS'
+  | 'MAIL_FROM';
 
-/** The settings of single sign-on, by which whoever runs identity for others passes them on. */
-export const SINGLE_SIGN_ON = [
+/** Settings that identity can do without. Whoever runs identity for others passes them on by this list. */
+export const OPTIONAL_FOR_IDENTITY = [
   'OIDC_PROVIDERS',
   'OIDC_TRUSTED_DOMAINS',
   'OIDC_SIGN_UP',
   'OIDC_STRICT',
   'PASSWORD_LOGIN',
   'PASSWORD_LOGIN_BREAK_GLASS',
+  'SMTP_URL',
+  'MAIL_FROM',
 ] as const satisfies readonly (Secret | SharedSetting)[];
 
 /** What a service is to the others and to the place where it runs. `S` are the names of services. */

@@ -33,7 +33,7 @@ export const TOPOLOGY: Readonly<Record<ServiceName, ServiceEntry<ServiceName>>> 
     reads: [GATEWAY_EVENTS_TOPIC],
     writes: [AUDIT_TOPIC],
     mongodb: true,
-    secrets: ['CALLER_TOKEN_SECRET', 'FIRST_OWNER_EMAIL', 'FIRST_OWNER_PASSWORD', 'OIDC_PROVIDERS'],
+    secrets: ['CALLER_TOKEN_SECRET', 'FIRST_OWNER_EMAIL', 'FIRST_OWNER_PASSWORD', 'OIDC_PROVIDERS', 'SMTP_URL'],
     settings: [
       'PUBLIC_URL',
       'FIRST_WORKSPACE_SLUG',
@@ -42,6 +42,7 @@ export const TOPOLOGY: Readonly<Record<ServiceName, ServiceEntry<ServiceName>>> 
       'OIDC_STRICT',
       'PASSWORD_LOGIN',
       'PASSWORD_LOGIN_BREAK_GLASS',
+      'MAIL_FROM',
     ],
     // The OpenID Connect providers.
     internet: true,

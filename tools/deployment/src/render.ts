@@ -16,7 +16,10 @@ export const SAMPLE_SECRETS: Labels = {
 };
 
 /** What may be left out of them. */
-export const OPTIONAL_SECRETS: Labels = { OIDC_PROVIDERS: '[]' };
+export const OPTIONAL_SECRETS: Labels = {
+  OIDC_PROVIDERS: '[]',
+  SMTP_URL: 'smtps://tollkeeper:secret@mail.example.com',
+};
 
 export interface Rendered {
   manifests: Manifest[];

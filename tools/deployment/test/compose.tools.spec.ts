@@ -6,8 +6,8 @@ import { addressSetting, callsOf, PORTS, SERVICES, TOPOLOGY, usesLog } from '@to
 import { ofKind } from '../src/manifest.ts';
 import {
   type ComposeService,
-  renderCompose,
   OPTIONAL_SECRETS,
+  renderCompose,
   renderOverlay,
   ROOT,
   SAMPLE_SECRETS,

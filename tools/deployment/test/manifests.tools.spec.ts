@@ -21,7 +21,7 @@ const DNS_CACHED_MS = 30_000;
 const COUNTING = SERVICES.filter(
   (service) => service !== 'identity' && TOPOLOGY[service].reads.includes(GATEWAY_EVENTS_TOPIC),
 );
-const COMPONENTS_BESIDE_PRODUCTION = ['monitoring', 'opentelemetry'];
+const COMPONENTS_BESIDE_PRODUCTION = ['mail', 'monitoring', 'opentelemetry'];
 const PRODUCTION_SECRETS = {
   'tollkeeper-secrets': {
     ...SAMPLE_SECRETS,
@@ -155,7 +155,7 @@ describe('each overlay', () => {
     }
   });
 
-  it('gives secrets to services as files, but those that the Secret may lack: of a first owner and of single sign-on', () => {
+  it('gives secrets to services as files, but those that the Secret may lack', () => {
     for (const { manifests } of overlays()) {
       for (const { service, container } of deployments(manifests)) {
         const inVariables = container.env?.filter(({ valueFrom }) => valueFrom?.secretKeyRef).map(({ name }) => name);
@@ -163,7 +163,7 @@ describe('each overlay', () => {
         const told = inVariables?.filter((name) => secret.includes(name));
         expect([service, told]).toEqual([
           service,
-          service === 'identity' ? ['FIRST_OWNER_PASSWORD', 'OIDC_PROVIDERS'] : [],
+          service === 'identity' ? ['FIRST_OWNER_PASSWORD', 'OIDC_PROVIDERS', 'SMTP_URL'] : [],
         ]);
       }
     }

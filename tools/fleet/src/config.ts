@@ -1,15 +1,16 @@
 import { cidrTextField } from '@tollkeeper/net';
 import { integerField, mongodbUriField, portField, secret, serviceConfig } from '@tollkeeper/runtime';
-import { SINGLE_SIGN_ON } from '@tollkeeper/topology';
+import { OPTIONAL_FOR_IDENTITY, TOPOLOGY } from '@tollkeeper/topology';
 import { z } from 'zod';
 
 /** Identity checks them. */
-const singleSignOnFields = Object.fromEntries(
-  SINGLE_SIGN_ON.map((name) => {
-    const field = z.string().optional().describe('as identity takes it (docs/sso.md)');
-    return [name, name === 'OIDC_PROVIDERS' ? secret(field) : field];
+const optionalForIdentity = Object.fromEntries(
+  OPTIONAL_FOR_IDENTITY.map((name) => {
+    const field = z.string().optional().describe('as identity takes it (apps/identity/README.md)');
+    const isSecret = (TOPOLOGY.identity.secrets as readonly string[]).includes(name);
+    return [name, isSecret ? secret(field) : field];
   }),
-) as Record<(typeof SINGLE_SIGN_ON)[number], z.ZodOptional<z.ZodString>>;
+) as Record<(typeof OPTIONAL_FOR_IDENTITY)[number], z.ZodOptional<z.ZodString>>;
 
 /** Environment of `npm run fleet`. `MONGOD_BINARY` is read where `mongod` is looked for, `JAVA_HOME` where Java is. */
 export const fleetConfig = z.object({
@@ -44,7 +45,7 @@ export const fleetConfig = z.object({
   TOLLKEEPER_ALLOW_CIDRS: cidrTextField().describe(
     'networks that alert channels may lead to though their addresses are special; default none',
   ),
-  ...singleSignOnFields,
+  ...optionalForIdentity,
   LOG_LEVEL: serviceConfig.shape.LOG_LEVEL.unwrap()
     .default('info')
     .describe('fatal, error, warn, info, debug, trace or silent; default info'),

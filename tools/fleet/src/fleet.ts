@@ -32,8 +32,8 @@ export interface FleetOptions {
   firstOwner?: { email: string; password?: string };
   /** Networks, with commas between, that alert channels may lead to though their addresses are special. */
   allowCidrs?: string;
-  /** Settings of log-ins by OpenID Connect providers, for identity. */
-  singleSignOn?: Installation['values'];
+  /** Settings that identity can do without: of single sign-on and of mail. */
+  identity?: Installation['values'];
   /** More environment variables of every service, such as `LOG_LEVEL`. */
   env?: NodeJS.ProcessEnv;
   /** One line for a person, each time something takes long. */
@@ -127,7 +127,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
         FIRST_OWNER_PASSWORD: owner.password,
         FIRST_WORKSPACE_SLUG: WORKSPACE,
         PUBLIC_URL: publicUrl,
-        ...options.singleSignOn,
+        ...options.identity,
       },
     });
     started.push(replicas.stop);

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { loadConfig } from '@tollkeeper/runtime';
-import { SINGLE_SIGN_ON } from '@tollkeeper/topology';
+import { OPTIONAL_FOR_IDENTITY } from '@tollkeeper/topology';
 import { fleetConfig, passedOn } from './config.ts';
 import { type Fleet, startFleet } from './fleet.ts';
 import { createTerminal } from './terminal.ts';
@@ -25,7 +25,7 @@ try {
     ...(config.KAFKA_BROKERS !== undefined && { kafkaBrokers: config.KAFKA_BROKERS }),
     firstOwner: { email: config.FIRST_OWNER_EMAIL, password: config.FIRST_OWNER_PASSWORD },
     allowCidrs: config.TOLLKEEPER_ALLOW_CIDRS,
-    singleSignOn: Object.fromEntries(SINGLE_SIGN_ON.map((name) => [name, config[name]])),
+    identity: Object.fromEntries(OPTIONAL_FOR_IDENTITY.map((name) => [name, config[name]])),
     env: { ...passedOn(process.env), LOG_LEVEL: config.LOG_LEVEL, LOG_PRETTY: String(process.stdout.isTTY === true) },
     onProgress: terminal.progress,
     onLine: terminal.line,

@@ -6,7 +6,7 @@ import { pathsIn, readOpenApi } from '../src/released-contracts.ts';
 /** Those that change something, or could, and that no audit log tells of: programs make them with a key. */
 const UNAUDITED = ['execute', 'extendReservation', 'postEvents', 'releaseReservation', 'reserve', 'settleReservation'];
 /** What Tollkeeper or its operator does, so no operation has it, and a log-in that fails. */
-const OF_NO_OPERATION = ['channel.disable', 'member.add', 'session.refuse', 'user.password.link'];
+const OF_NO_OPERATION = ['channel.disable', 'member.add', 'session.refuse'];
 
 const { paths } = readOpenApi(pathsIn(resolve(import.meta.dirname, '../../..')).currentOpenApi);
 const operations = Object.values(paths ?? {}).flatMap((item) =>

@@ -35,9 +35,17 @@ const login = createRoute({
   validateSearch: parseNext,
   loader: ({ context }) =>
     // Without an answer there is the form at least.
-    context.client.ensureQueryData(providersQuery).catch(() => ({ items: [], password_login: 'all' as const })),
+    context.client
+      .ensureQueryData(providersQuery)
+      .catch(() => ({ items: [], password_login: 'all' as const, mails_links: false })),
   pendingComponent: Waiting,
   component: lazyRouteComponent(() => import('./pages/login/login-page.tsx'), 'LoginPage'),
+});
+
+const forgot = createRoute({
+  getParentRoute: () => root,
+  path: '/forgot',
+  component: lazyRouteComponent(() => import('./pages/reset/forgot-page.tsx'), 'ForgotPage'),
 });
 
 const invitation = createRoute({
@@ -211,6 +219,7 @@ const pages = [
 
 const routeTree = root.addChildren([
   login,
+  forgot,
   invitation,
   reset,
   loginDone,

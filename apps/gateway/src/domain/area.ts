@@ -80,6 +80,14 @@ export const AREAS: readonly Area[] = [
   },
   {
     ...DEFAULTS,
+    name: 'forgot',
+    path: '/api/v1/auth/forgot',
+    upstream: 'identity',
+    access: 'public',
+    tellsClientAddress: true,
+  },
+  {
+    ...DEFAULTS,
     name: 'auth',
     path: '/api/v1/auth',
     upstream: 'identity',

@@ -54,12 +54,24 @@ export interface InvitationStore {
   add(tenantId: TenantId, ownerId: string, invitation: Invitation, tokenSha256: string, cause: Cause): Promise<void>;
   /** False when there is none with that id. */
   remove(tenantId: TenantId, ownerId: string, invitationId: string, cause: Cause): Promise<boolean>;
+  /**
+   * Gives the invitation a second token, which is mailed to its e-mail, in place of one that was mailed before. Null
+   * when it cannot be accepted any more.
+   */
+  addMailedToken(
+    invitationId: string,
+    tokenSha256: string,
+    now: Date,
+  ): Promise<Pick<Offer, 'invitation' | 'workspace'> | null>;
   /** What the token with that digest offers at `now`; null when that is nothing. */
   findOffer(tokenSha256: string, now: Date): Promise<Offer | null>;
   /**
    * Makes a user a member and uses the invitation up, both or neither, whoever else does so at the same moment. Null,
    * with nothing changed, when the token offers nothing. Rejects with `conflict` when the user is a member already, the
    * limits are reached, or a login name that was chosen is taken.
+   *
+   * The mailed token proves the e-mail: a new user has it as verified, and so has a user whose e-mail it is already. To
+   * others it is not given, since whoever owns an e-mail may reset the password, and the mail may have been passed on.
    */
   accept(tokenSha256: string, joining: Joining, now: Date, cause: Cause): Promise<Account | null>;
 }
@@ -70,6 +82,11 @@ export type Joining = { userId: string } | { newUser: NewUser };
 export interface NewUser extends Pick<User, 'id' | 'name' | 'passwordHash' | 'createdAt'> {
   /** Null to make one of the invitation's e-mail. */
   loginName: string | null;
+}
+
+/** The page that accepts an invitation. Browsers keep what follows the # to themselves. */
+export function toInvitationUrl(publicUrl: string, token: string): string {
+  return `${publicUrl}/invitation#${token}`;
 }
 
 export function membersFull(): AppError {

@@ -4,6 +4,7 @@ import type { Account } from './account.ts';
 import type { AttemptLimiter } from './attempt.limiter.ts';
 import type { RequestCause } from './auth.use-cases.ts';
 import { INVITATION_MS, type Invitation, type InvitationStore, type Offer } from './invitation.ts';
+import type { Mailing } from './mail.ts';
 import { mintToken, tokenDigest } from './one-time-token.ts';
 import type { PasswordHasher } from './password.hasher.ts';
 import { mayUsePassword, type PasswordPolicy, passwordsAreOff } from './password.policy.ts';
@@ -21,13 +22,15 @@ export interface SignUp {
 export interface NewInvitation {
   invitation: Invitation;
   token: string;
+  /** A link is mailed to the e-mail, too, unless it has had too many within the hour. */
+  mailed: boolean;
 }
 
 /** Changes throw `forbidden` when `ownerId` is no owner any more. */
 export interface InvitationUseCases {
   /** Those that can still be accepted, newest first. */
   list(tenantId: TenantId): Promise<Invitation[]>;
-  /** Throws `conflict`. */
+  /** Throws `conflict`. Where there is a mail server, a link is mailed too. */
   invite(
     tenantId: TenantId,
     ownerId: string,
@@ -55,11 +58,12 @@ export interface InvitationDeps {
   hasher: PasswordHasher;
   limiter: AttemptLimiter;
   passwordPolicy: PasswordPolicy;
+  mailing: Mailing | null;
   clock: Clock;
 }
 
 export function createInvitationUseCases(deps: InvitationDeps): InvitationUseCases {
-  const { invitations, sessions, hasher, limiter, passwordPolicy, clock } = deps;
+  const { invitations, sessions, hasher, limiter, passwordPolicy, mailing, clock } = deps;
   const now = () => new Date(clock());
 
   async function find(token: string, address: string): Promise<Offer> {
@@ -68,6 +72,16 @@ export function createInvitationUseCases(deps: InvitationDeps): InvitationUseCas
     if (offer !== null) return offer;
     await limiter.recordFailure({ address });
     return notValid();
+  }
+
+  /** The owner has the link to hand over, so they need no mail to invite. */
+  async function mail({ id, email, invitedBy, createdAt }: Invitation): Promise<boolean> {
+    if (mailing === null) return false;
+    const { queue, limiter: mailLimiter } = mailing;
+    const refusal = await mailLimiter.count({ kind: 'invitation', to: email, by: { userId: invitedBy } });
+    // The limit of an e-mail would tell that others invite it, too.
+    if (refusal !== null) return refusal.limit === 'to';
+    return queue.add({ kind: 'invitation', invitationId: id }, createdAt);
   }
 
   return {
@@ -81,7 +95,7 @@ export function createInvitationUseCases(deps: InvitationDeps): InvitationUseCas
       const expiresAt = new Date(createdAt.getTime() + INVITATION_MS);
       const made = { id: newId('inv'), tenantId, email, role, invitedBy: ownerId, createdAt, expiresAt };
       await invitations.add(tenantId, ownerId, made, sha256, cause);
-      return { invitation: made, token };
+      return { invitation: made, token, mailed: await mail(made) };
     },
 
     async revoke(tenantId, ownerId, invitationId, cause) {

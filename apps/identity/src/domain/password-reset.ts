@@ -8,6 +8,8 @@ export const RESET_MS = 30 * 60_000;
 /** Lets whoever has its token set the password of a user, once. */
 export interface PasswordReset {
   userId: string;
+  /** The e-mail that the link is mailed to, where it is mailed. */
+  mailedTo: string | null;
   expiresAt: Date;
 }
 
@@ -17,8 +19,8 @@ export interface PasswordResetStore {
   add(reset: PasswordReset, tokenSha256: string, cause: Cause): Promise<void>;
   /**
    * Uses the token up, sets the password, ends all sessions and all links of the user, and takes their e-mail for one
-   * that nobody verified: all or nothing, once. Null, with nothing changed, when the token is not valid at `now`.
-   * Whoever has the token counts as the user.
+   * that nobody verified, unless the token was mailed to it: all or nothing, once. Null, with nothing changed, when the
+   * token is not valid at `now`. Whoever has the token counts as the user.
    */
   use(tokenSha256: string, passwordHash: string, now: Date, request: RequestCause): Promise<User | null>;
   /** Whether `use` would find it. */

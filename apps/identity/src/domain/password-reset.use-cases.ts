@@ -2,12 +2,19 @@ import type { Cause } from '@tollkeeper/contracts';
 import { AppError, type Clock } from '@tollkeeper/kernel';
 import type { AttemptLimiter } from './attempt.limiter.ts';
 import type { RequestCause } from './auth.use-cases.ts';
+import type { Mailing } from './mail.ts';
 import { mintToken, tokenDigest } from './one-time-token.ts';
 import type { PasswordHasher } from './password.hasher.ts';
 import { RESET_MS, type PasswordResetStore } from './password-reset.ts';
 import type { User, UserStore } from './user.ts';
 
 export interface PasswordResetUseCases {
+  /**
+   * Has a link mailed to the user who has verified the e-mail, if there is one. That is looked up at the sending, so
+   * the answer and its time are the same for every e-mail. Throws `conflict` without a mail server, `rate_limited` and
+   * `service_unavailable`.
+   */
+  forgot(email: string, address: string, request: RequestCause): Promise<void>;
   /** Throws `not_found` for a token that is not valid, and then `rate_limited` by address. */
   reset(token: string, address: string, newPassword: string, request: RequestCause): Promise<User>;
 }
@@ -16,12 +23,25 @@ export interface PasswordResetDeps {
   resets: PasswordResetStore;
   hasher: PasswordHasher;
   limiter: AttemptLimiter;
+  mailing: Mailing | null;
   clock: Clock;
 }
 
 export function createPasswordResetUseCases(deps: PasswordResetDeps): PasswordResetUseCases {
-  const { resets, hasher, limiter, clock } = deps;
+  const { resets, hasher, limiter, mailing, clock } = deps;
   return {
+    async forgot(email, address, request) {
+      if (mailing === null) throw noMailServer();
+      const refusal = await mailing.limiter.count({ kind: 'reset', to: email, by: { address } });
+      if (refusal !== null) {
+        const { retryAfterSeconds } = refusal;
+        throw new AppError('rate_limited', 'Too many links were asked for. Wait and try again.', { retryAfterSeconds });
+      }
+      if (await mailing.queue.add({ kind: 'reset', email, request }, new Date(clock()))) return;
+      const message = 'The mail server does not take mail at the moment. Try again in some minutes.';
+      throw new AppError('service_unavailable', message, { retryAfterSeconds: 60 });
+    },
+
     async reset(token, address, newPassword, request) {
       await limiter.requireAllowed({ address });
       const sha256 = tokenDigest(token);
@@ -41,16 +61,22 @@ export async function issueReset(
   { resets, clock }: Pick<PasswordResetDeps, 'resets' | 'clock'>,
   userId: string,
   cause: Cause,
+  mailedTo: string | null = null,
 ): Promise<{ token: string; expiresAt: Date }> {
   const { token, sha256 } = mintToken('reset');
   const expiresAt = new Date(clock() + RESET_MS);
-  await resets.add({ userId, expiresAt }, sha256, cause);
+  await resets.add({ userId, mailedTo, expiresAt }, sha256, cause);
   return { token, expiresAt };
 }
 
 /** The page that sets a new password. Browsers keep what follows the # to themselves. */
 export function toResetUrl(publicUrl: string, token: string): string {
   return `${publicUrl}/reset#${token}`;
+}
+
+function noMailServer(): AppError {
+  const message = 'This Tollkeeper sends no mail. Ask whoever runs it for a link to reset the password.';
+  return new AppError('conflict', message);
 }
 
 /** The same for a token that was never there, has expired, or was used or replaced. */

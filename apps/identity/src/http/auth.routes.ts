@@ -4,7 +4,7 @@ import { z } from 'zod';
 import type { PasswordResetUseCases } from '../domain/password-reset.use-cases.ts';
 import type { AuthUseCases } from '../domain/auth.use-cases.ts';
 import { type Session, sessionIdOf } from '../domain/session.ts';
-import { accountSchema, login, newPassword, password, toAccountBody, userFields } from './schemas.ts';
+import { accountSchema, email, login, newPassword, password, toAccountBody, userFields } from './schemas.ts';
 import { originOf, type SessionCookies, sessionOf } from './session.cookies.ts';
 
 const TAG = 'Sessions';
@@ -134,6 +134,23 @@ export function createAuthRoutes(auth: AuthUseCases, resets: PasswordResetUseCas
       responses: { 204: { description: 'It has ended' } },
       handler: async ({ caller, params, cause }) => {
         await auth.endSession(caller.userId, params.session_id, cause);
+        return { status: 204 };
+      },
+    }),
+    defineRoute({
+      method: 'post',
+      audit: 'user.password.link',
+      path: '/api/v1/auth/forgot',
+      operationId: 'forgotPassword',
+      tag: TAG,
+      summary: 'Have a link to reset the password mailed',
+      description:
+        'Mails a link to the user who has verified the e-mail. The answer is the same for every other e-mail. 409 without a mail server; 429 after 5 for an e-mail, or 60 from an address, within an hour.',
+      access: 'public',
+      body: z.strictObject({ email }),
+      responses: { 204: { description: 'If somebody has verified the e-mail, a link is on its way' } },
+      handler: async ({ body, clientAddress, cause }) => {
+        await resets.forgot(body.email, clientAddress, cause);
         return { status: 204 };
       },
     }),

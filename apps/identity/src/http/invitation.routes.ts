@@ -2,7 +2,7 @@ import { type Cause, displayName, identifier, moment, workspaceRole } from '@tol
 import { defineRoute, type Route } from '@tollkeeper/http';
 import { AppError } from '@tollkeeper/kernel';
 import { z } from 'zod';
-import type { Invitation } from '../domain/invitation.ts';
+import { type Invitation, toInvitationUrl } from '../domain/invitation.ts';
 import type { InvitationUseCases, NewInvitation } from '../domain/invitation.use-cases.ts';
 import { accountSchema, email, loginName, newPassword, toAccountBody } from './schemas.ts';
 import { originOf, type SessionCookies } from './session.cookies.ts';
@@ -23,6 +23,10 @@ export const newInvitation = z
     ...invitationFields,
     url: z.string().meta({
       description: 'The link to hand over to the person. Whoever has it can join, once. Only in this answer.',
+    }),
+    mailed: z.boolean().meta({
+      description:
+        'Another link is mailed to the e-mail, unless 5 were within an hour. It does the same, and proves the e-mail of who joins with it.',
     }),
   })
   .meta({ id: 'NewInvitation' });
@@ -68,7 +72,7 @@ export function createInvitationRoutes(
       tag: TAG,
       summary: 'Invite somebody to the workspace',
       description:
-        'Answers a link for 7 days and one use, to hand over to the person. A new invitation for the same e-mail replaces the old one. It ends when its maker is no owner any more. 409 if a member has the e-mail, or the workspace is full.',
+        'Answers a link for 7 days and one use, to hand over to the person, and mails another one where there is a mail server. A new invitation for the same e-mail replaces the old one. It ends when its maker is no owner any more. 409 if a member has the e-mail, or the workspace is full.',
       access: 'owner',
       body: z.strictObject({ email, role: workspaceRole }),
       responses: { 201: { description: 'The new invitation', schema: newInvitation } },
@@ -119,7 +123,7 @@ export function createInvitationRoutes(
       tag: TAG,
       summary: 'Join the workspace that an invitation is to',
       description:
-        'With a session, its user joins: send {}. Without one, `name` and `password` make a new account, under the e-mail of the invitation as unverified, and open a session. The answer has its `login_name`. 409 for a member of the workspace, a taken `login_name`, and a workspace that is full.',
+        'With a session, its user joins: send {}. Without one, `name` and `password` make a new account, under the e-mail of the invitation, and open a session. The answer has its `login_name`. The e-mail is verified by the link that was mailed to it, and by no other. 409 for a member of the workspace, a taken `login_name`, and a workspace that is full.',
       access: 'visitor',
       params: z.object({ invitation: token }),
       body: z.strictObject({
@@ -169,12 +173,11 @@ function toSignUp({ name, password, login_name: wished }: AcceptBody) {
   throw new AppError('invalid_request', 'Log in, or say the name and password of a new account.', { details });
 }
 
-/** The link opens the page that accepts invitations. Browsers keep what follows the # to themselves. */
 export function toNewInvitationBody(
-  { invitation, token: secret }: NewInvitation,
+  { invitation, token: secret, mailed }: NewInvitation,
   publicUrl: string,
 ): z.infer<typeof newInvitation> {
-  return { ...toInvitationBody(invitation), url: `${publicUrl}/invitation#${secret}` };
+  return { ...toInvitationBody(invitation), url: toInvitationUrl(publicUrl, secret), mailed };
 }
 
 function toInvitationBody(invitation: Invitation): z.infer<typeof invitationSchema> {

@@ -23,6 +23,7 @@ const providersSchema = z.object({
   password_login: z.enum(PASSWORD_LOGINS).meta({
     description: 'Who may log in with a password. With `none` it is one owner alone, for when no provider answers',
   }),
+  mails_links: z.boolean().meta({ description: 'Whether `POST /api/v1/auth/forgot` mails a link' }),
 });
 
 const failureSchema = z
@@ -65,13 +66,14 @@ export interface OidcRoutesDeps {
   oidc: OidcUseCases;
   reportMapping: ReportMapping;
   passwordPolicy: PasswordPolicy;
+  mailsLinks: boolean;
   sessions: SessionCookies;
   browsers: BrowserCookie;
 }
 
 /** Log-in by OpenID Connect providers. The addresses that browsers open answer with a redirect, also in failure. */
 export function createOidcRoutes(deps: OidcRoutesDeps): Route[] {
-  const { oidc, reportMapping, passwordPolicy, sessions, browsers } = deps;
+  const { oidc, reportMapping, passwordPolicy, mailsLinks, sessions, browsers } = deps;
   const visitorOf = ({ headers, requestId, clientAddress }: RequestFacts): Visitor => ({
     browser: browsers.of(headers),
     requestId,
@@ -98,14 +100,20 @@ export function createOidcRoutes(deps: OidcRoutesDeps): Route[] {
       path: PATH,
       operationId: 'listLoginProviders',
       tag: TAG,
-      summary: 'List the providers that one can log in with',
+      summary: 'List the ways to log in',
       access: 'public',
-      responses: { 200: { description: 'The providers, and who may log in with a password', schema: providersSchema } },
+      responses: {
+        200: {
+          description: 'The providers, who may log in with a password, and whether links are mailed',
+          schema: providersSchema,
+        },
+      },
       handler: async () => ({
         status: 200,
         body: {
           items: oidc.providers.map(({ id, buttonText }) => ({ id, button_text: buttonText })),
           password_login: passwordPolicy.allowed,
+          mails_links: mailsLinks,
         },
       }),
     }),

@@ -1,5 +1,5 @@
 import type { AuditTrail } from '@tollkeeper/audit-trail';
-import type { Cause } from '@tollkeeper/contracts';
+import type { AuditChange, Cause } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import { withTransaction } from '@tollkeeper/mongo';
 import { type ClientSession, trusted } from 'mongoose';
@@ -19,7 +19,7 @@ import { loginNameTaken, loginNamesFor, type User } from '../domain/user.ts';
 import type { WorkspaceStore } from '../domain/workspace.ts';
 import { insertMember, requireOwner, serializeMembers } from './membership.ts';
 import type { IdentityModels, StoredInvitation } from './models.ts';
-import { freeLoginName, fromUser, toUser } from './user.store.ts';
+import { claimEmail, freeLoginName, fromUser, toUser } from './user.store.ts';
 
 export function createInvitationStore(
   models: IdentityModels,
@@ -28,6 +28,10 @@ export function createInvitationStore(
 ): InvitationStore {
   const { connection, users, members, invitations } = models;
   const openAt = (now: Date) => ({ expiresAt: trusted({ $gt: now }) });
+  const ofToken = (sha256: string, now: Date) => ({
+    $or: [{ tokenSha256: sha256 }, { mailedTokenSha256: sha256 }],
+    ...openAt(now),
+  });
 
   async function requireNoMember(tenantId: TenantId, email: string, session: ClientSession): Promise<void> {
     const named = [{ contactEmail: email }, { email, contactEmail: trusted({ $exists: false }) }];
@@ -66,6 +70,15 @@ export function createInvitationStore(
     return trail.recordChange(session, tenantId, cause, { target, fields: AUDITED_INVITATION, before, after });
   }
 
+  /** What a mailed token proves. */
+  async function verifyEmail(userId: string, email: string, session: ClientSession): Promise<AuditChange[]> {
+    const stored = await users.findById(userId).session(session).lean();
+    const user = stored && toUser(stored);
+    if (user?.email !== email || user.emailVerified) return [];
+    await claimEmail(users, userId, email, session);
+    return [{ field: 'email_verified', from: false, to: true }];
+  }
+
   return {
     async list(tenantId, now) {
       const stored = await invitations
@@ -100,8 +113,16 @@ export function createInvitationStore(
         return true;
       }),
 
+    async addMailedToken(invitationId, mailedTokenSha256, now) {
+      const stored = await invitations
+        .findOneAndUpdate({ _id: invitationId, ...openAt(now) }, { $set: { mailedTokenSha256 } })
+        .lean();
+      const workspace = stored && (await workspaceStore.find(stored.tenantId));
+      return workspace && { invitation: toInvitation(stored), workspace };
+    },
+
     async findOffer(tokenSha256, now) {
-      const stored = await invitations.findOne({ tokenSha256, ...openAt(now) }).lean();
+      const stored = await invitations.findOne(ofToken(tokenSha256, now)).lean();
       if (stored === null) return null;
       const [workspace, inviter] = await Promise.all([
         workspaceStore.find(stored.tenantId),
@@ -113,11 +134,13 @@ export function createInvitationStore(
 
     async accept(tokenSha256, joining, now, cause) {
       const userId = await withTransaction(connection, async (session) => {
-        const stored = await invitations.findOneAndDelete({ tokenSha256, ...openAt(now) }, { session }).lean();
+        const stored = await invitations.findOneAndDelete(ofToken(tokenSha256, now), { session }).lean();
         if (stored === null) return null;
         await serializeMembers(models, stored.tenantId, session);
         const joined = await join(stored, joining, now, session);
-        const changes = [{ field: 'role', from: null, to: stored.role }];
+        const isMailed = stored.mailedTokenSha256 === tokenSha256;
+        const verified = isMailed ? await verifyEmail(joined, stored.email, session) : [];
+        const changes = [{ field: 'role', from: null, to: stored.role }, ...verified];
         await trail.record(session, stored.tenantId, cause, { target: targetOf(toInvitation(stored)), changes });
         return joined;
       });

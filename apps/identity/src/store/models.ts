@@ -1,5 +1,6 @@
 import { ROLES, type Role, type TenantId } from '@tollkeeper/kernel';
 import { type Connection, Schema } from 'mongoose';
+import type { MailOrder } from '../domain/mail.ts';
 import { MEMBERSHIP_SOURCES, type MembershipSource } from '../domain/member.ts';
 import { createOidcModels } from './oidc.models.ts';
 
@@ -62,6 +63,8 @@ export interface StoredInvitation {
   _id: string;
   /** SHA-256 of the token, in hex. */
   tokenSha256: string;
+  /** The same of the token that was mailed to the e-mail, and that nobody else knows. */
+  mailedTokenSha256?: string;
   tenantId: TenantId;
   email: string;
   role: Role;
@@ -74,6 +77,15 @@ export interface StoredPasswordReset {
   /** SHA-256 of the token, in hex. */
   _id: string;
   userId: string;
+  mailedTo: string | null;
+  expiresAt: Date;
+}
+
+export interface StoredMail {
+  _id: string;
+  order: MailOrder;
+  attempts: number;
+  dueAt: Date;
   expiresAt: Date;
 }
 
@@ -155,6 +167,7 @@ const invitationSchema = new Schema<StoredInvitation>(
   {
     _id: text,
     tokenSha256: text,
+    mailedTokenSha256: String,
     tenantId: text,
     email: text,
     role: { ...text, enum: ROLES },
@@ -165,16 +178,30 @@ const invitationSchema = new Schema<StoredInvitation>(
   { collection: 'invitations', versionKey: false },
 );
 invitationSchema.index({ tokenSha256: 1 }, { unique: true });
+invitationSchema.index({ mailedTokenSha256: 1 }, { unique: true, sparse: true });
 invitationSchema.index({ tenantId: 1, email: 1 }, { unique: true });
 invitationSchema.index({ email: 1 });
 invitationSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
 
 const passwordResetSchema = new Schema<StoredPasswordReset>(
-  { _id: text, userId: text, expiresAt: date },
+  { _id: text, userId: text, mailedTo: String, expiresAt: date },
   { collection: 'password_resets', versionKey: false },
 );
 passwordResetSchema.index({ userId: 1 });
 passwordResetSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
+
+const mailSchema = new Schema<StoredMail>(
+  {
+    _id: text,
+    order: { type: Schema.Types.Mixed, required: true },
+    attempts: { type: Number, required: true },
+    dueAt: date,
+    expiresAt: date,
+  },
+  { collection: 'mails', versionKey: false },
+);
+mailSchema.index({ dueAt: 1 });
+mailSchema.index({ expiresAt: 1 }, { expireAfterSeconds: 0 });
 
 const agentSchema = new Schema<StoredAgent>(
   { tenantId: text, agentId: text, displayName: text, createdAt: date },
@@ -200,6 +227,7 @@ export function createModels(connection: Connection) {
     members: connection.model('Member', memberSchema),
     invitations: connection.model('Invitation', invitationSchema),
     passwordResets: connection.model('PasswordReset', passwordResetSchema),
+    mails: connection.model('Mail', mailSchema),
     agents: connection.model('Agent', agentSchema),
     bootstraps: connection.model('Bootstrap', bootstrapSchema),
     oidc: createOidcModels(connection),

@@ -11,10 +11,10 @@ export function createPasswordResetStore(models: IdentityModels, accounts: Accou
   const validAt = (now: Date) => ({ expiresAt: trusted({ $gt: now }) });
 
   return {
-    add: ({ userId, expiresAt }, tokenSha256, cause) =>
+    add: ({ userId, mailedTo, expiresAt }, tokenSha256, cause) =>
       withTransaction(connection, async (session) => {
         await passwordResets.deleteMany({ userId }, { session });
-        await passwordResets.create([{ _id: tokenSha256, userId, expiresAt }], { session });
+        await passwordResets.create([{ _id: tokenSha256, userId, mailedTo, expiresAt }], { session });
         await accounts.record(session, userId, cause);
       }),
 
@@ -26,16 +26,16 @@ export function createPasswordResetStore(models: IdentityModels, accounts: Accou
       withTransaction(connection, async (session) => {
         const reset = await passwordResets.findOneAndDelete({ _id: tokenSha256, ...validAt(now) }, { session }).lean();
         if (reset === null) return null;
-        const { userId } = reset;
-        const user = await users
-          .findOneAndUpdate(
-            { _id: userId },
-            // A log-in at the same moment conflicts, and is then checked against the new password.
-            { $set: { passwordHash, mustChangePassword: false, emailVerified: false }, $inc: { sessionRevision: 1 } },
-            { session, returnDocument: 'after' },
-          )
-          .lean();
+        const { userId, mailedTo } = reset;
+        const user = await users.findById(userId).session(session).lean();
         if (user === null) return null;
+        const emailVerified = user.emailVerified === true && user.contactEmail === mailedTo;
+        await users.updateOne(
+          { _id: userId },
+          // A log-in at the same moment conflicts, and is then checked against the new password.
+          { $set: { passwordHash, mustChangePassword: false, emailVerified }, $inc: { sessionRevision: 1 } },
+          { session },
+        );
         await sessions.deleteMany({ userId }, { session });
         // Whoever knew the password before may have linked themselves by it, and their e-mail with them.
         await oidc.identities.deleteMany({ userId }, { session });

@@ -1,5 +1,4 @@
 import { spawn } from 'node:child_process';
-import { randomBytes } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { LOOKS } from '../../browser.ts';
@@ -8,7 +7,7 @@ import { anonymous, logIn } from '../../api.client.ts';
 import { beLoggedIn, fillLogIn, rowOf, undo } from '../../console/person.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import type { Stage } from '../../deployment.ts';
-import { rememberSecret } from '../../secrets.ts';
+import { rememberedPassword, rememberSecret } from '../../secrets.ts';
 import { acceptance, invite, newWorkspace } from '../../workspace.ts';
 
 export function describeConsolePeople(stage: Stage, console: ReturnType<typeof useWorkspaceInBrowser>): void {
@@ -251,12 +250,6 @@ export function describeConsolePeople(stage: Stage, console: ReturnType<typeof u
       await step.getByText('done').waitFor();
     });
   });
-}
-
-function rememberedPassword(): string {
-  const password = randomBytes(16).toString('hex');
-  rememberSecret(password);
-  return password;
 }
 
 /** What a shell prints for the command that a person has pasted into it. */

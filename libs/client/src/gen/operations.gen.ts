@@ -11,6 +11,7 @@ export interface Operations {
   'GET /api/v1/auth/sessions': { data: Api.ListSessionsData; responses: Api.ListSessionsResponses };
   'DELETE /api/v1/auth/sessions': { data: Api.EndOtherSessionsData; responses: Api.EndOtherSessionsResponses };
   'DELETE /api/v1/auth/sessions/{session_id}': { data: Api.EndSessionData; responses: Api.EndSessionResponses };
+  'POST /api/v1/auth/forgot': { data: Api.ForgotPasswordData; responses: Api.ForgotPasswordResponses };
   'POST /api/v1/auth/reset': { data: Api.ResetPasswordData; responses: Api.ResetPasswordResponses };
   'GET /api/v1/auth/oidc': { data: Api.ListLoginProvidersData; responses: Api.ListLoginProvidersResponses };
   'GET /api/v1/auth/oidc/{provider}/start': { data: Api.StartLoginData; responses: Api.StartLoginResponses };

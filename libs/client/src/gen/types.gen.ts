@@ -206,6 +206,10 @@ export type NewInvitation = {
      * The link to hand over to the person. Whoever has it can join, once. Only in this answer.
      */
     url: string;
+    /**
+     * Another link is mailed to the e-mail, unless 5 were within an hour. It does the same, and proves the e-mail of who joins with it.
+     */
+    mailed: boolean;
 };
 
 export type Invitation = {
@@ -1635,6 +1639,36 @@ export type EndSessionResponses = {
 
 export type EndSessionResponse = EndSessionResponses[keyof EndSessionResponses];
 
+export type ForgotPasswordData = {
+    body: {
+        /**
+         * E-mail address; upper and lower case are the same
+         */
+        email: string;
+    };
+    path?: never;
+    query?: never;
+    url: '/api/v1/auth/forgot';
+};
+
+export type ForgotPasswordErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ForgotPasswordError = ForgotPasswordErrors[keyof ForgotPasswordErrors];
+
+export type ForgotPasswordResponses = {
+    /**
+     * If somebody has verified the e-mail, a link is on its way
+     */
+    204: void;
+};
+
+export type ForgotPasswordResponse = ForgotPasswordResponses[keyof ForgotPasswordResponses];
+
 export type ResetPasswordData = {
     body: {
         token: string;
@@ -1686,7 +1720,7 @@ export type ListLoginProvidersError = ListLoginProvidersErrors[keyof ListLoginPr
 
 export type ListLoginProvidersResponses = {
     /**
-     * The providers, and who may log in with a password
+     * The providers, who may log in with a password, and whether links are mailed
      */
     200: {
         items: Array<{
@@ -1697,6 +1731,10 @@ export type ListLoginProvidersResponses = {
          * Who may log in with a password. With `none` it is one owner alone, for when no provider answers
          */
         password_login: 'all' | 'owners' | 'none';
+        /**
+         * Whether `POST /api/v1/auth/forgot` mails a link
+         */
+        mails_links: boolean;
     };
 };
 

@@ -5,6 +5,7 @@ export const login = {
   password: 'Password',
   submit: 'Log in',
   busy: 'Logging in',
+  forgot: 'Forgot your password?',
   wrong: 'The login name or the password is wrong.',
   wait: (time: string) => `Too many attempts. You can try again in ${time}.`,
   ended: {

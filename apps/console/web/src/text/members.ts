@@ -34,6 +34,7 @@ export const members = {
   link: {
     title: 'Hand over the link',
     text: (email: string) => `Send this link to ${email}. It is shown once, works once, and ends after 7 days.`,
+    mailed: 'Another link is mailed to them. It does the same, and proves that the e-mail is theirs.',
     copy: 'Copy the link',
     done: 'I have copied the link',
   },

@@ -1,5 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useLoaderData, useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useLoaderData, useNavigate, useSearch } from '@tanstack/react-router';
 import { accountQuery } from '../../app/account.tsx';
 import { Door } from '../../app/door.tsx';
 import { LoginForm } from '../../app/login-form.tsx';
@@ -10,17 +10,20 @@ import { text } from '../../text/index.ts';
 export function LoginPage() {
   const { next = '/' } = useSearch({ from: '/login' });
   // Known before the page is drawn, so that nothing on it moves.
-  const { items, password_login: passwords } = useLoaderData({ from: '/login' });
+  const { items, password_login: passwords, mails_links: mailsLinks } = useLoaderData({ from: '/login' });
   const navigate = useNavigate();
   const client = useQueryClient();
   const form = (
-    <LoginForm
-      onDone={(account) => {
-        client.clear();
-        client.setQueryData(accountQuery.queryKey, account);
-        void navigate({ href: next, replace: true });
-      }}
-    />
+    <>
+      <LoginForm
+        onDone={(account) => {
+          client.clear();
+          client.setQueryData(accountQuery.queryKey, account);
+          void navigate({ href: next, replace: true });
+        }}
+      />
+      {mailsLinks && <Link to="/forgot">{text.login.forgot}</Link>}
+    </>
   );
   return (
     <Door title={text.login.title} lead={text.login.lead}>

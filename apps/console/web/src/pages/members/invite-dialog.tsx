@@ -18,10 +18,11 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
   const invite = useChange('POST /api/v1/invitations', ['GET /api/v1/invitations']);
 
   if (invite.data !== undefined) {
-    const { email: invited, url } = invite.data;
+    const { email: invited, url, mailed } = invite.data;
     return (
       <Dialog title={words.link.title} stays onClose={onClose}>
         <p>{words.link.text(invited)}</p>
+        {mailed && <p>{words.link.mailed}</p>}
         <div>
           <code className={ui['code']}>{url}</code>
           <CopyButton value={url} label={words.link.copy} />

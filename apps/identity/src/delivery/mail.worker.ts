@@ -1,0 +1,76 @@
+import type { Clock } from '@tollkeeper/kernel';
+import { createLoop, type Logger, type Loop } from '@tollkeeper/runtime';
+import type { Mail, MailOrder } from '../domain/mail.ts';
+import type { MailStore, WaitingMail } from '../store/mail.queue.ts';
+import { MailFailure, type SendMail } from './smtp.sender.ts';
+
+export interface MailWorkerDeps {
+  store: MailStore;
+  /** Makes the link and the text; null when there is nobody to mail to, or nothing to tell any more. */
+  write: (order: MailOrder) => Promise<Mail | null>;
+  send: SendMail;
+  clock: Clock;
+  logger: Logger;
+}
+
+const INTERVAL_MS = 1_000;
+/** Mails under way at the same time in this process. */
+const CONCURRENCY = 4;
+/** Longer than an attempt takes. Then another replica takes over what a killed one had. */
+const LEASE_MS = 2 * 60_000;
+const FIRST_RETRY_MS = 10_000;
+const LAST_RETRY_MS = 5 * 60_000;
+
+/** Sends what waits in the queue, apart from all requests. A mail server that is away or hangs delays mail alone. */
+export function createMailWorker({ store, write, send, clock, logger }: MailWorkerDeps): Loop {
+  let stopping = false;
+  let failure: string | null = null;
+
+  async function deliver({ id, order, attempts }: WaitingMail): Promise<void> {
+    const mail = await write(order);
+    try {
+      if (mail !== null) {
+        await send(mail);
+        failure = null;
+      }
+      await store.remove(id);
+    } catch (error) {
+      if (!(error instanceof MailFailure)) throw error;
+      if (error.final) {
+        logger.warn({ reason: error.message, attempts }, 'the mail server refused a mail; it is not sent');
+        await store.remove(id);
+        return;
+      }
+      failure = error.message;
+      logger.warn({ reason: error.message, attempts }, 'a mail could not be sent; it is tried again');
+      const waitMs = Math.min(FIRST_RETRY_MS * 2 ** (attempts - 1), LAST_RETRY_MS);
+      await store.postpone(id, new Date(clock() + waitMs));
+    }
+  }
+
+  async function sendDue(): Promise<void> {
+    while (!stopping) {
+      const now = clock();
+      const waiting = await store.claim(new Date(now), new Date(now + LEASE_MS));
+      if (waiting === null) return;
+      await deliver(waiting);
+    }
+  }
+
+  const loop = createLoop({
+    name: 'mail-worker',
+    work: async () => void (await Promise.all(Array.from({ length: CONCURRENCY }, sendDue))),
+    intervalMs: INTERVAL_MS,
+    logger,
+  });
+  return {
+    ...loop,
+    async stop() {
+      stopping = true;
+      await loop.stop();
+    },
+    async impaired() {
+      if (failure !== null) throw new Error(`the mail server does not take mail: ${failure}`);
+    },
+  };
+}

@@ -1,0 +1,67 @@
+import { createTransport } from 'nodemailer';
+import type { Mail } from '../domain/mail.ts';
+import type { SmtpServer } from './smtp.url.ts';
+
+/** Milliseconds that each step may take, and that the server may be silent. */
+const TIMEOUT_MS = 10_000;
+
+/** Hands a mail to the mail server. Rejects with a {@link MailFailure}. */
+export type SendMail = (mail: Mail) => Promise<void>;
+
+/** Why a mail was not taken. It names neither the mail nor the person, so it may be logged. */
+export class MailFailure extends Error {
+  /** The server refuses this mail for ever. */
+  readonly final: boolean;
+
+  constructor(reason: string, final: boolean) {
+    super(reason);
+    this.name = 'MailFailure';
+    this.final = final;
+  }
+}
+
+/**
+ * Every mail has a connection of its own. Without TLS nothing is sent, the log-in included, unless the address says so.
+ */
+export function createSmtpSender(server: SmtpServer, from: string, timeoutMs = TIMEOUT_MS): SendMail {
+  const { host, port, tls, auth } = server;
+  const transport = createTransport({
+    ...{ host, port, auth, secure: tls === 'implicit', requireTLS: tls === 'starttls', ignoreTLS: tls === 'none' },
+    ...{ dnsTimeout: timeoutMs, connectionTimeout: timeoutMs, greetingTimeout: timeoutMs, socketTimeout: timeoutMs },
+    ...{ disableFileAccess: true, disableUrlAccess: true },
+  });
+
+  return async ({ to, subject, text }) => {
+    try {
+      // An address in this form is one, whatever is in it.
+      const [sender, receiver] = [
+        { name: 'Tollkeeper', address: from },
+        { name: '', address: to },
+      ];
+      const headers = { 'Auto-Submitted': 'auto-generated' };
+      await transport.sendMail({ from: sender, to: receiver, subject, text, headers });
+    } catch (error) {
+      throw toFailure(error);
+    }
+  };
+}
+
+interface NodemailerError extends Error {
+  code: string;
+  command: string;
+  responseCode: number;
+}
+
+/** Failures of the connection, such as a certificate that is not trusted. */
+const OF_CONNECTION = ['ECONNECTION', 'EDNS', 'ESOCKET', 'ETIMEDOUT', 'ETLS'];
+
+/** Words of the server, and about the mail, may have the address in them: of those only codes are told. */
+function toFailure(error: unknown): MailFailure {
+  const { code = 'unknown', message = '', command, responseCode = 0 } = error as Partial<NodemailerError>;
+  let reason = code;
+  if (responseCode !== 0) reason = `${code} ${responseCode}`;
+  else if (OF_CONNECTION.includes(code)) reason = `${code}: ${message}`;
+  // The receiver or the text. A log-in or a sender that is refused is for the operator to mend.
+  const final = (command === 'RCPT TO' || code === 'EMESSAGE') && responseCode >= 500;
+  return new MailFailure(reason, final);
+}

@@ -1,0 +1,91 @@
+import type { Role } from '@tollkeeper/kernel';
+import type { RequestCause } from './auth.use-cases.ts';
+
+/**
+ * What is to be mailed. It names no link: one is made when the mail is sent, so what waits holds no secret. A reset
+ * names an e-mail that may be nobody's, so that asking for one is the same work for every e-mail.
+ */
+export type MailOrder =
+  { kind: 'reset'; email: string; request: RequestCause } | { kind: 'invitation'; invitationId: string };
+
+/** A mail, ready to be sent. */
+export interface Mail {
+  /** One address. */
+  to: string;
+  subject: string;
+  text: string;
+}
+
+/** Mails that wait to be sent. It survives a restart, and all replicas work on it. */
+export interface MailQueue {
+  /** False, with nothing stored, when {@link MAX_WAITING_MAILS} wait already. */
+  add(order: MailOrder, now: Date): Promise<boolean>;
+}
+
+/** Orders for mail, where a mail server is configured. */
+export interface Mailing {
+  queue: MailQueue;
+  limiter: MailLimiter;
+}
+
+/** Keeps people from being flooded with mail, and the mail server from being used for that. */
+export interface MailLimiter {
+  /** Counts a mail to an e-mail that somebody causes; null when it may be sent. */
+  count(mail: { kind: MailOrder['kind']; to: string; by: MailCause }): Promise<MailRefusal | null>;
+}
+
+/** A user, or a network address where nobody is logged in. */
+export type MailCause = { userId: string } | { address: string };
+
+export interface MailRefusal {
+  /** Whose limit is reached: of who causes it, or of who gets it. */
+  limit: 'by' | 'to';
+  retryAfterSeconds: number;
+}
+
+/** While the mail server is away. */
+export const MAX_WAITING_MAILS = 1_000;
+
+interface Link {
+  url: string;
+  expiresAt: Date;
+}
+
+/*
+ * Mails hold no text that somebody else wrote, such as the name of a person or of a workspace: whoever may invite could
+ * have Tollkeeper send their own words to everybody.
+ */
+
+export function resetMail(to: string, { loginName, url, expiresAt }: Link & { loginName: string }): Mail {
+  return {
+    to,
+    subject: 'Reset your Tollkeeper password',
+    text: paragraphs(
+      `Somebody asked for a new password for your account at Tollkeeper. You log in as ${loginName}.`,
+      `Set a new password here:\n${url}`,
+      `The link works once, until ${inWords(expiresAt)}. It ends all your sessions.`,
+      'If it was not you, do nothing: your password stays.',
+    ),
+  };
+}
+
+export function invitationMail(to: string, { slug, role, url, expiresAt }: Link & { slug: string; role: Role }): Mail {
+  return {
+    to,
+    subject: 'Invitation to Tollkeeper',
+    text: paragraphs(
+      `You are invited to the workspace ${slug} of Tollkeeper, as ${role}.`,
+      `Join here:\n${url}`,
+      `The link works once, until ${inWords(expiresAt)}. Keep it to yourself: it shows that this e-mail is yours.`,
+      'If you do not know the workspace, do nothing.',
+    ),
+  };
+}
+
+function paragraphs(...parts: string[]): string {
+  return `${parts.join('\n\n')}\n`;
+}
+
+function inWords(moment: Date): string {
+  return `${moment.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}

@@ -1,0 +1,51 @@
+import { systemCause } from '@tollkeeper/contracts';
+import type { Clock } from '@tollkeeper/kernel';
+import type { RequestCause } from './auth.use-cases.ts';
+import { type InvitationStore, toInvitationUrl } from './invitation.ts';
+import { invitationMail, type Mail, type MailOrder, resetMail } from './mail.ts';
+import { mintToken } from './one-time-token.ts';
+import type { PasswordResetStore } from './password-reset.ts';
+import { issueReset, toResetUrl } from './password-reset.use-cases.ts';
+import type { UserStore } from './user.ts';
+
+export interface MailWriterDeps {
+  users: UserStore;
+  resets: PasswordResetStore;
+  invitations: InvitationStore;
+  publicUrl: string;
+  clock: Clock;
+}
+
+/** Makes the mail of an order, with a new link; null when there is nobody to mail to, or nothing to tell any more. */
+export function createMailWriter({ users, resets, invitations, publicUrl, clock }: MailWriterDeps) {
+  async function reset(email: string, request: RequestCause): Promise<Mail | null> {
+    const user = await users.findByVerifiedEmail(email);
+    if (user === null) return null;
+    const cause = { ...systemCause('user.password.link', 'mail'), ...request };
+    const { token, expiresAt } = await issueReset({ resets, clock }, user.id, cause, email);
+    return resetMail(email, { loginName: user.loginName, url: toResetUrl(publicUrl, token), expiresAt });
+  }
+
+  /** With a link of its own: that one proves the e-mail, and the one that the owner was shown does not. */
+  async function invite(invitationId: string): Promise<Mail | null> {
+    const { token, sha256 } = mintToken('invite');
+    const offer = await invitations.addMailedToken(invitationId, sha256, new Date(clock()));
+    if (offer === null) return null;
+    const { email, role, expiresAt } = offer.invitation;
+    return invitationMail(email, {
+      slug: offer.workspace.slug,
+      role,
+      url: toInvitationUrl(publicUrl, token),
+      expiresAt,
+    });
+  }
+
+  return (order: MailOrder): Promise<Mail | null> => {
+    switch (order.kind) {
+      case 'reset':
+        return reset(order.email, order.request);
+      case 'invitation':
+        return invite(order.invitationId);
+    }
+  };
+}

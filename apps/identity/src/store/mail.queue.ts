@@ -1,0 +1,52 @@
+import { randomUUID } from 'node:crypto';
+import { trusted } from 'mongoose';
+import { MAX_WAITING_MAILS, type MailOrder, type MailQueue } from '../domain/mail.ts';
+import type { IdentityModels } from './models.ts';
+
+/** How long a mail is tried. Who waits for a reset asks again. */
+const KEPT_MS = { reset: 30 * 60_000, invitation: 86_400_000 };
+
+export interface WaitingMail {
+  id: string;
+  order: MailOrder;
+  /** With the one under way. */
+  attempts: number;
+}
+
+/** The queue, for who sends. */
+export interface MailStore extends MailQueue {
+  /** Takes the mail that has waited longest, until `until`. Nobody else takes it before that. */
+  claim(now: Date, until: Date): Promise<WaitingMail | null>;
+  postpone(id: string, until: Date): Promise<void>;
+  remove(id: string): Promise<void>;
+}
+
+export function createMailStore({ mails }: IdentityModels): MailStore {
+  return {
+    async add(order, now) {
+      if ((await mails.estimatedDocumentCount()) >= MAX_WAITING_MAILS) return false;
+      const expiresAt = new Date(now.getTime() + KEPT_MS[order.kind]);
+      await mails.create([{ _id: randomUUID(), order, attempts: 0, dueAt: now, expiresAt }]);
+      return true;
+    },
+
+    async claim(now, until) {
+      const stored = await mails
+        .findOneAndUpdate(
+          { dueAt: trusted({ $lte: now }), expiresAt: trusted({ $gt: now }) },
+          { $set: { dueAt: until }, $inc: { attempts: 1 } },
+          { sort: { dueAt: 1 }, returnDocument: 'after' },
+        )
+        .lean();
+      return stored && { id: stored._id, order: stored.order, attempts: stored.attempts };
+    },
+
+    async postpone(id, until) {
+      await mails.updateOne({ _id: id }, { $set: { dueAt: until } });
+    },
+
+    async remove(id) {
+      await mails.deleteOne({ _id: id });
+    },
+  };
+}

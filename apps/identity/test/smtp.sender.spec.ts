@@ -1,0 +1,119 @@
+import { createServer, type Socket } from 'node:net';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { createSmtpSender } from '../src/delivery/smtp.sender.ts';
+import { smtpUrl } from '../src/delivery/smtp.url.ts';
+import { type MailServerOptions, startMailServer } from '@tollkeeper/testing/mail-server';
+
+const MAIL = { to: 'ada@example.com', subject: 'A subject', text: 'A text\n' };
+const stops: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const stop of stops.splice(0)) await stop();
+});
+
+async function newServer(options: MailServerOptions) {
+  const server = await startMailServer(options);
+  stops.push(server.stop);
+  return server;
+}
+
+const send = (url: string, mail = MAIL) => createSmtpSender(smtpUrl.parse(url), 'tollkeeper@example.com', 2_000)(mail);
+
+describe('a mail', () => {
+  it.each([
+    ['implicit', 'smtps', ''],
+    ['starttls', 'smtp', ''],
+    ['none', 'smtp', '?tls=none'],
+  ] as const)('is handed in with %s TLS as the address says, by who logs in', async (tls, scheme, search) => {
+    const server = await newServer({ tls, user: 'a@b' });
+    await send(`${scheme}://a%40b:secret@127.0.0.1:${server.port}${search}`);
+    expect(server.received).toMatchObject([
+      { from: 'tollkeeper@example.com', to: ['ada@example.com'], text: MAIL.text, encrypted: tls !== 'none' },
+    ]);
+    expect(server.received[0]?.headers).toMatch(/^From: Tollkeeper <tollkeeper@example\.com>$/m);
+    expect(server.received[0]?.headers).toMatch(/^Auto-Submitted: auto-generated$/m);
+  });
+
+  it.each([
+    ['a server that has no STARTTLS', { tls: 'none' }, 'smtp', '^E(SOCKET|TLS)'],
+    ['a certificate that nobody has signed', { tls: 'starttls', trusted: false }, 'smtp', 'self-signed certificate'],
+    ['that one, with TLS from the beginning', { tls: 'implicit', trusted: false }, 'smtps', 'self-signed certificate'],
+    ['a wrong password', { tls: 'starttls', user: 'other' }, 'smtp', 'EAUTH 535'],
+  ] as const)('is not sent, and may be tried again: %s', async (_what, options, scheme, reason) => {
+    const server = await newServer(options);
+    const sent = send(`${scheme}://user:secret@127.0.0.1:${server.port}`);
+    await expect(sent).rejects.toMatchObject({
+      name: 'MailFailure',
+      final: false,
+      message: expect.stringMatching(reason),
+    });
+    expect(server.received).toEqual([]);
+  });
+
+  it('is refused for ever when the server knows nobody of that address, which no reason repeats', async () => {
+    const server = await newServer({});
+    const url = `smtp://127.0.0.1:${server.port}?tls=none`;
+    server.behave('is busy');
+    await expect(send(url)).rejects.toMatchObject({ final: false, message: 'EENVELOPE 451' });
+    server.behave('refuses');
+    await expect(send(url)).rejects.toMatchObject({ final: true, message: 'EENVELOPE 550' });
+  });
+
+  it('gives a server up that is not there, or says nothing', async () => {
+    const sockets: Socket[] = [];
+    const silent = createServer((socket) => void sockets.push(socket));
+    await new Promise<void>((resolve) => silent.listen(0, '127.0.0.1', resolve));
+    const { port } = silent.address() as { port: number };
+    await expect(send(`smtp://127.0.0.1:${port}?tls=none`)).rejects.toMatchObject({
+      final: false,
+      message: expect.stringMatching(/^ETIMEDOUT: /),
+    });
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => silent.close(resolve));
+    await expect(send(`smtp://127.0.0.1:${port}?tls=none`)).rejects.toMatchObject({ final: false });
+  });
+
+  it('has the headers that we wrote and one receiver, whatever stands in the address', async () => {
+    const server = await newServer({});
+    const url = `smtp://127.0.0.1:${server.port}?tls=none`;
+    for (const to of [
+      'ada@example.com\r\nBcc: eve@example.com',
+      'ada@example.com, eve@example.com',
+      'Ada <eve@example.com>',
+      'ada@example.com>\r\nRCPT TO:<eve@example.com',
+    ]) {
+      await send(url, { ...MAIL, to }).catch(() => undefined);
+    }
+    await send(url, { ...MAIL, subject: 'A\r\nBcc: eve@example.com\r\n\r\nB' });
+    expect(server.received.flatMap(({ to }) => to).filter((to) => to.startsWith('eve'))).toEqual([]);
+    for (const { to, headers } of server.received) {
+      expect(to).toHaveLength(1);
+      expect(headers).not.toMatch(/^Bcc:/im);
+    }
+  });
+});
+
+describe('the address of a mail server', () => {
+  it.each([
+    ['smtps://mail.example.com', { port: 465, tls: 'implicit', auth: undefined }],
+    ['smtp://mail.example.com', { port: 587, tls: 'starttls', auth: undefined }],
+    ['smtp://mail.example.com:2525', { port: 2525, tls: 'starttls' }],
+    ['smtp://mail.example.com?tls=none', { port: 25, tls: 'none' }],
+    ['smtp://a%40b:p%2Fw%3A@[::1]:587', { host: '::1', auth: { user: 'a@b', pass: 'p/w:' } }],
+  ])('%s', (text, expected) => {
+    expect(smtpUrl.parse(text)).toMatchObject(expected);
+  });
+
+  it.each([
+    'https://mail.example.com',
+    'mail.example.com',
+    'smtps://mail.example.com?tls=none',
+    'smtp://mail.example.com?tls=NONE',
+    'smtp://mail.example.com?rejectUnauthorized=false',
+    'smtp://mail.example.com/path',
+    'smtp://mail.example.com#x',
+    'smtp://user@mail.example.com',
+    'smtp://us%zz:pw@mail.example.com',
+  ])('is not %s', (text) => {
+    expect(smtpUrl.safeParse(text).success).toBe(false);
+  });
+});
