@@ -258,6 +258,15 @@ describe('a log-in by a provider', () => {
     await second().setFaults({});
   });
 
+  it.each(['none', 'HS256'] as const)(
+    'takes no token of the algorithm %s, which needs no key of the provider',
+    async (tokenAlgorithm) => {
+      await provider().setFaults({ tokenAlgorithm });
+      const { browser, back } = await almostThere();
+      expect((await browser.failureOf(await browser.comeBack(back)))?.code).toBe('token_invalid');
+    },
+  );
+
   it('that is cancelled says so, in the words of the provider and as text', async () => {
     const browser = sso.newBrowser();
     const { headers } = await browser.start();

@@ -23,6 +23,7 @@ export interface ProviderFaults {
   clockSeconds?: number;
   otherSubject?: boolean;
   otherKeys?: boolean;
+  tokenAlgorithm?: 'none' | 'HS256';
   status?: number;
 }
 

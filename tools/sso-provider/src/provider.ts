@@ -1,4 +1,4 @@
-import { generateKeyPairSync, randomBytes } from 'node:crypto';
+import { createHmac, generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import Provider, { type Configuration } from 'oidc-provider';
@@ -15,6 +15,8 @@ export interface Faults {
   otherSubject?: boolean;
   /** It publishes other keys than those that it signs with. */
   otherKeys?: boolean;
+  /** The id_token is not signed by a key of its own: not at all, or with the secret that it shares with its client. */
+  tokenAlgorithm?: 'none' | 'HS256';
   /** Every answer has this status. */
   status?: number;
 }
@@ -40,6 +42,13 @@ export function createProvider({ issuer, clientSecret, people, claimsInIdToken, 
   // The port of Tollkeeper is not known yet.
   provider.Client.prototype.redirectUriAllowed = (uri) =>
     /^https?:\/\/(localhost|127\.0\.0\.1|\[::1\])(:\d+)?\/api\/v1\/auth\/oidc\/[a-z0-9-]+\/callback$/.test(uri);
+  provider.use(async (context, next) => {
+    await next();
+    const { tokenAlgorithm } = faults();
+    if (context.path !== '/token' || tokenAlgorithm === undefined) return;
+    const body = context.body as { id_token: string };
+    context.body = { ...body, id_token: signedAnew(body.id_token, tokenAlgorithm, clientSecret) };
+  });
   const answer = provider.callback();
   const otherKeys = JSON.stringify({ keys: [{ ...toPublic(newKey()), kid: 'signing' }] });
 
@@ -127,6 +136,12 @@ function configurationOf({
       return grant;
     },
   };
+}
+
+function signedAnew(token: string, algorithm: 'none' | 'HS256', secret: string): string {
+  const header = Buffer.from(JSON.stringify({ alg: algorithm, typ: 'JWT' })).toString('base64url');
+  const signed = `${header}.${token.split('.')[1]}`;
+  return `${signed}.${algorithm === 'none' ? '' : createHmac('sha256', secret).update(signed).digest('base64url')}`;
 }
 
 function toPublic({ kty, n, e, use, alg }: ReturnType<typeof newKey>) {
