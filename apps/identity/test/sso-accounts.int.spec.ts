@@ -321,6 +321,7 @@ describe('a password, where log-ins are meant to go by a provider', () => {
     expect(body).toEqual({
       items: [{ id: 'try', button_text: 'Log in with the provider for trying' }],
       password_login: 'none',
+      mails_links: false,
     });
   });
 });
