@@ -47,6 +47,7 @@ export async function runVerifyCommand(
       const fault = await verifyChain({
         entries: records.chain(workspace),
         head,
+        headBehind: () => records.head(workspace),
         anchor: anchors.get(workspace),
         now: Date.now,
       });

@@ -164,12 +164,13 @@ describe('a chain whose oldest records have expired', () => {
   for (let day = 0; day < 10; day += 1) {
     chain.push(entryAfter(chain.at(-1) ?? null, newRecord(tenantId), start + day * DAY));
   }
-  const verifyAt = (entries: readonly Entry[], now: number) =>
+  const verifyAt = (entries: readonly Entry[], now: number, [head, later] = [chain.at(-1)!, chain.at(-1)!]) =>
     verifyChain({
       entries: (async function* () {
         for (const entry of entries) yield { ...entry, isListed: true };
       })(),
-      head: chain.at(-1)!,
+      head,
+      headBehind: async () => later,
       now: () => now,
     });
   const atFourthExpiry = start + RETENTION_MS + 3 * DAY + 1;
@@ -182,6 +183,15 @@ describe('a chain whose oldest records have expired', () => {
   it('is not, if one is gone before its time', async () => {
     expect(await verifyAt(chain.slice(5), atFourthExpiry)).toMatchObject({ kind: 'missing' });
     expect(await verifyAt([], start + RETENTION_MS + 8 * DAY)).toMatchObject({ kind: 'missing' });
+  });
+
+  it('is whole though records come while it is read, but not if its end is set back', async () => {
+    const [eighth, ninth, tenth] = [chain[7]!, chain[8]!, chain[9]!];
+    for (const later of [ninth, tenth]) {
+      expect(await verifyAt(chain.slice(0, 9), start + 9 * DAY, [eighth, later])).toBeNull();
+    }
+    const setBack = await verifyAt(chain, start + 9 * DAY, [eighth, eighth]);
+    expect(setBack).toMatchObject({ kind: 'altered', sequence: 10 });
   });
 
   it('has its records in the order in which they expire, also if the clock goes back', () => {

@@ -13,8 +13,10 @@ export interface Fault {
 export interface ChainFacts {
   /** In the order of their sequence. */
   entries: AsyncIterable<Entry & { isListed: boolean }>;
-  /** The end of the chain, as it is stored apart from the entries; null where it is not. */
+  /** The end of the chain before the entries are read, as it is stored apart from them; null where it is not. */
   head: Place | null;
+  /** The same once they are read. Records may have come meanwhile. */
+  headBehind: () => Promise<Place | null>;
   /** A place that the chain had at an earlier verification. */
   anchor?: Place | undefined;
   /** Epoch milliseconds. */
@@ -25,7 +27,7 @@ export interface ChainFacts {
  * The first fault of a chain; null of one that is whole. Records that are older than their retention may be gone, and
  * only they: each entry tells when the one before it was recorded.
  */
-export async function verifyChain({ entries, head, anchor, now }: ChainFacts): Promise<Fault | null> {
+export async function verifyChain({ entries, head, headBehind, anchor, now }: ChainFacts): Promise<Fault | null> {
   const isExpired = ({ recordedAt }: Pick<Place, 'recordedAt'>): boolean =>
     recordedAt.getTime() + RETENTION_MS <= now();
   let last: Entry | null = null;
@@ -34,7 +36,7 @@ export async function verifyChain({ entries, head, anchor, now }: ChainFacts): P
     if (fault !== null) return fault;
     last = entry;
   }
-  return truncation(last, { head, anchor, isExpired });
+  return truncation(last, { head, anchor, isExpired }) ?? wrongEnd(last, await headBehind());
 }
 
 function alterationOf(entry: Entry & { isListed: boolean }): Fault | null {
@@ -85,7 +87,13 @@ function truncation(
     if (!place || place.sequence <= lastSequence || isExpired(place)) continue;
     return { kind: 'missing', sequence: lastSequence + 1, reason: `${known} at record ${place.sequence}` };
   }
+  return null;
+}
+
+/** Records that came behind the last one have moved the end on. */
+function wrongEnd(last: Entry | null, head: Place | null): Fault | null {
   if (last === null) return null;
+  if (head !== null && head.sequence > last.sequence) return null;
   if (head?.sequence === last.sequence && head.hash === last.hash) return null;
   const reason = head === null ? 'the end of the chain is not stored' : 'the end of the chain is stored otherwise';
   return { kind: 'altered', sequence: last.sequence, recordId: last.id, reason };

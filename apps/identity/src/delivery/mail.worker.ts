@@ -36,12 +36,13 @@ export function createMailWorker({ store, write, send, clock, logger }: MailWork
       await store.remove(id);
     } catch (error) {
       if (!(error instanceof MailFailure)) throw error;
+      // A server that refuses one mail for ever takes others.
+      failure = error.final ? null : error.message;
       if (error.final) {
         logger.warn({ reason: error.message, attempts }, 'the mail server refused a mail; it is not sent');
         await store.remove(id);
         return;
       }
-      failure = error.message;
       logger.warn({ reason: error.message, attempts }, 'a mail could not be sent; it is tried again');
       const waitMs = Math.min(FIRST_RETRY_MS * 2 ** (attempts - 1), LAST_RETRY_MS);
       await store.postpone(id, new Date(clock() + waitMs));

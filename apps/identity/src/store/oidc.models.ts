@@ -1,9 +1,11 @@
 import { type Connection, Schema } from 'mongoose';
 import type { FailedLogIn, LogInReport, PendingLink, Transaction } from '../domain/oidc/log-in.store.ts';
+import type { Proof } from '../domain/oidc/oidc.client.ts';
 
-export interface StoredTransaction extends Transaction {
+export interface StoredTransaction extends Omit<Transaction, 'proof'> {
   /** SHA-256 of the state, in hex. */
   _id: string;
+  proof: Omit<Proof, 'state'>;
 }
 
 export interface StoredLink extends Omit<PendingLink, 'id'> {

@@ -8,15 +8,15 @@ export function createPassingStore({ transactions, pendingLinks, failures }: Oid
   const alive = (now: number) => ({ expiresAt: trusted({ $gt: new Date(now) }) });
 
   return {
-    async begin(transaction) {
-      await transactions.create({ _id: digest(transaction.proof.state), ...transaction });
+    async begin({ proof: { state, ...proof }, ...transaction }) {
+      await transactions.create({ _id: digest(state), proof, ...transaction });
     },
 
     async take(state, browserSha256, now) {
       const taken = await transactions.findOneAndDelete({ _id: digest(state), browserSha256, ...alive(now) }).lean();
       if (taken === null) return null;
       const { providerId, proof, returnTo, expiresAt } = taken;
-      return { providerId, proof, browserSha256, returnTo, expiresAt };
+      return { providerId, proof: { ...proof, state }, browserSha256, returnTo, expiresAt };
     },
 
     async keepLink({ id, ...link }) {
