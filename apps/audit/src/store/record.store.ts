@@ -53,7 +53,8 @@ const entrySchema = new Schema<StoredEntry>(
   },
   { collection: 'records', versionKey: false },
 );
-entrySchema.index({ tenantId: 1, facets: 1, occurredAt: -1, _id: -1 });
+// Its last field is short, since a record is in it once for each facet.
+entrySchema.index({ tenantId: 1, facets: 1, occurredAt: -1, sequence: -1 });
 // Of two writers of a chain one is refused, whatever else fails.
 entrySchema.index({ tenantId: 1, sequence: 1 }, { unique: true });
 entrySchema.index({ recordedAt: 1 }, { expireAfterSeconds: RETENTION_DAYS * 86_400 });
@@ -132,17 +133,17 @@ export function createRecordStore(connection: Connection): RecordStore {
           ...(targetId !== undefined && { 'target.id': targetId }),
           ...(Object.keys(occurredAt).length > 0 && { occurredAt }),
           ...(after && {
-            $or: [{ occurredAt: { $lt: new Date(after.time) } }, { _id: { $lt: after.id } }],
+            $or: [{ occurredAt: { $lt: new Date(after.time) } }, { sequence: { $lt: after.sequence } }],
           }),
         } as mongo.Filter<StoredEntry>)
-        .sort({ occurredAt: -1, _id: -1 })
+        .sort({ occurredAt: -1, sequence: -1 })
         .limit(limit + 1)
         .toArray();
       const page = found.slice(0, limit);
       const last = found.length > limit ? page.at(-1) : undefined;
       return {
         entries: page.map(toEntry),
-        next: last === undefined ? null : { time: last.occurredAt.getTime(), id: last._id },
+        next: last === undefined ? null : { time: last.occurredAt.getTime(), sequence: last.sequence },
       };
     },
 
