@@ -67,6 +67,8 @@ const headSchema = new Schema<StoredHead>(
 export interface RecordStore extends AuditReader {
   /** Adds those of the records that are not known to the chains of their workspaces. Answers how many that were. */
   append(session: ClientSession, records: readonly ReadAuditRecord[], now: number): Promise<number>;
+  /** Adds entries that follow the ends of their chains, in order. */
+  insert(session: ClientSession | undefined, added: readonly Entry[]): Promise<void>;
   /** Each workspace that has records or had some, once or twice. */
   workspaces(): AsyncIterable<string>;
   /** The end of a chain; null of a workspace without one. */
@@ -87,6 +89,18 @@ export function createRecordStore(connection: Connection): RecordStore {
     return new Map(found.map(({ _id, ...place }) => [_id, place]));
   }
 
+  async function insert(session: ClientSession | undefined, added: readonly Entry[]): Promise<void> {
+    await entries.insertMany(added.map(toStored), { session });
+    const ends = new Map(added.map((entry) => [entry.tenantId, entry]));
+    await heads.bulkWrite(
+      [...ends].map(([tenantId, { sequence, hash, recordedAt }]) => {
+        const update = { $set: { sequence, hash, recordedAt } };
+        return { updateOne: { filter: { _id: tenantId }, update, upsert: true } };
+      }),
+      { session },
+    );
+  }
+
   return {
     async append(session, records, now) {
       const byId = new Map(records.map((record) => [record.id, record]));
@@ -96,24 +110,17 @@ export function createRecordStore(connection: Connection): RecordStore {
       for (const { _id } of known) byId.delete(_id);
       const fresh = [...byId.values()];
       if (fresh.length === 0) return 0;
-      const tenantIds = [...new Set(fresh.map(({ tenantId }) => tenantId))];
-      const ends = await headsOf(session, tenantIds);
+      const ends = await headsOf(session, [...new Set(fresh.map(({ tenantId }) => tenantId))]);
       const added = fresh.map((record) => {
         const entry = entryAfter(ends.get(record.tenantId) ?? null, record, now);
         ends.set(record.tenantId, entry);
         return entry;
       });
-      await entries.insertMany(added.map(toStored), { session });
-      await heads.bulkWrite(
-        tenantIds.map((tenantId) => {
-          const { sequence, hash, recordedAt } = ends.get(tenantId)!;
-          const update = { $set: { sequence, hash, recordedAt } };
-          return { updateOne: { filter: { _id: tenantId }, update, upsert: true } };
-        }),
-        { session },
-      );
+      await insert(session, added);
       return added.length;
     },
+
+    insert,
 
     async list(tenantId, filter, { limit, after }) {
       const { actorId, action, targetType, targetId, from, to } = filter;
