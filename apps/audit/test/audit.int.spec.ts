@@ -51,7 +51,7 @@ describe('the audit log of a workspace', () => {
     const other = newTenant();
     expect(await audit.get(tenantId, {}, 'owner', record.id)).toMatchObject({ status: 200, body: { id: record.id } });
     expect((await audit.get(other, {}, 'owner', record.id)).status).toBe(404);
-    const cursor = Buffer.from(`9999999999999|${record.id}`).toString('base64url');
+    const cursor = Buffer.from('9999999999999|1').toString('base64url');
     const queries: Record<string, string>[] = [
       {},
       { actor: 'user_1' },
@@ -123,6 +123,7 @@ describe('filters', () => {
     [{ target_type: 'plan' }, [3, 2]],
     [{ target_id: 'k1' }, [1, 0]],
     [{ target_id: 'k1', target_type: 'plan' }, []],
+    [{ target_id: 'k1', target_type: 'key' }, [1, 0]],
     [{ actor: 'ada', action: 'plan.delete' }, [3]],
     [{ actor: 'ada', target_type: 'key' }, [0]],
     [{ actor: 'bob', action: 'key.revoke', target_type: 'key', target_id: 'k1' }, [1]],
@@ -152,6 +153,37 @@ describe('filters', () => {
     [{ cursor: Buffer.from('9999999999999999|x').toString('base64url') }, 'cursor'],
   ])('%j is refused with the name of the field', async (query, path) => {
     expect(await audit.get(tenantId, query)).toMatchObject({ status: 400, body: { details: [{ path }] } });
+  });
+
+  it.each<Record<string, string>>([
+    {},
+    { actor: 'ada', action: 'plan.update' },
+    { target_type: 'key', target_id: 'tier' },
+    { actor: 'bob', action: 'key.create', target_type: 'key', target_id: 'tier' },
+    { actor: 'bob', target_type: 'plan' },
+    { action: 'key.create', target_type: 'plan' },
+    { action: 'plan.update', target_type: 'key', target_id: 'tier' },
+    { actor: 'ada', from: '1970-01-01T00:00:00.020Z', to: '1970-01-01T00:00:00.040Z' },
+    { target_id: 'tier', cursor: Buffer.from('30|30').toString('base64url') },
+  ])('%j reads no more records than a page has, however many others have a part of it', async (query) => {
+    const busy = newTenant();
+    const rare = newRecord(busy, { at: 0, actor: 'bob', target: { ...key, id: 'tier' } });
+    const others = Array.from({ length: 60 }, (_, index) =>
+      newRecord(busy, { at: index + 1, actor: 'ada', action: 'plan.update', target: plan }),
+    );
+    await audit.record([rare, ...others]);
+    const database = audit.mongo.connection.useDb(audit.database);
+    const begun = new Date();
+    await database.db!.command({ profile: 2 });
+    const listed = await audit.list(busy, { ...query, limit: 5 });
+    await database.db!.command({ profile: 0 });
+    const read = await database
+      .collection('system.profile')
+      .find({ ns: `${audit.database}.records`, op: 'query', ts: { $gte: begun } })
+      .toArray();
+    expect(read).toHaveLength(1);
+    // One more tells whether another page follows, and the record of the cursor is read again.
+    expect(read[0]!['docsExamined']).toBeLessThanOrEqual(listed.length + 2);
   });
 
   it('pages through records of one millisecond without a gap or a repetition', async () => {

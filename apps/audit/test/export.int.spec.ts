@@ -59,7 +59,7 @@ describe('an export', () => {
     const endless = createExports({
       async list(tenantId) {
         pages += 1;
-        return { entries: [{ ...newRecord(tenantId), sequence: pages } as never], next: { time: 1, id: 'x' } };
+        return { entries: [{ ...newRecord(tenantId), sequence: pages } as never], next: { time: 1, sequence: pages } };
       },
     });
     const lines = endless({ tenantId: newTenant(), userId: 'user_1' }, {}, undefined, (entry) => entry)[

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ReadAuditRecord } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 
@@ -42,7 +42,7 @@ export function hashOf(entry: Omit<Entry, 'hash'>): string {
     entry.changes.map(({ field, from, to }) => [field, from, to]),
     [entry.address, entry.userAgent, entry.requestId],
   ];
-  return createHash('sha256').update(JSON.stringify(said)).digest('hex');
+  return hash('sha256', JSON.stringify(said));
 }
 
 /** Which records to list. Times are epoch milliseconds, `from` included and `to` excluded. */
@@ -59,7 +59,8 @@ export interface RecordFilter {
 export interface ListPlace {
   /** Of `occurredAt`, epoch milliseconds. */
   time: number;
-  id: string;
+  /** Of the chain: tells records of one time apart. */
+  sequence: number;
 }
 
 /** The records of all workspaces. Another workspace's records do not exist. Nothing here alters or deletes one. */

@@ -136,19 +136,19 @@ function toValue(value: Entry['changes'][number]['from']): z.output<typeof audit
 }
 
 /** Opaque to clients. It is a place in a list of one workspace, and names nothing of another one. */
-function toCursor({ time, id }: ListPlace): string {
-  return Buffer.from(`${time}|${id}`).toString('base64url');
+function toCursor({ time, sequence }: ListPlace): string {
+  return Buffer.from(`${time}|${sequence}`).toString('base64url');
 }
 
 function fromCursor(text: string): ListPlace {
-  const [, time, id] = /^(-?\d{1,15})\|([A-Za-z0-9._:-]{1,128})$/.exec(Buffer.from(text, 'base64url').toString()) ?? [];
-  if (time === undefined || id === undefined) {
+  const [, time, sequence] = /^(-?\d{1,15})\|(\d{1,15})$/.exec(Buffer.from(text, 'base64url').toString()) ?? [];
+  if (time === undefined || sequence === undefined) {
     const message = 'must be the next_cursor of an earlier answer; leave it out to start at the newest';
     throw new AppError('invalid_request', `The request is not valid: cursor ${message}.`, {
       details: [{ path: 'cursor', message }],
     });
   }
-  return { time: Number(time), id };
+  return { time: Number(time), sequence: Number(sequence) };
 }
 
 function toTime(utc: string | undefined): number | undefined {

@@ -53,7 +53,8 @@ const entrySchema = new Schema<StoredEntry>(
   },
   { collection: 'records', versionKey: false },
 );
-entrySchema.index({ tenantId: 1, facets: 1, occurredAt: -1, _id: -1 });
+// Its last field is short, since a record is in it once for each facet.
+entrySchema.index({ tenantId: 1, facets: 1, occurredAt: -1, sequence: -1 });
 // Of two writers of a chain one is refused, whatever else fails.
 entrySchema.index({ tenantId: 1, sequence: 1 }, { unique: true });
 entrySchema.index({ recordedAt: 1 }, { expireAfterSeconds: RETENTION_DAYS * 86_400 });
@@ -66,6 +67,8 @@ const headSchema = new Schema<StoredHead>(
 export interface RecordStore extends AuditReader {
   /** Adds those of the records that are not known to the chains of their workspaces. Answers how many that were. */
   append(session: ClientSession, records: readonly ReadAuditRecord[], now: number): Promise<number>;
+  /** Adds entries that follow the ends of their chains, in order. */
+  insert(session: ClientSession | undefined, added: readonly Entry[]): Promise<void>;
   /** Each workspace that has records or had some, once or twice. */
   workspaces(): AsyncIterable<string>;
   /** The end of a chain; null of a workspace without one. */
@@ -86,6 +89,18 @@ export function createRecordStore(connection: Connection): RecordStore {
     return new Map(found.map(({ _id, ...place }) => [_id, place]));
   }
 
+  async function insert(session: ClientSession | undefined, added: readonly Entry[]): Promise<void> {
+    await entries.insertMany(added.map(toStored), { session });
+    const ends = new Map(added.map((entry) => [entry.tenantId, entry]));
+    await heads.bulkWrite(
+      [...ends].map(([tenantId, { sequence, hash, recordedAt }]) => {
+        const update = { $set: { sequence, hash, recordedAt } };
+        return { updateOne: { filter: { _id: tenantId }, update, upsert: true } };
+      }),
+      { session },
+    );
+  }
+
   return {
     async append(session, records, now) {
       const byId = new Map(records.map((record) => [record.id, record]));
@@ -95,24 +110,17 @@ export function createRecordStore(connection: Connection): RecordStore {
       for (const { _id } of known) byId.delete(_id);
       const fresh = [...byId.values()];
       if (fresh.length === 0) return 0;
-      const tenantIds = [...new Set(fresh.map(({ tenantId }) => tenantId))];
-      const ends = await headsOf(session, tenantIds);
+      const ends = await headsOf(session, [...new Set(fresh.map(({ tenantId }) => tenantId))]);
       const added = fresh.map((record) => {
         const entry = entryAfter(ends.get(record.tenantId) ?? null, record, now);
         ends.set(record.tenantId, entry);
         return entry;
       });
-      await entries.insertMany(added.map(toStored), { session });
-      await heads.bulkWrite(
-        tenantIds.map((tenantId) => {
-          const { sequence, hash, recordedAt } = ends.get(tenantId)!;
-          const update = { $set: { sequence, hash, recordedAt } };
-          return { updateOne: { filter: { _id: tenantId }, update, upsert: true } };
-        }),
-        { session },
-      );
+      await insert(session, added);
       return added.length;
     },
+
+    insert,
 
     async list(tenantId, filter, { limit, after }) {
       const { actorId, action, targetType, targetId, from, to } = filter;
@@ -132,17 +140,17 @@ export function createRecordStore(connection: Connection): RecordStore {
           ...(targetId !== undefined && { 'target.id': targetId }),
           ...(Object.keys(occurredAt).length > 0 && { occurredAt }),
           ...(after && {
-            $or: [{ occurredAt: { $lt: new Date(after.time) } }, { _id: { $lt: after.id } }],
+            $or: [{ occurredAt: { $lt: new Date(after.time) } }, { sequence: { $lt: after.sequence } }],
           }),
         } as mongo.Filter<StoredEntry>)
-        .sort({ occurredAt: -1, _id: -1 })
+        .sort({ occurredAt: -1, sequence: -1 })
         .limit(limit + 1)
         .toArray();
       const page = found.slice(0, limit);
       const last = found.length > limit ? page.at(-1) : undefined;
       return {
         entries: page.map(toEntry),
-        next: last === undefined ? null : { time: last.occurredAt.getTime(), id: last._id },
+        next: last === undefined ? null : { time: last.occurredAt.getTime(), sequence: last.sequence },
       };
     },
 
