@@ -385,6 +385,19 @@ describe('where a mail server is configured', () => {
       await identity.impaired();
     });
 
+    it('that hangs delays no stop, and the mail is sent after it', async () => {
+      const { email } = await newPerson(await identity.newOwner());
+      server.behave('hangs');
+      await forgot(email);
+      await eventually(() => expect(server.open()).toBe(1));
+      const begun = Date.now();
+      await identity.restart();
+      expect(Date.now() - begun).toBeLessThan(6_000);
+      server.behave('takes');
+      identity.clock.now += 10_000;
+      expect((await reset(tokenIn(await mailTo(email, 2)))).status).toBe(200);
+    });
+
     it('that refuses a receiver is not asked again, and is not told to be away any more', async () => {
       const { email } = await newPerson(await identity.newOwner());
       server.behave('is busy');

@@ -16,7 +16,27 @@ async function newServer(options: MailServerOptions) {
   return server;
 }
 
-const send = (url: string, mail = MAIL) => createSmtpSender(smtpUrl.parse(url), 'tollkeeper@example.com', 2_000)(mail);
+const LIMITS = { connectMs: 2_000, attemptMs: 3_000 };
+const never = new AbortController().signal;
+const send = (url: string, mail = MAIL, stopped = never) =>
+  createSmtpSender(smtpUrl.parse(url), 'tollkeeper@example.com', LIMITS)(mail, stopped);
+
+/** A server that says what `speak` writes, and closes with the test. */
+async function newListener(speak: (socket: Socket) => void): Promise<string> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
+    speak(socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  stops.push(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  const { port } = server.address() as { port: number };
+  return `smtp://127.0.0.1:${port}?tls=none`;
+}
 
 describe('a mail', () => {
   it.each([
@@ -70,6 +90,37 @@ describe('a mail', () => {
     for (const socket of sockets) socket.destroy();
     await new Promise((resolve) => silent.close(resolve));
     await expect(send(`smtp://127.0.0.1:${port}?tls=none`)).rejects.toMatchObject({ final: false });
+  });
+
+  it('gives a server up that goes on answering, and does not end', async () => {
+    const url = await newListener((socket) => {
+      socket.write('220 ready\r\n');
+      const timer = setInterval(() => socket.write('250-and more\r\n'), 100);
+      socket.on('close', () => clearInterval(timer));
+    });
+    await expect(send(url)).rejects.toMatchObject({ final: false, message: expect.stringMatching(/^ETIMEDOUT: /) });
+  });
+
+  it('waits longer for a server that has taken the text, since the mail might come twice', async () => {
+    const url = await newListener((socket) => {
+      socket.write('220 ready\r\n');
+      let isText = false;
+      socket.on('data', (chunk: Buffer) => {
+        const said = chunk.toString();
+        if (isText && said.endsWith('\r\n.\r\n')) setTimeout(() => socket.write('250 taken\r\n'), 2_300);
+        else if (!isText) socket.write(said === 'DATA\r\n' ? '354 go on\r\n' : '250 yes\r\n');
+        isText ||= said === 'DATA\r\n';
+      });
+    });
+    await send(url);
+  });
+
+  it('is given up at once by who stops', async () => {
+    const stopping = new AbortController();
+    const url = await newListener(() => setTimeout(() => stopping.abort(), 100));
+    const begun = Date.now();
+    await expect(send(url, MAIL, stopping.signal)).rejects.toMatchObject({ final: false });
+    expect(Date.now() - begun).toBeLessThan(1_000);
   });
 
   it('has the headers that we wrote and one receiver, whatever stands in the address', async () => {

@@ -20,9 +20,12 @@ const CONCURRENCY = 4;
 const LEASE_MS = 2 * 60_000;
 const FIRST_RETRY_MS = 10_000;
 const LAST_RETRY_MS = 5 * 60_000;
+/** How long a stop waits for the mails under way, so that few are given up that the server has just taken. */
+const STOP_GRACE_MS = 2_000;
 
 /** Sends what waits in the queue, apart from all requests. A mail server that is away or hangs delays mail alone. */
 export function createMailWorker({ store, write, send, clock, logger }: MailWorkerDeps): Loop {
+  const stopped = new AbortController();
   let stopping = false;
   let failure: string | null = null;
 
@@ -30,7 +33,7 @@ export function createMailWorker({ store, write, send, clock, logger }: MailWork
     const mail = await write(order);
     try {
       if (mail !== null) {
-        await send(mail);
+        await send(mail, stopped.signal);
         failure = null;
       }
       await store.remove(id);
@@ -68,7 +71,9 @@ export function createMailWorker({ store, write, send, clock, logger }: MailWork
     ...loop,
     async stop() {
       stopping = true;
+      const timer = setTimeout(() => stopped.abort(), STOP_GRACE_MS);
       await loop.stop();
+      clearTimeout(timer);
     },
     async impaired() {
       if (failure !== null) throw new Error(`the mail server does not take mail: ${failure}`);

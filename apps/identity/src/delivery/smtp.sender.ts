@@ -2,11 +2,21 @@ import { createTransport } from 'nodemailer';
 import type { Mail } from '../domain/mail.ts';
 import type { SmtpServer } from './smtp.url.ts';
 
-/** Milliseconds that each step may take, and that the server may be silent. */
-const TIMEOUT_MS = 10_000;
+/** Milliseconds. */
+export interface SendLimits {
+  /** Until the server has greeted. */
+  connectMs: number;
+  /**
+   * Of an attempt as a whole, however much the server says. One that looks into the text may answer late, and a mail
+   * that is given up then comes twice.
+   */
+  attemptMs: number;
+}
 
-/** Hands a mail to the mail server. Rejects with a {@link MailFailure}. */
-export type SendMail = (mail: Mail) => Promise<void>;
+const LIMITS: SendLimits = { connectMs: 10_000, attemptMs: 60_000 };
+
+/** Hands a mail to the mail server, unless `stopped` is aborted before. Rejects with a {@link MailFailure}. */
+export type SendMail = (mail: Mail, stopped: AbortSignal) => Promise<void>;
 
 /** Why a mail was not taken. It names neither the mail nor the person, so it may be logged. */
 export class MailFailure extends Error {
@@ -23,15 +33,17 @@ export class MailFailure extends Error {
 /**
  * Every mail has a connection of its own. Without TLS nothing is sent, the log-in included, unless the address says so.
  */
-export function createSmtpSender(server: SmtpServer, from: string, timeoutMs = TIMEOUT_MS): SendMail {
+export function createSmtpSender(server: SmtpServer, from: string, limits = LIMITS): SendMail {
   const { host, port, tls, auth } = server;
+  const { connectMs, attemptMs } = limits;
   const transport = createTransport({
     ...{ host, port, auth, secure: tls === 'implicit', requireTLS: tls === 'starttls', ignoreTLS: tls === 'none' },
-    ...{ dnsTimeout: timeoutMs, connectionTimeout: timeoutMs, greetingTimeout: timeoutMs, socketTimeout: timeoutMs },
+    ...{ dnsTimeout: connectMs, connectionTimeout: connectMs, greetingTimeout: connectMs, socketTimeout: attemptMs },
     ...{ disableFileAccess: true, disableUrlAccess: true },
   });
 
-  return async ({ to, subject, text }) => {
+  return async ({ to, subject, text }, stopped) => {
+    const late = AbortSignal.timeout(attemptMs);
     try {
       // An address in this form is one, whatever is in it.
       const [sender, receiver] = [
@@ -39,8 +51,10 @@ export function createSmtpSender(server: SmtpServer, from: string, timeoutMs = T
         { name: '', address: to },
       ];
       const headers = { 'Auto-Submitted': 'auto-generated' };
-      await transport.sendMail({ from: sender, to: receiver, subject, text, headers });
+      const signal = AbortSignal.any([late, stopped]);
+      await transport.sendMail({ from: sender, to: receiver, subject, text, headers, signal });
     } catch (error) {
+      if (late.aborted) throw new MailFailure(`ETIMEDOUT: The mail was not taken within ${attemptMs} ms`, false);
       throw toFailure(error);
     }
   };
