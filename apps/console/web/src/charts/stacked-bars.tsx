@@ -193,7 +193,11 @@ function Plot({ label, series, points, short, exact, mark, height = 250 }: Stack
             width={slot}
             height={height - BOTTOM - TOP}
             onPointerMove={(event) => hasMoved(event) && setActive(index)}
-            onPointerDown={() => setActive(index)}
+            onPointerDown={({ currentTarget, pointerId }) => {
+              // A finger stays with the bar that it began on, unless it is let go.
+              currentTarget.releasePointerCapture(pointerId);
+              setActive(index);
+            }}
           />
         ))}
       </svg>
