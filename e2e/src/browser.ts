@@ -10,13 +10,16 @@ export interface Look {
   theme: 'light' | 'dark';
 }
 
-/** The two that differ in everything. */
+/** The two that differ in everything. `expectFit` looks at each of them in the other theme as well. */
 export const LOOKS: Look[] = [
   { size: 'desktop', theme: 'light' },
   { size: 'phone', theme: 'dark' },
 ];
 
-const SIZES = { desktop: { width: 1360, height: 900 }, phone: { width: 360, height: 780 } };
+const SIZES = { desktop: { width: 1280, height: 900 }, phone: { width: 360, height: 780 } };
+
+/** Far longer than anything takes, also on a busy machine: only a failure costs it. */
+const PATIENCE_MS = 120_000;
 
 /** A page in a browser of its own: nothing is shared with other pages. */
 export interface Visit {
@@ -26,7 +29,10 @@ export interface Visit {
    * that failed or were answered with 400 or above. `takeProblems` empties the list, for what a test provokes.
    */
   takeProblems(): string[];
-  /** Checks that the page is fit for everybody (axe), and that nothing on it is too wide or too narrow for its text. */
+  /**
+   * Checks that the page is fit for everybody (axe), in light and in dark, and that nothing on it is too wide or too
+   * narrow for its text.
+   */
   expectFit(): Promise<void>;
   close(): Promise<void>;
 }
@@ -41,21 +47,24 @@ export function useBrowser(baseUrl: () => string): { visit(look: Look): Promise<
     browser = await chromium.launch({ executablePath: findChromium(), args });
     axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   });
-  afterAll(() => browser?.close());
+  afterAll(() => inTime('close', browser?.close()));
 
   return {
     async visit({ size, theme }) {
-      const context = await browser.newContext({
+      const options = {
         baseURL: baseUrl(),
         viewport: SIZES[size],
         hasTouch: size === 'phone',
         colorScheme: theme,
         timezoneId: 'America/New_York',
         permissions: ['clipboard-read', 'clipboard-write'],
-      });
-      // Far longer than anything takes, also on a busy machine: only a failure costs it.
-      context.setDefaultTimeout(120_000);
-      const page = await context.newPage();
+      };
+      const context = await inTime('open a window', browser.newContext(options));
+      context.setDefaultTimeout(PATIENCE_MS);
+      const page = await inTime('open a page', context.newPage());
+      const evaluate = page.evaluate.bind(page);
+      page.evaluate = ((...call: Parameters<typeof evaluate>) =>
+        inTime('run a script', evaluate(...call))) as Page['evaluate'];
       const problems: string[] = [];
       page.on('console', (message) => {
         if (message.type() === 'error') problems.push(message.text());
@@ -78,23 +87,48 @@ export function useBrowser(baseUrl: () => string): { visit(look: Look): Promise<
           expect([pathname, await page.evaluate<string[]>(MISFITS)]).toEqual([pathname, []]);
           // Through the debugger: the policy of the page forbids scripts that are made from text.
           const debug = await context.newCDPSession(page);
-          await debug.send('Runtime.evaluate', { expression: axe });
-          const found = await page.evaluate(async () => {
-            const { axe: checker } = globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } };
-            const { violations } = await checker.run();
-            return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
-          });
-          await debug.detach();
-          expect([pathname, found]).toEqual([pathname, []]);
+          await inTime('take a script', debug.send('Runtime.evaluate', { expression: axe }));
+          await inTime('take a script', debug.detach());
+          expect([pathname, theme, await violations(page)]).toEqual([pathname, theme, []]);
+          const other = theme === 'light' ? 'dark' : 'light';
+          await page.emulateMedia({ colorScheme: other });
+          expect([pathname, other, await violations(page, { runOnly: OF_COLOURS })]).toEqual([pathname, other, []]);
+          await page.emulateMedia({ colorScheme: theme });
         },
         async close() {
-          await context.close();
+          await inTime('close a page', context.close());
           expect(takeProblems()).toEqual([]);
         },
       };
     },
   };
 }
+
+/** Playwright waits without an end for what Chromium does at once: one that hangs would hold its test up for long. */
+async function inTime<T>(what: string, done: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const error = new Error(`Chromium did not ${what} within ${PATIENCE_MS / 1_000} s.`);
+    timer = setTimeout(() => reject(error), PATIENCE_MS);
+  });
+  try {
+    return await Promise.race([done, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** What axe finds on the page. */
+function violations(page: Page, options: { runOnly?: string[] } = {}): Promise<string[]> {
+  return page.evaluate(async (given) => {
+    const { axe: checker } = globalThis as unknown as { axe: Axe };
+    const found = await checker.run(given);
+    return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
+  }, options);
+}
+
+/** The rules of axe that ask for colours. */
+const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
 
 /** Letters of a word of a language; names and addresses that are longer may be broken. */
 const LONGEST_WORD = 14;
@@ -123,9 +157,10 @@ const MISFITS = `(() => {
   while (texts.nextNode()) {
     const { currentNode: node } = texts;
     if (node.parentElement.closest('svg, option, code')) continue;
-    for (const { 0: word, index } of node.data.matchAll(/[^\\s\\u002d\\u2013/]+/g)) {
-      // A word or an amount; what has other digits or signs is an id.
-      if (!/^(?:[\\p{L}.,:;'’…]{1,${LONGEST_WORD}}|\\$[\\d.,]+)$/u.test(word)) continue;
+    for (const { 0: word, index } of node.data.matchAll(/[^\\s\\u002d\\u2013]+/g)) {
+      // With a sign of ids and addresses in it, or letters beside digits that are no unit ("12h"), it is none.
+      if (/[_@/]|\\p{L}[.]?\\d|\\d\\p{L}{3}/u.test(word)) continue;
+      if (word.replace(/\\P{L}/gu, '').length > ${LONGEST_WORD}) continue;
       range.setStart(node, index);
       range.setEnd(node, index + word.length);
       const lines = new Set([...range.getClientRects()].map(({ top }) => Math.round(top)));
@@ -135,7 +170,6 @@ const MISFITS = `(() => {
   return found;
 })()`;
 
-interface Violation {
-  id: string;
-  nodes: { html: string }[];
+interface Axe {
+  run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }>;
 }

@@ -27,6 +27,10 @@ interface SampleAlert {
   deliveries: { status: string }[];
 }
 
+interface AuditRecord {
+  actor: { name: string };
+}
+
 describe('the standalone as a process', () => {
   let dataDirectory: string;
   let running: StandaloneProcess[];
@@ -188,6 +192,8 @@ describe('the standalone as a process', () => {
       const { items } = await owner.expect<{ items: SampleAlert[] }>({ path: '/w/demo/api/v1/alerts' });
       const told = items.map(({ rule_name, deliveries }) => [rule_name, ...deliveries.map(({ status }) => status)]);
       expect(told).toContainEqual(['Runaway agent', 'delivered']);
+      const audit = await owner.expect<{ items: AuditRecord[] }>({ path: '/w/demo/api/v1/audit?action=rule.create' });
+      expect(audit.items.map(({ actor }) => actor.name)).toEqual(['Owner', 'Owner', 'Owner', 'Owner']);
     });
   });
 });

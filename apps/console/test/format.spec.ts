@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { labelled } from '../web/src/charts/ticks.ts';
+import { labelled, steps } from '../web/src/charts/ticks.ts';
 import { editableMoney, exactMoney, money, parseMoney, shortMoney } from '../web/src/format/money.ts';
 import { change, count, percent } from '../web/src/format/numbers.ts';
 import { dateTimeOf, duration, relative } from '../web/src/format/time.ts';
@@ -142,5 +142,18 @@ describe('the labels of an axis', () => {
     [0, 2, []],
   ])('of %d points with room for %d stand at steps that people count in', (points, most, labels) => {
     expect(labelled(points, most)).toEqual(labels);
+  });
+});
+
+describe('the grid of a chart', () => {
+  it.each([
+    [1_930_000, [0, 500_000, 1_000_000, 1_500_000, 2_000_000]],
+    [2_000_000, [0, 500_000, 1_000_000, 1_500_000, 2_000_000]],
+    [2_000_001, [0, 1_000_000, 2_000_000, 3_000_000]],
+    [14_345_678, [0, 5_000_000, 10_000_000, 15_000_000]],
+    [1, [0, 1]],
+    [0, []],
+  ])('up to %d stands at round values, the last of which is no lower', (highest, values) => {
+    expect(steps(highest, 4)).toEqual(values);
   });
 });

@@ -19,7 +19,7 @@ export interface FirstStartDeps {
   ensureOwner: EnsureOwner;
   keys: Pick<KeyUseCases, 'list' | 'create' | 'revoke'>;
   /** Writes the sample traffic that ends at `until` (epoch milliseconds); repeating it counts nothing twice. */
-  writeSample: (owner: { userId: string; tenantId: TenantId }, until: number) => Promise<void>;
+  writeSample: (owner: { userId: string; tenantId: TenantId; name: string }, until: number) => Promise<void>;
   terminal: Terminal;
   clock: Clock;
 }
@@ -50,7 +50,7 @@ export async function completeFirstStart(deps: FirstStartDeps): Promise<Installa
     workspace: WORKSPACE,
   });
   if (state.demo && !state.sampleWritten) {
-    await writeSample({ userId, tenantId }, state.begunAt);
+    await writeSample({ userId, tenantId, name: OWNER_NAME }, state.begunAt);
     await store.update({ sampleWritten: true });
   }
   const apiKey = await replaceFirstKey(keys, tenantId);

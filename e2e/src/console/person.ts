@@ -5,6 +5,8 @@ import type { useBrowser, Look, Visit } from '../browser.ts';
 /** More than any page here has places for the focus. */
 const MOST_TABS = 80;
 
+const FINGER_STEPS = 20;
+
 export interface LogIn {
   email: string;
   password: string;
@@ -38,9 +40,33 @@ export async function tabTo(page: Page, target: Locator): Promise<void> {
   if ((await focused.count()) !== 1) throw new Error(`The keyboard does not reach ${String(target)}`);
 }
 
+interface Place {
+  x: number;
+  y: number;
+}
+
+/** Lays a finger on the page, draws it to another place in small steps, and lifts it there. */
+export async function drawFinger(page: Page, from: Place, to: Place): Promise<void> {
+  const debug = await page.context().newCDPSession(page);
+  const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', touchPoints: Place[]) =>
+    debug.send('Input.dispatchTouchEvent', { type, touchPoints });
+  await touch('touchStart', [from]);
+  for (let step = 1; step <= FINGER_STEPS; step += 1) {
+    const part = step / FINGER_STEPS;
+    await touch('touchMove', [{ x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part }]);
+  }
+  await touch('touchEnd', []);
+  await debug.detach();
+}
+
 /** The row of a table that has this text. */
 export function rowOf(page: Page, text: string) {
   return page.getByRole('row').filter({ hasText: text });
+}
+
+/** The part of a page that has this heading. */
+export function cardOf(page: Page, heading: string) {
+  return page.locator('section').filter({ has: page.getByRole('heading', { name: heading, exact: true }) });
 }
 
 /** Takes back what a toast says; there may be others. */

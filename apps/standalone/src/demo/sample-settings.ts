@@ -4,7 +4,7 @@ import { SAMPLE_AGENTS, SAMPLE_PLANS, WORKSPACE_BUDGET_MICROS } from './sample-a
 import { SAMPLE_CHANNEL, SAMPLE_RULES } from './sample-rules.ts';
 
 export interface SampleSettingsOptions {
-  owner: { userId: string; tenantId: TenantId };
+  owner: { userId: string; tenantId: TenantId; name: string };
   callerTokenSecret: string;
   /** Addresses of the services. */
   urls: Record<SettingsService, string>;

@@ -77,6 +77,16 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
         const { items } = await console.owner().expect<{ items: { rule_name: string }[] }>({ path: alertsPath });
         expect(items.map(({ rule_name }) => rule_name)).toContain(rule);
       });
+      // What fires is on the first page, and leads to itself.
+      await page.goto(`/w/${console.workspace().slug}`);
+      await page
+        .getByRole('listitem')
+        .filter({ hasText: /calls blocked by a budget in 10 min/ })
+        .first()
+        .waitFor();
+      await page.getByRole('main').getByRole('link', { name: rule }).first().click();
+      await page.getByRole('dialog', { name: rule }).waitFor();
+      await page.keyboard.press('Escape');
       await page.goto(`/w/${console.workspace().slug}/alerts?status=firing`);
       await page.getByRole('button', { name: rule }).first().click();
       const drawer = page.getByRole('dialog', { name: rule });
@@ -91,6 +101,18 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
       await page.keyboard.press('Escape');
       await page.getByLabel('Status').selectOption('resolved');
       await page.waitForURL(/status=resolved/);
+      await page.getByRole('button', { name: rule }).first().waitFor();
+
+      // Whoever gets the address sees the same.
+      await page.getByLabel('Rule').selectOption({ label: rule });
+      await page.getByLabel('From').fill('2026-01-02');
+      await page.waitForURL(/from=2026-01-02/);
+      await page.reload();
+      await page.getByRole('button', { name: rule }).first().waitFor();
+      expect(await page.getByLabel('From').inputValue()).toBe('2026-01-02');
+      await page.getByLabel('Severity').selectOption('info');
+      await page.getByText('No alert matches').waitFor();
+      await page.getByRole('button', { name: 'Show all' }).click();
       await page.getByRole('button', { name: rule }).first().waitFor();
     });
 

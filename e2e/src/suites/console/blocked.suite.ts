@@ -3,6 +3,7 @@ import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '@tollkeeper/testing';
 import type { Page } from 'playwright-core';
 import { LOOKS } from '../../browser.ts';
+import { tabTo } from '../../console/person.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import type { Stage } from '../../deployment.ts';
 import { cloudEvent, spendSettled } from '../../events.ts';
@@ -44,6 +45,14 @@ export function describeConsoleBlocked(stage: Stage, console: ReturnType<typeof 
       await page.keyboard.press('Escape');
       await drawer.waitFor({ state: 'detached' });
       expect(page.url()).not.toContain('event=');
+
+      await row.getByRole('button').first().press('Enter');
+      await tabTo(page, drawer.getByRole('link', { name: /^run/ }));
+      await page.keyboard.press('Enter');
+      await page.getByRole('dialog', { name: /^Run run/ }).waitFor();
+      await drawer.waitFor({ state: 'detached' });
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
     });
 
     it('leads to the budget that blocked it, which is focused, and Back leads to the call again', async () => {
@@ -51,7 +60,7 @@ export function describeConsoleBlocked(stage: Stage, console: ReturnType<typeof 
       const row = page.getByRole('table', { name: 'By a budget' }).getByRole('row').nth(1);
       await row.getByRole('button').first().click();
       const drawer = page.getByRole('dialog', { name: 'Blocked call' });
-      const agent = (await drawer.getByRole('link').last().textContent()) ?? '';
+      const agent = (await row.getByRole('link').textContent()) ?? '';
       await drawer.getByRole('link', { name: 'Go to the budget' }).click();
       const field = page.getByRole('searchbox', { name: 'Find an agent' });
       await field.waitFor();

@@ -96,7 +96,9 @@ export function describeConsoleDialogs(stage: Stage, console: ReturnType<typeof 
     const path = `/api/v1/workspaces/${workspace.id}/budgets/workspace`;
     await owner.expect({ method: 'PUT', path, body: { daily_budget_usd_micros: 50_000_000 } });
     const headers = { authorization: `Bearer ${workspace.apiKey}` };
-    const body = { request_id: 'held', agent_id: 'agent-1', run_id: 'run-1', amount_micros: 2_500_000 };
+    const call = { request_id: 'held', agent_id: 'agent-1', run_id: 'run-1', amount_micros: 2_500_000 };
+    // As long as a hold may be: the suites before this one take their time.
+    const body = { ...call, ttl_seconds: 3_600 };
     // On a busy machine the check of the key may not be answered in time.
     await eventually(async () => {
       const { status } = await owner.call({ method: 'POST', path: '/api/v1/reservations', body, headers });

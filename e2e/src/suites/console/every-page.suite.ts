@@ -102,6 +102,68 @@ export function describeEveryPage(stage: Stage, console: ReturnType<typeof useWo
       await page.getByRole('button', { name: 'Today', pressed: true }).waitFor();
       await page.getByRole('button', { name: 'Yesterday', pressed: false }).waitFor();
       await page.waitForURL(/range=today/);
+
+      await page.goto(`/w/${console.workspace().slug}`);
+      if (look.size === 'phone') await page.getByRole('button', { name: 'Menu' }).click();
+      await page.getByRole('button', { name: 'End to end' }).click();
+      await page.getByLabel('Time zone of the pages').fill('Asia/Kathmandu');
+      await page.getByRole('button', { name: 'Show times in this zone' }).click();
+      await page.waitForURL(/zone=Asia%2FKathmandu/);
+      await page.getByText(/^Today, .*, Asia\/Kathmandu/).waitFor();
+      await page.getByRole('link', { name: 'All agents' }).click();
+      await page.waitForURL(/agents\?.*zone=Asia%2FKathmandu/);
+    });
+
+    it('is light or dark after the system, and by choice', async () => {
+      const { page } = await console.open(look, '');
+      const other = look.theme === 'light' ? 'dark' : 'light';
+      expect(await themeOf(page)).toBe(look.theme);
+      if (look.size === 'phone') await page.getByRole('button', { name: 'Menu' }).click();
+      await page.getByLabel('Theme').selectOption(other);
+      expect(await themeOf(page)).toBe(other);
+      await page.reload();
+      expect(await themeOf(page)).toBe(other);
+      if (look.size === 'phone') await page.getByRole('button', { name: 'Menu' }).click();
+      await page.getByLabel('Theme').selectOption('system');
+      await page.emulateMedia({ colorScheme: other });
+      expect(await themeOf(page)).toBe(other);
+      await page.emulateMedia({ colorScheme: look.theme });
+      expect(await themeOf(page)).toBe(look.theme);
+    });
+
+    it('shows where the focus is, wherever it is', async () => {
+      const { page } = await console.open(look, '');
+      await page.getByRole('table', { name: 'Top agents' }).waitFor();
+      const seen = new Set<string>();
+      for (let step = 0; step < 60; step += 1) {
+        await page.keyboard.press('Tab');
+        const { place, ring } = await focusOf(page);
+        if (place === 'BODY') break;
+        expect([place, ring]).toEqual([place, true]);
+        seen.add(place);
+      }
+      expect([...seen].some((place) => place.includes('planner'))).toBe(true);
+    });
+
+    it('holds the place of what is loading, and says so', async () => {
+      const { page } = await console.open(look, '');
+      for (const [answer, below] of [
+        ['**/dashboard/budget-blocked?*', '/blocked'],
+        ['**/alerts?*', '/alerts'],
+        ['**/management/workspace-keys', '/keys'],
+      ] as const) {
+        const held = Promise.withResolvers<void>();
+        await page.route(answer, async (route) => {
+          await held.promise;
+          await route.continue();
+        });
+        await page.goto(`/w/${console.workspace().slug}${below}`);
+        const loading = page.getByRole('status', { name: 'Loading' });
+        await loading.waitFor();
+        held.resolve();
+        await loading.waitFor({ state: 'detached' });
+        await page.unroute(answer);
+      }
     });
   });
 
@@ -146,6 +208,27 @@ export function describeEveryPage(stage: Stage, console: ReturnType<typeof useWo
       expect(page.url()).not.toContain('nothing');
     });
   });
+}
+
+/** Whether the page is drawn light or dark. */
+function themeOf(page: Page): Promise<'light' | 'dark'> {
+  return page.evaluate(`(() => {
+    const [red, green, blue] = getComputedStyle(document.body).backgroundColor.match(/\\d+/g).map(Number);
+    return red + green + blue > 380 ? 'light' : 'dark';
+  })()`);
+}
+
+/** What has the focus, and whether one sees that. */
+function focusOf(page: Page): Promise<{ place: string; ring: boolean }> {
+  return page.evaluate(`(() => {
+    const at = document.activeElement;
+    const { outlineStyle, outlineWidth } = getComputedStyle(at);
+    const name = at.getAttribute('aria-label') ?? at.textContent;
+    return {
+      place: at === document.body ? 'BODY' : at.tagName + ' ' + name,
+      ring: outlineStyle !== 'none' && parseFloat(outlineWidth) >= 2,
+    };
+  })()`);
 }
 
 /** Width of the content of a page, and of what is free beside it. */

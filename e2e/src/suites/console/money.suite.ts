@@ -1,11 +1,17 @@
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { randomUUID } from 'node:crypto';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '@tollkeeper/testing';
+import { anonymous } from '../../api.client.ts';
 import { LOOKS } from '../../browser.ts';
-import { rowOf, undo } from '../../console/person.ts';
+import { cardOf, drawFinger, rowOf, undo } from '../../console/person.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import type { Stage } from '../../deployment.ts';
-import { spendSettled } from '../../events.ts';
-import { newWorkspace, postEvents } from '../../workspace.ts';
+import { budgetBlocked, cloudEvent, spendSettled } from '../../events.ts';
+import { newWorkspace, postEvents, type TestWorkspace } from '../../workspace.ts';
+
+const MINUTE_MS = 60_000;
+/** Shorter than any other hold may be. */
+const SHORTEST_HOLD_SECONDS = 10;
 
 export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof useWorkspaceInBrowser>): void {
   describe.each(LOOKS)('where the money goes, at $size size and $theme', (look) => {
@@ -16,11 +22,15 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await page.getByTitle('$14.345678', { exact: true }).first().waitFor();
       await page.getByText('of $50.00').waitFor();
       await page.getByRole('img', { name: /29 % spent/ }).waitFor();
-      await rowOf(page, 'planner')
-        .getByText('86 %')
-        .or(rowOf(page, 'planner').getByTitle('$12.345678'))
-        .first()
-        .waitFor();
+      await page.getByText(/\$35\.65 left, .* resets in \d+ (h|min|s)/).waitFor();
+      await page.getByText(/^Today, \d+ \p{L}+, Europe\/Zurich/u).waitFor();
+      await page.getByRole('group', { name: /^Spend by agent, every hour/ }).waitFor();
+      const planner = page.getByRole('table', { name: 'Top agents' }).getByRole('row', { name: 'planner' });
+      await planner.getByTitle('$12.345678').waitFor();
+      if (look.size === 'desktop') {
+        await planner.getByText('86 %').waitFor();
+        await planner.getByRole('img', { name: 'Course of the spend of planner' }).waitFor();
+      }
       await page.getByText('1 by a budget, 1 by a guard').waitFor();
     });
 
@@ -46,11 +56,30 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await page.getByRole('heading', { level: 1, name: 'Limits' }).waitFor();
     });
 
+    it('is compared with the span before', async () => {
+      const workspace = await newWorkspace(console.owner());
+      const at = (minutes: number) => new Date(Date.now() - minutes * MINUTE_MS).toISOString();
+      const blocked = (minutes: number) => ({ ...budgetBlocked('run-1'), time: at(minutes) });
+      await postEvents(stage.deployment(), workspace.apiKey, [
+        spendSettled({ amountMicros: 2_000_000, time: at(22) }),
+        spendSettled({ amountMicros: 3_000_000, time: at(3) }),
+        ...[blocked(22), blocked(22), blocked(3)],
+      ]);
+      const { page } = await console.open(look, '');
+      await page.goto(`/w/${workspace.slug}?range=15min`);
+      await cardOf(page, 'Spend').getByText('▲ 50 % more than in the 15 minutes before').waitFor();
+      await cardOf(page, 'Blocked calls').getByText('▼ 50 % less than in the 15 minutes before').waitFor();
+    });
+
     it('follows by itself while the page is open', async () => {
       const workspace = await newWorkspace(console.owner());
       const { page } = await console.open(look, '');
       await page.goto(`/w/${workspace.slug}`);
       await page.getByText('No agent spent anything in this span').waitFor();
+      await page
+        .getByRole('group', { name: /^Spend by agent/ })
+        .getByText('Nothing in this span')
+        .waitFor();
       await postEvents(
         stage.deployment(),
         workspace.apiKey,
@@ -65,12 +94,34 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await page.getByRole('button', { name: 'Model', exact: true }).click();
       await page.waitForURL(/by=model/);
       await rowOf(page, 'test-model').getByText('100 %').waitFor();
+      await page.getByRole('button', { name: 'Plan', exact: true }).click();
+      await rowOf(page, 'no plan named').getByText('100 %').waitFor();
       await page.getByRole('button', { name: 'Agent', exact: true }).click();
       await page.getByRole('table', { name: 'Agents' }).getByText('writer').waitFor();
       await page.getByRole('button', { name: 'Show as table' }).click();
       const numbers = page.getByRole('table', { name: /^Spend over time/ });
       await numbers.getByRole('columnheader', { name: 'planner' }).waitFor();
       await numbers.getByRole('cell', { name: '$12.345678' }).waitFor();
+      const agents = page.getByRole('table', { name: 'Agents' });
+      if (look.size === 'desktop') await agents.getByRole('img', { name: 'Course: planner' }).waitFor();
+      await agents.getByRole('link', { name: 'planner' }).click();
+      await page.getByRole('heading', { level: 1, name: 'planner' }).waitFor();
+    });
+
+    it('has the tokens where they are known: short, and the whole number on hover', async () => {
+      const workspace = await newWorkspace(console.owner());
+      const call = spendSettled({ agentId: 'reader', amountMicros: 1_000_000 });
+      const counted = { ...call, data: { ...call.data, input_tokens: 1_234_567, output_tokens: 45_678 } };
+      const uncounted = { settlement_id: randomUUID(), run_id: 'run-2', agent_id: 'silent', amount_micros: 1 };
+      const events = [counted, cloudEvent('spend.settled', uncounted)];
+      await postEvents(stage.deployment(), workspace.apiKey, events);
+      const { page } = await console.open(look, '');
+      await page.goto(`/w/${workspace.slug}/spend`);
+      expect(await cardOf(page, 'Tokens').getByTitle('1,234,567').textContent()).toBe('1.2M');
+      expect(await cardOf(page, 'Tokens').getByTitle('45,678').textContent()).toBe('45.7K');
+      if (look.size === 'phone') return;
+      await rowOf(page, 'reader').getByRole('cell', { name: '1.2M / 45.7K' }).waitFor();
+      await rowOf(page, 'silent').getByRole('cell', { name: '–' }).waitFor();
     });
 
     it('of a chart is read by keyboard alone', async () => {
@@ -88,6 +139,23 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await chart.getByText('$14.345678').waitFor({ state: 'detached' });
     });
 
+    it('of a day of 25 hours is told apart where the clock shows an hour twice', async () => {
+      const { page } = await console.open(look, '');
+      // In Zurich, from 22:00 UTC on; the clock was set back at 1:00 UTC.
+      const start = (hour: number) => new Date(Date.UTC(2026, 9, 24, 22 + hour)).toISOString();
+      const points = Array.from({ length: 25 }, (_, hour) => ({ start: start(hour), total_micros: hour * 1_000_000 }));
+      await page.route('**/dashboard/spend/series?*', async (route) => {
+        const answer = await route.fetch();
+        await route.fulfill({ response: answer, json: { ...(await answer.json()), interval: '1h', points } });
+      });
+      await page.goto(`/w/${console.workspace().slug}/spend`);
+      await page.getByRole('button', { name: 'Show as table' }).click();
+      const numbers = page.getByRole('table', { name: 'Spend over time' });
+      await numbers.getByRole('row', { name: '25 Oct 2026, 02:00:00 GMT+2 $2.00' }).waitFor();
+      await numbers.getByRole('row', { name: '25 Oct 2026, 02:00:00 GMT+1 $3.00' }).waitFor();
+      await numbers.getByRole('row', { name: '25 Oct 2026, 23:00:00 $24.00' }).waitFor();
+    });
+
     it('of one agent has its models, its last calls and what was blocked; its owner renames it, and takes that back', async () => {
       const { page, expectFit } = await console.open(look, '/agents');
       await page.getByRole('searchbox', { name: 'Find an agent' }).fill('plan');
@@ -96,6 +164,7 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await rowOf(page, 'planner').waitFor();
       expect(await rowOf(page, 'writer').count()).toBe(0);
       await page.getByRole('table', { name: 'Agents' }).getByRole('link', { name: 'planner' }).click();
+      await page.getByRole('group', { name: /^Spend: planner/ }).waitFor();
       await page.getByRole('table', { name: 'Models' }).getByText('test-model').waitFor();
       await page.getByRole('table', { name: 'Last settlements' }).getByText('run-1').waitFor();
       await page.getByRole('table', { name: 'Its blocked calls' }).getByText('budget of the agent').waitFor();
@@ -104,14 +173,65 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await dialog.getByLabel('Name').fill('Planner');
       await expectFit();
       await dialog.getByRole('button', { name: 'Rename' }).click();
-      await page.getByRole('heading', { level: 1, name: 'Planner' }).waitFor();
+      await page.getByRole('heading', { level: 1, name: 'Planner', exact: true }).waitFor();
       await page.getByRole('button', { name: 'Undo' }).click();
-      await page.getByRole('heading', { level: 1, name: 'planner' }).waitFor();
+      await page.getByRole('heading', { level: 1, name: 'planner', exact: true }).waitFor();
+    });
+  });
+
+  describe('where the money goes, under a finger', () => {
+    afterEach(() => console.closeAll());
+
+    it('is told by the bar below it, also where it is drawn to another one, and stays when it is lifted', async () => {
+      const { page } = await console.open(LOOKS[1]!, '/spend');
+      const chart = page.getByRole('group', { name: /Spend over time/ });
+      await chart.scrollIntoViewIfNeeded();
+      const { x, y, width, height } = (await chart.boundingBox())!;
+      const middle = y + height / 2;
+      // The first hour of the day, which had begun before anything was spent, or has all that was.
+      await page.touchscreen.tap(x + 60, middle);
+      await chart.getByText(/, 00:00:00/).waitFor();
+      await drawFinger(page, { x: x + 60, y: middle }, { x: x + width - 3, y: middle });
+      await chart.getByText('still running').waitFor();
     });
   });
 
   describe.each(LOOKS)('a budget, at $size size and $theme', (look) => {
     afterEach(() => console.closeAll());
+
+    it('stands beside what is used, held and left of it today, and is found by the name of its agent', async () => {
+      const workspace = await newWorkspace(console.owner());
+      const events = ['reader', 'writer'].map((agentId) => spendSettled({ agentId, amountMicros: 1_250_000 }));
+      await postEvents(stage.deployment(), workspace.apiKey, events);
+      const path = `/api/v1/workspaces/${workspace.id}/budgets/agents/reader`;
+      const body = { daily_budget_usd_micros: 5_000_000 };
+      // Not before the agent is known.
+      await eventually(() => console.owner().expect({ method: 'PUT', path, body }));
+      const { page } = await console.open(look, '');
+      await page.goto(`/w/${workspace.slug}/budgets`);
+      await page.getByRole('button', { name: 'Set a budget: writer' }).waitFor();
+      await page.getByRole('searchbox', { name: 'Find an agent' }).fill('READ');
+      await page.waitForURL(/agents=READ/);
+      const agents = page.getByRole('table', { name: 'Agents' });
+      await agents.getByRole('row', { name: 'writer' }).waitFor({ state: 'detached' });
+      if (look.size === 'desktop') {
+        await agents.getByRole('row', { name: /^reader \$5\.00 Edit: reader \$1\.25 \$0\.00 \$3\.75/ }).waitFor();
+      }
+      const change = page
+        .getByRole('table', { name: 'Changes' })
+        .getByRole('row', { name: /Agent reader no budget \$5/ });
+      // Ages, with the time itself on hover.
+      expect(await change.getByText(/ago|just now/).getAttribute('title')).toMatch(
+        /^\d+ \w+ \d{4}, \d\d:\d\d:\d\d UTC$/,
+      );
+
+      await agents.getByRole('link', { name: 'reader' }).click();
+      await page.getByText('Today: $1.25 spent, $0.00 held, $3.75 left').waitFor();
+      await page.getByRole('button', { name: 'Edit: reader' }).click();
+      await page.getByLabel('Daily budget of reader, in USD').fill('8');
+      await page.keyboard.press('Enter');
+      await page.getByText('Today: $1.25 spent, $0.00 held, $6.75 left').waitFor();
+    });
 
     it('is changed where it stands, by keyboard alone, and the change is taken back', async () => {
       const { page } = await console.open(look, '/budgets');
@@ -249,6 +369,54 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await page.getByRole('button', { name: 'Released', exact: true }).click();
       await page.waitForURL(/state=released/);
       await page.getByRole('table', { name: 'Reservations' }).getByText('$2.50').first().waitFor();
+    });
+  });
+  describe('spend that no hold covered', () => {
+    let workspace: TestWorkspace;
+    afterEach(() => console.closeAll());
+
+    beforeAll(async () => {
+      workspace = await newWorkspace(console.owner());
+      const budget = `/api/v1/workspaces/${workspace.id}/budgets/workspace`;
+      await console.owner().expect({ method: 'PUT', path: budget, body: { daily_budget_usd_micros: 9_000_000 } });
+      const headers = { authorization: `Bearer ${workspace.apiKey}` };
+      const call = (below: string, body: object) =>
+        eventually(async () => {
+          const request = { method: 'POST', path: `/api/v1/reservations${below}`, body, headers };
+          const answer = await anonymous(stage.deployment()).call(request);
+          expect([200, 201]).toContain(answer.status);
+          return answer.body as { reservation: { id: string } };
+        });
+      const hold = async (ttl_seconds: number) => {
+        const wanted = { request_id: randomUUID(), agent_id: 'reader', run_id: 'run-1', amount_micros: 1_000_000 };
+        return (await call('', { ...wanted, ttl_seconds })).reservation.id;
+      };
+      const settle = (id: string, amount_micros: number) =>
+        call(`/${id}:settle`, { settlement_id: randomUUID(), amount_micros });
+      const short = await hold(SHORTEST_HOLD_SECONDS);
+      await settle(await hold(600), 1_250_000);
+      await postEvents(
+        stage.deployment(),
+        workspace.apiKey,
+        spendSettled({ agentId: 'reader', amountMicros: 500_000 }),
+      );
+      await eventually(async () => {
+        const { body } = await anonymous(stage.deployment()).call({ path: `/api/v1/reservations/${short}`, headers });
+        expect(body).toMatchObject({ state: 'expired' });
+      });
+      await settle(short, 750_000);
+    });
+
+    it.each(LOOKS)('stands on the limits by its cause, at $size size and $theme', async (look) => {
+      const { page, expectFit } = await console.open(look, '');
+      await page.goto(`/w/${workspace.slug}/limits`);
+      const passed = page.getByRole('table', { name: 'Spend that no hold covered today' });
+      await passed.getByRole('row', { name: 'Workspace $0.25 $0.75 $0.50' }).waitFor();
+      const heads = await passed.getByRole('columnheader').allTextContents();
+      expect(heads).toEqual(['Budget of', 'Above the hold', 'After the hold', 'Without a hold']);
+      const figures = look.size === 'phone' ? / \$2\.50 \$6\.50$/ : / \$2\.50 \$0\.00 \$6\.50 \$9\.00 0$/;
+      await page.getByRole('table', { name: 'Limits' }).getByRole('row', { name: figures }).waitFor();
+      await expectFit();
     });
   });
 }

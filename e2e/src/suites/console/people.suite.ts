@@ -7,8 +7,13 @@ import { anonymous, logIn } from '../../api.client.ts';
 import { beLoggedIn, fillLogIn, rowOf, undo } from '../../console/person.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import type { Stage } from '../../deployment.ts';
+import { spendSettled } from '../../events.ts';
 import { rememberedPassword, rememberSecret } from '../../secrets.ts';
-import { acceptance, invite, newWorkspace } from '../../workspace.ts';
+import { acceptance, invite, newKey, newWorkspace, postEvents } from '../../workspace.ts';
+
+interface Account {
+  workspaces: { id: string; slug: string }[];
+}
 
 export function describeConsolePeople(stage: Stage, console: ReturnType<typeof useWorkspaceInBrowser>): void {
   describe.each(LOOKS)('keys, members and settings, at $size size and $theme', (look) => {
@@ -35,6 +40,9 @@ export function describeConsolePeople(stage: Stage, console: ReturnType<typeof u
       await dialog.getByText('The key works').waitFor();
       await page.getByRole('button', { name: 'I have copied the key' }).press('Enter');
       expect(await page.content()).not.toContain(key);
+      await rowOf(page, name).getByText('active').waitFor();
+      await rowOf(page, name).getByText('never').waitFor({ state: 'detached' });
+      if (look.size === 'desktop') await rowOf(page, name).getByText('developer').waitFor();
       await rowOf(page, name)
         .getByRole('button', { name: /^Revoke/ })
         .click();
@@ -248,6 +256,31 @@ export function describeConsolePeople(stage: Stage, console: ReturnType<typeof u
       await page.getByText('The budget of Fresh is $5.00 now.').waitFor();
       await page.goto(`/w/${slug}`);
       await step.getByText('done').waitFor();
+
+      // What others do meanwhile is checked off by itself.
+      const steps = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: /^(Make|Post|Set) a / }) });
+      const done = () => steps.filter({ hasText: 'done' }).getByRole('link').allTextContents();
+      expect(await done()).toEqual(['Set a budget']);
+      const { api_key } = await newKey(console.owner(), slug, 'developer');
+      await eventually(async () => expect(await done()).toEqual(['Make a key', 'Set a budget']));
+      await postEvents(stage.deployment(), api_key, spendSettled({ amountMicros: 1 }));
+      await eventually(async () => expect(await done()).toEqual(['Make a key', 'Post a first event', 'Set a budget']));
+      const account = await console.owner().expect<Account>({ path: '/api/v1/auth/me' });
+      const scope_id = account.workspaces.find((each) => each.slug === slug)?.id;
+      await console.owner().expect({
+        method: 'POST',
+        path: `/w/${slug}/api/v1/alerts/rules`,
+        body: {
+          ...{ name: 'Often', severity: 'high', scope_type: 'workspace', scope_id },
+          rule_kind: 'event_count_gte',
+          rule_config: { window_seconds: 600, threshold: 1, filters: { event_types: ['budget.blocked'] } },
+        },
+        status: 201,
+      });
+      await eventually(async () => expect(await done()).toHaveLength(4));
+      await page.reload();
+      await page.getByRole('heading', { name: 'Top agents' }).waitFor();
+      expect(await page.getByText('Set this workspace up').count()).toBe(0);
     });
   });
 }

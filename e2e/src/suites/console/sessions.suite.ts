@@ -200,6 +200,35 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
     });
   });
 
+  describe('a change that is under way', () => {
+    afterEach(() => console.closeAll());
+
+    it('is said on its button, which sends it once', async () => {
+      const { page } = await console.open(LOOKS[0]!, '/agents');
+      const held = Promise.withResolvers<void>();
+      let sent = 0;
+      await page.route('**/api/v1/agents', async (route, request) => {
+        if (request.method() === 'POST') {
+          sent += 1;
+          await held.promise;
+        }
+        await route.continue();
+      });
+      await page.getByRole('button', { name: 'New agent' }).click();
+      const form = page.getByRole('dialog', { name: 'New agent' });
+      await form.getByLabel('Id').fill('once');
+      await form.getByLabel('Name').fill('Once');
+      await page.keyboard.press('Enter');
+      const saving = form.getByRole('button', { name: 'Saving' });
+      await saving.waitFor();
+      await page.keyboard.press('Enter');
+      await saving.click({ force: true });
+      held.resolve();
+      await page.getByText('The agent Once is there.').waitFor();
+      expect(sent).toBe(1);
+    });
+  });
+
   describe('a tab that is hidden', () => {
     afterEach(() => console.closeAll());
 

@@ -1,10 +1,9 @@
-import { scaleLinear } from 'd3-scale';
 import { type KeyboardEvent, type PointerEvent, useLayoutEffect, useRef, useState } from 'react';
 import { text } from '../text/index.ts';
 import { Skeleton } from '../ui/parts.tsx';
 import { Table } from '../ui/table.tsx';
 import css from './charts.module.css';
-import { labelled } from './ticks.ts';
+import { labelled, steps } from './ticks.ts';
 
 export interface Series {
   key: string;
@@ -41,6 +40,8 @@ export interface StackedBarsProps {
 const LEFT = 52;
 const TOP = 12;
 const BOTTOM = 24;
+/** Height of what is said at a mark. */
+const MARK = 14;
 /** Width of a letter on the axes; rather too much. */
 const LETTER = 6;
 
@@ -116,10 +117,10 @@ function Plot({ label, series, points, short, exact, mark, height = 250 }: Stack
 
   const sums = points.map(({ values }) => values.reduce((sum, value) => sum + value, 0));
   const highest = Math.max(0, ...sums);
-  const y = scaleLinear()
-    .domain([0, highest === 0 ? 1 : highest])
-    .nice(4)
-    .range([height - BOTTOM, TOP]);
+  const grid = steps(highest, 4);
+  // What is said at the mark stands above all bars.
+  const top = mark === undefined ? TOP : TOP + MARK;
+  const y = (value: number) => height - BOTTOM - (value / (grid.at(-1) ?? 1)) * (height - BOTTOM - top);
   const slot = points.length === 0 ? 0 : Math.max(0, width - LEFT) / points.length;
   const bar = Math.max(1, slot - Math.min(5, slot * 0.2));
   const x = (index: number) => LEFT + index * slot + (slot - bar) / 2;
@@ -149,26 +150,25 @@ function Plot({ label, series, points, short, exact, mark, height = 250 }: Stack
       onPointerLeave={(event) => hasMoved(event) && setActive(null)}
     >
       <svg height={height} aria-hidden="true">
-        {highest > 0 &&
-          y.ticks(4).map((tick) => (
-            <g key={tick}>
-              <line className={css['grid']} x1={LEFT} x2={width} y1={y(tick)} y2={y(tick)} />
-              <text x={LEFT - 8} y={y(tick) + 4} textAnchor="end">
-                {short(tick)}
-              </text>
-            </g>
-          ))}
+        {grid.map((value) => (
+          <g key={value}>
+            <line className={css['grid']} x1={LEFT} x2={width} y1={y(value)} y2={y(value)} />
+            <text x={LEFT - 8} y={y(value) + 4} textAnchor="end">
+              {short(value)}
+            </text>
+          </g>
+        ))}
         {points.map((point, index) => {
-          let top = y(0);
+          let at = y(0);
           return (
             <g key={point.key} opacity={point.running === true ? 0.7 : 1}>
               {point.values.map((value, part) => {
                 if (value === 0) return null;
                 const size = Math.max(1, y(0) - y(value));
-                top -= size;
+                at -= size;
                 const gap = size > 3 ? 0.6 : 0;
                 const { key, colour } = series[part] ?? { key: part, colour: 'var(--c-rest)' };
-                return <rect key={key} x={x(index)} y={top} width={bar} height={size - gap} fill={colour} rx={1} />;
+                return <rect key={key} x={x(index)} y={at} width={bar} height={size - gap} fill={colour} rx={1} />;
               })}
             </g>
           );
@@ -193,7 +193,11 @@ function Plot({ label, series, points, short, exact, mark, height = 250 }: Stack
             width={slot}
             height={height - BOTTOM - TOP}
             onPointerMove={(event) => hasMoved(event) && setActive(index)}
-            onPointerDown={() => setActive(index)}
+            onPointerDown={({ currentTarget, pointerId }) => {
+              // A finger stays with the bar that it began on, unless it is let go.
+              currentTarget.releasePointerCapture(pointerId);
+              setActive(index);
+            }}
           />
         ))}
       </svg>
@@ -230,7 +234,7 @@ function Mark({ at, text: said, width, height }: { at: number; text: string; wid
   const start = isAbove ? Math.max(LEFT, Math.min(at - size / 2, width - size)) : at + 6;
   return (
     <g className={css['mark']}>
-      <line x1={at} x2={at} y1={isAbove ? TOP + 14 : TOP} y2={height - BOTTOM} />
+      <line x1={at} x2={at} y1={isAbove ? TOP + MARK : TOP} y2={height - BOTTOM} />
       <text x={isBefore ? at - 6 : start} y={TOP + 10} textAnchor={isBefore ? 'end' : 'start'}>
         {said}
       </text>

@@ -16,3 +16,13 @@ export function labelled(points: number, most: number): number[] {
   const step = STEPS.find((each) => points / each <= most) ?? Math.ceil(points / most);
   return Array.from({ length: Math.ceil(points / step) }, (_, index) => index * step);
 }
+
+/** Round values from nothing to `highest` or just above, with about `most` steps between them; none without any. */
+export function steps(highest: number, most: number): number[] {
+  if (highest === 0) return [];
+  const least = highest / most;
+  const power = 10 ** Math.floor(Math.log10(least));
+  // Whole numbers: what charts count has no parts.
+  const step = Math.max(1, ([1, 2, 5].find((each) => each * power >= least) ?? 10) * power);
+  return Array.from({ length: Math.ceil(highest / step) + 1 }, (_, index) => index * step);
+}

@@ -2,6 +2,7 @@ import { useSpan } from '../app/span.ts';
 import { exactMoney, money } from '../format/money.ts';
 import { count, exactCount } from '../format/numbers.ts';
 import { dateTime, dateTimeOf, relative } from '../format/time.ts';
+import { text } from '../text/index.ts';
 import { useNow } from './now.ts';
 
 /** When the page was opened, in milliseconds: its year is the one that goes without saying. */
@@ -26,6 +27,16 @@ export function Count({ value }: { value: number }) {
     <span title={short === exact ? undefined : exact} data-zero={value === 0}>
       {short}
     </span>
+  );
+}
+
+/** Tokens in and out; gateways that count none tell of none. */
+export function Tokens({ input, output }: { input: number; output: number }) {
+  if (input === 0 && output === 0) return text.common.none;
+  return (
+    <>
+      <Count value={input} /> / <Count value={output} />
+    </>
   );
 }
 

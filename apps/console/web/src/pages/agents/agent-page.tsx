@@ -8,7 +8,7 @@ import { SpendBars } from '../../charts/spend-bars.tsx';
 import { percent } from '../../format/numbers.ts';
 import { text } from '../../text/index.ts';
 import { Button } from '../../ui/button.tsx';
-import { At, Count, Money } from '../../ui/figures.tsx';
+import { At, Money, Tokens } from '../../ui/figures.tsx';
 import { Card, Loaded, PageHead } from '../../ui/parts.tsx';
 import { SpanBar } from '../../ui/span-bar.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
@@ -107,11 +107,7 @@ function Models({ models, total }: { models: Model[]; total: number }) {
       head: words.column.tokens,
       align: 'right',
       wide: true,
-      cell: (row) => (
-        <>
-          <Count value={row.input_tokens} /> / <Count value={row.output_tokens} />
-        </>
-      ),
+      cell: (row) => <Tokens input={row.input_tokens} output={row.output_tokens} />,
     },
   ];
   if (models.length === 0) return <p>{words.noRecent}</p>;
@@ -128,14 +124,7 @@ function Recent({ settlements }: { settlements: Api.Settlement[] }) {
       head: words.column.tokens,
       align: 'right',
       wide: true,
-      cell: ({ input_tokens: input, output_tokens: output }) =>
-        input === undefined && output === undefined ? (
-          text.common.none
-        ) : (
-          <>
-            <Count value={input ?? 0} /> / <Count value={output ?? 0} />
-          </>
-        ),
+      cell: ({ input_tokens: input = 0, output_tokens: output = 0 }) => <Tokens input={input} output={output} />,
     },
     { key: 'run', head: words.column.run, cell: ({ run_id }) => <span className={ui['id']}>{run_id}</span> },
   ];

@@ -103,11 +103,29 @@ function EventFacts({ event }: { event: Api.BudgetBlockedEvent | Api.GuardBlocke
         [words.fact.when, <At key="at" at={event.occurred_at} />],
         [words.fact.agent, <AgentLink key="agent" id={event.agent_id} />],
         [words.fact.plan, plan],
-        [words.fact.run, <Id key="run" name="run" id={event.run_id} />],
+        [words.fact.run, <Run key="run" id={event.run_id} />],
         [words.fact.event, <Id key="event" name="event" id={event.event_id} />],
         [words.fact.source, event.source],
       ]}
     />
+  );
+}
+
+/** The whole run is in a drawer of its own. */
+function Run({ id }: { id: string }) {
+  return (
+    <>
+      <Link
+        from="/w/$slug/blocked"
+        to="."
+        search={({ event: _event, ...rest }) => ({ ...rest, run: id })}
+        resetScroll={false}
+        className={ui['id']}
+      >
+        {id}
+      </Link>{' '}
+      <CopyButton value={id} label={words.copyId('run')} />
+    </>
   );
 }
 

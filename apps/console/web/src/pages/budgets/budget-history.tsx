@@ -25,7 +25,7 @@ export function BudgetHistory() {
       head: words.column.of,
       cell: ({ scope, scope_id }) => (
         <>
-          <span className={ui['name']}>{text.limits.scope[scope]}</span>{' '}
+          <span className={`${ui['name']} ${ui['word']}`}>{text.limits.scope[scope]}</span>{' '}
           {scope !== 'workspace' && <span className={ui['id']}>{scope_id}</span>}
         </>
       ),

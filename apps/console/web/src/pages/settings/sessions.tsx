@@ -32,7 +32,7 @@ export function Sessions() {
       key: 'address',
       head: words.column.address,
       wide: true,
-      cell: ({ address }) => (address === '' ? text.common.none : address),
+      cell: ({ address }) => <span className={ui['word']}>{address === '' ? text.common.none : address}</span>,
     },
     { key: 'seen', head: words.column.seen, cell: ({ last_seen_at }) => <Ago at={last_seen_at} /> },
     { key: 'opened', head: words.column.opened, wide: true, cell: ({ created_at }) => <Ago at={created_at} /> },

@@ -4,7 +4,7 @@ import { Sparkline } from '../../charts/sparkline.tsx';
 import { percent } from '../../format/numbers.ts';
 import { text } from '../../text/index.ts';
 import { AgentLink } from '../../ui/agent-link.tsx';
-import { Count, Money } from '../../ui/figures.tsx';
+import { Count, Money, Tokens } from '../../ui/figures.tsx';
 import { Card, Loaded, Note } from '../../ui/parts.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
@@ -53,11 +53,7 @@ export function Groups({ by }: { by: Api.SpendBreakdown['by'] }) {
       head: words.column.tokens,
       align: 'right',
       wide: true,
-      cell: (row) => (
-        <>
-          <Count value={row.input_tokens} /> / <Count value={row.output_tokens} />
-        </>
-      ),
+      cell: (row) => <Tokens input={row.input_tokens} output={row.output_tokens} />,
     },
   ];
   return (
