@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { parseCookie, stringifySetCookie } from 'cookie';
-import { sessionDigest, type SessionOrigin } from '../domain/session.ts';
+import { digestOf } from '../domain/digest.ts';
+import type { SessionOrigin } from '../domain/session.ts';
 
 const SESSION_COOKIE = 'gw_session';
 
@@ -23,7 +24,7 @@ export function createSessionCookies(publicUrl: string): SessionCookies {
 /** The digest of a request's session; null when the request has none. */
 export function sessionOf(headers: IncomingHttpHeaders): string | null {
   const cookie = parseCookie(headers.cookie ?? '')[SESSION_COOKIE];
-  return cookie === undefined || cookie === '' ? null : sessionDigest(cookie);
+  return cookie === undefined || cookie === '' ? null : digestOf(cookie);
 }
 
 const MAX_USER_AGENT_LENGTH = 256;
