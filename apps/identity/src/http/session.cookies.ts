@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import { digestOf } from '../domain/digest.ts';
+import { isPlainLoopback } from '../domain/loopback.ts';
 import type { SessionOrigin } from '../domain/session.ts';
 
 const SESSION_COOKIE = 'gw_session';
@@ -32,10 +33,4 @@ const MAX_USER_AGENT_LENGTH = 256;
 /** What a user recognises a new session by: the address, and what the browser says of itself. */
 export function originOf(address: string, headers: IncomingHttpHeaders): SessionOrigin {
   return { address, userAgent: (headers['user-agent'] ?? '').slice(0, MAX_USER_AGENT_LENGTH) };
-}
-
-/** Whether browsers reach Tollkeeper by plain http on loopback. */
-export function isPlainLoopback(publicUrl: string): boolean {
-  const { protocol, hostname } = new URL(publicUrl);
-  return protocol === 'http:' && /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }
