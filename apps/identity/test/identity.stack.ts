@@ -16,7 +16,7 @@ import {
 } from '@tollkeeper/testing';
 import supertest, { type Response } from 'supertest';
 import { createIdentity, identityConfig, type IdentityService } from '../src/index.ts';
-import { sessionDigest } from '../src/domain/session.ts';
+import { digestOf } from '../src/domain/digest.ts';
 
 export const PASSWORD = 'correct horse battery';
 
@@ -168,7 +168,7 @@ export function useIdentity(mongo: TestMongo, settings: Record<string, string> =
     ensureOwner: (owner: Parameters<IdentityService['ensureOwner']>[0]) => service.ensureOwner(owner),
     /** The session of a cookie as the gateway sees it. */
     resolve: async (cookie: string) =>
-      (await client.resolveSession({ sessionSha256: Buffer.from(sessionDigest(cookie), 'hex') })).session,
+      (await client.resolveSession({ sessionSha256: Buffer.from(digestOf(cookie), 'hex') })).session,
     invite,
     accept,
     /** A new user, who has accepted an invitation of the owner and logs in with `login_name` and {@link PASSWORD}. */

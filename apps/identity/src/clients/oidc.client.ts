@@ -1,8 +1,9 @@
 import * as openid from 'openid-client';
+import { isPlainLoopback } from '../domain/loopback.ts';
 import { type Claims, mergeClaims } from '../domain/oidc/claims.ts';
 import { OidcFailure } from '../domain/oidc/failure.ts';
 import type { OidcClient } from '../domain/oidc/oidc.client.ts';
-import { isLoopback, type OidcProvider } from '../domain/oidc/provider.ts';
+import type { OidcProvider } from '../domain/oidc/provider.ts';
 import { clockOff, toOidcFailure } from './oidc.failures.ts';
 import { createProviderFetch } from './provider.fetch.ts';
 
@@ -122,13 +123,9 @@ async function discover(provider: OidcProvider, fetch: openid.CustomFetch): Prom
     {
       timeout: TIMEOUT_MS / 1000,
       [openid.customFetch]: fetch,
-      execute: [openid.enableNonRepudiationChecks, ...(isPlain(issuer) ? [openid.allowInsecureRequests] : [])],
+      execute: [openid.enableNonRepudiationChecks, ...(isPlainLoopback(issuer) ? [openid.allowInsecureRequests] : [])],
     },
   );
-}
-
-function isPlain(issuer: string): boolean {
-  return issuer.startsWith('http:') && isLoopback(issuer);
 }
 
 async function userInfo(config: openid.Configuration, accessToken: string, subject: string): Promise<Claims> {

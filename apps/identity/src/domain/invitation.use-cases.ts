@@ -3,9 +3,10 @@ import { AppError, type Clock, newId, type Role, type TenantId } from '@tollkeep
 import type { Account } from './account.ts';
 import type { AttemptLimiter } from './attempt.limiter.ts';
 import type { RequestCause } from './auth.use-cases.ts';
+import { digestOf } from './digest.ts';
 import { INVITATION_MS, type Invitation, type InvitationStore, type Offer } from './invitation.ts';
 import type { Mailing } from './mail.ts';
-import { mintToken, tokenDigest } from './one-time-token.ts';
+import { mintToken } from './one-time-token.ts';
 import type { PasswordHasher } from './password.hasher.ts';
 import { mayUsePassword, type PasswordPolicy, passwordsAreOff } from './password.policy.ts';
 import { mintSession, type SessionOrigin, type SessionStore } from './session.ts';
@@ -68,7 +69,7 @@ export function createInvitationUseCases(deps: InvitationDeps): InvitationUseCas
 
   async function find(token: string, address: string): Promise<Offer> {
     await limiter.requireAllowed({ address });
-    const offer = await invitations.findOffer(tokenDigest(token), now());
+    const offer = await invitations.findOffer(digestOf(token), now());
     if (offer !== null) return offer;
     await limiter.recordFailure({ address });
     return notValid();
@@ -105,7 +106,7 @@ export function createInvitationUseCases(deps: InvitationDeps): InvitationUseCas
 
     async join(token, address, userId, cause) {
       await find(token, address);
-      return (await invitations.accept(tokenDigest(token), { userId }, now(), cause)) ?? notValid();
+      return (await invitations.accept(digestOf(token), { userId }, now(), cause)) ?? notValid();
     },
 
     async signUp(token, origin, { name, password, loginName }, request) {
@@ -116,7 +117,7 @@ export function createInvitationUseCases(deps: InvitationDeps): InvitationUseCas
       const passwordHash = await hasher.hash(password);
       const newUser = { id: newId('user'), loginName, name, passwordHash, createdAt: now() };
       const cause: Cause = { ...request, actor: { type: 'user', id: newUser.id, name } };
-      const account = (await invitations.accept(tokenDigest(token), { newUser }, now(), cause)) ?? notValid();
+      const account = (await invitations.accept(digestOf(token), { newUser }, now(), cause)) ?? notValid();
       const { cookie, session } = mintSession(newUser.id, clock(), origin);
       await sessions.open(session, passwordHash, { ...cause, action: 'session.create' });
       return { ...account, cookie };

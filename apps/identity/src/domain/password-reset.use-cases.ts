@@ -2,8 +2,9 @@ import type { Cause } from '@tollkeeper/contracts';
 import { AppError, type Clock } from '@tollkeeper/kernel';
 import type { AttemptLimiter } from './attempt.limiter.ts';
 import type { RequestCause } from './auth.use-cases.ts';
+import { digestOf } from './digest.ts';
 import type { Mailing } from './mail.ts';
-import { mintToken, tokenDigest } from './one-time-token.ts';
+import { mintToken } from './one-time-token.ts';
 import type { PasswordHasher } from './password.hasher.ts';
 import { RESET_MS, type PasswordResetStore } from './password-reset.ts';
 import type { User, UserStore } from './user.ts';
@@ -44,7 +45,7 @@ export function createPasswordResetUseCases(deps: PasswordResetDeps): PasswordRe
 
     async reset(token, address, newPassword, request) {
       await limiter.requireAllowed({ address });
-      const sha256 = tokenDigest(token);
+      const sha256 = digestOf(token);
       // Looked at first, so that only who has a link costs the hash of a password.
       if (!(await resets.isValid(sha256, new Date(clock())))) {
         await limiter.recordFailure({ address });

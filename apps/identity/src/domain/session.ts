@@ -1,5 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Cause } from '@tollkeeper/contracts';
+import { digestOf } from './digest.ts';
 
 /** A session ends 12 h after its last use and 7 d after login, whichever comes first. */
 export const SESSION_IDLE_MS = 12 * 3_600_000;
@@ -47,12 +48,7 @@ export const MAX_LISTED_SESSIONS = 500;
 
 /** What a user calls a session: it says nothing of the cookie, and nothing of what is stored of it. */
 export function sessionIdOf({ sha256 }: Pick<Session, 'sha256'>): string {
-  return `ses_${createHash('sha256').update(sha256).digest('hex').slice(0, 20)}`;
-}
-
-/** The digest under which the session of a cookie is stored. */
-export function sessionDigest(cookie: string): string {
-  return createHash('sha256').update(cookie).digest('hex');
+  return `ses_${digestOf(sha256).slice(0, 20)}`;
 }
 
 /** What a session is opened with beside its user. */
@@ -71,7 +67,7 @@ export function mintSession(
   const cookie = randomBytes(32).toString('base64url');
   const createdAt = new Date(now);
   const session = {
-    ...{ sha256: sessionDigest(cookie), userId, createdAt, expiresAt: endOf(createdAt, now) },
+    ...{ sha256: digestOf(cookie), userId, createdAt, expiresAt: endOf(createdAt, now) },
     ...{ lastSeenAt: createdAt, address, userAgent, mustChangePassword },
   };
   return { cookie, session };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { sessionDigest } from '../domain/session.ts';
+import { digestOf } from '../domain/digest.ts';
 import { createSessionCookies, sessionOf } from './session.cookies.ts';
 
 describe('session cookies', () => {
@@ -27,6 +27,6 @@ describe('session cookies', () => {
     ['gw_session=', null],
     ['a=1; gw_session=abc; b=2', 'abc'],
   ])('of the header %j carry %j', (cookie, value) => {
-    expect(sessionOf(cookie === undefined ? {} : { cookie })).toBe(value === null ? null : sessionDigest(value));
+    expect(sessionOf(cookie === undefined ? {} : { cookie })).toBe(value === null ? null : digestOf(value));
   });
 });

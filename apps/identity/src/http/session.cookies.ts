@@ -1,6 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { parseCookie, stringifySetCookie } from 'cookie';
-import { sessionDigest, type SessionOrigin } from '../domain/session.ts';
+import { digestOf } from '../domain/digest.ts';
+import { isPlainLoopback } from '../domain/loopback.ts';
+import type { SessionOrigin } from '../domain/session.ts';
 
 const SESSION_COOKIE = 'gw_session';
 
@@ -23,7 +25,7 @@ export function createSessionCookies(publicUrl: string): SessionCookies {
 /** The digest of a request's session; null when the request has none. */
 export function sessionOf(headers: IncomingHttpHeaders): string | null {
   const cookie = parseCookie(headers.cookie ?? '')[SESSION_COOKIE];
-  return cookie === undefined || cookie === '' ? null : sessionDigest(cookie);
+  return cookie === undefined || cookie === '' ? null : digestOf(cookie);
 }
 
 const MAX_USER_AGENT_LENGTH = 256;
@@ -31,10 +33,4 @@ const MAX_USER_AGENT_LENGTH = 256;
 /** What a user recognises a new session by: the address, and what the browser says of itself. */
 export function originOf(address: string, headers: IncomingHttpHeaders): SessionOrigin {
   return { address, userAgent: (headers['user-agent'] ?? '').slice(0, MAX_USER_AGENT_LENGTH) };
-}
-
-/** Whether browsers reach Tollkeeper by plain http on loopback. */
-export function isPlainLoopback(publicUrl: string): boolean {
-  const { protocol, hostname } = new URL(publicUrl);
-  return protocol === 'http:' && /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
 }

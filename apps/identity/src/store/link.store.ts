@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import type { AuditAction } from '@tollkeeper/contracts';
 import { AppError } from '@tollkeeper/kernel';
 import { isDuplicateKey, withTransaction } from '@tollkeeper/mongo';
 import { type ClientSession, trusted } from 'mongoose';
+import { digestOf } from '../domain/digest.ts';
 import type { LinkStore, LogInRequest } from '../domain/oidc/log-in.store.ts';
 import type { Person } from '../domain/oidc/person.ts';
 import type { AccountTrail } from './account.trail.ts';
@@ -108,7 +108,5 @@ function passwordChanged(): AppError {
 }
 
 function idOf({ issuer, subject }: Pick<Person, 'issuer' | 'subject'>): string {
-  return createHash('sha256')
-    .update(JSON.stringify([issuer, subject]))
-    .digest('hex');
+  return digestOf(JSON.stringify([issuer, subject]));
 }

@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { trusted } from 'mongoose';
+import { digestOf } from '../domain/digest.ts';
 import type { PassingStore, PendingLink } from '../domain/oidc/log-in.store.ts';
 import type { OidcModels, StoredLink } from './oidc.models.ts';
 
@@ -9,34 +9,37 @@ export function createPassingStore({ transactions, pendingLinks, failures }: Oid
 
   return {
     async begin({ proof: { state, ...proof }, ...transaction }) {
-      await transactions.create({ _id: digest(state), proof, ...transaction });
+      await transactions.create({ _id: digestOf(state), proof, ...transaction });
     },
 
     async take(state, browserSha256, now) {
-      const taken = await transactions.findOneAndDelete({ _id: digest(state), browserSha256, ...alive(now) }).lean();
+      const taken = await transactions.findOneAndDelete({ _id: digestOf(state), browserSha256, ...alive(now) }).lean();
       if (taken === null) return null;
       const { providerId, proof, returnTo, expiresAt } = taken;
       return { providerId, proof: { ...proof, state }, browserSha256, returnTo, expiresAt };
     },
 
     async keepLink({ id, ...link }) {
-      await pendingLinks.create({ _id: digest(id), ...link });
+      await pendingLinks.create({ _id: digestOf(id), ...link });
     },
 
     async findLink(id, browserSha256, now) {
-      return toLink(id, await pendingLinks.findOne({ _id: digest(id), browserSha256, ...alive(now) }).lean());
+      return toLink(id, await pendingLinks.findOne({ _id: digestOf(id), browserSha256, ...alive(now) }).lean());
     },
 
     async takeLink(id, browserSha256, now) {
-      return toLink(id, await pendingLinks.findOneAndDelete({ _id: digest(id), browserSha256, ...alive(now) }).lean());
+      return toLink(
+        id,
+        await pendingLinks.findOneAndDelete({ _id: digestOf(id), browserSha256, ...alive(now) }).lean(),
+      );
     },
 
     async keepFailure({ id, ...failure }) {
-      await failures.create({ _id: digest(id), ...failure });
+      await failures.create({ _id: digestOf(id), ...failure });
     },
 
     async findFailure(id, now) {
-      const found = await failures.findOne({ _id: digest(id), ...alive(now) }).lean();
+      const found = await failures.findOne({ _id: digestOf(id), ...alive(now) }).lean();
       if (found === null) return null;
       // An empty object is not stored.
       const { providerId, code, facts = {}, expiresAt } = found;
@@ -49,8 +52,4 @@ function toLink(id: string, stored: StoredLink | null): PendingLink | null {
   if (stored === null) return null;
   const { browserSha256, arrival, mayBeNew, expiresAt } = stored;
   return { id, browserSha256, arrival, mayBeNew, expiresAt };
-}
-
-function digest(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

@@ -1,6 +1,7 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { AppError, type Clock } from '@tollkeeper/kernel';
 import type { AuthUseCases } from '../auth.use-cases.ts';
+import { digestOf } from '../digest.ts';
 import type { SessionOrigin } from '../session.ts';
 import { isFirstPassword, type UserStore } from '../user.ts';
 import { arrivalOf, notMapped } from './arrival.ts';
@@ -133,7 +134,7 @@ export function createOidcUseCases(deps: OidcDeps): OidcUseCases {
       case 'prove': {
         const id = randomId();
         const { mayBeNew } = decision;
-        const browserSha256 = sha256(browser ?? '');
+        const browserSha256 = digestOf(browser ?? '');
         await passing.keepLink({ id, browserSha256, arrival, mayBeNew, expiresAt: inTenMinutes() });
         observe(providerId, 'proof_asked', { requestId });
         return { page: 'prove', linkId: id };
@@ -184,11 +185,11 @@ export function createOidcUseCases(deps: OidcDeps): OidcUseCases {
   }
 
   async function findLink(id: string, { browser }: Visitor): Promise<PendingLink> {
-    return (browser !== null && (await passing.findLink(id, sha256(browser), clock()))) || unknownLink();
+    return (browser !== null && (await passing.findLink(id, digestOf(browser), clock()))) || unknownLink();
   }
 
   async function takeLink(id: string, { browser }: Visitor): Promise<PendingLink> {
-    return (browser !== null && (await passing.takeLink(id, sha256(browser), clock()))) || unknownLink();
+    return (browser !== null && (await passing.takeLink(id, digestOf(browser), clock()))) || unknownLink();
   }
 
   return {
@@ -201,7 +202,7 @@ export function createOidcUseCases(deps: OidcDeps): OidcUseCases {
         const url = await client.authorizationUrl(proof);
         const browser = visitor.browser ?? randomId();
         const expiresAt = inTenMinutes();
-        await passing.begin({ providerId, proof, browserSha256: sha256(browser), returnTo, expiresAt });
+        await passing.begin({ providerId, proof, browserSha256: digestOf(browser), returnTo, expiresAt });
         return { page: 'provider', url, browser };
       });
     },
@@ -211,7 +212,7 @@ export function createOidcUseCases(deps: OidcDeps): OidcUseCases {
       const { state } = parameters;
       const { browser } = visitor;
       const transaction =
-        state === undefined || browser === null ? null : await passing.take(state, sha256(browser), clock());
+        state === undefined || browser === null ? null : await passing.take(state, digestOf(browser), clock());
       if (transaction?.providerId !== providerId) {
         observe(providerId, 'unknown_log_in', visitor);
         return { page: 'failed', failureId: null };
@@ -274,8 +275,4 @@ function linkedAlready(): AppError {
 /** 256 random bits. */
 function randomId(): string {
   return randomBytes(32).toString('base64url');
-}
-
-function sha256(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

@@ -1,6 +1,7 @@
 import { workspaceRole } from '@tollkeeper/contracts';
 import type { Role } from '@tollkeeper/kernel';
 import { z } from 'zod';
+import { isPlainLoopback } from '../loopback.ts';
 
 const MAX_PROVIDERS = 5;
 const MAX_RULES = 200;
@@ -45,7 +46,10 @@ const text = (max: number) => z.string().min(1, 'must not be empty').max(max, `m
 const issuer = z
   .url({ protocol: /^https?$/, error: 'must be an https:// address' })
   .max(500, 'must be at most 500 characters')
-  .refine((url) => url.startsWith('https:') || isLoopback(url), 'must be https; http is only for loopback addresses')
+  .refine(
+    (url) => url.startsWith('https:') || isPlainLoopback(url),
+    'must be https; http is only for loopback addresses',
+  )
   .refine((url) => !/[?#@]/.test(url), 'must have no query, no fragment and no log-in')
   .refine((url) => !url.includes('/.well-known/'), 'must be the issuer itself, without /.well-known/…')
   .refine((url) => !EVERY_TENANT.test(url), 'stands for every tenant there is; put the id of your tenant in its place');
@@ -129,9 +133,4 @@ export const oidcProviders = z.string().transform((json, context): OidcProvider[
 function placeOf(path: readonly PropertyKey[]): string {
   const place = path.map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`)).join('');
   return place === '' ? '' : `${place} `;
-}
-
-/** Whether an address leads to this machine, where http is as good as https. */
-export function isLoopback(url: string): boolean {
-  return /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(URL.parse(url)?.hostname ?? '');
 }

@@ -1,0 +1,5 @@
+/** Whether an address is plain http on this machine, where that is as good as https. */
+export function isPlainLoopback(url: string): boolean {
+  const { protocol, hostname = '' } = URL.parse(url) ?? {};
+  return protocol === 'http:' && /^(localhost|.*\.localhost|127(\.\d+){3}|\[::1\])$/.test(hostname);
+}
