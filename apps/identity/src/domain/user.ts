@@ -29,11 +29,6 @@ export interface UserStore {
   findByLogin(loginNameOrEmail: string): Promise<User | null>;
   findByVerifiedEmail(email: string): Promise<User | null>;
   /**
-   * Gives the e-mail to the user, who has proved that it is theirs. Others who had it go on without an e-mail; their
-   * login names, passwords and memberships stay. Repeating it changes nothing.
-   */
-  claimEmail(userId: string, email: string): Promise<void>;
-  /**
    * Replaces the password, which then need not be changed, and revokes all sessions of the user except the named one,
    * in one step. False, with nothing changed, when the password is no longer `from`. The audit log of each workspace of
    * the user is told.
