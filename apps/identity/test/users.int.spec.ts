@@ -1,16 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@tollkeeper/kernel';
-import { connectMongo } from '@tollkeeper/mongo';
+import { connectMongo, withTransaction } from '@tollkeeper/mongo';
 import { testLogger, useMongo } from '@tollkeeper/testing';
 import type { User } from '../src/domain/user.ts';
 import { createModels } from '../src/store/models.ts';
-import { createUserStore, fromUser } from '../src/store/user.store.ts';
+import { claimEmail, createUserStore, fromUser } from '../src/store/user.store.ts';
 
 describe('users', () => {
   const mongo = useMongo();
   const connected = connectMongo({ uri: mongo.uri, database: mongo.newDatabase(), logger: testLogger().logger });
   const models = createModels(connected.connection);
   const users = createUserStore(models, { record: async () => undefined });
+
+  const claim = (userId: string, email: string) =>
+    withTransaction(connected.connection, (session) => claimEmail(models.users, userId, email, session));
 
   beforeAll(() => connected.start());
   afterAll(() => connected.stop());
@@ -53,7 +56,7 @@ describe('users', () => {
     const email = 'claimed@example.com';
     const user = await insert({ email });
     expect(await users.findByLogin(email)).toBeNull();
-    await users.claimEmail(user.id, email);
+    await claim(user.id, email);
     expect((await users.findByLogin(email))?.id).toBe(user.id);
     const other = await insert({ loginName: email });
     expect((await users.findByLogin(email))?.id).toBe(other.id);
@@ -65,9 +68,9 @@ describe('users', () => {
     const old = { _id: newId('user'), email, name: 'Old', passwordHash: 'x', createdAt: new Date(0) };
     await models.users.collection.insertOne(old as never);
     const [verified, unverified, owner] = [await insert({ email }), await insert({ email }), await insert({})];
-    await users.claimEmail(verified.id, email);
-    await users.claimEmail(owner.id, email);
-    await users.claimEmail(owner.id, email);
+    await claim(verified.id, email);
+    await claim(owner.id, email);
+    await claim(owner.id, email);
     expect(await users.findByVerifiedEmail(email)).toEqual({ ...owner, email, emailVerified: true });
     for (const user of [verified, unverified]) expect(await users.findById(user.id)).toEqual({ ...user, email: null });
     expect(await users.findById(old._id)).toMatchObject({ loginName: email, email: null, passwordHash: 'x' });
@@ -76,7 +79,7 @@ describe('users', () => {
   it('who verify one e-mail at the same moment do not share it', async () => {
     const email = 'raced@example.com';
     const racers = await Promise.all(Array.from({ length: 8 }, () => insert({ email })));
-    await Promise.all(racers.map(({ id }) => users.claimEmail(id, email)));
+    await Promise.all(racers.map(({ id }) => claim(id, email)));
     const holders = await models.users.find({ contactEmail: email }).lean();
     expect(holders.map(({ emailVerified }) => emailVerified)).toEqual([true]);
   });

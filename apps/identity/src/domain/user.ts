@@ -29,11 +29,6 @@ export interface UserStore {
   findByLogin(loginNameOrEmail: string): Promise<User | null>;
   findByVerifiedEmail(email: string): Promise<User | null>;
   /**
-   * Gives the e-mail to the user, who has proved that it is theirs. Others who had it go on without an e-mail; their
-   * login names, passwords and memberships stay. Repeating it changes nothing.
-   */
-  claimEmail(userId: string, email: string): Promise<void>;
-  /**
    * Replaces the password, which then need not be changed, and revokes all sessions of the user except the named one,
    * in one step. False, with nothing changed, when the password is no longer `from`. The audit log of each workspace of
    * the user is told.
@@ -48,14 +43,18 @@ export interface UserStore {
 const MAX_LOGIN_NAME_LENGTH = 64;
 const OTHER_LOGIN_NAMES = 8;
 
+/** The part of an e-mail before the @. */
+export function localPartOf(email: string): string {
+  return email.slice(0, email.lastIndexOf('@'));
+}
+
 /**
- * Login names for a new user, of which to take the first that is free: made of the part of the e-mail before the @, and
- * never an e-mail, so that whoever gets one learns nothing of other users' e-mails. The last ones are always free but
- * for a chance of one in 10^8.
+ * Login names for a new user, of which to take the first that is free: made of a name or of the part of an e-mail
+ * before the @, and never an e-mail, so that whoever gets one learns nothing of other users' e-mails. The last ones are
+ * always free but for a chance of one in 10^8.
  */
-export function loginNamesFor(email: string): string[] {
-  const base = email
-    .slice(0, email.lastIndexOf('@'))
+export function loginNamesFor(name: string): string[] {
+  const base = name
     .toLowerCase()
     .replaceAll(/[^a-z0-9._-]+/g, '-')
     .slice(0, MAX_LOGIN_NAME_LENGTH - 9);
@@ -81,9 +80,8 @@ export async function draftUser(
   { email, name, password }: { email: string; name?: string | undefined; password: string },
 ): Promise<User> {
   const passwordHash = await hasher.hash(password);
-  const localPart = email.slice(0, email.indexOf('@'));
   return {
-    ...{ id: newId('user'), loginName: email, name: name ?? localPart },
+    ...{ id: newId('user'), loginName: email, name: name ?? localPartOf(email) },
     ...{ email, emailVerified: false, passwordHash, mustChangePassword: false },
     createdAt: new Date(clock()),
   };

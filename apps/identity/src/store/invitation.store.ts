@@ -15,7 +15,7 @@ import {
   type NewUser,
 } from '../domain/invitation.ts';
 import { alreadyMember } from '../domain/member.ts';
-import { loginNameTaken, loginNamesFor, type User } from '../domain/user.ts';
+import { localPartOf, loginNameTaken, loginNamesFor, type User } from '../domain/user.ts';
 import type { WorkspaceStore } from '../domain/workspace.ts';
 import { insertMember, requireOwner, serializeMembers } from './membership.ts';
 import type { IdentityModels, StoredInvitation } from './models.ts';
@@ -42,7 +42,7 @@ export function createInvitationStore(
 
   /** Under the e-mail of the invitation, which is not verified by it. */
   async function insertUser(newUser: NewUser, email: string, session: ClientSession): Promise<void> {
-    const names = newUser.loginName === null ? loginNamesFor(email) : [newUser.loginName];
+    const names = newUser.loginName === null ? loginNamesFor(localPartOf(email)) : [newUser.loginName];
     const loginName = await freeLoginName(users, names, session);
     if (loginName === null) throw loginNameTaken();
     const user: User = { ...newUser, loginName, email, emailVerified: false, mustChangePassword: false };

@@ -17,8 +17,6 @@ export function createUserStore(models: IdentityModels, accounts: AccountTrail):
       return toUserOrNull(await users.findById(userId).lean());
     },
 
-    claimEmail: (userId, email) => withTransaction(connection, (session) => claimEmail(users, userId, email, session)),
-
     async findByLogin(name) {
       return toUserOrNull(await users.findOne({ email: name }).lean()) ?? findByVerifiedEmail(name);
     },
@@ -40,7 +38,10 @@ export function createUserStore(models: IdentityModels, accounts: AccountTrail):
   };
 }
 
-/** `UserStore.claimEmail` within the transaction of `session`. */
+/**
+ * Gives the e-mail to the user, who has proved that it is theirs. Others who had it go on without an e-mail; their
+ * login names, passwords and memberships stay. Repeating it changes nothing.
+ */
 export async function claimEmail(
   users: IdentityModels['users'],
   userId: string,

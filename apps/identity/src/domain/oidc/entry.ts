@@ -1,6 +1,6 @@
 import { AppError, type Clock, newId, type TenantId } from '@tollkeeper/kernel';
 import { mintSession, type SessionOrigin } from '../session.ts';
-import { loginNamesFor, type User } from '../user.ts';
+import { localPartOf, loginNamesFor, type User } from '../user.ts';
 import type { Arrival, GrantStore, LinkStore, LogInRequest, StoredGrant } from './log-in.store.ts';
 import { planMemberships } from './membership.plan.ts';
 import type { Person } from './person.ts';
@@ -36,7 +36,7 @@ export function createEntry({ links, grants, providerIds, clock, onSkipped }: En
         ...{ email: person.email, emailVerified: person.emailProven, passwordHash: null, mustChangePassword: false },
         createdAt: new Date(clock()),
       };
-      return links.signUp(person, user, loginNamesFor(person.email ?? `${nameOf(person)}@`));
+      return links.signUp(person, user, loginNamesFor(nameOf(person)));
     },
 
     async applyGrants({ providerId, person, report, grants: mapped }, userId, by) {
@@ -66,5 +66,5 @@ export function createEntry({ links, grants, providerIds, clock, onSkipped }: En
 }
 
 function nameOf({ email, name }: Person): string {
-  return email?.slice(0, email.lastIndexOf('@')) ?? name ?? 'user';
+  return email === null ? (name ?? 'user') : localPartOf(email);
 }
