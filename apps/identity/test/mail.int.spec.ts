@@ -259,6 +259,26 @@ describe('where a mail server is configured', () => {
       expect(await userOf(userId)).toMatchObject({ contactEmail: email, emailVerified: false });
     });
 
+    it('is set anew with the link of an operator though one is mailed after it, and then with no other', async () => {
+      const { email } = await newPerson(await identity.newOwner());
+      const handedOver = await operatorLink(email);
+      await forgot(email);
+      const mailed = tokenIn(await mailTo(email, 2));
+      expect((await reset(handedOver)).status).toBe(200);
+      expect((await reset(mailed)).status).toBe(404);
+      await forgot(email);
+      await nothingWaits();
+      expect(server.to(email)).toHaveLength(2);
+    });
+
+    it('ends a link that was mailed when an operator makes one', async () => {
+      const { email } = await newPerson(await identity.newOwner());
+      await forgot(email);
+      const mailed = tokenIn(await mailTo(email, 2));
+      await operatorLink(email);
+      expect((await reset(mailed)).status).toBe(404);
+    });
+
     it('set anew by a link that went to another e-mail leaves the present one as unverified', async () => {
       const { email, userId } = await newPerson(await identity.newOwner());
       await forgot(email);
