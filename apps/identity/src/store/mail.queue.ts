@@ -24,7 +24,8 @@ export interface MailStore extends MailQueue {
 export function createMailStore({ mails }: IdentityModels): MailStore {
   return {
     async add(order, now) {
-      if ((await mails.estimatedDocumentCount()) >= MAX_WAITING_MAILS) return false;
+      const waiting = await mails.countDocuments({ 'order.kind': order.kind }, { limit: MAX_WAITING_MAILS });
+      if (waiting >= MAX_WAITING_MAILS) return false;
       const expiresAt = new Date(now.getTime() + KEPT_MS[order.kind]);
       await mails.create([{ _id: randomUUID(), order, attempts: 0, dueAt: now, expiresAt }]);
       return true;
