@@ -406,6 +406,14 @@ describe('where a mail server is configured', () => {
       await identity.impaired();
     });
 
+    it('is not told to be away by a replica whose mails another one has sent', async () => {
+      const { email } = await newPerson(await identity.newOwner());
+      await outage('is busy', () => forgot(email));
+      await expect(identity.impaired()).rejects.toThrow('mail server does not take mail');
+      await identity.collection('mails').deleteMany({});
+      await eventually(() => identity.impaired());
+    });
+
     it('that hangs delays no stop, and the mail is sent after it', async () => {
       const { email } = await newPerson(await identity.newOwner());
       server.behave('hangs');

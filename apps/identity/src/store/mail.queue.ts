@@ -19,6 +19,7 @@ export interface MailStore extends MailQueue {
   claim(now: Date, until: Date): Promise<WaitingMail | null>;
   postpone(id: string, until: Date): Promise<void>;
   remove(id: string): Promise<void>;
+  isEmpty(): Promise<boolean>;
 }
 
 export function createMailStore({ mails }: IdentityModels): MailStore {
@@ -48,6 +49,10 @@ export function createMailStore({ mails }: IdentityModels): MailStore {
 
     async remove(id) {
       await mails.deleteOne({ _id: id });
+    },
+
+    async isEmpty() {
+      return (await mails.estimatedDocumentCount()) === 0;
     },
   };
 }
