@@ -31,10 +31,15 @@ describe('where no mail server is configured', () => {
 
 describe('where a mail server is configured', () => {
   const settings: Record<string, string> = { MAIL_FROM: 'tollkeeper@example.com' };
+  const provider = {
+    ...{ id: 'try', issuer: 'http://127.0.0.1:9', client_id: 'tollkeeper', client_secret: 'x', button_text: 'Log in' },
+  };
+  const forOwners = { ...settings, PASSWORD_LOGIN: 'owners', OIDC_PROVIDERS: JSON.stringify([provider]) };
   let server: Awaited<ReturnType<typeof startMailServer>>;
   beforeAll(async () => {
     server = await startMailServer();
-    settings['SMTP_URL'] = `smtp://127.0.0.1:${server.port}?tls=none`;
+    const SMTP_URL = `smtp://127.0.0.1:${server.port}?tls=none`;
+    for (const each of [settings, forOwners]) Object.assign(each, { SMTP_URL });
   });
   const mongo = useMongo();
   const identity = useIdentity(mongo, settings);
@@ -436,6 +441,25 @@ describe('where a mail server is configured', () => {
       identity.clock.now += 10 * MINUTE_MS;
       await delay(1_500);
       expect(server.to(email)).toHaveLength(1);
+    });
+  });
+
+  describe('where passwords are for owners alone', () => {
+    const strict = useIdentity(mongo, forOwners);
+
+    it('a link is mailed to an owner, and to nobody who could not log in with the password', async () => {
+      const owner = await strict.newOwner();
+      const email = newEmail();
+      await strict.invite(owner, 'owner', email);
+      const token = tokenIn(await mailTo(email));
+      const { body } = await strict.accept(token, { body: { name: 'Ada', password: PASSWORD } });
+      const ask = () => strict.call('post', FORGOT, { body: { email } });
+      await ask();
+      await mailTo(email, 2);
+      await strict.collection('members').updateOne({ userId: body.user.id }, { $set: { role: 'admin' } });
+      expect((await ask()).status).toBe(204);
+      await eventually(async () => expect(await strict.collection('mails').countDocuments({})).toBe(0));
+      expect(server.to(email)).toHaveLength(2);
     });
   });
 
