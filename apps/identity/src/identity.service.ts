@@ -91,7 +91,10 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
   const workspaces = createWorkspaceUseCases({ workspaces: workspaceStore, clock });
   const resetStore = createPasswordResetStore(models, accounts);
   const invitationStore = createInvitationStore(models, workspaceStore, trail);
-  const mail = createMailParts(deps, { models, users, resets: resetStore, invitations: invitationStore, clock });
+  const mail = createMailParts(deps, {
+    ...{ models, users, workspaces: workspaceStore, passwordPolicy, clock },
+    ...{ resets: resetStore, invitations: invitationStore },
+  });
   const { mailing } = mail;
   const resets = createPasswordResetUseCases({ resets: resetStore, hasher, limiter, mailing, clock });
   const members = createMemberUseCases(createMemberStore(models, trail));

@@ -30,10 +30,15 @@ describe('where no mail server is configured', () => {
 
 describe('where a mail server is configured', () => {
   const settings: Record<string, string> = { MAIL_FROM: 'tollkeeper@example.com' };
+  const provider = {
+    ...{ id: 'try', issuer: 'http://127.0.0.1:9', client_id: 'tollkeeper', client_secret: 'x', button_text: 'Log in' },
+  };
+  const forOwners = { ...settings, PASSWORD_LOGIN: 'owners', OIDC_PROVIDERS: JSON.stringify([provider]) };
   let server: Awaited<ReturnType<typeof startMailServer>>;
   beforeAll(async () => {
     server = await startMailServer();
-    settings['SMTP_URL'] = `smtp://127.0.0.1:${server.port}?tls=none`;
+    const SMTP_URL = `smtp://127.0.0.1:${server.port}?tls=none`;
+    for (const each of [settings, forOwners]) Object.assign(each, { SMTP_URL });
   });
   const mongo = useMongo();
   const identity = useIdentity(mongo, settings);
@@ -258,6 +263,26 @@ describe('where a mail server is configured', () => {
       expect(await userOf(userId)).toMatchObject({ contactEmail: email, emailVerified: false });
     });
 
+    it('is set anew with the link of an operator though one is mailed after it, and then with no other', async () => {
+      const { email } = await newPerson(await identity.newOwner());
+      const handedOver = await operatorLink(email);
+      await forgot(email);
+      const mailed = tokenIn(await mailTo(email, 2));
+      expect((await reset(handedOver)).status).toBe(200);
+      expect((await reset(mailed)).status).toBe(404);
+      await forgot(email);
+      await nothingWaits();
+      expect(server.to(email)).toHaveLength(2);
+    });
+
+    it('ends a link that was mailed when an operator makes one', async () => {
+      const { email } = await newPerson(await identity.newOwner());
+      await forgot(email);
+      const mailed = tokenIn(await mailTo(email, 2));
+      await operatorLink(email);
+      expect((await reset(mailed)).status).toBe(404);
+    });
+
     it('set anew by a link that went to another e-mail leaves the present one as unverified', async () => {
       const { email, userId } = await newPerson(await identity.newOwner());
       await forgot(email);
@@ -335,20 +360,20 @@ describe('where a mail server is configured', () => {
       expect((await forgot(newEmail(), '198.51.100.61')).status).toBe(204);
     });
 
-    it('is not asked for while a thousand mails wait, for any e-mail', async () => {
+    it.each(['reset', 'invitation'])('waits for no thousand mails of the other kind: %s', async (kind) => {
       const later = new Date(identity.clock.now + MINUTE_MS);
-      const order = { kind: 'reset', email: 'x@example.com' };
       const many = Array.from({ length: 1_000 }, (_, index) => ({
-        ...{ _id: `w${index}` as never, order, attempts: 0, dueAt: later, expiresAt: later },
+        ...{ _id: `w${index}` as never, order: { kind }, attempts: 0, dueAt: later, expiresAt: later },
       }));
       await identity.collection('mails').insertMany(many);
       const { status, body } = await forgot(newEmail());
-      expect([status, body.code]).toEqual([503, 'service_unavailable']);
       const owner = await identity.newOwner();
       const invitation = { email: newEmail(), role: 'member' };
       const made = await identity.call('post', '/api/v1/invitations', { as: owner.caller, body: invitation });
-      expect([made.status, made.body.mailed]).toEqual([201, false]);
       await identity.collection('mails').deleteMany({});
+      if (kind === 'reset') expect([status, body.code]).toEqual([503, 'service_unavailable']);
+      else expect(status).toBe(204);
+      expect([made.status, made.body.mailed]).toEqual([201, kind === 'reset']);
     });
 
     it('needs an address and nothing else', async () => {
@@ -385,6 +410,14 @@ describe('where a mail server is configured', () => {
       await identity.impaired();
     });
 
+    it('is not told to be away by a replica whose mails another one has sent', async () => {
+      const { email } = await newPerson(await identity.newOwner());
+      await outage('is busy', () => forgot(email));
+      await expect(identity.impaired()).rejects.toThrow('mail server does not take mail');
+      await identity.collection('mails').deleteMany({});
+      await eventually(() => identity.impaired());
+    });
+
     it('that hangs delays no stop, and the mail is sent after it', async () => {
       const { email } = await newPerson(await identity.newOwner());
       server.behave('hangs');
@@ -409,6 +442,25 @@ describe('where a mail server is configured', () => {
       server.behave('takes');
       await identity.impaired();
       expect(server.to(email)).toHaveLength(1);
+    });
+  });
+
+  describe('where passwords are for owners alone', () => {
+    const strict = useIdentity(mongo, forOwners);
+
+    it('a link is mailed to an owner, and to nobody who could not log in with the password', async () => {
+      const owner = await strict.newOwner();
+      const email = newEmail();
+      await strict.invite(owner, 'owner', email);
+      const token = tokenIn(await mailTo(email));
+      const { body } = await strict.accept(token, { body: { name: 'Ada', password: PASSWORD } });
+      const ask = () => strict.call('post', FORGOT, { body: { email } });
+      await ask();
+      await mailTo(email, 2);
+      await strict.collection('members').updateOne({ userId: body.user.id }, { $set: { role: 'admin' } });
+      expect((await ask()).status).toBe(204);
+      await eventually(async () => expect(await strict.collection('mails').countDocuments({})).toBe(0));
+      expect(server.to(email)).toHaveLength(2);
     });
   });
 

@@ -164,7 +164,14 @@ describe('the address of a mail server', () => {
     'smtp://mail.example.com#x',
     'smtp://user@mail.example.com',
     'smtp://us%zz:pw@mail.example.com',
+    'smtp:',
+    'smtp:///',
   ])('is not %s', (text) => {
     expect(smtpUrl.safeParse(text).success).toBe(false);
+  });
+
+  it.each(['p/w', 'p?w', 'p#w', 'p%w'])('with the password %s says that it has to be encoded', (password) => {
+    const { error } = smtpUrl.safeParse(`smtp://user:${password}@mail.example.com`);
+    expect(error?.issues[0]?.message).toContain('percent-encoded');
   });
 });

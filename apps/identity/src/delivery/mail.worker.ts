@@ -61,9 +61,15 @@ export function createMailWorker({ store, write, send, clock, logger }: MailWork
     }
   }
 
+  async function work(): Promise<void> {
+    await Promise.all(Array.from({ length: CONCURRENCY }, sendDue));
+    // Another replica may have sent what failed here.
+    if (failure !== null && (await store.isEmpty())) failure = null;
+  }
+
   const loop = createLoop({
     name: 'mail-worker',
-    work: async () => void (await Promise.all(Array.from({ length: CONCURRENCY }, sendDue))),
+    work,
     intervalMs: INTERVAL_MS,
     logger,
   });

@@ -9,11 +9,13 @@ export interface SmtpServer {
   auth: { user: string; pass: string } | undefined;
 }
 
+const ENCODED = 'with special characters of user and password percent-encoded, such as %40 for @';
+
 const DEFAULT_PORTS = { implicit: 465, starttls: 587, none: 25 };
 
 /** `smtps://user:password@host`, `smtp://user:password@host:587`, `smtp://host:25?tls=none`. */
 export const smtpUrl = z
-  .url({ protocol: /^smtps?$/, error: 'must be an smtp:// or smtps:// address' })
+  .url({ protocol: /^smtps?$/, error: `must be an smtp:// or smtps:// address, ${ENCODED}` })
   .transform((text, context): SmtpServer => {
     const wrong = (message: string) => {
       context.addIssue({ code: 'custom', message });
@@ -21,8 +23,9 @@ export const smtpUrl = z
     };
     const url = new URL(text);
     if (!/^\/?$/.test(url.pathname) || url.hash !== '' || !['', '?tls=none'].includes(url.search)) {
-      return wrong('must be only a scheme, a user and password, a host and a port, and ?tls=none at most');
+      return wrong(`must be only a scheme, a user and password (${ENCODED}), a host and a port, and ?tls=none at most`);
     }
+    if (url.hostname === '') return wrong('must name a host');
     if (url.protocol === 'smtps:' && url.search !== '') return wrong('must not have ?tls=none after smtps://');
     const tls = url.protocol === 'smtps:' ? 'implicit' : url.search === '' ? 'starttls' : 'none';
     if ((url.username === '') !== (url.password === '')) return wrong('must have a user and a password, or neither');

@@ -3,7 +3,7 @@ import { AppError, type Clock } from '@tollkeeper/kernel';
 import type { Account } from './account.ts';
 import type { Attempt, AttemptLimiter } from './attempt.limiter.ts';
 import type { PasswordHasher } from './password.hasher.ts';
-import { mayUsePassword, type PasswordPolicy, passwordsAreOff } from './password.policy.ts';
+import { mayUsePassword, type PasswordPolicy, passwordsAreOff, passwordUserOf } from './password.policy.ts';
 import {
   isAlive,
   mintSession,
@@ -119,9 +119,7 @@ export function createAuthUseCases(deps: AuthDeps): AuthUseCases {
     async login({ login, address, userAgent }, password, request) {
       const user = await authenticate({ login, address }, password, request);
       const ofUser = await workspaces.listOf(user.id);
-      const names = [user.loginName, ...(user.emailVerified && user.email !== null ? [user.email] : [])];
-      const roles = ofUser.map(({ role }) => role);
-      if (!mayUsePassword(passwordPolicy, { names, roles })) {
+      if (!mayUsePassword(passwordPolicy, passwordUserOf({ user, workspaces: ofUser }))) {
         onRefused(user, request);
         throw passwordsAreOff(passwordPolicy);
       }

@@ -18,7 +18,7 @@ export interface Mail {
 
 /** Mails that wait to be sent. It survives a restart, and all replicas work on it. */
 export interface MailQueue {
-  /** False, with nothing stored, when {@link MAX_WAITING_MAILS} wait already. */
+  /** False, with nothing stored, when {@link MAX_WAITING_MAILS} of the kind wait already. */
   add(order: MailOrder, now: Date): Promise<boolean>;
 }
 
@@ -43,7 +43,7 @@ export interface MailRefusal {
   retryAfterSeconds: number;
 }
 
-/** While the mail server is away. */
+/** Of a kind, while the mail server is away. So nobody stops the mails for passwords by invitations. */
 export const MAX_WAITING_MAILS = 1_000;
 
 interface Link {

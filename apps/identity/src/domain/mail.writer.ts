@@ -4,12 +4,16 @@ import type { RequestCause } from './auth.use-cases.ts';
 import { type InvitationStore, toInvitationUrl } from './invitation.ts';
 import { invitationMail, type Mail, type MailOrder, resetMail } from './mail.ts';
 import { mintToken } from './one-time-token.ts';
+import { mayUsePassword, type PasswordPolicy, passwordUserOf } from './password.policy.ts';
 import type { PasswordResetStore } from './password-reset.ts';
 import { issueReset, toResetUrl } from './password-reset.use-cases.ts';
 import type { UserStore } from './user.ts';
+import type { WorkspaceStore } from './workspace.ts';
 
 export interface MailWriterDeps {
   users: UserStore;
+  workspaces: Pick<WorkspaceStore, 'listOf'>;
+  passwordPolicy: PasswordPolicy;
   resets: PasswordResetStore;
   invitations: InvitationStore;
   publicUrl: string;
@@ -17,10 +21,15 @@ export interface MailWriterDeps {
 }
 
 /** Makes the mail of an order, with a new link; null when there is nobody to mail to, or nothing to tell any more. */
-export function createMailWriter({ users, resets, invitations, publicUrl, clock }: MailWriterDeps) {
+export function createMailWriter(deps: MailWriterDeps) {
+  const { users, workspaces, passwordPolicy, resets, invitations, publicUrl, clock } = deps;
+
   async function reset(email: string, request: RequestCause): Promise<Mail | null> {
     const user = await users.findByVerifiedEmail(email);
     if (user === null) return null;
+    const account = { user, workspaces: await workspaces.listOf(user.id) };
+    // The link would end the person's links to providers, for a password that lets them in nowhere.
+    if (!mayUsePassword(passwordPolicy, passwordUserOf(account))) return null;
     const cause = { ...systemCause('user.password.link', 'mail'), ...request };
     const { token, expiresAt } = await issueReset({ resets, clock }, user.id, cause, email);
     return resetMail(email, { loginName: user.loginName, url: toResetUrl(publicUrl, token), expiresAt });

@@ -15,12 +15,15 @@ export interface PasswordReset {
 
 /** The audit log of each workspace of the user is told of both. */
 export interface PasswordResetStore {
-  /** Stores it under the digest of its token, in place of another one of the user. */
+  /**
+   * Stores it under the digest of its token, in place of others of the user. One that is mailed replaces only those
+   * that were mailed: anybody may ask for it, and an operator's link helps where the mail server is away.
+   */
   add(reset: PasswordReset, tokenSha256: string, cause: Cause): Promise<void>;
   /**
-   * Uses the token up, sets the password, ends all sessions and all links of the user, and takes their e-mail for one
-   * that nobody verified, unless the token was mailed to it: all or nothing, once. Null, with nothing changed, when the
-   * token is not valid at `now`. Whoever has the token counts as the user.
+   * Uses the user's tokens up, sets the password, ends all sessions and all links to providers, and takes their e-mail
+   * for one that nobody verified, unless the token was mailed to it: all or nothing, once. Null, with nothing changed,
+   * when the token is not valid at `now`. Whoever has the token counts as the user.
    */
   use(tokenSha256: string, passwordHash: string, now: Date, request: RequestCause): Promise<User | null>;
   /** Whether `use` would find it. */

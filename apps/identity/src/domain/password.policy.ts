@@ -1,4 +1,5 @@
 import { AppError, type Role } from '@tollkeeper/kernel';
+import type { Account } from './account.ts';
 
 /** Who may log in with a password. */
 export const PASSWORD_LOGINS = ['all', 'owners', 'none'] as const;
@@ -21,6 +22,13 @@ export function mayUsePassword(
   const isOwner = roles.includes('owner');
   if (allowed === 'owners') return isOwner;
   return isOwner && breakGlass !== null && names.includes(breakGlass);
+}
+
+/** By what the policy decides about somebody with an account. */
+export function passwordUserOf({ user, workspaces }: Account): { names: string[]; roles: Role[] } {
+  const { loginName, email, emailVerified } = user;
+  const names = [loginName, ...(emailVerified && email !== null ? [email] : [])];
+  return { names, roles: workspaces.map(({ role }) => role) };
 }
 
 /** The error for somebody whose password is right and of no use. */

@@ -19,12 +19,14 @@ export interface MailStore extends MailQueue {
   claim(now: Date, until: Date): Promise<WaitingMail | null>;
   postpone(id: string, until: Date): Promise<void>;
   remove(id: string): Promise<void>;
+  isEmpty(): Promise<boolean>;
 }
 
 export function createMailStore({ mails }: IdentityModels): MailStore {
   return {
     async add(order, now) {
-      if ((await mails.estimatedDocumentCount()) >= MAX_WAITING_MAILS) return false;
+      const waiting = await mails.countDocuments({ 'order.kind': order.kind }, { limit: MAX_WAITING_MAILS });
+      if (waiting >= MAX_WAITING_MAILS) return false;
       const expiresAt = new Date(now.getTime() + KEPT_MS[order.kind]);
       await mails.create([{ _id: randomUUID(), order, attempts: 0, dueAt: now, expiresAt }]);
       return true;
@@ -47,6 +49,10 @@ export function createMailStore({ mails }: IdentityModels): MailStore {
 
     async remove(id) {
       await mails.deleteOne({ _id: id });
+    },
+
+    async isEmpty() {
+      return (await mails.estimatedDocumentCount()) === 0;
     },
   };
 }

@@ -13,7 +13,8 @@ export function createPasswordResetStore(models: IdentityModels, accounts: Accou
   return {
     add: ({ userId, mailedTo, expiresAt }, tokenSha256, cause) =>
       withTransaction(connection, async (session) => {
-        await passwordResets.deleteMany({ userId }, { session });
+        const replaced = mailedTo === null ? { userId } : { userId, mailedTo: trusted({ $ne: null }) };
+        await passwordResets.deleteMany(replaced, { session });
         await passwordResets.create([{ _id: tokenSha256, userId, mailedTo, expiresAt }], { session });
         await accounts.record(session, userId, cause);
       }),
@@ -36,6 +37,7 @@ export function createPasswordResetStore(models: IdentityModels, accounts: Accou
           { $set: { passwordHash, mustChangePassword: false, emailVerified }, $inc: { sessionRevision: 1 } },
           { session },
         );
+        await passwordResets.deleteMany({ userId }, { session });
         await sessions.deleteMany({ userId }, { session });
         // Whoever knew the password before may have linked themselves by it, and their e-mail with them.
         await oidc.identities.deleteMany({ userId }, { session });
