@@ -44,7 +44,7 @@ import { createBootstrapStore } from './store/bootstrap.store.ts';
 import { createInvitationStore } from './store/invitation.store.ts';
 import { createMemberStore } from './store/member.store.ts';
 import { createMailLimiter } from './store/mail.limiter.ts';
-import { createMailStore } from './store/mail.queue.ts';
+import { createMailStore } from './store/mail.store.ts';
 import { createModels, type IdentityModels } from './store/models.ts';
 import { createPasswordResetStore } from './store/password-reset.store.ts';
 import { createSessionStore } from './store/session.store.ts';

@@ -118,9 +118,7 @@ describe('a mail', () => {
   it('is given up at once by who stops', async () => {
     const stopping = new AbortController();
     const url = await newListener(() => setTimeout(() => stopping.abort(), 100));
-    const begun = Date.now();
-    await expect(send(url, MAIL, stopping.signal)).rejects.toMatchObject({ final: false });
-    expect(Date.now() - begun).toBeLessThan(1_000);
+    await expect(send(url, MAIL, stopping.signal)).rejects.toMatchObject({ final: false, message: 'EABORT' });
   });
 
   it('has the headers that we wrote and one receiver, whatever stands in the address', async () => {

@@ -40,18 +40,16 @@ export interface SsoProvider {
 }
 
 export interface SsoProviderOptions {
-  /** 0, the default, for any free one. */
-  port?: number;
   tls?: boolean;
   claimsInIdToken?: boolean;
 }
 
 /** Starts it as `npm run sso:provider` does; rejects with what it printed when it ends before it is ready. */
 export async function startSsoProvider(options: SsoProviderOptions = {}): Promise<SsoProvider> {
-  const { port = 0, tls = false, claimsInIdToken = false } = options;
+  const { tls = false, claimsInIdToken = false } = options;
   const directory = await mkdtemp(join(tmpdir(), 'tollkeeper-sso-'));
   const flags = [...(tls ? ['--tls'] : []), ...(claimsInIdToken ? ['--claims-in-id-token'] : [])];
-  const child = spawn(process.execPath, [MAIN, '--port', String(port), '--directory', directory, ...flags], {
+  const child = spawn(process.execPath, [MAIN, '--port', '0', '--directory', directory, ...flags], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, NODE_OPTIONS: '' },
   });

@@ -1,7 +1,7 @@
 import type { Clock } from '@tollkeeper/kernel';
 import { createLoop, type Logger, type Loop } from '@tollkeeper/runtime';
 import type { Mail, MailOrder } from '../domain/mail.ts';
-import type { MailStore, WaitingMail } from '../store/mail.queue.ts';
+import type { MailStore, WaitingMail } from '../store/mail.store.ts';
 import { MailFailure, type SendMail } from './smtp.sender.ts';
 
 export interface MailWorkerDeps {
