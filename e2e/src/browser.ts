@@ -1,6 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect } from '@jest/globals';
+import { waitForLock } from '@tollkeeper/managed-process';
 import { findChromium } from '@tollkeeper/testing/chromium';
 import { type Browser, chromium, type Page } from 'playwright-core';
 
@@ -35,13 +38,19 @@ export interface Visit {
 export function useBrowser(baseUrl: () => string): { visit(look: Look): Promise<Visit> } {
   let browser: Browser;
   let axe: string;
+  let unlock: (() => Promise<void>) | undefined;
   beforeAll(async () => {
+    // Two on one machine wedge each other: connections stay open that nobody answers, and no page loads.
+    unlock = await waitForLock(join(tmpdir(), 'tollkeeper-browser.lock'));
     // As root it needs --no-sandbox; the pages are our own.
     const args = ['--no-sandbox', '--disable-dev-shm-usage'];
     browser = await chromium.launch({ executablePath: findChromium(), args });
     axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
   });
-  afterAll(() => browser?.close());
+  afterAll(async () => {
+    await browser?.close();
+    await unlock?.();
+  });
 
   return {
     async visit({ size, theme }) {
