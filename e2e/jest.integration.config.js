@@ -1,4 +1,4 @@
 import preset from '../jest.integration.preset.js';
+import { TWO_AT_A_TIME } from './jest.config.js';
 
-// Every suite runs a fleet of processes: more at a time only make each other slow.
-export default { ...preset, maxWorkers: 1 };
+export default { ...preset, ...TWO_AT_A_TIME };

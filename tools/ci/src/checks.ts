@@ -1,19 +1,21 @@
 import { affectedSince } from './affected.ts';
 import { type CommandResult, NX_ALONE, runCommand } from './command.ts';
 import { createStageTimes } from './stage.times.ts';
-import { printReport, type TestReport } from './test-results.ts';
-import { runIntegrationTests, runTests } from './test-run.ts';
+import { addReports, printReport, type TestReport } from './test-results.ts';
+import { type Part, prepareCluster, prepareKafka, runIntegrationTestsOf, runTestsOf } from './test-run.ts';
 
 type Check = [name: string, run: () => Promise<CommandResult>];
 
-const CAPTURED = { output: 'capture' } as const;
+/** For checks, whose output is shown at their end: no suite waits for them, so the suites come first. */
+const CAPTURED = { output: 'capture', lowPriority: true } as const;
 const CHECKS: Check[] = [
   ['lint', () => runCommand('npm', ['run', '--silent', 'lint'], CAPTURED)],
   ['types', () => runCommand('npm', ['run', '--silent', 'typecheck'], CAPTURED)],
   ['format', () => runCommand('prettier', ['--check', '.'], CAPTURED)],
   ['audit', audit],
-  ['build', build],
 ];
+/** Apart, since the fleets of the e2e suites start from what it leaves: nothing may build while one of them starts. */
+const BUILD: Check[] = [['build', build]];
 
 /** With a base (`NX_BASE`, a commit) the projects that the changes since then reach; without one all of them. */
 async function chooseProjects(): Promise<string[] | undefined> {
@@ -34,7 +36,7 @@ async function build(): Promise<CommandResult> {
   if (projects?.length === 0) return { exitCode: 0, output: '' };
   const chosen = projects === undefined ? [] : [`--projects=${projects.join(',')}`];
   const env = { ...process.env, ...NX_ALONE };
-  return runCommand('nx', ['run-many', '-t', 'build', ...chosen, '--output-style=static'], { env, ...CAPTURED });
+  return runCommand('nx', ['run-many', '-t', 'build', ...chosen, '--output-style=static'], { env, output: 'capture' });
 }
 
 /** Known vulnerabilities of what ships. A registry that has no audit endpoint is said, not failed. */
@@ -67,17 +69,35 @@ async function reportCosts(): Promise<void> {
   if (exitCode !== 0) console.log('The benchmark failed; its output above says why. Nothing else depends on it.');
 }
 
+/**
+ * Tests and checks in rows that go on side by side: most suites wait for processes more than they work. The row of e2e
+ * lasts longest; the others fill the gaps that it leaves.
+ */
+async function runRows(): Promise<TestReport[]> {
+  const kafka = times.time('Kafka', () => prepareKafka(projects));
+  const built = times.time('build', () => runChecks(BUILD));
+  const runTests = (part: Part) => times.time(`tests, ${part}`, () => runTestsOf(part, projects));
+  const runIntegrationTests = async (part: Part): Promise<TestReport> => {
+    const { failures } = await kafka;
+    if (failures.length > 0) return { passed: 0, failures: [] };
+    return times.time(`integration, ${part}`, () => runIntegrationTestsOf(part, projects));
+  };
+  const runE2e = async (): Promise<TestReport> => {
+    await built;
+    return addReports([await runTests('e2e'), await runIntegrationTests('e2e')]);
+  };
+  const [, ...reports] = await Promise.all([
+    times.time('cluster', () => prepareCluster(projects)),
+    ...[kafka, built, runE2e(), runTests('others'), runIntegrationTests('others')],
+    times.time('checks', () => runChecks(CHECKS)),
+  ]);
+  return reports;
+}
+
 const times = createStageTimes();
 const projects = await chooseProjects();
-const tests = await times.time('tests', () => runTests(projects));
-const checked = await times.time('checks', () => runChecks(CHECKS));
-const integration = await times.time('integration', () => runIntegrationTests(projects));
+const report = addReports(await runRows());
 await times.time('report', reportCosts);
-const reports = [tests, checked, integration];
-const report: TestReport = {
-  passed: reports.reduce((sum, { passed }) => sum + passed, 0),
-  failures: reports.flatMap(({ failures }) => failures),
-};
 console.log(`\n${times.table()}`);
 printReport(report);
 process.exitCode = report.failures.length === 0 ? 0 : 1;

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { getPriority, setPriority } from 'node:os';
 import { delimiter, resolve } from 'node:path';
 
 export const workspaceRoot = resolve(import.meta.dirname, '../../..');
@@ -6,11 +7,16 @@ export const workspaceRoot = resolve(import.meta.dirname, '../../..');
 /** For an Nx that starts no daemon, and no process for each of its plugins: those cost it more than its work does. */
 export const NX_ALONE = { NX_DAEMON: 'false', NX_ISOLATE_PLUGINS: 'false' };
 
+/** As `nice` counts it, below that of this process. */
+const LOW_PRIORITY = Math.min(getPriority() + 5, 19);
+
 export interface CommandOptions {
   cwd?: string;
   env?: NodeJS.ProcessEnv;
   /** `inherit` passes the output through; `capture` returns stdout and stderr together. */
   output?: 'inherit' | 'capture';
+  /** Others have the processor first. */
+  lowPriority?: boolean;
 }
 
 export interface CommandResult {
@@ -29,6 +35,7 @@ export function runCommand(name: string, args: string[], options: CommandOptions
     env: { ...env, PATH: [resolve(workspaceRoot, 'node_modules/.bin'), process.env.PATH].join(delimiter) },
     stdio: ['ignore', capture ? 'pipe' : 'inherit', capture ? 'pipe' : 'inherit'],
   });
+  if (options.lowPriority === true && child.pid !== undefined) setPriority(child.pid, LOW_PRIORITY);
   let output = '';
   child.stdout?.on('data', (chunk: Buffer) => (output += chunk.toString()));
   child.stderr?.on('data', (chunk: Buffer) => (output += chunk.toString()));

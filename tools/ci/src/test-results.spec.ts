@@ -2,7 +2,14 @@ import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { INTEGRATION_RUN, projectFolders, removeResults, STANDARD_RUN, sumResults } from './test-results.ts';
+import {
+  addReports,
+  INTEGRATION_RUN,
+  projectFolders,
+  removeResults,
+  STANDARD_RUN,
+  sumResults,
+} from './test-results.ts';
 
 describe('the sum of all suites', () => {
   let root: string;
@@ -88,5 +95,13 @@ describe('the sum of all suites', () => {
     const [failure] = sumResults(STANDARD_RUN, projectFolders(root)).failures;
     expect(failure).toContain('line 5');
     expect(failure).not.toContain('line 50');
+  });
+
+  it('has the failures of every part of a run', () => {
+    const first = { passed: 2, failures: ['a fails'] };
+    expect(addReports([first, { passed: 0, failures: [] }, { passed: 1, failures: ['b fails', 'c fails'] }])).toEqual({
+      passed: 3,
+      failures: ['a fails', 'b fails', 'c fails'],
+    });
   });
 });

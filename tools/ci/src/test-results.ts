@@ -73,6 +73,14 @@ export function sumResults(kind: RunKind, folders: string[]): TestReport {
   return report;
 }
 
+/** The tests of all of them, in their order. */
+export function addReports(reports: TestReport[]): TestReport {
+  return {
+    passed: reports.reduce((sum, { passed }) => sum + passed, 0),
+    failures: reports.flatMap(({ failures }) => failures),
+  };
+}
+
 /** Prints every failure once more, so that the end of a long run says what to mend, and the sum as the last line. */
 export function printReport({ passed, failures }: TestReport): void {
   for (const failure of failures) console.error(`\n✕ ${failure}`);
