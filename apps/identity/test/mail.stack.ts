@@ -96,19 +96,17 @@ export function useMail(mongo: TestMongo) {
   }
 
   return {
-    ...{
-      identity,
-      forOwners,
-      forgot,
-      reset,
-      nothingWaits,
-      mailTo,
-      userOf,
-      inviteByMail,
-      outage,
-      operatorLink,
-      newPerson,
-    },
+    identity,
+    forOwners,
+    forgot,
+    reset,
+    nothingWaits,
+    mailTo,
+    userOf,
+    inviteByMail,
+    outage,
+    operatorLink,
+    newPerson,
     expectNoTokenKept,
     server: () => server,
   };

@@ -31,7 +31,7 @@ interface StoredHead extends Place {
 }
 
 const text = { type: String, required: true } as const;
-const any = Schema.Types.Mixed;
+const mixed = Schema.Types.Mixed;
 
 const entrySchema = new Schema<StoredEntry>(
   {
@@ -39,14 +39,14 @@ const entrySchema = new Schema<StoredEntry>(
     tenantId: text,
     sequence: Number,
     recordedAt: Date,
-    previous: any,
+    previous: mixed,
     hash: text,
     facets: [String],
     occurredAt: Date,
-    actor: any,
+    actor: mixed,
     action: text,
-    target: any,
-    changes: [any],
+    target: mixed,
+    changes: [mixed],
     address: String,
     userAgent: String,
     requestId: String,
