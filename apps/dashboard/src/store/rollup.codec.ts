@@ -202,6 +202,7 @@ function packedSlots(bytes: Uint8Array, row: ByteReader): PackedSlots {
 /** Adds in arrays: a query of all agents reads millions of slots, and a tally for each would cost most of it. */
 function sumSlots(row: ByteReader, start: number, spans: ReadonlyMap<number, number>): [number, Tally][] {
   const sums: { span: number; sum: Float64Array }[] = [];
+  let held: (typeof sums)[number] | undefined;
   let unread = spans.size;
   while (unread > 0 && row.more()) {
     const span = spans.get(row.varint());
@@ -210,9 +211,11 @@ function sumSlots(row: ByteReader, start: number, spans: ReadonlyMap<number, num
       continue;
     }
     unread -= 1;
-    // There are few, and most slots are of the newest.
-    let held = sums.findLast((one) => one.span === span);
-    if (held === undefined) sums.push((held = { span, sum: new Float64Array(NAMES.length) }));
+    // There are few, and most slots are of the one before.
+    if (held?.span !== span) {
+      held = sums.find((one) => one.span === span);
+      if (held === undefined) sums.push((held = { span, sum: new Float64Array(NAMES.length) }));
+    }
     addPacked(row, start, held.sum);
   }
   return sums.map(({ span, sum }) => {
