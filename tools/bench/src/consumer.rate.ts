@@ -1,24 +1,42 @@
+import type { EventLog } from '@tollkeeper/event-log';
 import { runBareConsumer, runService } from './consumer.runs.ts';
 import type { DashboardStack } from './dashboard.stack.ts';
 import { fillLog } from './evaluator.traffic.ts';
 import { cpuSeconds } from './processor.time.ts';
 import { generateSpend } from './spend.traffic.ts';
 
+/** What a consumer of the dashboard took over a full log. */
+export interface ConsumerCost {
+  eventsPerSecond: number;
+  /** Processor time of the dashboard's process, in microseconds an event. */
+  cpuMicros: number;
+  /** The same of its `mongod`, with reading the log, which is in it. */
+  mongodMicros: number;
+}
+
 /**
- * Events a second of the dashboard's consumer, and of one that parses and does no more: both over the same full log.
- * Processor time of the dashboard's process and of its `mongod`, in microseconds an event; that of `mongod` with
- * reading the log, which is in it.
+ * The dashboard's consumer with batches of each of the given sizes, and one that parses events and does no more: all
+ * over the same full log of six partitions.
  */
 export async function measureConsumer(
   stack: DashboardStack,
-  count: number,
-): Promise<{ counted: number; parsed: number; cpuMicros: number; mongodMicros: number }> {
+  { count, agents, batches }: { count: number; agents: number; batches: readonly number[] },
+): Promise<{ parsed: number; counted: ConsumerCost[] }> {
   const eventLog = await stack.openLog('rate_log');
-  await fillLog(eventLog, generateSpend(count));
+  await fillLog(eventLog, generateSpend(count, 0, agents));
   const bare = await runBareConsumer(eventLog, count);
-  const before = cpuSeconds(stack.mongodPid);
-  const { service, ...run } = await runService(eventLog, (log) => stack.createDashboard('dashboard_rate', log), count);
-  const mongodMicros = ((cpuSeconds(stack.mongodPid) - before) / count) * 1e6;
-  await service.stop();
-  return { counted: run.eventsPerSecond, parsed: bare.eventsPerSecond, cpuMicros: run.cpuMicros, mongodMicros };
+  const counted: ConsumerCost[] = [];
+  for (const batch of batches) {
+    const create = (log: EventLog) => stack.createDashboard(`dashboard_rate_${batch}`, inBatchesOf(log, batch));
+    const before = cpuSeconds(stack.mongodPid);
+    const { service, eventsPerSecond, cpuMicros } = await runService(eventLog, create, count);
+    const mongodMicros = ((cpuSeconds(stack.mongodPid) - before) / count) * 1e6;
+    await service.stop();
+    counted.push({ eventsPerSecond, cpuMicros, mongodMicros });
+  }
+  return { parsed: bare.eventsPerSecond, counted };
+}
+
+function inBatchesOf(eventLog: EventLog, maxRecords: number): EventLog {
+  return { ...eventLog, consumer: (options) => eventLog.consumer({ ...options, maxRecords }) };
 }

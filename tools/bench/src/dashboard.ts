@@ -14,16 +14,20 @@ const { values } = parseArgs({
     large: { type: 'string', default: '10000000' },
     queries: { type: 'string', default: '300' },
     records: { type: 'string', default: '200000' },
+    agents: { type: 'string', default: '50' },
     'random-ids': { type: 'boolean', default: false },
   },
 });
 const sizes = [Number(values.small), Number(values.large)];
 const queries = Number(values.queries);
 const records = Number(values.records);
+const agents = Number(values.agents);
 
 const PATHS = ['spend?', 'spend/series?', 'top-agents?', 'top-agents/details?agent_id=agent-7&'].map(
   (question) => `/api/v1/dashboard/${question}range=3m`,
 );
+/** The consumer's own, and that of releases up to 0.1. */
+const BATCHES = [5_000, 1_000];
 const DAY_MS = 86_400_000;
 const QUARTER_MS = 900_000;
 const WARM_UP_QUERIES = 20;
@@ -84,7 +88,7 @@ async function openSized(stack: DashboardStack, count: number, now: number): Pro
   const startedAt = performance.now();
   let told = 0;
   // A day more than the longest three months, so that the window's far end is full too.
-  const traffic = { count, start: now - 93 * DAY_MS, end: now, randomIds: values['random-ids'] };
+  const traffic = { count, start: now - 93 * DAY_MS, end: now, agents, randomIds: values['random-ids'] };
   await loadInBulk({ ...stack, database }, stack.tenantId, traffic, (loaded) => {
     if (loaded - told < count / 20) return;
     told = loaded;
@@ -128,20 +132,25 @@ function queryRow(path: string, sized: Sized[]): string[] {
 }
 
 async function reportConsumer(stack: DashboardStack): Promise<void> {
-  const { counted, parsed, cpuMicros, mongodMicros } = await measureConsumer(stack, records);
+  const { parsed, counted } = await measureConsumer(stack, { count: records, agents, batches: BATCHES });
   console.log(
-    `\n- ${whole(records)} events of 16 workspaces in one hour, in the log before the start; one consumer process\n`,
+    `\n- ${whole(records)} events of 16 workspaces of ${whole(agents)} agents in one hour, in the log before the start; six partitions, one consumer process\n`,
   );
   console.log(
     markdownTable(
-      ['consumer', 'events/s', 'of the bare consumer'],
+      ['consumer', 'events/s', 'of the bare consumer', 'µs of it', 'µs of mongod'],
       [
-        ['bare consumer that parses', whole(parsed), '100 %'],
-        ['dashboard: decode, count exactly once', whole(counted), `${Math.round((counted / parsed) * 100)} %`],
+        ['bare consumer that parses', whole(parsed), '100 %', '', ''],
+        ...counted.map(({ eventsPerSecond, cpuMicros, mongodMicros }, index) => [
+          `dashboard: decode, count exactly once, batches of ${whole(BATCHES[index]!)}`,
+          whole(eventsPerSecond),
+          `${Math.round((eventsPerSecond / parsed) * 100)} %`,
+          cpuMicros.toFixed(1),
+          mongodMicros.toFixed(1),
+        ]),
       ],
     ),
   );
-  console.log(`\nCPU µs/event: the dashboard ${cpuMicros.toFixed(1)}, mongod ${mongodMicros.toFixed(1)}.`);
 }
 
 async function reportVisible(stack: DashboardStack): Promise<void> {

@@ -8,9 +8,11 @@ export interface GeneratedTraffic {
   end: number;
   /** Ids as UUIDs of version 4 are, which are random, instead of sequences. */
   randomIds?: boolean;
+  /** 50 unless told. Runs go to them in turn. */
+  agents?: number;
 }
 
-const AGENTS = 50;
+const DEFAULT_AGENTS = 50;
 const CALLS_PER_RUN = 10;
 const MODELS = ['small', 'medium', 'large', 'frontier'];
 
@@ -18,9 +20,10 @@ const MODELS = ['small', 'medium', 'large', 'frontier'];
  * Event number `index` of the traffic: of a hundred, 97 settle spend and three are blocked. The same number always
  * gives the same event, and the ten events of a run follow one another.
  */
-export function generateEvent({ count, start, end, randomIds }: GeneratedTraffic, index: number): GatewayEvent {
+export function generateEvent(traffic: GeneratedTraffic, index: number): GatewayEvent {
+  const { count, start, end, randomIds, agents = DEFAULT_AGENTS } = traffic;
   const run = Math.floor(index / CALLS_PER_RUN);
-  const agent = run % AGENTS;
+  const agent = run % agents;
   const idOf = (name: string): string => (randomIds ? randomId(name) : name);
   const ids = { run_id: idOf(`run-${run}`), agent_id: `agent-${agent}` };
   const base = {
