@@ -7,7 +7,7 @@ import type { Connection } from 'mongoose';
 export async function documentsRead(
   { db }: Connection,
   work: () => Promise<unknown>,
-  collections = ['events', 'chunks'],
+  collections = ['blocked_events', 'chunks'],
 ): Promise<number> {
   await db!.command({ profile: 2 });
   try {

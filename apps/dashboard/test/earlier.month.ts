@@ -1,20 +1,14 @@
 import type { GatewayEvent } from '@tollkeeper/contracts';
 import { RANGE_KINDS } from '@tollkeeper/kernel';
-import { ensureIndexes, withTransaction } from '@tollkeeper/mongo';
+import { withTransaction } from '@tollkeeper/mongo';
 import type { Connection } from 'mongoose';
 import { toDashboardEvent } from '../src/consumers/gateway-events.consumer.ts';
 import { recordEvents } from '../src/domain/record-events.ts';
-import { createChunkStore } from '../src/store/chunk.store.ts';
-import { createEventRecorder } from '../src/store/event.recorder.ts';
-import { createEventStore } from '../src/store/event.store.ts';
-import { createRollupStore } from '../src/store/rollup.store.ts';
-import { createRunStore } from '../src/store/run.store.ts';
 import { budgetBlocked, guardBlocked, KATHMANDU_TENANT, settled, type useDashboard } from './dashboard.stack.ts';
-import { createEarlierRecorder } from './earlier.recorder.ts';
+import { createEarlierCollections, createEarlierRecorder } from './earlier.recorder.ts';
 
 type Dashboard = ReturnType<typeof useDashboard>;
 
-const CENTURY_SECONDS = 2_147_483_647;
 /** The time that a dashboard of the suites has. */
 const NOW = Date.parse('2026-11-21T18:34:56.789Z');
 const MONTH_MS = 30 * 86_400_000;
@@ -55,19 +49,10 @@ const PATHS = [
     .map(({ type, id }) => `/${type.replace('.', '-')}/details?event_id=${id}`),
 ];
 
-/** Records as 0.1 did, in a database that has the collections of this release. */
+/** Makes a database as 0.1 left it. */
 export async function recordEarlier(connection: Connection, events: readonly GatewayEvent[]): Promise<void> {
-  const stores = {
-    events: createEventStore(connection, CENTURY_SECONDS),
-    chunks: createChunkStore(connection, CENTURY_SECONDS),
-    runs: createRunStore(connection, CENTURY_SECONDS),
-    rollups: createRollupStore(connection, CENTURY_SECONDS),
-  };
-  await ensureIndexes(Object.values(connection.models));
-  const buckets = connection.collection('buckets');
-  await buckets.createIndex({ tenant_id: 1, level: 1, grain: 1, start: 1, agent_id: 1 });
-  await buckets.createIndex({ tenant_id: 1, level: 1, agent_id: 1, grain: 1, start: 1 });
-  const earlier = createEarlierRecorder(connection, createEventRecorder(stores), stores);
+  await createEarlierCollections(connection);
+  const earlier = createEarlierRecorder(connection);
   const receivedAt = new Date(NOW).toISOString();
   const recorded = events.map((event) => toDashboardEvent({ tenantId, receivedAt, event }));
   for (let at = 0; at < recorded.length; at += 300) {

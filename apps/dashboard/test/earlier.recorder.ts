@@ -1,36 +1,58 @@
 import type { ClientSession, Connection, mongo } from 'mongoose';
-import { SPEND_SETTLED } from '../src/domain/event.ts';
+import { BLOCKED_TYPES, eventKey, SPEND_SETTLED } from '../src/domain/event.ts';
 import { AGENT_GRAINS, GRAIN_MS, GRAINS } from '../src/domain/grain.ts';
 import type { EventRecorder } from '../src/domain/record-events.ts';
-import type { EventStore } from '../src/store/event.store.ts';
-import type { RunStore } from '../src/store/run.store.ts';
+import { createEarlierEvents, type EventDocument } from '../src/store/earlier.events.ts';
+import { createEarlierRuns } from '../src/store/earlier.runs.ts';
 import { runKey } from '../src/domain/run.ts';
 import { tallyOf } from '../src/domain/tally.ts';
 
 type Upsert = mongo.AnyBulkWriteOperation<{ _id: string }>;
 
+/** Makes the collections of 0.1, with its indexes. */
+export async function createEarlierCollections(connection: Connection): Promise<void> {
+  const [events, runs, buckets] = ['events', 'runs', 'buckets'].map((name) => connection.collection(name));
+  const settled = { type: SPEND_SETTLED };
+  const blocked = { type: { $in: [...BLOCKED_TYPES] } };
+  const retained = { expireAfterSeconds: 2_147_483_647 };
+  await events!.createIndex({ tenant_id: 1, time: 1 });
+  await events!.createIndex({ tenant_id: 1, 'data.agent_id': 1, time: 1 });
+  await events!.createIndex({ tenant_id: 1, 'data.run_id': 1, time: 1 });
+  const bySettlement = { tenant_id: 1, 'data.settlement_id': 1 } as const;
+  await events!.createIndex(bySettlement, { unique: true, partialFilterExpression: settled });
+  await events!.createIndex({ tenant_id: 1, type: 1, time: -1, _id: -1 }, { partialFilterExpression: blocked });
+  await events!.createIndex({ tenant_id: 1, type: 1, event_id: 1 }, { partialFilterExpression: blocked });
+  await events!.createIndex({ time: 1 }, retained);
+  await runs!.createIndex({ tenant_id: 1, first_at: 1 });
+  await runs!.createIndex({ first_at: 1 }, retained);
+  await buckets!.createIndex({ tenant_id: 1, level: 1, grain: 1, start: 1, agent_id: 1 });
+  await buckets!.createIndex({ tenant_id: 1, level: 1, agent_id: 1, grain: 1, start: 1 });
+}
+
 /**
  * Records as releases up to 0.1 did: a document for each event and each run, and one of `buckets` for each scope and
  * grain.
  */
-export function createEarlierRecorder(
-  connection: Connection,
-  recorder: EventRecorder<ClientSession>,
-  stores: { events: Pick<EventStore, 'insert'>; runs: RunStore },
-): EventRecorder<ClientSession> {
+export function createEarlierRecorder(connection: Connection): EventRecorder<ClientSession> {
+  const events = connection.collection<EventDocument>('events');
   const runs = connection.collection<{ _id: string }>('runs');
   const buckets = connection.collection<{ _id: string }>('buckets');
   return {
-    ...recorder,
+    knownIdentities: createEarlierEvents(connection).knownIdentities,
+    knownRunStarts: createEarlierRuns(connection).knownRunStarts,
+    rollupPartsOf: () => 1,
     addToRollups: async () => undefined,
-    knownRunStarts: stores.runs.knownStarts,
-    async insert(session, events, starts) {
-      await stores.events.insert(session, events);
+    async insert(session, fresh, starts) {
+      const documents = fresh.map(({ tenantId, eventId, time, ...event }): EventDocument => {
+        const key = eventKey({ tenantId, eventId, ...event });
+        return { _id: key, tenant_id: tenantId, event_id: eventId, ...event, time: new Date(time) };
+      });
+      if (documents.length > 0) await events.insertMany(documents, { session });
       for (const { tenantId, runId, to } of starts) {
         const $set = { tenant_id: tenantId, first_at: new Date(to) };
         await runs.updateOne({ _id: runKey(tenantId, runId) }, { $set }, { upsert: true, session });
       }
-      const upserts = events.flatMap((event) => {
+      const upserts = fresh.flatMap((event) => {
         const { totalMicros, settlements, inputTokens, outputTokens, budgetBlocked, guardBlocked } = tallyOf(event);
         const $inc = {
           ...{ total_micros: totalMicros, settlements, input_tokens: inputTokens, output_tokens: outputTokens },

@@ -3,16 +3,12 @@ import { connectMongo, createOffsetStore, OffsetConflict, withTransaction } from
 import { createLogger } from '@tollkeeper/runtime';
 import { BUDGET_BLOCKED, SPEND_SETTLED, type DashboardEvent } from '../src/domain/event.ts';
 import { recordEvents } from '../src/domain/record-events.ts';
-import { createChunkStore } from '../src/store/chunk.store.ts';
-import { createEventRecorder } from '../src/store/event.recorder.ts';
-import { createEventStore } from '../src/store/event.store.ts';
-import { createRollupStore } from '../src/store/rollup.store.ts';
-import { createRunStore } from '../src/store/run.store.ts';
+import { createStores } from '../src/store/stores.ts';
 
 export const TENANTS = ['ws_a', 'ws_b', 'ws_c'].map(provenTenantId);
 export const START = Date.parse('2026-11-20T00:00:00.000Z');
 const PLACE = { topic: 'crashes', partition: 0 };
-const CENTURY_SECONDS = 2_000_000_000;
+export const CENTURY_SECONDS = 2_000_000_000;
 
 /** Event number `index` of the log. Every ninth comes again, every seventh is a day late. */
 export function eventAt(index: number): DashboardEvent {
@@ -25,16 +21,6 @@ export function eventAt(index: number): DashboardEvent {
   return { ...base, type: SPEND_SETTLED, data: { ...ids, settlement_id: `s${index}`, amount_micros: index } };
 }
 
-/** The stores of a dashboard, on a connection that is not started yet. */
-export function createStores(connection: Parameters<typeof createEventStore>[0]) {
-  return {
-    events: createEventStore(connection, CENTURY_SECONDS),
-    chunks: createChunkStore(connection, CENTURY_SECONDS),
-    runs: createRunStore(connection, CENTURY_SECONDS),
-    rollups: createRollupStore(connection, CENTURY_SECONDS),
-  };
-}
-
 /**
  * Records the events up to number `count` in small batches, so that it folds all the time, and stores how far it is as
  * a consumer does. Beside others that do the same, and after any of them was killed, it goes on where all of them are.
@@ -42,7 +28,7 @@ export function createStores(connection: Parameters<typeof createEventStore>[0])
 async function record(uri: string, database: string, count: number): Promise<void> {
   const mongo = connectMongo({ uri, database, logger: createLogger({ service: 'recording', level: 'silent' }) });
   const offsets = createOffsetStore(mongo.connection, 'group');
-  const recorder = createEventRecorder(createStores(mongo.connection));
+  const { recorder } = createStores(mongo.connection, CENTURY_SECONDS);
   await mongo.start();
   for (;;) {
     try {

@@ -6,12 +6,7 @@ import { dashboardConfig } from '../src/config.ts';
 import { SPEND_SETTLED, type DashboardEvent } from '../src/domain/event.ts';
 import { recordEvents } from '../src/domain/record-events.ts';
 import { createTallies } from '../src/domain/tallies.ts';
-import { createChunkStore } from '../src/store/chunk.store.ts';
-import { createChunkTallies } from '../src/store/chunk.tallies.ts';
-import { createEventRecorder } from '../src/store/event.recorder.ts';
-import { createEventStore } from '../src/store/event.store.ts';
-import { createRollupStore } from '../src/store/rollup.store.ts';
-import { createRunStore } from '../src/store/run.store.ts';
+import { createStores } from '../src/store/stores.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -20,15 +15,8 @@ const retention = dashboardConfig.shape.RETENTION_SECONDS;
 
 const mongo = useMongo();
 const retentionSeconds = retention.parse(undefined);
-const events = createEventStore(mongo.connection, retentionSeconds);
-const chunks = createChunkStore(mongo.connection, retentionSeconds);
-const runs = createRunStore(mongo.connection, retentionSeconds);
-const rollups = createRollupStore(mongo.connection, retentionSeconds);
-const recorder = createEventRecorder({ events, chunks, runs, rollups });
-const tallies = createTallies({
-  tallies: [rollups, events, createChunkTallies(chunks)],
-  runStarts: [rollups, runs, chunks],
-});
+const stores = createStores(mongo.connection, retentionSeconds);
+const tallies = createTallies(stores);
 
 beforeAll(() => ensureIndexes(Object.values(mongo.connection.models)));
 
@@ -65,9 +53,8 @@ describe('with the least retention that can be set', () => {
   it('raw events and runs outlast every range, and roll-ups the span of equal length before it too', async () => {
     expect(() => retention.parse(String(retentionSeconds - 1))).toThrow();
     const { range, previous } = longestReach();
-    expect((await lifeOf('events')).keptMs).toBeGreaterThan(range + DAY_MS);
+    expect((await lifeOf('blocked_events')).keptMs).toBeGreaterThan(range + DAY_MS);
     expect((await lifeOf('chunks')).keptMs).toBeGreaterThan(range + DAY_MS);
-    expect((await lifeOf('runs')).keptMs).toBeGreaterThan(range + DAY_MS);
     expect((await lifeOf('rollups')).keptMs).toBeGreaterThan(previous + DAY_MS);
   });
 
@@ -84,8 +71,8 @@ describe('with the least retention that can be set', () => {
       const data = { run_id: 'run-1', agent_id: 'planner', settlement_id: `s${index}`, amount_micros: 1 };
       return { tenantId, source: 'gw', eventId: `e${index}`, type: SPEND_SETTLED, time, data };
     });
-    await withTransaction(mongo.connection, (session) => recordEvents(recorder, session, settled));
-    for (const collection of ['events', 'chunks', 'runs', 'rollups']) await expire(collection, now);
+    await withTransaction(mongo.connection, (session) => recordEvents(stores.recorder, session, settled));
+    for (const collection of ['blocked_events', 'chunks', 'rollups']) await expire(collection, now);
 
     const found = await tallies.ofSpans(tenantId, 'workspace', [before, window]);
 

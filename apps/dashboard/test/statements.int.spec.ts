@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { provenTenantId } from '@tollkeeper/kernel';
 import { createOffsetStore, ensureIndexes, withTransaction } from '@tollkeeper/mongo';
-import { useMongo } from '@tollkeeper/testing';
+import { testLogger, useMongo } from '@tollkeeper/testing';
 import { mongo as driver, type Connection } from 'mongoose';
 import { BUDGET_BLOCKED, SPEND_SETTLED, type DashboardEvent } from '../src/domain/event.ts';
 import { recordEvents } from '../src/domain/record-events.ts';
 import { createTallies } from '../src/domain/tallies.ts';
-import { createBucketStore } from '../src/store/bucket.store.ts';
-import { createChunkTallies } from '../src/store/chunk.tallies.ts';
+import { byNewest } from '../src/store/chunk.store.ts';
 import { createEarlierForm } from '../src/store/earlier.form.ts';
-import { createEventRecorder } from '../src/store/event.recorder.ts';
-import { createEarlierRecorder } from './earlier.recorder.ts';
-import { createStores } from './recording.process.ts';
+import { createEarlierMigration } from '../src/store/earlier.migration.ts';
+import { createStores } from '../src/store/stores.ts';
+import { createEarlierCollections, createEarlierRecorder } from './earlier.recorder.ts';
+import { CENTURY_SECONDS } from './recording.process.ts';
 import { referenceOf } from './reference.ts';
 
 const DAY_MS = 86_400_000;
@@ -56,7 +56,7 @@ function newDatabase(): Connection {
 }
 
 async function contentOf(database: Connection): Promise<unknown> {
-  const names = ['chunks', 'events', 'rollups', 'consumer_offsets'];
+  const names = ['chunks', 'blocked_events', 'rollups', 'consumer_offsets'];
   return Promise.all(names.map((name) => database.collection(name).find({}).sort({ _id: 1 }).toArray()));
 }
 
@@ -79,8 +79,7 @@ describe('a batch that folds', () => {
       // Stores as a process has them that has just begun.
       const connection = mongo.connection.useDb(database.name, { useCache: false });
       const offsets = createOffsetStore(connection, 'group');
-      const stores = createStores(connection);
-      const recorder = createEventRecorder(stores);
+      const { recorder } = createStores(connection, CENTURY_SECONDS);
       await ensureIndexes(Object.values(connection.models));
       const record = (batch: DashboardEvent[]) =>
         withTransaction(connection, async (session) => {
@@ -108,49 +107,49 @@ describe('a batch that folds', () => {
       break;
     }
     expect(folded).toBeGreaterThan(100);
-    await expectExact(database, log, []);
+    await expectExact(database, log);
   });
 });
 
 describe('what 0.1 stored', () => {
   it('is counted exactly once at each point at which its migration ends', async () => {
     const database = newDatabase();
-    const stores = createStores(database);
+    const { recorder } = createStores(database, CENTURY_SECONDS);
     await ensureIndexes(Object.values(database.models));
     const times = Array.from({ length: 150 }, (_, index) => START + index * 1_700_000);
     const log = times.map((time, index) =>
       eventAt(time, index % 7 === 3 ? BUDGET_BLOCKED : SPEND_SETTLED, `r${index % 40}`),
     );
-    const earlier = createEarlierRecorder(database, createEventRecorder(stores), stores);
+    await createEarlierCollections(database);
+    const earlier = createEarlierRecorder(database);
     await withTransaction(database, (session) => recordEvents(earlier, session, log));
+    const migration = createEarlierMigration(database, recorder);
     const move = async (): Promise<void> => {
-      for await (const moved of createEarlierForm(database, stores).move()) expect(moved).toBeGreaterThan(0);
+      for await (const moved of migration.move()) expect(moved).toBeGreaterThan(0);
     };
     let number = 2;
     while (!(await endedBefore(number, move))) {
-      await expectExact(database, log, [createBucketStore(database)]);
+      await expectExact(database, log);
       number += 2;
     }
     expect(number).toBeGreaterThan(20);
-    await createEarlierForm(database, stores).drop();
-    await expectExact(database, log, []);
+    await migration.drop();
+    await expectExact(database, log);
   });
 });
 
-/** All sums over the log, with the roll-ups and events of 0.1 if `more` reads them. */
-async function expectExact(
-  database: Connection,
-  log: DashboardEvent[],
-  more: ReturnType<typeof createBucketStore>[],
-): Promise<void> {
-  const { events, chunks, runs, rollups } = createStores(mongo.connection.useDb(database.name, { useCache: false }));
-  const tallies = createTallies({
-    tallies: [rollups, ...more, events, createChunkTallies(chunks)],
-    runStarts: [rollups, ...more, runs, chunks],
-  });
+/** All sums over the log, and the list of what was blocked. */
+async function expectExact(database: Connection, log: DashboardEvent[]): Promise<void> {
+  const connection = mongo.connection.useDb(database.name, { useCache: false });
+  const form = createEarlierForm(connection, testLogger().logger);
+  const stores = form.beside(createStores(connection, CENTURY_SECONDS));
+  const tallies = createTallies(stores);
+  const all = { start: START - DAY_MS, end: START + 5 * DAY_MS };
+  const blocked = log.filter(({ type }) => type === BUDGET_BLOCKED).sort(byNewest);
+  expect(await stores.events.listBlocked(tenantId, BUDGET_BLOCKED, 'workspace', all, 1_000)).toEqual(blocked);
   const reference = referenceOf(log);
   const spans = [
-    { start: START - DAY_MS, end: START + 5 * DAY_MS },
+    all,
     { start: START + 3, end: START + DAY_MS + 7 * 3_600_000 + 12_345 },
     { start: START + DAY_MS / 2 + 5, end: START + DAY_MS / 2 + 100_000 },
   ];

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { provenTenantId, RANGE_KINDS, resolveRange, type TenantId } from '@tollkeeper/kernel';
 import { ensureIndexes, withTransaction } from '@tollkeeper/mongo';
-import { useMongo } from '@tollkeeper/testing';
+import { testLogger, useMongo } from '@tollkeeper/testing';
 import fc from 'fast-check';
 import { DIMENSIONS } from '../src/domain/breakdown.ts';
 import { BUDGET_BLOCKED, GUARD_BLOCKED, SPEND_SETTLED, type DashboardEvent } from '../src/domain/event.ts';
@@ -9,14 +9,9 @@ import { recordEvents } from '../src/domain/record-events.ts';
 import { seriesOf } from '../src/domain/series.ts';
 import { createTallies, sumTallies } from '../src/domain/tallies.ts';
 import type { Tally } from '../src/domain/tally.ts';
-import { createBucketStore } from '../src/store/bucket.store.ts';
-import { createChunkStore } from '../src/store/chunk.store.ts';
-import { createChunkTallies } from '../src/store/chunk.tallies.ts';
-import { createEventRecorder } from '../src/store/event.recorder.ts';
-import { createEventStore } from '../src/store/event.store.ts';
-import { createRollupStore } from '../src/store/rollup.store.ts';
-import { createRunStore } from '../src/store/run.store.ts';
-import { createEarlierRecorder } from './earlier.recorder.ts';
+import { createEarlierForm } from '../src/store/earlier.form.ts';
+import { createStores } from '../src/store/stores.ts';
+import { createEarlierCollections, createEarlierRecorder } from './earlier.recorder.ts';
 import { referenceOf } from './reference.ts';
 
 const CENTURY_SECONDS = 2_000_000_000;
@@ -80,16 +75,10 @@ const event: fc.Arbitrary<DashboardEvent> = fc
 
 describe('tallies over roll-ups', () => {
   const mongo = useMongo();
-  const events = createEventStore(mongo.connection, CENTURY_SECONDS);
-  const chunkStore = createChunkStore(mongo.connection, CENTURY_SECONDS);
-  const runs = createRunStore(mongo.connection, CENTURY_SECONDS);
-  const rollups = createRollupStore(mongo.connection, CENTURY_SECONDS);
-  const recorder = createEventRecorder({ events, chunks: chunkStore, runs, rollups });
-  const earlier = createBucketStore(mongo.connection);
-  const tallies = createTallies({
-    tallies: [rollups, earlier, events, createChunkTallies(chunkStore)],
-    runStarts: [rollups, earlier, runs, chunkStore],
-  });
+  const form = createEarlierForm(mongo.connection, testLogger().logger);
+  const stores = form.beside(createStores(mongo.connection, CENTURY_SECONDS));
+  const { recorder } = stores;
+  const tallies = createTallies(stores);
 
   // Ids repeat within and across batches, with other times and amounts, and many events come late.
   const sample = fc
@@ -99,10 +88,8 @@ describe('tallies over roll-ups', () => {
 
   beforeAll(async () => {
     await ensureIndexes(Object.values(mongo.connection.models));
-    await record(
-      createEarlierRecorder(mongo.connection, recorder, { events, runs }),
-      sample.slice(0, RECORDED_EARLIER),
-    );
+    await createEarlierCollections(mongo.connection);
+    await record(createEarlierRecorder(mongo.connection), sample.slice(0, RECORDED_EARLIER));
     await record(recorder, sample.slice(RECORDED_EARLIER));
   });
 

@@ -1,12 +1,4 @@
-import {
-  createChunkStore,
-  createEventRecorder,
-  createEventStore,
-  createRollupStore,
-  createRunStore,
-  recordEvents,
-  toDashboardEvent,
-} from '@tollkeeper/dashboard';
+import { createStores, recordEvents, toDashboardEvent } from '@tollkeeper/dashboard';
 import type { TenantId } from '@tollkeeper/kernel';
 import { ensureIndexes } from '@tollkeeper/mongo';
 import { createConnection } from 'mongoose';
@@ -33,12 +25,7 @@ export async function loadInBulk(
 ): Promise<void> {
   const { uri, database, retentionSeconds } = target;
   const connection = createConnection(uri, { dbName: database, autoIndex: false, autoCreate: false });
-  const recorder = createEventRecorder({
-    events: createEventStore(connection, retentionSeconds),
-    chunks: createChunkStore(connection, retentionSeconds),
-    runs: createRunStore(connection, retentionSeconds),
-    rollups: createRollupStore(connection, retentionSeconds),
-  });
+  const { recorder } = createStores(connection, retentionSeconds);
   await connection.asPromise();
   try {
     // Known starts of runs are found by an index.

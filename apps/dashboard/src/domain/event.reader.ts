@@ -1,5 +1,5 @@
 import type { TenantId, TimeSpan } from '@tollkeeper/kernel';
-import type { BlockedType, DashboardEvent } from './event.ts';
+import type { BlockedType, DashboardEvent, SPEND_SETTLED } from './event.ts';
 import type { Subject } from './tallies.ts';
 
 /** A place in a list of blocked events: the last event of a page. */
@@ -23,7 +23,12 @@ export interface EventReader {
   /** The newest event of that type with the id, whatever its source. */
   findBlocked(tenantId: TenantId, type: BlockedType, eventId: string): Promise<DashboardEvent | null>;
   /** Events of that type of a run, oldest first, at most `limit`. */
-  listRun(tenantId: TenantId, type: string, runId: string, limit: number): Promise<DashboardEvent[]>;
+  listRun(
+    tenantId: TenantId,
+    type: BlockedType | typeof SPEND_SETTLED,
+    runId: string,
+    limit: number,
+  ): Promise<DashboardEvent[]>;
   /** Settlements of an agent, newest first, at most `limit`. */
   listSettlements(tenantId: TenantId, agentId: string, span: TimeSpan, limit: number): Promise<DashboardEvent[]>;
   /** Whether an event of the agent is still stored. */

@@ -31,7 +31,8 @@ export type EventAmount = 'amount_micros' | 'input_tokens' | 'output_tokens';
 export const SPEND_SETTLED = 'spend.settled';
 export const BUDGET_BLOCKED = 'budget.blocked';
 export const GUARD_BLOCKED = 'guard.blocked';
-export type BlockedType = typeof BUDGET_BLOCKED | typeof GUARD_BLOCKED;
+export const BLOCKED_TYPES = [BUDGET_BLOCKED, GUARD_BLOCKED] as const;
+export type BlockedType = (typeof BLOCKED_TYPES)[number];
 
 export function isBlocked({ type }: Pick<DashboardEvent, 'type'>): boolean {
   return type === BUDGET_BLOCKED || type === GUARD_BLOCKED;

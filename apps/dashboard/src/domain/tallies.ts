@@ -7,7 +7,7 @@ import { addTally, addTallyTo, emptyTally, type Tally } from './tally.ts';
 /** The events to tally: those of a whole workspace, or of one agent. */
 export type Subject = { agentId: string } | 'workspace';
 
-/** Reads a part of a plan: the bucket store reads the roll-ups, the event store the raw events between them. */
+/** Reads a part of a plan: roll-ups, or the raw events between them. */
 export interface TallyStore {
   /** Tallies by the index of the plan's span. Spans without events may be absent. */
   tallySpans(tenantId: TenantId, subject: Subject, plan: ReadPlan): Promise<Map<number, Tally>>;

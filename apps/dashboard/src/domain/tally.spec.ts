@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { provenTenantId } from '@tollkeeper/kernel';
 import type { DashboardEvent } from './event.ts';
-import { addTally, addTallyTo, emptyTally, MEASURES, subtractSums, tallyOf, type Tally } from './tally.ts';
+import { addTally, addTallyTo, emptyTally, subtractSums, tallyOf, type Tally } from './tally.ts';
 
 const NOTHING = {
   totalMicros: 0,
@@ -16,13 +16,6 @@ const NOTHING = {
 function event(type: string, data: DashboardEvent['data'] = {}): DashboardEvent {
   return { tenantId: provenTenantId('ws_1'), source: 'gw', eventId: 'e1', type, time: 1000, data };
 }
-
-describe('the measures', () => {
-  it('are stored in columns of their own', () => {
-    const columns = Object.values(MEASURES).map(({ column }) => column);
-    expect(new Set(columns).size).toBe(columns.length);
-  });
-});
 
 describe('the tally of an event', () => {
   const amounts = { amount_micros: 7, input_tokens: 5, output_tokens: 3 };

@@ -5,15 +5,12 @@ export type Measure = Sum | Newest;
 
 /** A sum: the number of events of a type, or the sum of a field of their data. */
 interface Sum {
-  /** Name of the measure in the roll-ups of 0.1, which are still read, and in queries of raw events. */
-  column: string;
   of: { type: string; amount?: EventAmount };
   combine: 'sum';
 }
 
 /** The time of the newest event of any type, in epoch milliseconds; 0 when there was none. Stored as a date. */
 interface Newest {
-  column: string;
   of: 'time';
   combine: 'max';
 }
@@ -25,14 +22,14 @@ interface Newest {
  */
 export const MEASURES = {
   /** USD micros of the settlements. */
-  totalMicros: { column: 'total_micros', of: { type: SPEND_SETTLED, amount: 'amount_micros' }, combine: 'sum' },
-  settlements: { column: 'settlements', of: { type: SPEND_SETTLED }, combine: 'sum' },
+  totalMicros: { of: { type: SPEND_SETTLED, amount: 'amount_micros' }, combine: 'sum' },
+  settlements: { of: { type: SPEND_SETTLED }, combine: 'sum' },
   /** Input tokens of the settlements. A settlement without the field counts 0. */
-  inputTokens: { column: 'input_tokens', of: { type: SPEND_SETTLED, amount: 'input_tokens' }, combine: 'sum' },
-  outputTokens: { column: 'output_tokens', of: { type: SPEND_SETTLED, amount: 'output_tokens' }, combine: 'sum' },
-  budgetBlocked: { column: 'budget_blocked', of: { type: BUDGET_BLOCKED }, combine: 'sum' },
-  guardBlocked: { column: 'guard_blocked', of: { type: GUARD_BLOCKED }, combine: 'sum' },
-  lastAt: { column: 'last_at', of: 'time', combine: 'max' },
+  inputTokens: { of: { type: SPEND_SETTLED, amount: 'input_tokens' }, combine: 'sum' },
+  outputTokens: { of: { type: SPEND_SETTLED, amount: 'output_tokens' }, combine: 'sum' },
+  budgetBlocked: { of: { type: BUDGET_BLOCKED }, combine: 'sum' },
+  guardBlocked: { of: { type: GUARD_BLOCKED }, combine: 'sum' },
+  lastAt: { of: 'time', combine: 'max' },
 } as const satisfies Record<string, Measure>;
 
 /** The measures of a span of time. Tallies of disjoint spans add up to the tally of their union. */

@@ -215,9 +215,9 @@ export function createChunkStore(connection: Connection, retentionSeconds: numbe
   };
 }
 
-/** Later events come first; of one time, that with the larger key. */
+/** Later events come first; of one time, that whose key is larger to the database, which compares bytes. */
 export function byNewest(a: DashboardEvent, b: DashboardEvent): number {
-  return b.time - a.time || (eventKey(a) < eventKey(b) ? 1 : -1);
+  return b.time - a.time || Buffer.compare(Buffer.from(eventKey(b)), Buffer.from(eventKey(a)));
 }
 
 export function byOldest(a: DashboardEvent, b: DashboardEvent): number {

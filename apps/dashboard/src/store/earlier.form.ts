@@ -1,248 +1,130 @@
-import type { TenantId } from '@tollkeeper/kernel';
-import { withTransaction } from '@tollkeeper/mongo';
-import type { ClientSession, Connection, mongo } from 'mongoose';
-import { BUDGET_BLOCKED, GUARD_BLOCKED, SPEND_SETTLED } from '../domain/event.ts';
-import { AGENT_GRAINS, GRAINS, type Grain } from '../domain/grain.ts';
-import {
-  addToSlot,
-  createRollupDeltas,
-  PERIOD_OF,
-  rowSlots,
-  slotsOf,
-  workspaceSlot,
-  type RollupDelta,
-} from '../domain/rollup.ts';
-import { runKey, type RunStart } from '../domain/run.ts';
-import { addTally, addTallyTo, type Tally } from '../domain/tally.ts';
-import type { BucketDocument } from './bucket.store.ts';
-import { DAY_MS, dayOf } from './chunk.packing.ts';
-import type { ChunkStore } from './chunk.store.ts';
-import { toEvent, type EventDocument } from './event.store.ts';
-import type { RollupStore } from './rollup.store.ts';
-import type { RunDocument } from './run.store.ts';
-import { sumsOf, toTally } from './tally.row.ts';
+import type { Component, Logger } from '@tollkeeper/runtime';
+import type { Connection } from 'mongoose';
+import { eventKey, type DashboardEvent } from '../domain/event.ts';
+import type { EventReader } from '../domain/event.reader.ts';
+import type { RunStartStore, TallyStore } from '../domain/tallies.ts';
+import { byNewest, byOldest } from './chunk.store.ts';
+import { createEarlierBuckets } from './earlier.buckets.ts';
+import { createEarlierEvents } from './earlier.events.ts';
+import { createEarlierRuns } from './earlier.runs.ts';
+import type { Stores } from './stores.ts';
 
-/** What releases up to 0.1 stored: a document for each event, each run, and each scope and grain of roll-ups. */
+/** The collections of releases up to 0.1: of events, starts of runs, and roll-ups. Nothing is written to them. */
+const COLLECTIONS = ['events', 'runs', 'buckets'];
+
+/** What releases up to 0.1 stored. All of it is read here, and `earlier.migration.ts` moves it. */
 export interface EarlierForm {
-  /** Whether anything is left of it. */
-  isThere(): Promise<boolean>;
-  /** About how many documents are left of it. */
-  left(): Promise<number>;
   /**
-   * Packs what is left, and yields the number of documents that each transaction has moved. Every one of them leaves
-   * all sums as they are, so it may be ended at any point and begun again, and the service may count events meanwhile.
-   * An answer may for a moment miss or double what is just being moved, since queries are not on one snapshot.
+   * The stores, and what 0.1 stored beside them. While none of its collections is there, it is asked nothing. That is
+   * looked up once: what was not there at the first question does not come later, and what goes is empty.
    */
-  move(): AsyncGenerator<number>;
-  /** Drops the collections that only 0.1 wrote. Rejects when something is left in them. */
-  drop(): Promise<void>;
+  beside(stores: Stores): Stores;
+  /** Tells operators if some of it is there. */
+  notice: Component;
 }
 
-/** Documents that one transaction moves at most. Of the roll-ups of a workspace as such, it moves those of a day. */
-const PIECE = 1_000;
-const BLOCKED = [BUDGET_BLOCKED, GUARD_BLOCKED];
-const BY_SETTLEMENT = { tenant_id: 1, 'data.settlement_id': 1 } as const;
-const BY_BLOCKED_ID = { tenant_id: 1, type: 1, event_id: 1 } as const;
+export function createEarlierForm(connection: Connection, logger: Logger): EarlierForm {
+  const [events, runs, buckets] = [
+    createEarlierEvents(connection),
+    createEarlierRuns(connection),
+    createEarlierBuckets(connection),
+  ];
 
-/** A bucket of an agent, of whose settlements some were moved. */
-type AgentBucket = BucketDocument & { settled_at?: Date };
-
-/** Reads and writes what a dashboard of this release has made on the connection. */
-export function createEarlierForm(
-  connection: Connection,
-  { chunks, rollups }: { chunks: ChunkStore; rollups: RollupStore },
-): EarlierForm {
-  const events = connection.collection<EventDocument>('events');
-  const runs = connection.collection<RunDocument>('runs');
-  const buckets = connection.collection<AgentBucket>('buckets');
-
-  /** Repeats a move until it finds nothing. */
-  async function* repeat<T>(
-    move: (session: ClientSession) => Promise<T[]>,
-    committed: (moved: T[]) => void = () => undefined,
-  ): AsyncGenerator<number> {
-    for (;;) {
-      const moved = await withTransaction(connection, move);
-      if (moved.length === 0) return;
-      committed(moved);
-      yield moved.length;
-    }
-  }
-
-  function moveEvents(tenantId: TenantId): AsyncGenerator<number> {
-    // Blocked events stay, and are not read again.
-    let from = new Date(-8.64e15);
-    const goOn = (moved: EventDocument[]): void => void (from = moved.at(-1)!.time);
-    return repeat(async (session) => {
-      const filter = { tenant_id: tenantId, time: { $gte: from }, type: { $nin: BLOCKED } };
-      const options = { session, hint: { tenant_id: 1, time: 1 }, sort: { time: 1 }, limit: PIECE } as const;
-      const found = await events.find(filter, options).toArray();
-      await chunks.insert(session, found.map(toEvent), []);
-      await events.deleteMany({ _id: { $in: found.map(({ _id }) => _id) } }, { session });
-      return found;
-    }, goOn);
-  }
-
-  function moveRuns(tenantId: TenantId): AsyncGenerator<number> {
-    return repeat(async (session) => {
-      const options = { session, sort: { first_at: 1 }, limit: PIECE } as const;
-      const found = await runs.find({ tenant_id: tenantId }, options).toArray();
-      const starts = found.map(({ _id, first_at }): RunStart => {
-        const runId = _id.slice(runKey(tenantId, '').length);
-        return { tenantId, runId, from: undefined, to: first_at.getTime() };
-      });
-      await chunks.insert(session, [], starts);
-      await runs.deleteMany({ _id: { $in: found.map(({ _id }) => _id) } }, { session });
-      return found;
-    });
-  }
-
-  /** The oldest buckets of one of the grains, all of one day. */
-  async function oldestBuckets(
-    session: ClientSession,
-    of: mongo.Filter<AgentBucket>,
-    grains: readonly Grain[],
-    limit: number,
-  ): Promise<AgentBucket[]> {
-    for (const grain of grains) {
-      const found = await buckets.find({ ...of, grain }, { session, sort: { start: 1 }, limit }).toArray();
-      const [first] = found;
-      if (first === undefined) continue;
-      const day = dayOf(first.start.getTime());
-      return found.filter(({ start }) => start.getTime() < day + DAY_MS);
-    }
-    return [];
-  }
-
-  async function replace(session: ClientSession, found: AgentBucket[], by: RollupDelta[]): Promise<AgentBucket[]> {
-    await rollups.add(session, by);
-    await buckets.deleteMany({ _id: { $in: found.map(({ _id }) => _id) } }, { session });
-    return found;
-  }
-
-  /** Minutes and hours are the slots of roll-ups. All longer pieces are sums of these. */
-  function moveWorkspace(tenantId: TenantId): AsyncGenerator<number> {
-    const of = { tenant_id: tenantId, level: 'workspace' } as const;
-    return repeat(async (session) => {
-      const [oldest] = await oldestBuckets(session, of, GRAINS, 1);
-      if (oldest === undefined) return [];
-      const day = dayOf(oldest.start.getTime());
-      const start = { $gte: new Date(day), $lt: new Date(day + DAY_MS) };
-      const found = await buckets.find({ ...of, grain: { $in: [...GRAINS] }, start }, { session }).toArray();
-      const deltas = createRollupDeltas();
-      for (const bucket of found) {
-        const { grain, start, runs_started = 0 } = bucket;
-        if (grain === '15m' || grain === '1d') continue;
-        const slot = workspaceSlot(deltas.at(tenantId, PERIOD_OF[grain], start.getTime()), start.getTime());
-        addTally(slot.tally, toTally(bucket));
-        slot.runsStarted += runs_started;
-      }
-      return replace(session, found, deltas.all());
-    });
-  }
-
-  /** A row of an agent holds what the others do not, so what a model's row takes over is taken out of the agent's. */
-  function moveModels(tenantId: TenantId): AsyncGenerator<number> {
-    return repeat(async (session) => {
-      const found = await oldestBuckets(session, { tenant_id: tenantId, level: 'model' }, AGENT_GRAINS, PIECE);
-      const settled = new Map<string, Tally>();
-      for (const { agent_id, start, ...bucket } of found) {
-        addTallyTo(settled, JSON.stringify([agent_id, start]), toTally(bucket));
-      }
-      const grain = found[0]?.grain;
-      const changes = [...settled].map(([key, tally]): mongo.AnyBulkWriteOperation<AgentBucket> => {
-        const [agent_id, start] = JSON.parse(key) as [string, string];
-        const filter = { tenant_id: tenantId, level: 'agent', agent_id, grain, start: new Date(start) } as const;
-        const sums = Object.entries(sumsOf(tally)).map(([column, sum]) => [column, -sum]);
-        const $max = { settled_at: new Date(tally.lastAt) };
-        return { updateOne: { filter, update: { $inc: Object.fromEntries(sums) as Record<string, number>, $max } } };
-      });
-      if (changes.length > 0) await buckets.bulkWrite(changes, { session });
-      return replace(
-        session,
-        found,
-        deltasOf(tenantId, found, (bucket) => bucket.model ?? null),
-      );
-    });
-  }
-
-  /** What is left of agents when their models are moved: calls that were not settled. */
-  function moveAgents(tenantId: TenantId): AsyncGenerator<number> {
-    return repeat(async (session) => {
-      const found = await oldestBuckets(session, { tenant_id: tenantId, level: 'agent' }, AGENT_GRAINS, PIECE);
-      const withRest = found.filter((bucket) => {
-        const tally = toTally(bucket);
-        return Object.keys(sumsOf(tally)).length > 0 || tally.lastAt > (bucket.settled_at?.getTime() ?? 0);
-      });
-      return replace(
-        session,
-        found,
-        deltasOf(tenantId, withRest, () => undefined),
-      );
-    });
-  }
+  let known: Promise<boolean> | undefined;
+  const isThere = (): Promise<boolean> =>
+    (known ??= look(connection).catch((error: unknown) => {
+      known = undefined;
+      throw error;
+    }));
 
   return {
-    async isThere() {
-      const first = await Promise.all([
-        events.findOne({ type: SPEND_SETTLED }, { hint: BY_SETTLEMENT, projection: { _id: 1 } }),
-        runs.findOne({}, { projection: { _id: 1 } }),
-        buckets.findOne({}, { projection: { _id: 1 } }),
-      ]);
-      return first.some((found) => found !== null);
-    },
-    async left() {
-      const blocked = events.countDocuments({ type: { $in: BLOCKED } }, { hint: BY_BLOCKED_ID });
-      const all = [events, runs, buckets].map((collection) => collection.estimatedDocumentCount());
-      return (await Promise.all(all)).reduce((sum, count) => sum + count, 0) - (await blocked);
-    },
-    async *move() {
-      for await (const tenantId of tenantsOf(events)) yield* moveEvents(tenantId);
-      for await (const tenantId of tenantsOf(runs)) yield* moveRuns(tenantId);
-      for await (const tenantId of tenantsOf(buckets)) {
-        yield* moveWorkspace(tenantId);
-        yield* moveModels(tenantId);
-        yield* moveAgents(tenantId);
-      }
-    },
-    async drop() {
-      for (const collection of [runs, buckets]) {
-        if ((await collection.countDocuments({}, { limit: 1 })) > 0) {
-          throw new Error(
-            `Something was written to ${collection.collectionName} meanwhile: does a replica of 0.1 run?`,
-          );
-        }
-        await collection.drop();
-      }
+    beside: ({ recorder, events: reader, tallies, runStarts }) => ({
+      recorder: {
+        ...recorder,
+        async knownIdentities(session, asked) {
+          const identities = await recorder.knownIdentities(session, asked);
+          if (!(await isThere())) return identities;
+          for (const identity of await events.knownIdentities(session, asked)) identities.add(identity);
+          return identities;
+        },
+        async knownRunStarts(session, asked) {
+          const starts = await recorder.knownRunStarts(session, asked);
+          if (!(await isThere())) return starts;
+          for (const [key, time] of await runs.knownRunStarts(session, asked)) {
+            starts.set(key, Math.min(time, starts.get(key) ?? Infinity));
+          }
+          return starts;
+        },
+      },
+      events: readBoth(isThere, events, reader),
+      tallies: [...tallies, talliesIfThere(isThere, buckets), talliesIfThere(isThere, events)],
+      runStarts: [...runStarts, startsIfThere(isThere, buckets), startsIfThere(isThere, runs)],
+    }),
+    notice: {
+      name: 'look for what 0.1 stored',
+      async start() {
+        if (!(await isThere())) return;
+        logger.info(
+          'Part of the database is in the form of release 0.1. It is read as it is, but is larger and slower. To pack it, ' +
+            'run `node migrate.js` in this container, or `npm run migrate -w @tollkeeper/dashboard`.',
+        );
+      },
+      async stop() {},
     },
   };
 }
 
-/** What buckets of agents, which are of one grain, add to roll-ups. */
-function deltasOf(
-  tenantId: TenantId,
-  found: AgentBucket[],
-  modelOf: (bucket: AgentBucket) => string | null | undefined,
-): RollupDelta[] {
-  const deltas = createRollupDeltas();
-  for (const bucket of found) {
-    const { grain, agent_id = '' } = bucket;
-    const time = bucket.start.getTime();
-    const slots = rowSlots(deltas.at(tenantId, PERIOD_OF[grain], time), { agentId: agent_id, model: modelOf(bucket) });
-    addToSlot(slots, slotsOf(grain, 'rows', time).first, toTally(bucket));
-  }
-  return deltas.all();
+async function look(connection: Connection): Promise<boolean> {
+  const found = connection.db!.listCollections({ name: { $in: COLLECTIONS } }, { nameOnly: true });
+  return (await found.toArray()).length > 0;
 }
 
-/** The workspaces that have documents in the collection, which has an index that begins with them. */
-async function* tenantsOf(collection: { findOne: FindTenant }): AsyncGenerator<TenantId> {
-  let last = '';
-  for (;;) {
-    const next = await collection.findOne({ tenant_id: { $gt: last } }, { sort: { tenant_id: 1 } });
-    if (next === null) return;
-    last = next.tenant_id;
-    yield next.tenant_id;
+/**
+ * Reads what 0.1 stored first. So an event that is moved meanwhile is in one of both answers or in both, and never in
+ * none.
+ */
+function readBoth(isThere: () => Promise<boolean>, earlier: EventReader, current: EventReader): EventReader {
+  async function merged(
+    read: (reader: EventReader) => Promise<DashboardEvent[]>,
+    order: (a: DashboardEvent, b: DashboardEvent) => number,
+    limit: number,
+  ): Promise<DashboardEvent[]> {
+    if (!(await isThere())) return read(current);
+    const found = [...(await read(earlier)), ...(await read(current))];
+    const once = new Map(found.map((event) => [eventKey(event), event]));
+    return [...once.values()].sort(order).slice(0, limit);
   }
+  return {
+    listBlocked: (tenantId, type, subject, span, limit, after) =>
+      merged((reader) => reader.listBlocked(tenantId, type, subject, span, limit, after), byNewest, limit),
+    async findBlocked(...asked) {
+      const found = await merged(
+        async (reader) => [await reader.findBlocked(...asked)].flatMap((one) => one ?? []),
+        byNewest,
+        1,
+      );
+      return found[0] ?? null;
+    },
+    listRun: (tenantId, type, runId, limit) =>
+      merged((reader) => reader.listRun(tenantId, type, runId, limit), byOldest, limit),
+    listSettlements: (tenantId, agentId, span, limit) =>
+      merged((reader) => reader.listSettlements(tenantId, agentId, span, limit), byNewest, limit),
+    hasAgent: async (...asked) =>
+      ((await isThere()) && (await earlier.hasAgent(...asked))) || (await current.hasAgent(...asked)),
+  };
 }
 
-type FindTenant = (filter: object, options: { sort: object }) => Promise<{ tenant_id: TenantId } | null>;
+function startsIfThere(isThere: () => Promise<boolean>, store: RunStartStore): RunStartStore {
+  return { countRunStarts: async (...asked) => ((await isThere()) ? store.countRunStarts(...asked) : 0) };
+}
+
+function talliesIfThere(isThere: () => Promise<boolean>, store: TallyStore): TallyStore {
+  return {
+    tallySpans: async (...asked) => ((await isThere()) ? store.tallySpans(...asked) : new Map()),
+    tallyAgents: async (...asked) => ((await isThere()) ? store.tallyAgents(...asked) : new Map()),
+    tallyModels: async (...asked) => ((await isThere()) ? store.tallyModels(...asked) : new Map()),
+    async divideSpend(...asked) {
+      if (await isThere()) await store.divideSpend(...asked);
+    },
+  };
+}

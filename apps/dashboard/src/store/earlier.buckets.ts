@@ -4,7 +4,7 @@ import { GRAINS, type Grain } from '../domain/grain.ts';
 import type { ReadPlan } from '../domain/read-plan.ts';
 import { addTallyTo, type Tally } from '../domain/tally.ts';
 import type { RunStartStore, Subject, TallyStore } from '../domain/tallies.ts';
-import { SUMS_OF_BUCKETS, TALLY_PROJECTION, toTally, type TallyRow } from './tally.row.ts';
+import { SUMS_OF_BUCKETS, TALLY_PROJECTION, toTally, type TallyRow } from './earlier.tally-row.ts';
 
 /** A roll-up as releases up to 0.1 wrote it: one document for each scope and grain. */
 export interface BucketDocument extends TallyRow {
@@ -25,7 +25,7 @@ type GroupField = 'agent_id' | 'model';
  * their start at the earliest. What is counted since is added to {@link createRollupStore}, also to the same times, so
  * both together are what happened.
  */
-export function createBucketStore(connection: Connection): TallyStore & RunStartStore {
+export function createEarlierBuckets(connection: Connection): TallyStore & RunStartStore {
   const buckets = connection.collection<BucketDocument>('buckets');
 
   /** One query per grain, because each is one scan of an index. */

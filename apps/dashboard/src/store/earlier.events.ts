@@ -1,24 +1,16 @@
 import type { TenantId } from '@tollkeeper/kernel';
-import { driverCollection } from '@tollkeeper/mongo';
-import { Schema, type ClientSession, type Connection, type mongo } from 'mongoose';
-import {
-  BUDGET_BLOCKED,
-  eventKey,
-  GUARD_BLOCKED,
-  settlementKey,
-  SPEND_SETTLED,
-  type DashboardEvent,
-  type EventData,
-} from '../domain/event.ts';
+import type { ClientSession, Connection, mongo } from 'mongoose';
+import { eventKey, settlementKey, SPEND_SETTLED, type DashboardEvent, type EventData } from '../domain/event.ts';
 import type { Dimension } from '../domain/breakdown.ts';
 import type { EventReader } from '../domain/event.reader.ts';
 import type { RawRead, ReadPlan } from '../domain/read-plan.ts';
+import type { EventRecorder } from '../domain/record-events.ts';
 import { addTallyTo, type Tally } from '../domain/tally.ts';
 import type { Subject, TallyStore } from '../domain/tallies.ts';
-import { SUMS_OF_EVENTS, toTally, type TallyRow } from './tally.row.ts';
+import { SUMS_OF_EVENTS, toTally, type TallyRow } from './earlier.tally-row.ts';
 
 export interface EventDocument {
-  /** `eventKey` of the event, which makes its identity unique. */
+  /** `eventKey` of the event. */
   _id: string;
   tenant_id: TenantId;
   event_id: string;
@@ -28,46 +20,17 @@ export interface EventDocument {
   data: EventData;
 }
 
-export interface EventStore extends EventReader, TallyStore {
-  knownIdentities(session: ClientSession | undefined, events: DashboardEvent[]): Promise<Set<string>>;
-  insert(session: ClientSession | undefined, events: DashboardEvent[]): Promise<void>;
-}
+type EventStore = EventReader & TallyStore & Pick<EventRecorder<ClientSession | undefined>, 'knownIdentities'>;
 
 /** The field of a settlement's data that names its group. */
 const FIELDS: Record<Dimension, string> = { agent: 'agent_id', model: 'model', plan: 'plan_key' };
 
-const eventSchema = (retentionSeconds: number): Schema<EventDocument> => {
-  const schema = new Schema<EventDocument>(
-    {
-      _id: { type: String, required: true },
-      tenant_id: { type: String, required: true },
-      event_id: { type: String, required: true },
-      source: { type: String, required: true },
-      type: { type: String, required: true },
-      time: { type: Date, required: true },
-      data: { type: Schema.Types.Mixed, required: true },
-    },
-    { collection: 'events', versionKey: false },
-  );
-  const blocked = { type: { $in: [BUDGET_BLOCKED, GUARD_BLOCKED] } };
-  schema.index({ tenant_id: 1, time: 1 });
-  schema.index({ tenant_id: 1, 'data.agent_id': 1, time: 1 });
-  schema.index({ tenant_id: 1, 'data.run_id': 1, time: 1 });
-  schema.index(
-    { tenant_id: 1, 'data.settlement_id': 1 },
-    { unique: true, partialFilterExpression: { type: SPEND_SETTLED } },
-  );
-  schema.index({ tenant_id: 1, type: 1, time: -1, _id: -1 }, { partialFilterExpression: blocked });
-  schema.index({ tenant_id: 1, type: 1, 'data.agent_id': 1, time: -1, _id: -1 }, { partialFilterExpression: blocked });
-  schema.index({ tenant_id: 1, type: 1, event_id: 1 }, { partialFilterExpression: blocked });
-  schema.index({ time: 1 }, { expireAfterSeconds: retentionSeconds });
-  return schema;
-};
-
-/** Raw events, kept for `retentionSeconds` after their time. */
-export function createEventStore(connection: Connection, retentionSeconds: number): EventStore {
-  // The driver's collection: this is a hot path, and every value below is typed or made here.
-  const events = driverCollection<EventDocument>(connection, 'Event', eventSchema(retentionSeconds));
+/**
+ * Events of all types as releases up to 0.1 stored them, a document each, which are only read. They expire by the index
+ * of those releases.
+ */
+export function createEarlierEvents(connection: Connection): EventStore {
+  const events = connection.collection<EventDocument>('events');
 
   const list = async (match: object, sort: mongo.Sort, limit: number): Promise<DashboardEvent[]> =>
     (await events.find(match).sort(sort).limit(limit).toArray()).map(toEvent);
@@ -106,9 +69,6 @@ export function createEventStore(connection: Connection, retentionSeconds: numbe
         for (const { data } of await found.toArray()) known.add(settlementKey(tenantId, data.settlement_id ?? ''));
       }
       return known;
-    },
-    async insert(session, fresh) {
-      if (fresh.length > 0) await events.insertMany(fresh.map(fromEvent), session && { session });
     },
     async tallySpans(tenantId, subject, plan) {
       const bySpan = new Map<number, Tally>();
@@ -178,18 +138,6 @@ function settlementsByTenant(events: DashboardEvent[]): Map<TenantId, string[]> 
     else ids.push(data.settlement_id);
   }
   return byTenant;
-}
-
-function fromEvent(event: DashboardEvent): EventDocument {
-  return {
-    _id: eventKey(event),
-    tenant_id: event.tenantId,
-    event_id: event.eventId,
-    source: event.source,
-    type: event.type,
-    time: new Date(event.time),
-    data: event.data,
-  };
 }
 
 export function toEvent(document: EventDocument): DashboardEvent {

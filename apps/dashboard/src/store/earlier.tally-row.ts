@@ -1,18 +1,30 @@
 import { emptyTally, MEASURES, type Measure, type Tally } from '../domain/tally.ts';
 
-type Measures = typeof MEASURES;
-type Column = Measures[keyof Measures]['column'];
+/** The names of the measures in buckets, and in aggregations of events. */
+const COLUMNS = {
+  totalMicros: 'total_micros',
+  settlements: 'settlements',
+  inputTokens: 'input_tokens',
+  outputTokens: 'output_tokens',
+  budgetBlocked: 'budget_blocked',
+  guardBlocked: 'guard_blocked',
+  lastAt: 'last_at',
+} as const satisfies Record<keyof Tally, string>;
+
+type Column = (typeof COLUMNS)[keyof Tally];
 
 /**
  * A tally as buckets store it and aggregations return it. A bucket from before a measure was added lacks its column.
  */
 export type TallyRow = {
-  [Name in keyof Measures as Measures[Name]['column']]?: Measures[Name]['combine'] extends 'max' ? Date : number;
+  [Name in keyof Tally as (typeof COLUMNS)[Name]]?: (typeof MEASURES)[Name]['combine'] extends 'max' ? Date : number;
 };
 
-const ENTRIES = Object.entries(MEASURES) as [keyof Tally, Measure & { column: Column }][];
+const ENTRIES = (Object.entries(MEASURES) as [keyof Tally, Measure][]).map(
+  ([name, measure]) => [name, { ...measure, column: COLUMNS[name] }] as const,
+);
 
-function perColumn<T>(valueOf: (measure: Measure) => T): Record<Column, T> {
+function perColumn<T>(valueOf: (measure: Measure & { column: Column }) => T): Record<Column, T> {
   return Object.fromEntries(ENTRIES.map(([, measure]) => [measure.column, valueOf(measure)])) as Record<Column, T>;
 }
 

@@ -1,0 +1,120 @@
+import { startSlices, type TenantId, type TimeSpan } from '@tollkeeper/kernel';
+import { driverCollection } from '@tollkeeper/mongo';
+import { Schema, type ClientSession, type Connection, type mongo } from 'mongoose';
+import { BLOCKED_TYPES, eventKey, type BlockedType, type DashboardEvent, type EventData } from '../domain/event.ts';
+import type { EventReader } from '../domain/event.reader.ts';
+import type { Subject } from '../domain/tallies.ts';
+import type { EventSource } from './event.tallies.ts';
+
+interface BlockedDocument {
+  /** `eventKey` of the event, which makes its identity unique. */
+  _id: string;
+  tenantId: TenantId;
+  eventId: string;
+  source: string;
+  type: string;
+  time: Date;
+  /** As the event came. */
+  data: EventData;
+}
+
+export interface BlockedStore extends EventSource, Pick<EventReader, 'listBlocked' | 'findBlocked' | 'hasAgent'> {
+  /** The keys of those of the events that are stored. */
+  knownIdentities(session: ClientSession | undefined, events: DashboardEvent[]): Promise<Set<string>>;
+  insert(session: ClientSession | undefined, events: DashboardEvent[]): Promise<void>;
+  /** The oldest events of that type of a run, oldest first, at most `limit`. */
+  oldestOfRun(tenantId: TenantId, type: BlockedType, runId: string, limit: number): Promise<DashboardEvent[]>;
+}
+
+const BY_TIME = { tenantId: 1, type: 1, time: -1, _id: -1 } as const;
+const BY_AGENT = { tenantId: 1, type: 1, 'data.agent_id': 1, time: -1, _id: -1 } as const;
+const BY_RUN = { tenantId: 1, 'data.run_id': 1, time: 1 } as const;
+
+const blockedSchema = (retentionSeconds: number): Schema<BlockedDocument> => {
+  const schema = new Schema<BlockedDocument>(
+    {
+      _id: { type: String, required: true },
+      tenantId: { type: String, required: true },
+      eventId: { type: String, required: true },
+      source: { type: String, required: true },
+      type: { type: String, required: true },
+      time: { type: Date, required: true },
+      data: { type: Schema.Types.Mixed, required: true },
+    },
+    { collection: 'blocked_events', versionKey: false },
+  );
+  schema.index(BY_TIME);
+  schema.index(BY_AGENT);
+  schema.index(BY_RUN);
+  schema.index({ time: 1 }, { expireAfterSeconds: retentionSeconds });
+  return schema;
+};
+
+/** Blocked events, a document each; kept for `retentionSeconds` after their time. */
+export function createBlockedStore(connection: Connection, retentionSeconds: number): BlockedStore {
+  // The driver's collection: this is a hot path, and every value below is typed or made here.
+  const blocked = driverCollection<BlockedDocument>(connection, 'Blocked', blockedSchema(retentionSeconds));
+
+  const list = async (match: object, sort: mongo.Sort, limit: number): Promise<DashboardEvent[]> =>
+    (await blocked.find(match).sort(sort).limit(limit).toArray()).map(toEvent);
+
+  return {
+    async knownIdentities(session, wanted) {
+      const ids = wanted.map(eventKey);
+      const found = blocked.find({ _id: { $in: ids } }, { ...(session && { session }), projection: { _id: 1 } });
+      return new Set((await found.toArray()).map(({ _id }) => _id));
+    },
+    async insert(session, fresh) {
+      if (fresh.length > 0) await blocked.insertMany(fresh.map(fromEvent), session && { session });
+    },
+    async *eventsIn(tenantId, span, fields, agentId) {
+      const ofAgent = agentId !== undefined && subjectFilter({ agentId });
+      const filter = { tenantId, type: { $in: [...BLOCKED_TYPES] }, ...ofAgent, time: within(span) };
+      const projection = { _id: 0, type: 1, time: 1, ...Object.fromEntries(fields.map((name) => [`data.${name}`, 1])) };
+      const options = { projection, hint: agentId === undefined ? BY_TIME : BY_AGENT };
+      const slices = startSlices();
+      for await (const { type, time, data } of blocked.find(filter, options)) {
+        if (slices.usedUp()) await slices.next();
+        yield { tenantId, source: '', eventId: '', type, time: time.getTime(), data };
+      }
+    },
+    listBlocked: (tenantId, type, subject, span, limit, after) => {
+      // Only this field gives the index bounds. With $or, the server would read every event before the cursor.
+      const end = after === undefined ? span.end : Math.min(span.end, after.time + 1);
+      const behind = after && {
+        $or: [{ time: { $lt: new Date(after.time) } }, { time: new Date(after.time), _id: { $lt: after.key } }],
+      };
+      const filter = { tenantId, type, ...subjectFilter(subject), time: within({ ...span, end }), ...behind };
+      return list(filter, { time: -1, _id: -1 }, limit);
+    },
+    async findBlocked(tenantId, type, eventId) {
+      // A key ends in the source, behind a '|'. '}' is the character behind '|'.
+      const key = eventKey({ tenantId, eventId, source: '' });
+      const ofId = { $gte: key, $lt: `${key.slice(0, -1)}}` };
+      return (await list({ _id: ofId, type }, { time: -1, _id: -1 }, 1))[0] ?? null;
+    },
+    oldestOfRun: (tenantId, type, runId, limit) =>
+      list({ tenantId, 'data.run_id': runId, type }, { time: 1, _id: 1 }, limit),
+    async hasAgent(tenantId, agentId) {
+      const filter = { tenantId, type: { $in: [...BLOCKED_TYPES] }, ...subjectFilter({ agentId }) };
+      return (await blocked.findOne(filter, { projection: { _id: 1 }, hint: BY_AGENT })) !== null;
+    },
+  };
+}
+
+function subjectFilter(subject: Subject): object {
+  return subject === 'workspace' ? {} : { 'data.agent_id': subject.agentId };
+}
+
+function within({ start, end }: TimeSpan): { $gte: Date; $lt: Date } {
+  return { $gte: new Date(start), $lt: new Date(end) };
+}
+
+function fromEvent(event: DashboardEvent): BlockedDocument {
+  const { tenantId, eventId, source, type, time, data } = event;
+  return { _id: eventKey(event), tenantId, eventId, source, type, time: new Date(time), data };
+}
+
+function toEvent({ tenantId, source, eventId, type, time, data }: BlockedDocument): DashboardEvent {
+  return { tenantId, source, eventId, type, time: time.getTime(), data };
+}

@@ -1,0 +1,32 @@
+import type { ClientSession, Connection } from 'mongoose';
+import type { EventReader } from '../domain/event.reader.ts';
+import type { EventRecorder } from '../domain/record-events.ts';
+import type { RunStartStore, TallyStore } from '../domain/tallies.ts';
+import { createBlockedStore } from './blocked.store.ts';
+import { createChunkStore } from './chunk.store.ts';
+import { createEventReader } from './event.reader.ts';
+import { createEventRecorder } from './event.recorder.ts';
+import { createEventTallies } from './event.tallies.ts';
+import { createRollupStore } from './rollup.store.ts';
+
+/** How the domain writes and reads what is stored. */
+export interface Stores {
+  recorder: EventRecorder<ClientSession>;
+  events: EventReader;
+  /** What these say adds up, and so does what `runStarts` say. */
+  tallies: TallyStore[];
+  runStarts: RunStartStore[];
+}
+
+/** Registers the models on the connection, which makes their collections and indexes at its start. */
+export function createStores(connection: Connection, retentionSeconds: number): Stores {
+  const blocked = createBlockedStore(connection, retentionSeconds);
+  const chunks = createChunkStore(connection, retentionSeconds);
+  const rollups = createRollupStore(connection, retentionSeconds);
+  return {
+    recorder: createEventRecorder({ blocked, chunks, rollups }),
+    events: createEventReader({ blocked, chunks }),
+    tallies: [rollups, createEventTallies({ blocked, chunks })],
+    runStarts: [rollups, chunks],
+  };
+}
