@@ -1,5 +1,8 @@
 import { createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { loadConfig } from '@tollkeeper/runtime';
+import { CALLER_TOKEN_SECRET } from '@tollkeeper/testing';
+import { identityConfig } from '../src/config.ts';
 import { createSmtpSender } from '../src/delivery/smtp.sender.ts';
 import { smtpUrl } from '../src/delivery/smtp.url.ts';
 import { type MailServerOptions, startMailServer } from '@tollkeeper/testing/mail-server';
@@ -167,6 +170,19 @@ describe('the address of a mail server', () => {
   ])('is not %s', (text) => {
     expect(smtpUrl.safeParse(text).success).toBe(false);
   });
+
+  it.each(['smtp://mail.example.com:0', 'smtps://user:secret@mail.example.com:00'])(
+    '%s is refused with the setting and the ports that there are',
+    (SMTP_URL) => {
+      const env = {
+        ...{ MONGODB_URI: 'mongodb://127.0.0.1', PUBLIC_URL: 'https://tollkeeper.test', CALLER_TOKEN_SECRET },
+        ...{ SMTP_URL, MAIL_FROM: 'tollkeeper@example.com' },
+      };
+      expect(() => loadConfig(identityConfig, env)).toThrow(
+        'SMTP_URL: must have a port from 1 to 65535, such as 587, or none for the usual one. It takes: mail server',
+      );
+    },
+  );
 
   it.each(['p/w', 'p?w', 'p#w', 'p%w'])('with the password %s says that it has to be encoded', (password) => {
     const { error } = smtpUrl.safeParse(`smtp://user:${password}@mail.example.com`);
