@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { labelled, steps } from '../web/src/charts/ticks.ts';
 import { editableMoney, exactMoney, money, parseMoney, shortMoney } from '../web/src/format/money.ts';
 import { change, count, percent } from '../web/src/format/numbers.ts';
-import { dateTimeOf, duration, relative } from '../web/src/format/time.ts';
+import { dateTimeOf, duration, relative, timeLeft } from '../web/src/format/time.ts';
 import { startOfDay } from '../web/src/format/zoned.ts';
 
 const micros = fc.integer({ min: 0, max: Number.MAX_SAFE_INTEGER });
@@ -105,6 +105,21 @@ describe('times', () => {
     [3 * 86_400_000 + 1, 'in 3 d', '3 d'],
   ])('%d ms away is %s, and lasts %s', (ms, away, length) => {
     expect([relative(ms, 0), duration(ms)]).toEqual([away, length]);
+  });
+
+  it.each([
+    [-1_000, '0 s'],
+    [1, '1 s'],
+    [1_000, '1 s'],
+    [1_001, '2 s'],
+    [59_001, '1 min'],
+    [60_000, '1 min'],
+    [60_001, '2 min'],
+    [14 * 60_000 + 1, '15 min'],
+    [59 * 60_000 + 1, '1 h'],
+    [90 * 60_000 + 1, '1 h 31 min'],
+  ])('%d ms are left for %s, which is never too short a wait', (ms, text) => {
+    expect(timeLeft(ms)).toBe(text);
   });
 
   it.each([

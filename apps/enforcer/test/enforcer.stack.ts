@@ -61,13 +61,15 @@ export type Stack = ReturnType<typeof useEnforcer>;
 
 /**
  * The service on a real mongod and event log, with identity, budgets and keys behind real gRPC. Every answer is checked
- * against its OpenAPI document. The clock stands still unless a suite moves it; it is set back after each test.
+ * against its OpenAPI document. The clock stands still unless a suite moves it; it is set back after each test. The
+ * monotonic one goes on with it, and by what gateways wait after a 503.
  */
 export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 } = {}) {
   const { logger } = testLogger();
   // Around the real time: MongoDB removes entries of the journal by its own clock.
   const noon = Math.floor(Date.now() / DAY_MS) * DAY_MS + DAY_MS / 2;
   const clock = { now: noon };
+  let waitedMs = 0;
   const database = mongo.newDatabase();
   const logDatabase = logMongo.newDatabase();
   const budgets = createBudgetsStandIn(logger);
@@ -98,8 +100,8 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
       BUDGETS_GRPC: budgets.address,
       IDENTITY_GRPC: identity.address,
     });
-    const time = () => clock.now;
-    const service = createEnforcer({ config, logger, metrics, eventLog: watched(eventLog), clock: time, now: time });
+    const time = { clock: () => clock.now, now: () => clock.now + waitedMs };
+    const service = createEnforcer({ config, logger, metrics, eventLog: watched(eventLog), ...time });
     await service.start();
     const audit = createAuditReader(eventLog);
     await audit.start();
@@ -188,13 +190,15 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
     const tenant = issued.issue();
     const { tenantId, apiKey } = tenant;
 
-    /** Asks again after a 503, as gateways do. */
+    /** Asks again after a 503, as gateways do, without the wait. */
     async function call(method: 'get' | 'post', path: string, options: CallOptions = {}): Promise<Answer> {
       if (options.once === true) return callOnce(tenant, method, path, options);
       return eventually(async () => {
         const answer = await callOnce(tenant, method, path, options);
-        if (answer.status === 503) throw new Error(`503 for ${method} ${path}: ${JSON.stringify(answer.body)}`);
-        return answer;
+        if (answer.status !== 503) return answer;
+        // For the service the time of Retry-After has passed: a peer that it waits to ask again is asked.
+        waitedMs += Number(answer.retryAfter ?? 1) * 1_000;
+        throw new Error(`503 for ${method} ${path}: ${JSON.stringify(answer.body)}`);
       });
     }
     /** An amount, or more fields than that. */

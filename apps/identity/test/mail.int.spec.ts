@@ -8,7 +8,19 @@ const LOGIN_WAYS = '/api/v1/auth/oidc';
 
 const mongo = useMongo();
 const mail = useMail(mongo);
-const { identity, forgot, reset, nothingWaits, mailTo, userOf, inviteByMail, outage, newPerson, server } = mail;
+const {
+  identity,
+  forgot,
+  reset,
+  nothingWaits,
+  mailTo,
+  userOf,
+  inviteByMail,
+  letThousandWait,
+  outage,
+  newPerson,
+  server,
+} = mail;
 
 describe('where no mail server is configured', () => {
   const identity = useIdentity(useMongo());
@@ -30,6 +42,15 @@ it('the page of the log-in may offer a link', async () => {
 });
 
 describe('an invitation', () => {
+  it('that no mail could wait for is none of the 5 mails an hour of its e-mail', async () => {
+    const owner = await identity.newOwner();
+    const email = newEmail();
+    await letThousandWait('invitation');
+    for (let index = 0; index < 5; index += 1) await identity.invite(owner, 'member', email);
+    await identity.collection('mails').deleteMany({});
+    await inviteByMail(owner, 'member', email);
+  });
+
   it('is mailed with a link of its own, in words of ours alone, and the shown link goes on working', async () => {
     const owner = await identity.newOwner();
     const email = newEmail();

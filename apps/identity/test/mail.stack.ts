@@ -64,6 +64,15 @@ export function useMail(mongo: TestMongo) {
     identity.clock.now += 10_000;
   }
 
+  /** As many mails as may wait, none of which is due. */
+  async function letThousandWait(kind: string): Promise<void> {
+    const later = new Date(identity.clock.now + MINUTE_MS);
+    const many = Array.from({ length: 1_000 }, (_, index) => ({
+      ...{ _id: `w${index}` as never, order: { kind }, attempts: 0, dueAt: later, expiresAt: later },
+    }));
+    await identity.collection('mails').insertMany(many);
+  }
+
   async function operatorLink(email: string): Promise<string> {
     const link = await runUserCommand(['reset-link', '--email', email], {
       config: { MONGODB_URI: mongo.uri, MONGODB_DATABASE: identity.database, PUBLIC_URL: 'https://tollkeeper.test' },
@@ -104,6 +113,7 @@ export function useMail(mongo: TestMongo) {
     mailTo,
     userOf,
     inviteByMail,
+    letThousandWait,
     outage,
     operatorLink,
     newPerson,

@@ -1,5 +1,8 @@
 import { createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { loadConfig } from '@tollkeeper/runtime';
+import { CALLER_TOKEN_SECRET } from '@tollkeeper/testing';
+import { identityConfig } from '../src/config.ts';
 import { createSmtpSender } from '../src/delivery/smtp.sender.ts';
 import { smtpUrl } from '../src/delivery/smtp.url.ts';
 import { type MailServerOptions, startMailServer } from '@tollkeeper/testing/mail-server';
@@ -17,6 +20,8 @@ async function newServer(options: MailServerOptions) {
 }
 
 const LIMITS = { connectMs: 2_000, attemptMs: 3_000 };
+/** What an operator is told, without the words of the server: these have the user in them. */
+const REFUSED_LOG_IN = 'EAUTH 535: The mail server refuses the log-in. Check user and password of SMTP_URL';
 const never = new AbortController().signal;
 const send = (url: string, mail = MAIL, stopped = never) =>
   createSmtpSender(smtpUrl.parse(url), 'tollkeeper@example.com', LIMITS)(mail, stopped);
@@ -57,7 +62,7 @@ describe('a mail', () => {
     ['a server that has no STARTTLS', { tls: 'none' }, 'smtp', '^E(SOCKET|TLS)'],
     ['a certificate that nobody has signed', { tls: 'starttls', trusted: false }, 'smtp', 'self-signed certificate'],
     ['that one, with TLS from the beginning', { tls: 'implicit', trusted: false }, 'smtps', 'self-signed certificate'],
-    ['a wrong password', { tls: 'starttls', user: 'other' }, 'smtp', 'EAUTH 535'],
+    ['a user that the server does not know', { tls: 'starttls', user: 'other' }, 'smtp', `^${REFUSED_LOG_IN}$`],
   ] as const)('is not sent, and may be tried again: %s', async (_what, options, scheme, reason) => {
     const server = await newServer(options);
     const sent = send(`${scheme}://user:secret@127.0.0.1:${server.port}`);
@@ -76,6 +81,17 @@ describe('a mail', () => {
     await expect(send(url)).rejects.toMatchObject({ final: false, message: 'EENVELOPE 451' });
     server.behave('refuses');
     await expect(send(url)).rejects.toMatchObject({ final: true, message: 'EENVELOPE 550' });
+  });
+
+  it('is tried again without a word about the log-in when the server cannot check it just then', async () => {
+    const url = await newListener((socket) => {
+      socket.write('220 ready\r\n');
+      socket.on('data', (chunk: Buffer) => {
+        socket.write(chunk.toString().startsWith('EHLO') ? '250 AUTH PLAIN\r\n' : '454 4.7.0 later\r\n');
+      });
+    });
+    const sent = send(url.replace('//', '//user:secret@'));
+    await expect(sent).rejects.toMatchObject({ final: false, message: 'EAUTH 454' });
   });
 
   it('gives a server up that is not there, or says nothing', async () => {
@@ -167,6 +183,19 @@ describe('the address of a mail server', () => {
   ])('is not %s', (text) => {
     expect(smtpUrl.safeParse(text).success).toBe(false);
   });
+
+  it.each(['smtp://mail.example.com:0', 'smtps://user:secret@mail.example.com:00'])(
+    '%s is refused with the setting and the ports that there are',
+    (SMTP_URL) => {
+      const env = {
+        ...{ MONGODB_URI: 'mongodb://127.0.0.1', PUBLIC_URL: 'https://tollkeeper.test', CALLER_TOKEN_SECRET },
+        ...{ SMTP_URL, MAIL_FROM: 'tollkeeper@example.com' },
+      };
+      expect(() => loadConfig(identityConfig, env)).toThrow(
+        'SMTP_URL: must have a port from 1 to 65535, such as 587, or none for the usual one. It takes: mail server',
+      );
+    },
+  );
 
   it.each(['p/w', 'p?w', 'p#w', 'p%w'])('with the password %s says that it has to be encoded', (password) => {
     const { error } = smtpUrl.safeParse(`smtp://user:${password}@mail.example.com`);

@@ -132,6 +132,20 @@ describe('the memberships of whoever logs in', () => {
     expect((await sso.call('get', path, { as: { userId: 'user_1', tenantId, role: 'admin' } })).status).toBe(403);
   });
 
+  it('are explained by whoever logged in last, of two people of one provider who are one user', async () => {
+    const email = 'jo@corp.test';
+    const tenantId = tenants.get('beta')!;
+    await logInWith(sso, 'jo', { groups: ['beta-admins'] });
+    const jo = await sso.collection('users').findOne({ contactEmail: email });
+    for (const subject of ['jo-again', 'jo']) {
+      sso.clock.now += 1_000;
+      await logInWith(sso, subject, { email, groups: ['beta-admins'] });
+      const path = `/api/v1/members/${String(jo?._id)}/sso`;
+      const { body } = await sso.call('get', path, { as: { userId: 'user_1', tenantId, role: 'owner' } });
+      expect(body.items).toMatchObject([{ subject, logged_in_at: new Date(sso.clock.now).toISOString() }]);
+    }
+  });
+
   async function idsOf(people: object): Promise<string[]> {
     const emails = Object.keys(people).map((name) => `${name}@corp.test`);
     const found = await sso

@@ -37,7 +37,7 @@ export async function startMailServer({ tls = 'none', user, trusted = true }: Ma
     closeTimeout: 0,
     onAuth({ username, password }, _session, done) {
       if (username === user && password === 'secret') done(null, { user });
-      else done(Object.assign(new Error('wrong'), { responseCode: 535 }));
+      else done(Object.assign(new Error(`no ${username} here`), { responseCode: 535 }));
     },
     onConnect(_session, done) {
       if (mood !== 'hangs') done();

@@ -64,7 +64,7 @@ export interface ListPlace {
 }
 
 /** The records of all workspaces. Another workspace's records do not exist. Nothing here alters or deletes one. */
-export interface AuditReader {
+export interface RecordReader {
   /** At most `limit` records behind `after`, newest first, and the place of the last one; null when no more follow. */
   list(
     tenantId: TenantId,

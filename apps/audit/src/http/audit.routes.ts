@@ -2,7 +2,7 @@ import { AUDIT_ACTIONS, auditValue, identifier, moment, timestamp } from '@tollk
 import { defineRoute, integerQuery, type Route } from '@tollkeeper/http';
 import { AppError } from '@tollkeeper/kernel';
 import { z } from 'zod';
-import type { AuditReader, Entry, ListPlace, RecordFilter } from '../domain/entry.ts';
+import type { Entry, ListPlace, RecordFilter, RecordReader } from '../domain/entry.ts';
 import { createExports } from './exports.ts';
 
 const hash = z.string().meta({ description: 'SHA-256 in hex' });
@@ -55,7 +55,7 @@ const auditQuery = z.object({
 });
 
 /** The audit log of the workspace, for owners. */
-export function createAuditRoutes(records: AuditReader): Route[] {
+export function createAuditRoutes(records: RecordReader): Route[] {
   const streamLines = createExports(records);
   return [
     defineRoute({

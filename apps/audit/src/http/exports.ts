@@ -1,5 +1,5 @@
 import { AppError, type TenantId } from '@tollkeeper/kernel';
-import type { AuditReader, Entry, ListPlace, RecordFilter } from '../domain/entry.ts';
+import type { Entry, ListPlace, RecordFilter, RecordReader } from '../domain/entry.ts';
 
 /**
  * Exports under way in a replica at a time, and of one person or workspace: each may last as long as its client reads.
@@ -21,7 +21,7 @@ export type StreamLines = (
  * own, so nothing is held in the database for a client that reads slowly. Rejects with `rate_limited` at its begin
  * where too many are under way.
  */
-export function createExports(records: Pick<AuditReader, 'list'>): StreamLines {
+export function createExports(records: Pick<RecordReader, 'list'>): StreamLines {
   const underWay: (readonly string[])[] = [];
 
   function enter(callers: readonly string[]): () => void {
@@ -38,7 +38,7 @@ export function createExports(records: Pick<AuditReader, 'list'>): StreamLines {
     const leave = enter([tenantId, userId]);
     try {
       for (let place: ListPlace | null | undefined = after; place !== null;) {
-        const page: Awaited<ReturnType<AuditReader['list']>> = await records.list(tenantId, filter, {
+        const page: Awaited<ReturnType<RecordReader['list']>> = await records.list(tenantId, filter, {
           limit: PAGE,
           after: place,
         });

@@ -3,7 +3,7 @@ import type { AuditChange, ReadAuditRecord } from '@tollkeeper/contracts';
 import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { driverCollection } from '@tollkeeper/mongo';
 import { type ClientSession, type Connection, type mongo, Schema } from 'mongoose';
-import { type AuditReader, type Entry, entryAfter, type Place, RETENTION_DAYS } from '../domain/entry.ts';
+import { type Entry, entryAfter, type Place, type RecordReader, RETENTION_DAYS } from '../domain/entry.ts';
 import { facetOf, facetsOf } from '../domain/facets.ts';
 
 interface StoredEntry {
@@ -64,7 +64,7 @@ const headSchema = new Schema<StoredHead>(
   { collection: 'chains', versionKey: false },
 );
 
-export interface RecordStore extends AuditReader {
+export interface RecordStore extends RecordReader {
   /** Adds those of the records that are not known to the chains of their workspaces. Answers how many that were. */
   append(session: ClientSession, records: readonly ReadAuditRecord[], now: number): Promise<number>;
   /** Adds entries that follow the ends of their chains, in order. */

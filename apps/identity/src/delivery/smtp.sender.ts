@@ -69,11 +69,17 @@ interface NodemailerError extends Error {
 /** Failures of the connection, such as a certificate that is not trusted. */
 const OF_CONNECTION = ['ECONNECTION', 'EDNS', 'ESOCKET', 'ETIMEDOUT', 'ETLS'];
 
-/** Words of the server, and about the mail, may have the address in them: of those only codes are told. */
+const REFUSED_LOG_IN = 'The mail server refuses the log-in. Check user and password of SMTP_URL';
+
+/**
+ * Words of the server, and about the mail, may have the address or the log-in in them: a server may repeat what it was
+ * sent. Of those only codes are told.
+ */
 function toFailure(error: unknown): MailFailure {
   const { code = 'unknown', message = '', command, responseCode = 0 } = error as Partial<NodemailerError>;
   let reason = code;
-  if (responseCode !== 0) reason = `${code} ${responseCode}`;
+  if (code === 'EAUTH' && responseCode >= 500) reason = `${code} ${responseCode}: ${REFUSED_LOG_IN}`;
+  else if (responseCode !== 0) reason = `${code} ${responseCode}`;
   else if (OF_CONNECTION.includes(code)) reason = `${code}: ${message}`;
   // The receiver or the text. A log-in or a sender that is refused is for the operator to mend.
   const final = (command === 'RCPT TO' || code === 'EMESSAGE') && responseCode >= 500;

@@ -32,6 +32,8 @@ export const smtpUrl = z
     const auth = url.username === '' ? undefined : decodeAuth(url);
     if (auth === null) return wrong('must have the user and the password percent-encoded');
     const port = url.port === '' ? DEFAULT_PORTS[tls] : Number(url.port);
+    // Nobody listens on it.
+    if (port === 0) return wrong('must have a port from 1 to 65535, such as 587, or none for the usual one');
     return { host: url.hostname.replace(/^\[|\]$/g, ''), port, tls, auth };
   });
 

@@ -82,7 +82,9 @@ export function createInvitationUseCases(deps: InvitationDeps): InvitationUseCas
     const refusal = await mailLimiter.count({ kind: 'invitation', to: email, by: { userId: invitedBy } });
     // The limit of an e-mail would tell that others invite it, too.
     if (refusal !== null) return refusal.limit === 'to';
-    return queue.add({ kind: 'invitation', invitationId: id }, createdAt);
+    const isQueued = await queue.add({ kind: 'invitation', invitationId: id }, createdAt);
+    if (!isQueued) await mailLimiter.giveBack({ kind: 'invitation', to: email });
+    return isQueued;
   }
 
   return {

@@ -31,7 +31,17 @@ export interface Mailing {
 /** Keeps people from being flooded with mail, and the mail server from being used for that. */
 export interface MailLimiter {
   /** Counts a mail to an e-mail that somebody causes; null when it may be sent. */
-  count(mail: { kind: MailOrder['kind']; to: string; by: MailCause }): Promise<MailRefusal | null>;
+  count(mail: CountedMail & { by: MailCause }): Promise<MailRefusal | null>;
+  /**
+   * Of a mail that was counted and is not sent: it counts no longer for who gets it. For who causes it, it does, so
+   * nobody asks without end.
+   */
+  giveBack(mail: CountedMail): Promise<void>;
+}
+
+interface CountedMail {
+  kind: MailOrder['kind'];
+  to: string;
 }
 
 /** A user, or a network address where nobody is logged in. */

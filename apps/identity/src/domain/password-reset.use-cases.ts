@@ -39,6 +39,7 @@ export function createPasswordResetUseCases(deps: PasswordResetDeps): PasswordRe
         throw new AppError('rate_limited', 'Too many links were asked for. Wait and try again.', { retryAfterSeconds });
       }
       if (await mailing.queue.add({ kind: 'reset', email, request }, new Date(clock()))) return;
+      await mailing.limiter.giveBack({ kind: 'reset', to: email });
       const message = 'The mail server does not take mail at the moment. Try again in some minutes.';
       throw new AppError('service_unavailable', message, { retryAfterSeconds: 60 });
     },

@@ -3,8 +3,9 @@ import { toClientNetwork } from '@tollkeeper/net';
 import type { Component } from '@tollkeeper/runtime';
 import type { Connection } from 'mongoose';
 import { RateLimiterMongo, RateLimiterRes } from 'rate-limiter-flexible';
-import type { MailLimiter, MailRefusal } from '../domain/mail.ts';
+import type { MailLimiter, MailOrder, MailRefusal } from '../domain/mail.ts';
 
+const TABLE = 'mail_counts';
 const WINDOW_SECONDS = 3_600;
 /** Within an hour: to one address, of one kind. */
 const MAX_TO = 5;
@@ -16,7 +17,7 @@ export function createMailLimiter(connection: Connection): MailLimiter & Compone
   const limiterOf = (points: number) =>
     new RateLimiterMongo({
       storeClient: connection,
-      tableName: 'mail_counts',
+      tableName: TABLE,
       keyPrefix: '',
       points,
       duration: WINDOW_SECONDS,
@@ -31,10 +32,19 @@ export function createMailLimiter(connection: Connection): MailLimiter & Compone
 
     async count({ kind, to, by }) {
       const sender = 'userId' in by ? by.userId : toClientNetwork(by.address);
-      const receiver = `${kind}:${createHash('sha256').update(to).digest('base64url')}`;
-      return (await consume(senders, sender, 'by')) ?? consume(receivers, receiver, 'to');
+      return (await consume(senders, sender, 'by')) ?? consume(receivers, receiverOf(kind, to), 'to');
+    },
+
+    async giveBack({ kind, to }) {
+      // Never below zero, and of a running hour: `reward` of the limiter would grant the next one a mail more.
+      const counted = { key: receiverOf(kind, to), points: { $gt: 0 }, expire: { $gt: new Date() } };
+      await connection.collection(TABLE).updateOne(counted, { $inc: { points: -1 } });
     },
   };
+}
+
+function receiverOf(kind: MailOrder['kind'], to: string): string {
+  return `${kind}:${createHash('sha256').update(to).digest('base64url')}`;
 }
 
 async function consume(

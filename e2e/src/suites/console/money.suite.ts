@@ -108,15 +108,19 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await page.getByRole('heading', { level: 1, name: 'planner' }).waitFor();
     });
 
-    it('has the tokens where they are known: short, and the whole number on hover', async () => {
+    it('has the tokens where they are known, in totals and tables: short, and the whole number on hover', async () => {
       const workspace = await newWorkspace(console.owner());
       const call = spendSettled({ agentId: 'reader', amountMicros: 1_000_000 });
       const counted = { ...call, data: { ...call.data, input_tokens: 1_234_567, output_tokens: 45_678 } };
       const uncounted = { settlement_id: randomUUID(), run_id: 'run-2', agent_id: 'silent', amount_micros: 1 };
-      const events = [counted, cloudEvent('spend.settled', uncounted)];
-      await postEvents(stage.deployment(), workspace.apiKey, events);
+      const post = (event: typeof call) => postEvents(stage.deployment(), workspace.apiKey, [event]);
+      await post(cloudEvent('spend.settled', uncounted));
       const { page } = await console.open(look, '');
+      await page.goto(`/w/${workspace.slug}`);
+      await cardOf(page, 'Per settlement').getByText('– tokens in, – out').waitFor();
       await page.goto(`/w/${workspace.slug}/spend`);
+      await cardOf(page, 'Tokens').getByText('–', { exact: true }).waitFor();
+      await post(counted);
       expect(await cardOf(page, 'Tokens').getByTitle('1,234,567').textContent()).toBe('1.2M');
       expect(await cardOf(page, 'Tokens').getByTitle('45,678').textContent()).toBe('45.7K');
       if (look.size === 'phone') return;

@@ -2,7 +2,7 @@ import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
 import { type Api, callApi, explain, TollkeeperError } from '../api/api.ts';
 import { connection, sessionHint } from '../api/session.ts';
-import { duration } from '../format/time.ts';
+import { timeLeft } from '../format/time.ts';
 import { text } from '../text/index.ts';
 import { Button } from '../ui/button.tsx';
 import { TextField } from '../ui/field.tsx';
@@ -19,9 +19,10 @@ export interface LoginFormProps {
 export function LoginForm({ login: known, onDone }: LoginFormProps) {
   const [email, setEmail] = useState(known ?? '');
   const [password, setPassword] = useState('');
-  const [waitUntil, setWaitUntil] = useState(0);
+  const [wait, setWait] = useState({ ms: 0, until: 0 });
   const now = useNow();
-  const waitMs = waitUntil - now;
+  // The clock of the page may be a second behind.
+  const waitMs = Math.min(wait.ms, wait.until - now);
   const login = useMutation({
     mutationFn: () => callApi(undefined, 'POST /api/v1/auth/login', { body: { email, password } }),
     onSuccess: (account) => {
@@ -30,9 +31,9 @@ export function LoginForm({ login: known, onDone }: LoginFormProps) {
       onDone(account);
     },
     onError: (error) => {
-      if (error instanceof TollkeeperError && error.status === 429) {
-        setWaitUntil(Date.now() + (error.retryAfterMs ?? 1_000));
-      }
+      if (!isTooMany(error)) return;
+      const ms = error.retryAfterMs ?? 1_000;
+      setWait({ ms, until: Date.now() + ms });
     },
   });
   function onSubmit(event: FormEvent): void {
@@ -63,9 +64,9 @@ export function LoginForm({ login: known, onDone }: LoginFormProps) {
       />
       <div role="alert">
         {waitMs > 0 ? (
-          <p className={ui['alarm']}>{text.login.wait(duration(waitMs + 999))}</p>
+          <p className={ui['alarm']}>{text.login.wait(timeLeft(waitMs))}</p>
         ) : (
-          login.isError && <p className={ui['alarm']}>{whatFailed(login.error)}</p>
+          login.isError && !isTooMany(login.error) && <p className={ui['alarm']}>{whatFailed(login.error)}</p>
         )}
       </div>
       <Button type="submit" look="primary" busy={login.isPending && text.login.busy} disabled={waitMs > 0}>
@@ -73,6 +74,10 @@ export function LoginForm({ login: known, onDone }: LoginFormProps) {
       </Button>
     </form>
   );
+}
+
+function isTooMany(error: Error): error is TollkeeperError {
+  return error instanceof TollkeeperError && error.status === 429;
 }
 
 function whatFailed(error: Error): string {

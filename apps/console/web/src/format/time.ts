@@ -65,6 +65,12 @@ export function duration(ms: number): string {
   return minutes === 0 ? largestUnit(ms) : `${largestUnit(ms)} ${words.minutes(minutes)}`;
 }
 
+/** As `duration`, rounded up: whoever waits for so long has waited long enough. */
+export function timeLeft(ms: number): string {
+  const unit = ms <= MINUTE - SECOND ? SECOND : MINUTE;
+  return duration(Math.ceil(ms / unit) * unit);
+}
+
 function largestUnit(ms: number): string {
   if (ms < MINUTE) return words.seconds(Math.max(0, Math.floor(ms / SECOND)));
   if (ms < HOUR) return words.minutes(Math.floor(ms / MINUTE));

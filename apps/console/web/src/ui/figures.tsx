@@ -30,9 +30,19 @@ export function Count({ value }: { value: number }) {
   );
 }
 
-/** Tokens in and out; gateways that count none tell of none. */
-export function Tokens({ input, output }: { input: number; output: number }) {
-  if (input === 0 && output === 0) return text.common.none;
+/** Whether anybody has counted tokens: gateways that count none tell of none. */
+export function hasTokens({ input, output }: TokenCounts): boolean {
+  return input > 0 || output > 0;
+}
+
+interface TokenCounts {
+  input: number;
+  output: number;
+}
+
+/** Tokens in and out, where anybody has counted them. */
+export function Tokens({ input, output }: TokenCounts) {
+  if (!hasTokens({ input, output })) return text.common.none;
   return (
     <>
       <Count value={input} /> / <Count value={output} />

@@ -41,7 +41,10 @@ export function createReportMapping({ providers, links, grants, workspaces }: Ma
     }
     const reports = await links.reportsOf(userId);
     return providers.flatMap((provider) => {
-      const found = reports.find(({ providerId }) => providerId === provider.id);
+      // Several people of one provider may be linked to one user.
+      const [found] = reports
+        .filter(({ providerId }) => providerId === provider.id)
+        .sort((one, other) => other.at.getTime() - one.at.getTime());
       if (found === undefined) return [];
       const ours = provider.mapping.filter((rule) => rule.workspace === workspace.slug);
       const asked = new Set([...IDENTIFYING_CLAIMS, ...ours.map(({ claim }) => claim)]);

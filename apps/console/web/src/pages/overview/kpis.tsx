@@ -7,7 +7,7 @@ import { money } from '../../format/money.ts';
 import { change, count, percent } from '../../format/numbers.ts';
 import { clock, duration } from '../../format/time.ts';
 import { text } from '../../text/index.ts';
-import { Count, Money } from '../../ui/figures.tsx';
+import { Count, hasTokens, Money } from '../../ui/figures.tsx';
 import { useNow } from '../../ui/now.ts';
 import { Card, Loaded, Meter } from '../../ui/parts.tsx';
 import ui from '../../ui/ui.module.css';
@@ -81,13 +81,18 @@ export function Kpis({ overview }: { overview: Answer<Api.Overview> }) {
                   <Money micros={Math.round(spend.avg_micros_per_settlement)} />
                 </NumberLink>
               </p>
-              <p className={css['sub']}>{words.tokens(count(spend.input_tokens), count(spend.output_tokens))}</p>
+              <p className={css['sub']}>{tokensOf(spend)}</p>
             </>
           )}
         </Loaded>
       </Card>
     </div>
   );
+}
+
+function tokensOf({ input_tokens: input, output_tokens: output }: Api.SpendMetrics): string {
+  if (!hasTokens({ input, output })) return words.tokens(text.common.none, text.common.none);
+  return words.tokens(count(input), count(output));
 }
 
 /** Each number leads to its page. */

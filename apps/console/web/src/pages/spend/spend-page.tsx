@@ -8,7 +8,7 @@ import { SpendBars } from '../../charts/spend-bars.tsx';
 import { ChartSpace } from '../../charts/stacked-bars.tsx';
 import { dateTime } from '../../format/time.ts';
 import { text } from '../../text/index.ts';
-import { Count, Money } from '../../ui/figures.tsx';
+import { Count, hasTokens, Money } from '../../ui/figures.tsx';
 import { Card, Loaded, PageHead, Segments, Unknown } from '../../ui/parts.tsx';
 import { SpanBar } from '../../ui/span-bar.tsx';
 import ui from '../../ui/ui.module.css';
@@ -55,19 +55,24 @@ function Totals({ spend }: { spend: Answer<Api.Spend> }) {
       ))}
       <Card title={words.tokens}>
         <Loaded query={spend} height={34}>
-          {({ metrics }) => (
-            <p className={ui['pair']}>
-              <span>
-                <Count value={metrics.input_tokens} /> <small>{words.tokensIn}</small>
-              </span>
-              <span>
-                <Count value={metrics.output_tokens} /> <small>{words.tokensOut}</small>
-              </span>
-            </p>
-          )}
+          {({ metrics }) => <TotalTokens input={metrics.input_tokens} output={metrics.output_tokens} />}
         </Loaded>
       </Card>
     </div>
+  );
+}
+
+function TotalTokens({ input, output }: { input: number; output: number }) {
+  if (!hasTokens({ input, output })) return <p className={ui['figure']}>{text.common.none}</p>;
+  return (
+    <p className={ui['pair']}>
+      <span>
+        <Count value={input} /> <small>{words.tokensIn}</small>
+      </span>
+      <span>
+        <Count value={output} /> <small>{words.tokensOut}</small>
+      </span>
+    </p>
   );
 }
 
