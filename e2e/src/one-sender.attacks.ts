@@ -28,7 +28,7 @@ export interface Attack {
 const DAY_MS = 86_400_000;
 /** How long connections that wait for nothing to come are held at least, so that others do more meanwhile. */
 const HELD_MS = 5_000;
-const RULES = 600;
+const RULES = 300;
 const RULES_AT_ONCE = 8;
 
 export const ATTACKS: readonly Attack[] = [
@@ -37,11 +37,11 @@ export const ATTACKS: readonly Attack[] = [
     strike: (sender) => inTurns(10, 2, () => post(sender, replayed(1000))),
   },
   {
-    name: '600 rules that fire with each of 1,120 events with ids of 128 characters',
+    name: '300 rules that fire with each of 1,120 events with ids of 128 characters',
     async prepare({ session, workspace }) {
       await repeat(RULES, RULES_AT_ONCE, (index) => createRule(session, workspace, index));
     },
-    strike: (sender) => inTurns(8, 1, () => post(sender, longIds(140))),
+    strike: (sender) => inTurns(4, 1, () => post(sender, longIds(280))),
   },
   {
     name: '1,030 connections with a session, each of them with a byte of its body',
@@ -81,8 +81,8 @@ export const ATTACKS: readonly Attack[] = [
     },
   },
   {
-    name: 'a flood of 300,000 events as fast as they are taken, 8 batches of 1,000 at a time',
-    strike: (sender) => inTurns(300, 8, () => post(sender, settled(1000))),
+    name: 'a flood of 120,000 events as fast as they are taken, 8 batches of 1,000 at a time',
+    strike: (sender) => inTurns(120, 8, () => post(sender, settled(1000))),
   },
 ];
 

@@ -12,7 +12,7 @@ import { CENTURY_SECONDS, eventAt, START, TENANTS } from './recording.process.ts
 import { referenceOf } from './reference.ts';
 import { storedEvents } from './stored.events.ts';
 
-const EVENTS = 1_000;
+const EVENTS = 500;
 const DAY_MS = 86_400_000;
 const mongo = useBreakableMongo();
 afterAll(() => mongo.stop());
@@ -89,7 +89,7 @@ describe('each event is counted once', () => {
   it('though processes that record and fold side by side are killed again and again', async () => {
     const database = await newDatabase();
     const recorders = startRecorders(database.connection.name, 2);
-    for (let at = 100; at < EVENTS; at += 200) {
+    for (let at = 50; at < EVENTS; at += 100) {
       while (recorders.reached.position < at) await delay(5);
       recorders.kill();
     }
@@ -100,7 +100,7 @@ describe('each event is counted once', () => {
   it('though the database is killed in the middle of batches and folds', async () => {
     const database = await newDatabase();
     const recorders = startRecorders(database.connection.name, 1);
-    for (let at = 150; at < EVENTS; at += 350) {
+    for (let at = 75; at < EVENTS; at += 175) {
       while (recorders.reached.position < at) await delay(5);
       await mongo.kill();
       await mongo.restart();

@@ -3,7 +3,7 @@ import { runFaults } from './fault.run.ts';
 
 // As `npm run faults:enforcer`, with fewer calls.
 it('every limit holds to the micro while a replica and the primary of MongoDB are killed under calls', async () => {
-  const report = await runFaults({ calls: 2000, kills: { replica: 1, primary: 1 }, seed: 1, log: 'mongo' });
+  const report = await runFaults({ calls: 1000, kills: { replica: 1, primary: 1 }, seed: 1, log: 'mongo' });
   expect(report.problems).toEqual([]);
   expect(report.kills).toHaveLength(2);
   for (const kind of ['granted', 'denied', 'settled', 'settled late', 'released', 'extended', 'events', 'repeated']) {

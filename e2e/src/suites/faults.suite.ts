@@ -76,16 +76,15 @@ type Recovery = Pick<FaultRow, 'acceptedAfterS' | 'countedAfterS' | 'notifiedAft
 async function recovery(workspace: WatchedWorkspace, agentId: string): Promise<Recovery> {
   const start = performance.now();
   const elapsed = () => (performance.now() - start) / 1000;
-  const until = async (...seen: ('counted' | 'registered' | 'notified')[]): Promise<number> => {
-    await eventually(async () => {
-      const sees = await workspace.sees(agentId);
-      expect(seen.filter((what) => !sees[what])).toEqual([]);
-    });
-    return elapsed();
-  };
   await workspace.mark(agentId);
   const acceptedAfterS = elapsed();
-  const [countedAfterS, notifiedAfterS] = await Promise.all([until('counted', 'registered'), until('notified')]);
+  let [countedAfterS, notifiedAfterS] = [NaN, NaN];
+  await eventually(async () => {
+    const { counted, registered, notified } = await workspace.sees(agentId);
+    if (counted && registered && isNaN(countedAfterS)) countedAfterS = elapsed();
+    if (notified && isNaN(notifiedAfterS)) notifiedAfterS = elapsed();
+    expect({ counted, registered, notified }).toEqual({ counted: true, registered: true, notified: true });
+  });
   return { acceptedAfterS, countedAfterS, notifiedAfterS };
 }
 

@@ -9,7 +9,7 @@ import type { FleetStage } from '../fleet.stage.ts';
 import { type Balancer, atRate, balance, repeat } from '../load.ts';
 import { EVENTS_PATH, type TestWorkspace, newWorkspace } from '../workspace.ts';
 
-const RULES = 150;
+const RULES = 80;
 const RULES_AT_ONCE = 8;
 const EVENTS_PER_ALERT = 4;
 const AMOUNT_MICROS = 7;

@@ -1,6 +1,6 @@
 const POLL_MS = 20;
 /** A long wait looks less often: each look takes time from what it waits for. */
-const MAX_POLL_MS = 100;
+const MAX_POLL_MS = 250;
 const POLL_PART_OF_WAIT = 1 / 20;
 
 /**
