@@ -6,6 +6,7 @@ import { BUDGET_BLOCKED, eventKey, GUARD_BLOCKED, type DashboardEvent } from '..
 import { createTallies, sumTallies } from '../src/domain/tallies.ts';
 import { emptyTally, tallyOf } from '../src/domain/tally.ts';
 import { createBlockedStore } from '../src/store/blocked.store.ts';
+import { byOldest } from '../src/store/chunk.store.ts';
 import { createStores } from '../src/store/stores.ts';
 import { documentsRead } from './documents-read.ts';
 
@@ -117,19 +118,36 @@ describe('blocked events', () => {
     const run = [2, 0, 1].map((time) => ({
       ...first,
       eventId: `r${time}`,
-      time,
+      time: 6_000_000 + time,
       data: { agent_id: 'one', run_id: 'r' },
     }));
     await store.insert(undefined, run);
 
     const read = await documentsRead(mongo.connection, async () => {
       const oldest = await store.oldestOfRun(tenantId, BUDGET_BLOCKED, 'r', 2);
-      expect(oldest.map(({ time }) => time)).toEqual([0, 1]);
+      expect(oldest.map(({ time }) => time)).toEqual([6_000_000, 6_000_001]);
       expect(await store.oldestOfRun(tenantId, GUARD_BLOCKED, 'r', 2)).toEqual([]);
       expect(await store.hasAgent(tenantId, 'one')).toBe(true);
       expect(await store.hasAgent(tenantId, 'nobody')).toBe(false);
     });
 
-    expect(read).toBeLessThanOrEqual(2 * run.length + 1);
+    expect(read).toBeLessThanOrEqual(run.length + 1);
+  });
+
+  it('of a run that is blocked over and over are found at the cost of those that are shown', async () => {
+    const [first] = blocked as [DashboardEvent];
+    const run = Array.from({ length: 100 }, (_, index) => ({
+      ...{ ...first, eventId: `loop-${index}`, time: 7_000_000 + Math.floor(index / 4) },
+      type: index % 2 === 0 ? GUARD_BLOCKED : BUDGET_BLOCKED,
+      data: { agent_id: 'one', run_id: 'loop' },
+    }));
+    await store.insert(undefined, run);
+    const expected = run.filter(({ type }) => type === BUDGET_BLOCKED).sort(byOldest);
+
+    const read = await documentsRead(mongo.connection, async () => {
+      expect(await store.oldestOfRun(tenantId, BUDGET_BLOCKED, 'loop', 7)).toEqual(expected.slice(0, 7));
+    });
+
+    expect(read).toBe(7);
   });
 });

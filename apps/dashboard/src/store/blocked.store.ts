@@ -29,7 +29,7 @@ export interface BlockedStore extends TallyStore, Pick<EventReader, 'listBlocked
 
 const BY_TIME = { tenantId: 1, type: 1, time: -1, _id: -1 } as const;
 const BY_AGENT = { tenantId: 1, type: 1, 'data.agent_id': 1, time: -1, _id: -1 } as const;
-const BY_RUN = { tenantId: 1, 'data.run_id': 1, time: 1 } as const;
+const BY_RUN = { tenantId: 1, 'data.run_id': 1, type: 1, time: 1, _id: 1 } as const;
 /** For the bounds of the indexes. */
 const OF_ALL_TYPES = { type: { $in: [...BLOCKED_TYPES] } };
 
@@ -58,8 +58,8 @@ export function createBlockedStore(connection: Connection, retentionSeconds: num
   // The driver's collection: this is a hot path, and every value below is typed or made here.
   const blocked = driverCollection<BlockedDocument>(connection, 'Blocked', blockedSchema(retentionSeconds));
 
-  const list = async (match: object, sort: mongo.Sort, limit: number): Promise<DashboardEvent[]> =>
-    (await blocked.find(match).sort(sort).limit(limit).toArray()).map(toEvent);
+  const list = async (match: object, options: mongo.FindOptions): Promise<DashboardEvent[]> =>
+    (await blocked.find(match, options).toArray()).map(toEvent);
 
   /**
    * Tallies over the plan's raw reads, by what `by` says of an event in them. The server counts: an agent in a loop is
@@ -117,16 +117,16 @@ export function createBlockedStore(connection: Connection, retentionSeconds: num
         $or: [{ time: { $lt: new Date(after.time) } }, { time: new Date(after.time), _id: { $lt: after.key } }],
       };
       const filter = { tenantId, type, ...subjectFilter(subject), time: within({ ...span, end }), ...behind };
-      return list(filter, { time: -1, _id: -1 }, limit);
+      return list(filter, { sort: { time: -1, _id: -1 }, limit });
     },
     async findBlocked(tenantId, type, eventId) {
       // A key ends in the source, behind a '|'. '}' is the character behind '|'.
       const key = eventKey({ tenantId, eventId, source: '' });
       const ofId = { $gte: key, $lt: `${key.slice(0, -1)}}` };
-      return (await list({ _id: ofId, type }, { time: -1, _id: -1 }, 1))[0] ?? null;
+      return (await list({ _id: ofId, type }, { sort: { time: -1, _id: -1 }, limit: 1 }))[0] ?? null;
     },
     oldestOfRun: (tenantId, type, runId, limit) =>
-      list({ tenantId, 'data.run_id': runId, type }, { time: 1, _id: 1 }, limit),
+      list({ tenantId, 'data.run_id': runId, type }, { sort: { time: 1, _id: 1 }, limit, hint: BY_RUN }),
     async hasAgent(tenantId, agentId) {
       const filter = { tenantId, ...OF_ALL_TYPES, ...subjectFilter({ agentId }) };
       return (await blocked.findOne(filter, { projection: { _id: 1 }, hint: BY_AGENT })) !== null;
