@@ -1,9 +1,13 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { provenTenantId } from '@tollkeeper/kernel';
-import { ensureIndexes } from '@tollkeeper/mongo';
+import { provenTenantId, type TimeSpan } from '@tollkeeper/kernel';
+import { ensureIndexes, withTransaction } from '@tollkeeper/mongo';
 import { useMongo } from '@tollkeeper/testing';
 import { BUDGET_BLOCKED, eventKey, GUARD_BLOCKED, type DashboardEvent } from '../src/domain/event.ts';
+import { createTallies, sumTallies } from '../src/domain/tallies.ts';
+import { emptyTally, tallyOf } from '../src/domain/tally.ts';
 import { createBlockedStore } from '../src/store/blocked.store.ts';
+import { byOldest } from '../src/store/chunk.store.ts';
+import { createStores } from '../src/store/stores.ts';
 import { documentsRead } from './documents-read.ts';
 
 const mongo = useMongo();
@@ -52,26 +56,45 @@ describe('the list of blocked events', () => {
   });
 });
 
-/** As a tally reads them: with some of their fields and without ids. */
-async function eventsIn(span: { start: number; end: number }, agentId?: string): Promise<DashboardEvent[]> {
-  const found: DashboardEvent[] = [];
-  for await (const event of store.eventsIn(tenantId, span, ['agent_id', 'model'], agentId)) found.push(event);
-  return found.sort((a, b) => a.time - b.time);
-}
-
 describe('blocked events', () => {
-  it('are read in a span of time, of all agents or of one, at the cost of those in it', async () => {
-    const span = { start: 1_000_100, end: 1_000_110 };
-    const inSpan = blocked.filter(({ time }) => time >= span.start && time < span.end);
-    const expected = inSpan.map((event) => ({ ...event, source: '', eventId: '', data: { agent_id: 'planner' } }));
+  it('are tallied by the server, which reads no document for the sums of an agent or of the workspace', async () => {
+    const connection = mongo.connection.useDb(mongo.newDatabase());
+    const stores = createStores(connection, 2_000_000_000);
+    await ensureIndexes(Object.values(connection.models));
+    const mixed = blocked.map((event, index) => ({
+      ...event,
+      type: index % 7 === 0 ? GUARD_BLOCKED : BUDGET_BLOCKED,
+      data: { ...event.data, agent_id: index % 5 === 0 ? 'coder' : 'planner' },
+    }));
+    await withTransaction(connection, (session) => stores.recorder.insert(session, mixed, []));
+    const tallies = createTallies(stores);
+    const edges = [1_000_100, 1_000_107, 1_000_114, 1_000_116];
+    const spans = edges.slice(1).map((end, index) => ({ start: edges[index]!, end }));
+    const whole = { start: edges[0]!, end: edges.at(-1)! };
+    const expected = (span: TimeSpan, agentId?: string) =>
+      sumTallies(
+        mixed
+          .filter(
+            ({ time, data }) => time >= span.start && time < span.end && data.agent_id === (agentId ?? data.agent_id),
+          )
+          .map((event) => tallyOf(event)),
+      );
 
-    const read = await documentsRead(mongo.connection, async () => {
-      expect(await eventsIn(span)).toEqual(expected);
-      expect(await eventsIn(span, 'planner')).toEqual(expected);
-      expect(await eventsIn(span, 'nobody')).toEqual([]);
+    const read = await documentsRead(connection, async () => {
+      const ofWorkspace = await tallies.ofSpans(tenantId, 'workspace', spans);
+      expect(ofWorkspace).toEqual(spans.map((span) => expected(span)));
+      const ofCoder = await tallies.ofSpans(tenantId, { agentId: 'coder' }, spans);
+      expect(ofCoder).toEqual(spans.map((span) => expected(span, 'coder')));
+      expect(await tallies.ofSpans(tenantId, { agentId: 'nobody' }, [whole])).toEqual([emptyTally()]);
     });
+    expect(read).toBe(0);
 
-    expect(read).toBe(2 * expected.length);
+    const byAgent = ['coder', 'planner'].map((agentId) => [agentId, expected(whole, agentId)] as const);
+    const readByAgent = await documentsRead(connection, async () => {
+      expect(await tallies.byAgent(tenantId, whole)).toEqual(new Map(byAgent));
+      expect(await tallies.byModel(tenantId, 'coder', whole)).toEqual(new Map());
+    });
+    expect(readByAgent).toBe(2 * (whole.end - whole.start));
   });
 
   it('are found by their id, the newest of all sources, at the cost of those that have it', async () => {
@@ -95,19 +118,36 @@ describe('blocked events', () => {
     const run = [2, 0, 1].map((time) => ({
       ...first,
       eventId: `r${time}`,
-      time,
+      time: 6_000_000 + time,
       data: { agent_id: 'one', run_id: 'r' },
     }));
     await store.insert(undefined, run);
 
     const read = await documentsRead(mongo.connection, async () => {
       const oldest = await store.oldestOfRun(tenantId, BUDGET_BLOCKED, 'r', 2);
-      expect(oldest.map(({ time }) => time)).toEqual([0, 1]);
+      expect(oldest.map(({ time }) => time)).toEqual([6_000_000, 6_000_001]);
       expect(await store.oldestOfRun(tenantId, GUARD_BLOCKED, 'r', 2)).toEqual([]);
       expect(await store.hasAgent(tenantId, 'one')).toBe(true);
       expect(await store.hasAgent(tenantId, 'nobody')).toBe(false);
     });
 
-    expect(read).toBeLessThanOrEqual(2 * run.length + 1);
+    expect(read).toBeLessThanOrEqual(run.length + 1);
+  });
+
+  it('of a run that is blocked over and over are found at the cost of those that are shown', async () => {
+    const [first] = blocked as [DashboardEvent];
+    const run = Array.from({ length: 100 }, (_, index) => ({
+      ...{ ...first, eventId: `loop-${index}`, time: 7_000_000 + Math.floor(index / 4) },
+      type: index % 2 === 0 ? GUARD_BLOCKED : BUDGET_BLOCKED,
+      data: { agent_id: 'one', run_id: 'loop' },
+    }));
+    await store.insert(undefined, run);
+    const expected = run.filter(({ type }) => type === BUDGET_BLOCKED).sort(byOldest);
+
+    const read = await documentsRead(mongo.connection, async () => {
+      expect(await store.oldestOfRun(tenantId, BUDGET_BLOCKED, 'loop', 7)).toEqual(expected.slice(0, 7));
+    });
+
+    expect(read).toBe(7);
   });
 });

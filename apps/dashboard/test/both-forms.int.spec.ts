@@ -172,4 +172,22 @@ describe('an event that 0.1 stored', () => {
     await migrate();
     expect(await found()).toEqual(expected);
   });
+
+  it('is moved once although this release has counted it too, because 0.1 came back in between', async () => {
+    const again = [...stored, settled('e9', 's9')];
+    await recordBy(current.recorder, stored);
+    await recordBy(earlier(), again);
+    await migrate();
+    for (const { events } of [stores, current]) {
+      expect(await events.listBlocked(tenantId, BUDGET_BLOCKED, 'workspace', all, 10)).toEqual([stored[1]]);
+      expect(await events.listRun(tenantId, SPEND_SETTLED, 'run-1', 10)).toEqual([stored[0], settled('e9', 's9')]);
+    }
+  });
+
+  it('is moved once by several migrations that move events at the same time', async () => {
+    const events = blockedEvents(3_500);
+    await recordBy(earlier(), events);
+    await Promise.all([migrate(), migrate(), migrate()]);
+    expect(await pagesOf(1_000)).toEqual(newestFirst(events));
+  });
 });

@@ -1,8 +1,7 @@
 import type { Connection } from 'mongoose';
 
 /**
- * How many documents of `collections` in the database of `connection` the server reads for the finds of `work`, by its
- * profiler.
+ * How many documents of `collections` in the database of `connection` the server reads for `work`, by its profiler.
  */
 export async function documentsRead(
   { db }: Connection,
@@ -16,9 +15,9 @@ export async function documentsRead(
     await db!.command({ profile: 0 });
   }
   const profile = db!.collection('system.profile');
-  const first = { 'command.find': { $in: collections } };
+  const first = ['find', 'aggregate'].map((command) => ({ [`command.${command}`]: { $in: collections } }));
   const further = { 'command.collection': { $in: collections }, op: 'getmore' };
-  const finds = await profile.find({ $or: [first, further] }).toArray();
+  const reads = await profile.find({ $or: [...first, further] }).toArray();
   await profile.drop();
-  return finds.reduce((sum, { docsExamined }) => sum + Number(docsExamined), 0);
+  return reads.reduce((sum, { docsExamined }) => sum + Number(docsExamined), 0);
 }

@@ -9,7 +9,7 @@ interface Sum {
   combine: 'sum';
 }
 
-/** The time of the newest event of any type, in epoch milliseconds; 0 when there was none. Stored as a date. */
+/** The time of the newest event of any type, in epoch milliseconds; 0 when there was none. */
 interface Newest {
   of: 'time';
   combine: 'max';
@@ -45,13 +45,13 @@ export function emptyTally(): Tally {
   return { ...NOTHING };
 }
 
-/** The tally of one event. */
-export function tallyOf({ type, time, data }: DashboardEvent): Tally {
+/** The tally of one event, or of `count` events that are alike. */
+export function tallyOf({ type, time, data }: Pick<DashboardEvent, 'type' | 'time' | 'data'>, count = 1): Tally {
   const tally = emptyTally();
   for (const name of NAMES) {
     const { of }: Measure = MEASURES[name];
     if (of === 'time') tally[name] = time;
-    else if (of.type === type) tally[name] = of.amount === undefined ? 1 : (data[of.amount] ?? 0);
+    else if (of.type === type) tally[name] = of.amount === undefined ? count : count * (data[of.amount] ?? 0);
   }
   return tally;
 }

@@ -1,10 +1,11 @@
-import { startSlices, type TenantId, type TimeSpan } from '@tollkeeper/kernel';
+import type { TenantId, TimeSpan } from '@tollkeeper/kernel';
 import { driverCollection } from '@tollkeeper/mongo';
 import { Schema, type ClientSession, type Connection, type mongo } from 'mongoose';
 import { BLOCKED_TYPES, eventKey, type BlockedType, type DashboardEvent, type EventData } from '../domain/event.ts';
 import type { EventReader } from '../domain/event.reader.ts';
-import type { Subject } from '../domain/tallies.ts';
-import type { EventSource } from './event.tallies.ts';
+import type { RawRead, ReadPlan } from '../domain/read-plan.ts';
+import { addTallyTo, tallyOf, type Tally } from '../domain/tally.ts';
+import type { Subject, TallyStore } from '../domain/tallies.ts';
 
 interface BlockedDocument {
   /** `eventKey` of the event, which makes its identity unique. */
@@ -18,7 +19,7 @@ interface BlockedDocument {
   data: EventData;
 }
 
-export interface BlockedStore extends EventSource, Pick<EventReader, 'listBlocked' | 'findBlocked' | 'hasAgent'> {
+export interface BlockedStore extends TallyStore, Pick<EventReader, 'listBlocked' | 'findBlocked' | 'hasAgent'> {
   /** The keys of those of the events that are stored. */
   knownIdentities(session: ClientSession | undefined, events: DashboardEvent[]): Promise<Set<string>>;
   insert(session: ClientSession | undefined, events: DashboardEvent[]): Promise<void>;
@@ -28,7 +29,9 @@ export interface BlockedStore extends EventSource, Pick<EventReader, 'listBlocke
 
 const BY_TIME = { tenantId: 1, type: 1, time: -1, _id: -1 } as const;
 const BY_AGENT = { tenantId: 1, type: 1, 'data.agent_id': 1, time: -1, _id: -1 } as const;
-const BY_RUN = { tenantId: 1, 'data.run_id': 1, time: 1 } as const;
+const BY_RUN = { tenantId: 1, 'data.run_id': 1, type: 1, time: 1, _id: 1 } as const;
+/** For the bounds of the indexes. */
+const OF_ALL_TYPES = { type: { $in: [...BLOCKED_TYPES] } };
 
 const blockedSchema = (retentionSeconds: number): Schema<BlockedDocument> => {
   const schema = new Schema<BlockedDocument>(
@@ -55,8 +58,35 @@ export function createBlockedStore(connection: Connection, retentionSeconds: num
   // The driver's collection: this is a hot path, and every value below is typed or made here.
   const blocked = driverCollection<BlockedDocument>(connection, 'Blocked', blockedSchema(retentionSeconds));
 
-  const list = async (match: object, sort: mongo.Sort, limit: number): Promise<DashboardEvent[]> =>
-    (await blocked.find(match).sort(sort).limit(limit).toArray()).map(toEvent);
+  const list = async (match: object, options: mongo.FindOptions): Promise<DashboardEvent[]> =>
+    (await blocked.find(match, options).toArray()).map(toEvent);
+
+  /**
+   * Tallies over the plan's raw reads, by what `by` says of an event in them. The server counts: an agent in a loop is
+   * blocked so often that the events would take seconds to read.
+   */
+  async function counted<Group, Key>(
+    tenantId: TenantId,
+    subject: Subject,
+    plan: ReadPlan,
+    by: (raw: RawRead) => unknown,
+    keyOf: (group: Group, raw: RawRead) => Key,
+  ): Promise<Map<Key, Tally>> {
+    const total = new Map<Key, Tally>();
+    const hint = subject === 'workspace' ? BY_TIME : BY_AGENT;
+    await Promise.all(
+      plan.raw.map(async (raw) => {
+        const match = { tenantId, ...OF_ALL_TYPES, ...subjectFilter(subject), time: within(raw) };
+        const $group = { _id: { type: '$type', group: by(raw) }, count: { $sum: 1 }, newest: { $max: '$time' } };
+        type Row = { _id: { type: BlockedType; group: Group }; count: number; newest: Date };
+        for await (const { _id, count, newest } of blocked.aggregate<Row>([{ $match: match }, { $group }], { hint })) {
+          const tally = tallyOf({ type: _id.type, time: newest.getTime(), data: {} }, count);
+          addTallyTo(total, keyOf(_id.group, raw), tally);
+        }
+      }),
+    );
+    return total;
+  }
 
   return {
     async knownIdentities(session, wanted) {
@@ -67,17 +97,19 @@ export function createBlockedStore(connection: Connection, retentionSeconds: num
     async insert(session, fresh) {
       if (fresh.length > 0) await blocked.insertMany(fresh.map(fromEvent), session && { session });
     },
-    async *eventsIn(tenantId, span, fields, agentId) {
-      const ofAgent = agentId !== undefined && subjectFilter({ agentId });
-      const filter = { tenantId, type: { $in: [...BLOCKED_TYPES] }, ...ofAgent, time: within(span) };
-      const projection = { _id: 0, type: 1, time: 1, ...Object.fromEntries(fields.map((name) => [`data.${name}`, 1])) };
-      const options = { projection, hint: agentId === undefined ? BY_TIME : BY_AGENT };
-      const slices = startSlices();
-      for await (const { type, time, data } of blocked.find(filter, options)) {
-        if (slices.usedUp()) await slices.next();
-        yield { tenantId, source: '', eventId: '', type, time: time.getTime(), data };
-      }
-    },
+    tallySpans: (tenantId, subject, plan) =>
+      counted(tenantId, subject, plan, stepOf, (step: number, { firstSpan }) => firstSpan + step),
+    tallyAgents: (tenantId, plan) =>
+      counted(
+        tenantId,
+        'workspace',
+        plan,
+        () => '$data.agent_id',
+        (agentId: string) => agentId,
+      ),
+    // A blocked call is not settled.
+    tallyModels: async () => new Map(),
+    divideSpend: async () => undefined,
     listBlocked: (tenantId, type, subject, span, limit, after) => {
       // Only this field gives the index bounds. With $or, the server would read every event before the cursor.
       const end = after === undefined ? span.end : Math.min(span.end, after.time + 1);
@@ -85,21 +117,25 @@ export function createBlockedStore(connection: Connection, retentionSeconds: num
         $or: [{ time: { $lt: new Date(after.time) } }, { time: new Date(after.time), _id: { $lt: after.key } }],
       };
       const filter = { tenantId, type, ...subjectFilter(subject), time: within({ ...span, end }), ...behind };
-      return list(filter, { time: -1, _id: -1 }, limit);
+      return list(filter, { sort: { time: -1, _id: -1 }, limit });
     },
     async findBlocked(tenantId, type, eventId) {
       // A key ends in the source, behind a '|'. '}' is the character behind '|'.
       const key = eventKey({ tenantId, eventId, source: '' });
       const ofId = { $gte: key, $lt: `${key.slice(0, -1)}}` };
-      return (await list({ _id: ofId, type }, { time: -1, _id: -1 }, 1))[0] ?? null;
+      return (await list({ _id: ofId, type }, { sort: { time: -1, _id: -1 }, limit: 1 }))[0] ?? null;
     },
     oldestOfRun: (tenantId, type, runId, limit) =>
-      list({ tenantId, 'data.run_id': runId, type }, { time: 1, _id: 1 }, limit),
+      list({ tenantId, 'data.run_id': runId, type }, { sort: { time: 1, _id: 1 }, limit, hint: BY_RUN }),
     async hasAgent(tenantId, agentId) {
-      const filter = { tenantId, type: { $in: [...BLOCKED_TYPES] }, ...subjectFilter({ agentId }) };
+      const filter = { tenantId, ...OF_ALL_TYPES, ...subjectFilter({ agentId }) };
       return (await blocked.findOne(filter, { projection: { _id: 1 }, hint: BY_AGENT })) !== null;
     },
   };
+}
+
+function stepOf({ start, stepMs }: RawRead): object {
+  return { $floor: { $divide: [{ $subtract: ['$time', new Date(start)] }, stepMs] } };
 }
 
 function subjectFilter(subject: Subject): object {

@@ -1,6 +1,7 @@
 import type { TenantId } from '@tollkeeper/kernel';
 import { withTransaction } from '@tollkeeper/mongo';
 import type { ClientSession, Connection, mongo } from 'mongoose';
+import { withoutDuplicates } from '../domain/event.ts';
 import type { EventRecorder } from '../domain/record-events.ts';
 import { AGENT_GRAINS, GRAINS, type Grain } from '../domain/grain.ts';
 import {
@@ -40,10 +41,10 @@ const PIECE = 1_000;
 /** A bucket of an agent, of whose settlements some were moved. */
 type AgentBucket = BucketDocument & { settled_at?: Date };
 
-/** Writes by the recorder of this release, whose collections and indexes are there. */
+/** Writes by the recorder of this release, which knows nothing of 0.1, and whose collections and indexes are there. */
 export function createEarlierMigration(
   connection: Connection,
-  recorder: Pick<EventRecorder<ClientSession>, 'insert' | 'addToRollups'>,
+  recorder: Pick<EventRecorder<ClientSession>, 'knownIdentities' | 'insert' | 'addToRollups'>,
 ): EarlierMigration {
   const events = connection.collection<EventDocument>('events');
   const runs = connection.collection<RunDocument>('runs');
@@ -70,7 +71,9 @@ export function createEarlierMigration(
       const filter = { tenant_id: tenantId, time: { $gte: from } };
       const options = { session, hint: { tenant_id: 1, time: 1 }, sort: { time: 1 }, limit: PIECE } as const;
       const found = await events.find(filter, options).toArray();
-      await recorder.insert(session, found.map(toEvent), []);
+      // If 0.1 came back after this release, both may have counted an event.
+      const all = found.map(toEvent);
+      await recorder.insert(session, withoutDuplicates(all, await recorder.knownIdentities(session, all)), []);
       await events.deleteMany({ _id: { $in: found.map(({ _id }) => _id) } }, { session });
       return found;
     }, goOn);

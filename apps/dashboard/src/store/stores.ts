@@ -4,9 +4,9 @@ import type { EventRecorder } from '../domain/record-events.ts';
 import type { RunStartStore, TallyStore } from '../domain/tallies.ts';
 import { createBlockedStore } from './blocked.store.ts';
 import { createChunkStore } from './chunk.store.ts';
+import { createChunkTallies } from './chunk.tallies.ts';
 import { createEventReader } from './event.reader.ts';
 import { createEventRecorder } from './event.recorder.ts';
-import { createEventTallies } from './event.tallies.ts';
 import { createRollupStore } from './rollup.store.ts';
 
 /** How the domain writes and reads what is stored. */
@@ -26,7 +26,7 @@ export function createStores(connection: Connection, retentionSeconds: number): 
   return {
     recorder: createEventRecorder({ blocked, chunks, rollups }),
     events: createEventReader({ blocked, chunks }),
-    tallies: [rollups, createEventTallies({ blocked, chunks })],
+    tallies: [rollups, blocked, createChunkTallies(chunks)],
     runStarts: [rollups, chunks],
   };
 }
