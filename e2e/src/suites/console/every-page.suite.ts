@@ -85,7 +85,27 @@ export function describeEveryPage(stage: Stage, console: ReturnType<typeof useWo
       await page.getByRole('heading', { level: 1, name: 'Members' }).waitFor();
       await page.keyboard.press('Control+k');
       await page.keyboard.type('planner');
+      // Agents are asked for when the list opens.
+      await page.getByRole('option', { name: 'planner' }).first().waitFor();
       await page.keyboard.press('ArrowDown');
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { level: 1, name: 'planner' }).waitFor();
+    });
+
+    it('is found by a name that was typed while agents were loading', async () => {
+      const { page } = await console.open(look, '');
+      await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+      const held = Promise.withResolvers<void>();
+      await page.route(/\/api\/v1\/agents\?/, async (route) => {
+        await held.promise;
+        await route.continue();
+      });
+      await page.keyboard.press('Control+k');
+      await page.keyboard.type('planner');
+      await page.getByRole('dialog').getByText('Loading', { exact: true }).waitFor();
+      await page.keyboard.press('ArrowDown');
+      held.resolve();
+      await page.getByRole('option', { name: 'planner', selected: true }).waitFor();
       await page.keyboard.press('Enter');
       await page.getByRole('heading', { level: 1, name: 'planner' }).waitFor();
     });

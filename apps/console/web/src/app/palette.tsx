@@ -18,7 +18,7 @@ interface Entry {
 
 /** Everything that has a name, found by typing a part of it. */
 export function Palette({ onClose }: { onClose: () => void }) {
-  const entries = useEntries(onClose);
+  const { entries, isLoading } = useEntries(onClose);
   const [typed, setTyped] = useState('');
   const [at, setAt] = useState(0);
   const list = useId();
@@ -30,7 +30,7 @@ export function Palette({ onClose }: { onClose: () => void }) {
     const to = { ArrowDown: chosen + 1, ArrowUp: chosen - 1 }[event.key];
     if (to !== undefined) {
       event.preventDefault();
-      setAt(Math.min(found.length - 1, Math.max(0, to)));
+      setAt(Math.max(0, Math.min(found.length - 1, to)));
       document.getElementById(`${list}-${to}`)?.scrollIntoView({ block: 'nearest' });
     }
     if (event.key === 'Enter') {
@@ -64,15 +64,16 @@ export function Palette({ onClose }: { onClose: () => void }) {
           </li>
         ))}
       </ul>
-      {found.length === 0 && <p>{text.common.palette.nothing}</p>}
+      {found.length === 0 && <p role="status">{isLoading ? text.common.list.loading : text.common.palette.nothing}</p>}
     </Dialog>
   );
 }
 
-function useEntries(onClose: () => void): Entry[] {
+/** Pages and actions are there at once, agents when they have come. */
+function useEntries(onClose: () => void): { entries: Entry[]; isLoading: boolean } {
   const { slug } = useWorkspace();
   const navigate = useNavigate();
-  const { data } = useAllAgents();
+  const { data, isPending } = useAllAgents();
   const pages = useMenu().map(({ to, name }) => ({
     key: to,
     name,
@@ -100,5 +101,5 @@ function useEntries(onClose: () => void): Entry[] {
       chooseTheme(theme);
     },
   }));
-  return [...pages, ...agents, ...themes];
+  return { entries: [...pages, ...agents, ...themes], isLoading: isPending };
 }
