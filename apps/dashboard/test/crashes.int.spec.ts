@@ -59,8 +59,8 @@ async function expectAll({ connection, recorder, tallies: all, runStarts }: Data
   const log = Array.from({ length: EVENTS }, (_, index) => eventAt(index));
   const distinct = new Set(log.map(({ eventId }) => eventId));
   expect(await storedEvents(connection)).toBe(distinct.size);
-  // A killed process forgets what it has to fold.
-  expect(await connection.collection('chunks').countDocuments({})).toBeLessThan(distinct.size / 3);
+  // No batch is so large: these are folds, without which the crashes would prove less.
+  expect(await connection.collection('chunks').countDocuments({ size: { $gte: 16 } })).toBeGreaterThan(0);
   // Roll-ups come first.
   const [withRollups, rawAlone] = [0, 1].map((first) =>
     createTallies({ tallies: all.slice(first), runStarts: runStarts.slice(first) }),
