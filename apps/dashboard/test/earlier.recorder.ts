@@ -40,7 +40,7 @@ export function createEarlierRecorder(connection: Connection): EventRecorder<Cli
   return {
     knownIdentities: createEarlierEvents(connection).knownIdentities,
     knownRunStarts: createEarlierRuns(connection).knownRunStarts,
-    rollupPartsOf: () => 1,
+    rollupPartsOf: () => ({ agents: 1, days: 1 }),
     addToRollups: async () => undefined,
     async insert(session, fresh, starts) {
       const documents = fresh.map(({ tenantId, eventId, time, ...event }): EventDocument => {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { provenTenantId, resolveRange, type TenantId } from '@tollkeeper/kernel';
+import { provenTenantId, resolveRange, type TenantId, type TimeSpan } from '@tollkeeper/kernel';
 import { ensureIndexes, withTransaction } from '@tollkeeper/mongo';
 import { useMongo } from '@tollkeeper/testing';
 import { DIMENSIONS, type Breakdown } from '../src/domain/breakdown.ts';
@@ -15,6 +15,8 @@ const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 const day = Date.parse('2026-11-22T00:00:00.000Z');
 const window = { start: day, end: day + DAY_MS };
+/** Read by hour: it is no whole day. */
+const hoursAlone = { start: day, end: day + 23 * HOUR_MS };
 const mongo = useMongo();
 const rollups = createRollupStore(mongo.connection, 2_000_000_000);
 const tallies = createTallies({ tallies: [rollups], runStarts: [rollups] });
@@ -39,7 +41,7 @@ const add = (events: DashboardEvent[]) =>
 describe('the roll-ups of a workspace with thousands of agents', () => {
   const tenantId = provenTenantId('ws_many');
   const AGENTS = 3_000;
-  const HOURS = [0, 1, 13, 23];
+  const HOURS = [0, 1, 5, 9, 13, 17, 21, 23];
 
   beforeAll(async () => {
     for (const hour of HOURS) {
@@ -59,7 +61,9 @@ describe('the roll-ups of a workspace with thousands of agents', () => {
       expect([totalMicros, settlements]).toEqual([HOURS.length * (agent + 1), HOURS.length]);
     }
     const hours = Array.from({ length: 24 }, (_, hour) => day + hour * HOUR_MS);
-    const inFirstPart = [...Array(AGENTS).keys()].find((n) => partOf(`agent-${n}`, rollups.partsOf(tenantId)) === 0)!;
+    const inFirstPart = [...Array(AGENTS).keys()].find(
+      (n) => partOf(`agent-${n}`, rollups.partsOf(tenantId).agents) === 0,
+    )!;
     for (const agent of [0, 7, 1_234, inFirstPart, AGENTS - 1]) {
       const series = await tallies.ofSpans(
         tenantId,
@@ -81,8 +85,17 @@ describe('the roll-ups of a workspace with thousands of agents', () => {
   it('lie in parts of bounded size, so that an event rewrites little', async () => {
     const parts = await stored.find({ tenantId }).toArray();
     expect(parts.length).toBeGreaterThan(5 * 4);
-    for (const { agents } of parts) expect(agents?.length() ?? 0).toBeLessThanOrEqual(16 * 1024);
-    expect(rollups.partsOf(tenantId)).toBeGreaterThanOrEqual(16);
+    const bytes = parts.flatMap(({ agents, days }) => [agents, days]).map((packed) => packed?.length() ?? 0);
+    expect(Math.max(...bytes)).toBeLessThanOrEqual(16 * 1024);
+    expect(rollups.partsOf(tenantId).agents).toBeGreaterThanOrEqual(16);
+    expect(rollups.partsOf(tenantId).days).toBeGreaterThan(1);
+  });
+
+  it('are read of a whole day from its parts with whole days alone', async () => {
+    const { agents, days } = rollups.partsOf(tenantId);
+    expect(days).toBeLessThan(agents);
+    const read = () => tallies.byAgent(tenantId, window);
+    expect(await documentsRead(mongo.connection, read, ['rollups'])).toBe(days);
   });
 });
 
@@ -102,13 +115,16 @@ describe('the roll-ups of agents with hundreds of models', () => {
       );
       await add(events);
     }
-    const byAgent = await tallies.byAgent(tenantId, window);
-    expect([...byAgent].map(([agent, { settlements }]) => [agent, settlements]).sort()).toEqual(
-      Array.from({ length: AGENTS }, (_, agent) => [`agent-${agent}`, MODELS]),
-    );
-    expect(rollups.partsOf(tenantId)).toBeGreaterThan(1);
-    for (let agent = 0; agent < AGENTS; agent += 1) {
-      expect((await tallies.byModel(tenantId, `agent-${agent}`, window)).size).toBe(MODELS);
+    const parts = rollups.partsOf(tenantId);
+    expect(Math.min(parts.agents, parts.days)).toBeGreaterThan(1);
+    for (const span of [window, hoursAlone]) {
+      const byAgent = await tallies.byAgent(tenantId, span);
+      expect([...byAgent].map(([agent, { settlements }]) => [agent, settlements]).sort()).toEqual(
+        Array.from({ length: AGENTS }, (_, agent) => [`agent-${agent}`, MODELS]),
+      );
+      for (let agent = 0; agent < AGENTS; agent += 1) {
+        expect((await tallies.byModel(tenantId, `agent-${agent}`, span)).size).toBe(MODELS);
+      }
     }
   });
 
@@ -165,7 +181,7 @@ describe('the plans of settlements', () => {
         ),
       );
     }
-    expect(rollups.partsOf(tenantId)).toBeGreaterThan(1);
+    expect(rollups.partsOf(tenantId).agents).toBeGreaterThan(1);
     expect((await totals(tenantId)).map(([key, , settlements]) => [key, settlements])).toEqual([
       ['plan-1', 600],
       ['plan-0', 600],
@@ -214,6 +230,29 @@ describe('a query', () => {
     }
   });
 
+  it('of whole days reads one part of each day, also when the hours of its agents lie in several', async () => {
+    const tenantId = provenTenantId('ws_whole_days');
+    const AGENTS = 100;
+    const days = [0, 1, 2].map((number) => day + number * DAY_MS);
+    for (const start of days) {
+      for (let hour = 0; hour < 24; hour += 1) {
+        const at = start + hour * HOUR_MS;
+        await add(Array.from({ length: AGENTS }, (_, agent) => settled(tenantId, agent, at, `model-${agent % 4}`)));
+      }
+    }
+    expect(rollups.partsOf(tenantId)).toEqual({ agents: 4, days: 1 });
+    const span = { start: day, end: day + days.length * DAY_MS };
+    for (const [ask, settlements] of [
+      [() => tallies.byAgent(tenantId, span), AGENTS * 72],
+      [() => tallies.byModel(tenantId, 'agent-7', span), 72],
+    ] as const) {
+      let sum = 0;
+      const read = async () => void (sum = sumTallies((await ask()).values()).settlements);
+      expect(await documentsRead(mongo.connection, read, ['rollups'])).toBe(days.length);
+      expect(sum).toBe(settlements);
+    }
+  });
+
   it('sees whole transactions, also while a roll-up gets more parts', async () => {
     const tenantId = provenTenantId('ws_growing');
     const AGENTS = 500;
@@ -225,12 +264,34 @@ describe('a query', () => {
       }
       adding = false;
     })();
+    const settlementsIn = async (span: TimeSpan) =>
+      sumTallies((await tallies.byAgent(tenantId, span)).values()).settlements;
     const seen = new Set<number>();
-    while (adding) seen.add(sumTallies((await tallies.byAgent(tenantId, window)).values()).settlements);
+    while (adding) for (const span of [window, hoursAlone]) seen.add(await settlementsIn(span));
     await added;
     expect([...seen].filter((settlements) => settlements % AGENTS !== 0)).toEqual([]);
-    expect(rollups.partsOf(tenantId)).toBeGreaterThanOrEqual(16);
-    expect(sumTallies((await tallies.byAgent(tenantId, window)).values()).settlements).toBe(12 * AGENTS);
+    expect(rollups.partsOf(tenantId).agents).toBeGreaterThanOrEqual(16);
+    expect(rollups.partsOf(tenantId).days).toBeGreaterThan(1);
+    for (const span of [window, hoursAlone]) expect(await settlementsIn(span)).toBe(12 * AGENTS);
+  });
+
+  it('sees whole transactions, also of whole days and hours', async () => {
+    const tenantId = provenTenantId('ws_whole_transactions');
+    let adding = true;
+    const added = (async () => {
+      for (let round = 0; round < 250; round += 1) {
+        await add([settled(tenantId, 0, day), settled(tenantId, 0, day - HOUR_MS)]);
+      }
+      adding = false;
+    })();
+    const seen = new Set<number>();
+    while (adding) {
+      const byAgent = await tallies.byAgent(tenantId, { start: day - HOUR_MS, end: day + DAY_MS });
+      seen.add(sumTallies(byAgent.values()).settlements);
+    }
+    await added;
+    expect(seen.size).toBeGreaterThan(10);
+    expect([...seen].filter((settlements) => settlements % 2 !== 0)).toEqual([]);
   });
 
   it('finds nothing of another workspace, also of one whose name begins alike', async () => {

@@ -12,7 +12,7 @@ const { values } = parseArgs({
   options: {
     small: { type: 'string', default: '100000' },
     large: { type: 'string', default: '10000000' },
-    queries: { type: 'string', default: '300' },
+    queries: { type: 'string', default: '1000' },
     records: { type: 'string', default: '200000' },
     agents: { type: 'string', default: '50' },
     'random-ids': { type: 'boolean', default: false },

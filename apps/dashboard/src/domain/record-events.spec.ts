@@ -30,7 +30,7 @@ function createRecorder(starts = new Map<string, number>()) {
       for (const { tenantId: tenant, runId, to } of saved) starts.set(runKey(tenant, runId), to);
     },
     addToRollups: async (_session, deltas) => void (documents += deltas.length),
-    rollupPartsOf: () => 1,
+    rollupPartsOf: () => ({ agents: 1, days: 1 }),
   };
   return { recorder, starts, documents: () => documents };
 }
@@ -43,7 +43,7 @@ async function written(events: DashboardEvent[], knownStarts: Map<string, number
 }
 
 function counted(events: DashboardEvent[]): number {
-  const count = createWriteCounter({ rollupPartsOf: () => 1 }, now);
+  const count = createWriteCounter({ rollupPartsOf: () => ({ agents: 1, days: 1 }) }, now);
   return events.reduce((sum, event) => sum + count(event), 0);
 }
 
@@ -64,7 +64,7 @@ describe('what a transaction is expected to write', () => {
   it('has the roll-ups that a moved start may leave up to ten minutes from now, as late as any event may be', () => {
     const midnight = Date.parse('2026-11-22T00:00:00.000Z');
     const ofTwoRuns = (at: number) => {
-      const count = createWriteCounter({ rollupPartsOf: () => 1 }, at);
+      const count = createWriteCounter({ rollupPartsOf: () => ({ agents: 1, days: 1 }) }, at);
       return [settled(1, at - 1, 'planner'), settled(2, at - 1, 'planner')].map(count);
     };
     // Each: the event and its run. The first: its day and its hour, and those two for the start of the run.
@@ -107,7 +107,7 @@ describe('what a transaction is expected to write', () => {
   });
 
   it('is as much for an event that comes again, and less for its like', () => {
-    const count = createWriteCounter({ rollupPartsOf: () => 1 }, now);
+    const count = createWriteCounter({ rollupPartsOf: () => ({ agents: 1, days: 1 }) }, now);
     const first = settled(1, now - 1);
     const like = { ...first, eventId: 'e2', data: { ...first.data, settlement_id: 's2' } };
     // Itself, the start of its run, its day and its hour, and those two for the start of the run.

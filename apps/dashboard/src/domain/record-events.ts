@@ -2,6 +2,7 @@ import { MAX_EVENT_TIME_AHEAD_MS } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import { rollupDeltas, type RollupDelta } from './rollup.ts';
 import { createRollupCounter, createRunCounter, PACKED_COST } from './rollup.cost.ts';
+import type { Parts } from './rollup.parts.ts';
 import { runStarts, type RunStart } from './run.ts';
 import { isBlocked, withoutDuplicates, type DashboardEvent } from './event.ts';
 
@@ -13,8 +14,7 @@ export interface EventRecorder<Session> {
   knownRunStarts(session: Session, runs: { tenantId: TenantId; runId: string }[]): Promise<Map<string, number>>;
   insert(session: Session, events: DashboardEvent[], starts: RunStart[]): Promise<void>;
   addToRollups(session: Session, deltas: RollupDelta[]): Promise<void>;
-  /** The number of parts that the roll-ups of a workspace have; Infinity when it is not known. */
-  rollupPartsOf(tenantId: TenantId): number;
+  rollupPartsOf(tenantId: TenantId): Parts;
 }
 
 /**

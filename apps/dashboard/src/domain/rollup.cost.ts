@@ -1,7 +1,7 @@
 import type { TenantId } from '@tollkeeper/kernel';
 import type { DashboardEvent } from './event.ts';
-import { PERIOD_MS, PERIODS, periodStart } from './rollup.ts';
-import { partOf } from './rollup.parts.ts';
+import { PERIOD_MS, PERIODS, periodStart, ROW_KINDS } from './rollup.ts';
+import { partOf, type Parts } from './rollup.parts.ts';
 
 /** A part of a roll-up is rewritten whole. It is as large as about so many other documents. */
 const PART_COST = 8;
@@ -10,16 +10,21 @@ export const PACKED_COST = 1 / 4;
 
 /**
  * Makes a function that says, for one event after the other, how much it adds to the roll-ups that are rewritten, in
- * documents. `partsOf` is the number of parts that the roll-ups of a workspace have; Infinity when it is not known.
+ * documents.
  */
-export function createRollupCounter(partsOf: (tenantId: TenantId) => number): (event: DashboardEvent) => number {
+export function createRollupCounter(partsOf: (tenantId: TenantId) => Parts): (event: DashboardEvent) => number {
   const touched = new Set<string>();
   return ({ tenantId, time, data }) => {
     const before = touched.size;
-    const part = data.agent_id === undefined ? 0 : partOf(data.agent_id, partsOf(tenantId));
+    const parts = partsOf(tenantId);
     for (const period of PERIODS) {
       const key = `${tenantId}|${period}|${periodStart(period, time)}|`;
-      touched.add(`${key}0`).add(`${key}${part}`);
+      touched.add(key);
+      if (data.agent_id === undefined) continue;
+      for (const kind of period === 'day' ? ROW_KINDS : (['agents'] as const)) {
+        const part = partOf(data.agent_id, parts[kind]);
+        if (part !== 0) touched.add(`${key}${kind}${part}`);
+      }
     }
     return (touched.size - before) * PART_COST;
   };

@@ -1,8 +1,14 @@
+import type { RowKind } from './rollup.ts';
+
 /**
  * The rows of a roll-up with many agents lie in several parts, by the hash of the agent. So an event rewrites little,
- * and an agent is read from one part. Part 0 also holds what the whole workspace did.
+ * and an agent is read from one part. Rows of whole days take less room than those of their hours, so they lie in fewer
+ * parts. Part 0 also holds what the whole workspace did.
  */
 export const MAX_PARTS = 4_096;
+
+/** Into how many parts the rows of a roll-up are divided. Infinity when it is not known. */
+export type Parts = Record<RowKind, number>;
 
 /** By how much the number of parts grows. Each part is then divided among as many, and no other part. */
 export const PARTS_GROWTH = 4;

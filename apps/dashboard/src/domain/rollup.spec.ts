@@ -31,23 +31,14 @@ describe('what events add to roll-ups', () => {
     expect(rollupDeltas([one], [])).toEqual([
       {
         ...{ tenantId, period: 'day', start: 19 * DAY_MS, workspace: new Map([[23, workspace]]) },
-        agents: new Map([
-          [
-            rowKey(agent),
-            {
-              ...agent,
-              slots: new Map([
-                [WHOLE_DAY, tally],
-                [23, tally],
-              ]),
-            },
-          ],
-        ]),
+        agents: new Map([[rowKey(agent), { ...agent, slots: new Map([[23, tally]]) }]]),
+        days: new Map([[rowKey(agent), { ...agent, slots: new Map([[WHOLE_DAY, tally]]) }]]),
         plans: new Map(),
       },
       {
         ...{ tenantId, period: 'hour', start: 20 * DAY_MS - HOUR_MS, workspace: new Map([[59, workspace]]) },
         agents: new Map([[rowKey(agent), { ...agent, slots: new Map([[3, tally]]) }]]),
+        days: new Map(),
         plans: new Map(),
       },
     ]);
@@ -78,9 +69,9 @@ describe('what events add to roll-ups', () => {
 
   it('that name no agent: to the workspace alone', () => {
     const deltas = rollupDeltas([event(SPEND_SETTLED, { model: 'opus' })], []);
-    expect(deltas.map(({ workspace, agents }) => [workspace.size, agents.size])).toEqual([
-      [1, 0],
-      [1, 0],
+    expect(deltas.map(({ workspace, agents, days }) => [workspace.size, agents.size, days.size])).toEqual([
+      [1, 0, 0],
+      [1, 0, 0],
     ]);
   });
 

@@ -22,10 +22,19 @@ export const SLOT_MS: Record<Period, Record<Level, number>> = {
 };
 
 /**
- * The slot of a row in which a day counts as a whole, beside its hours. It comes first in the row, so a query
- * of the day alone reads no more. The rows of all agents over three months are the most that a query reads.
+ * The slot in which a day of an agent or a plan counts as a whole, beside its hours. A plan has it first in its row.
+ * Agents have it in rows of their own, because all agents over three months are the most that a query reads.
  */
 export const WHOLE_DAY = 24;
+
+/** The rows of agents in a roll-up: by hour or quarter of an hour, and in a day also of the whole day. */
+export const ROW_KINDS = ['agents', 'days'] as const;
+export type RowKind = (typeof ROW_KINDS)[number];
+
+/** The rows that a piece of `grain` is read from. */
+export function rowKindOf(grain: Grain): RowKind {
+  return grain === '1d' ? 'days' : 'agents';
+}
 
 /** The roll-ups whose slots make up a piece of that length. */
 export const PERIOD_OF: Record<Grain, Period> = { '1d': 'day', '1h': 'day', '15m': 'hour', '1m': 'hour' };
@@ -64,6 +73,8 @@ export interface RollupDelta extends RollupKey {
   workspace: Map<number, WorkspaceSlot>;
   /** By {@link rowKey}. */
   agents: Map<string, AgentRow>;
+  /** By {@link rowKey}, of a day: the same events, in the slot {@link WHOLE_DAY}. */
+  days: Map<string, AgentRow>;
   /** By the key of the plan: what was settled, by the number of the slot. */
   plans: Map<string, Map<number, Tally>>;
 }
@@ -107,7 +118,8 @@ export function createRollupDeltas(): {
       const key = `${tenantId}|${period}|${start}`;
       let delta = deltas.get(key);
       if (delta === undefined) {
-        delta = { tenantId, period, start, workspace: new Map(), agents: new Map(), plans: new Map() };
+        const nothing = { workspace: new Map(), agents: new Map(), days: new Map(), plans: new Map() };
+        delta = { tenantId, period, start, ...nothing };
         deltas.set(key, delta);
       }
       return delta;
@@ -124,11 +136,11 @@ export function workspaceSlot({ workspace, period, start }: RollupDelta, time: n
   return held;
 }
 
-/** What is added to the row, by the number of the slot. */
-export function rowSlots({ agents }: RollupDelta, row: Pick<AgentRow, 'agentId' | 'model'>): Map<number, Tally> {
+/** What is added to the row among `rows`, by the number of the slot. */
+export function rowSlots(rows: Map<string, AgentRow>, row: Pick<AgentRow, 'agentId' | 'model'>): Map<number, Tally> {
   const key = rowKey(row);
-  let known = agents.get(key);
-  if (known === undefined) agents.set(key, (known = { ...row, slots: new Map() }));
+  let known = rows.get(key);
+  if (known === undefined) rows.set(key, (known = { ...row, slots: new Map() }));
   return known.slots;
 }
 
@@ -143,16 +155,17 @@ export function rollupDeltas(events: DashboardEvent[], starts: RunStart[]): Roll
     for (const period of PERIODS) {
       const delta = deltas.at(tenantId, period, time);
       addTally(workspaceSlot(delta, time).tally, tally);
-      const { plans, start } = delta;
-      const addToRow = (slots: Map<number, Tally>): void => {
-        if (period === 'day') addToSlot(slots, WHOLE_DAY, tally);
-        addToSlot(slots, slotOf(period, 'rows', start, time), tally);
-      };
-      if (row !== undefined) addToRow(rowSlots(delta, row));
+      const { agents, days, plans, start } = delta;
+      const slot = slotOf(period, 'rows', start, time);
+      if (row !== undefined) {
+        addToSlot(rowSlots(agents, row), slot, tally);
+        if (period === 'day') addToSlot(rowSlots(days, row), WHOLE_DAY, tally);
+      }
       if (plan !== undefined) {
         let slots = plans.get(plan);
         if (slots === undefined) plans.set(plan, (slots = new Map()));
-        addToRow(slots);
+        if (period === 'day') addToSlot(slots, WHOLE_DAY, tally);
+        addToSlot(slots, slot, tally);
       }
     }
   }

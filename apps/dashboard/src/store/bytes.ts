@@ -44,47 +44,75 @@ export class ByteWriter {
 /** Reads what a {@link ByteWriter} wrote. Throws a RangeError when it ends too early. */
 export class ByteReader {
   readonly #buffer: Buffer;
-  #at = 0;
+  readonly #start: number;
+  readonly #end: number;
+  #at: number;
 
-  constructor(bytes: Uint8Array = new Uint8Array()) {
-    this.#buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  constructor(bytes: Uint8Array = new Uint8Array(), start = 0, end = bytes.length) {
+    this.#buffer = bytes instanceof Buffer ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+    this.#start = this.#at = start;
+    this.#end = end;
+  }
+
+  /** Where it is, among all bytes of the outermost reader. */
+  get at(): number {
+    return this.#at;
   }
 
   /** Goes back to the first byte. */
   rewind(): void {
-    this.#at = 0;
+    this.#at = this.#start;
   }
 
   more(): boolean {
-    return this.#at < this.#buffer.length;
+    return this.#at < this.#end;
   }
 
   varint(): number {
     const buffer = this.#buffer;
     let at = this.#at;
     let value = 0;
-    for (let scale = 1; ; scale *= 0x80) {
-      const byte = buffer[at++];
-      if (byte === undefined) throw new RangeError('The packed bytes end in the middle of a number');
+    for (let scale = 1; at < this.#end; scale *= 0x80) {
+      const byte = buffer[at++]!;
       if (byte < 0x80) {
         this.#at = at;
         return value + byte * scale;
       }
       value += (byte & 0x7f) * scale;
     }
+    throw new RangeError('The packed bytes end in the middle of a number');
   }
 
   text(length: number): string {
-    return this.#take(length).toString();
+    const from = this.#take(length);
+    return this.#buffer.toString('utf8', from, this.#at);
   }
 
-  raw(length: number): Uint8Array {
-    return this.#take(length);
+  skip(length: number): void {
+    this.#take(length);
   }
 
-  #take(length: number): Buffer {
-    if (this.#at + length > this.#buffer.length) throw new RangeError('The packed bytes end too early');
+  /** A reader of the next `length` bytes, which this one passes over. Their bytes are not copied. */
+  part(length: number): ByteReader {
+    const from = this.#take(length);
+    return new ByteReader(this.#buffer, from, this.#at);
+  }
+
+  /** The bytes between two places that {@link at} told. They are not copied. */
+  slice(from: number, to: number): Uint8Array {
+    return this.#buffer.subarray(from, to);
+  }
+
+  /** What was read so far as a key of maps: a character for each byte. */
+  keySoFar(): string {
+    return this.#buffer.toString('latin1', this.#start, this.#at);
+  }
+
+  /** Passes over `length` bytes, and returns where they start. */
+  #take(length: number): number {
+    const from = this.#at;
+    if (from + length > this.#end) throw new RangeError('The packed bytes end too early');
     this.#at += length;
-    return this.#buffer.subarray(this.#at - length, this.#at);
+    return from;
   }
 }

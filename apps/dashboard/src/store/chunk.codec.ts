@@ -86,7 +86,7 @@ export function openEvents(tenantId: TenantId, packed: Uint8Array): PackedEvents
   if (version !== VERSION) throw new Error(`A chunk has version ${version}; this release reads version ${VERSION}`);
   const count = reader.varint();
   const shapes = times(reader.varint(), () => times(reader.varint(), () => reader.text(reader.varint())));
-  const nextColumn = (): ByteReader => new ByteReader(reader.raw(reader.varint()));
+  const nextColumn = (): ByteReader => reader.part(reader.varint());
   const [time, shape, source, type, id] = [nextColumn(), nextColumn(), nextColumn(), nextColumn(), nextColumn()];
   const names = fieldsOf(shapes);
   const columns = new Map(names.map((name) => [name, nextColumn()]));
@@ -248,7 +248,7 @@ function readValues(column: ByteReader, first: number, end: number): Value[] {
 
 function skipValue(column: ByteReader, isText: boolean): void {
   const number = column.varint();
-  if (isText) column.raw(number);
+  if (isText) column.skip(number);
 }
 
 function times<T>(count: number, each: (index: number) => T): T[] {

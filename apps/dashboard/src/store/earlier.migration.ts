@@ -9,6 +9,7 @@ import {
   createRollupDeltas,
   PERIOD_OF,
   rowSlots,
+  rowKindOf,
   slotsOf,
   workspaceSlot,
   type RollupDelta,
@@ -215,7 +216,8 @@ function deltasOf(
   for (const bucket of found) {
     const { grain, agent_id = '' } = bucket;
     const time = bucket.start.getTime();
-    const slots = rowSlots(deltas.at(tenantId, PERIOD_OF[grain], time), { agentId: agent_id, model: modelOf(bucket) });
+    const rows = deltas.at(tenantId, PERIOD_OF[grain], time)[rowKindOf(grain)];
+    const slots = rowSlots(rows, { agentId: agent_id, model: modelOf(bucket) });
     addToSlot(slots, slotsOf(grain, 'rows', time).first, toTally(bucket));
   }
   return deltas.all();

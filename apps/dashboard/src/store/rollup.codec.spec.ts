@@ -10,6 +10,7 @@ import {
   packedPlans,
   packedRows,
   readWorkspace,
+  type PackedSlots,
 } from './rollup.codec.ts';
 
 const start = Date.parse('2026-11-22T00:00:00.000Z');
@@ -43,13 +44,16 @@ const plans = fc
   .array(fc.tuple(fc.constantFrom('pro', 'free_tier', '0'), fc.array(fc.tuple(slotNumber, tally), { maxLength: 6 })))
   .map((list) => new Map(list.map(([plan, slots]) => [plan, new Map(slots)])));
 
+const EACH_SLOT = new Map(Array.from({ length: 60 }, (_, slot) => [slot, slot]));
+const slotsIn = (row: PackedSlots) => new Map(row.sums(start, EACH_SLOT));
+
 const unpackedPlans = (packed: Uint8Array | undefined) =>
-  new Map([...packedPlans(packed)].map(({ plan, slots }) => [plan, new Map(slots(start))]));
+  new Map([...packedPlans(packed)].map((row) => [row.plan, slotsIn(row)]));
 
 function unpacked(packed: Uint8Array | undefined): Map<string, AgentRow> {
   return new Map(
-    [...packedRows(packed)].map(({ agentId, model, slots }) => {
-      const held = { agentId, model, slots: new Map(slots(start)) };
+    [...packedRows(packed)].map((row) => {
+      const held = { agentId: row.agentId, model: row.model, slots: slotsIn(row) };
       return [rowKey(held), held];
     }),
   );
@@ -121,7 +125,7 @@ describe('packed roll-ups', () => {
         const packed = addToAgents(undefined, start, list);
         const oneByOne = [...packedRows(packed)].map((row) => {
           const sums = new Map<number, Tally>();
-          for (const [slot, held] of row.slots(start)) {
+          for (const [slot, held] of slotsIn(row)) {
             const span = wanted.get(slot);
             if (span !== undefined) addToSlot(sums, span, held);
           }
@@ -212,7 +216,9 @@ describe('packed roll-ups', () => {
       { agentId: 'planner', model: 'opus', slots: new Map([[1, { ...emptyTally(), totalMicros: 300 }]]) },
     ]);
     for (let length = 1; length < whole.length; length += 1) {
-      expect(() => unpacked(whole.subarray(0, length))).toThrow(RangeError);
+      const cut = whole.subarray(0, length);
+      expect(() => unpacked(cut)).toThrow(RangeError);
+      expect(() => addToAgents(cut, start, [])).toThrow(RangeError);
     }
   });
 });

@@ -27,8 +27,6 @@ const NAMED = 2;
  * event. It is a number of rows and no number of bytes, because rows grow: each may get all slots of a day.
  */
 const MAX_MODELS = 1_000;
-/** No row of a model is smaller. */
-const MIN_ROW_BYTES = 8;
 
 /** Adds to what `packed` holds of the workspace. `start` is that of the roll-up, in epoch milliseconds. */
 export function addToWorkspace(
@@ -65,26 +63,31 @@ export function* readWorkspace(packed: Uint8Array | undefined, start: number): G
   }
 }
 
-/** Adds `rows` to what `packed` holds of agents. Rows that nothing is added to are copied as they are. */
+/** Adds `rows` to what `packed` holds of agents. */
 export function addToAgents(packed: Uint8Array | undefined, start: number, rows: readonly AgentRow[]): Uint8Array {
-  const mayBeFull = (packed?.length ?? 0) >= MAX_MODELS * MIN_ROW_BYTES;
-  const added = new Map((mayBeFull ? withinMaxModels(packed, rows) : rows).map((row) => [rowKey(row), row]));
-  const writer = new ByteWriter();
-  for (const row of packedRows(packed)) {
-    const key = rowKey(row);
-    const more = added.get(key);
-    if (more === undefined) {
-      writer.varint(row.bytes.length);
-      writer.raw(row.bytes);
-      continue;
-    }
-    added.delete(key);
-    const slots = new Map(row.slots(start));
-    for (const [slot, tally] of more.slots) addToSlot(slots, slot, tally);
-    writeRow(writer, { ...more, slots }, start);
-  }
-  for (const row of added.values()) writeRow(writer, row, start);
-  return writer.bytes();
+  // Each model has a row, so of fewer rows no agent has so many.
+  const mayBeFull = countRows(packed) >= MAX_MODELS;
+  const added = (mayBeFull ? withinMaxModels(packed, rows) : rows).map(({ agentId, model, slots }): AddedRow => {
+    const head = new ByteWriter();
+    head.text(agentId, 0);
+    if (model === undefined) head.varint(NO_SETTLEMENT);
+    else if (model === null) head.varint(NO_MODEL);
+    else head.text(model, NAMED);
+    return { head: head.bytes(), slots };
+  });
+  return addToRows(packed, start, added, skipAgentHead);
+}
+
+function countRows(packed: Uint8Array | undefined): number {
+  let rows = 0;
+  for (const reader = new ByteReader(packed); reader.more(); rows += 1) reader.skip(reader.varint());
+  return rows;
+}
+
+function skipAgentHead(row: ByteReader): void {
+  row.skip(row.varint());
+  const model = row.varint();
+  if (model >= NAMED) row.skip(model - NAMED);
 }
 
 /** The rows. Those of further models of an agent that has {@link MAX_MODELS} are in its row that names no model. */
@@ -104,73 +107,23 @@ function withinMaxModels(packed: Uint8Array | undefined, rows: readonly AgentRow
   return [...joined.values()];
 }
 
-/** The slots of a row. They are unpacked when they are asked for, and once. */
+/** The slots of a row as they are stored. They can be read once. */
 export interface PackedSlots {
-  bytes: Uint8Array;
-  slots(start: number): Generator<[number, Tally]>;
   /** The sums of the slots in `spans`, which says for each to which span it belongs, by span. */
   sums(start: number, spans: ReadonlyMap<number, number>): [span: number, sum: Tally][];
 }
 
-/** A row as it is stored. */
+/** The row of an agent as it is stored. */
 export interface PackedRow extends PackedSlots, Pick<AgentRow, 'agentId' | 'model'> {}
 
 export function* packedRows(packed: Uint8Array | undefined): Generator<PackedRow> {
   const reader = new ByteReader(packed);
   while (reader.more()) {
-    const bytes = reader.raw(reader.varint());
-    const row = new ByteReader(bytes);
+    const row = reader.part(reader.varint());
     const agentId = row.text(row.varint());
     const model = row.varint();
     const named = model === NO_SETTLEMENT ? undefined : model === NO_MODEL ? null : row.text(model - NAMED);
-    yield { agentId, model: named, ...packedSlots(bytes, row) };
-  }
-}
-
-/**
- * Plans of a roll-up from which on no further ones are told apart: their settlements count as those of no plan. It is
- * the most that a workspace can have at once, but events may name any.
- */
-const MAX_PLANS = 500;
-
-/** Adds to what `packed` holds of plans: by plan, the slots. Rows that nothing is added to are copied as they are. */
-export function addToPlans(
-  packed: Uint8Array | undefined,
-  start: number,
-  added: ReadonlyMap<string, ReadonlyMap<number, Tally>>,
-): Uint8Array {
-  const writer = new ByteWriter();
-  const known = new Set<string>();
-  for (const row of packedPlans(packed)) {
-    known.add(row.plan);
-    const more = added.get(row.plan);
-    if (more === undefined) {
-      writer.varint(row.bytes.length);
-      writer.raw(row.bytes);
-      continue;
-    }
-    const slots = new Map(row.slots(start));
-    for (const [slot, tally] of more) addToSlot(slots, slot, tally);
-    writePlan(writer, row.plan, slots, start);
-  }
-  for (const [plan, slots] of added) {
-    if (known.has(plan) || known.size >= MAX_PLANS) continue;
-    known.add(plan);
-    writePlan(writer, plan, slots, start);
-  }
-  return writer.bytes();
-}
-
-export interface PackedPlan extends PackedSlots {
-  plan: string;
-}
-
-export function* packedPlans(packed: Uint8Array | undefined): Generator<PackedPlan> {
-  const reader = new ByteReader(packed);
-  while (reader.more()) {
-    const bytes = reader.raw(reader.varint());
-    const row = new ByteReader(bytes);
-    yield { plan: row.text(row.varint()), ...packedSlots(bytes, row) };
+    yield { agentId, model: named, sums: (start, spans) => sumSlots(row, start, spans) };
   }
 }
 
@@ -180,34 +133,127 @@ export function divideAgents(
   groupOf: (agentId: string) => number,
 ): Map<number, Uint8Array> {
   const writers = new Map<number, ByteWriter>();
-  for (const { agentId, bytes } of packedRows(packed)) {
-    const group = groupOf(agentId);
+  const reader = new ByteReader(packed);
+  while (reader.more()) {
+    const from = reader.at;
+    const row = reader.part(reader.varint());
+    const group = groupOf(row.text(row.varint()));
     let writer = writers.get(group);
     if (writer === undefined) writers.set(group, (writer = new ByteWriter()));
-    writer.varint(bytes.length);
-    writer.raw(bytes);
+    writer.raw(reader.slice(from, reader.at));
   }
   return new Map([...writers].map(([group, writer]) => [group, writer.bytes()]));
 }
 
-/** The slots of the row of `bytes`, which `row` has been read up to. */
-function packedSlots(bytes: Uint8Array, row: ByteReader): PackedSlots {
-  return {
-    bytes,
-    slots: (start) => readSlots(row, start),
-    sums: (start, spans) => sumSlots(row, start, spans),
+/**
+ * Plans of a roll-up from which on no further ones are told apart: their settlements count as those of no plan. It is
+ * the most that a workspace can have at once, but events may name any.
+ */
+const MAX_PLANS = 500;
+
+/** Adds to what `packed` holds of plans: by plan, the slots. */
+export function addToPlans(
+  packed: Uint8Array | undefined,
+  start: number,
+  added: ReadonlyMap<string, ReadonlyMap<number, Tally>>,
+): Uint8Array {
+  const rows = [...added].map(([plan, slots]): AddedRow => {
+    const head = new ByteWriter();
+    head.text(plan, 0);
+    return { head: head.bytes(), slots };
+  });
+  return addToRows(packed, start, rows, (row) => row.skip(row.varint()), MAX_PLANS);
+}
+
+export function* packedPlans(packed: Uint8Array | undefined): Generator<PackedSlots & { plan: string }> {
+  const reader = new ByteReader(packed);
+  while (reader.more()) {
+    const row = reader.part(reader.varint());
+    yield { plan: row.text(row.varint()), sums: (start, spans) => sumSlots(row, start, spans) };
+  }
+}
+
+/** What is added to a row. */
+interface AddedRow {
+  /** The bytes of the row before its slots, which no two rows have alike: its texts are well-formed. */
+  head: Buffer;
+  slots: ReadonlyMap<number, Tally>;
+}
+
+/**
+ * Adds `rows` to those of `packed`. New ones are written as long as there are no more than `maxRows` of all. Most rows
+ * get nothing, so their slots are copied unread.
+ */
+function addToRows(
+  packed: Uint8Array | undefined,
+  start: number,
+  rows: readonly AddedRow[],
+  skipHead: (row: ByteReader) => void,
+  maxRows = Infinity,
+): Uint8Array {
+  const added = new Map(rows.map((row) => [row.head.toString('latin1'), row]));
+  const reader = new ByteReader(packed);
+  const writer = new ByteWriter();
+  let count = 0;
+  let copied = 0;
+  while (reader.more()) {
+    const before = reader.at;
+    const row = reader.part(reader.varint());
+    skipHead(row);
+    count += 1;
+    const key = row.keySoFar();
+    const more = added.get(key);
+    if (more === undefined) continue;
+    added.delete(key);
+    writer.raw(reader.slice(copied, before));
+    copied = reader.at;
+    writeRow(writer, more, start, row);
+  }
+  writer.raw(reader.slice(copied, reader.at));
+  for (const row of [...added.values()].slice(0, Math.max(0, maxRows - count))) writeRow(writer, row, start);
+  return writer.bytes();
+}
+
+/** Writes a row with the slots that `held` has from where it was read up to, and what is added to them. */
+function writeRow(writer: ByteWriter, { head, slots }: AddedRow, start: number, held = new ByteReader()): void {
+  const added = new Map(slots);
+  const row = new ByteWriter();
+  row.raw(head);
+  const write = (slot: number, tally: Tally): void => {
+    row.varint(slot);
+    writeTally(row, tally, start);
   };
+  while (held.more()) {
+    const before = held.at;
+    const slot = held.varint();
+    const more = added.get(slot);
+    if (more === undefined) {
+      skipTally(held);
+      row.raw(held.slice(before, held.at));
+      continue;
+    }
+    added.delete(slot);
+    const tally = readTally(held, start);
+    addTally(tally, more);
+    write(slot, tally);
+  }
+  for (const [slot, tally] of added) write(slot, tally);
+  const bytes = row.bytes();
+  writer.varint(bytes.length);
+  writer.raw(bytes);
 }
 
 /** Adds in arrays: a query of all agents reads millions of slots, and a tally for each would cost most of it. */
 function sumSlots(row: ByteReader, start: number, spans: ReadonlyMap<number, number>): [number, Tally][] {
+  // A query of whole days wants one slot of each row. An array would cost more than its tally.
+  if (spans.size === 1) return oneSlot(row, start, spans);
   const sums: { span: number; sum: Float64Array }[] = [];
   let held: (typeof sums)[number] | undefined;
   let unread = spans.size;
   while (unread > 0 && row.more()) {
     const span = spans.get(row.varint());
     if (span === undefined) {
-      addPacked(row, start, unwanted);
+      skipTally(row);
       continue;
     }
     unread -= 1;
@@ -225,7 +271,14 @@ function sumSlots(row: ByteReader, start: number, spans: ReadonlyMap<number, num
   });
 }
 
-const unwanted = new Float64Array(NAMES.length);
+function oneSlot(row: ByteReader, start: number, spans: ReadonlyMap<number, number>): [number, Tally][] {
+  while (row.more()) {
+    const span = spans.get(row.varint());
+    if (span !== undefined) return [[span, readTally(row, start)]];
+    skipTally(row);
+  }
+  return [];
+}
 
 /** Adds a packed tally to `into`, which has the measures by their number. */
 function addPacked(reader: ByteReader, start: number, into: Float64Array): void {
@@ -238,36 +291,6 @@ function addPacked(reader: ByteReader, start: number, into: Float64Array): void 
   }
 }
 
-function* readSlots(row: ByteReader, start: number): Generator<[number, Tally]> {
-  while (row.more()) yield [row.varint(), readTally(row, start)];
-}
-
-function writeRow(writer: ByteWriter, { agentId, model, slots }: AgentRow, start: number): void {
-  const row = new ByteWriter();
-  row.text(agentId, 0);
-  if (model === undefined) row.varint(NO_SETTLEMENT);
-  else if (model === null) row.varint(NO_MODEL);
-  else row.text(model, NAMED);
-  finishRow(writer, row, slots, start);
-}
-
-function writePlan(writer: ByteWriter, plan: string, slots: ReadonlyMap<number, Tally>, start: number): void {
-  const row = new ByteWriter();
-  row.text(plan, 0);
-  finishRow(writer, row, slots, start);
-}
-
-/** Writes `row`, which says whose `slots` they are, with these. */
-function finishRow(writer: ByteWriter, row: ByteWriter, slots: ReadonlyMap<number, Tally>, start: number): void {
-  for (const [slot, tally] of slots) {
-    row.varint(slot);
-    writeTally(row, tally, start);
-  }
-  const bytes = row.bytes();
-  writer.varint(bytes.length);
-  writer.raw(bytes);
-}
-
 function writeTally(writer: ByteWriter, tally: Tally, start: number): void {
   let mask = 0;
   for (let index = 0; index < NAMES.length; index += 1) if (tally[NAMES[index]!] !== 0) mask |= 1 << index;
@@ -275,6 +298,10 @@ function writeTally(writer: ByteWriter, tally: Tally, start: number): void {
   for (const name of NAMES) {
     if (tally[name] !== 0) writer.varint(name === 'lastAt' ? tally.lastAt - start : tally[name]);
   }
+}
+
+function skipTally(reader: ByteReader): void {
+  for (let rest = reader.varint(); rest !== 0; rest >>= 1) if ((rest & 1) !== 0) reader.varint();
 }
 
 function readTally(reader: ByteReader, start: number): Tally {

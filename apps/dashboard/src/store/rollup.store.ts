@@ -4,19 +4,22 @@ import { LRUCache } from 'lru-cache';
 import { Schema, mongo, type ClientSession, type Connection } from 'mongoose';
 import type { AddSpend } from '../domain/breakdown.ts';
 import type { ReadPlan } from '../domain/read-plan.ts';
-import { GRAINS } from '../domain/grain.ts';
+import { GRAINS, type Grain } from '../domain/grain.ts';
 import {
   PERIOD_OF,
+  ROW_KINDS,
+  rowKindOf,
   slotsOf,
   type AgentRow,
   type Level,
-  type Period,
   type RollupDelta,
   type RollupKey,
+  type RowKind,
 } from '../domain/rollup.ts';
-import { MAX_PARTS, partOf, PARTS_GROWTH } from '../domain/rollup.parts.ts';
+import { MAX_PARTS, partOf, PARTS_GROWTH, type Parts } from '../domain/rollup.parts.ts';
 import { addTallyTo, subtractSums, type Tally } from '../domain/tally.ts';
 import type { RunStartStore, TallyStore } from '../domain/tallies.ts';
+import { bytesOf, firstKey, keyPrefix, partKey, partsIn, type RollupDocument } from './rollup.document.ts';
 import {
   addToAgents,
   addToPlans,
@@ -28,28 +31,11 @@ import {
   type PackedRow,
 } from './rollup.codec.ts';
 
-/** A part of a roll-up. Part 0 is always there; the others hold agents only. */
-interface RollupDocument {
-  /** {@link partKey} of the part. */
-  _id: string;
-  tenantId: TenantId;
-  /** Start of the hour or the day. */
-  start: Date;
-  /** Of part 0: the number of parts, unless it is the only one. */
-  parts?: number;
-  /** Of part 0, packed: what the whole workspace did. */
-  workspace?: mongo.Binary;
-  /** Of part 0, packed: what was settled under plans. Absent when no settlement named one. */
-  plans?: mongo.Binary;
-  /** Packed: what the agents of this part did. */
-  agents?: mongo.Binary;
-}
-
 export interface RollupStore extends TallyStore, RunStartStore {
   /** Adds the deltas to their roll-ups. Not idempotent: call it in the transaction that inserts the events. */
   add(session: ClientSession | undefined, deltas: RollupDelta[]): Promise<void>;
-  /** The most parts that a roll-up of the workspace was seen to have; Infinity when none was seen. */
-  partsOf(tenantId: TenantId): number;
+  /** The most parts that a roll-up of the workspace was seen to have. */
+  partsOf(tenantId: TenantId): Parts;
 }
 
 /**
@@ -57,10 +43,11 @@ export interface RollupStore extends TallyStore, RunStartStore {
  * 184 days back. Roll-ups are kept that long even if raw events, which are many more, have a shorter retention.
  */
 const MIN_RETENTION_SECONDS = 190 * 86_400;
-/** Bytes of packed agents from which on a roll-up gets more parts. */
+/** Bytes of packed rows from which on they get more parts. */
 const MAX_PART_BYTES = 16 * 1024;
 /** Workspaces whose number of parts is remembered. */
 const KNOWN_WORKSPACES = 10_000;
+const UNKNOWN_PARTS: Parts = { agents: Infinity, days: Infinity };
 
 /**
  * Roll-ups by hour and day, kept for `retentionSeconds` after their start, but at least {@link MIN_RETENTION_SECONDS}.
@@ -71,17 +58,18 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
       _id: { type: String, required: true },
       tenantId: { type: String, required: true },
       start: { type: Date, required: true },
-      parts: Number,
+      parts: { agents: Number, days: Number },
       workspace: Schema.Types.Buffer,
       plans: Schema.Types.Buffer,
       agents: Schema.Types.Buffer,
+      days: Schema.Types.Buffer,
     },
     { collection: 'rollups', versionKey: false },
   );
   schema.index({ start: 1 }, { expireAfterSeconds: Math.max(retentionSeconds, MIN_RETENTION_SECONDS) });
   // The driver's collection: this is a hot path, and every value below is typed or made here.
   const rollups = driverCollection<RollupDocument>(connection, 'Rollup', schema);
-  const partsSeen = new LRUCache<TenantId, number>({ max: KNOWN_WORKSPACES });
+  const partsSeen = new LRUCache<TenantId, Parts>({ max: KNOWN_WORKSPACES });
 
   async function find(
     session: ClientSession | undefined,
@@ -93,16 +81,58 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
     return new Map(found.map((document) => [document._id, document]));
   }
 
-  /** All parts but the first of the roll-ups whose first parts have these keys, of which there is at least one. */
-  function othersOf(session: ClientSession | undefined, first: string[]): mongo.FindCursor<RollupDocument> {
+  /** All parts of a kind but the first, of the roll-ups whose first parts have these keys. At least one key. */
+  function othersOf(
+    session: ClientSession | undefined,
+    kind: RowKind,
+    first: string[],
+    projection: mongo.Document = {},
+  ): mongo.FindCursor<RollupDocument> {
+    const prefixes = first.map((key) => keyPrefix(key, kind));
     // ':' comes behind all digits.
-    const ranges = first.map((key) => ({ _id: { $gt: key, $lt: siblingKey(key, ':') } }));
-    return rollups.find({ $or: ranges }, session && { session });
+    const ranges = prefixes.map((prefix) => ({ _id: { $gt: `${prefix}0`, $lt: `${prefix}:` } }));
+    return rollups.find({ $or: ranges }, { ...(session && { session }), projection });
   }
 
   /**
-   * Reads the plan's parts on one snapshot, so that no roll-up is seen while it gets more parts. Three months of
-   * thousands of agents are hundreds of megabytes, so never all are held at once, and others get their turns.
+   * Hands the rows of a kind to `each`, part by part: three months of thousands of agents are hundreds of megabytes, so
+   * never all are held at once.
+   */
+  async function readRows(
+    session: ClientSession,
+    kind: RowKind,
+    pieces: ReadonlyMap<string, Piece>,
+    agentId: string | undefined,
+    each: (row: PackedRow, piece: Piece) => void,
+  ): Promise<void> {
+    if (pieces.size === 0) return;
+    const divided = new Map<string, number>();
+    const slices = startSlices();
+    const projection = { parts: 1, [kind]: 1 };
+    const readAll = async (parts: mongo.FindCursor<RollupDocument>): Promise<void> => {
+      for await (const document of parts) {
+        const key = partKey(document._id, kind, 0);
+        const count = partsIn(document, kind);
+        if (count > 1) divided.set(key, count);
+        const piece = pieces.get(key)!;
+        for (const row of packedRows(bytesOf(document[kind]))) {
+          if (slices.usedUp()) await slices.next();
+          each(row, piece);
+        }
+      }
+    };
+    const withKeys = (keys: string[]) => rollups.find({ _id: { $in: keys } }, { session, projection });
+    await readAll(withKeys([...pieces.keys()]));
+    if (divided.size === 0) return;
+    if (agentId === undefined) return readAll(othersOf(session, kind, [...divided.keys()], projection));
+    const parts = [...divided].map(([key, count]) => ({ key, part: partOf(agentId, count) }));
+    // Part 0 was read.
+    await readAll(withKeys(parts.filter(({ part }) => part > 0).map(({ key, part }) => partKey(key, kind, part))));
+  }
+
+  /**
+   * Reads the plan's parts on one snapshot, so that no transaction is seen in part, and no roll-up while it gets more
+   * parts.
    */
   async function readAgents(
     tenantId: TenantId,
@@ -110,28 +140,11 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
     agentId: string | undefined,
     each: (row: PackedRow, piece: Piece) => void,
   ): Promise<void> {
-    const pieces = piecesOf(tenantId, plan, 'rows');
-    const divided = new Map<string, number>();
-    const slices = startSlices();
-    const readAll = async (parts: mongo.FindCursor<RollupDocument>): Promise<void> => {
-      for await (const { _id, parts: count, agents } of parts) {
-        if (count !== undefined) divided.set(_id, count);
-        const piece = pieces.get(siblingKey(_id, 0))!;
-        for (const row of packedRows(bytesOf(agents))) {
-          if (slices.usedUp()) await slices.next();
-          each(row, piece);
-        }
-      }
-    };
     await connection.getClient().withSession({ snapshot: true }, async (session) => {
-      const withKeys = (keys: string[]) =>
-        rollups.find({ _id: { $in: keys } }, { session, projection: { workspace: 0, plans: 0 } });
-      await readAll(withKeys([...pieces.keys()]));
-      if (divided.size === 0) return;
-      if (agentId === undefined) return readAll(othersOf(session, [...divided.keys()]));
-      const others = [...divided].map(([key, parts]) => siblingKey(key, partOf(agentId, parts)));
-      // Part 0 was read.
-      await readAll(withKeys(others.filter((key) => !divided.has(key))));
+      for (const kind of ROW_KINDS) {
+        const grains = GRAINS.filter((grain) => rowKindOf(grain) === kind);
+        await readRows(session, kind, piecesOf(tenantId, plan, 'rows', grains), agentId, each);
+      }
     });
   }
 
@@ -197,47 +210,54 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
     return total;
   }
 
-  /** The roll-up as it is after `delta` was added, by part. Only the parts that changed. */
+  /** The parts that `delta` changes, as they are afterwards. */
   async function changedParts(
     session: ClientSession | undefined,
     delta: RollupDelta,
     stored: ReadonlyMap<string, RollupDocument>,
   ): Promise<RollupDocument[]> {
     const { tenantId, start } = delta;
-    const first = stored.get(partKey(delta, 0));
-    let parts = first?.parts ?? 1;
-    let agents = new Map([[0, bytesOf(first?.agents)]]);
-    for (const [part, rows] of rowsByPart(delta, parts)) {
-      const held = part === 0 ? first : stored.get(partKey(delta, part));
-      agents.set(part, addToAgents(bytesOf(held?.agents), start, rows));
-    }
-    if (isTooLarge(agents, parts)) {
-      for await (const { _id, agents: packed } of othersOf(session, [partKey(delta, 0)])) {
-        const part = Number(_id.slice(_id.lastIndexOf('|') + 1));
-        if (!agents.has(part)) agents.set(part, bytesOf(packed));
+    const changed = new Map<string, RollupDocument>();
+    const change = (_id: string): RollupDocument => {
+      let document = changed.get(_id);
+      if (document === undefined) {
+        document = { ...{ _id, tenantId, start: new Date(start) }, ...stored.get(_id) };
+        changed.set(_id, document);
       }
-      const before = [...agents.keys()];
-      while (isTooLarge(agents, parts)) {
+      return document;
+    };
+    const first = change(firstKey(delta));
+    first.workspace = new mongo.Binary(addToWorkspace(bytesOf(first.workspace), start, delta.workspace));
+    const plans = addToPlans(bytesOf(first.plans), start, delta.plans);
+    if (plans.length > 0) first.plans = new mongo.Binary(plans);
+
+    for (const kind of ROW_KINDS) {
+      const changePart = (part: number): RollupDocument => change(partKey(first._id, kind, part));
+      const packed = (): (Uint8Array | undefined)[] => [...changed.values()].map((document) => bytesOf(document[kind]));
+      let parts = partsIn(first, kind);
+      for (const [part, added] of rowsByPart(delta[kind], parts)) {
+        const document = changePart(part);
+        document[kind] = new mongo.Binary(addToAgents(bytesOf(document[kind]), start, added));
+      }
+      if (!isTooLarge(packed(), parts)) continue;
+      for await (const other of othersOf(session, kind, [first._id])) {
+        if (!changed.has(other._id)) changed.set(other._id, other);
+      }
+      while (isTooLarge(packed(), parts)) {
         parts *= PARTS_GROWTH;
-        const divided = [...agents.values()].flatMap((packed) => [
-          ...divideAgents(packed, (agentId) => partOf(agentId, parts)),
-        ]);
-        agents = new Map(divided);
+        const divided = packed().flatMap((rows) => [...divideAgents(rows, (agentId) => partOf(agentId, parts))]);
+        // A part that all agents have left is written without them.
+        for (const document of changed.values()) delete document[kind];
+        for (const [part, rows] of divided) changePart(part)[kind] = new mongo.Binary(rows);
       }
-      // A part that all agents have left is written without them.
-      for (const part of before) if (!agents.has(part)) agents.set(part, undefined);
+      first.parts = { ...first.parts, [kind]: parts };
     }
-    partsSeen.set(tenantId, Math.max(parts, partsSeen.get(tenantId) ?? 1));
-    const workspace = new mongo.Binary(addToWorkspace(bytesOf(first?.workspace), start, delta.workspace));
-    const plans = addToPlans(bytesOf(first?.plans), start, delta.plans);
-    const ofAll = { workspace, ...(plans.length > 0 && { plans: new mongo.Binary(plans) }) };
-    return [...agents].map(([part, packed]) => ({
-      _id: partKey(delta, part),
-      tenantId,
-      start: new Date(start),
-      ...(part === 0 && { ...ofAll, ...(parts > 1 && { parts }) }),
-      ...(packed !== undefined && { agents: new mongo.Binary(packed) }),
-    }));
+    const seen = partsSeen.get(tenantId);
+    partsSeen.set(tenantId, {
+      agents: Math.max(partsIn(first, 'agents'), seen?.agents ?? 1),
+      days: Math.max(partsIn(first, 'days'), seen?.days ?? 1),
+    });
+    return [...changed.values()];
   }
 
   return {
@@ -245,11 +265,15 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
       if (deltas.length === 0) return;
       const stored = await find(
         session,
-        deltas.map((delta) => partKey(delta, 0)),
+        deltas.map((delta) => firstKey(delta)),
       );
       const others = deltas.flatMap((delta) => {
-        const parts = stored.get(partKey(delta, 0))?.parts ?? 1;
-        return [...rowsByPart(delta, parts).keys()].filter((part) => part > 0).map((part) => partKey(delta, part));
+        const key = firstKey(delta);
+        return ROW_KINDS.flatMap((kind) =>
+          [...rowsByPart(delta[kind], partsIn(stored.get(key), kind)).keys()]
+            .filter((part) => part > 0)
+            .map((part) => partKey(key, kind, part)),
+        );
       });
       for (const [key, document] of await find(session, others)) stored.set(key, document);
       const writes: mongo.AnyBulkWriteOperation<RollupDocument>[] = [];
@@ -260,7 +284,7 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
       }
       await rollups.bulkWrite(writes, session && { session });
     },
-    partsOf: (tenantId) => partsSeen.get(tenantId) ?? Infinity,
+    partsOf: (tenantId) => partsSeen.get(tenantId) ?? UNKNOWN_PARTS,
     async tallySpans(tenantId, subject, plan) {
       if (subject !== 'workspace') return agentTallies(tenantId, plan, subject.agentId, (_row, span) => span);
       const bySpan = new Map<number, Tally>();
@@ -293,13 +317,18 @@ interface Piece extends RollupKey {
 }
 
 /** By the key of part 0. */
-function piecesOf(tenantId: TenantId, plan: ReadPlan, level: Level): Map<string, Piece> {
+function piecesOf(
+  tenantId: TenantId,
+  plan: ReadPlan,
+  level: Level,
+  grains: readonly Grain[] = GRAINS,
+): Map<string, Piece> {
   const pieces = new Map<string, Piece>();
-  for (const grain of GRAINS) {
+  for (const grain of grains) {
     for (const [time, span] of plan.buckets[grain]) {
       const { start, first, count } = slotsOf(grain, level, time);
       const rollup = { tenantId, period: PERIOD_OF[grain], start };
-      const key = partKey(rollup, 0);
+      const key = firstKey(rollup);
       let piece = pieces.get(key);
       if (piece === undefined) pieces.set(key, (piece = { ...rollup, spans: new Map() }));
       for (const slot of range(first, first + count)) piece.spans.set(slot, span);
@@ -308,25 +337,14 @@ function piecesOf(tenantId: TenantId, plan: ReadPlan, level: Level): Map<string,
   return pieces;
 }
 
-function rowsByPart(delta: RollupDelta, parts: number): Map<number, AgentRow[]> {
-  return Map.groupBy(delta.agents.values(), ({ agentId }) => partOf(agentId, parts));
-}
-
-/** Such as `ws_1|day|2026-11-22|0` and `ws_1|hour|2026-11-22T14|0`. */
-function partKey({ tenantId, period, start }: { tenantId: TenantId; period: Period; start: number }, part: number) {
-  const time = new Date(start).toISOString().slice(0, period === 'day' ? 10 : 13);
-  return `${tenantId}|${period}|${time}|${part}`;
-}
-
-/** The key of another part of the same roll-up. */
-function siblingKey(key: string, part: number | ':'): string {
-  return `${key.slice(0, key.lastIndexOf('|') + 1)}${part}`;
+function rowsByPart(rows: ReadonlyMap<string, AgentRow>, parts: number): Map<number, AgentRow[]> {
+  return Map.groupBy(rows.values(), ({ agentId }) => partOf(agentId, parts));
 }
 
 /** Whether more parts would make those smaller that are too large. The rows of an agent stay together. */
-function isTooLarge(agents: ReadonlyMap<number, Uint8Array | undefined>, parts: number): boolean {
+function isTooLarge(all: readonly (Uint8Array | undefined)[], parts: number): boolean {
   if (parts >= MAX_PARTS) return false;
-  return [...agents.values()].some((packed) => (packed?.length ?? 0) > MAX_PART_BYTES && hasSeveralAgents(packed));
+  return all.some((packed) => (packed?.length ?? 0) > MAX_PART_BYTES && hasSeveralAgents(packed));
 }
 
 function hasSeveralAgents(packed: Uint8Array | undefined): boolean {
@@ -336,10 +354,6 @@ function hasSeveralAgents(packed: Uint8Array | undefined): boolean {
     if (agentId !== first) return true;
   }
   return false;
-}
-
-function bytesOf(binary: mongo.Binary | undefined): Uint8Array | undefined {
-  return binary?.buffer.subarray(0, binary.position);
 }
 
 /** From `from` up to but not including `to`. */
