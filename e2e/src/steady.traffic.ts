@@ -1,7 +1,8 @@
 import type { WatchedWorkspace } from './watched.workspace.ts';
 
 const INTERVAL_MS = 200;
-const BATCH_SIZE = 10;
+/** Small: a fault strikes the batches under way, and more events in each would only take processor time. */
+export const BATCH_SIZE = 5;
 
 export interface SteadyTraffic {
   /** Ends it; resolves once all that was sent is accepted. */
@@ -9,8 +10,8 @@ export interface SteadyTraffic {
 }
 
 /**
- * Fifty events a second for each of the workspaces, whatever becomes of them: what is not accepted yet waits at its
- * gateway.
+ * Twenty-five events a second for each of the workspaces, whatever becomes of them: what is not accepted yet waits at
+ * its gateway.
  */
 export function startSteadyTraffic(workspaces: readonly WatchedWorkspace[]): SteadyTraffic {
   const failures: unknown[] = [];

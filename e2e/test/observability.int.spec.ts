@@ -1,24 +1,40 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { freePort } from '@tollkeeper/managed-process';
 import { eventually, startOtlpReceiver } from '@tollkeeper/testing';
 import { logIn } from '../src/api.client.ts';
-import { newDataDirectory, removeDataDirectory, startStandalone } from '@tollkeeper/testing/standalone-process';
-import { describeObservability } from '../src/suites/observability.suite.ts';
+import {
+  newDataDirectory,
+  removeDataDirectory,
+  type StandaloneProcess,
+  startStandalone,
+} from '@tollkeeper/testing/standalone-process';
+import { describeObservability, type Observers, startObservers } from '../src/suites/observability.suite.ts';
 import { postBlocked, watchBlocked } from '../src/watched.calls.ts';
 import { startWebhookReceiver } from '../src/webhook.receiver.ts';
 import { newWorkspace } from '../src/workspace.ts';
 
 describe('a standalone that is observed', () => {
-  describeObservability(async ({ dataDirectory, env }) => {
-    const opsPort = await freePort();
+  let observers: Observers;
+  let dataDirectory: string;
+  let opsPort: number;
+  let standalone: StandaloneProcess;
+
+  beforeAll(async () => {
+    [dataDirectory, opsPort, observers] = await Promise.all([newDataDirectory(), freePort(), startObservers()]);
     const added = { OPS_PORT: String(opsPort), TOLLKEEPER_ALLOW_CIDRS: '127.0.0.0/8' };
-    const standalone = await startStandalone({ dataDirectory, env: { ...env, ...added } });
-    return {
-      ...standalone,
-      metricsUrls: [`http://127.0.0.1:${opsPort}/metrics`],
-      stop: async () => void (await standalone.end('SIGTERM')),
-    };
+    standalone = await startStandalone({ dataDirectory, env: { ...observers.env, ...added } });
   });
+  afterAll(async () => {
+    await standalone?.end('SIGTERM');
+    await observers.stop();
+    await removeDataDirectory(dataDirectory);
+  });
+
+  describeObservability(async () => ({
+    ...standalone,
+    observers,
+    metricsUrls: [`http://127.0.0.1:${opsPort}/metrics`],
+  }));
 });
 
 describe('a tracing back end that is away', () => {

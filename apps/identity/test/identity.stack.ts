@@ -98,7 +98,6 @@ export function useIdentity(mongo: TestMongo, settings: Record<string, string> =
       connection,
       logger: logs.logger,
       metrics: createMetrics('log'),
-      pollIntervalMs: 20,
     });
     await logConnection.start();
     await eventLog.start();

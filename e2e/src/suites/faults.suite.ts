@@ -5,7 +5,7 @@ import { SERVICES, type ServiceName } from '@tollkeeper/topology';
 import { type ApiClient, logIn } from '../api.client.ts';
 import { type FaultRow, formatFaultTable } from '../fault.table.ts';
 import type { FleetStage } from '../fleet.stage.ts';
-import { startSteadyTraffic } from '../steady.traffic.ts';
+import { BATCH_SIZE, startSteadyTraffic } from '../steady.traffic.ts';
 import { newWatchedWorkspace, type WatchedWorkspace } from '../watched.workspace.ts';
 
 const WORKSPACES = 2;
@@ -48,7 +48,8 @@ export function describeFaults(stage: FleetStage, deaths: readonly string[]): vo
         watched.push(...workspaces);
         const traffic = startSteadyTraffic(workspaces);
         await eventually(() => {
-          for (const { gateway } of workspaces) expect(gateway.accepted.length).toBeGreaterThan(10 * BATCHES_BEFORE);
+          for (const { gateway } of workspaces)
+            expect(gateway.accepted.length).toBeGreaterThan(BATCH_SIZE * BATCHES_BEFORE);
         });
 
         const restart = await strike(stage.deployment().fleet);

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { beforeAll, expect, it } from '@jest/globals';
 import { eventually, type OtlpReceiver, type ReceivedSpan, startOtlpReceiver } from '@tollkeeper/testing';
-import { newDataDirectory, removeDataDirectory } from '@tollkeeper/testing/standalone-process';
 import { logIn } from '../api.client.ts';
 import { documentedMetrics, servedMetrics } from '../metrics.page.ts';
 import type { Target } from '../target.ts';
@@ -10,26 +9,46 @@ import { postBlocked, SIGNING_SECRET, watchBlocked } from '../watched.calls.ts';
 import { type TestWorkspace, newWorkspace } from '../workspace.ts';
 
 const HOOK_SECRET = 'T0PSECRETPATH';
-/** Building every service from nothing is part of the start of a fleet. */
-const START_TIMEOUT_MS = 600_000;
 
-/** A Tollkeeper that was started with the environment that it was given. */
-export interface Observed extends Target {
-  /** Where its processes tell their metrics. */
-  metricsUrls: string[];
+/** Who looks at a Tollkeeper from outside, and takes its alerts. */
+export interface Observers {
+  readonly collector: OtlpReceiver;
+  readonly receiver: WebhookReceiver;
+  /** Tells the processes of a Tollkeeper of them. */
+  readonly env: NodeJS.ProcessEnv;
   stop(): Promise<void>;
 }
 
-/** One event through the whole of what `start` makes, seen from its trace back end, its log and its metrics. */
-export function describeObservability(
-  start: (options: { dataDirectory: string; env: NodeJS.ProcessEnv }) => Promise<Observed>,
-): void {
+/** A Tollkeeper that was started with the environment of its observers. */
+export interface Observed extends Target {
+  observers: Observers;
+  /** Where its processes tell their metrics. */
+  metricsUrls: string[];
+}
+
+export async function startObservers(): Promise<Observers> {
+  const [collector, receiver] = await Promise.all([startOtlpReceiver(), startWebhookReceiver()]);
+  return {
+    ...{ collector, receiver },
+    env: {
+      LOG_LEVEL: 'trace',
+      NODE_EXTRA_CA_CERTS: receiver.certificateFile,
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
+      OTEL_EXPORTER_OTLP_HEADERS: 'x-collector-key=letmein',
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=e2e',
+      OTEL_BSP_SCHEDULE_DELAY: '100',
+    },
+    stop: async () => void (await Promise.all([collector.stop(), receiver.stop()])),
+  };
+}
+
+/** One event through the whole of a Tollkeeper that runs, seen from its trace back end, its log and its metrics. */
+export function describeObservability(observe: () => Promise<Observed>): void {
   const traceId = randomBytes(16).toString('hex');
   const callerSpanId = randomBytes(8).toString('hex');
-  let dataDirectory: string;
   let collector: OtlpReceiver;
   let receiver: WebhookReceiver;
-  let observed: Observed | undefined;
+  let observed: Observed;
   let workspace: TestWorkspace;
   let cookie: string;
 
@@ -45,22 +64,8 @@ export function describeObservability(
   };
 
   beforeAll(async () => {
-    [dataDirectory, collector, receiver] = await Promise.all([
-      newDataDirectory(),
-      startOtlpReceiver(),
-      startWebhookReceiver(),
-    ]);
-    observed = await start({
-      dataDirectory,
-      env: {
-        LOG_LEVEL: 'trace',
-        NODE_EXTRA_CA_CERTS: receiver.certificateFile,
-        OTEL_EXPORTER_OTLP_ENDPOINT: collector.url,
-        OTEL_EXPORTER_OTLP_HEADERS: 'x-collector-key=letmein',
-        OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=e2e',
-        OTEL_BSP_SCHEDULE_DELAY: '100',
-      },
-    });
+    observed = await observe();
+    ({ collector, receiver } = observed.observers);
     const owner = await logIn(observed, observed.owner);
     cookie = owner.cookie ?? '';
     workspace = await newWorkspace(owner);
@@ -75,11 +80,6 @@ export function describeObservability(
       expect(reports().size).toBe(2);
       for (const name of ofAttempts) expect(all('notifier', name).length).toBeGreaterThanOrEqual(2);
     });
-  }, START_TIMEOUT_MS);
-  afterAll(async () => {
-    await observed?.stop();
-    await Promise.all([collector.stop(), receiver.stop()]);
-    await removeDataDirectory(dataDirectory);
   });
 
   it('begins a trace with the caller, and leads it over the edge and the key check into the log', () => {
@@ -122,7 +122,7 @@ export function describeObservability(
   });
 
   it('names the trace in the log lines of its requests', () => {
-    const lines = observed!.logs().split('\n');
+    const lines = observed.logs().split('\n');
     const ofTrace = lines.filter((line) => line.includes(`"trace_id":"${traceId}"`));
     const services = new Set(ofTrace.map((line) => (JSON.parse(line) as { service: string }).service));
     expect([...services]).toEqual(expect.arrayContaining(['gateway', 'ingest', 'notifier']));
@@ -132,7 +132,7 @@ export function describeObservability(
     const told = JSON.stringify(collector.spans);
     const secret = workspace.apiKey.split('.')[1] ?? '';
     const session = cookie.split('=')[1] ?? '';
-    for (const text of [secret, session, SIGNING_SECRET.slice(6), HOOK_SECRET, observed!.owner.password, 'letmein']) {
+    for (const text of [secret, session, SIGNING_SECRET.slice(6), HOOK_SECRET, observed.owner.password, 'letmein']) {
       expect(text).not.toBe('');
       expect(told).not.toContain(text);
     }
@@ -141,7 +141,7 @@ export function describeObservability(
 
   it('serves the metrics that docs/metrics.md lists, with their types and labels, and no others', async () => {
     const documented = new Map((await documentedMetrics()).map((metric) => [metric.name, metric]));
-    const pages = observed!.metricsUrls.map(async (url) => (await fetch(url)).text());
+    const pages = observed.metricsUrls.map(async (url) => (await fetch(url)).text());
     const served = servedMetrics((await Promise.all(pages)).join('\n'));
     expect(served.map(({ name }) => name).toSorted()).toEqual([...documented.keys()].toSorted());
     for (const { name, type, labels } of served) {
