@@ -2,11 +2,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { GATEWAY_EVENTS_TOPIC } from '@tollkeeper/contracts';
 import { createConfiguredEventLog, type EventLog } from '@tollkeeper/event-log';
 import { type Fleet, startFleet } from '@tollkeeper/fleet';
 import { createLogger, createMetrics } from '@tollkeeper/runtime';
 import { markdownTable } from '@tollkeeper/testing/markdown-table';
-import type { ServiceName } from '@tollkeeper/topology';
+import { type ServiceName, SERVICES, TOPOLOGY } from '@tollkeeper/topology';
 import { generateEvents, RULES_PER_WORKSPACE, WORKSPACES } from './evaluator.traffic.ts';
 import { compareAlerts, type Compared, compareDashboard, RULE } from './fleet.consumers.ts';
 import { BATCH, type IngestRounds, measureIngest } from './fleet.ingest.ts';
@@ -44,14 +45,14 @@ reportReplicas([...(await replicasOfAlerts()), ...(await replicasOfDashboard()),
 
 function ingest(): Promise<IngestRounds> {
   return withFleet(async (fleet) => {
-    await stopAll(fleet, ['dashboard', 'alerts', 'notifier', 'budgets']);
+    await stopReaders(fleet);
     return measureIngest(fleet, { rounds, seconds, connections });
   });
 }
 
 function replicasOfAlerts(): Promise<[string, Drained][]> {
   return withFleet(async (fleet, eventLog) => {
-    await stopAll(fleet, ['dashboard']);
+    await stopReaders(fleet, 'alerts');
     const rules = Array.from({ length: RULES_PER_WORKSPACE }, () => RULE);
     const tenantIds = await makeWorkspaces(fleet, WORKSPACES, rules);
     const start = Date.now();
@@ -64,7 +65,7 @@ function replicasOfAlerts(): Promise<[string, Drained][]> {
 
 function replicasOfDashboard(): Promise<[string, Drained][]> {
   return withFleet(async (fleet, eventLog) => {
-    await stopAll(fleet, ['alerts', 'notifier']);
+    await stopReaders(fleet, 'dashboard');
     const events = generateSpend;
     const drained = await measureReplicas(fleet, { service: 'dashboard', eventLog, count: dashboardEvents, events });
     return drained.map((each) => ['dashboard', each]);
@@ -73,7 +74,7 @@ function replicasOfDashboard(): Promise<[string, Drained][]> {
 
 function replicasOfIdentity(): Promise<[string, Drained][]> {
   return withFleet(async (fleet, eventLog) => {
-    await stopAll(fleet, ['alerts', 'notifier', 'dashboard']);
+    await stopReaders(fleet);
     const tenantIds = await makeWorkspaces(fleet, WORKSPACES, []);
     const events = (count: number, first: number) => generateEvents(count, Date.now(), { first, tenantIds });
     const drained = await measureReplicas(fleet, { service: 'identity', eventLog, count: alertsEvents, events });
@@ -109,8 +110,11 @@ async function withFleet<T>(work: (fleet: Fleet, eventLog: EventLog) => Promise<
 }
 
 /** What would only take processor time from what is measured. */
-async function stopAll({ services: replicas }: Fleet, services: readonly ServiceName[]): Promise<void> {
-  await Promise.all(services.flatMap((service) => replicas[service].map((replica) => replica.stop())));
+/** Who reads gateway events takes processor time from what is measured. Identity stays: people log in. */
+async function stopReaders({ services: replicas }: Fleet, measured?: ServiceName): Promise<void> {
+  const readers = SERVICES.filter((service) => TOPOLOGY[service].reads.includes(GATEWAY_EVENTS_TOPIC));
+  const others = readers.filter((service) => service !== 'identity' && service !== measured);
+  await Promise.all(others.flatMap((service) => replicas[service].map((replica) => replica.stop())));
 }
 
 function reportIngest({ edge, direct, cpuMicros }: IngestRounds): void {
