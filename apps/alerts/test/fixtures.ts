@@ -1,6 +1,9 @@
 import { provenTenantId } from '@tollkeeper/kernel';
 import type { CountableEvent } from '../src/domain/event.ts';
+import type { SavedWindow } from '../src/domain/partition.evaluator.ts';
 import type { Rule } from '../src/domain/rule.ts';
+import { type EntryForm, isWhole, joinParts, type SavedSum } from '../src/domain/sliding-sum.ts';
+import { FORMS } from '../src/domain/sum.condition.ts';
 
 const tenantId = provenTenantId('ws_1');
 
@@ -23,4 +26,19 @@ export function eventAt(time: number, given: Partial<CountableEvent> = {}): Coun
     ...{ time, receivedAt: time, settledMicros: 0, percent: undefined, identity: time },
     ...given,
   };
+}
+
+/** What a store has of a sum that is saved again. */
+export function keptSum(form: EntryForm, before: SavedSum | undefined, saved: SavedSum): SavedSum {
+  if (isWhole(saved, form)) return structuredClone(saved);
+  if (before === undefined) throw new Error('A part was saved of a sum that is not stored.');
+  return { ...joinParts(form, [before.entries, saved.entries], saved.size), sampleIds: saved.sampleIds };
+}
+
+/** What a store has of a window that is saved again. */
+export function keptWindow(before: SavedWindow | undefined, saved: SavedWindow): SavedWindow {
+  const { condition } = structuredClone(saved);
+  if (condition.kind === 'first_occurrence') return { ...saved, condition };
+  const ofKind = before?.condition.kind === condition.kind ? before.condition : undefined;
+  return { ...saved, condition: { ...condition, sum: keptSum(FORMS[condition.kind], ofKind?.sum, condition.sum) } };
 }

@@ -1,16 +1,19 @@
 import { describe, expect, it } from '@jest/globals';
 import { eventually, useMongo } from '@tollkeeper/testing';
+import { mongo as driver } from 'mongoose';
 import { type Body, event, newTenant, useAlerts } from './alerts.stack.ts';
+
+const { Binary, BSON } = driver;
 
 const mongo = useMongo();
 const stack = useAlerts(mongo);
 const { clock } = stack;
 const database = () => mongo.connection.getClient().db(stack.database);
 
-/** The writes of each transaction on the service's database, as the replica set has them. */
-async function transactions(): Promise<Write[][]> {
+/** The writes of each transaction on such collections of the service's database, as the replica set has them. */
+async function transactions(collections = ''): Promise<Write[][]> {
   const oplog = mongo.connection.getClient().db('local').collection<{ o: { applyOps: Write[] } }>('oplog.rs');
-  const found = await oplog.find({ 'o.applyOps.ns': { $regex: `^${stack.database}\\.` } }).toArray();
+  const found = await oplog.find({ 'o.applyOps.ns': { $regex: `^${stack.database}\\.${collections}` } }).toArray();
   return found.map(({ o }) => o.applyOps);
 }
 
@@ -74,6 +77,56 @@ describe('history', () => {
     await stack.restart({ HISTORY_RETENTION_SECONDS: '2592000' });
     expect(await lifetimes('alerts')).toMatchObject([{ expireAfterSeconds: 2_592_000 }]);
     expect(await lifetimes('deliveries')).toMatchObject([{ expireAfterSeconds: 2_592_000 }]);
+  });
+});
+
+describe('a window of many events', () => {
+  const THRESHOLD = 1000;
+  const inAnHour = { rule_config: { window_seconds: 3600, threshold: THRESHOLD } };
+  /** So many events that end with the one of `now`, a millisecond apart. */
+  const eventsUntil = (now: number, count: number) =>
+    Array.from({ length: count }, (_, index) => event(now - count + 1 + index));
+  const windows = () => database().collection<{ _id: string; occurrences?: driver.Binary }>('windows');
+
+  it('costs a save what is new, and is whole again after a restart', async () => {
+    const tenantId = newTenant();
+    const { id } = await stack.createRule(tenantId, inAnHour);
+    await stack.append(tenantId, ...eventsUntil(clock.now - 1000, 900));
+    await stack.settled();
+    await stack.append(tenantId, ...eventsUntil(clock.now - 500, 50));
+    await stack.settled();
+    const writes = (await transactions('windows')).at(-1)!.filter(({ ns }) => ns.endsWith('.windows'));
+    expect(writes.reduce((sum, { o }) => sum + BSON.calculateObjectSize(o), 0)).toBeLessThan(3000);
+    // 0.1 would take what is in `occurrences` for all of them.
+    expect(await windows().findOne({ _id: id })).not.toHaveProperty('occurrences');
+
+    await stack.restart();
+    await stack.append(tenantId, ...eventsUntil(clock.now - 100, 49));
+    await stack.settled();
+    expect(await stack.alerts(tenantId)).toEqual([]);
+    await stack.append(tenantId, event(clock.now));
+    await stack.settled();
+    expect(await stack.alerts(tenantId)).toMatchObject([{ event_count: THRESHOLD }]);
+  });
+
+  it('goes on from one that 0.1 stored as a whole', async () => {
+    const tenantId = newTenant();
+    const { id } = await stack.createRule(tenantId, inAnHour);
+    await stack.append(tenantId, ...eventsUntil(clock.now - 1000, 100));
+    await stack.settled();
+    const entries = Float64Array.from({ length: 2 * 999 }, (_, index) =>
+      index % 2 === 0 ? clock.now - 999 + index / 2 : index,
+    );
+    await windows().updateOne({ _id: id }, { $set: { occurrences: new Binary(Buffer.from(entries.buffer)) } });
+
+    await stack.restart();
+    await stack.append(tenantId, event(clock.now));
+    await stack.settled();
+    expect(await stack.alerts(tenantId)).toMatchObject([{ event_count: THRESHOLD }]);
+    await stack.restart();
+    await stack.append(tenantId, event(clock.now));
+    await stack.settled();
+    expect(await stack.evaluations(tenantId, id)).toHaveLength(1);
   });
 });
 

@@ -109,7 +109,6 @@ async function withFleet<T>(work: (fleet: Fleet, eventLog: EventLog) => Promise<
   }
 }
 
-/** What would only take processor time from what is measured. */
 /** Who reads gateway events takes processor time from what is measured. Identity stays: people log in. */
 async function stopReaders({ services: replicas }: Fleet, measured?: ServiceName): Promise<void> {
   const readers = SERVICES.filter((service) => TOPOLOGY[service].reads.includes(GATEWAY_EVENTS_TOPIC));

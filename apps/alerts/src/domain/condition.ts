@@ -18,9 +18,12 @@ export interface Condition {
   evidence(event: CountableEvent): Evidence;
   /** The time up to which it is met without any further event, epoch milliseconds; null when it is not met at all. */
   metUntil(): number | null;
-  /** About how many bytes a store takes for it. */
-  readonly bytes: number;
+  /** About how many bytes `save` makes a store write. */
+  readonly unsavedBytes: number;
+  /** What has changed since `saved` was called, for a store that has the rest. */
   save(): SavedCondition;
+  /** Says that what `save` answered is in the store. */
+  saved(): void;
 }
 
 export type Verdict = 'unchanged' | 'not_met' | 'became_true' | 'still_true';

@@ -43,11 +43,14 @@ export class FirstOccurrenceCondition implements Condition {
     return this.#covered.end();
   }
 
-  get bytes(): number {
+  get unsavedBytes(): number {
     return SPAN_BYTES * this.#covered.size();
   }
 
+  /** All of it, since it is small. */
   save(): SavedCondition {
     return { kind: 'first_occurrence', spans: this.#covered.spans() };
   }
+
+  saved(): void {}
 }

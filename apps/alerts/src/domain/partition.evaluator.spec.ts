@@ -43,6 +43,21 @@ describe('the windows of a partition', () => {
     expect(evaluator.changedSize.windows).toBe(2);
   });
 
+  it('are saved by what is new of them, however large they are', () => {
+    const rules = Array.from({ length: 300 }, (_, index) => {
+      return ruleOf({ id: `rule_${index}`, condition: { kind: 'event_count_gte', threshold: 1000 } });
+    });
+    const evaluator = createPartitionEvaluator(bookOf(...rules), []);
+    for (let n = 0; n < 999; n += 1) evaluator.evaluate(eventAt(T + n));
+    expect(evaluator.changedSize.bytes).toBeGreaterThan(300 * 999 * 16);
+    evaluator.saved();
+    evaluator.evaluate(eventAt(T + 1000));
+    expect(evaluator.changedSize.bytes).toBeLessThan(1_000_000);
+    for (const { condition } of evaluator.changed()) {
+      expect(condition).toMatchObject({ sum: { size: 1000, entries: Float64Array.of(T + 1000, T + 1000) } });
+    }
+  });
+
   it('go on from what was saved of the same revision', () => {
     const restarted = createPartitionEvaluator(bookOf(first), savedAfterOneEvent());
     expect(restarted.evaluate(eventAt(T + 1))).toMatchObject([{ outcome: 'fired' }]);

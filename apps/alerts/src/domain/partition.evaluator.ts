@@ -22,9 +22,9 @@ export interface PartitionEvaluator {
    * Evaluates the rules that count the event; the next event must be the next of the log. Late events decide nothing.
    */
   evaluate(event: CountableEvent): Decision[];
-  /** How much `changed` would answer, about. */
+  /** How much `changed` makes a store write, about. */
   readonly changedSize: { windows: number; bytes: number };
-  /** The windows that changed since `saved` was called, as they are now. */
+  /** The windows that changed since `saved` was called, each with what a store may lack of it. */
   changed(): SavedWindow[];
   /** Says that what `changed` answered is in the store. */
   saved(): void;
@@ -61,9 +61,9 @@ export function createPartitionEvaluator(book: RuleBook, saved: readonly SavedWi
     }
   }
 
-  /** Notes that the window changed, to what size by now. */
+  /** Notes that the window changed, and how much a store has to write of it by now. */
   function noteChange(kept: KeptWindow): void {
-    const bytes = WINDOW_BYTES + kept.window.condition.bytes;
+    const bytes = WINDOW_BYTES + kept.window.condition.unsavedBytes;
     if (kept.changedBytes === 0) changedSize.windows += 1;
     changedSize.bytes += bytes - kept.changedBytes;
     kept.changedBytes = bytes;
@@ -94,7 +94,10 @@ export function createPartitionEvaluator(book: RuleBook, saved: readonly SavedWi
       return [...windows.values()].filter((kept) => kept.changedBytes > 0).map(({ window }) => toSavedWindow(window));
     },
     saved() {
-      for (const kept of windows.values()) kept.changedBytes = 0;
+      for (const kept of windows.values()) {
+        if (kept.changedBytes > 0) kept.window.condition.saved();
+        kept.changedBytes = 0;
+      }
       changedSize = { windows: 0, bytes: 0 };
     },
   };
@@ -102,7 +105,7 @@ export function createPartitionEvaluator(book: RuleBook, saved: readonly SavedWi
 
 interface KeptWindow {
   window: RuleWindow;
-  /** What it takes in a store, about, if it changed since it was saved, else 0. */
+  /** What a store has to write of it, about, if it changed since it was saved, else 0. */
   changedBytes: number;
 }
 

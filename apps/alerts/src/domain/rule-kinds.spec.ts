@@ -75,9 +75,9 @@ describe.each(KINDS)('a rule of the kind $condition.kind', ({ condition, thresho
 
   it('says that a store takes more for more', () => {
     const watched = open();
-    const before = watched.bytes;
+    const before = watched.unsavedBytes;
     watched.take(first);
-    expect(watched.bytes).toBeGreaterThan(before);
+    expect(watched.unsavedBytes).toBeGreaterThan(before);
   });
 });
 
@@ -120,10 +120,10 @@ describe('a rule of the kind first_occurrence', () => {
     for (let time = first + 1; time <= T + 5 * 60_000; time += WINDOW_MS + 1) {
       watched.take(eventAt(time, { receivedAt: Math.min(time + 5 * 60_000, T) }));
     }
-    expect(watched.bytes).toBeLessThanOrEqual(costOf(watch));
-    expect(watched.bytes).toBeGreaterThan(costOf(watch) * 0.8);
+    expect(watched.unsavedBytes).toBeLessThanOrEqual(costOf(watch));
+    expect(watched.unsavedBytes).toBeGreaterThan(costOf(watch) * 0.8);
     for (let time = T + 6 * 60_000; time < T + 86_400_000; time += WINDOW_MS + 1) watched.take(eventAt(time));
-    expect(watched.bytes).toBeLessThanOrEqual(costOf(watch));
+    expect(watched.unsavedBytes).toBeLessThanOrEqual(costOf(watch));
   });
 });
 
@@ -163,7 +163,7 @@ describe('a rule about spend', () => {
     const older = MAX_SPEND_ENTRIES - recent.length + 1;
     for (let n = 0; n < older; n += 1) watched.take(settled(T - day * 500 + n));
     for (const event of recent) watched.take({ ...event, receivedAt: T });
-    expect(watched.bytes).toBeLessThan(MAX_SPEND_ENTRIES * 32);
+    expect(watched.unsavedBytes).toBeLessThan(MAX_SPEND_ENTRIES * 32);
     expect(new Set(recent.map((event) => watched.take({ ...event, receivedAt: T })))).toEqual(new Set(['unchanged']));
   });
 });

@@ -1,6 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { type Occurrence, type SavedSum, SlidingSum } from './sliding-sum.ts';
+import { keptSum } from '../../test/fixtures.ts';
+import {
+  isWhole,
+  MIN_SAVED_IN_PARTS,
+  type Occurrence,
+  type SavedSum,
+  SlidingSum,
+  type SlidingSumOptions,
+} from './sliding-sum.ts';
 import { MAX_COUNTED_MICROS } from './sum.condition.ts';
 
 const WINDOW_MS = 1000;
@@ -142,8 +150,8 @@ describe('a sliding sum', () => {
     for (let n = 0; n < 100; n += 1) sum.add({ id: String(n).padStart(128, 'e'), time: n, identity: n }, 1, 0);
     const { entries, sampleIds } = sum.save();
     const stored = entries.byteLength + sampleIds.join('').length;
-    expect(sum.bytes).toBeGreaterThanOrEqual(stored);
-    expect(sum.bytes).toBeLessThan(stored + 500);
+    expect(sum.unsavedBytes).toBeGreaterThanOrEqual(stored);
+    expect(sum.unsavedBytes).toBeLessThan(stored + 500);
   });
 
   it('is a safe integer, however large the amounts are and however often they share entries', () => {
@@ -161,7 +169,124 @@ describe('a sliding sum', () => {
   it('that was saved with events from before its window holds without them', () => {
     const entries = Float64Array.of(1000, 1, 5000, 2);
     const options = { form: 'unit', windowMs: WINDOW_MS, threshold: 2, maxEntries: 2 } as const;
-    const sum = new SlidingSum({ ...options, saved: { entries, sampleIds: ['e2', 'e1'] } });
+    const sum = new SlidingSum({ ...options, saved: { entries, size: 2, sampleIds: ['e2', 'e1'] } });
     expect([sum.reachesThreshold, sum.sampleIds]).toEqual([false, ['e2']]);
+  });
+});
+
+/** Sums that are saved in parts. */
+const LARGE: [string, SlidingSumOptions][] = [
+  ['counts', { form: 'unit', windowMs: 60_000, threshold: 400, maxEntries: 400 }],
+  ['reaches its threshold', { form: 'amount', windowMs: 60_000, threshold: 1500, maxEntries: 1000 }],
+  ['has events that share entries', { form: 'amount', windowMs: 60_000, threshold: NEVER_REACHED, maxEntries: 300 }],
+];
+
+/** Stretches of events, some of them late, and what becomes of the sum after each. */
+const stretches = fc.array(
+  fc.record({
+    count: fc.oneof(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 150 })),
+    stepMs: fc.constantFrom(0, 1, 10, 150, 3000),
+    lateEvery: fc.integer({ min: 2, max: 40 }),
+    lateMs: fc.constantFrom(3, 400, 20_000, 59_000, 61_000),
+    then: fc.constantFrom('go on', 'save', 'save', 'save', 'stop and start', 'crash'),
+  }),
+  { minLength: 10, maxLength: 80, size: 'max' },
+);
+
+describe.each(LARGE)('a sum that %s and is saved in parts', (_what, options) => {
+  const { form } = options;
+  const add = (sum: SlidingSum, { amount, ...occurrence }: Addend) => {
+    sum.moveTo(occurrence.time);
+    return sum.add(occurrence, form === 'unit' ? 1 : amount, occurrence.time - 10_000);
+  };
+  const seen = ({ size, count, total, sampleIds }: SlidingSum) => ({ size, count, total, sampleIds });
+
+  it('goes on from the store as if it had never stopped, whatever comes late and wherever it crashes', () => {
+    const saves = { whole: 0, part: 0 };
+    fc.assert(
+      fc.property(stretches, (made) => {
+        const unstopped = new SlidingSum(options);
+        let sum = new SlidingSum(options);
+        let kept: SavedSum | undefined;
+        let sinceSaved: Addend[] = [];
+        let time = 100_000;
+        let identity = 0;
+        for (const { count, stepMs, lateEvery, lateMs, then } of made) {
+          for (let n = 1; n <= count; n += 1) {
+            time += stepMs;
+            identity += 1;
+            const late = n % lateEvery === 0 ? lateMs : 0;
+            const addend = { id: `e${identity}`, time: time - late, identity, amount: 1 + (identity % 7) };
+            sinceSaved.push(addend);
+            if (add(sum, addend) !== add(unstopped, addend)) throw new Error(`only one has taken ${addend.id}`);
+          }
+          if (then === 'save' || then === 'stop and start') {
+            const saved = sum.save();
+            expect(sum.unsavedBytes).toBeGreaterThan(saved.entries.byteLength);
+            saves[isWhole(saved, form) ? 'whole' : 'part'] += 1;
+            kept = keptSum(form, kept, saved);
+            sum.saved();
+            sinceSaved = [];
+            expect(kept.entries.join()).toBe(unstopped.save().entries.join());
+          }
+          if (then === 'stop and start' || then === 'crash') {
+            sum = new SlidingSum({ ...options, saved: kept });
+            for (const addend of sinceSaved) add(sum, addend);
+          }
+          expect(seen(sum)).toEqual(seen(unstopped));
+        }
+      }),
+      { numRuns: 100 },
+    );
+    expect(saves.whole).toBeGreaterThan(100);
+    expect(saves.part).toBeGreaterThan(100);
+  });
+});
+
+describe('a save of a large sum', () => {
+  const options = { form: 'unit', windowMs: 3_600_000, threshold: 100_000, maxEntries: 100_000 } as const;
+  /** Saved with so many entries. */
+  const savedWith = (count: number) => {
+    const sum = new SlidingSum(options);
+    for (let n = 0; n < count; n += 1) sum.add({ id: `e${n}`, time: n, identity: n }, 1, 0);
+    sum.saved();
+    return sum;
+  };
+  const addTo = (sum: SlidingSum, time: number) => sum.add({ id: `e${time}`, time, identity: -1 }, 1, 0);
+
+  it('is of what is new, and of what is newer than the late ones', () => {
+    const sum = savedWith(100_000);
+    for (const time of [100_000, 100_001]) expect(addTo(sum, time)).toBe(true);
+    expect(Array.from(sum.save().entries)).toEqual([100_000, -1, 100_001, -1]);
+    expect(sum.unsavedBytes).toBeLessThan(1_500);
+    sum.saved();
+    expect(addTo(sum, 99_990)).toBe(true);
+    expect(sum.save().entries).toHaveLength(2 * (1 + 12));
+  });
+
+  it('is of all entries before what was added comes to half of them, and after 64 parts', () => {
+    const partsUntilWhole = (added: number) => {
+      const sum = savedWith(2_000);
+      let parts = 0;
+      for (let time = 2_000; ; parts += 1) {
+        for (let n = 0; n < added; n += 1, time += 1) addTo(sum, time);
+        const saved = sum.save();
+        if (isWhole(saved, 'unit')) return parts;
+        expect(saved.entries).toHaveLength(2 * added);
+        sum.saved();
+      }
+    };
+    expect(partsUntilWhole(100)).toBe(9);
+    expect(partsUntilWhole(1)).toBe(64);
+    expect(partsUntilWhole(300)).toBe(0);
+  });
+
+  it('is of all entries while they are few, and the next one after that', () => {
+    const sum = savedWith(MIN_SAVED_IN_PARTS - 1);
+    for (const whole of [true, false]) {
+      addTo(sum, 1_000 + sum.size);
+      expect(isWhole(sum.save(), 'unit')).toBe(whole);
+      sum.saved();
+    }
   });
 });

@@ -3,13 +3,22 @@ import type { CountableEvent } from './event.ts';
 /** What tells one event from another. */
 export type Occurrence = Pick<CountableEvent, 'id' | 'time' | 'identity'>;
 
-/** What a store keeps of a {@link SlidingSum}. */
+/** What a store keeps of a {@link SlidingSum}, or what has changed of it. */
 export interface SavedSum {
-  /** The numbers of each entry, oldest first: see {@link EntryForm}. */
+  /** The numbers of each entry, oldest first: see {@link EntryForm}. Maybe not all of them: see {@link isWhole}. */
   entries: Float64Array;
+  /** How many entries the sum has. */
+  size: number;
   /** Newest first. */
   sampleIds: string[];
 }
+
+/** A sum with fewer entries is saved whole each time. */
+export const MIN_SAVED_IN_PARTS = 128;
+/** So many parts, then all entries again. */
+const MAX_PARTS = 64;
+/** Where about this share of a document changes, MongoDB writes all of it anyway. */
+const WHOLE_FROM = 1 / 8;
 
 /** Which numbers an entry has. `unit`: time and identity, its amount is 1. `amount`: also an amount and a count. */
 export type EntryForm = 'unit' | 'amount';
@@ -21,6 +30,7 @@ export interface SlidingSumOptions {
   threshold: number;
   /** Where more events than that do not reach the threshold, they share entries. */
   maxEntries: number;
+  /** Whole: see {@link joinParts}. */
   saved?: SavedSum | undefined;
 }
 
@@ -34,6 +44,40 @@ const MAX_SAMPLES = 10;
 /** The longest id, and what frames it. */
 const BYTES_PER_SAMPLE = 140;
 const FIRST_CAPACITY = 16;
+
+/** Whether what was saved are all entries of the sum. Else they are a part, for {@link joinParts}. */
+export function isWhole({ entries, size }: SavedSum, form: EntryForm): boolean {
+  return entries.length === FIELDS[form] * size;
+}
+
+/**
+ * All entries of a sum that was saved whole and then in parts: the newest `size` of them, each once. Parts may repeat
+ * entries. Without a size, all that were saved.
+ */
+export function joinParts(
+  form: EntryForm,
+  saved: readonly Float64Array[],
+  size = Infinity,
+): Pick<SavedSum, 'entries' | 'size'> {
+  const fields = FIELDS[form];
+  const all = new Float64Array(saved.reduce((total, { length }) => total + length, 0));
+  let end = 0;
+  for (const part of saved) {
+    all.set(part, end);
+    end += part.length;
+  }
+  const places = Array.from({ length: end / fields }, (_, index) => fields * index);
+  // They are nearly in order, which this takes little time for.
+  places.sort((a, b) => all[a]! - all[b]! || all[a + 1]! - all[b + 1]!);
+  const joined = new Float64Array(fields * Math.min(size, places.length));
+  let first = joined.length;
+  for (let place = places.pop(); place !== undefined && first > 0; place = places.pop()) {
+    if (all[place] === joined[first] && all[place + 1] === joined[first + 1]) continue;
+    first -= fields;
+    joined.set(all.subarray(place, place + fields), first);
+  }
+  return { entries: joined.subarray(first), size: (joined.length - first) / fields };
+}
 
 /**
  * The sum of the newest events that reach a threshold, or else of all in a window that ends with the newest. No older
@@ -60,6 +104,10 @@ export class SlidingSum {
   #capacity: number;
   #start = 0;
   #size: number;
+  /** How many of the newest entries a store may lack. */
+  #unsaved = Infinity;
+  /** How many entries, and in how many parts, may be added to what is stored before all are stored again. */
+  #room = { entries: 0, parts: 0 };
   #total = 0;
   #count = 0;
 
@@ -99,9 +147,9 @@ export class SlidingSum {
     return this.#size;
   }
 
-  /** About how many bytes a store takes for them. */
-  get bytes(): number {
-    return this.#fields * Float64Array.BYTES_PER_ELEMENT * this.#size + MAX_SAMPLES * BYTES_PER_SAMPLE;
+  /** About how many bytes {@link save} makes a store write. */
+  get unsavedBytes(): number {
+    return this.#fields * Float64Array.BYTES_PER_ELEMENT * this.#changed() + MAX_SAMPLES * BYTES_PER_SAMPLE;
   }
 
   /** Time of the oldest event; of those that share the oldest entry, the newest one. */
@@ -148,8 +196,30 @@ export class SlidingSum {
     return true;
   }
 
+  /** What has changed since {@link saved}, for a store that has the rest. */
   save(): SavedSum {
-    return { entries: this.#inOrder(this.#size), sampleIds: this.sampleIds };
+    const changed = this.#changed();
+    const entries = this.#inOrder(changed, this.#size - changed);
+    return { entries, size: this.#size, sampleIds: this.sampleIds };
+  }
+
+  /** Says that what {@link save} answered is in the store. */
+  saved(): void {
+    const changed = this.#changed();
+    if (changed === this.#size) {
+      const entries = this.#size < MIN_SAVED_IN_PARTS ? 0 : this.#size / 2;
+      this.#room = { entries, parts: MAX_PARTS };
+    } else {
+      this.#room.entries -= changed;
+      this.#room.parts -= 1;
+    }
+    this.#unsaved = 0;
+  }
+
+  /** How many of the newest entries the next save is of. */
+  #changed(): number {
+    const inPart = this.#unsaved < this.#size * WHOLE_FROM && this.#unsaved < this.#room.entries;
+    return inPart && this.#room.parts > 0 ? this.#unsaved : this.#size;
   }
 
   #timeAt(index: number): number {
@@ -194,6 +264,8 @@ export class SlidingSum {
       this.#ring[place + 3] = 1;
     }
     this.#size += 1;
+    // All, where it is the oldest: entries that have left may be newer, and a store would count them again.
+    this.#unsaved = Math.max(this.#unsaved + 1, this.#size - index);
     this.#total += amount;
     this.#count += 1;
   }
@@ -228,6 +300,7 @@ export class SlidingSum {
       }
     }
     this.#size = last + 1;
+    this.#unsaved = Infinity;
   }
 
   /** Where in the ring the entry with this index begins. */
@@ -248,13 +321,14 @@ export class SlidingSum {
     this.#start = 0;
   }
 
-  /** A copy that begins with the oldest entry and has room for `capacity` of them. */
-  #inOrder(capacity: number): Float64Array {
-    const fields = this.#fields;
-    const ordered = new Float64Array(fields * capacity);
-    const untilEnd = fields * Math.min(this.#size, this.#capacity - this.#start);
-    ordered.set(this.#ring.subarray(fields * this.#start, fields * this.#start + untilEnd));
-    ordered.set(this.#ring.subarray(0, fields * this.#size - untilEnd), untilEnd);
+  /** A copy that begins with the entry at `index` and has room for `capacity` of them. */
+  #inOrder(capacity: number, index = 0): Float64Array {
+    const ordered = new Float64Array(this.#fields * capacity);
+    const length = this.#fields * (this.#size - index);
+    const start = this.#place(index);
+    const untilEnd = Math.min(length, this.#ring.length - start);
+    ordered.set(this.#ring.subarray(start, start + untilEnd));
+    ordered.set(this.#ring.subarray(0, length - untilEnd), untilEnd);
     return ordered;
   }
 

@@ -1,6 +1,6 @@
 import type { Condition, Evidence, SavedCondition, Verdict } from './condition.ts';
 import { type CountableEvent, MAX_LATENESS_MS, MAX_RECEIPT_DISORDER_MS } from './event.ts';
-import { type SavedSum, SlidingSum } from './sliding-sum.ts';
+import { type EntryForm, type SavedSum, SlidingSum } from './sliding-sum.ts';
 
 /** Most entries of a `spend_gte`; with more settlements than that they share entries. */
 export const MAX_SPEND_ENTRIES = 4000;
@@ -11,6 +11,9 @@ export const MAX_SPEND_ENTRIES = 4000;
 export const MAX_COUNTED_MICROS = 1_000_000_000_000_000;
 
 type SumKind = 'event_count_gte' | 'spend_gte';
+
+/** What an entry of the kind has. */
+export const FORMS: Record<SumKind, EntryForm> = { event_count_gte: 'unit', spend_gte: 'amount' };
 
 /**
  * `event_count_gte` and `spend_gte`: with t the newest time of an event that counts, those in `(t - windowMs, t]` add
@@ -27,11 +30,8 @@ export class SumCondition implements Condition {
   constructor(kind: SumKind, windowMs: number, threshold: number, saved?: SavedSum) {
     this.#kind = kind;
     this.#windowMs = windowMs;
-    const entries =
-      kind === 'spend_gte'
-        ? ({ form: 'amount', maxEntries: MAX_SPEND_ENTRIES } as const)
-        : ({ form: 'unit', maxEntries: threshold } as const);
-    this.#sum = new SlidingSum({ ...entries, windowMs, threshold, saved });
+    const maxEntries = kind === 'spend_gte' ? MAX_SPEND_ENTRIES : threshold;
+    this.#sum = new SlidingSum({ form: FORMS[kind], windowMs, threshold, maxEntries, saved });
   }
 
   take(event: CountableEvent): Verdict {
@@ -63,11 +63,15 @@ export class SumCondition implements Condition {
     return this.#sum.reachesThreshold ? this.#sum.firstTime + this.#windowMs : null;
   }
 
-  get bytes(): number {
-    return this.#sum.bytes;
+  get unsavedBytes(): number {
+    return this.#sum.unsavedBytes;
   }
 
   save(): SavedCondition {
     return { kind: this.#kind, sum: this.#sum.save() };
+  }
+
+  saved(): void {
+    this.#sum.saved();
   }
 }

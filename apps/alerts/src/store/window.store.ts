@@ -6,6 +6,8 @@ import type { SavedCondition } from '../domain/condition.ts';
 import type { Span } from '../domain/coverage.ts';
 import type { SavedWindow } from '../domain/partition.evaluator.ts';
 import type { SavedHistory } from '../domain/rule.history.ts';
+import { isWhole, joinParts, MIN_SAVED_IN_PARTS } from '../domain/sliding-sum.ts';
+import { FORMS } from '../domain/sum.condition.ts';
 
 interface StoredWindow {
   /** Id of the rule. */
@@ -16,10 +18,18 @@ interface StoredWindow {
   lastFiredAt: Date | null;
   metUntil: Date | null;
   kind?: RuleKind;
-  /** Float64 in little endian, as every platform that Node runs on has them. */
-  occurrences: mongo.Binary | null;
-  /** In the same form, of a `spend_gte`; absent in windows of other kinds. */
+  /**
+   * All that an `event_count_gte` counts: Float64 in little endian, as every platform that Node runs on has them. Null
+   * in windows of other kinds. Absent with `base`, so that 0.1 fails rather than to count too little.
+   */
+  occurrences?: mongo.Binary | null;
+  /** The same of a `spend_gte`. */
   entries?: mongo.Binary;
+  /** The same of a window that is saved in parts. */
+  base?: mongo.Binary;
+  /** What was saved since `base`, each save's in a part. With `base` they have the newest `size` entries. */
+  parts?: mongo.Binary[];
+  size?: number;
   sampleIds: string[];
   spans: Span[];
   decisions?: SavedHistory['decisions'];
@@ -49,6 +59,7 @@ export interface WindowProgress {
 /** The windows of rules, saved with the position up to which the log has filled them. */
 export interface WindowStore {
   load(session: ClientSession, partition: number): Promise<SavedWindow[]>;
+  /** Stores what has changed of windows that are stored, or are new. */
   save(session: ClientSession, partition: number, windows: readonly SavedWindow[]): Promise<void>;
   /** By rule id. */
   progress(ruleIds: readonly string[]): Promise<Map<string, WindowProgress>>;
@@ -69,11 +80,10 @@ export function createWindowStore(connection: Connection): WindowStore {
 
     async save(session, partition, changed) {
       if (changed.length === 0) return;
-      const writes = changed.map((window) => {
-        const { _id, ...fields } = fromWindow(window, partition);
-        return { replaceOne: { filter: { _id }, replacement: fields, upsert: true } };
-      });
-      await windows.bulkWrite(writes, { session });
+      await windows.bulkWrite(
+        changed.map((window) => toWrite(window, partition)),
+        { session },
+      );
     },
 
     async progress(ruleIds) {
@@ -96,50 +106,55 @@ export function createWindowStore(connection: Connection): WindowStore {
   };
 }
 
-function fromWindow(window: SavedWindow, partition: number): StoredWindow {
-  const { tenantId, ruleId, revision, metUntil, condition, history } = window;
+/**
+ * Of a window that is there: its new entries. It may be gone by now, as its rule was deleted: then what is written is
+ * found and deleted with all that belongs to the rule.
+ */
+function toWrite(window: SavedWindow, partition: number): mongo.AnyBulkWriteOperation<StoredWindow> {
+  const { ruleId, condition } = window;
+  const fields = fromWindow(window, partition);
+  if (condition.kind === 'first_occurrence') return replace(ruleId, { ...fields, occurrences: null });
+  const { kind, sum } = condition;
+  const entries = toBinary(sum.entries);
+  if (!isWhole(sum, FORMS[kind])) {
+    const $set = { ...fields, size: sum.size };
+    return { updateOne: { filter: { _id: ruleId }, update: { $set, $push: { parts: entries } }, upsert: true } };
+  }
+  if (sum.size >= MIN_SAVED_IN_PARTS) return replace(ruleId, { ...fields, base: entries, parts: [], size: sum.size });
+  const whole = kind === 'spend_gte' ? { occurrences: null, entries } : { occurrences: entries };
+  return replace(ruleId, { ...fields, ...whole });
+}
+
+function replace(_id: string, replacement: Omit<StoredWindow, '_id'>): mongo.AnyBulkWriteOperation<StoredWindow> {
+  return { replaceOne: { filter: { _id }, replacement, upsert: true } };
+}
+
+/** Without the entries of its condition. */
+function fromWindow(window: SavedWindow, partition: number): Omit<StoredWindow, '_id'> {
+  const { tenantId, revision, metUntil, condition, history } = window;
   const { lastFiredAt, decisions, minutes } = history;
   return {
-    _id: ruleId,
     tenantId,
     partition,
     revision,
     lastFiredAt: lastFiredAt === null ? null : new Date(lastFiredAt),
     metUntil: metUntil === null ? null : new Date(metUntil),
-    ...fromCondition(condition),
+    kind: condition.kind,
+    sampleIds: condition.kind === 'first_occurrence' ? [] : condition.sum.sampleIds,
+    spans: condition.kind === 'first_occurrence' ? condition.spans : [],
     decisions,
     minutes,
   };
 }
 
-function fromCondition(
-  condition: SavedCondition,
-): Pick<StoredWindow, 'kind' | 'occurrences' | 'entries' | 'sampleIds' | 'spans'> {
-  const { kind } = condition;
-  switch (kind) {
-    case 'event_count_gte': {
-      const { entries, sampleIds } = condition.sum;
-      return { kind, occurrences: toBinary(entries), sampleIds, spans: [] };
-    }
-    case 'first_occurrence':
-      return { kind, occurrences: null, sampleIds: [], spans: condition.spans };
-    case 'spend_gte': {
-      const { entries, sampleIds } = condition.sum;
-      return { kind, occurrences: null, entries: toBinary(entries), sampleIds, spans: [] };
-    }
-  }
-}
-
 /** Windows from before they had a kind hold what `event_count_gte` counts, or else are of a `first_occurrence`. */
-function toCondition({ kind, occurrences, entries, sampleIds, spans }: StoredWindow): SavedCondition {
-  switch (kind ?? (occurrences === null ? 'first_occurrence' : 'event_count_gte')) {
-    case 'event_count_gte':
-      return { kind: 'event_count_gte', sum: { entries: fromBinary(occurrences!), sampleIds } };
-    case 'first_occurrence':
-      return { kind: 'first_occurrence', spans };
-    case 'spend_gte':
-      return { kind: 'spend_gte', sum: { entries: fromBinary(entries!), sampleIds } };
-  }
+function toCondition(stored: StoredWindow): SavedCondition {
+  const kind = stored.kind ?? (stored.occurrences === null ? 'first_occurrence' : 'event_count_gte');
+  if (kind === 'first_occurrence') return { kind, spans: stored.spans };
+  const { base, entries, occurrences, parts = [], size, sampleIds } = stored;
+  const whole = base ?? entries ?? occurrences;
+  const saved = [...(whole ? [whole] : []), ...parts].map(fromBinary);
+  return { kind, sum: { ...joinParts(FORMS[kind], saved, size), sampleIds } };
 }
 
 function toWindow(stored: StoredWindow): SavedWindow {
