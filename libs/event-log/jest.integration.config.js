@@ -1,4 +1,4 @@
 import preset from '../testing/jest-kafka.preset.js';
 
-// Brokers are killed and started again, in one suite at a time.
-export default { ...preset, maxWorkers: 1 };
+// Each suite has brokers of its own, and waits for them most of the time.
+export default { ...preset, maxWorkers: 2 };
