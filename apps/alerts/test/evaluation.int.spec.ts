@@ -112,7 +112,8 @@ describe('a rule', () => {
     await stack.append(tenantId, first);
     await stack.settled();
     const windows = mongo.connection.getClient().db(stack.database).collection('windows');
-    const { modifiedCount } = await windows.updateMany({ tenantId }, { $unset: { kind: '' } });
+    const before = { $rename: { entries: 'occurrences' }, $unset: { kind: '', parts: '', size: '' } };
+    const { modifiedCount } = await windows.updateMany({ tenantId }, before);
     expect(modifiedCount).toBe(2);
     await stack.restart();
     await stack.append(tenantId, second);

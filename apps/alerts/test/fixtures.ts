@@ -1,9 +1,7 @@
 import { provenTenantId } from '@tollkeeper/kernel';
 import type { CountableEvent } from '../src/domain/event.ts';
-import type { SavedWindow } from '../src/domain/partition.evaluator.ts';
 import type { Rule } from '../src/domain/rule.ts';
-import { type EntryForm, isWhole, joinParts, type SavedSum } from '../src/domain/sliding-sum.ts';
-import { FORMS } from '../src/domain/sum.condition.ts';
+import { type EntryForm, isWhole, type SavedSum } from '../src/domain/sliding-sum.ts';
 
 const tenantId = provenTenantId('ws_1');
 
@@ -28,17 +26,17 @@ export function eventAt(time: number, given: Partial<CountableEvent> = {}): Coun
   };
 }
 
-/** What a store has of a sum that is saved again. */
-export function keptSum(form: EntryForm, before: SavedSum | undefined, saved: SavedSum): SavedSum {
-  if (isWhole(saved, form)) return structuredClone(saved);
-  if (before === undefined) throw new Error('A part was saved of a sum that is not stored.');
-  return { ...joinParts(form, [before.entries, saved.entries], saved.size), sampleIds: saved.sampleIds };
+/** What a store has of a sum: all that was saved since it was saved whole. */
+export interface KeptSum {
+  saved: Float64Array[];
+  size: number;
+  sampleIds: string[];
 }
 
-/** What a store has of a window that is saved again. */
-export function keptWindow(before: SavedWindow | undefined, saved: SavedWindow): SavedWindow {
-  const { condition } = structuredClone(saved);
-  if (condition.kind === 'first_occurrence') return { ...saved, condition };
-  const ofKind = before?.condition.kind === condition.kind ? before.condition : undefined;
-  return { ...saved, condition: { ...condition, sum: keptSum(FORMS[condition.kind], ofKind?.sum, condition.sum) } };
+/** What a store has when the sum is saved once more. */
+export function keepSum(form: EntryForm, before: KeptSum | undefined, sum: SavedSum): KeptSum {
+  const { entries, size, sampleIds } = structuredClone(sum);
+  if (isWhole(sum, form)) return { saved: [entries], size, sampleIds };
+  if (before === undefined) throw new Error('A part was saved of a sum that is not stored.');
+  return { saved: [...before.saved, entries], size, sampleIds };
 }

@@ -2,10 +2,12 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { provenTenantId } from '@tollkeeper/kernel';
 import { connectMongo, withTransaction } from '@tollkeeper/mongo';
 import { testLogger, useMongo } from '@tollkeeper/testing';
+import { mongo as driver } from 'mongoose';
 import type { SavedCondition } from '../src/domain/condition.ts';
 import type { SavedWindow } from '../src/domain/partition.evaluator.ts';
-import { MIN_SAVED_IN_PARTS } from '../src/domain/sliding-sum.ts';
 import { createWindowStore } from '../src/store/window.store.ts';
+
+const { Binary } = driver;
 
 const testMongo = useMongo();
 const mongo = connectMongo({
@@ -36,6 +38,8 @@ function spent(first: number, last: number, size = last - first + 1): SavedCondi
   return { kind: 'spend_gte', sum: { entries, size, sampleIds: [`e${last}`] } };
 }
 
+const windowsIn = (partition: number) => mongo.connection.collection('windows').find({ partition }).toArray();
+
 const save = (partition: number, ...changed: SavedWindow[]) =>
   withTransaction(mongo.connection, (session) => windows.save(session, partition, changed));
 
@@ -53,7 +57,7 @@ describe.each([
 ] as const)('a window that %s', (what, conditionOf) => {
   const rule = `rule_${what}`;
   const partition = conditionOf === counted ? 1 : 2;
-  const SIZE = MIN_SAVED_IN_PARTS;
+  const SIZE = 200;
 
   it('has the newest of the entries that were saved whole and in parts, each once', async () => {
     await save(partition, windowOf(rule, conditionOf(1, SIZE)));
@@ -61,14 +65,33 @@ describe.each([
     // From a late one on: those that are newer come again.
     await save(partition, windowOf(rule, conditionOf(SIZE + 3, SIZE + 12, SIZE - 3)));
     expect(await loaded(partition)).toEqual([windowOf(rule, conditionOf(16, SIZE + 12))]);
-    await save(partition, windowOf(rule, conditionOf(1, SIZE + 1)));
-    expect(await loaded(partition)).toEqual([windowOf(rule, conditionOf(1, SIZE + 1))]);
+    await save(partition, windowOf(rule, conditionOf(1, 0, SIZE - 3)));
+    expect((await loaded(partition))[0]!.condition).toMatchObject({ sum: { size: SIZE - 3 } });
+    expect(await windowsIn(partition)).toMatchObject([{ parts: { length: 2 } }]);
     await save(partition, windowOf(rule, conditionOf(3, SIZE - 1)));
     expect(await loaded(partition)).toEqual([windowOf(rule, conditionOf(3, SIZE - 1))]);
   });
 
-  it('is found though it was deleted before a part of it was saved, with what can be deleted with it', async () => {
+  it('is found though its rule was deleted before a part was saved, so that what is left can be deleted', async () => {
     await save(partition + 2, windowOf(`${rule}_gone`, conditionOf(5, 6, SIZE)));
     expect(await loaded(partition + 2)).toEqual([windowOf(`${rule}_gone`, conditionOf(5, 6))]);
+  });
+});
+
+describe('windows that 0.1 stored', () => {
+  it('are read as they were', async () => {
+    const stored = { tenantId: 'ws_1', partition: 5, revision: 1, lastFiredAt: null, metUntil: null };
+    const binary = (...numbers: number[]) => new Binary(Buffer.from(Float64Array.from(numbers).buffer));
+    const spans = [{ start: 1, end: 2 }];
+    const windowsOfBefore: { _id: string; [field: string]: unknown }[] = [
+      { _id: 'rule_1', ...stored, times: binary(7, 9), identities: binary(8, 6), sampleIds: ['e9', 'e7'], spans: [] },
+      { _id: 'rule_2', ...stored, times: null, identities: null, sampleIds: [], spans },
+    ];
+    await mongo.connection.collection<{ _id: string }>('windows').insertMany(windowsOfBefore);
+    const entries = Float64Array.of(7, 8, 9, 6);
+    expect(await loaded(5)).toEqual([
+      windowOf('rule_1', { kind: 'event_count_gte', sum: { entries, size: 2, sampleIds: ['e9', 'e7'] } }),
+      windowOf('rule_2', { kind: 'first_occurrence', spans }),
+    ]);
   });
 });

@@ -20,7 +20,7 @@ export interface Condition {
   metUntil(): number | null;
   /** About how many bytes `save` makes a store write. */
   readonly unsavedBytes: number;
-  /** What has changed since `saved` was called, for a store that has the rest. */
+  /** What a store lacks that has all that was saved before. */
   save(): SavedCondition;
   /** Says that what `save` answered is in the store. */
   saved(): void;

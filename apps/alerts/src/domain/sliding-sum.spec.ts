@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { keptSum } from '../../test/fixtures.ts';
+import { keepSum, type KeptSum } from '../../test/fixtures.ts';
 import {
   isWhole,
+  joinParts,
   MIN_SAVED_IN_PARTS,
   type Occurrence,
   type SavedSum,
@@ -207,7 +208,8 @@ describe.each(LARGE)('a sum that %s and is saved in parts', (_what, options) => 
       fc.property(stretches, (made) => {
         const unstopped = new SlidingSum(options);
         let sum = new SlidingSum(options);
-        let kept: SavedSum | undefined;
+        let kept: KeptSum | undefined;
+        const stored = () => kept && { ...joinParts(form, kept.saved, kept.size), sampleIds: kept.sampleIds };
         let sinceSaved: Addend[] = [];
         let time = 100_000;
         let identity = 0;
@@ -224,13 +226,13 @@ describe.each(LARGE)('a sum that %s and is saved in parts', (_what, options) => 
             const saved = sum.save();
             expect(sum.unsavedBytes).toBeGreaterThan(saved.entries.byteLength);
             saves[isWhole(saved, form) ? 'whole' : 'part'] += 1;
-            kept = keptSum(form, kept, saved);
+            kept = keepSum(form, kept, saved);
             sum.saved();
             sinceSaved = [];
-            expect(kept.entries.join()).toBe(unstopped.save().entries.join());
+            expect(stored()!.entries.join()).toBe(unstopped.save().entries.join());
           }
           if (then === 'stop and start' || then === 'crash') {
-            sum = new SlidingSum({ ...options, saved: kept });
+            sum = new SlidingSum({ ...options, saved: stored() });
             for (const addend of sinceSaved) add(sum, addend);
           }
           expect(seen(sum)).toEqual(seen(unstopped));
@@ -246,8 +248,8 @@ describe.each(LARGE)('a sum that %s and is saved in parts', (_what, options) => 
 describe('a save of a large sum', () => {
   const options = { form: 'unit', windowMs: 3_600_000, threshold: 100_000, maxEntries: 100_000 } as const;
   /** Saved with so many entries. */
-  const savedWith = (count: number) => {
-    const sum = new SlidingSum(options);
+  const savedWith = (count: number, threshold: number = options.threshold) => {
+    const sum = new SlidingSum({ ...options, threshold, maxEntries: threshold });
     for (let n = 0; n < count; n += 1) sum.add({ id: `e${n}`, time: n, identity: n }, 1, 0);
     sum.saved();
     return sum;
@@ -264,9 +266,9 @@ describe('a save of a large sum', () => {
     expect(sum.save().entries).toHaveLength(2 * (1 + 12));
   });
 
-  it('is of all entries before what was added comes to half of them, and after 64 parts', () => {
+  it('is of all entries before what is stored comes to more than one and a half of them, and after 64 parts', () => {
     const partsUntilWhole = (added: number) => {
-      const sum = savedWith(2_000);
+      const sum = savedWith(2_000, 2_000);
       let parts = 0;
       for (let time = 2_000; ; parts += 1) {
         for (let n = 0; n < added; n += 1, time += 1) addTo(sum, time);
@@ -276,16 +278,34 @@ describe('a save of a large sum', () => {
         sum.saved();
       }
     };
-    expect(partsUntilWhole(100)).toBe(9);
+    expect(partsUntilWhole(100)).toBe(10);
     expect(partsUntilWhole(1)).toBe(64);
     expect(partsUntilWhole(300)).toBe(0);
   });
 
-  it('is of all entries while they are few, and the next one after that', () => {
-    const sum = savedWith(MIN_SAVED_IN_PARTS - 1);
+  it('is of all entries while they are few', () => {
+    const sum = savedWith(MIN_SAVED_IN_PARTS - 2);
     for (const whole of [true, false]) {
       addTo(sum, 1_000 + sum.size);
       expect(isWhole(sum.save(), 'unit')).toBe(whole);
+      sum.saved();
+    }
+  });
+
+  it('is of all entries when most of those that are stored have left', () => {
+    const sum = savedWith(2_000);
+    sum.moveTo(3_600_000 + 600);
+    addTo(sum, 2_000);
+    expect(isWhole(sum.save(), 'unit')).toBe(false);
+    sum.moveTo(3_600_000 + 700);
+    expect(isWhole(sum.save(), 'unit')).toBe(true);
+  });
+
+  it('is no part where nothing is new', () => {
+    const sum = savedWith(200);
+    for (let n = 0; n < 100; n += 1) {
+      expect(addTo(sum, 199)).toBe(n === 0);
+      expect(sum.save().entries).toHaveLength(n === 0 ? 4 : 0);
       sum.saved();
     }
   });

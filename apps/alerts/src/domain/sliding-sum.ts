@@ -13,11 +13,13 @@ export interface SavedSum {
   sampleIds: string[];
 }
 
-/** A sum with fewer entries is saved whole each time. */
+/** A sum with fewer entries is always saved whole. */
 export const MIN_SAVED_IN_PARTS = 128;
-/** So many parts, then all entries again. */
+/** After so many parts, the next save is whole. */
 const MAX_PARTS = 64;
-/** Where about this share of a document changes, MongoDB writes all of it anyway. */
+/** A save that would leave more entries in the store than this, times those of the sum, is whole. */
+const MAX_STORED = 1.5;
+/** A save of this share of the entries is whole: MongoDB writes the whole document anyway where as much changes. */
 const WHOLE_FROM = 1 / 8;
 
 /** Which numbers an entry has. `unit`: time and identity, its amount is 1. `amount`: also an amount and a count. */
@@ -74,7 +76,7 @@ export function joinParts(
   for (let place = places.pop(); place !== undefined && first > 0; place = places.pop()) {
     if (all[place] === joined[first] && all[place + 1] === joined[first + 1]) continue;
     first -= fields;
-    joined.set(all.subarray(place, place + fields), first);
+    for (let field = 0; field < fields; field += 1) joined[first + field] = all[place + field]!;
   }
   return { entries: joined.subarray(first), size: (joined.length - first) / fields };
 }
@@ -104,10 +106,10 @@ export class SlidingSum {
   #capacity: number;
   #start = 0;
   #size: number;
-  /** How many of the newest entries a store may lack. */
+  /** How many of the newest entries the store may lack. */
   #unsaved = Infinity;
-  /** How many entries, and in how many parts, may be added to what is stored before all are stored again. */
-  #room = { entries: 0, parts: 0 };
+  /** How many entries the store has, left ones and repeated ones too, and how many parts of them. */
+  #stored = { entries: Infinity, parts: 0 };
   #total = 0;
   #count = 0;
 
@@ -149,7 +151,7 @@ export class SlidingSum {
 
   /** About how many bytes {@link save} makes a store write. */
   get unsavedBytes(): number {
-    return this.#fields * Float64Array.BYTES_PER_ELEMENT * this.#changed() + MAX_SAMPLES * BYTES_PER_SAMPLE;
+    return this.#fields * Float64Array.BYTES_PER_ELEMENT * this.#countToSave() + MAX_SAMPLES * BYTES_PER_SAMPLE;
   }
 
   /** Time of the oldest event; of those that share the oldest entry, the newest one. */
@@ -196,30 +198,30 @@ export class SlidingSum {
     return true;
   }
 
-  /** What has changed since {@link saved}, for a store that has the rest. */
+  /** What a store lacks that has all that was saved before. */
   save(): SavedSum {
-    const changed = this.#changed();
-    const entries = this.#inOrder(changed, this.#size - changed);
+    const count = this.#countToSave();
+    const entries = this.#inOrder(count, this.#size - count);
     return { entries, size: this.#size, sampleIds: this.sampleIds };
   }
 
   /** Says that what {@link save} answered is in the store. */
   saved(): void {
-    const changed = this.#changed();
-    if (changed === this.#size) {
-      const entries = this.#size < MIN_SAVED_IN_PARTS ? 0 : this.#size / 2;
-      this.#room = { entries, parts: MAX_PARTS };
-    } else {
-      this.#room.entries -= changed;
-      this.#room.parts -= 1;
-    }
+    const count = this.#countToSave();
+    if (count === this.#size) this.#stored = { entries: count, parts: 0 };
+    else if (count > 0) this.#stored = { entries: this.#stored.entries + count, parts: this.#stored.parts + 1 };
     this.#unsaved = 0;
   }
 
   /** How many of the newest entries the next save is of. */
-  #changed(): number {
-    const inPart = this.#unsaved < this.#size * WHOLE_FROM && this.#unsaved < this.#room.entries;
-    return inPart && this.#room.parts > 0 ? this.#unsaved : this.#size;
+  #countToSave(): number {
+    const [count, all] = [this.#unsaved, this.#size];
+    const inPart =
+      all >= MIN_SAVED_IN_PARTS &&
+      count < all * WHOLE_FROM &&
+      this.#stored.entries + count <= all * MAX_STORED &&
+      this.#stored.parts < MAX_PARTS;
+    return inPart ? count : all;
   }
 
   #timeAt(index: number): number {

@@ -6,7 +6,7 @@ import type { SavedCondition } from '../domain/condition.ts';
 import type { Span } from '../domain/coverage.ts';
 import type { SavedWindow } from '../domain/partition.evaluator.ts';
 import type { SavedHistory } from '../domain/rule.history.ts';
-import { isWhole, joinParts, MIN_SAVED_IN_PARTS } from '../domain/sliding-sum.ts';
+import { isWhole, joinParts } from '../domain/sliding-sum.ts';
 import { FORMS } from '../domain/sum.condition.ts';
 
 interface StoredWindow {
@@ -19,17 +19,18 @@ interface StoredWindow {
   metUntil: Date | null;
   kind?: RuleKind;
   /**
-   * All that an `event_count_gte` counts: Float64 in little endian, as every platform that Node runs on has them. Null
-   * in windows of other kinds. Absent with `base`, so that 0.1 fails rather than to count too little.
+   * Of a sum: its entries when it was last saved whole. Float64 in little endian, as every platform that Node runs on
+   * has them.
    */
-  occurrences?: mongo.Binary | null;
-  /** The same of a `spend_gte`. */
   entries?: mongo.Binary;
-  /** The same of a window that is saved in parts. */
-  base?: mongo.Binary;
-  /** What was saved since `base`, each save's in a part. With `base` they have the newest `size` entries. */
+  /** What later saves have added, in the same form. With `entries` they have the newest `size` entries. */
   parts?: mongo.Binary[];
   size?: number;
+  /** In place of `entries`, in windows that 0.1 stored; null in those of a `first_occurrence`. */
+  times?: mongo.Binary | null;
+  identities?: mongo.Binary | null;
+  /** In place of `entries`, in windows that were stored between 0.1 and the next release. */
+  occurrences?: mongo.Binary | null;
   sampleIds: string[];
   spans: Span[];
   decisions?: SavedHistory['decisions'];
@@ -107,22 +108,19 @@ export function createWindowStore(connection: Connection): WindowStore {
 }
 
 /**
- * Of a window that is there: its new entries. It may be gone by now, as its rule was deleted: then what is written is
- * found and deleted with all that belongs to the rule.
+ * Adds a part to the window, or replaces it. If the rule is deleted at the same moment, the part is all that is there:
+ * the next takeover finds it, and deletes all that belongs to the rule.
  */
 function toWrite(window: SavedWindow, partition: number): mongo.AnyBulkWriteOperation<StoredWindow> {
   const { ruleId, condition } = window;
   const fields = fromWindow(window, partition);
-  if (condition.kind === 'first_occurrence') return replace(ruleId, { ...fields, occurrences: null });
+  if (condition.kind === 'first_occurrence') return replace(ruleId, fields);
   const { kind, sum } = condition;
   const entries = toBinary(sum.entries);
-  if (!isWhole(sum, FORMS[kind])) {
-    const $set = { ...fields, size: sum.size };
-    return { updateOne: { filter: { _id: ruleId }, update: { $set, $push: { parts: entries } }, upsert: true } };
-  }
-  if (sum.size >= MIN_SAVED_IN_PARTS) return replace(ruleId, { ...fields, base: entries, parts: [], size: sum.size });
-  const whole = kind === 'spend_gte' ? { occurrences: null, entries } : { occurrences: entries };
-  return replace(ruleId, { ...fields, ...whole });
+  const { size } = sum;
+  if (isWhole(sum, FORMS[kind])) return replace(ruleId, { ...fields, entries, parts: [], size });
+  const update = { $set: { ...fields, size }, ...(entries.length() > 0 && { $push: { parts: entries } }) };
+  return { updateOne: { filter: { _id: ruleId }, update, upsert: true } };
 }
 
 function replace(_id: string, replacement: Omit<StoredWindow, '_id'>): mongo.AnyBulkWriteOperation<StoredWindow> {
@@ -147,14 +145,22 @@ function fromWindow(window: SavedWindow, partition: number): Omit<StoredWindow, 
   };
 }
 
-/** Windows from before they had a kind hold what `event_count_gte` counts, or else are of a `first_occurrence`. */
 function toCondition(stored: StoredWindow): SavedCondition {
-  const kind = stored.kind ?? (stored.occurrences === null ? 'first_occurrence' : 'event_count_gte');
-  if (kind === 'first_occurrence') return { kind, spans: stored.spans };
-  const { base, entries, occurrences, parts = [], size, sampleIds } = stored;
-  const whole = base ?? entries ?? occurrences;
+  const { spans, sampleIds, times, identities, occurrences, parts = [], size } = stored;
+  // 0.1 stored no kind.
+  const kind = stored.kind ?? ((times ?? occurrences) ? 'event_count_gte' : 'first_occurrence');
+  if (kind === 'first_occurrence') return { kind, spans };
+  if (times && identities)
+    return { kind, sum: { ...interleaved(fromBinary(times), fromBinary(identities)), sampleIds } };
+  const whole = stored.entries ?? occurrences;
   const saved = [...(whole ? [whole] : []), ...parts].map(fromBinary);
   return { kind, sum: { ...joinParts(FORMS[kind], saved, size), sampleIds } };
+}
+
+function interleaved(times: Float64Array, identities: Float64Array): { entries: Float64Array; size: number } {
+  const entries = new Float64Array(2 * times.length);
+  for (const [index, time] of times.entries()) entries.set([time, identities[index]!], 2 * index);
+  return { entries, size: times.length };
 }
 
 function toWindow(stored: StoredWindow): SavedWindow {
