@@ -8,9 +8,16 @@ import { budgetBlocked, guardBlocked, spendSettled } from '../events.ts';
 import { newWorkspace, postEvents, type TestWorkspace } from '../workspace.ts';
 import { openAs } from './person.ts';
 
+/** A place where it is day: then its charts of today have bars of hours, and no test is there when a day ends. */
+function daytimeZone(): string {
+  const hour = new Date().getUTCHours();
+  return hour >= 2 && hour < 19 ? 'Europe/Zurich' : 'Asia/Tokyo';
+}
+
 /** A workspace with some spend, blocked calls and budgets, and the console of it in a browser. */
 export function useWorkspaceInBrowser(stage: Stage) {
   const target = stage.deployment;
+  const timezone = daytimeZone();
   const browser = useBrowser(() => target().baseUrl);
   let owner: ApiClient;
   let workspace: TestWorkspace;
@@ -18,7 +25,7 @@ export function useWorkspaceInBrowser(stage: Stage) {
 
   beforeAll(async () => {
     owner = await logIn(target(), target().owner);
-    workspace = await newWorkspace(owner, 'Europe/Zurich');
+    workspace = await newWorkspace(owner, timezone);
     const budgets = `/api/v1/workspaces/${workspace.id}/budgets`;
     await owner.expect({ method: 'PUT', path: `${budgets}/workspace`, body: { daily_budget_usd_micros: 50_000_000 } });
     const events = [
@@ -40,6 +47,7 @@ export function useWorkspaceInBrowser(stage: Stage) {
   return {
     owner: () => owner,
     workspace: () => workspace,
+    timezone,
     browser,
     /** A page of the workspace as its owner; its problems fail the suite at the end. */
     async open(look: Look, below: string): Promise<Visit> {
