@@ -10,6 +10,10 @@ export interface AttackRow {
   calls: number;
   failed: number;
   slowestMs: number;
+  /** How long reservations of others took, for 95 of 100 of them. */
+  reservationP95Ms: number;
+  /** How long after the attack reservations were as fast as before it. */
+  recoveredAfterS: number;
   /** Neighbours, and how long after its start events of the last of them were counted and notified. */
   neighbours: number;
   countedAfterS: number;
@@ -22,9 +26,11 @@ const COLUMNS: Column<AttackRow>[] = [
   ['answers to it', ({ answers }) => answers],
   ['calls of others (failed)', ({ calls, failed }) => `${calls} (${failed})`],
   ['slowest', ({ slowestMs }) => seconds(slowestMs / 1000)],
+  ['reservations, p95', ({ reservationP95Ms }) => `${Math.round(reservationP95Ms)} ms`],
   ['neighbours', ({ neighbours }) => String(neighbours)],
   ['all counted after', ({ countedAfterS }) => seconds(countedAfterS)],
   ['all notified after', ({ notifiedAfterS }) => seconds(notifiedAfterS)],
+  ['recovered after', ({ recoveredAfterS }) => seconds(recoveredAfterS)],
   ['peak memory', ({ memory }) => largest(memory)],
 ];
 

@@ -1,11 +1,18 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { eventually } from '@tollkeeper/testing';
 import { type ApiClient, logIn } from '../api.client.ts';
 import { type AttackRow, formatAttackTable } from '../attack.table.ts';
+import type { Answers, Sender } from '../attacks/attack.ts';
+import { ATTACKS } from '../attacks/attacks.ts';
 import type { Stage } from '../deployment.ts';
 import { type WatchedProcess, watchMemory } from '../memory.watch.ts';
-import { moveIn, startWorking } from '../neighbours.ts';
-import { type Answers, ATTACKS, type Sender } from '../one-sender.attacks.ts';
+import { limitMemory } from '../memory.cgroup.ts';
+import { moveIn, startWorking, type Working } from '../neighbours.ts';
 import { newMember, newWorkspace } from '../workspace.ts';
+
+/** So many reservations in a row that each take less than {@link USUAL_MS} are a service as before an attack. */
+const USUAL_IN_A_ROW = 10;
+const USUAL_MS = 500;
 
 /** Nothing that one sender does stops another. Afterwards it prints what the others noticed. */
 export function describeOneSender(
@@ -16,20 +23,26 @@ export function describeOneSender(
 ): void {
   const rows: AttackRow[] = [];
   let owner: ApiClient;
+  let removeLimits: () => Promise<void> = () => Promise.resolve();
 
   beforeAll(async () => {
+    removeLimits = await limitMemory(processes(), limits);
     owner = await logIn(stage.deployment(), stage.deployment().owner);
   });
   /** Somebody else each time, as one person may be in 100 workspaces at most. */
   const newOwner = async (): Promise<ApiClient> =>
     newMember(stage.deployment(), owner, await newWorkspace(owner), 'owner');
 
-  afterAll(() => void process.stdout.write(`\n${formatAttackTable(rows)}\n`));
+  afterAll(async () => {
+    process.stdout.write(`\n${formatAttackTable(rows)}\n`);
+    await removeLimits();
+  });
 
   async function newSender(): Promise<Sender> {
     const target = stage.deployment();
     const workspace = await newWorkspace(owner);
-    return { target, workspace, session: await newMember(target, owner, workspace, 'owner') };
+    const session = await newMember(target, owner, workspace, 'owner');
+    return { target, workspace, session, anotherWorkspace: () => newWorkspace(session) };
   }
 
   it.each(ATTACKS)(
@@ -39,17 +52,21 @@ export function describeOneSender(
       await prepare?.(sender);
       const neighbours = await moveIn(stage, await newOwner());
       const memory = watchMemory(processes());
-      const working = startWorking(stage, owner);
+      const working = await startWorking(stage, owner);
 
       // When the suite fails, too: what still looks on would hide why.
       const watched = () => Promise.all([working.stop(), memory.stop()]);
 
       const reporting = neighbours.report();
-      const [answers, reported] = await Promise.all([strike(sender, reporting), reporting]).finally(watched);
-      const [{ calls, failures, slowestMs }, peaks] = await watched();
+      const struck = strike(sender, reporting).then(async (answers) => ({
+        answers,
+        recoveredAfterS: await secondsToRecover(working),
+      }));
+      const [{ answers, recoveredAfterS }, reported] = await Promise.all([struck, reporting]).finally(watched);
+      const [{ failures, ...experience }, peaks] = await watched();
 
       rows.push({
-        ...{ attack: name, answers: listAnswers(answers), calls, failed: failures.length, slowestMs },
+        ...{ attack: name, answers: listAnswers(answers), ...experience, failed: failures.length, recoveredAfterS },
         ...{ neighbours: neighbours.count, ...reported, memory: peaks },
       });
       expect(failures).toEqual([]);
@@ -60,4 +77,12 @@ export function describeOneSender(
 
 function listAnswers(answers: Answers): string {
   return [...answers].map(([answer, times]) => `${times} × ${answer}`).join(', ');
+}
+
+async function secondsToRecover(working: Working): Promise<number> {
+  const start = performance.now();
+  await eventually(async () => {
+    for (let nth = 0; nth < USUAL_IN_A_ROW; nth++) expect(await working.reserve()).toBeLessThan(USUAL_MS);
+  });
+  return (performance.now() - start) / 1000;
 }

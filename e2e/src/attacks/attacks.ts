@@ -1,0 +1,7 @@
+import type { Attack } from './attack.ts';
+import { CONNECTION_ATTACKS } from './connection.attacks.ts';
+import { EVENT_ATTACKS } from './event.attacks.ts';
+import { REQUEST_ATTACKS } from './request.attacks.ts';
+
+/** All that one sender tries against the others, one after the other. */
+export const ATTACKS: readonly Attack[] = [...CONNECTION_ATTACKS, ...EVENT_ATTACKS, ...REQUEST_ATTACKS];

@@ -1,0 +1,158 @@
+import { randomUUID } from 'node:crypto';
+import type { ApiClient } from '../api.client.ts';
+import { type CloudEvent, cloudEvent, spendSettled } from '../events.ts';
+import { atRate, repeat } from '../load.ts';
+import type { TestWorkspace } from '../workspace.ts';
+import { type Answers, type Attack, count, HELD_MS, inTurns, post, postText } from './attack.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+
+const DAY_MS = 86_400_000;
+const RULES = 300;
+const RULES_AT_ONCE = 8;
+/** Of a day, which do not fit into the memory of a process when each of them keeps events of its own. */
+const SPEND_RULES = 620;
+const WIDE_AGENTS = 40;
+const WIDE_MODELS = 1_000;
+
+/** Events that are dear to count, to evaluate, to decide on, or to keep. */
+export const EVENT_ATTACKS: readonly Attack[] = [
+  {
+    name: 'a replay: 10 batches of 1,000 settlements over 30 days, 100 agents, 4 models',
+    strike: (sender) => inTurns(10, 2, () => post(sender, replayed(1000))),
+  },
+  {
+    name: '300 rules that fire with each of 1,120 events with ids of 128 characters',
+    prepare: ({ session, workspace }) => createRules(session, workspace, RULES, countRule),
+    strike: (sender) => inTurns(4, 1, () => post(sender, longIds(280))),
+  },
+  {
+    name: '24 batches of 5 MB, 1,000 events with 400 unknown fields each, 12 at a time',
+    async strike(sender) {
+      const body = JSON.stringify(unknownFields(1000, 400));
+      return inTurns(24, 12, () => postText(sender, body));
+    },
+  },
+  {
+    name: 'a flood of 120,000 events as fast as they are taken, 8 batches of 1,000 at a time',
+    strike: (sender) => inTurns(120, 8, () => post(sender, settled(1000))),
+  },
+  {
+    name: '40 agents of 1,000 models with names of 128 characters, then 200 events a second over them',
+    prepare: async (sender) => void (await inTurns(40, 2, (batch) => post(sender, wide(1000, batch * 1000)))),
+    strike: (sender, others) => steadily(others, 20, (index) => post(sender, wide(10, index * 7919))),
+  },
+  {
+    name: '20,000 agents and as many plans over four days',
+    strike: (sender) => inTurns(20, 4, (batch) => post(sender, accounts(1000, batch * 1000))),
+  },
+  {
+    name: '4 workspaces, each of 620 rules that add up the spend of a day and of 4,100 settlements',
+    async strike(sender) {
+      const answers: Answers = new Map();
+      for (let nth = 0; nth < 4; nth++) {
+        const workspace = await sender.anotherWorkspace();
+        await createRules(sender.session, workspace, SPEND_RULES, spendRule);
+        const posted = await inTurns(5, 1, () => post({ ...sender, workspace }, settled(820)));
+        for (const [answer, times] of posted) answers.set(answer, (answers.get(answer) ?? 0) + times);
+      }
+      return answers;
+    },
+  },
+  {
+    name: '100 batches of 1 MB, events with 60 kB of data',
+    async strike(sender) {
+      return inTurns(100, 8, () => post(sender, large(16, 60_000)));
+    },
+  },
+];
+
+/** Asks so many times a second, for {@link HELD_MS} and until `others` is settled. */
+async function steadily(
+  others: Promise<unknown>,
+  perSecond: number,
+  ask: (index: number) => Promise<number | 'none'>,
+): Promise<Answers> {
+  const answers: Answers = new Map();
+  let next = 0;
+  const asking = atRate(perSecond, async () => count(answers, await ask(next++)));
+  await Promise.allSettled([others, delay(HELD_MS)]);
+  await asking.stop();
+  return answers;
+}
+
+async function createRules(
+  session: ApiClient,
+  workspace: TestWorkspace,
+  rules: number,
+  kind: (index: number) => object,
+): Promise<void> {
+  await repeat(rules, RULES_AT_ONCE, async (index) => {
+    const scope = { scope_type: 'workspace', scope_id: workspace.id };
+    const body = { name: `Rule ${index}`, severity: 'low', ...scope, ...kind(index) };
+    await session.expect({ method: 'POST', path: workspace.path('/alerts/rules'), body, status: 201 });
+  });
+}
+
+const countRule = () => ({
+  rule_kind: 'event_count_gte',
+  rule_config: { window_seconds: 1, threshold: 1 },
+  cooldown_seconds: 2_592_000,
+});
+
+/** Never fires. */
+const spendRule = (index: number) => ({
+  rule_kind: 'spend_gte',
+  rule_config: { window_seconds: 86_400, threshold_micros: 1_000_000_000 + index },
+});
+
+function replayed(length: number): CloudEvent[] {
+  return Array.from({ length }, (_, index) => {
+    const event = spendSettled({
+      agentId: `agent-${index % 100}`,
+      runId: randomUUID(),
+      amountMicros: 1,
+      time: new Date(Date.now() - (index / length) * 30 * DAY_MS).toISOString(),
+    });
+    return { ...event, data: { ...event.data, model: `model-${index % 4}` } };
+  });
+}
+
+function longIds(length: number): CloudEvent[] {
+  return Array.from({ length }, () => cloudEvent('load.event', {}, { id: randomUUID().padEnd(128, 'x') }));
+}
+
+function settled(length: number): CloudEvent[] {
+  return Array.from({ length }, (_, index) => spendSettled({ agentId: `agent-${index % 20}`, amountMicros: 1 }));
+}
+
+/** The next of all pairs of agent and model, from the `first` on. */
+function wide(length: number, first: number): CloudEvent[] {
+  return Array.from({ length }, (_, index) => {
+    const nth = (first + index) % (WIDE_AGENTS * WIDE_MODELS);
+    const event = spendSettled({ agentId: `agent-${nth % WIDE_AGENTS}`, amountMicros: 1 });
+    const model = `model-${Math.floor(nth / WIDE_AGENTS)}-`.padEnd(128, 'x');
+    return { ...event, data: { ...event.data, model } };
+  });
+}
+
+/** An agent and a plan of its own for each event. */
+function accounts(length: number, first: number): CloudEvent[] {
+  return Array.from({ length }, (_, index) => {
+    const time = new Date(Date.now() - ((first + index) % 4) * DAY_MS).toISOString();
+    const event = spendSettled({ agentId: `agent-${first + index}`, amountMicros: 1, time });
+    return { ...event, data: { ...event.data, plan_key: `plan-${first + index}` } };
+  });
+}
+
+/** Each name is another one, so each takes memory of its own. */
+function unknownFields(length: number, fields: number): object[] {
+  const names = Array.from({ length: fields }, (_, field) => field);
+  return settled(length).map((event, index) => ({
+    ...event,
+    data: Object.fromEntries(names.map((field) => [`${index}_${field}`, 0])),
+  }));
+}
+
+function large(length: number, bytes: number): CloudEvent[] {
+  return settled(length).map((event) => ({ ...event, data: { ...event.data, prompt: 'x'.repeat(bytes) } }));
+}
