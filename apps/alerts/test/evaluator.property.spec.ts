@@ -58,6 +58,7 @@ const eventArbitrary = fc.record({
   agent: fc.constantFrom(...AGENTS),
   percent: fc.constantFrom(undefined, 50, 80, 80, 100),
   settledMicros: fc.constantFrom(0, 1, 2, 5, 5, 11, 70),
+  count: fc.constantFrom(1, 1, 1, 1, 2, 9),
   /** The clock between two arrivals; coarse, so that times are equal and lie on the edges of windows. */
   passedMs: fc.constantFrom(0, 0, 500, 1000, 1000, 5000, 60_000),
   /** How far the event's time is behind its arrival; negative when ahead, beyond 5 min it is late. */
@@ -81,6 +82,7 @@ const burstArbitrary = fc
         agent: AGENTS[0],
         percent: undefined,
         settledMicros: 1 + (index % 3),
+        count: 1,
         passedMs: 0,
         behindMs: ageMs + index * stepMs,
       },
@@ -116,8 +118,9 @@ const scenarioArbitrary = fc
 /** As generated, or of a burst, with other times. */
 interface GeneratedEvent extends Omit<
   Generated<typeof eventArbitrary>,
-  'passedMs' | 'behindMs' | 'tenant' | 'settledMicros'
+  'passedMs' | 'behindMs' | 'tenant' | 'settledMicros' | 'count'
 > {
+  count: number;
   tenant: number;
   settledMicros: number;
   passedMs: number;
@@ -155,7 +158,7 @@ function toArrivals(events: GeneratedEvent[]): CountableEvent[] {
   let now = START;
   for (const [
     index,
-    { tenant, type, agent, percent, settledMicros, passedMs, behindMs, duplicateOf },
+    { tenant, type, agent, percent, settledMicros, count, passedMs, behindMs, duplicateOf },
   ] of events.entries()) {
     now += passedMs;
     const original = duplicateOf === null ? undefined : arrivals[index - duplicateOf];
@@ -165,6 +168,7 @@ function toArrivals(events: GeneratedEvent[]): CountableEvent[] {
       type,
       agentId: agent,
       settledMicros,
+      count,
       percent: type === THRESHOLD_REACHED ? percent : undefined,
       time: now - behindMs,
     };

@@ -109,7 +109,11 @@ function newestThatReach(condition: RuleCondition, events: CountableEvent[]): Co
   const newestFirst = events.toSorted((a, b) => b.time - a.time || b.identity - a.identity);
   switch (condition.kind) {
     case 'event_count_gte':
-      return events.length < condition.threshold ? null : newestFirst.slice(0, condition.threshold);
+      for (let count = 1; count <= newestFirst.length; count += 1) {
+        const newest = newestFirst.slice(0, count);
+        if (countedOf(newest, condition.threshold) >= condition.threshold) return newest;
+      }
+      return null;
     case 'first_occurrence':
       return newestFirst.slice(0, 1);
     case 'spend_gte':
@@ -118,6 +122,11 @@ function newestThatReach(condition: RuleCondition, events: CountableEvent[]): Co
       }
       return null;
   }
+}
+
+/** An event that reports many calls counts as many, up to the threshold. */
+function countedOf(events: CountableEvent[], threshold: number): number {
+  return events.reduce((sum, { count }) => sum + Math.min(count, threshold), 0);
 }
 
 function settled(events: CountableEvent[]): number {
@@ -133,7 +142,8 @@ function decision(rule: Rule, event: CountableEvent, all: CountableEvent[], reas
     time: event.time,
     reason,
     count: 1,
-    eventCount: counted.length,
+    eventCount:
+      rule.condition.kind === 'event_count_gte' ? countedOf(counted, rule.condition.threshold) : counted.length,
     settledMicros: rule.condition.kind === 'spend_gte' ? settled(counted) : null,
     firstEventAt: Math.min(...counted.map(({ time }) => time)),
     lastEventAt: Math.max(...counted.map(({ time }) => time)),

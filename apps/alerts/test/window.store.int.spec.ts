@@ -29,7 +29,7 @@ function windowOf(ruleId: string, condition: SavedCondition): SavedWindow {
 
 /** Entries with the times from `first` to `last`. */
 function counted(first: number, last: number, size = last - first + 1): SavedCondition {
-  const entries = Float64Array.from({ length: 2 * (last - first + 1) }, (_, index) => first + Math.floor(index / 2));
+  const entries = Float64Array.from({ length: 3 * (last - first + 1) }, (_, index) => first + Math.floor(index / 3));
   return { kind: 'event_count_gte', sum: { entries, size, sampleIds: [`e${last}`] } };
 }
 
@@ -88,7 +88,7 @@ describe('windows that 0.1 stored', () => {
       { _id: 'rule_2', ...stored, times: null, identities: null, sampleIds: [], spans },
     ];
     await mongo.connection.collection<{ _id: string }>('windows').insertMany(windowsOfBefore);
-    const entries = Float64Array.of(7, 8, 9, 6);
+    const entries = Float64Array.of(7, 8, 1, 9, 6, 1);
     expect(await loaded(5)).toEqual([
       windowOf('rule_1', { kind: 'event_count_gte', sum: { entries, size: 2, sampleIds: ['e9', 'e7'] } }),
       windowOf('rule_2', { kind: 'first_occurrence', spans }),

@@ -64,7 +64,11 @@ describe('blocked events', () => {
     const mixed = blocked.map((event, index) => ({
       ...event,
       type: index % 7 === 0 ? GUARD_BLOCKED : BUDGET_BLOCKED,
-      data: { ...event.data, agent_id: index % 5 === 0 ? 'coder' : 'planner' },
+      data: {
+        ...event.data,
+        agent_id: index % 5 === 0 ? 'coder' : 'planner',
+        ...(index % 7 !== 0 && index % 3 === 0 && { count: 1 + index }),
+      },
     }));
     await withTransaction(connection, (session) => stores.recorder.insert(session, mixed, []));
     const tallies = createTallies(stores);

@@ -75,7 +75,9 @@ function sum(events: DashboardEvent[]): Tally {
     settlements: settled.length,
     inputTokens: settled.reduce((total, event) => total + (event.data.input_tokens ?? 0), 0),
     outputTokens: settled.reduce((total, event) => total + (event.data.output_tokens ?? 0), 0),
-    budgetBlocked: events.filter((event) => event.type === 'budget.blocked').length,
+    budgetBlocked: events
+      .filter((event) => event.type === 'budget.blocked')
+      .reduce((sum, { data }) => sum + (data.count ?? 1), 0),
     guardBlocked: events.filter((event) => event.type === 'guard.blocked').length,
     lastAt: Math.max(0, ...events.map((event) => event.time)),
   };

@@ -57,9 +57,10 @@ const event: fc.Arbitrary<DashboardEvent> = fc
     amount: fc.oneof(fc.integer({ min: 0, max: 50_000 }), fc.constant(3_000_000_000)),
     model: fc.constantFrom(...MODELS),
     plan: fc.constantFrom(...PLANS),
+    calls: fc.constantFrom(undefined, undefined, 1, 12, 1000),
     tokens: fc.record({ input_tokens: tokens, output_tokens: tokens }, { requiredKeys: [] }),
   })
-  .map(({ agent, run, settlement, amount, model, plan, tokens, ...rest }) => {
+  .map(({ agent, run, settlement, amount, model, plan, tokens, calls, ...rest }) => {
     const data: DashboardEvent['data'] = { run_id: `r${run}`, agent_id: agent };
     if (rest.type === SPEND_SETTLED) {
       Object.assign(data, {
@@ -70,6 +71,7 @@ const event: fc.Arbitrary<DashboardEvent> = fc
         ...tokens,
       });
     }
+    if (rest.type === BUDGET_BLOCKED && calls !== undefined) data.count = calls;
     return { ...rest, data };
   });
 

@@ -28,10 +28,12 @@ import { createTimezoneSource } from './clients/timezone.source.ts';
 import type { EnforcerConfig } from './config.ts';
 import { CONSUMER_GROUP, createGatewayEventsConsumer } from './consumers/gateway-events.consumer.ts';
 import { createThresholdTeller } from './consumers/threshold.teller.ts';
+import { createDenialTeller, type DenialTeller, type DenialTellerDeps } from './domain/denial.teller.ts';
 import type { Reservations } from './domain/enforcement.ts';
 import { createLimits } from './domain/limit.use-cases.ts';
-import { type AppendEvents, createReservations, type ReservationDeps } from './domain/reservation.use-cases.ts';
+import { createReservations, type ReservationDeps } from './domain/reservation.use-cases.ts';
 import type { UsedUp } from './domain/reserve.ts';
+import type { AppendEvents } from './domain/workspace.appends.ts';
 import { createEnforcerHandlers, MAX_REQUEST_BYTES } from './grpc/enforcer.handlers.ts';
 import { createLimitRoutes } from './http/limit.routes.ts';
 import { createReservationRoutes } from './http/reservation.routes.ts';
@@ -82,9 +84,12 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
   });
   const common = { submit: ledgers.submit, append: createAppend(eventLog, clock), limits: limitSource, clock };
   const overQuota = createOverQuota(metrics);
+  const telemetry = createDecisionTelemetry({ metrics, overQuota, logger, now });
+  const denials = createDenialTeller({ ...common, ...telemetry });
   const reservations = createReservations({
     ...common,
-    ...createDecisionTelemetry({ metrics, overQuota, logger, now }),
+    ...telemetry,
+    denials,
     agents: createAgentRegistrar({ identity, logger, now }),
   });
   const limits = createLimits({ ...common, grants: journal });
@@ -115,7 +120,8 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
     ready: () => mongo.ping(),
   });
   // Reservations are decided without the log, and without the peers from what is known of them.
-  const parts = [mongo, trail.outbox, keys, budgets, identity, ledgers, thresholds, inBackground(consumer, logger)];
+  const tellers = [toComponent(denials, logger), thresholds];
+  const parts = [mongo, trail.outbox, keys, budgets, identity, ledgers, ...tellers, inBackground(consumer, logger)];
   const service = assembleService({ name: 'enforcer', logger, parts, grpc, http });
   return Object.assign(service, { reservations });
 }
@@ -125,6 +131,15 @@ function createAppend(eventLog: EventLog, clock: Clock): AppendEvents {
     const receivedAt = new Date(clock()).toISOString();
     const records = events.map((event) => encodeGatewayEvent({ tenantId, receivedAt, event }));
     await eventLog.append(GATEWAY_EVENTS_TOPIC, records);
+  };
+}
+
+/** It has nothing to start: the first denial does. */
+function toComponent(denials: DenialTeller, logger: Logger): Component {
+  return {
+    name: 'denials',
+    async start() {},
+    stop: () => denials.stop().catch((err: unknown) => logger.warn({ err }, 'not all denials were told at the stop')),
   };
 }
 
@@ -153,7 +168,7 @@ function createDecisionTelemetry({
   overQuota,
   logger,
   now,
-}: DecisionTelemetryDeps): Pick<ReservationDeps, 'onDecision' | 'onUntold' | 'onUsedUp'> {
+}: DecisionTelemetryDeps): Pick<ReservationDeps, 'onDecision' | 'onUsedUp'> & Pick<DenialTellerDeps, 'onUntold'> {
   const decisions = metrics.counter({
     name: 'enforcer_decisions_total',
     help: 'Answers to requests for a reservation, without dry runs',
@@ -168,8 +183,8 @@ function createDecisionTelemetry({
   const warnOfUsedUp = createSparingWarner(logger, now, 'a workspace has all the reservations or agents that it may');
   return {
     onDecision: (decision) => decisions.inc({ decision }),
-    onUntold(tenant_id, err) {
-      untold.inc();
+    onUntold(tenant_id, err, count) {
+      untold.inc(count);
       warnOfUntold({ err, tenant_id });
     },
     onUsedUp(tenant_id, quota) {

@@ -76,7 +76,14 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
   const identity = createIdentityStandIn(logger);
   const issued = createKeysStandIn();
   const keys = Object.assign(createPeers(logger, [issued.service]), issued);
-  const log = { down: false, hangs: false, appended: [] as { tenantId: TenantId; event: GatewayEvent }[] };
+  /** `stalls` has the workspaces whose appends wait until it is resolved. */
+  const log = {
+    down: false,
+    hangs: false,
+    stalls: new Map<TenantId, Promise<void>>(),
+    appends: 0,
+    appended: [] as { tenantId: TenantId; event: GatewayEvent }[],
+  };
   const running: Replica[] = [];
   let document: OpenApiDocument;
 
@@ -116,6 +123,8 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
         if (log.down) throw new AppError('service_unavailable', 'The log is away.', { retryAfterSeconds: 1 });
         if (log.hangs) await new Promise((resolve) => setTimeout(resolve, HANG_MS));
         if (log.hangs) throw new AppError('service_unavailable', 'The log hangs.', { retryAfterSeconds: 1 });
+        for (const { key } of records) await log.stalls.get(key as TenantId);
+        log.appends += 1;
         await Promise.all([eventLog.append(topic, records), new Promise((resolve) => setTimeout(resolve, APPEND_MS))]);
         if (topic !== GATEWAY_EVENTS_TOPIC) return;
         for (const { value } of records) log.appended.push(decodeGatewayEvent(value));
@@ -268,6 +277,7 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
     newWorkspace,
     posted,
     ready: async (replica = 0) => running[replica]!.service.ready?.(),
+    /** A stop tells what it has to before it ends. */
     async restart(replica = 0): Promise<void> {
       await stopReplica(running[replica]!);
       running[replica] = await startReplica();

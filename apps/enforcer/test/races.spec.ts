@@ -54,10 +54,10 @@ function arrange() {
         of: async () => LIMITS,
         all: async () => LIMITS,
       },
+      denials: { tell: async () => {} },
       agents: { seen() {} },
       clock: () => NOW,
       onDecision() {},
-      onUntold() {},
       onUsedUp() {},
     });
     return { ledger, reservations };

@@ -85,6 +85,21 @@ export function describeEnforcement(target: TargetOf): void {
       await call('POST', `${RESERVATIONS}/${(whole.body as Granted).reservation.id}:release`);
     });
 
+    it('the denials of an agent in a loop are all on the dashboard, in few events', async () => {
+      const denials = 60;
+      for (let n = 0; n < denials; n += 1) {
+        const asked = { ...request(1001, `req-loop-${n}`), agent_id: 'agent-loop' };
+        expect((await call('POST', RESERVATIONS, asked)).body).toMatchObject({ decision: 'denied' });
+      }
+      const path = workspace.path('/dashboard/budget-blocked?range=5min&agent_id=agent-loop&limit=100');
+      await eventually(async () => {
+        const { total, items } = (await owner.expect({ path })) as { total: number; items: { count?: number }[] };
+        expect(total).toBe(denials);
+        expect(items.reduce((sum, { count = 1 }) => sum + count, 0)).toBe(denials);
+        expect(items.length).toBeLessThan(denials / 2);
+      });
+    });
+
     it('what a call has cost is on the dashboard once, and takes from the limit once, whichever ways it is told', async () => {
       const id = await granted(500);
       const settlement = { settlement_id: randomUUID(), amount_micros: 300 };

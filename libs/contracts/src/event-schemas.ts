@@ -26,6 +26,10 @@ export const spendSettledData = z.strictObject({
 
 const scope = z.enum(['workspace', 'agent', 'plan']);
 
+/** Most blocked calls that one event reports. */
+const MAX_BLOCKED_COUNT = 1_000_000;
+const BLOCKED_COUNT = `must be a whole number from 1 to ${MAX_BLOCKED_COUNT}`;
+
 export const budgetBlockedData = z.strictObject({
   run_id: identifier,
   agent_id: identifier,
@@ -35,6 +39,9 @@ export const budgetBlockedData = z.strictObject({
   held_micros: micros.optional().meta({ description: 'What open reservations held of the budget then' }),
   daily_budget_usd_micros: micros,
   plan_key: planKey.optional(),
+  count: z.int(BLOCKED_COUNT).min(1, BLOCKED_COUNT).max(MAX_BLOCKED_COUNT, BLOCKED_COUNT).optional().meta({
+    description: 'How many blocked calls the event reports; 1 if absent. The other fields are those of the last one',
+  }),
 });
 
 export const guardBlockedData = z.strictObject({

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { z } from 'zod';
 import { decodeGatewayEvent, encodeGatewayEvent, peekEventType, readBudgetThreshold } from './event-record.ts';
 import {
+  countOf,
   type GatewayEvent,
   gatewayEventBatchOf,
   gatewayEventSchema,
@@ -53,6 +54,30 @@ function problemsOf(schema: z.ZodType, input: unknown): ErrorDetail[] {
 const pathsOf = (input: unknown) => problemsOf(gatewayEventSchema, input).map(({ path }) => path);
 const gatewayEventBatch = gatewayEventBatchOf(gatewayEventSchema);
 const withData = (extra: object) => ({ ...spend, data: { ...spend.data, ...extra } });
+
+describe('the count of a budget.blocked', () => {
+  const counting = (count: unknown) => ({ ...budgetBlocked, data: { ...budgetBlocked.data, count } });
+
+  it.each([1, 12, 1_000_000])('is taken: %s', (count) => {
+    expect(countOf(gatewayEventSchema.parse(counting(count)))).toBe(count);
+  });
+
+  it('is 1 where the event has none', () => {
+    expect(countOf(gatewayEventSchema.parse(budgetBlocked))).toBe(1);
+  });
+
+  it.each([0, -1, 1.5, 1_000_001, '2', null])('is refused, by name: %s', (count) => {
+    const [problem, ...others] = problemsOf(gatewayEventSchema, counting(count));
+    expect([problem, others]).toEqual([
+      { path: 'data.count', message: 'must be a whole number from 1 to 1000000' },
+      [],
+    ]);
+  });
+
+  it('is no field of a guard.blocked', () => {
+    expect(pathsOf({ ...guardBlocked, data: { ...guardBlocked.data, count: 2 } })).toEqual(['data.count']);
+  });
+});
 
 describe('one event', () => {
   it.each([spend, budgetBlocked, guardBlocked, thresholdReached, other])(

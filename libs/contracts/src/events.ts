@@ -47,6 +47,15 @@ export function isSpendSettled(event: GatewayEvent): event is SpendSettledEvent 
   return event.type === 'spend.settled';
 }
 
+/** How many events this one stands for: a `budget.blocked` may report several blocked calls. */
+export function countOf(event: GatewayEvent): number {
+  return isBudgetBlocked(event) ? (event.data.count ?? 1) : 1;
+}
+
+function isBudgetBlocked(event: GatewayEvent): event is BudgetBlockedEvent {
+  return event.type === 'budget.blocked';
+}
+
 const ATTRIBUTES = new Set(Object.keys(otherEventSchema.shape));
 const EXTENSION_NAME = /^[a-z0-9]{1,64}$/;
 

@@ -50,12 +50,17 @@ describe('an event', () => {
     [
       'a settlement, with what it settles',
       made('spend.settled', 'e1', 'gw', 'S1'),
-      { agentId: 'a', settledMicros: 1, percent: undefined },
+      { agentId: 'a', settledMicros: 1, count: 1, percent: undefined },
     ],
     [
       'another, which settles nothing',
       made('tool.called', 'e1', 'gw'),
-      { agentId: undefined, settledMicros: 0, percent: undefined },
+      { agentId: undefined, settledMicros: 0, count: 1, percent: undefined },
+    ],
+    [
+      'calls that a budget blocked, as many as it reports',
+      { ...made('budget.blocked', 'e1', 'gw'), data: { agent_id: 'a', count: 12 } },
+      { agentId: 'a', settledMicros: 0, count: 12, percent: undefined },
     ],
   ])('counts at its own time: %s', (_what, event, counted) => {
     const tenantId = provenTenantId('ws_1');

@@ -1,5 +1,11 @@
 import { hash } from 'node:crypto';
-import { type GatewayEvent, type GatewayEventRecord, isSpendSettled, readBudgetThreshold } from '@tollkeeper/contracts';
+import {
+  countOf,
+  type GatewayEvent,
+  type GatewayEventRecord,
+  isSpendSettled,
+  readBudgetThreshold,
+} from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 
 /** An accepted event as rules see it. Times are epoch milliseconds. */
@@ -11,6 +17,8 @@ export interface CountableEvent {
   agentId: string | undefined;
   time: number;
   receivedAt: number;
+  /** What it counts for a rule of a number of events: an event may report several blocked calls. */
+  count: number;
   /** What a settlement settles, in USD micros; 0 for any other event. */
   settledMicros: number;
   /** Percent of a daily budget that was reached; undefined for any other event. */
@@ -46,6 +54,7 @@ export function toCountableEvent({ tenantId, receivedAt, event }: GatewayEventRe
     agentId: threshold?.scope === 'agent' ? threshold.scope_id : event.data.agent_id,
     time: Date.parse(event.time),
     receivedAt: Date.parse(receivedAt),
+    count: countOf(event),
     settledMicros: settlement?.amount_micros ?? 0,
     percent: threshold?.percent,
     identity: identityOf(settlement === undefined ? eventKey(event) : settlementKey(settlement.settlement_id)),

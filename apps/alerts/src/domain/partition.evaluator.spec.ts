@@ -29,7 +29,7 @@ describe('the windows of a partition', () => {
     const { windows, bytes } = evaluator.changedSize;
     expect(windows).toBe(2);
     evaluator.evaluate(eventAt(T + 1));
-    expect(evaluator.changedSize).toEqual({ windows: 2, bytes: bytes + 2 * 16 });
+    expect(evaluator.changedSize).toEqual({ windows: 2, bytes: bytes + 2 * 24 });
     const changed = evaluator.changed();
     expect(changed.map(({ ruleId, metUntil }) => [ruleId, metUntil])).toEqual([
       ['rule_1', T + 60_000],

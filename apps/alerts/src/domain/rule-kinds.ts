@@ -43,7 +43,7 @@ const KINDS: { [K in RuleKind]: Kind<K> } = {
     of: ({ threshold }) => ({ kind: 'event_count_gte', threshold }),
     describe: ({ threshold }) => ({ threshold, thresholdMicros: 0 }),
     open: ({ kind, threshold }, windowMs, saved) => new SumCondition(kind, windowMs, threshold, saved?.sum),
-    cost: ({ threshold }) => BYTES_PER_ENTRY.unit * threshold,
+    cost: ({ threshold }) => BYTES_PER_ENTRY.count * threshold,
     cheaper: 'Lower rule_config.threshold',
   },
   first_occurrence: {

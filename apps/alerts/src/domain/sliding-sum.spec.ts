@@ -67,7 +67,7 @@ function sumAfter(all: readonly Addend[], time: number): number {
 
 describe('a sliding sum', () => {
   it.each([
-    ['unit', 15],
+    ['count', 15],
     ['amount', 60],
   ] as const)('of the form %s is exactly that of the newest events of its window, each once', (form, threshold) => {
     fc.assert(
@@ -76,8 +76,7 @@ describe('a sliding sum', () => {
         let sum = open();
         let known: Addend[] = [];
         let kept: Addend[] = [];
-        for (const [index, generated] of made.entries()) {
-          const addend = form === 'unit' ? { ...generated, amount: 1 } : generated;
+        for (const [index, addend] of made.entries()) {
           const isKept = () => kept.some((each) => byAge(each, addend) === 0);
           sum.moveTo(addend.time);
           if (!known.some((each) => byAge(each, addend) === 0)) known = [...known, addend].toSorted(byAge);
@@ -88,7 +87,8 @@ describe('a sliding sum', () => {
           expect(sum.add(addend, addend.amount, -Infinity)).toBe(!wasKept && isKept());
           const { size, count, total, firstTime, lastTime, sampleIds } = sum;
           expect({ size, count, total, firstTime, lastTime, sampleIds }).toEqual({
-            ...{ size: kept.length, count: kept.length, total: sumAfter(kept, -Infinity) },
+            ...{ size: kept.length, total: sumAfter(kept, -Infinity) },
+            count: form === 'count' ? sumAfter(kept, -Infinity) : kept.length,
             ...{ firstTime: kept[0]!.time, lastTime: kept.at(-1)!.time },
             sampleIds: kept
               .map(({ id }) => id)
@@ -146,7 +146,7 @@ describe('a sliding sum', () => {
     expect([sum.size, sum.count]).toEqual([3, 9]);
   });
 
-  it.each(['unit', 'amount'] as const)('of the form %s says no less than what a store takes for it', (form) => {
+  it.each(['count', 'amount'] as const)('of the form %s says no less than what a store takes for it', (form) => {
     const sum = new SlidingSum({ ...OPTIONS, form, maxEntries: 100 });
     for (let n = 0; n < 100; n += 1) sum.add({ id: String(n).padStart(128, 'e'), time: n, identity: n }, 1, 0);
     const { entries, sampleIds } = sum.save();
@@ -168,8 +168,8 @@ describe('a sliding sum', () => {
   });
 
   it('that was saved with events from before its window holds without them', () => {
-    const entries = Float64Array.of(1000, 1, 5000, 2);
-    const options = { form: 'unit', windowMs: WINDOW_MS, threshold: 2, maxEntries: 2 } as const;
+    const entries = Float64Array.of(1000, 1, 1, 5000, 2, 1);
+    const options = { form: 'count', windowMs: WINDOW_MS, threshold: 2, maxEntries: 2 } as const;
     const sum = new SlidingSum({ ...options, saved: { entries, size: 2, sampleIds: ['e2', 'e1'] } });
     expect([sum.reachesThreshold, sum.sampleIds]).toEqual([false, ['e2']]);
   });
@@ -177,7 +177,7 @@ describe('a sliding sum', () => {
 
 /** Sums that are saved in parts. */
 const LARGE: [string, SlidingSumOptions][] = [
-  ['counts', { form: 'unit', windowMs: 60_000, threshold: 400, maxEntries: 400 }],
+  ['counts', { form: 'count', windowMs: 60_000, threshold: 1500, maxEntries: 1500 }],
   ['reaches its threshold', { form: 'amount', windowMs: 60_000, threshold: 1500, maxEntries: 1000 }],
   ['has events that share entries', { form: 'amount', windowMs: 60_000, threshold: NEVER_REACHED, maxEntries: 300 }],
 ];
@@ -198,7 +198,7 @@ describe.each(LARGE)('a sum that %s and is saved in parts', (_what, options) => 
   const { form } = options;
   const add = (sum: SlidingSum, { amount, ...occurrence }: Addend) => {
     sum.moveTo(occurrence.time);
-    return sum.add(occurrence, form === 'unit' ? 1 : amount, occurrence.time - 10_000);
+    return sum.add(occurrence, amount, occurrence.time - 10_000);
   };
   const seen = ({ size, count, total, sampleIds }: SlidingSum) => ({ size, count, total, sampleIds });
 
@@ -246,7 +246,7 @@ describe.each(LARGE)('a sum that %s and is saved in parts', (_what, options) => 
 });
 
 describe('a save of a large sum', () => {
-  const options = { form: 'unit', windowMs: 3_600_000, threshold: 100_000, maxEntries: 100_000 } as const;
+  const options = { form: 'count', windowMs: 3_600_000, threshold: 100_000, maxEntries: 100_000 } as const;
   /** Saved with so many entries. */
   const savedWith = (count: number, threshold: number = options.threshold) => {
     const sum = new SlidingSum({ ...options, threshold, maxEntries: threshold });
@@ -259,11 +259,11 @@ describe('a save of a large sum', () => {
   it('is of what is new, and of what is newer than the late ones', () => {
     const sum = savedWith(100_000);
     for (const time of [100_000, 100_001]) expect(addTo(sum, time)).toBe(true);
-    expect(Array.from(sum.save().entries)).toEqual([100_000, -1, 100_001, -1]);
+    expect(Array.from(sum.save().entries)).toEqual([100_000, -1, 1, 100_001, -1, 1]);
     expect(sum.unsavedBytes).toBeLessThan(1_500);
     sum.saved();
     expect(addTo(sum, 99_990)).toBe(true);
-    expect(sum.save().entries).toHaveLength(2 * (1 + 12));
+    expect(sum.save().entries).toHaveLength(3 * (1 + 12));
   });
 
   it('is of all entries before what is stored comes to more than one and a half of them, and after 64 parts', () => {
@@ -273,8 +273,8 @@ describe('a save of a large sum', () => {
       for (let time = 2_000; ; parts += 1) {
         for (let n = 0; n < added; n += 1, time += 1) addTo(sum, time);
         const saved = sum.save();
-        if (isWhole(saved, 'unit')) return parts;
-        expect(saved.entries).toHaveLength(2 * added);
+        if (isWhole(saved, 'count')) return parts;
+        expect(saved.entries).toHaveLength(3 * added);
         sum.saved();
       }
     };
@@ -287,7 +287,7 @@ describe('a save of a large sum', () => {
     const sum = savedWith(MIN_SAVED_IN_PARTS - 2);
     for (const whole of [true, false]) {
       addTo(sum, 1_000 + sum.size);
-      expect(isWhole(sum.save(), 'unit')).toBe(whole);
+      expect(isWhole(sum.save(), 'count')).toBe(whole);
       sum.saved();
     }
   });
@@ -296,16 +296,16 @@ describe('a save of a large sum', () => {
     const sum = savedWith(2_000);
     sum.moveTo(3_600_000 + 600);
     addTo(sum, 2_000);
-    expect(isWhole(sum.save(), 'unit')).toBe(false);
+    expect(isWhole(sum.save(), 'count')).toBe(false);
     sum.moveTo(3_600_000 + 700);
-    expect(isWhole(sum.save(), 'unit')).toBe(true);
+    expect(isWhole(sum.save(), 'count')).toBe(true);
   });
 
   it('is no part where nothing is new', () => {
     const sum = savedWith(200);
     for (let n = 0; n < 100; n += 1) {
       expect(addTo(sum, 199)).toBe(n === 0);
-      expect(sum.save().entries).toHaveLength(n === 0 ? 4 : 0);
+      expect(sum.save().entries).toHaveLength(n === 0 ? 6 : 0);
       sum.saved();
     }
   });

@@ -22,8 +22,8 @@ const MAX_STORED = 1.5;
 /** A save of this share of the entries is whole: MongoDB writes the whole document anyway where as much changes. */
 const WHOLE_FROM = 1 / 8;
 
-/** Which numbers an entry has. `unit`: time and identity, its amount is 1. `amount`: also an amount and a count. */
-export type EntryForm = 'unit' | 'amount';
+/** Which numbers an entry has. `count`: time, identity and a count, which is its amount. `amount`: also an amount. */
+export type EntryForm = 'count' | 'amount';
 
 export interface SlidingSumOptions {
   form: EntryForm;
@@ -36,9 +36,9 @@ export interface SlidingSumOptions {
   saved?: SavedSum | undefined;
 }
 
-const FIELDS = { unit: 2, amount: 4 };
+const FIELDS = { count: 3, amount: 4 };
 export const BYTES_PER_ENTRY = {
-  unit: FIELDS.unit * Float64Array.BYTES_PER_ELEMENT,
+  count: FIELDS.count * Float64Array.BYTES_PER_ELEMENT,
   amount: FIELDS.amount * Float64Array.BYTES_PER_ELEMENT,
 };
 
@@ -131,7 +131,7 @@ export class SlidingSum {
     this.moveTo(this.lastTime);
   }
 
-  /** Events. */
+  /** Events; in the form `count`, what they count. */
   get count(): number {
     return this.#count;
   }
@@ -229,11 +229,11 @@ export class SlidingSum {
   }
 
   #amountAt(place: number): number {
-    return this.#fields === FIELDS.unit ? 1 : this.#ring[place + 2]!;
+    return this.#ring[place + 2]!;
   }
 
   #countAt(place: number): number {
-    return this.#fields === FIELDS.unit ? 1 : this.#ring[place + 3]!;
+    return this.#fields === FIELDS.count ? this.#amountAt(place) : this.#ring[place + 3]!;
   }
 
   /** Whether the threshold is reached with `amount` more, and without the oldest entry. */
@@ -261,15 +261,13 @@ export class SlidingSum {
     const place = this.#place(index);
     this.#ring[place] = time;
     this.#ring[place + 1] = identity;
-    if (this.#fields === FIELDS.amount) {
-      this.#ring[place + 2] = amount;
-      this.#ring[place + 3] = 1;
-    }
+    this.#ring[place + 2] = amount;
+    if (this.#fields === FIELDS.amount) this.#ring[place + 3] = 1;
     this.#size += 1;
     // All, where it is the oldest: entries that have left may be newer, and a store would count them again.
     this.#unsaved = Math.max(this.#unsaved + 1, this.#size - index);
     this.#total += amount;
-    this.#count += 1;
+    this.#count += this.#countAt(place);
   }
 
   #dropOldest(): void {
@@ -278,7 +276,9 @@ export class SlidingSum {
     this.#count -= this.#countAt(place);
     this.#start = this.#start + 1 === this.#capacity ? 0 : this.#start + 1;
     this.#size -= 1;
-    if (this.#samples.length > this.#count) this.#samples.splice(0, this.#samples.length - this.#count);
+    // Entries of counts are never shared.
+    const events = this.#fields === FIELDS.count ? this.#size : this.#count;
+    if (this.#samples.length > events) this.#samples.splice(0, this.#samples.length - events);
   }
 
   /**

@@ -13,11 +13,11 @@ export const MAX_COUNTED_MICROS = 1_000_000_000_000_000;
 type SumKind = 'event_count_gte' | 'spend_gte';
 
 /** What an entry of the kind has. */
-export const FORMS: Record<SumKind, EntryForm> = { event_count_gte: 'unit', spend_gte: 'amount' };
+export const FORMS: Record<SumKind, EntryForm> = { event_count_gte: 'count', spend_gte: 'amount' };
 
 /**
  * `event_count_gte` and `spend_gte`: with t the newest time of an event that counts, those in `(t - windowMs, t]` add
- * up to at least `threshold`. Each event counts 1, or what it has settled.
+ * up to at least `threshold`. Each event counts 1, or the blocked calls that it reports, or what it has settled.
  *
  * "Would not without it" is about the same window, up to the t that the event has made: so a condition that time has
  * ended in between becomes true again, as it must where the alert has resolved by itself.
@@ -25,17 +25,19 @@ export const FORMS: Record<SumKind, EntryForm> = { event_count_gte: 'unit', spen
 export class SumCondition implements Condition {
   readonly #kind: SumKind;
   readonly #windowMs: number;
+  readonly #most: number;
   readonly #sum: SlidingSum;
 
   constructor(kind: SumKind, windowMs: number, threshold: number, saved?: SavedSum) {
     this.#kind = kind;
     this.#windowMs = windowMs;
+    this.#most = kind === 'spend_gte' ? MAX_COUNTED_MICROS : threshold;
     const maxEntries = kind === 'spend_gte' ? MAX_SPEND_ENTRIES : threshold;
     this.#sum = new SlidingSum({ form: FORMS[kind], windowMs, threshold, maxEntries, saved });
   }
 
   take(event: CountableEvent): Verdict {
-    const amount = this.#kind === 'spend_gte' ? Math.min(event.settledMicros, MAX_COUNTED_MICROS) : 1;
+    const amount = Math.min(this.#kind === 'spend_gte' ? event.settledMicros : event.count, this.#most);
     if (amount === 0) return 'unchanged';
     const sum = this.#sum;
     sum.moveTo(event.time);

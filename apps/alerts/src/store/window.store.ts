@@ -46,7 +46,7 @@ const windowSchema = new Schema<StoredWindow>(
   { collection: 'windows', versionKey: false },
 );
 windowSchema.index({ partition: 1 });
-/** Answers {@link WindowStore.lastFires} alone: a window may have 16 bytes for each event of its rule's threshold. */
+/** Answers {@link WindowStore.lastFires} alone: a window may have 24 bytes for each event of its rule's threshold. */
 const LAST_FIRES = { _id: 1, lastFiredAt: 1 } as const;
 windowSchema.index(LAST_FIRES);
 
@@ -150,16 +150,20 @@ function toCondition(stored: StoredWindow): SavedCondition {
   // 0.1 stored no kind.
   const kind = stored.kind ?? ((times ?? occurrences) ? 'event_count_gte' : 'first_occurrence');
   if (kind === 'first_occurrence') return { kind, spans };
-  if (times && identities)
-    return { kind, sum: { ...interleaved(fromBinary(times), fromBinary(identities)), sampleIds } };
-  const whole = stored.entries ?? occurrences;
-  const saved = [...(whole ? [whole] : []), ...parts].map(fromBinary);
+  if (times && identities) return { kind, sum: { ...counted(fromBinary(times), fromBinary(identities)), sampleIds } };
+  if (occurrences) {
+    const pairs = fromBinary(occurrences);
+    const [timesOf, identitiesOf] = [0, 1].map((field) => pairs.filter((_, index) => index % 2 === field));
+    return { kind, sum: { ...counted(timesOf!, identitiesOf!), sampleIds } };
+  }
+  const saved = [...(stored.entries ? [stored.entries] : []), ...parts].map(fromBinary);
   return { kind, sum: { ...joinParts(FORMS[kind], saved, size), sampleIds } };
 }
 
-function interleaved(times: Float64Array, identities: Float64Array): { entries: Float64Array; size: number } {
-  const entries = new Float64Array(2 * times.length);
-  for (const [index, time] of times.entries()) entries.set([time, identities[index]!], 2 * index);
+/** Entries of events that count 1 each. */
+function counted(times: Float64Array, identities: Float64Array): { entries: Float64Array; size: number } {
+  const entries = new Float64Array(3 * times.length);
+  for (const [index, time] of times.entries()) entries.set([time, identities[index]!, 1], 3 * index);
   return { entries, size: times.length };
 }
 

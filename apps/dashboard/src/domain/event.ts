@@ -22,11 +22,13 @@ export interface EventData {
   output_tokens?: number;
   model?: string;
   plan_key?: string;
+  /** How many blocked calls the event reports; 1 if absent. */
+  count?: number;
   [field: string]: string | number | undefined;
 }
 
 /** The fields of {@link EventData} that are whole numbers from 0, and can be added up. */
-export type EventAmount = 'amount_micros' | 'input_tokens' | 'output_tokens';
+export type EventAmount = 'amount_micros' | 'input_tokens' | 'output_tokens' | 'count';
 
 export const SPEND_SETTLED = 'spend.settled';
 export const BUDGET_BLOCKED = 'budget.blocked';

@@ -29,6 +29,12 @@ describe('the tally of an event', () => {
     expect(tallyOf(event(type, amounts))).toEqual({ ...NOTHING, ...counted, lastAt: 1000 });
   });
 
+  it('of blocked calls counts all that the event reports', () => {
+    expect(tallyOf(event('budget.blocked', { count: 12 }))).toEqual({ ...NOTHING, budgetBlocked: 12, lastAt: 1000 });
+    // Only the budget's events report several.
+    expect(tallyOf(event('guard.blocked', { count: 12 }))).toEqual({ ...NOTHING, guardBlocked: 1, lastAt: 1000 });
+  });
+
   it('of settled spend counts 0 of an amount that it does not report', () => {
     expect(tallyOf(event('spend.settled'))).toEqual({ ...NOTHING, settlements: 1, lastAt: 1000 });
   });

@@ -3,9 +3,9 @@ import { BUDGET_BLOCKED, GUARD_BLOCKED, SPEND_SETTLED, type DashboardEvent, type
 /** A measure of events, kept in roll-ups. */
 export type Measure = Sum | Newest;
 
-/** A sum: the number of events of a type, or the sum of a field of their data. */
+/** A sum: the number of events of a type, or the sum of a field of their data, which counts `absent` (0) without it. */
 interface Sum {
-  of: { type: string; amount?: EventAmount };
+  of: { type: string; amount?: EventAmount; absent?: number };
   combine: 'sum';
 }
 
@@ -27,7 +27,8 @@ export const MEASURES = {
   /** Input tokens of the settlements. A settlement without the field counts 0. */
   inputTokens: { of: { type: SPEND_SETTLED, amount: 'input_tokens' }, combine: 'sum' },
   outputTokens: { of: { type: SPEND_SETTLED, amount: 'output_tokens' }, combine: 'sum' },
-  budgetBlocked: { of: { type: BUDGET_BLOCKED }, combine: 'sum' },
+  /** Blocked calls, of which an event may report many. */
+  budgetBlocked: { of: { type: BUDGET_BLOCKED, amount: 'count', absent: 1 }, combine: 'sum' },
   guardBlocked: { of: { type: GUARD_BLOCKED }, combine: 'sum' },
   lastAt: { of: 'time', combine: 'max' },
 } as const satisfies Record<string, Measure>;
@@ -51,7 +52,8 @@ export function tallyOf({ type, time, data }: Pick<DashboardEvent, 'type' | 'tim
   for (const name of NAMES) {
     const { of }: Measure = MEASURES[name];
     if (of === 'time') tally[name] = time;
-    else if (of.type === type) tally[name] = of.amount === undefined ? count : count * (data[of.amount] ?? 0);
+    else if (of.type === type)
+      tally[name] = of.amount === undefined ? count : count * (data[of.amount] ?? of.absent ?? 0);
   }
   return tally;
 }

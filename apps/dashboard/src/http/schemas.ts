@@ -194,6 +194,9 @@ export const budgetBlockedFields = z.object({
   spent_micros: micros,
   held_micros: micros.optional().meta({ description: 'What open reservations held then, where the event says so' }),
   daily_budget_usd_micros: micros,
+  count: count.min(1).optional().meta({
+    description: 'How many blocked calls this reports; 1 if absent. The other fields are those of the last one',
+  }),
 });
 
 export const guardBlockedFields = z.object({ ...blockedFields, guard: z.string(), reason: z.string() });
@@ -207,7 +210,7 @@ export function blockedSchemas<F extends z.ZodObject>(name: string, fields: F) {
   return {
     list: z.object({
       window: windowSchema,
-      total: count.meta({ description: 'Number of items in the window, on all pages' }),
+      total: count.meta({ description: 'Blocked calls in the window, on all pages; an item may report several' }),
       items: z.array(item).meta({ description: 'Newest first' }),
       next_cursor: z.string().nullable().meta({ description: 'The `cursor` of the next page; null on the last one' }),
     }),

@@ -27,9 +27,12 @@ export interface BlockedStore extends TallyStore, Pick<EventReader, 'listBlocked
   oldestOfRun(tenantId: TenantId, type: BlockedType, runId: string, limit: number): Promise<DashboardEvent[]>;
 }
 
-const BY_TIME = { tenantId: 1, type: 1, time: -1, _id: -1 } as const;
-const BY_AGENT = { tenantId: 1, type: 1, 'data.agent_id': 1, time: -1, _id: -1 } as const;
+// The count stands last, so that sums are read from these indexes alone.
+const BY_TIME = { tenantId: 1, type: 1, time: -1, _id: -1, 'data.count': 1 } as const;
+const BY_AGENT = { tenantId: 1, type: 1, 'data.agent_id': 1, time: -1, _id: -1, 'data.count': 1 } as const;
 const BY_RUN = { tenantId: 1, 'data.run_id': 1, type: 1, time: 1, _id: 1 } as const;
+/** How many calls an event reports. */
+const CALLS = { $ifNull: ['$data.count', 1] };
 /** For the bounds of the indexes. */
 const OF_ALL_TYPES = { type: { $in: [...BLOCKED_TYPES] } };
 
@@ -77,7 +80,7 @@ export function createBlockedStore(connection: Connection, retentionSeconds: num
     await Promise.all(
       plan.raw.map(async (raw) => {
         const match = { tenantId, ...OF_ALL_TYPES, ...subjectFilter(subject), time: within(raw) };
-        const $group = { _id: { type: '$type', group: by(raw) }, count: { $sum: 1 }, newest: { $max: '$time' } };
+        const $group = { _id: { type: '$type', group: by(raw) }, count: { $sum: CALLS }, newest: { $max: '$time' } };
         type Row = { _id: { type: BlockedType; group: Group }; count: number; newest: Date };
         for await (const { _id, count, newest } of blocked.aggregate<Row>([{ $match: match }, { $group }], { hint })) {
           const tally = tallyOf({ type: _id.type, time: newest.getTime(), data: {} }, count);

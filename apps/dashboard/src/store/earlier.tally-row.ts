@@ -38,7 +38,8 @@ export const SUMS_OF_EVENTS = perColumn(({ of, combine }) => ({ [`$${combine}`]:
 
 function valueIn(of: Measure['of']): unknown {
   if (of === 'time') return '$time';
-  return { $cond: [{ $eq: ['$type', of.type] }, of.amount === undefined ? 1 : `$data.${of.amount}`, 0] };
+  const amount = of.amount === undefined ? 1 : { $ifNull: [`$data.${of.amount}`, of.absent ?? 0] };
+  return { $cond: [{ $eq: ['$type', of.type] }, amount, 0] };
 }
 
 export function toTally(row: TallyRow): Tally {

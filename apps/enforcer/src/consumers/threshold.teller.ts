@@ -4,8 +4,9 @@ import { thresholdReached } from '../domain/enforcement.events.ts';
 import type { Posting } from '../domain/journal.ts';
 import type { Limit } from '../domain/limit.ts';
 import type { LimitSource } from '../domain/peers.ts';
-import type { AppendEvents, Submit } from '../domain/reservation.use-cases.ts';
+import type { Submit } from '../domain/reservation.use-cases.ts';
 import { findReached, tell } from '../domain/threshold.ts';
+import type { AppendEvents } from '../domain/workspace.appends.ts';
 
 /** How often accounts whose limits were not known are looked at again. */
 const AGAIN_MS = 2_000;

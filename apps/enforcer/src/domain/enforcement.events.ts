@@ -12,15 +12,16 @@ function event(type: string, id: string, at: number, data: object): GatewayEvent
   return { specversion: '1.0', id, source: SOURCE, type, time: new Date(at).toISOString(), data };
 }
 
-/** A call was denied. One event for a request, however often it is denied. */
+/** Calls were denied, those of `requestIds`. The other fields are those of the newest one, `request`. */
 export function budgetBlocked(
   tenantId: TenantId,
+  requestIds: readonly string[],
   request: ReservationRequest,
   denial: Denial,
   at: number,
 ): GatewayEvent {
-  const { requestId, runId, agentId, planKey } = request;
-  return event('budget.blocked', `den_${digestOf(tenantId, requestId)}`, at, {
+  const { runId, agentId, planKey } = request;
+  return event('budget.blocked', `den_${digestOf(tenantId, ...requestIds)}`, at, {
     run_id: runId,
     agent_id: agentId,
     scope: denial.scope,
@@ -29,6 +30,7 @@ export function budgetBlocked(
     held_micros: denial.heldMicros,
     daily_budget_usd_micros: denial.dailyBudgetMicros,
     ...(planKey !== null && { plan_key: planKey }),
+    ...(requestIds.length > 1 && { count: requestIds.length }),
   });
 }
 

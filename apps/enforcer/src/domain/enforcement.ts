@@ -15,9 +15,10 @@ export type Decision =
  */
 export interface Reservations {
   /**
-   * Grants or denies. The grant is durable and the denial in the event log when it resolves; a denial that the log
-   * cannot take is counted. The same `requestId` gives the same reservation for 24 h. With `dryRun` nothing changes,
-   * and `reservation` is null unless the request was granted before.
+   * Grants or denies. The grant is durable when it resolves, and the first denial of a series is in the event log; its
+   * repeats are told within a second. A denial that the log cannot take is counted. The same `requestId` gives the same
+   * reservation for 24 h. With `dryRun` nothing changes, and `reservation` is null unless the request was granted
+   * before.
    *
    * Rejects with `invalid_request` for a plan that is unknown or inactive, `request_id_reused` for another content
    * under the same id, or after 24 h, and `rate_limited` when the workspace has too many open reservations.

@@ -1,53 +1,42 @@
-import type { GatewayEvent } from '@tollkeeper/contracts';
 import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
 import { GATEWAY_ANSWER_MS, within } from './answer.time.ts';
 import { type Ask, rehearse } from './decision.ts';
-import { budgetBlocked, spendSettled } from './enforcement.events.ts';
+import { type DenialTeller, TELL_MS } from './denial.teller.ts';
+import { spendSettled } from './enforcement.events.ts';
 import type { Decision, Reservations } from './enforcement.ts';
 import { extend, read, release } from './hold.ts';
 import type { AgentRegistrar, ApplyingLimits, LimitSource } from './peers.ts';
 import { reserve, type UsedUp, UsedUpError } from './reserve.ts';
 import { settle, SETTLEMENT_OF_ANOTHER } from './settle.ts';
+import type { AppendEvents } from './workspace.appends.ts';
 
 /** Decides requests on the newest ledger of their workspace, and writes what they change into its journal. */
 export type Submit = <Answer>(tenantId: TenantId, ask: Ask<Answer>) => Promise<Answer>;
 
-/** Appends events to the log. Resolves when they are durable. */
-export type AppendEvents = (tenantId: TenantId, events: readonly GatewayEvent[]) => Promise<void>;
-
 export interface ReservationDeps {
   submit: Submit;
   append: AppendEvents;
+  denials: Pick<DenialTeller, 'tell'>;
   limits: LimitSource;
   agents: AgentRegistrar;
   clock: Clock;
   /** Called for each decision. */
   onDecision: (decision: Decision['decision']) => void;
-  /** Called for each denial that the log did not take. */
-  onUntold: (tenantId: TenantId, error: unknown) => void;
   /** Called for each request of a workspace that has used up what it may have. */
   onUsedUp: (tenantId: TenantId, what: UsedUp) => void;
 }
 
-/** Time for the log to take a denial. */
-const TELL_MS = 150;
 /** Time for a decision, so that a denial can be told after it. */
 const DECIDE_MS = GATEWAY_ANSWER_MS - TELL_MS;
 
 export function createReservations(deps: ReservationDeps): Reservations {
-  const { submit, append, limits, agents, clock } = deps;
+  const { submit, append, denials, limits, agents, clock } = deps;
 
   const settling = createSettling();
 
   /** Submits an ask that is dropped when its caller is told that it took too long. */
   function submitWithin<Answer>(ms: number, tenantId: TenantId, ask: Ask<Answer>): Promise<Answer> {
     return within(ms, submit(tenantId, { ...ask, deadline: performance.now() + ms }));
-  }
-
-  async function tellOfDenial(tenantId: TenantId, event: GatewayEvent): Promise<void> {
-    const told = append(tenantId, [event]).catch((error: unknown) => deps.onUntold(tenantId, error));
-    // The log may be slow. It takes the event or refuses it later, and nobody waits for that.
-    await within(TELL_MS, told).catch(() => undefined);
   }
 
   return {
@@ -65,7 +54,7 @@ export function createReservations(deps: ReservationDeps): Reservations {
       if (dryRun) return decision;
       deps.onDecision(decision.decision);
       if (decision.decision === 'allowed') agents.seen(tenantId, request.agentId);
-      else await tellOfDenial(tenantId, budgetBlocked(tenantId, request, decision.denial, clock()));
+      else await denials.tell(tenantId, request, decision.denial);
       return decision;
     },
 

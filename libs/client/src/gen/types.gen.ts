@@ -603,6 +603,10 @@ export type BudgetBlocked = {
      * USD micros (millionths of a US dollar)
      */
     daily_budget_usd_micros: number;
+    /**
+     * How many blocked calls this reports; 1 if absent. The other fields are those of the last one
+     */
+    count?: number;
 };
 
 export type BudgetBlockedEvent = {
@@ -646,6 +650,10 @@ export type BudgetBlockedEvent = {
      * USD micros (millionths of a US dollar)
      */
     daily_budget_usd_micros: number;
+    /**
+     * How many blocked calls this reports; 1 if absent. The other fields are those of the last one
+     */
+    count?: number;
     source: string;
     type: string;
 };
@@ -2741,7 +2749,7 @@ export type ListBudgetBlockedResponses = {
     200: {
         window: Window;
         /**
-         * Number of items in the window, on all pages
+         * Blocked calls in the window, on all pages; an item may report several
          */
         total: number;
         /**
@@ -2856,7 +2864,7 @@ export type ListGuardBlockedResponses = {
     200: {
         window: Window;
         /**
-         * Number of items in the window, on all pages
+         * Blocked calls in the window, on all pages; an item may report several
          */
         total: number;
         /**
@@ -3993,6 +4001,10 @@ export type PostEventsData = {
              * Key of a plan, unique in the workspace
              */
             plan_key?: string;
+            /**
+             * How many blocked calls the event reports; 1 if absent. The other fields are those of the last one
+             */
+            count?: number;
         };
     } | {
         specversion: '1.0';

@@ -35,6 +35,7 @@ export const blocked = {
   toBudget: 'Go to the budget',
   fact: {
     event: 'Event',
+    calls: 'Calls',
     run: 'Run',
     agent: 'Agent',
     plan: 'Plan',
@@ -44,6 +45,8 @@ export const blocked = {
   copyId: (name: string) => `Copy the id of the ${name}`,
   timeline: 'What happened in the run',
   settled: (amount: string) => `spent ${amount}`,
+  /** Behind what several calls were blocked by. */
+  times: (calls: string) => ` × ${calls}`,
   stopped: (amount: string) => `blocked by a budget, asked for ${amount}`,
   guarded: (guard: string) => `blocked by the guard ${guard}`,
   cut: 'Of a longer run the oldest 1,000 of each kind are shown.',

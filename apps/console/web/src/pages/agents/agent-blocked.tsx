@@ -1,7 +1,8 @@
 import { Link } from '@tanstack/react-router';
-import { useRead } from '../../api/api.ts';
+import { type Api, useRead } from '../../api/api.ts';
 import { useWorkspace } from '../../app/account.tsx';
 import { useSpan } from '../../app/span.ts';
+import { exactCount } from '../../format/numbers.ts';
 import { text } from '../../text/index.ts';
 import { At } from '../../ui/figures.tsx';
 import { Card, Loaded, Tag } from '../../ui/parts.tsx';
@@ -62,7 +63,7 @@ export function AgentBlocked({ blocked: { byBudget, byGuard } }: { blocked: Retu
       <Loaded query={byBudget} with={[byGuard]} height={200}>
         {({ items }) => {
           const rows = [
-            ...items.map((each) => toRow(each, 'budget', words.byBudget(each.scope))),
+            ...items.map((each) => toRow(each, 'budget', whyOf(each))),
             ...(byGuard.data?.items ?? []).map((each) => toRow(each, 'guard', each.guard)),
           ];
           const newest = rows.toSorted((a, b) => (a.at < b.at ? 1 : -1)).slice(0, SHOWN);
@@ -72,6 +73,10 @@ export function AgentBlocked({ blocked: { byBudget, byGuard } }: { blocked: Retu
       </Loaded>
     </Card>
   );
+}
+
+function whyOf({ scope, count = 1 }: Api.BudgetBlocked): string {
+  return `${words.byBudget(scope)}${count > 1 ? text.blocked.times(exactCount(count)) : ''}`;
 }
 
 function toRow(event: { event_id: string; occurred_at: string }, kind: Blocked['kind'], why: string): Blocked {

@@ -60,7 +60,7 @@ function ByBudget() {
   const list = usePages('GET /api/v1/dashboard/budget-blocked', { query: { ...query, limit: 100 } });
   const columns: Column<Api.BudgetBlocked>[] = [
     ...firstColumns<Api.BudgetBlocked>(),
-    { key: 'scope', head: words.column.budget, cell: ({ scope }) => <Tag tone="bad">{scope}</Tag> },
+    { key: 'scope', head: words.column.budget, cell: (row) => <BudgetTag row={row} /> },
     {
       key: 'requested',
       head: words.column.requested,
@@ -81,6 +81,16 @@ function ByBudget() {
     runColumn(),
   ];
   return <BlockedList list={list} columns={columns} kind="budget" />;
+}
+
+/** Whose budget it was, and how often where that is more than once. */
+function BudgetTag({ row: { scope, count = 1 } }: { row: Api.BudgetBlocked }) {
+  return (
+    <>
+      <Tag tone="bad">{scope}</Tag>
+      {count > 1 && words.times(exactCount(count))}
+    </>
+  );
 }
 
 function ByGuard() {

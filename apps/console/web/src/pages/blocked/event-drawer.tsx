@@ -2,6 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { type Api, useRead } from '../../api/api.ts';
 import { useMay, useWorkspace } from '../../app/account.tsx';
 import { useSpan } from '../../app/span.ts';
+import { exactCount } from '../../format/numbers.ts';
 import { text } from '../../text/index.ts';
 import { AgentLink } from '../../ui/agent-link.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
@@ -97,12 +98,14 @@ function Explained({ why, unblock }: { why: string; unblock: string }) {
 
 function EventFacts({ event }: { event: Api.BudgetBlockedEvent | Api.GuardBlockedEvent }) {
   const plan = 'plan_key' in event ? event.plan_key : undefined;
+  const calls = 'count' in event ? (event.count ?? 1) : 1;
   return (
     <Facts
       facts={[
         [words.fact.when, <At key="at" at={event.occurred_at} />],
         [words.fact.agent, <AgentLink key="agent" id={event.agent_id} />],
         [words.fact.plan, plan],
+        [words.fact.calls, calls > 1 ? exactCount(calls) : undefined],
         [words.fact.run, <Run key="run" id={event.run_id} />],
         [words.fact.event, <Id key="event" name="event" id={event.event_id} />],
         [words.fact.source, event.source],

@@ -1,6 +1,7 @@
 import { type Api, useRead } from '../../api/api.ts';
 import { useSpan } from '../../app/span.ts';
 import { money } from '../../format/money.ts';
+import { exactCount } from '../../format/numbers.ts';
 import { text } from '../../text/index.ts';
 import { Dialog } from '../../ui/dialog.tsx';
 import { At } from '../../ui/figures.tsx';
@@ -65,5 +66,6 @@ function Steps({ events }: { events: readonly Step[] }) {
 function whatHappened(event: Step): string {
   if ('amount_micros' in event) return words.settled(money(event.amount_micros));
   if ('guard' in event) return `${words.guarded(event.guard)}: ${event.reason}`;
-  return words.stopped(money(event.requested_micros));
+  const { requested_micros, count = 1 } = event;
+  return `${words.stopped(money(requested_micros))}${count > 1 ? words.times(exactCount(count)) : ''}`;
 }

@@ -1,0 +1,74 @@
+import type { GatewayEvent } from '@tollkeeper/contracts';
+import { AppError, type TenantId } from '@tollkeeper/kernel';
+
+/** Appends events to the log. Resolves when they are durable. */
+export type AppendEvents = (tenantId: TenantId, events: readonly GatewayEvent[]) => Promise<void>;
+
+/** Most events of one append. */
+const MAX_EVENTS = 500;
+/** Most events of a workspace that wait for the log or are on their way to it, and of all; one has 1 to 2 kB. */
+const MAX_PENDING = 2_000;
+const MAX_PENDING_OF_ALL = 20_000;
+
+/** A queue for each workspace, so that none waits for the append of another. */
+export interface WorkspaceAppends {
+  /** Resolves when the event is in the log. Rejects when the log does not take it, or when too many wait. */
+  append(tenantId: TenantId, event: GatewayEvent): Promise<void>;
+  /** Resolves when nothing is pending any more. */
+  drained(): Promise<void>;
+}
+
+interface Waiting {
+  event: GatewayEvent;
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+/** A workspace has one append under way. What arrives meanwhile goes into its next one, in order. */
+export function createWorkspaceAppends(append: AppendEvents): WorkspaceAppends {
+  const queues = new Map<TenantId, { waiting: Waiting[]; pending: number; done: Promise<void> }>();
+  let pendingOfAll = 0;
+
+  async function work(tenantId: TenantId, queue: { waiting: Waiting[]; pending: number }): Promise<void> {
+    while (queue.waiting.length > 0) {
+      const taken = queue.waiting.splice(0, MAX_EVENTS);
+      try {
+        await append(
+          tenantId,
+          taken.map(({ event }) => event),
+        );
+        for (const { resolve } of taken) resolve();
+      } catch (error) {
+        for (const { reject } of taken) reject(error);
+      }
+      queue.pending -= taken.length;
+      pendingOfAll -= taken.length;
+    }
+    queues.delete(tenantId);
+  }
+
+  return {
+    append(tenantId, event) {
+      let queue = queues.get(tenantId);
+      if (pendingOfAll >= MAX_PENDING_OF_ALL || (queue !== undefined && queue.pending >= MAX_PENDING)) {
+        const message = 'Too many events are waiting for the event log.';
+        return Promise.reject(new AppError('service_unavailable', message, { retryAfterSeconds: 1 }));
+      }
+      const { promise, resolve, reject } = Promise.withResolvers<void>();
+      const added = { event, resolve, reject };
+      pendingOfAll += 1;
+      if (queue === undefined) {
+        queue = { waiting: [added], pending: 1, done: Promise.resolve() };
+        queues.set(tenantId, queue);
+        queue.done = work(tenantId, queue);
+      } else {
+        queue.waiting.push(added);
+        queue.pending += 1;
+      }
+      return promise;
+    },
+    async drained() {
+      await Promise.all([...queues.values()].map(({ done }) => done));
+    },
+  };
+}
