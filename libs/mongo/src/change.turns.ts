@@ -3,7 +3,7 @@ import { AppError } from '@tollkeeper/kernel';
 /** Changes of one sender that wait in a process. */
 const MAX_WAITING = 256;
 /** How long one waits at most. A change takes about 10 ms. */
-const MAX_WAIT_MS = 5_000;
+const MAX_WAIT_MS = 15_000;
 const RETRY_AFTER_SECONDS = 2;
 
 /** Lets the changes of each sender come one after the other, in the order in which they came. */
