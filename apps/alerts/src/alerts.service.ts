@@ -121,10 +121,7 @@ export function createAlerts(given: AlertsDeps): AlertsService {
   });
   const prepared: Component = {
     name: 'alert-stores',
-    async start() {
-      await stores.changes.prepare();
-      await stores.channels.requireKeys();
-    },
+    start: () => stores.channels.requireKeys(),
     stop: async () => undefined,
   };
   // Peers cost a few calls only: alerts are decided and dispatched without them.

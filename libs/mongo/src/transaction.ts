@@ -1,5 +1,6 @@
 import { type ClientSession, type Connection, mongo } from 'mongoose';
 import { endAbandonedTransactions } from './abandoned-transactions.ts';
+import { type ChangeTurns, createChangeTurns } from './change.turns.ts';
 
 /** A conflict that lasts this long is probably with a transaction whose process has died. */
 const SUSPICIOUS_MS = 1_000;
@@ -85,6 +86,25 @@ export function withTransaction<T>(
       readPreference: 'primary',
     }),
   );
+}
+
+const turnsOfClients = new WeakMap<mongo.MongoClient, ChangeTurns>();
+
+/**
+ * As `withTransaction`, for what somebody asked to change: the transactions of one `sender`, a workspace or a user,
+ * come one after the other in this process. What a workspace changes is in few documents, so at the same time they
+ * would conflict and be tried over and over, and others would wait for a connection meanwhile. Throws as
+ * {@link ChangeTurns} says when too many wait. Within `work`, never call it with the same sender.
+ */
+export function changeInTurn<T>(
+  connection: Connection,
+  sender: string,
+  work: (session: ClientSession) => Promise<T>,
+): Promise<T> {
+  const client = connection.getClient();
+  const turns = turnsOfClients.get(client) ?? createChangeTurns();
+  turnsOfClients.set(client, turns);
+  return turns.run(sender, () => withTransaction(connection, work));
 }
 
 interface Outages {

@@ -15,16 +15,20 @@ export function createRuleWatcher(deps: {
   rules: Pick<RuleStore, 'list'>;
 }): RuleWatcher {
   const { book, changes, rules } = deps;
-  let known = -1;
+  /** Revisions of the workspaces' rules in the book. */
+  const known = new Map<string, number>();
+  let latest: Date | null = null;
   let refreshing = Promise.resolve();
 
   async function look(): Promise<void> {
-    const { sequence, tenantIds } = await changes.since(known);
-    for (const id of tenantIds) {
+    const found = await changes.since(latest);
+    for (const { tenantId: id, revision } of found) {
+      if (known.get(id) === revision) continue;
       const tenantId = provenTenantId(id);
       book.replace(tenantId, await rules.list(tenantId));
+      known.set(id, revision);
     }
-    known = sequence;
+    for (const { begunAt } of found) if (latest === null || begunAt > latest) latest = begunAt;
   }
 
   return {

@@ -7,8 +7,8 @@ import {
   SCOPE_TYPES,
   SEVERITIES,
 } from '@tollkeeper/contracts';
-import { provenTenantId } from '@tollkeeper/kernel';
-import { withTransaction } from '@tollkeeper/mongo';
+import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
+import { changeInTurn, withTransaction } from '@tollkeeper/mongo';
 import { activeTrace, type TraceHeaders } from '@tollkeeper/runtime';
 import { type ClientSession, type Connection, Schema, trusted } from 'mongoose';
 import { type Alert, type AlertQuery, type AlertStore, AUDITED_ALERT } from '../domain/alert.ts';
@@ -134,9 +134,9 @@ export function createAlertStore(deps: AlertStoreDeps): MongoAlertStore {
   const resolveAll = (
     which: object,
     resolvedAt: number,
-    by?: { cause: Cause; trace: TraceHeaders | undefined },
-  ): Promise<Alert[]> =>
-    withTransaction(connection, async (session) => {
+    by?: { tenantId: TenantId; cause: Cause; trace: TraceHeaders | undefined },
+  ): Promise<Alert[]> => {
+    const resolve = async (session: ClientSession) => {
       const filter = { ...which, ...open() };
       const found = await alerts.find(filter, null, { session }).lean();
       if (found.length === 0) return [];
@@ -153,7 +153,9 @@ export function createAlertStore(deps: AlertStoreDeps): MongoAlertStore {
         if (by !== undefined) await record(session, by.cause, found[index]!, alert);
       }
       return resolved;
-    });
+    };
+    return by === undefined ? withTransaction(connection, resolve) : changeInTurn(connection, by.tenantId, resolve);
+  };
 
   return {
     async list(tenantId, query) {
@@ -169,7 +171,7 @@ export function createAlertStore(deps: AlertStoreDeps): MongoAlertStore {
     },
 
     acknowledge: (tenantId, alertId, cause, acknowledgedAt) =>
-      withTransaction(connection, async (session) => {
+      changeInTurn(connection, tenantId, async (session) => {
         const filter = { _id: alertId, tenantId, status: 'firing' } as const;
         const change = { status: 'acknowledged' as const, acknowledgedAt, acknowledgedBy: cause.actor.id };
         const before = await alerts.findOneAndUpdate(filter, { $set: change }, { session }).lean();
@@ -180,7 +182,7 @@ export function createAlertStore(deps: AlertStoreDeps): MongoAlertStore {
       }),
 
     async resolve(tenantId, alertId, cause, resolvedAt) {
-      const by = { cause, trace: activeTrace() };
+      const by = { tenantId, cause, trace: activeTrace() };
       const [resolved] = await resolveAll({ _id: alertId, tenantId }, resolvedAt, by);
       return resolved ?? null;
     },

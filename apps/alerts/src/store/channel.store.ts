@@ -1,7 +1,7 @@
 import type { AuditTrail } from '@tollkeeper/audit-trail';
 import { type Cause, CHANNEL_TYPES, type ChannelType, systemCause } from '@tollkeeper/contracts';
 import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
-import { withTransaction } from '@tollkeeper/mongo';
+import { changeInTurn } from '@tollkeeper/mongo';
 import { type ClientSession, type Connection, Schema, trusted } from 'mongoose';
 import {
   AUDITED_CHANNEL,
@@ -112,14 +112,14 @@ export function createChannelStore(deps: ChannelStoreDeps): MongoChannelStore {
     count: (tenantId) => channels.countDocuments({ tenantId }),
 
     async insert(channel, cause) {
-      await withTransaction(connection, async (session) => {
+      await changeInTurn(connection, channel.tenantId, async (session) => {
         await channels.create([fromChannel(channel)], { session });
         await record(session, cause, null, channel);
       });
     },
 
     update: (tenantId, channelId, decide, cause) =>
-      withTransaction(connection, async (session) => {
+      changeInTurn(connection, tenantId, async (session) => {
         const current = await channels.findOne({ _id: channelId, tenantId }, null, { session }).lean();
         if (current === null) return null;
         const before = toChannel(current);
@@ -131,7 +131,7 @@ export function createChannelStore(deps: ChannelStoreDeps): MongoChannelStore {
       }),
 
     delete: (tenantId, channelId, cause) =>
-      withTransaction(connection, async (session) => {
+      changeInTurn(connection, tenantId, async (session) => {
         await changes.record(session, tenantId);
         const deleted = await channels.findOneAndDelete({ _id: channelId, tenantId }, { session }).lean();
         if (deleted === null) return false;
@@ -141,7 +141,7 @@ export function createChannelStore(deps: ChannelStoreDeps): MongoChannelStore {
       }),
 
     async recordTest(channel, cause) {
-      await withTransaction(connection, (session) =>
+      await changeInTurn(connection, channel.tenantId, (session) =>
         trail.record(session, channel.tenantId, cause, { target: channelTarget(channel), changes: [] }),
       );
     },

@@ -1,54 +1,71 @@
 import type { TenantId } from '@tollkeeper/kernel';
-import { type ClientSession, type Connection, Schema, trusted } from 'mongoose';
+import { driverCollection } from '@tollkeeper/mongo';
+import { type ClientSession, type Connection, Schema } from 'mongoose';
 
-interface RuleChange {
-  /** The workspace whose rules changed last at `sequence`, or {@link ALL}. */
+interface StoredChange {
+  /** The workspace. */
   _id: string;
-  sequence: number;
+  /** How often its rules have changed. */
+  revision: number;
+  /**
+   * When the last change began, in whole seconds of the replica set's own time. It never goes back, not even when a
+   * server with a slow clock becomes the primary.
+   */
+  begunAt: Date;
 }
 
-const ALL = '*';
+/**
+ * Changes are not committed in the order in which they began, so one may appear that began before those that were seen.
+ * How long before is bounded by `transactionLifetimeLimitSeconds`, a minute by default; this is twice as much.
+ */
+const LOOK_BACK_MS = 120_000;
 
-const ruleChangeSchema = new Schema<RuleChange>(
-  { _id: { type: String, required: true }, sequence: { type: Number, required: true } },
+const ruleChangeSchema = new Schema<StoredChange>(
+  {
+    _id: { type: String, required: true },
+    revision: { type: Number, required: true },
+    begunAt: { type: Date, required: true },
+  },
   { collection: 'rule_changes', versionKey: false },
 );
-ruleChangeSchema.index({ sequence: 1 });
+ruleChangeSchema.index({ begunAt: 1 });
 
-/** Which workspaces' rules changed, in an order that all replicas agree on. */
-export interface RuleChanges {
-  /** Makes what `record` counts on; call it once the connection is open. */
-  prepare(): Promise<void>;
-  /**
-   * Belongs first in every transaction that changes rules or their channels: such transactions then come one after the
-   * other.
-   */
-  record(session: ClientSession, tenantId: TenantId): Promise<void>;
-  /** The workspaces whose rules changed after `sequence`, and the sequence of the last change. */
-  since(sequence: number): Promise<{ sequence: number; tenantIds: string[] }>;
+export interface RuleChange {
+  tenantId: string;
+  /** Another one with each change of the workspace's rules. */
+  revision: number;
+  begunAt: Date;
 }
 
+/** Which workspaces' rules changed. Each workspace has a document of its own, so none waits for the others. */
+export interface RuleChanges {
+  /**
+   * Belongs first in every transaction that changes rules or their channels: such transactions of one workspace then
+   * come one after the other.
+   */
+  record(session: ClientSession, tenantId: TenantId): Promise<void>;
+  /**
+   * The last changes of all workspaces whose rules may have changed since a call that answered `begunAt` as the latest
+   * time; null is before the first call. Many of them were answered before, with the same revision.
+   */
+  since(begunAt: Date | null): Promise<RuleChange[]>;
+}
+
+/** Make it before the connection starts. */
 export function createRuleChanges(connection: Connection): RuleChanges {
-  const changes = connection.model<RuleChange>('RuleChange', ruleChangeSchema);
+  const changes = driverCollection(connection, 'RuleChange', ruleChangeSchema);
 
   return {
-    async prepare() {
-      // Outside of a transaction, where two replicas that start at once would conflict.
-      await changes.updateOne({ _id: ALL }, { $setOnInsert: { sequence: 0 } }, { upsert: true });
-    },
     async record(session, tenantId) {
-      const options = { session, returnDocument: 'after' } as const;
-      const all = await changes.findOneAndUpdate({ _id: ALL }, { $inc: { sequence: 1 } }, options).lean();
-      if (all === null) throw new Error('The collection rule_changes lacks its counter; restart the alerts service');
-      const { sequence } = all;
-      await changes.updateOne({ _id: tenantId }, { $set: { sequence } }, { session, upsert: true });
+      const revision = { $add: [{ $ifNull: ['$revision', 0] }, 1] };
+      const update = [{ $set: { revision, begunAt: { $toDate: '$$CLUSTER_TIME' } } }];
+      await changes.updateOne({ _id: tenantId }, update, { session, upsert: true });
     },
-    async since(sequence) {
-      const newer = await changes.find({ sequence: trusted({ $gt: sequence }) }).lean();
-      return {
-        sequence: Math.max(sequence, ...newer.map((change) => change.sequence)),
-        tenantIds: newer.map(({ _id }) => _id).filter((id) => id !== ALL),
-      };
+    async since(begunAt) {
+      const filter = begunAt === null ? {} : { begunAt: { $gte: new Date(begunAt.getTime() - LOOK_BACK_MS) } };
+      // A fail-over may take back what no majority has, and another change would then have the same revision.
+      const found = await changes.find(filter, { readConcern: { level: 'majority' } }).toArray();
+      return found.map(({ _id: tenantId, ...change }) => ({ tenantId, ...change }));
     },
   };
 }

@@ -1,7 +1,7 @@
 import type { AuditTrail } from '@tollkeeper/audit-trail';
 import { changesOf, RULE_KINDS, type RuleKind, SCOPE_TYPES, SEVERITIES } from '@tollkeeper/contracts';
 import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
-import { withTransaction } from '@tollkeeper/mongo';
+import { changeInTurn } from '@tollkeeper/mongo';
 import { type ClientSession, type Connection, type Model, Schema, trusted } from 'mongoose';
 import { AUDITED_RULE, type Rule, type RuleInForce, type RuleStore } from '../domain/rule.ts';
 import { conditionOf, thresholdsOf } from '../domain/rule-kinds.ts';
@@ -111,14 +111,15 @@ export function createRuleStore(deps: RuleStoreDeps): MongoRuleStore {
 
   return {
     list: async (tenantId) => {
-      const ofTenant = rules.find({ tenantId, kind: ofKnownKinds() });
+      // Majority: the evaluation must not count by a change that a fail-over takes back.
+      const ofTenant = rules.find({ tenantId, kind: ofKnownKinds() }).readConcern('majority');
       return withLastFires(await ofTenant.sort({ createdAt: 1, _id: 1 }).lean());
     },
 
     find: (tenantId, ruleId) => find(tenantId, ruleId),
 
     change: (tenantId, ruleId, decide, cause) =>
-      withTransaction(connection, async (session) => {
+      changeInTurn(connection, tenantId, async (session) => {
         await changes.record(session, tenantId);
         const current = await find(tenantId, ruleId, session);
         const rule = decide({
@@ -135,7 +136,7 @@ export function createRuleStore(deps: RuleStoreDeps): MongoRuleStore {
       }),
 
     delete: (tenantId, ruleId, cause) =>
-      withTransaction(connection, async (session) => {
+      changeInTurn(connection, tenantId, async (session) => {
         await changes.record(session, tenantId);
         const deleted = await rules.findOneAndDelete({ _id: ruleId, tenantId }, { session }).lean();
         if (deleted === null) return false;

@@ -1,6 +1,6 @@
 import type { AuditTrail } from '@tollkeeper/audit-trail';
 import type { AuditedFields } from '@tollkeeper/contracts';
-import { withTransaction } from '@tollkeeper/mongo';
+import { changeInTurn } from '@tollkeeper/mongo';
 import { type Connection, Schema, trusted } from 'mongoose';
 import type { BudgetStore, DailyBudget, SetAgentBudget } from '../domain/budget.ts';
 import type { HistoryStore } from './history.store.ts';
@@ -52,7 +52,7 @@ export function createBudgetStore(connection: Connection, history: HistoryStore,
     },
 
     async setWorkspace(tenantId, dailyBudgetMicros, cause) {
-      await withTransaction(connection, async (session) => {
+      await changeInTurn(connection, tenantId, async (session) => {
         const before = await workspaces
           .findOneAndUpdate({ _id: tenantId }, { $set: { dailyBudgetMicros } }, { ...REPLACE, session })
           .lean();
@@ -88,7 +88,7 @@ export function createBudgetStore(connection: Connection, history: HistoryStore,
     },
 
     async setAgent(tenantId, { agentId, displayName, ...fields }, cause) {
-      await withTransaction(connection, async (session) => {
+      await changeInTurn(connection, tenantId, async (session) => {
         const before = await agents
           .findOneAndUpdate({ tenantId, agentId }, { $set: fields }, { ...REPLACE, session })
           .lean();

@@ -1,7 +1,7 @@
 import type { AuditTrail } from '@tollkeeper/audit-trail';
 import type { Cause } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
-import { isDuplicateKey, withTransaction } from '@tollkeeper/mongo';
+import { changeInTurn, isDuplicateKey } from '@tollkeeper/mongo';
 import { type ClientSession, type Connection, Schema, trusted } from 'mongoose';
 import { AUDITED_PLAN, MAX_PLANS, type Plan, type PlanStore } from '../domain/plan.ts';
 import type { HistoryStore } from './history.store.ts';
@@ -63,7 +63,7 @@ export function createPlanStore(connection: Connection, history: HistoryStore, t
 
     async insert(tenantId, { id, ...fields }, cause) {
       try {
-        await withTransaction(connection, async (session) => {
+        await changeInTurn(connection, tenantId, async (session) => {
           await plans.create([{ _id: id, tenantId, ...fields }], { session });
           await record(session, tenantId, cause, { before: null, after: fields });
         });
@@ -75,7 +75,7 @@ export function createPlanStore(connection: Connection, history: HistoryStore, t
     },
 
     update: (tenantId, key, changes, cause) =>
-      withTransaction(connection, async (session) => {
+      changeInTurn(connection, tenantId, async (session) => {
         const before = await plans.findOne({ tenantId, key }, null, { session }).lean();
         const after = await plans
           .findOneAndUpdate({ tenantId, key }, { $set: changes }, { returnDocument: 'after', session })
@@ -86,7 +86,7 @@ export function createPlanStore(connection: Connection, history: HistoryStore, t
       }),
 
     delete: (tenantId, key, cause) =>
-      withTransaction(connection, async (session) => {
+      changeInTurn(connection, tenantId, async (session) => {
         const deleted = await plans.findOneAndDelete({ tenantId, key }, { session }).lean();
         if (deleted === null) return false;
         await record(session, tenantId, cause, { before: deleted, after: null });

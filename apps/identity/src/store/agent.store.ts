@@ -1,6 +1,6 @@
 import type { AuditTrail } from '@tollkeeper/audit-trail';
 import type { TenantId } from '@tollkeeper/kernel';
-import { isDuplicateKey, withTransaction } from '@tollkeeper/mongo';
+import { changeInTurn, isDuplicateKey } from '@tollkeeper/mongo';
 import { type ClientSession, trusted } from 'mongoose';
 import { type Agent, type AgentStore, AUDITED_AGENT } from '../domain/agent.ts';
 import type { IdentityModels, StoredAgent } from './models.ts';
@@ -38,7 +38,7 @@ export function createAgentStore({ connection, agents }: IdentityModels, trail: 
 
     async insert(tenantId, agent, cause) {
       try {
-        await withTransaction(connection, async (session) => {
+        await changeInTurn(connection, tenantId, async (session) => {
           await agents.create([{ tenantId, ...agent }], { session });
           const changed = { target: targetOf(agent), fields: AUDITED_AGENT, before: null, after: agent };
           await trail.recordChange(session, tenantId, cause, changed);
@@ -51,7 +51,7 @@ export function createAgentStore({ connection, agents }: IdentityModels, trail: 
     },
 
     rename: (tenantId, agentId, displayName, cause) =>
-      withTransaction(connection, async (session) => {
+      changeInTurn(connection, tenantId, async (session) => {
         const stored = await agents
           .findOneAndUpdate({ tenantId, agentId }, { $set: { displayName } }, { session })
           .lean();

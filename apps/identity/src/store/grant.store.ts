@@ -1,6 +1,6 @@
 import type { AuditTrail } from '@tollkeeper/audit-trail';
 import { type AuditAction, type Cause, systemCause } from '@tollkeeper/contracts';
-import { withTransaction } from '@tollkeeper/mongo';
+import { changeInTurn } from '@tollkeeper/mongo';
 import { trusted } from 'mongoose';
 import { AUDITED_MEMBER, type Member } from '../domain/member.ts';
 import type { GrantStore } from '../domain/oidc/log-in.store.ts';
@@ -22,7 +22,7 @@ export function createGrantStore(models: IdentityModels, trail: AuditTrail): Gra
     },
 
     apply: (tenantId, userId, wanted, at, { providerId: _, ...request }) =>
-      withTransaction(connection, async (session) => {
+      changeInTurn(connection, tenantId, async (session) => {
         await serializeMembers(models, tenantId, session);
         const by = (action: AuditAction): Cause => ({ ...systemCause(action, 'single-sign-on'), ...request });
         const decide = (member: Member, otherOwners: number) => settleMembership(member, wanted, otherOwners);

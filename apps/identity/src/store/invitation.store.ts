@@ -1,7 +1,7 @@
 import type { AuditTrail } from '@tollkeeper/audit-trail';
 import type { AuditChange, Cause } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
-import { withTransaction } from '@tollkeeper/mongo';
+import { changeInTurn } from '@tollkeeper/mongo';
 import { type ClientSession, trusted } from 'mongoose';
 import {
   AUDITED_INVITATION,
@@ -90,7 +90,7 @@ export function createInvitationStore(
     },
 
     add: (tenantId, ownerId, { id, ...fields }, tokenSha256, cause) =>
-      withTransaction(connection, async (session) => {
+      changeInTurn(connection, tenantId, async (session) => {
         const { email, createdAt } = fields;
         await serializeMembers(models, tenantId, session);
         await requireOwner(models, tenantId, ownerId, session);
@@ -104,7 +104,7 @@ export function createInvitationStore(
       }),
 
     remove: (tenantId, ownerId, invitationId, cause) =>
-      withTransaction(connection, async (session) => {
+      changeInTurn(connection, tenantId, async (session) => {
         await serializeMembers(models, tenantId, session);
         await requireOwner(models, tenantId, ownerId, session);
         const removed = await invitations.findOneAndDelete({ _id: invitationId, tenantId }, { session }).lean();
@@ -133,7 +133,9 @@ export function createInvitationStore(
     },
 
     async accept(tokenSha256, joining, now, cause) {
-      const userId = await withTransaction(connection, async (session) => {
+      const offered = await invitations.findOne(ofToken(tokenSha256, now), { tenantId: 1 }).lean();
+      if (offered === null) return null;
+      const userId = await changeInTurn(connection, offered.tenantId, async (session) => {
         const stored = await invitations.findOneAndDelete(ofToken(tokenSha256, now), { session }).lean();
         if (stored === null) return null;
         await serializeMembers(models, stored.tenantId, session);

@@ -1,6 +1,6 @@
 import type { AuditAction } from '@tollkeeper/contracts';
 import { AppError } from '@tollkeeper/kernel';
-import { isDuplicateKey, withTransaction } from '@tollkeeper/mongo';
+import { changeInTurn, isDuplicateKey } from '@tollkeeper/mongo';
 import { type ClientSession, trusted } from 'mongoose';
 import { digestOf } from '../domain/digest.ts';
 import type { LinkStore, LogInRequest } from '../domain/oidc/log-in.store.ts';
@@ -30,9 +30,9 @@ export function createLinkStore(models: IdentityModels, accounts: AccountTrail):
   }
 
   /** Whoever comes second finds what the first one stored. */
-  async function unlessLinked(work: (session: ClientSession) => Promise<void>): Promise<boolean> {
+  async function unlessLinked(userId: string, work: (session: ClientSession) => Promise<void>): Promise<boolean> {
     try {
-      await withTransaction(connection, work);
+      await changeInTurn(connection, userId, work);
       return true;
     } catch (error) {
       if (isDuplicateKey(error)) return false;
@@ -58,7 +58,7 @@ export function createLinkStore(models: IdentityModels, accounts: AccountTrail):
     },
 
     link: (person, { id: userId, passwordHash }, at, by) =>
-      unlessLinked(async (session) => {
+      unlessLinked(userId, async (session) => {
         const known = { _id: userId, ...(passwordHash !== undefined && { passwordHash }) };
         // A write, so that a password that changes at the same moment conflicts.
         const { matchedCount } = await users.updateOne(known, { $inc: { sessionRevision: 1 } }, { session });
@@ -69,7 +69,7 @@ export function createLinkStore(models: IdentityModels, accounts: AccountTrail):
       }),
 
     signUp: (person, user, loginNames) =>
-      unlessLinked(async (session) => {
+      unlessLinked(user.id, async (session) => {
         await insert(person, user.id, user.createdAt, session);
         // The e-mail is free before the user is stored with it: no two users have verified the same one.
         if (person.email !== null && person.emailProven) await claimEmail(users, user.id, person.email, session);
@@ -88,7 +88,7 @@ export function createLinkStore(models: IdentityModels, accounts: AccountTrail):
     },
 
     openSession: ({ sha256, userId, mustChangePassword, ...fields }, identity, by) =>
-      withTransaction(connection, async (session) => {
+      changeInTurn(connection, userId, async (session) => {
         if ((await identities.exists({ _id: idOf(identity), userId }).session(session)) === null) return false;
         // A reset of the password at the same moment conflicts: it ends sessions and unlinks.
         const change = { $inc: { sessionRevision: 1 }, ...(mustChangePassword && { $set: { mustChangePassword } }) };
@@ -99,7 +99,7 @@ export function createLinkStore(models: IdentityModels, accounts: AccountTrail):
       }),
 
     recordRefusal: (userId, reason, by) =>
-      withTransaction(connection, (session) => record(session, userId, 'session.refuse', by, { reason })),
+      changeInTurn(connection, userId, (session) => record(session, userId, 'session.refuse', by, { reason })),
   };
 }
 

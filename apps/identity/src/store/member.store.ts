@@ -1,5 +1,5 @@
 import type { AuditTrail } from '@tollkeeper/audit-trail';
-import { withTransaction } from '@tollkeeper/mongo';
+import { changeInTurn } from '@tollkeeper/mongo';
 import { trusted } from 'mongoose';
 import type { Member, MemberStore } from '../domain/member.ts';
 import { changeMember, requireOwner, serializeMembers, toMember } from './membership.ts';
@@ -22,14 +22,14 @@ export function createMemberStore(models: IdentityModels, trail: AuditTrail): Me
     },
 
     change: (tenantId, ownerId, userId, decide, cause) =>
-      withTransaction(connection, async (session) => {
+      changeInTurn(connection, tenantId, async (session) => {
         await serializeMembers(models, tenantId, session);
         await requireOwner(models, tenantId, ownerId, session);
         return changeMember(models, trail, { tenantId, userId, decide, cause }, session);
       }),
 
     leave: (tenantId, userId, allow, cause) =>
-      withTransaction(connection, async (session) => {
+      changeInTurn(connection, tenantId, async (session) => {
         await serializeMembers(models, tenantId, session);
         const decide = (member: Member, otherOwners: number) => {
           allow(member, otherOwners);

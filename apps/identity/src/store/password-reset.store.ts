@@ -1,5 +1,5 @@
 import { CHANGED } from '@tollkeeper/contracts';
-import { withTransaction } from '@tollkeeper/mongo';
+import { changeInTurn } from '@tollkeeper/mongo';
 import { trusted } from 'mongoose';
 import type { PasswordResetStore } from '../domain/password-reset.ts';
 import type { AccountTrail } from './account.trail.ts';
@@ -12,7 +12,7 @@ export function createPasswordResetStore(models: IdentityModels, accounts: Accou
 
   return {
     add: ({ userId, mailedTo, expiresAt }, tokenSha256, cause) =>
-      withTransaction(connection, async (session) => {
+      changeInTurn(connection, userId, async (session) => {
         const replaced = mailedTo === null ? { userId } : { userId, mailedTo: trusted({ $ne: null }) };
         await passwordResets.deleteMany(replaced, { session });
         await passwordResets.create([{ _id: tokenSha256, userId, mailedTo, expiresAt }], { session });
@@ -24,7 +24,7 @@ export function createPasswordResetStore(models: IdentityModels, accounts: Accou
     },
 
     use: (tokenSha256, passwordHash, now, request) =>
-      withTransaction(connection, async (session) => {
+      changeInTurn(connection, tokenSha256, async (session) => {
         const reset = await passwordResets.findOneAndDelete({ _id: tokenSha256, ...validAt(now) }, { session }).lean();
         if (reset === null) return null;
         const { userId, mailedTo } = reset;

@@ -1,4 +1,4 @@
-import { withTransaction } from '@tollkeeper/mongo';
+import { changeInTurn } from '@tollkeeper/mongo';
 import { trusted } from 'mongoose';
 import { MAX_LISTED_SESSIONS, type Session, SESSION_IDLE_MS, type SessionStore } from '../domain/session.ts';
 import type { AccountTrail } from './account.trail.ts';
@@ -9,7 +9,7 @@ export function createSessionStore(models: IdentityModels, accounts: AccountTrai
 
   return {
     open: ({ sha256, userId, mustChangePassword, ...fields }, passwordHash, cause) =>
-      withTransaction(connection, async (session) => {
+      changeInTurn(connection, userId, async (session) => {
         const { matchedCount } = await users.updateOne(
           { _id: userId, passwordHash },
           { $inc: { sessionRevision: 1 }, $set: { mustChangePassword } },
@@ -40,14 +40,14 @@ export function createSessionStore(models: IdentityModels, accounts: AccountTrai
     },
 
     async revoke(sha256, cause) {
-      await withTransaction(connection, async (session) => {
+      await changeInTurn(connection, sha256, async (session) => {
         const revoked = await sessions.findOneAndDelete({ _id: sha256 }, { session }).lean();
         if (revoked !== null) await accounts.record(session, revoked.userId, cause);
       });
     },
 
     async revokeOthers(userId, sha256, cause) {
-      await withTransaction(connection, async (session) => {
+      await changeInTurn(connection, userId, async (session) => {
         const others = { userId, ...(sha256 !== null && { _id: trusted({ $ne: sha256 }) }) };
         const { deletedCount } = await sessions.deleteMany(others, { session });
         const changes = [{ field: 'sessions_ended', from: null, to: deletedCount }];

@@ -1,5 +1,5 @@
 import { CHANGED } from '@tollkeeper/contracts';
-import { withTransaction } from '@tollkeeper/mongo';
+import { changeInTurn } from '@tollkeeper/mongo';
 import { type ClientSession, trusted } from 'mongoose';
 import type { User, UserStore } from '../domain/user.ts';
 import type { AccountTrail } from './account.trail.ts';
@@ -22,7 +22,7 @@ export function createUserStore(models: IdentityModels, accounts: AccountTrail):
     },
 
     changePassword: (userId, { from, to, keepSession }, cause) =>
-      withTransaction(connection, async (session) => {
+      changeInTurn(connection, userId, async (session) => {
         const { matchedCount } = await users.updateOne(
           { _id: userId, passwordHash: from },
           { $set: { passwordHash: to, mustChangePassword: false } },

@@ -1,5 +1,5 @@
 import type { AuditTrail } from '@tollkeeper/audit-trail';
-import { isDuplicateKey, withTransaction } from '@tollkeeper/mongo';
+import { changeInTurn, isDuplicateKey } from '@tollkeeper/mongo';
 import { trusted } from 'mongoose';
 import { AUDITED_WORKSPACE, type Workspace, type WorkspaceStore } from '../domain/workspace.ts';
 import { insertMember } from './membership.ts';
@@ -29,7 +29,7 @@ export function createWorkspaceStore(models: IdentityModels, trail: AuditTrail):
 
     async create({ id, createdAt, ...fields }, ownerId, cause) {
       try {
-        await withTransaction(connection, async (session) => {
+        await changeInTurn(connection, ownerId, async (session) => {
           await workspaces.create([{ _id: id, createdAt, ...fields }], { session });
           const made = { role: 'owner', source: 'manual', joinedAt: createdAt } as const;
           await insertMember(models, { tenantId: id, userId: ownerId, ...made }, session);
@@ -45,7 +45,7 @@ export function createWorkspaceStore(models: IdentityModels, trail: AuditTrail):
     },
 
     update: (tenantId, change, cause) =>
-      withTransaction(connection, async (session) => {
+      changeInTurn(connection, tenantId, async (session) => {
         const stored = await workspaces.findOneAndUpdate({ _id: tenantId }, { $set: change }, { session }).lean();
         if (stored === null) return null;
         const before = toWorkspace(stored);

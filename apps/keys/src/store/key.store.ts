@@ -1,7 +1,7 @@
 import type { AuditTrail } from '@tollkeeper/audit-trail';
 import { KEY_ROLES, type KeyRole } from '@tollkeeper/contracts';
 import { provenTenantId } from '@tollkeeper/kernel';
-import { withTransaction } from '@tollkeeper/mongo';
+import { changeInTurn } from '@tollkeeper/mongo';
 import { type Connection, Schema, trusted } from 'mongoose';
 import {
   AUDITED_KEY,
@@ -47,7 +47,7 @@ export function createKeyStore(connection: Connection, trail: AuditTrail): KeySt
   return {
     async insert(tenantId, key, cause) {
       const { id, ...fields } = key;
-      await withTransaction(connection, async (session) => {
+      await changeInTurn(connection, tenantId, async (session) => {
         await keys.create([{ _id: id, tenantId, ...fields }], { session });
         const target = { type: 'key', id, name: key.name };
         await trail.recordChange(session, tenantId, cause, { target, fields: AUDITED_KEY, before: null, after: key });
@@ -69,7 +69,7 @@ export function createKeyStore(connection: Connection, trail: AuditTrail): KeySt
     },
 
     revoke: (tenantId, keyId, revokedAt, cause) =>
-      withTransaction(connection, async (session) => {
+      changeInTurn(connection, tenantId, async (session) => {
         const stored = await keys.findOne({ _id: keyId, tenantId }, LISTED, { session }).lean();
         if (stored === null || stored.revokedAt !== null) return stored !== null;
         await keys.updateOne({ _id: keyId, tenantId }, { $set: { revokedAt } }, { session });
