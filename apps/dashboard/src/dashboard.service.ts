@@ -9,6 +9,7 @@ import { createBudgetsClient } from './clients/budgets.client.ts';
 import { createDirectory } from './clients/identity.client.ts';
 import type { DashboardConfig } from './config.ts';
 import { CONSUMER_GROUP, createGatewayEventsConsumer } from './consumers/gateway-events.consumer.ts';
+import { createReads } from './domain/reads.ts';
 import { createTallies } from './domain/tallies.ts';
 import { createAgentsRoutes } from './http/agents.routes.ts';
 import { createBlockedRoutes } from './http/blocked.routes.ts';
@@ -49,13 +50,14 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   const budgets = createBudgetsClient(budgetsPeer, logger);
   const windowOf = createWindowOf(directory, clock);
   const tallies = createTallies(stores);
+  const reads = createReads();
   const { events } = stores;
   const http = createHttpServer({
     ...deps,
     routes: [
-      ...createSpendRoutes({ tallies, budgets, directory, windowOf }),
-      ...createAgentsRoutes({ tallies, events, budgets, directory, windowOf }),
-      ...createBlockedRoutes({ tallies, events, windowOf }),
+      ...createSpendRoutes({ reads, tallies, budgets, directory, windowOf }),
+      ...createAgentsRoutes({ reads, tallies, events, budgets, directory, windowOf }),
+      ...createBlockedRoutes({ reads, tallies, events, windowOf }),
     ],
     service: 'dashboard',
     title: 'Tollkeeper dashboard',

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { AuditAction, AuditActor, Cause } from '@tollkeeper/contracts';
-import { AppError, roleAtLeast } from '@tollkeeper/kernel';
+import { AppError, createTurns, roleAtLeast } from '@tollkeeper/kernel';
 import type { Caller, ExplainError, Role } from '@tollkeeper/kernel';
 import {
   type HttpServiceConfig,
@@ -18,7 +18,6 @@ import { CALLER_HEADER, CLIENT_HEADER, tokenKey, verifyCallerToken, verifyClient
 import type { TokenKey } from './caller-token.ts';
 import { createErrorAnswerer, handleErrors } from './error-answerer.ts';
 import { createBodyBudget, observeBodies } from './body-budget.ts';
-import { createBodyTurns } from './body-turns.ts';
 import { createHttpListener } from './http-listener.ts';
 import type { HttpListener } from './http-listener.ts';
 import { openApiDocument } from './openapi.ts';
@@ -83,7 +82,7 @@ function createApp(options: HttpServerOptions, countRefusal: CountRefusal): Expr
   const { bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES, bodyBudgetBytes = DEFAULT_BODY_BUDGET_BYTES } = options;
   const budget = createBodyBudget({ budgetBytes: bodyBudgetBytes, countRefusal });
   observeBodies(metrics, [budget]);
-  const turns = createBodyTurns(bodyBudgetBytes * VALUES_SHARE);
+  const turns = createTurns({ capacity: bodyBudgetBytes * VALUES_SHARE, ofSender: 1 });
   const key = tokenKey(config.CALLER_TOKEN_SECRET);
   const document = JSON.stringify(openApiDocument(routes, { title, version: API_VERSION }));
   const app = express();
@@ -190,8 +189,16 @@ function createPipeline({ route, service, key, ...bodyOptions }: PipelineDeps): 
       route.charge?.(caller, body.value);
       return validate(route, req.params, req.url, body);
     });
+    const abandoned = new AbortController();
+    res.once('close', () => {
+      if (!res.writableFinished) abandoned.abort();
+    });
+    const { signal } = abandoned;
     try {
-      await send(req, res, await route.handler({ ...facts, ...read, caller, cause }));
+      await send(req, res, await route.handler({ ...facts, ...read, caller, cause, signal }));
+    } catch (error) {
+      // Nobody waits for an answer.
+      if (!signal.aborted || error !== signal.reason) throw error;
     } finally {
       release();
     }

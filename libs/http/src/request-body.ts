@@ -1,10 +1,10 @@
 import { finished, type Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from 'node:zlib';
 import { AppError } from '@tollkeeper/kernel';
+import type { Turns } from '@tollkeeper/kernel';
 import type { Request, Response } from 'express';
 import { parse as parseMediaType } from 'content-type';
 import type { BodyBudget, BodyShare } from './body-budget.ts';
-import type { BodyTurns } from './body-turns.ts';
 import { isLarge, parseJsonBody } from './json-body.ts';
 import type { Route } from './route.ts';
 
@@ -24,7 +24,8 @@ export interface ReadBody<T> {
 export interface BodyReaderOptions {
   limitBytes: number;
   budget: BodyBudget;
-  turns: BodyTurns;
+  /** In which large bodies are made values of, by the bytes of their text. */
+  turns: Turns;
 }
 
 /**

@@ -97,6 +97,8 @@ export interface RouteContext<A extends Access, P, Q, B, U extends RouteAudit | 
   caller: CallerFor<A>;
   /** For the audit log. */
   cause: CauseFor<A, U>;
+  /** Aborted when the client goes away before its answer is sent. A handler may reject with its reason. */
+  signal: AbortSignal;
 }
 
 export interface RouteDefinition<
@@ -162,6 +164,7 @@ export interface UntypedContext extends RequestFacts {
   body: unknown;
   caller: unknown;
   cause: unknown;
+  signal: AbortSignal;
 }
 
 export interface RouteResult {

@@ -4,4 +4,5 @@ export * from './errors.ts';
 export * from './ids.ts';
 export * from './money.ts';
 export * from './tenant.ts';
+export * from './turns.ts';
 export * from './work-slices.ts';

@@ -1,3 +1,4 @@
+import { UNLIMITED, type ReadMeter } from './reads.ts';
 import { addTally, emptyTally, type Tally } from './tally.ts';
 
 /** What spend can be divided by. */
@@ -32,9 +33,14 @@ export type AddSpend = (key: GroupKey, span: number, tally: Tally) => void;
  * the memory that a breakdown takes. Further groups are among the others.
  */
 export const MAX_GROUPS = 10_000;
+/** What a group takes of the heap beside its spans, about. */
+const GROUP_BYTES = 512;
 
 /** Collects spend in any order, and answers the `limit` largest groups over `spans` spans. */
-export function createBreakdown(spans: number): { add: AddSpend; largest(limit: number): Breakdown } {
+export function createBreakdown(
+  spans: number,
+  meter: ReadMeter = UNLIMITED,
+): { add: AddSpend; largest(limit: number): Breakdown } {
   const nothing = (): GroupSpend => ({ total: emptyTally(), micros: new Float64Array(spans) });
   const groups = new Map<GroupKey, GroupSpend>();
   const further = nothing();
@@ -44,8 +50,10 @@ export function createBreakdown(spans: number): { add: AddSpend; largest(limit: 
       if (tally.settlements === 0) return;
       let group = groups.get(key);
       if (group === undefined) {
-        if (groups.size < MAX_GROUPS) groups.set(key, (group = nothing()));
-        else group = further;
+        if (groups.size < MAX_GROUPS) {
+          meter.take(GROUP_BYTES + spans * Float64Array.BYTES_PER_ELEMENT);
+          groups.set(key, (group = nothing()));
+        } else group = further;
       }
       addTally(group.total, tally);
       group.micros[span]! += tally.totalMicros;

@@ -1,5 +1,6 @@
 import type { TenantId, TimeSpan } from '@tollkeeper/kernel';
 import type { BlockedType, DashboardEvent, SPEND_SETTLED } from './event.ts';
+import type { ReadMeter } from './reads.ts';
 import type { Subject } from './tallies.ts';
 
 /** A place in a list of blocked events: the last event of a page. */
@@ -28,9 +29,16 @@ export interface EventReader {
     type: BlockedType | typeof SPEND_SETTLED,
     runId: string,
     limit: number,
+    meter?: ReadMeter,
   ): Promise<DashboardEvent[]>;
   /** Settlements of an agent, newest first, at most `limit`. */
-  listSettlements(tenantId: TenantId, agentId: string, span: TimeSpan, limit: number): Promise<DashboardEvent[]>;
+  listSettlements(
+    tenantId: TenantId,
+    agentId: string,
+    span: TimeSpan,
+    limit: number,
+    meter?: ReadMeter,
+  ): Promise<DashboardEvent[]>;
   /** Whether an event of the agent is still stored. */
   hasAgent(tenantId: TenantId, agentId: string): Promise<boolean>;
 }

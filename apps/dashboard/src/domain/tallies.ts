@@ -2,72 +2,102 @@ import type { TenantId, TimeSpan } from '@tollkeeper/kernel';
 import { createBreakdown, type AddSpend, type Breakdown, type Dimension } from './breakdown.ts';
 import { AGENT_GRAINS, GRAINS } from './grain.ts';
 import { planReads, type ReadPlan } from './read-plan.ts';
-import { addTally, addTallyTo, emptyTally, type Tally } from './tally.ts';
+import { UNLIMITED, type ReadMeter } from './reads.ts';
+import { addTally, addTallyTo, emptyTally, holdTally, type Tally } from './tally.ts';
 
 /** The events to tally: those of a whole workspace, or of one agent. */
 export type Subject = { agentId: string } | 'workspace';
 
-/** Reads a part of a plan: roll-ups, or the raw events between them. */
+/** Reads a part of a plan: roll-ups, or the raw events between them. What it answers is the caller's. */
 export interface TallyStore {
   /** Tallies by the index of the plan's span. Spans without events may be absent. */
-  tallySpans(tenantId: TenantId, subject: Subject, plan: ReadPlan): Promise<Map<number, Tally>>;
+  tallySpans(tenantId: TenantId, subject: Subject, plan: ReadPlan, meter: ReadMeter): Promise<Map<number, Tally>>;
   /** Tallies by agent over all spans of the plan. They include every agent with an event of any type. */
-  tallyAgents(tenantId: TenantId, plan: ReadPlan): Promise<Map<string, Tally>>;
+  tallyAgents(tenantId: TenantId, plan: ReadPlan, meter: ReadMeter): Promise<Map<string, Tally>>;
   /** Tallies of an agent's settlements by model; null for settlements that name no model. */
-  tallyModels(tenantId: TenantId, agentId: string, plan: ReadPlan): Promise<Map<string | null, Tally>>;
+  tallyModels(
+    tenantId: TenantId,
+    agentId: string,
+    plan: ReadPlan,
+    meter: ReadMeter,
+  ): Promise<Map<string | null, Tally>>;
   /** Hands all settlements of the workspace to `add`, by group and the index of the plan's span. */
-  divideSpend(tenantId: TenantId, by: Dimension, plan: ReadPlan, add: AddSpend): Promise<void>;
+  divideSpend(tenantId: TenantId, by: Dimension, plan: ReadPlan, add: AddSpend, meter: ReadMeter): Promise<void>;
 }
 
 /** Reads a part of the number of runs whose first event lies in the plan's spans. */
 export interface RunStartStore {
-  countRunStarts(tenantId: TenantId, plan: ReadPlan): Promise<number>;
+  countRunStarts(tenantId: TenantId, plan: ReadPlan, meter?: ReadMeter): Promise<number>;
 }
 
-/** Computes exact tallies of any span from roll-ups and raw events. */
+/** Computes tallies of any span from roll-ups and raw events; exact, but for the bounds of `byAgent` and `byModel`. */
 export interface Tallies {
   /** One tally for each span. The spans follow one another without gap or overlap. */
-  ofSpans(tenantId: TenantId, subject: Subject, spans: TimeSpan[]): Promise<Tally[]>;
-  byAgent(tenantId: TenantId, span: TimeSpan): Promise<Map<string, Tally>>;
-  byModel(tenantId: TenantId, agentId: string, span: TimeSpan): Promise<Map<string | null, Tally>>;
+  ofSpans(tenantId: TenantId, subject: Subject, spans: TimeSpan[], meter?: ReadMeter): Promise<Tally[]>;
+  /** At most `MAX_KEYS` agents, those that are read first. */
+  byAgent(tenantId: TenantId, span: TimeSpan, meter?: ReadMeter): Promise<Map<string, Tally>>;
+  /** The {@link MAX_MODELS} models that it spent most on. What it spent on others is in that of no model. */
+  byModel(tenantId: TenantId, agentId: string, span: TimeSpan, meter?: ReadMeter): Promise<Map<string | null, Tally>>;
   /**
    * What was settled in each of the spans, divided into the `limit` largest groups and all others. The spans follow one
    * another without gap or overlap.
    */
-  breakdown(tenantId: TenantId, by: Dimension, spans: TimeSpan[], limit: number): Promise<Breakdown>;
-  runsStarted(tenantId: TenantId, span: TimeSpan): Promise<number>;
+  breakdown(tenantId: TenantId, by: Dimension, spans: TimeSpan[], limit: number, meter?: ReadMeter): Promise<Breakdown>;
+  runsStarted(tenantId: TenantId, span: TimeSpan, meter?: ReadMeter): Promise<number>;
 }
 
+/** As many as a roll-up tells apart of an agent. */
+export const MAX_MODELS = 1_000;
+
 export function createTallies(stores: { tallies: TallyStore[]; runStarts: RunStartStore[] }): Tallies {
-  async function merged<K>(read: (store: TallyStore) => Promise<Map<K, Tally>>): Promise<Map<K, Tally>> {
-    const total = new Map<K, Tally>();
-    for (const part of await Promise.all(stores.tallies.map(read))) {
-      for (const [key, tally] of part) addTallyTo(total, key, tally);
-    }
+  /** Adds what the stores say to the largest of their answers: a workspace may have many agents. */
+  async function merged<K>(
+    meter: ReadMeter,
+    read: (store: TallyStore) => Promise<Map<K, Tally>>,
+  ): Promise<Map<K, Tally>> {
+    const answers = (await Promise.all(stores.tallies.map(read))).sort((a, b) => b.size - a.size);
+    const [total = new Map<K, Tally>(), ...others] = answers;
+    for (const part of others) for (const [key, tally] of part) holdTally(total, key, tally, meter);
     return total;
   }
 
   return {
-    async ofSpans(tenantId, subject, spans) {
+    async ofSpans(tenantId, subject, spans, meter = UNLIMITED) {
       const plan = planReads(spans, subject === 'workspace' ? GRAINS : AGENT_GRAINS);
-      const bySpan = await merged((store) => store.tallySpans(tenantId, subject, plan));
+      const bySpan = await merged(meter, (store) => store.tallySpans(tenantId, subject, plan, meter));
       return spans.map((_, index) => bySpan.get(index) ?? emptyTally());
     },
-    byAgent: (tenantId, span) => merged((store) => store.tallyAgents(tenantId, planReads([span], AGENT_GRAINS))),
-    byModel: (tenantId, agentId, span) =>
-      merged((store) => store.tallyModels(tenantId, agentId, planReads([span], AGENT_GRAINS))),
-    async breakdown(tenantId, by, spans, limit) {
+    byAgent(tenantId, span, meter = UNLIMITED) {
+      const plan = planReads([span], AGENT_GRAINS);
+      return merged(meter, (store) => store.tallyAgents(tenantId, plan, meter));
+    },
+    async byModel(tenantId, agentId, span, meter = UNLIMITED) {
+      const plan = planReads([span], AGENT_GRAINS);
+      return withinMaxModels(await merged(meter, (store) => store.tallyModels(tenantId, agentId, plan, meter)));
+    },
+    async breakdown(tenantId, by, spans, limit, meter = UNLIMITED) {
       const plan = planReads(spans, AGENT_GRAINS);
-      const { add, largest } = createBreakdown(spans.length);
-      await Promise.all(stores.tallies.map((store) => store.divideSpend(tenantId, by, plan, add)));
+      const { add, largest } = createBreakdown(spans.length, meter);
+      await Promise.all(stores.tallies.map((store) => store.divideSpend(tenantId, by, plan, add, meter)));
       return largest(limit);
     },
-    async runsStarted(tenantId, span) {
+    async runsStarted(tenantId, span, meter = UNLIMITED) {
       const plan = planReads([span], GRAINS);
-      const counts = await Promise.all(stores.runStarts.map((store) => store.countRunStarts(tenantId, plan)));
+      const counts = await Promise.all(stores.runStarts.map((store) => store.countRunStarts(tenantId, plan, meter)));
       return counts.reduce((sum, count) => sum + count, 0);
     },
   };
+}
+
+function withinMaxModels(models: Map<string | null, Tally>): Map<string | null, Tally> {
+  const named = [...models].filter(([model]) => model !== null);
+  if (named.length <= MAX_MODELS) return models;
+  named.sort(([, a], [, b]) => b.totalMicros - a.totalMicros);
+  const kept = new Map(named.slice(0, MAX_MODELS));
+  const none = models.get(null);
+  if (none !== undefined) kept.set(null, none);
+  for (const [, tally] of named.slice(MAX_MODELS)) addTallyTo(kept, null, tally);
+  return kept;
 }
 
 /** The tally of the union of `tallies`' spans. */

@@ -1,4 +1,5 @@
 import { BUDGET_BLOCKED, GUARD_BLOCKED, SPEND_SETTLED, type DashboardEvent, type EventAmount } from './event.ts';
+import type { ReadMeter } from './reads.ts';
 
 /** A measure of events, kept in roll-ups. */
 export type Measure = Sum | Newest;
@@ -67,6 +68,23 @@ export function addTally(into: Tally, other: Tally): void {
 /** Takes `other`, which was added before, out of the sums of `from`. */
 export function subtractSums(from: Tally, other: Tally): void {
   for (const name of SUMS) from[name] -= other[name];
+}
+
+/**
+ * Keys that are told apart in a read. Senders make up agents as they like, so nothing else bounds the memory that it
+ * takes. With more, a workspace is read without those that come last.
+ */
+export const MAX_KEYS = 100_000;
+/** What a key and its tally take of the heap, about. */
+const KEY_BYTES = 256;
+
+/** Adds the tally of `key`, which `map` may keep, as long as there are no more than {@link MAX_KEYS}. */
+export function holdTally<K>(map: Map<K, Tally>, key: K, tally: Tally, meter: ReadMeter): void {
+  const known = map.get(key);
+  if (known !== undefined) return addTally(known, tally);
+  if (map.size >= MAX_KEYS) return;
+  meter.take(KEY_BYTES);
+  map.set(key, tally);
 }
 
 /** Adds the tally of `key` in a map that starts empty. */

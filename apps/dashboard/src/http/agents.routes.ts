@@ -5,9 +5,11 @@ import { z } from 'zod';
 import type { Budgets } from '../domain/budget.ts';
 import type { Directory } from '../domain/directory.ts';
 import type { EventReader } from '../domain/event.reader.ts';
+import type { Reads } from '../domain/reads.ts';
 import { seriesOf } from '../domain/series.ts';
 import { sumTallies, type Tallies } from '../domain/tallies.ts';
 import type { Tally } from '../domain/tally.ts';
+import { first } from '../domain/top.ts';
 import {
   toBudget,
   toBudgetMark,
@@ -28,13 +30,14 @@ const RECENT_SETTLEMENTS = 20;
 
 /** Spend by agent: the list of agents, and one agent in detail. */
 export function createAgentsRoutes(deps: {
+  reads: Reads;
   tallies: Tallies;
   events: EventReader;
   budgets: Budgets;
   directory: Directory;
   windowOf: WindowOf;
 }): Route[] {
-  const { tallies, events, budgets, directory, windowOf } = deps;
+  const { reads, tallies, events, budgets, directory, windowOf } = deps;
   return [
     defineRoute({
       method: 'get',
@@ -49,13 +52,15 @@ export function createAgentsRoutes(deps: {
         limit: integerQuery({ min: 1, max: 100, default: 10, description: 'Largest number of agents in the answer' }),
       }),
       responses: { 200: { description: 'The agents', schema: topAgentsSchema } },
-      async handler({ caller: { tenantId }, query }) {
+      async handler({ caller: { tenantId }, query, signal }) {
         const window = await windowOf(tenantId, query);
-        const [byAgent, [workspace]] = await Promise.all([
-          tallies.byAgent(tenantId, window),
-          tallies.ofSpans(tenantId, 'workspace', [window]),
-        ]);
-        const top = [...byAgent].sort(bySpend).slice(0, query.limit);
+        const { top, workspace } = await reads.run(tenantId, signal, async (meter) => {
+          const [byAgent, [sum]] = await Promise.all([
+            tallies.byAgent(tenantId, window, meter),
+            tallies.ofSpans(tenantId, 'workspace', [window], meter),
+          ]);
+          return { top: await first(byAgent, query.limit, bySpend), workspace: sum! };
+        });
         const names = await directory.displayNames(
           tenantId,
           top.map(([agentId]) => agentId),
@@ -63,7 +68,7 @@ export function createAgentsRoutes(deps: {
         const items = top.map(([agentId, tally]) => ({
           agent_id: agentId,
           display_name: names.get(agentId) ?? agentId,
-          ...toSpend(tally, workspace!),
+          ...toSpend(tally, workspace),
           budget_blocked: tally.budgetBlocked,
           guard_blocked: tally.guardBlocked,
           last_seen_at: toTimestamp(tally.lastAt),
@@ -80,27 +85,32 @@ export function createAgentsRoutes(deps: {
       access: 'member',
       query: z.object({ ...rangeQuery, agent_id: identifier }),
       responses: { 200: { description: 'The agent', schema: agentDetailsSchema } },
-      async handler({ caller: { tenantId }, query }) {
+      async handler({ caller: { tenantId }, query, signal }) {
         const agentId = query.agent_id;
         const window = await windowOf(tenantId, query);
         const { points } = seriesOf(window);
-        const [values, models, names, budget] = await Promise.all([
-          tallies.ofSpans(tenantId, { agentId }, points),
-          tallies.byModel(tenantId, agentId, window),
+        const [{ values, models, total, recent }, names, budget] = await Promise.all([
+          reads.run(tenantId, signal, async (meter) => {
+            const [ofPoints, ofModels] = await Promise.all([
+              tallies.ofSpans(tenantId, { agentId }, points, meter),
+              tallies.byModel(tenantId, agentId, window, meter),
+            ]);
+            const sum = sumTallies(ofPoints);
+            // The limit is the number of settlements. Looking for one more would read all other events of the agent in
+            // the window.
+            const wanted = Math.min(sum.settlements, RECENT_SETTLEMENTS);
+            const newest = wanted === 0 ? [] : await events.listSettlements(tenantId, agentId, window, wanted, meter);
+            return { values: ofPoints, models: ofModels, total: sum, recent: newest };
+          }),
           directory.displayNames(tenantId, [agentId]),
           budgets.ofAgent(tenantId, agentId),
         ]);
-        const total = sumTallies(values);
         // An agent without an event in the window may have earlier events, or be registered without any.
         const exists =
           total.lastAt > 0 ||
           (await events.hasAgent(tenantId, agentId)) ||
           (await directory.hasAgent(tenantId, agentId));
         if (!exists) throw new AppError('not_found', 'This workspace has no agent with that agent_id.');
-        // The limit is the number of settlements. Looking for one more would read all other events of the agent in the
-        // window.
-        const wanted = Math.min(total.settlements, RECENT_SETTLEMENTS);
-        const recent = wanted === 0 ? [] : await events.listSettlements(tenantId, agentId, window, wanted);
         return {
           status: 200,
           body: {

@@ -4,6 +4,7 @@ import { AppError } from '@tollkeeper/kernel';
 import { z } from 'zod';
 import { BUDGET_BLOCKED, eventKey, GUARD_BLOCKED, SPEND_SETTLED, type BlockedType } from '../domain/event.ts';
 import type { EventReader } from '../domain/event.reader.ts';
+import type { Reads } from '../domain/reads.ts';
 import type { Subject, Tallies } from '../domain/tallies.ts';
 import { toFullEvent, toItem, toWindow } from './bodies.ts';
 import { fromCursorText, toCursorText } from './cursor.ts';
@@ -14,6 +15,7 @@ import type { WindowOf } from './window.ts';
 const MAX_RUN_EVENTS = 1000;
 
 interface BlockedDeps {
+  reads: Reads;
   tallies: Tallies;
   events: EventReader;
   windowOf: WindowOf;
@@ -51,7 +53,7 @@ function routesOf<F extends z.ZodObject>(
   deps: BlockedDeps,
   { type, path, name, what, fields }: BlockedKind<F>,
 ): Route[] {
-  const { tallies, events, windowOf } = deps;
+  const { reads, tallies, events, windowOf } = deps;
   const schemas = blockedSchemas(name, fields);
   return [
     defineRoute({
@@ -68,14 +70,16 @@ function routesOf<F extends z.ZodObject>(
         cursor: z.string().max(1024).optional().meta({ description: 'The `next_cursor` of the page before' }),
       }),
       responses: { 200: { description: 'A page', schema: schemas.list } },
-      async handler({ caller: { tenantId }, query }) {
+      async handler({ caller: { tenantId }, query, signal }) {
         const after = query.cursor === undefined ? undefined : fromCursorText(query.cursor);
         const window = await windowOf(tenantId, query);
         const subject: Subject = query.agent_id === undefined ? 'workspace' : { agentId: query.agent_id };
-        const [[tally], found] = await Promise.all([
-          tallies.ofSpans(tenantId, subject, [window]),
-          events.listBlocked(tenantId, type, subject, window, query.limit + 1, after),
-        ]);
+        const [[tally], found] = await reads.run(tenantId, signal, (meter) =>
+          Promise.all([
+            tallies.ofSpans(tenantId, subject, [window], meter),
+            events.listBlocked(tenantId, type, subject, window, query.limit + 1, after),
+          ]),
+        );
         const page = found.slice(0, query.limit);
         const last = found.length > page.length ? page.at(-1) : undefined;
         return {
@@ -105,7 +109,7 @@ function routesOf<F extends z.ZodObject>(
           message: 'is required, unless run_id is given',
         }),
       responses: { 200: { description: 'The event, or the run', schema: schemas.details } },
-      async handler({ caller: { tenantId }, query }) {
+      async handler({ caller: { tenantId }, query, signal }) {
         const window = toWindow(await windowOf(tenantId, query));
         if (query.event_id !== undefined) {
           const event = await events.findBlocked(tenantId, type, query.event_id);
@@ -115,10 +119,12 @@ function routesOf<F extends z.ZodObject>(
         }
         const runId = query.run_id!;
         // Read separately, so that a run with many settlements before its blocked call is found.
-        const [blocked, settlements] = await Promise.all([
-          events.listRun(tenantId, type, runId, MAX_RUN_EVENTS),
-          events.listRun(tenantId, SPEND_SETTLED, runId, MAX_RUN_EVENTS),
-        ]);
+        const [blocked, settlements] = await reads.run(tenantId, signal, (meter) =>
+          Promise.all([
+            events.listRun(tenantId, type, runId, MAX_RUN_EVENTS, meter),
+            events.listRun(tenantId, SPEND_SETTLED, runId, MAX_RUN_EVENTS, meter),
+          ]),
+        );
         if (blocked.length === 0)
           throw new AppError('not_found', `This workspace has no run with that run_id and a ${type} event.`);
         const run = [...blocked, ...settlements].sort((a, b) => a.time - b.time);

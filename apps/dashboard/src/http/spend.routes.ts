@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { DIMENSIONS } from '../domain/breakdown.ts';
 import type { Budgets } from '../domain/budget.ts';
 import type { Directory } from '../domain/directory.ts';
+import type { Reads } from '../domain/reads.ts';
 import { seriesOf } from '../domain/series.ts';
 import { sumTallies, type Tallies } from '../domain/tallies.ts';
 import { toBudget, toBudgetMark, toMetrics, toPoint, toSpend, toSum, toTimestamp, toWindow } from './bodies.ts';
@@ -13,12 +14,13 @@ const TAG = 'Dashboard';
 
 /** Spend and blocked calls of the whole workspace. */
 export function createSpendRoutes(deps: {
+  reads: Reads;
   tallies: Tallies;
   budgets: Budgets;
   directory: Directory;
   windowOf: WindowOf;
 }): Route[] {
-  const { tallies, budgets, directory, windowOf } = deps;
+  const { reads, tallies, budgets, directory, windowOf } = deps;
   return [
     defineRoute({
       method: 'get',
@@ -29,13 +31,18 @@ export function createSpendRoutes(deps: {
       access: 'member',
       query: z.object(rangeQuery),
       responses: { 200: { description: 'The overview', schema: overviewSchema } },
-      async handler({ caller: { tenantId }, query }) {
+      async handler({ caller: { tenantId }, query, signal }) {
         const window = await windowOf(tenantId, query);
         const before = { start: window.start - (window.end - window.start), end: window.start };
-        const [[previous, current], byAgent, runs, budget] = await Promise.all([
-          tallies.ofSpans(tenantId, 'workspace', [before, window]),
-          tallies.byAgent(tenantId, window),
-          tallies.runsStarted(tenantId, window),
+        const [{ previous, current, activeAgents, runs }, budget] = await Promise.all([
+          reads.run(tenantId, signal, async (meter) => {
+            const [spans, byAgent, started] = await Promise.all([
+              tallies.ofSpans(tenantId, 'workspace', [before, window], meter),
+              tallies.byAgent(tenantId, window, meter),
+              tallies.runsStarted(tenantId, window, meter),
+            ]);
+            return { previous: spans[0], current: spans[1], activeAgents: byAgent.size, runs: started };
+          }),
           budgets.ofWorkspace(tenantId),
         ]);
         return {
@@ -46,7 +53,7 @@ export function createSpendRoutes(deps: {
             budget: toBudget(budget.daily, window),
             ...toBudgetMark(budget),
             blocked: { budget: current!.budgetBlocked, guard: current!.guardBlocked },
-            active_agents: byAgent.size,
+            active_agents: activeAgents,
             runs,
             previous: {
               total_micros: toSum(previous!.totalMicros),
@@ -66,10 +73,10 @@ export function createSpendRoutes(deps: {
       access: 'member',
       query: z.object(rangeQuery),
       responses: { 200: { description: 'The spend', schema: spendSchema } },
-      async handler({ caller: { tenantId }, query }) {
+      async handler({ caller: { tenantId }, query, signal }) {
         const window = await windowOf(tenantId, query);
         const [[tally], budget] = await Promise.all([
-          tallies.ofSpans(tenantId, 'workspace', [window]),
+          reads.run(tenantId, signal, (meter) => tallies.ofSpans(tenantId, 'workspace', [window], meter)),
           budgets.ofWorkspace(tenantId),
         ]);
         const metrics = toMetrics(tally!, budget.daily, window);
@@ -87,10 +94,12 @@ export function createSpendRoutes(deps: {
       access: 'member',
       query: z.object(rangeQuery),
       responses: { 200: { description: 'The series', schema: seriesSchema } },
-      async handler({ caller: { tenantId }, query }) {
+      async handler({ caller: { tenantId }, query, signal }) {
         const window = await windowOf(tenantId, query);
         const { interval, points } = seriesOf(window);
-        const values = await tallies.ofSpans(tenantId, 'workspace', points);
+        const values = await reads.run(tenantId, signal, (meter) =>
+          tallies.ofSpans(tenantId, 'workspace', points, meter),
+        );
         return {
           status: 200,
           body: {
@@ -116,10 +125,12 @@ export function createSpendRoutes(deps: {
         limit: integerQuery({ min: 1, max: 20, default: 5, description: 'Largest number of groups in the answer' }),
       }),
       responses: { 200: { description: 'The breakdown', schema: breakdownSchema } },
-      async handler({ caller: { tenantId }, query: { by, limit, ...range } }) {
+      async handler({ caller: { tenantId }, query: { by, limit, ...range }, signal }) {
         const window = await windowOf(tenantId, range);
         const { interval, points } = seriesOf(window);
-        const { groups, others } = await tallies.breakdown(tenantId, by, points, limit);
+        const { groups, others } = await reads.run(tenantId, signal, (meter) =>
+          tallies.breakdown(tenantId, by, points, limit, meter),
+        );
         const layers = others === undefined ? groups : [...groups, others];
         const whole = sumTallies(layers.map(({ total }) => total));
         const agentIds = by === 'agent' ? groups.flatMap(({ key }) => key ?? []) : [];

@@ -4,7 +4,8 @@ import { Schema, type ClientSession, type Connection, type mongo } from 'mongoos
 import { BLOCKED_TYPES, eventKey, type BlockedType, type DashboardEvent, type EventData } from '../domain/event.ts';
 import type { EventReader } from '../domain/event.reader.ts';
 import type { RawRead, ReadPlan } from '../domain/read-plan.ts';
-import { addTallyTo, tallyOf, type Tally } from '../domain/tally.ts';
+import type { ReadMeter } from '../domain/reads.ts';
+import { holdTally, tallyOf, type Tally } from '../domain/tally.ts';
 import type { Subject, TallyStore } from '../domain/tallies.ts';
 
 interface BlockedDocument {
@@ -72,6 +73,7 @@ export function createBlockedStore(connection: Connection, retentionSeconds: num
     tenantId: TenantId,
     subject: Subject,
     plan: ReadPlan,
+    meter: ReadMeter,
     by: (raw: RawRead) => unknown,
     keyOf: (group: Group, raw: RawRead) => Key,
   ): Promise<Map<Key, Tally>> {
@@ -84,7 +86,7 @@ export function createBlockedStore(connection: Connection, retentionSeconds: num
         type Row = { _id: { type: BlockedType; group: Group }; count: number; newest: Date };
         for await (const { _id, count, newest } of blocked.aggregate<Row>([{ $match: match }, { $group }], { hint })) {
           const tally = tallyOf({ type: _id.type, time: newest.getTime(), data: {} }, count);
-          addTallyTo(total, keyOf(_id.group, raw), tally);
+          holdTally(total, keyOf(_id.group, raw), tally, meter);
         }
       }),
     );
@@ -100,13 +102,14 @@ export function createBlockedStore(connection: Connection, retentionSeconds: num
     async insert(session, fresh) {
       if (fresh.length > 0) await blocked.insertMany(fresh.map(fromEvent), session && { session });
     },
-    tallySpans: (tenantId, subject, plan) =>
-      counted(tenantId, subject, plan, stepOf, (step: number, { firstSpan }) => firstSpan + step),
-    tallyAgents: (tenantId, plan) =>
+    tallySpans: (tenantId, subject, plan, meter) =>
+      counted(tenantId, subject, plan, meter, stepOf, (step: number, { firstSpan }) => firstSpan + step),
+    tallyAgents: (tenantId, plan, meter) =>
       counted(
         tenantId,
         'workspace',
         plan,
+        meter,
         () => '$data.agent_id',
         (agentId: string) => agentId,
       ),

@@ -2,6 +2,7 @@ import { startSlices, type TenantId, type TimeSpan } from '@tollkeeper/kernel';
 import { driverCollection, UnreadableDocument } from '@tollkeeper/mongo';
 import { Schema, type ClientSession, type Connection, type mongo } from 'mongoose';
 import { eventKey, identitiesOf, SPEND_SETTLED, type DashboardEvent } from '../domain/event.ts';
+import { UNLIMITED, type ReadMeter } from '../domain/reads.ts';
 import { runKey, type RunStart } from '../domain/run.ts';
 import type { RunStartStore } from '../domain/tallies.ts';
 import { openEvents, readMarks, type RunMark, type WhichEvents } from './chunk.codec.ts';
@@ -27,11 +28,18 @@ export interface ChunkStore extends RunStartStore {
     span: TimeSpan,
     fields: readonly string[],
     agentId?: string,
+    meter?: ReadMeter,
   ): AsyncGenerator<DashboardEvent>;
   /** The oldest settlements of a run, oldest first, at most `limit`. */
-  oldestOfRun(tenantId: TenantId, runId: string, limit: number): Promise<DashboardEvent[]>;
+  oldestOfRun(tenantId: TenantId, runId: string, limit: number, meter?: ReadMeter): Promise<DashboardEvent[]>;
   /** The newest settlements of an agent in `span`, newest first, at most `limit`. */
-  newestOfAgent(tenantId: TenantId, agentId: string, span: TimeSpan, limit: number): Promise<DashboardEvent[]>;
+  newestOfAgent(
+    tenantId: TenantId,
+    agentId: string,
+    span: TimeSpan,
+    limit: number,
+    meter?: ReadMeter,
+  ): Promise<DashboardEvent[]>;
   hasAgent(tenantId: TenantId, agentId: string): Promise<boolean>;
 }
 
@@ -45,6 +53,8 @@ const BY_AGENT = { tenantId: 1, agents: 1, to: 1, from: 1 } as const;
 const BY_RUN = { tenantId: 1, runs: 1, from: 1 } as const;
 /** How many chunks are read at once of those that are read until enough is found. */
 const AT_ONCE = 4;
+/** And of those that all are read. */
+const ALL_AT_ONCE = 16;
 
 const chunkSchema = (retentionSeconds: number): Schema<ChunkDocument> => {
   const schema = new Schema<ChunkDocument>(
@@ -162,21 +172,23 @@ export function createChunkStore(connection: Connection, retentionSeconds: numbe
       return starts;
     },
     insert: (session, events, starts) => write(session, toChunks(events, marksOf(starts))),
-    async *eventsIn(tenantId, span, fields, agentId) {
-      const ofAgent = agentId !== undefined && { agents: agentId, ...overlapping(span) };
-      const filter = { tenantId, ...ofAgent, quarters: { $in: quartersOf(span) } };
+    async *eventsIn(tenantId, span, fields, agentId, meter = UNLIMITED) {
+      const ofAgent = agentId !== undefined && { agents: agentId };
+      const filter = { tenantId, ...ofAgent, ...overlapping(span), quarters: { $in: quartersOf(span) } };
       const hint = agentId === undefined ? BY_QUARTER : BY_AGENT;
-      for await (const chunk of find(filter, 'events', { hint })) {
+      for await (const chunk of find(filter, 'events', { hint, batchSize: ALL_AT_ONCE })) {
+        meter.take(chunk.events.position);
         for (const event of eventsOf(chunk, { span, fields, ids: false })) {
           if (agentId === undefined || event.data.agent_id === agentId) yield event;
         }
       }
     },
-    async oldestOfRun(tenantId, runId, limit) {
+    async oldestOfRun(tenantId, runId, limit, meter = UNLIMITED) {
       let oldest: DashboardEvent[] = [];
       const options = { hint: BY_RUN, sort: { from: 1 }, batchSize: AT_ONCE } as const;
       for await (const chunk of find({ tenantId, runs: runId }, 'events', options)) {
         if (oldest.length === limit && oldest.at(-1)!.time < chunk.from.getTime()) break;
+        meter.take(chunk.events.position);
         for (const event of eventsOf(chunk)) {
           if (event.type === SPEND_SETTLED && event.data.run_id === runId) oldest.push(event);
         }
@@ -184,11 +196,12 @@ export function createChunkStore(connection: Connection, retentionSeconds: numbe
       }
       return oldest;
     },
-    async newestOfAgent(tenantId, agentId, span, limit) {
+    async newestOfAgent(tenantId, agentId, span, limit, meter = UNLIMITED) {
       let newest: DashboardEvent[] = [];
       const options = { hint: BY_AGENT, sort: { to: -1 }, batchSize: AT_ONCE } as const;
       for await (const chunk of find({ tenantId, agents: agentId, ...overlapping(span) }, 'events', options)) {
         if (newest.length === limit && newest.at(-1)!.time > chunk.to.getTime()) break;
+        meter.take(chunk.events.position);
         for (const event of eventsOf(chunk, { span })) {
           if (event.type === SPEND_SETTLED && event.data.agent_id === agentId) newest.push(event);
         }
@@ -198,12 +211,18 @@ export function createChunkStore(connection: Connection, retentionSeconds: numbe
     },
     hasAgent: async (tenantId, agentId) =>
       (await chunks.findOne({ tenantId, agents: agentId }, { projection: { _id: 1 } })) !== null,
-    async countRunStarts(tenantId, { raw }) {
+    async countRunStarts(tenantId, { raw }, meter = UNLIMITED) {
       const counts = await Promise.all(
         raw.map(async (span) => {
           let runs = 0;
-          const filter = { tenantId, quarters: { $in: quartersOf(span) }, marks: { $exists: true } };
-          for await (const chunk of find(filter, 'marks', { hint: BY_QUARTER })) {
+          const filter = {
+            tenantId,
+            ...overlapping(span),
+            quarters: { $in: quartersOf(span) },
+            marks: { $exists: true },
+          };
+          for await (const chunk of find(filter, 'marks', { hint: BY_QUARTER, batchSize: ALL_AT_ONCE })) {
+            meter.take(chunk.marks?.position ?? 0);
             for (const { time, starts } of marksOfRuns(chunk))
               if (time >= span.start && time < span.end) runs += starts;
           }

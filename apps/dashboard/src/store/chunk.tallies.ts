@@ -2,7 +2,8 @@ import type { TenantId } from '@tollkeeper/kernel';
 import { SPEND_SETTLED, type DashboardEvent } from '../domain/event.ts';
 import type { Dimension } from '../domain/breakdown.ts';
 import type { ReadPlan } from '../domain/read-plan.ts';
-import { addTallyTo, tallyOf, type Tally } from '../domain/tally.ts';
+import type { ReadMeter } from '../domain/reads.ts';
+import { holdTally, tallyOf, type Tally } from '../domain/tally.ts';
 import type { TallyStore } from '../domain/tallies.ts';
 import type { ChunkStore } from './chunk.store.ts';
 
@@ -21,11 +22,12 @@ export function createChunkTallies(chunks: Pick<ChunkStore, 'eventsIn'>): TallyS
     tenantId: TenantId,
     plan: ReadPlan,
     agentId: string | undefined,
+    meter: ReadMeter,
     each: (event: DashboardEvent, span: number) => void,
   ): Promise<void> {
     await Promise.all(
       plan.raw.map(async (raw) => {
-        for await (const event of chunks.eventsIn(tenantId, raw, FIELDS, agentId)) {
+        for await (const event of chunks.eventsIn(tenantId, raw, FIELDS, agentId, meter)) {
           each(event, raw.firstSpan + Math.floor((event.time - raw.start) / raw.stepMs));
         }
       }),
@@ -36,24 +38,27 @@ export function createChunkTallies(chunks: Pick<ChunkStore, 'eventsIn'>): TallyS
     tenantId: TenantId,
     plan: ReadPlan,
     agentId: string | undefined,
+    meter: ReadMeter,
     keyOf: (event: DashboardEvent, span: number) => K | undefined,
   ): Promise<Map<K, Tally>> {
     const total = new Map<K, Tally>();
-    await readEach(tenantId, plan, agentId, (event, span) => {
+    await readEach(tenantId, plan, agentId, meter, (event, span) => {
       const key = keyOf(event, span);
-      if (key !== undefined) addTallyTo(total, key, tallyOf(event));
+      if (key !== undefined) holdTally(total, key, tallyOf(event), meter);
     });
     return total;
   }
 
   return {
-    tallySpans: (tenantId, subject, plan) =>
-      grouped(tenantId, plan, subject === 'workspace' ? undefined : subject.agentId, (_event, span) => span),
-    tallyAgents: (tenantId, plan) => grouped(tenantId, plan, undefined, ({ data }) => data.agent_id),
-    tallyModels: (tenantId, agentId, plan) =>
-      grouped(tenantId, plan, agentId, ({ type, data }) => (type === SPEND_SETTLED ? (data.model ?? null) : undefined)),
-    divideSpend: (tenantId, by, plan, add) =>
-      readEach(tenantId, plan, undefined, (event, span) => {
+    tallySpans: (tenantId, subject, plan, meter) =>
+      grouped(tenantId, plan, subject === 'workspace' ? undefined : subject.agentId, meter, (_event, span) => span),
+    tallyAgents: (tenantId, plan, meter) => grouped(tenantId, plan, undefined, meter, ({ data }) => data.agent_id),
+    tallyModels: (tenantId, agentId, plan, meter) =>
+      grouped(tenantId, plan, agentId, meter, ({ type, data }) =>
+        type === SPEND_SETTLED ? (data.model ?? null) : undefined,
+      ),
+    divideSpend: (tenantId, by, plan, add, meter) =>
+      readEach(tenantId, plan, undefined, meter, (event, span) => {
         if (event.type === SPEND_SETTLED) add(event.data[GROUP[by]] ?? null, span, tallyOf(event));
       }),
   };

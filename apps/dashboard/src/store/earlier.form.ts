@@ -105,10 +105,10 @@ function readBoth(isThere: () => Promise<boolean>, earlier: EventReader, current
       );
       return found[0] ?? null;
     },
-    listRun: (tenantId, type, runId, limit) =>
-      merged((reader) => reader.listRun(tenantId, type, runId, limit), byOldest, limit),
-    listSettlements: (tenantId, agentId, span, limit) =>
-      merged((reader) => reader.listSettlements(tenantId, agentId, span, limit), byNewest, limit),
+    listRun: (tenantId, type, runId, limit, meter) =>
+      merged((reader) => reader.listRun(tenantId, type, runId, limit, meter), byOldest, limit),
+    listSettlements: (tenantId, agentId, span, limit, meter) =>
+      merged((reader) => reader.listSettlements(tenantId, agentId, span, limit, meter), byNewest, limit),
     hasAgent: async (...asked) =>
       ((await isThere()) && (await earlier.hasAgent(...asked))) || (await current.hasAgent(...asked)),
   };

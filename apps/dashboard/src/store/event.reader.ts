@@ -8,9 +8,9 @@ export function createEventReader({ blocked, chunks }: { blocked: BlockedStore; 
   return {
     listBlocked: blocked.listBlocked,
     findBlocked: blocked.findBlocked,
-    listRun: (tenantId, type, runId, limit) =>
+    listRun: (tenantId, type, runId, limit, meter) =>
       type === SPEND_SETTLED
-        ? chunks.oldestOfRun(tenantId, runId, limit)
+        ? chunks.oldestOfRun(tenantId, runId, limit, meter)
         : blocked.oldestOfRun(tenantId, type, runId, limit),
     listSettlements: chunks.newestOfAgent,
     hasAgent: async (tenantId, agentId) =>

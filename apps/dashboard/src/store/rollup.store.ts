@@ -17,7 +17,8 @@ import {
   type RowKind,
 } from '../domain/rollup.ts';
 import { MAX_PARTS, partOf, PARTS_GROWTH, type Parts } from '../domain/rollup.parts.ts';
-import { addTallyTo, subtractSums, type Tally } from '../domain/tally.ts';
+import type { ReadMeter } from '../domain/reads.ts';
+import { addTallyTo, holdTally, subtractSums, type Tally } from '../domain/tally.ts';
 import type { RunStartStore, TallyStore } from '../domain/tallies.ts';
 import { bytesOf, firstKey, keyPrefix, partKey, partsIn, type RollupDocument } from './rollup.document.ts';
 import {
@@ -45,6 +46,8 @@ export interface RollupStore extends TallyStore, RunStartStore {
 const MIN_RETENTION_SECONDS = 190 * 86_400;
 /** Bytes of packed rows from which on they get more parts. */
 const MAX_PART_BYTES = 16 * 1024;
+/** Parts that a read has of the database at once. */
+const PARTS_AT_ONCE = 100;
 /** Workspaces whose number of parts is remembered. */
 const KNOWN_WORKSPACES = 10_000;
 const UNKNOWN_PARTS: Parts = { agents: Infinity, days: Infinity };
@@ -103,6 +106,7 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
     kind: RowKind,
     pieces: ReadonlyMap<string, Piece>,
     agentId: string | undefined,
+    meter: ReadMeter,
     each: (row: PackedRow, piece: Piece) => void,
   ): Promise<void> {
     if (pieces.size === 0) return;
@@ -110,7 +114,8 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
     const slices = startSlices();
     const projection = { parts: 1, [kind]: 1 };
     const readAll = async (parts: mongo.FindCursor<RollupDocument>): Promise<void> => {
-      for await (const document of parts) {
+      for await (const document of parts.batchSize(PARTS_AT_ONCE)) {
+        meter.take(document[kind]?.position ?? 0);
         const key = partKey(document._id, kind, 0);
         const count = partsIn(document, kind);
         if (count > 1) divided.set(key, count);
@@ -138,12 +143,13 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
     tenantId: TenantId,
     plan: ReadPlan,
     agentId: string | undefined,
+    meter: ReadMeter,
     each: (row: PackedRow, piece: Piece) => void,
   ): Promise<void> {
     await connection.getClient().withSession({ snapshot: true }, async (session) => {
       for (const kind of ROW_KINDS) {
         const grains = GRAINS.filter((grain) => rowKindOf(grain) === kind);
-        await readRows(session, kind, piecesOf(tenantId, plan, 'rows', grains), agentId, each);
+        await readRows(session, kind, piecesOf(tenantId, plan, 'rows', grains), agentId, meter, each);
       }
     });
   }
@@ -168,13 +174,14 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
    * Settlements of no plan are those of the workspace without those of its plans. So roll-ups that hold no plans, or
    * not all, are read like others.
    */
-  async function dividePlans(tenantId: TenantId, plan: ReadPlan, add: AddSpend): Promise<void> {
+  async function dividePlans(tenantId: TenantId, plan: ReadPlan, add: AddSpend, meter: ReadMeter): Promise<void> {
     const ofPlans = piecesOf(tenantId, plan, 'rows');
     const ofWorkspace = piecesOf(tenantId, plan, 'workspace');
     const keys = [...ofPlans.keys()];
     const slices = startSlices();
     const parts = rollups.find({ _id: { $in: keys } }, { projection: { workspace: 1, plans: 1 } });
-    for await (const { _id, workspace, plans } of parts) {
+    for await (const { _id, workspace, plans } of parts.batchSize(PARTS_AT_ONCE)) {
+      meter.take((workspace?.position ?? 0) + (plans?.position ?? 0));
       const { start, spans } = ofWorkspace.get(_id)!;
       const ofNone = new Map<number, Tally>();
       for (const [slot, { tally }] of readWorkspace(bytesOf(workspace), start)) {
@@ -197,14 +204,15 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
     tenantId: TenantId,
     plan: ReadPlan,
     agentId: string | undefined,
+    meter: ReadMeter,
     keyOf: (row: PackedRow, span: number) => K | undefined,
   ): Promise<Map<K, Tally>> {
     const total = new Map<K, Tally>();
-    await readAgents(tenantId, plan, agentId, (row, { start, spans }) => {
+    await readAgents(tenantId, plan, agentId, meter, (row, { start, spans }) => {
       if (agentId !== undefined && row.agentId !== agentId) return;
       for (const [span, tally] of row.sums(start, spans)) {
         const key = keyOf(row, span);
-        if (key !== undefined) addTallyTo(total, key, tally);
+        if (key !== undefined) holdTally(total, key, tally, meter);
       }
     });
     return total;
@@ -285,17 +293,17 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
       await rollups.bulkWrite(writes, session && { session });
     },
     partsOf: (tenantId) => partsSeen.get(tenantId) ?? UNKNOWN_PARTS,
-    async tallySpans(tenantId, subject, plan) {
-      if (subject !== 'workspace') return agentTallies(tenantId, plan, subject.agentId, (_row, span) => span);
+    async tallySpans(tenantId, subject, plan, meter) {
+      if (subject !== 'workspace') return agentTallies(tenantId, plan, subject.agentId, meter, (_row, span) => span);
       const bySpan = new Map<number, Tally>();
       await readWorkspaces(tenantId, plan, ({ tally }, span) => addTallyTo(bySpan, span, tally));
       return bySpan;
     },
-    tallyAgents: (tenantId, plan) => agentTallies(tenantId, plan, undefined, (row) => row.agentId),
-    tallyModels: (tenantId, agentId, plan) => agentTallies(tenantId, plan, agentId, (row) => row.model),
-    divideSpend: async (tenantId, by, plan, add) => {
-      if (by === 'plan') return dividePlans(tenantId, plan, add);
-      await readAgents(tenantId, plan, undefined, (row, { start, spans }) => {
+    tallyAgents: (tenantId, plan, meter) => agentTallies(tenantId, plan, undefined, meter, (row) => row.agentId),
+    tallyModels: (tenantId, agentId, plan, meter) => agentTallies(tenantId, plan, agentId, meter, (row) => row.model),
+    divideSpend: async (tenantId, by, plan, add, meter) => {
+      if (by === 'plan') return dividePlans(tenantId, plan, add, meter);
+      await readAgents(tenantId, plan, undefined, meter, (row, { start, spans }) => {
         const { agentId, model } = row;
         // In such a row nothing was settled.
         if (model === undefined) return;

@@ -1,0 +1,116 @@
+/** Work of several senders, a bounded part of which is in progress at a time. */
+export interface Turns {
+  /**
+   * Does `work` once it is the turn of its `sender`. `weight` is its share of the capacity. Rejects without doing it
+   * when the sender has too much waiting work, when it waited too long, or with the reason of `signal`.
+   */
+  run<T>(sender: string, weight: number, work: () => Promise<T>, signal?: AbortSignal): Promise<T>;
+}
+
+export interface TurnsOptions {
+  /** Weight of all work in progress. Heavier work is done alone. */
+  capacity: number;
+  /** How many pieces of work of a sender are in progress at most. */
+  ofSender: number;
+  /** Bounds what waits. Without it, the caller does. */
+  waiting?: {
+    /** How many pieces of work of a sender wait at most. */
+    ofSender: number;
+    /** How long each waits, in milliseconds. */
+    ms: number;
+    /** What work that can't wait, or can't wait longer, is rejected with. */
+    refusal: () => Error;
+  };
+}
+
+interface Turn {
+  weight: number;
+  begin: () => void;
+}
+
+/** Senders take turns, so one with much work lets the others wait for one piece of it. */
+export function createTurns({ capacity, ofSender, waiting: bounds }: TurnsOptions): Turns {
+  /** Never empty sets, by sender. The sender whose turn is longest ago comes first. */
+  const waiting = new Map<string, Set<Turn>>();
+  const inProgress = new Map<string, number>();
+  let taken = 0;
+
+  function beginNext(): void {
+    for (const [sender, turns] of waiting) {
+      const count = inProgress.get(sender) ?? 0;
+      const [turn] = turns;
+      if (turn === undefined || count >= ofSender) continue;
+      if (taken > 0 && taken + turn.weight > capacity) return;
+      leave(sender, turn);
+      // Behind the others, which this loop comes to before it comes back to the sender.
+      if (turns.size > 0) {
+        waiting.delete(sender);
+        waiting.set(sender, turns);
+      }
+      inProgress.set(sender, count + 1);
+      taken += turn.weight;
+      turn.begin();
+    }
+  }
+
+  function leave(sender: string, turn: Turn): void {
+    const turns = waiting.get(sender);
+    turns?.delete(turn);
+    if (turns?.size === 0) waiting.delete(sender);
+  }
+
+  function end(sender: string, weight: number): void {
+    const left = inProgress.get(sender)! - 1;
+    if (left > 0) inProgress.set(sender, left);
+    else inProgress.delete(sender);
+    taken -= weight;
+    beginNext();
+  }
+
+  async function take(sender: string, weight: number, signal: AbortSignal | undefined): Promise<void> {
+    signal?.throwIfAborted();
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    let hasBegun = false;
+    const turn = {
+      weight,
+      begin: () => {
+        hasBegun = true;
+        resolve();
+      },
+    };
+    const turns = waiting.get(sender) ?? new Set();
+    waiting.set(sender, turns.add(turn));
+    beginNext();
+    if (hasBegun) return;
+    if (bounds !== undefined && turns.size > bounds.ofSender) {
+      leave(sender, turn);
+      throw bounds.refusal();
+    }
+    const giveUp = (reason: unknown): void => {
+      leave(sender, turn);
+      reject(reason);
+      // It may have been too heavy for the room that lighter work of others fits in.
+      beginNext();
+    };
+    const onAbort = (): void => giveUp(signal?.reason);
+    signal?.addEventListener('abort', onAbort, { once: true });
+    const timer = bounds && setTimeout(() => giveUp(bounds.refusal()), bounds.ms);
+    try {
+      await promise;
+    } finally {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+    }
+  }
+
+  return {
+    async run(sender, weight, work, signal) {
+      await take(sender, weight, signal);
+      try {
+        return await work();
+      } finally {
+        end(sender, weight);
+      }
+    },
+  };
+}
