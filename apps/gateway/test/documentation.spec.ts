@@ -77,7 +77,7 @@ describe('the published document', () => {
       logger: testLogger().logger,
       clock: () => now,
     });
-    const read = async () => JSON.parse(await published.read()) as { info: object; paths: object };
+    const read = async () => JSON.parse(String(await published.read())) as { info: object; paths: object };
 
     const [first] = await Promise.all([read(), read()]);
     expect(Object.keys(first.paths)).toEqual(['/keys', '/dashboard', '/api/v1/execute']);
@@ -105,13 +105,13 @@ describe('the published document', () => {
       logger: log.logger,
       clock: () => now,
     });
-    expect(JSON.parse(await published.read())).toMatchObject({ info: { 'x-unavailable-services': ['keys'] } });
+    expect(JSON.parse(String(await published.read()))).toMatchObject({ info: { 'x-unavailable-services': ['keys'] } });
     expect(log.lines()).toEqual([expect.objectContaining({ level: 'warn', upstream: 'keys', err: expect.anything() })]);
     serve(keys, documentOf('/keys'));
     now = 4_999;
-    expect(JSON.parse(await published.read()).paths).not.toHaveProperty('/keys');
+    expect(JSON.parse(String(await published.read())).paths).not.toHaveProperty('/keys');
     now = 5_000;
-    expect(JSON.parse(await published.read()).paths).toHaveProperty('/keys');
+    expect(JSON.parse(String(await published.read())).paths).toHaveProperty('/keys');
     await keys.close();
   });
 
@@ -124,7 +124,7 @@ describe('the published document', () => {
       routes: [executeRoute],
       logger: testLogger().logger,
     });
-    expect(JSON.parse(await published.read())).toMatchObject({ info: { 'x-unavailable-services': ['keys'] } });
+    expect(JSON.parse(String(await published.read()))).toMatchObject({ info: { 'x-unavailable-services': ['keys'] } });
     expect(other.requests).toBe(0);
     for (const service of [keys, other]) await service.close();
   });
@@ -140,7 +140,7 @@ describe('the published document', () => {
     });
     await expect(published.read()).rejects.toThrow('dashboard defines /same');
     serve(dashboard, documentOf('/dashboard'));
-    expect(JSON.parse(await published.read()).paths).toHaveProperty('/dashboard');
+    expect(JSON.parse(String(await published.read())).paths).toHaveProperty('/dashboard');
     for (const service of [keys, dashboard]) await service.close();
   });
 });

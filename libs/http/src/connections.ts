@@ -4,12 +4,16 @@ import type { CountRefusal } from './refusals.ts';
 
 export interface ConnectionsOptions {
   maxConnections: number;
+  /** Bytes of answers that clients may leave unread, all together. */
+  unreadBudgetBytes: number;
   countRefusal: CountRefusal;
 }
 
 /** The open connections of a server. */
 export interface Connections {
   readonly count: number;
+  /** Bytes of answers that wait here until clients read. */
+  readonly unreadBytes: number;
   /**
    * Adds a new connection. If the most connections are open already, it closes the one that has waited longest for a
    * request or for the rest of one. If all are being answered, it closes the new one.
@@ -18,11 +22,16 @@ export interface Connections {
   /**
    * Calls `handle` when it is the request's turn. The requests of one connection are answered one after the other, so
    * that pipelining has one request under way. A connection with more than {@link MAX_SENT_AHEAD} waiting requests is
-   * closed.
+   * closed. If more than {@link MAX_ALL_SENT_AHEAD} wait at the server, so is the connection where most of them wait.
    */
   take(req: IncomingMessage, res: ServerResponse, handle: () => void): void;
   /** Whether an answer has begun on the connection and is not over. */
   isAnswering(socket: Socket): boolean;
+  /**
+   * Keeps what is unread within its budget; called again and again. The address that leaves most unread loses the
+   * connection that has read nothing for longest.
+   */
+  limitUnread(): void;
   /** The answers to the requests under way. */
   answers(): ServerResponse[];
 }
@@ -31,26 +40,66 @@ export interface Connections {
  * Requests that may wait behind another on one connection: each takes a hundred times the memory of its shortest text.
  */
 export const MAX_SENT_AHEAD = 32;
+/** Of all connections together. */
+export const MAX_ALL_SENT_AHEAD = 4_096;
 
 interface Connection {
   underWay: IncomingMessage | null;
   /** To the request under way. */
   answer: ServerResponse | null;
   sentAhead: number;
+  /** What its client left unread when it was last looked at, and the first look that found as much. */
+  unreadBytes: number;
+  unreadSince: number;
 }
 
-export function createConnections({ maxConnections, countRefusal }: ConnectionsOptions): Connections {
+export function createConnections(options: ConnectionsOptions): Connections {
+  const { maxConnections, unreadBudgetBytes, countRefusal } = options;
   /** The one whose last answer, or whose beginning, is longest ago first. */
   const connections = new Map<Socket, Connection>();
+  let allSentAhead = 0;
+  let looks = 0;
+
+  function remove(socket: Socket): void {
+    allSentAhead -= connections.get(socket)?.sentAhead ?? 0;
+    connections.delete(socket);
+  }
+
+  function close(socket: Socket): void {
+    remove(socket);
+    socket.destroy();
+  }
 
   function makeRoom(): boolean {
     for (const [socket, { underWay }] of connections) {
       if (underWay?.complete === true) continue;
-      connections.delete(socket);
-      socket.destroy();
+      close(socket);
       return true;
     }
     return false;
+  }
+
+  /** Closes the connection where most requests wait, as one whose client is not the cause has few. */
+  function closeFullest(): void {
+    const [socket] = [...connections].reduce((most, other) => (other[1].sentAhead > most[1].sentAhead ? other : most));
+    countRefusal('pipeline_limit');
+    close(socket);
+  }
+
+  function closeUnread(unread: readonly [Socket, Connection][], excessBytes: number): void {
+    const byAddress = Map.groupBy(unread, ([socket]) => socket.remoteAddress);
+    const senders = [...byAddress.values()].map((ofAddress) => ({
+      waiting: ofAddress.sort(([, a], [, b]) => b.unreadSince - a.unreadSince),
+      bytes: ofAddress.reduce((sum, [, { unreadBytes }]) => sum + unreadBytes, 0),
+    }));
+    for (let excess = excessBytes; excess > 0;) {
+      const most = senders.reduce((a, b) => (b.bytes > a.bytes ? b : a));
+      const [socket, { unreadBytes }] = most.waiting.pop()!;
+      most.bytes -= unreadBytes;
+      excess -= unreadBytes;
+      countRefusal('unread_budget');
+      close(socket);
+    }
   }
 
   function begin(connection: Connection, req: IncomingMessage, res: ServerResponse, handle: () => void): void {
@@ -72,30 +121,55 @@ export function createConnections({ maxConnections, countRefusal }: ConnectionsO
     get count() {
       return connections.size;
     },
+    get unreadBytes() {
+      let sum = 0;
+      for (const socket of connections.keys()) sum += socket.writableLength;
+      return sum;
+    },
     open(socket) {
       if (connections.size >= maxConnections) {
         countRefusal('connection_limit');
         if (!makeRoom()) return void socket.destroy();
       }
-      connections.set(socket, { underWay: null, answer: null, sentAhead: 0 });
-      socket.once('close', () => connections.delete(socket));
+      connections.set(socket, { underWay: null, answer: null, sentAhead: 0, unreadBytes: 0, unreadSince: 0 });
+      socket.once('close', () => remove(socket));
     },
     answers: () => [...connections.values()].flatMap(({ answer }) => answer ?? []),
     isAnswering: (socket) => connections.get(socket)?.answer?.headersSent === true,
+    limitUnread() {
+      looks += 1;
+      let bytes = 0;
+      const unread: [Socket, Connection][] = [];
+      for (const entry of connections) {
+        const [{ writableLength }, connection] = entry;
+        if (writableLength !== connection.unreadBytes) {
+          connection.unreadBytes = writableLength;
+          connection.unreadSince = looks;
+        }
+        if (writableLength === 0) continue;
+        bytes += writableLength;
+        unread.push(entry);
+      }
+      if (bytes > unreadBudgetBytes) closeUnread(unread, bytes - unreadBudgetBytes);
+    },
     take(req, res, handle) {
       const connection = connections.get(req.socket);
       // Closed already, with requests left in what was read from it.
       if (connection === undefined) return;
       if (res.socket !== null) return begin(connection, req, res, handle);
       connection.sentAhead += 1;
+      allSentAhead += 1;
       if (connection.sentAhead > MAX_SENT_AHEAD) {
         countRefusal('pipeline_limit');
-        connections.delete(req.socket);
-        req.socket.destroy();
-        return;
+        return close(req.socket);
       }
-      res.once('socket', () => {
+      if (allSentAhead > MAX_ALL_SENT_AHEAD) closeFullest();
+      // Once the system has taken the answer before it. Reading goes on meanwhile: it shows that a client left.
+      res.once('socket', ({ destroyed }: Socket) => {
+        // The end of a connection ends the answer before, too. There is nobody to answer.
+        if (destroyed) return;
         connection.sentAhead -= 1;
+        allSentAhead -= 1;
         begin(connection, req, res, handle);
       });
     },

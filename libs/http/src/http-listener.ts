@@ -13,7 +13,7 @@ export interface HttpListenerOptions {
   /** 0 lets the operating system choose. */
   port: number;
   listener: RequestListener;
-  /** Takes the gauge `http_server_connections`. */
+  /** Takes the gauges `http_server_connections` and `http_server_unread_bytes`. */
   metrics: Metrics;
   countRefusal: CountRefusal;
   /**
@@ -30,6 +30,11 @@ export interface HttpListenerOptions {
    * here: of an answer that is larger than its buffers, a client has to read about a megabyte in that time.
    */
   unreadTimeoutMs?: number;
+  /**
+   * Bytes of answers that clients may leave unread, all together: beyond it, the address that leaves most unread loses
+   * the connection that has read nothing for longest.
+   */
+  unreadBudgetBytes?: number;
   /** Milliseconds that requests under way get to finish at stop, before their connections are cut. */
   stopTimeoutMs?: number;
 }
@@ -38,6 +43,9 @@ const MAX_HEADER_BYTES = 16 * 1024;
 
 /** An idle connection is kept longer than the peer in front keeps it, or that one sends into a closed one. */
 const KEEP_ALIVE_TIMEOUT_MS = 75_000;
+
+/** Often enough that what answers come to in between is little beside the budget. */
+const UNREAD_CHECK_INTERVAL_MS = 100;
 
 /** Time to read the answer for a client whose connection is given up. */
 const LINGER_MS = 1_000;
@@ -62,11 +70,13 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
     maxConnections = 4096,
     requestTimeoutMs = 30_000,
     unreadTimeoutMs = 60_000,
+    unreadBudgetBytes = 32 * 1024 * 1024,
     stopTimeoutMs = 15_000,
   } = options;
-  const connections = createConnections({ maxConnections, countRefusal });
+  const connections = createConnections({ maxConnections, unreadBudgetBytes, countRefusal });
   let draining = false;
   let stopping: Promise<void> | undefined;
+  let unreadCheck: NodeJS.Timeout | undefined;
 
   const server = createServer(
     {
@@ -96,6 +106,13 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
     help: 'Open connections of clients',
     collect() {
       this.set(connections.count);
+    },
+  });
+  metrics.gauge({
+    name: 'http_server_unread_bytes',
+    help: 'Bytes of answers that wait for clients to read',
+    collect() {
+      this.set(connections.unreadBytes);
     },
   });
 
@@ -129,6 +146,7 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
     } finally {
       clearInterval(sweep);
       clearTimeout(cut);
+      clearInterval(unreadCheck);
     }
   }
 
@@ -146,6 +164,7 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
         );
         server.listen(port, host, resolve);
       });
+      unreadCheck = setInterval(connections.limitUnread, UNREAD_CHECK_INTERVAL_MS).unref();
     },
     drain,
     stop() {

@@ -84,7 +84,8 @@ function createApp(options: HttpServerOptions, countRefusal: CountRefusal): Expr
   observeBodies(metrics, [budget]);
   const turns = createTurns({ capacity: bodyBudgetBytes * VALUES_SHARE, ofSender: 1 });
   const key = tokenKey(config.CALLER_TOKEN_SECRET);
-  const document = JSON.stringify(openApiDocument(routes, { title, version: API_VERSION }));
+  // As bytes, which all answers share: of a text, each has a copy of its own.
+  const document = Buffer.from(JSON.stringify(openApiDocument(routes, { title, version: API_VERSION })));
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');

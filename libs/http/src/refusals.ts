@@ -13,7 +13,9 @@ export type Refusal =
   /** A connection gave way to another, or found no room. */
   | 'connection_limit'
   /** More requests were sent ahead on one connection than wait there. */
-  | 'pipeline_limit';
+  | 'pipeline_limit'
+  /** A connection whose client leaves answers unread gave way, because those of all take too much memory. */
+  | 'unread_budget';
 
 /** Counts what is turned away, in `http_server_refused_total`; one for each server. */
 export type CountRefusal = (reason: Refusal) => void;

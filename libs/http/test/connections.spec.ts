@@ -4,7 +4,7 @@ import { Socket, connect } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createMetrics } from '@tollkeeper/runtime';
 import { eventually } from '@tollkeeper/testing';
-import { MAX_SENT_AHEAD, createConnections } from '../src/connections.ts';
+import { MAX_ALL_SENT_AHEAD, MAX_SENT_AHEAD, createConnections } from '../src/connections.ts';
 import { createHttpListener } from '../src/index.ts';
 import type { HttpListener, Refusal } from '../src/index.ts';
 
@@ -73,7 +73,11 @@ describe('when as many connections are open as may be', () => {
 describe('a place among the connections', () => {
   const setUp = () => {
     const refusals: Refusal[] = [];
-    const connections = createConnections({ maxConnections: 2, countRefusal: (reason) => refusals.push(reason) });
+    const connections = createConnections({
+      maxConnections: 2,
+      unreadBudgetBytes: 1024,
+      countRefusal: (reason) => refusals.push(reason),
+    });
     const open = () => {
       const socket = new Socket();
       connections.open(socket);
@@ -212,5 +216,16 @@ describe('requests sent ahead on one connection', () => {
     const socket = await open(url, GET.repeat(1 + MAX_SENT_AHEAD + more));
     await once(socket, 'close');
     expect(refused).toEqual(['pipeline_limit']);
+  });
+
+  it('wait in bounded numbers at the whole server: where most wait, the connection is cut off, and the rest stays', async () => {
+    const url = await start(() => undefined);
+    const modest = await open(url, GET.repeat(3));
+    const many = Math.ceil(MAX_ALL_SENT_AHEAD / MAX_SENT_AHEAD) + 10;
+    const greedy: Socket[] = [];
+    for (let i = 0; i < many; i += 1) greedy.push(await open(url, GET.repeat(1 + MAX_SENT_AHEAD)));
+    await eventually(() => expect(greedy.filter(({ closed }) => closed)).toHaveLength(11));
+    expect(refused).toEqual(Array(11).fill('pipeline_limit'));
+    expect(modest.closed).toBe(false);
   });
 });

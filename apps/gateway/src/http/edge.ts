@@ -72,6 +72,7 @@ export function createEdge(options: EdgeOptions): Express {
       return span === undefined ? answerApi(req, res) : withSpan(span, () => answerApi(req, res));
     }
     if (!isDocumentation(req.url)) return answerPages(req, res);
+    addresses.enter(networkOf(res.locals.clientAddress), res);
     answerDocumentation(req, res, next);
   };
   app.use(answer as RequestHandler);

@@ -16,6 +16,11 @@ export interface UpstreamOptions {
    * Longest silence of the service, in milliseconds: until it is connected, until it answers, and within its answer.
    */
   timeoutMs: number;
+  /**
+   * Requests to the service at a time, each on a connection of its own: those of a service that hangs must not pile up
+   * here.
+   */
+  maxUnderWay?: number;
   /** Answers a request whose service failed. */
   answerError: ErrorAnswerer;
 }
@@ -42,8 +47,9 @@ export interface UpstreamRequest {
 export interface UpstreamService {
   /**
    * Sends a request and passes the answer to the client. Each ends with the other: a client that goes away breaks off
-   * the request, a service that breaks off its answer the client's connection. Throws `service_unavailable` when the
-   * service has too many under way already; any failure after that is answered, as 503 or, when the service stays
+   * the request, a service that breaks off its answer the client's connection. When the service has too many under way
+   * already, the answer whose client has read nothing for longest is broken off; without one, this throws
+   * `service_unavailable`. Any failure after that is answered, as 503 or, when the service stays
    * silent, 504. What is not answered in the time that the request gives is 503 with `Retry-After: 1`.
    */
   send(request: UpstreamRequest, req: EdgeRequest, res: EdgeResponse): void;
@@ -51,29 +57,37 @@ export interface UpstreamService {
   close(): Promise<void>;
 }
 
-/**
- * Requests to one service at a time, each on a connection of its own: those of a service that hangs must not pile up
- * here.
- */
-const MAX_UNDER_WAY = 1024;
+/** An answer gives its place to another request when its client has taken nothing of it for this long. */
+const UNREAD_MS = 1_000;
 
 const GONE = new Error('the client went away');
 
 export function createUpstream(options: UpstreamOptions): UpstreamService {
-  const { name, origin, timeoutMs, answerError } = options;
+  const { name, origin, timeoutMs, maxUnderWay = 1024, answerError } = options;
   const pool = new Pool(origin, {
-    connections: MAX_UNDER_WAY,
+    connections: maxUnderWay,
     connectTimeout: timeoutMs,
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
     allowH2: false,
   });
   let underWay = 0;
+  /** Answers that wait for their clients, and since when; the one that waits longest first. */
+  const unread = new Map<EdgeResponse, number>();
+
+  /** Breaks off the answer whose client has read nothing for longest; false when none has waited long. */
+  function makeRoom(): boolean {
+    const [longest] = unread;
+    if (longest === undefined || performance.now() - longest[1] < UNREAD_MS) return false;
+    unread.delete(longest[0]);
+    longest[0].destroy();
+    return true;
+  }
 
   function send(request: UpstreamRequest, req: EdgeRequest, res: EdgeResponse): void {
     // The client went away before there was a request to abort.
     if (res.closed) return;
-    if (underWay >= MAX_UNDER_WAY) throw tooBusy(name);
+    if (underWay >= maxUnderWay && !makeRoom()) throw tooBusy(name);
     underWay += 1;
     const { method, path, headers, answerWithinMs, answerHeaders, onAnswer } = request;
     let sent: Dispatcher.DispatchController | undefined;
@@ -83,6 +97,7 @@ export function createUpstream(options: UpstreamOptions): UpstreamService {
     /** The answer, where it came in one piece. */
     let whole: Buffer | undefined;
     res.once('close', () => {
+      unread.delete(res);
       if (!res.writableFinished) sent?.abort(GONE);
     });
     // One timer over all of it: the pool's own begin anew with each step, and the first only with a connection.
@@ -114,7 +129,11 @@ export function createUpstream(options: UpstreamOptions): UpstreamService {
         }
         if (res.write(chunk)) return;
         controller.pause();
-        res.once('drain', () => controller.resume());
+        unread.set(res, performance.now());
+        res.once('drain', () => {
+          unread.delete(res);
+          controller.resume();
+        });
       },
       onResponseEnd() {
         clearTimeout(timer);

@@ -15,9 +15,10 @@ export interface PublishedDocumentOptions {
   clock?: Clock;
 }
 
-/** The OpenAPI document of the whole API, as JSON text. */
+/** The OpenAPI document of the whole API, as JSON. */
 export interface PublishedDocument {
-  read(): Promise<string>;
+  /** Bytes that all answers share: of a text, each has a copy of its own. */
+  read(): Promise<Buffer>;
 }
 
 const FRESH_MS = 60_000;
@@ -44,7 +45,7 @@ export function createPublishedDocument(options: PublishedDocumentOptions): Publ
   const { upstreams, routes, logger, clock = systemClock } = options;
   const own = openApiDocument(routes, { title: 'Tollkeeper', version: '1', description: DESCRIPTION });
   const lastGood = new Map<string, OpenApiDocument>();
-  let text: Promise<string> | undefined;
+  let bytes: Promise<Buffer> | undefined;
   let staleAt = 0;
 
   async function refresh(service: string, origin: string): Promise<boolean> {
@@ -57,7 +58,7 @@ export function createPublishedDocument(options: PublishedDocumentOptions): Publ
     }
   }
 
-  async function build(): Promise<string> {
+  async function build(): Promise<Buffer> {
     const names = Object.keys(upstreams);
     const outcomes = await Promise.all(Object.entries(upstreams).map(([service, origin]) => refresh(service, origin)));
     const unavailable = names.filter((_service, index) => !outcomes[index]);
@@ -68,17 +69,17 @@ export function createPublishedDocument(options: PublishedDocumentOptions): Publ
     });
     const merged = mergeDocuments(own, services);
     if (unavailable.length > 0) merged.info = { ...merged.info, 'x-unavailable-services': unavailable };
-    return JSON.stringify(merged);
+    return Buffer.from(JSON.stringify(merged));
   }
 
   return {
     read() {
-      if (text === undefined || clock() >= staleAt) {
+      if (bytes === undefined || clock() >= staleAt) {
         staleAt = Infinity;
-        text = build();
-        text.catch(() => (staleAt = 0));
+        bytes = build();
+        bytes.catch(() => (staleAt = 0));
       }
-      return text;
+      return bytes;
     },
   };
 }
