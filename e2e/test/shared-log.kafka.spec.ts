@@ -5,7 +5,15 @@ import { describePoison } from '../src/suites/poison.suite.ts';
 import { describeReplicas } from '../src/suites/replicas.suite.ts';
 
 describe('a fleet whose log holds rubbish, hangs, and is shared anew', () => {
-  const stage = useFleet({ env: { LOG_LEVEL: 'info', UPSTREAM_TIMEOUT_MS: String(UPSTREAM_TIMEOUT_MS) } });
+  const stage = useFleet({
+    env: {
+      LOG_LEVEL: 'info',
+      UPSTREAM_TIMEOUT_MS: String(UPSTREAM_TIMEOUT_MS),
+      // What pours in is of one workspace, and its quota of bytes is not what is tested.
+      WORKSPACE_BYTES_PER_SECOND: '1000000000',
+      WORKSPACE_BURST_BYTES: '1000000000',
+    },
+  });
   // The first one counts dead letters since the start of the fleet.
   describePoison(stage);
   describeOverload(stage);

@@ -47,7 +47,7 @@ export function createKeyAccess({ config, keys, refused, logger, now }: KeyAcces
     const quota = createWorkspaceQuota({
       perSecond,
       burst: config.WORKSPACE_BURST_CALLS,
-      refusal: `The workspace may make ${perSecond} ${calls} a second. This one changed nothing: make it again later.`,
+      refusal: `The workspace may make ${perSecond} ${calls} a second. This one changed nothing.`,
       warning: `a workspace makes more ${calls} than WORKSPACE_CALLS_PER_SECOND allows`,
       refused,
       logger,

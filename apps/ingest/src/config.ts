@@ -1,4 +1,4 @@
-import { MAX_EVENTS_PER_BATCH } from '@tollkeeper/contracts';
+import { MAX_EVENTS_BODY_BYTES, MAX_EVENTS_PER_BATCH } from '@tollkeeper/contracts';
 import { hostPortField, httpServiceFields, integerField, serviceConfig } from '@tollkeeper/runtime';
 import type { z } from 'zod';
 
@@ -20,6 +20,16 @@ export const ingestConfig = serviceConfig.extend({
     .prefault('20000')
     .describe(
       'events that a workspace may send at once after a pause, no fewer than the 1000 of a batch; default 20000',
+    ),
+  WORKSPACE_BYTES_PER_SECOND: integerField({ min: 1, max: 1_000_000_000 })
+    .prefault('1000000')
+    .describe(
+      'bytes of bodies a second, after decompression, that each workspace may send to this replica; beyond it requests get 429; default 1000000',
+    ),
+  WORKSPACE_BURST_BYTES: integerField({ min: MAX_EVENTS_BODY_BYTES, max: 100_000_000_000 })
+    .prefault('20000000')
+    .describe(
+      'bytes that a workspace may send at once after a pause, no fewer than the 5242880 (5 MiB) of a body; default 20000000',
     ),
 });
 export type IngestConfig = z.infer<typeof ingestConfig>;

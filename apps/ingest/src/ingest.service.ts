@@ -9,6 +9,7 @@ import {
   createKeyCheck,
   createKeyVerifier,
   createWorkspaceQuota,
+  type WorkspaceQuota,
 } from '@tollkeeper/workspace-keys';
 import type { IngestConfig } from './config.ts';
 import { createEventIntake } from './domain/event.intake.ts';
@@ -37,23 +38,18 @@ export function createIngest(deps: IngestDeps): IngestService {
       accepted.inc(records.length);
     },
   });
-  const perSecond = config.WORKSPACE_EVENTS_PER_SECOND;
-  const quota = createWorkspaceQuota({
-    perSecond,
-    burst: config.WORKSPACE_BURST_EVENTS,
-    refusal: `The workspace may send ${perSecond} events a second. None of these were taken: send them again later.`,
-    warning: 'a workspace sends more events than WORKSPACE_EVENTS_PER_SECOND allows',
-    refused: metrics.counter({
-      name: 'ingest_requests_over_quota_total',
-      help: 'Requests refused because their workspace sent more events than it may',
-    }),
-    logger,
-    now,
-  });
+  const quotas = createQuotas({ config, metrics, logger, now });
+  const quota: Pick<WorkspaceQuota, 'admit'> = {
+    admit(tenantId, requests) {
+      // A body is charged once it has arrived. Until then only a workspace with nothing left is refused.
+      quotas.bytes.admit(tenantId, 0);
+      quotas.events.admit(tenantId, requests);
+    },
+  };
   const check = createKeyCheck({ verify: createKeyVerifier(keys, now), action: 'post events', quota });
   const http = createHttpServer({
     ...deps,
-    routes: createEventRoutes({ intake, authenticator: createKeyAuthenticator(check), quota, clock }),
+    routes: createEventRoutes({ intake, authenticator: createKeyAuthenticator(check), quotas, clock }),
     service: 'ingest',
     title: 'Tollkeeper event ingestion',
     bodyBudgetBytes: config.BODY_BUDGET_BYTES,
@@ -66,4 +62,30 @@ export function createIngest(deps: IngestDeps): IngestService {
   // Without the keys service, only keys that were checked a moment ago are accepted. The answer to each other request
   // says so, so the service stays ready.
   return assembleService({ name: 'ingest', logger, parts: [topic, keys], http });
+}
+
+function createQuotas({ config, metrics, logger, now }: Omit<IngestDeps, 'eventLog' | 'now'> & { now: () => number }) {
+  const overQuota = metrics.counter({
+    name: 'ingest_requests_over_quota_total',
+    help: 'Requests refused because their workspace sent more than it may, by quota',
+    labelNames: ['quota'],
+  });
+  const create = (quota: 'events' | 'bytes', perSecond: number, burst: number) => {
+    overQuota.inc({ quota }, 0);
+    return createWorkspaceQuota({
+      perSecond,
+      burst,
+      refusal:
+        `The workspace may send ${perSecond} ${quota} a second, and ${burst} at once after a pause. ` +
+        'None of these events were taken.',
+      warning: `a workspace sends more ${quota} than WORKSPACE_${quota.toUpperCase()}_PER_SECOND allows`,
+      refused: overQuota.labels({ quota }),
+      logger,
+      now,
+    });
+  };
+  return {
+    events: create('events', config.WORKSPACE_EVENTS_PER_SECOND, config.WORKSPACE_BURST_EVENTS),
+    bytes: create('bytes', config.WORKSPACE_BYTES_PER_SECOND, config.WORKSPACE_BURST_BYTES),
+  };
 }

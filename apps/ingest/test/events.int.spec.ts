@@ -39,7 +39,7 @@ describe('POST /api/v1/events', () => {
     const money = { requested_micros: 5, spent_micros: 10, daily_budget_usd_micros: 12 };
     const blocked = spend({ type: 'budget.blocked', data: { ...where, scope: 'agent', ...money } });
     const guarded = spend({ type: 'guard.blocked', data: { ...where, guard: 'pii', reason: 'an e-mail address' } });
-    const other = spend({ type: 'tool.call_failed', data: { tool: 'search', attempts: [1, 2] } });
+    const other = spend({ type: 'tool.call_failed', data: { ...where, tool: 'search', attempts: [1, 2] } });
 
     const response = await post({ apiKey, type: BATCH, body: [spend(), blocked, guarded, other] });
 
@@ -49,7 +49,7 @@ describe('POST /api/v1/events', () => {
         logged(tenantId)
           .map(({ event }) => event)
           .slice(1),
-      ).toEqual([blocked, guarded, other]),
+      ).toEqual([blocked, guarded, { ...other, data: where }]),
     );
   });
 
@@ -65,8 +65,8 @@ describe('POST /api/v1/events', () => {
 
   it('takes a body of nearly 5 MiB, also compressed', async () => {
     const { apiKey } = keys.issue();
-    const event = spend({ type: 'big.one', data: { text: 'x'.repeat(250_000) } });
-    const batch = JSON.stringify(Array(20).fill(event));
+    const event = spend({ type: 'big.one', data: { text: 'x'.repeat(65_000) } });
+    const batch = JSON.stringify(Array(80).fill(event));
 
     expect((await post({ apiKey, type: BATCH, body: batch })).status).toBe(202);
     const compressed = await fetch(ingest.url() + EVENTS_PATH, {
@@ -89,6 +89,19 @@ describe('POST /api/v1/events', () => {
     const next = spend();
     await post({ apiKey, body: next });
     await eventually(() => expect(logged(tenantId).map(({ event }) => event.id)).toEqual([next.id]));
+  });
+
+  it('refuses an event whose data has more than 64 KiB, in a batch by its index', async () => {
+    const { apiKey } = keys.issue();
+    const sized = (bytes: number) =>
+      spend({ type: 'big.one', data: { text: 'x'.repeat(bytes - '{"text":""}'.length) } });
+
+    expect((await post({ apiKey, body: sized(65_536) })).status).toBe(202);
+    const response = await post({ apiKey, type: BATCH, body: [spend(), sized(65_537)] });
+    expect([response.status, response.body]).toMatchObject([
+      400,
+      { details: [{ path: '[1].data', message: 'must be at most 65536 bytes of JSON' }] },
+    ]);
   });
 
   it('lists at most 100 problems and says how many there are', async () => {

@@ -33,11 +33,13 @@ export interface Post {
 /**
  * The ingest service with the real event log on a real mongod, and real sockets to both sides. Every answer is checked
  * against its OpenAPI document. `wrapLog` stands between the service and the log, to make the log fail or wait.
+ * `minFreeBytes` is the room that the log leaves on the disk.
  */
 export function useIngest(
-  mongo: TestMongo,
+  mongo: Pick<TestMongo, 'uri' | 'newDatabase'>,
   wrapLog: (log: EventLog) => EventLog = (log) => log,
   environment: NodeJS.ProcessEnv = {},
+  minFreeBytes?: number,
 ) {
   const logs = testLogger();
   const clock = { now: NOW };
@@ -45,7 +47,12 @@ export function useIngest(
   const keys = Object.assign(createPeers(logs.logger, [issued.service]), issued);
   const metrics = createMetrics('ingest');
   const database = connectMongo({ uri: mongo.uri, database: mongo.newDatabase(), logger: logs.logger });
-  const log = createMongoEventLog({ connection: database.connection, logger: logs.logger, metrics });
+  const log = createMongoEventLog({
+    connection: database.connection,
+    logger: logs.logger,
+    metrics,
+    ...(minFreeBytes !== undefined && { minFreeBytes }),
+  });
   const stored = createLifecycle([database, log], logs.logger);
   const read: ReadRecord[] = [];
   let service: ReturnType<typeof createIngest>;

@@ -1,9 +1,10 @@
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { loadConfig } from '@tollkeeper/runtime';
 import { eventually, useMongo } from '@tollkeeper/testing';
 import type { Response } from 'supertest';
 import { ingestConfig } from '../src/index.ts';
-import { BATCH, EVENTS_PATH, spend, useIngest } from './ingest.stack.ts';
+import { BATCH, EVENTS_PATH, ONE, spend, useIngest } from './ingest.stack.ts';
 
 const batchOf = (count: number) => Array.from({ length: count }, () => spend());
 const limitOf = ({ status, headers }: Response) => [status, headers['retry-after']];
@@ -106,7 +107,9 @@ describe('the events of one workspace', () => {
   it('show in the metrics and, once a minute, in the log when they are too many', async () => {
     const { apiKey, tenantId } = keys.issue();
     const counted = async () =>
-      (await ingest.metrics.registry.getSingleMetric('ingest_requests_over_quota_total')!.get()).values[0]!.value;
+      (await ingest.metrics.registry.getSingleMetric('ingest_requests_over_quota_total')!.get()).values.find(
+        ({ labels }) => labels['quota'] === 'events',
+      )!.value;
     const told = () =>
       ingest.logs
         .text()
@@ -123,6 +126,85 @@ describe('the events of one workspace', () => {
     for (let i = 0; i < 3; i += 1) await send(apiKey, 1000);
     expect(told()).toHaveLength(2);
   });
+});
+
+describe('the bytes of one workspace', () => {
+  const ingest = useIngest(useMongo(), undefined, {
+    WORKSPACE_BYTES_PER_SECOND: '1000000',
+    WORKSPACE_BURST_BYTES: '6000000',
+  });
+  const { keys, clock, logged, post } = ingest;
+  /** One event, and as much white space as fills up a body. */
+  const bodyOf = (bytes: number) => JSON.stringify(spend()).padEnd(bytes);
+  const send = (apiKey: string, bytes: number) => post({ apiKey, body: bodyOf(bytes) });
+  const counted = async () =>
+    (await ingest.metrics.registry.getSingleMetric('ingest_requests_over_quota_total')!.get()).values;
+
+  it('are taken up to a burst, then refused with 429, which says of what, how much and when to try again', async () => {
+    const { apiKey, tenantId } = keys.issue();
+    expect((await send(apiKey, 5_000_000)).status).toBe(202);
+    expect((await send(apiKey, 4_000_000)).status).toBe(202);
+
+    const refused = await send(apiKey, 1_000);
+    expect(limitOf(refused)).toEqual([429, '4']);
+    expect(refused.body).toMatchObject({
+      code: 'rate_limited',
+      error:
+        'The workspace may send 1000000 bytes a second, and 6000000 at once after a pause. None of these events were ' +
+        'taken. Try again in 4 s.',
+    });
+    expect(await counted()).toContainEqual({ labels: { quota: 'bytes' }, value: 1 });
+    expect(ingest.logs.text()).toContain('WORKSPACE_BYTES_PER_SECOND');
+    clock.now += 3_000;
+    expect(limitOf(await send(apiKey, 1_000))).toEqual([429, '1']);
+    clock.now += 1_000;
+    expect((await send(apiKey, 1_000)).status).toBe(202);
+    await eventually(() => expect(logged(tenantId)).toHaveLength(3));
+  });
+
+  it('are counted by the workspace: what one sends takes nothing from another', async () => {
+    const [one, other] = [keys.issue(), keys.issue()];
+    await send(one.apiKey, 5_000_000);
+    await send(one.apiKey, 5_000_000);
+    expect((await send(one.apiKey, 1_000)).status).toBe(429);
+    expect((await send(other.apiKey, 5_242_880)).status).toBe(202);
+  });
+
+  it('of bodies that come together go over the burst by less than one body, whatever is in them', async () => {
+    const { apiKey } = keys.issue();
+    const bodies = [bodyOf(4_000_000), '['.padEnd(4_000_000), '{}'.padEnd(4_000_000), bodyOf(4_000_000)];
+    const answers = await Promise.all(bodies.map((body) => post({ apiKey, body })));
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(2);
+  });
+
+  it('count as they are after decompression, also when they were sent before', async () => {
+    const { apiKey } = keys.issue();
+    const body = gzipSync(bodyOf(5_000_000));
+    const statuses: number[] = [];
+    for (let i = 0; i < 3; i += 1) {
+      const headers = { authorization: `Bearer ${apiKey}`, 'content-type': ONE, 'content-encoding': 'gzip' };
+      statuses.push((await fetch(ingest.url() + EVENTS_PATH, { method: 'POST', headers, body })).status);
+    }
+    expect(statuses).toEqual([202, 202, 429]);
+  });
+
+  it('are refused before a body is read, once nothing is left', async () => {
+    const { apiKey } = keys.issue();
+    await send(apiKey, 5_000_000);
+    await send(apiKey, 5_000_000);
+    expect((await post({ apiKey, type: 'text/plain', body: 'not read' })).status).toBe(429);
+  });
+});
+
+it('a burst that no full body would pass is refused at the start', () => {
+  const environment = {
+    KEYS_GRPC: 'keys:9090',
+    CALLER_TOKEN_SECRET: 'a-caller-token-secret-of-enough-bytes',
+    WORKSPACE_BURST_BYTES: '5242879',
+  };
+  expect(() => loadConfig(ingestConfig, environment)).toThrow(
+    /WORKSPACE_BURST_BYTES: must be a whole number from 5242880 .* no fewer than the 5242880 \(5 MiB\) of a body/,
+  );
 });
 
 it('a burst that no full batch would pass is refused at the start', () => {

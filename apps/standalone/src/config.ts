@@ -1,5 +1,5 @@
 import { enforcerConfig } from '@tollkeeper/enforcer';
-import { kafkaFields } from '@tollkeeper/event-log';
+import { eventLogConfig, kafkaFields } from '@tollkeeper/event-log';
 import { gatewayConfig } from '@tollkeeper/gateway';
 import { identityConfig } from '@tollkeeper/identity';
 import { ingestConfig } from '@tollkeeper/ingest';
@@ -49,6 +49,7 @@ export const standaloneConfig = z.object({
       .optional()
       .describe('a MongoDB replica set to use in place of the managed mongod'),
   ),
+  EVENT_LOG_MIN_FREE_BYTES: eventLogConfig.EVENT_LOG_MIN_FREE_BYTES,
   ...kafkaFields,
   TOLLKEEPER_OWNER_EMAIL: z
     .email('must be an e-mail address')
@@ -82,6 +83,8 @@ export const standaloneConfig = z.object({
   ),
   WORKSPACE_EVENTS_PER_SECOND: ingestConfig.shape.WORKSPACE_EVENTS_PER_SECOND,
   WORKSPACE_BURST_EVENTS: ingestConfig.shape.WORKSPACE_BURST_EVENTS,
+  WORKSPACE_BYTES_PER_SECOND: ingestConfig.shape.WORKSPACE_BYTES_PER_SECOND,
+  WORKSPACE_BURST_BYTES: ingestConfig.shape.WORKSPACE_BURST_BYTES,
   WORKSPACE_CALLS_PER_SECOND: enforcerConfig.shape.WORKSPACE_CALLS_PER_SECOND,
   WORKSPACE_BURST_CALLS: enforcerConfig.shape.WORKSPACE_BURST_CALLS,
   ENFORCER_GRPC_PORT: portField()

@@ -69,7 +69,10 @@ export function createServices(options: ServicesOptions) {
   const eventLog = add('event-log', (deps) =>
     createConfiguredEventLog({
       ...deps,
-      config: config.KAFKA_BROKERS === undefined ? { EVENT_LOG_MONGODB_URI: mongodbUri() } : config,
+      config:
+        config.KAFKA_BROKERS === undefined
+          ? { EVENT_LOG_MONGODB_URI: mongodbUri(), EVENT_LOG_MIN_FREE_BYTES: config.EVENT_LOG_MIN_FREE_BYTES }
+          : config,
     }),
   );
 
@@ -78,6 +81,8 @@ export function createServices(options: ServicesOptions) {
     ingest: {
       WORKSPACE_EVENTS_PER_SECOND: String(config.WORKSPACE_EVENTS_PER_SECOND),
       WORKSPACE_BURST_EVENTS: String(config.WORKSPACE_BURST_EVENTS),
+      WORKSPACE_BYTES_PER_SECOND: String(config.WORKSPACE_BYTES_PER_SECOND),
+      WORKSPACE_BURST_BYTES: String(config.WORKSPACE_BURST_BYTES),
     },
     enforcer: {
       WORKSPACE_CALLS_PER_SECOND: String(config.WORKSPACE_CALLS_PER_SECOND),

@@ -1,14 +1,12 @@
 import { z } from 'zod';
-import { identifier, micros, planKey, timestamp } from './api/primitives.ts';
-
-const text = (max: number) => z.string().min(1, 'must not be empty').max(max, `must be at most ${max} characters`);
+import { boundedText, identifier, micros, planKey, timestamp } from './api/primitives.ts';
 
 /** Says that a call was settled, whether by an event or by a call of the enforcer. */
 export const settlementId = identifier.meta({
   description: 'Counts once in a workspace, however many events carry it',
 });
-export const modelName = text(128);
-export const providerName = text(128);
+export const modelName = boundedText(128);
+export const providerName = boundedText(128);
 export const tokens = z.int().min(0, 'must not be negative').meta({ description: 'Number of tokens' });
 
 export const spendSettledData = z.strictObject({
@@ -47,8 +45,8 @@ export const budgetBlockedData = z.strictObject({
 export const guardBlockedData = z.strictObject({
   run_id: identifier,
   agent_id: identifier,
-  guard: text(128).meta({ description: 'The guard that blocked the call' }),
-  reason: text(1000).meta({ description: 'Why, for a person' }),
+  guard: boundedText(128).meta({ description: 'The guard that blocked the call. At most 128 bytes in UTF-8' }),
+  reason: boundedText(1000).meta({ description: 'Why, for a person. At most 1000 bytes in UTF-8' }),
 });
 
 /** A share of a daily budget that was spent, in whole percent. */
@@ -67,11 +65,14 @@ export const budgetThresholdReachedData = z.strictObject({
   daily_budget_usd_micros: micros,
 });
 
-/** The data of any other event type: an object, whose `run_id` and `agent_id` are read where present. */
+/**
+ * The data of any other event type: an object, whose `run_id` and `agent_id` are read where present. Ingestion drops
+ * the rest of it.
+ */
 export const otherData = z.looseObject({ run_id: identifier.optional(), agent_id: identifier.optional() });
 
 /** The name of an event type, a known one or not. */
-export const eventType = text(128)
+export const eventType = boundedText(128)
   .regex(/^[a-z0-9_]+(\.[a-z0-9_]+)*$/, 'must be words of a-z 0-9 _ joined by dots, such as tool.called')
   .meta({ description: 'Type of an event', example: 'budget.blocked' });
 

@@ -9,7 +9,7 @@ import {
   gatewayEventBatchOf,
   gatewayEventSchema,
   isSpendSettled,
-  MAX_EVENT_DATA_LENGTH,
+  MAX_EVENT_DATA_BYTES,
 } from './events.ts';
 import { toErrorDetails } from './validation.ts';
 
@@ -44,7 +44,7 @@ const thresholdReached = {
   type: 'budget.threshold_reached',
   data: { scope: 'agent', scope_id: 'agent-1', percent: 80, spent_micros: 81, daily_budget_usd_micros: 100 },
 };
-const other = { ...spend, type: 'tool.called', data: { agent_id: 'agent-1', tool: { name: 'search', tags: ['a'] } } };
+const other = { ...spend, type: 'tool.called', data: { agent_id: 'agent-1' } };
 
 function problemsOf(schema: z.ZodType, input: unknown): ErrorDetail[] {
   const result = schema.safeParse(input);
@@ -192,7 +192,66 @@ describe('one event', () => {
     const deep = `${'{"a":'.repeat(20_000)}1${'}'.repeat(20_000)}`;
     expect(pathsOf({ ...other, data: JSON.parse(deep) })).toEqual(['data']);
     expect(pathsOf({ ...other, data: { 'a\0b': 1 } })).toEqual(['data.a\0b']);
-    expect(pathsOf({ ...other, data: { text: 'x'.repeat(MAX_EVENT_DATA_LENGTH) } })).toEqual(['data']);
+  });
+
+  it('is refused for data of more than 64 KiB of JSON, counted in bytes', () => {
+    const around = Buffer.byteLength('{"text":""}');
+    const of = (text: string) => pathsOf({ ...other, data: { text } });
+    expect(of('x'.repeat(MAX_EVENT_DATA_BYTES - around))).toEqual([]);
+    expect(of('x'.repeat(MAX_EVENT_DATA_BYTES - around + 1))).toEqual(['data']);
+    expect(of('€'.repeat(MAX_EVENT_DATA_BYTES / 3))).toEqual(['data']);
+  });
+
+  it('is refused for more than 64 extension attributes, and for more than 8 KiB of them', () => {
+    const extensions = (count: number, value: unknown) =>
+      Object.fromEntries(Array.from({ length: count }, (_, index) => [`ext${index}`, value]));
+    expect(pathsOf({ ...spend, ...extensions(64, 'x') })).toEqual([]);
+    expect(problemsOf(gatewayEventSchema, { ...spend, ...extensions(65, 'x') })).toEqual([
+      { path: 'ext0', message: 'is one of 65 extension attributes; an event has at most 64' },
+    ]);
+    expect(pathsOf({ ...spend, ext: 'x'.repeat(8_000) })).toEqual([]);
+    expect(pathsOf({ ...spend, ext: '€'.repeat(2_800) })).toEqual(['ext']);
+    expect(pathsOf({ ...spend, ext: JSON.parse(`${'['.repeat(20_000)}${']'.repeat(20_000)}`) })).toEqual(['ext']);
+  });
+
+  it.each([
+    ['model', { ...spend, data: { ...spend.data, model: '€'.repeat(43) } }],
+    ['provider', { ...spend, data: { ...spend.data, provider: '𝄞'.repeat(33) } }],
+    ['guard', { ...guardBlocked, data: { ...guardBlocked.data, guard: 'é'.repeat(65) } }],
+  ])('is refused for a %s of more than 128 bytes, however few characters they are', (name, input) => {
+    const message = 'must be at most 128 bytes in UTF-8';
+    expect(problemsOf(gatewayEventSchema, input)).toEqual([{ path: `data.${name}`, message }]);
+  });
+
+  it('takes names of up to 128 bytes, in any script', () => {
+    for (const model of ['x'.repeat(128), '€'.repeat(42), '𝄞'.repeat(32)]) {
+      expect(pathsOf(withData({ model }))).toEqual([]);
+    }
+  });
+
+  it('keeps of the data of another type what is read of it, and nothing else that its sender adds', () => {
+    const where = { run_id: 'run-1', agent_id: 'agent-1' };
+    const input = {
+      ...other,
+      ext: 'x',
+      data: { ...where, text: 'x'.repeat(60_000), tool: { name: 'search', tags: ['a'] } },
+    };
+    const { value } = encodeGatewayEvent({
+      tenantId: provenTenantId('ws_1'),
+      receivedAt: '2026-11-21T18:00:01.000Z',
+      event: gatewayEventSchema.parse(input),
+    });
+    expect(decodeGatewayEvent(value).event.data).toEqual(where);
+    expect(value.length).toBeLessThan(512);
+  });
+
+  it('takes less than 10 KiB in the log, at its largest', () => {
+    // A control character takes six bytes in JSON.
+    const [id, name] = ['x'.repeat(128), '\u0001'.repeat(128)];
+    const data = { run_id: id, agent_id: id, guard: name, reason: '\u0001'.repeat(1000) };
+    const event = gatewayEventSchema.parse({ ...guardBlocked, id, source: '"'.repeat(256), data });
+    const receivedAt = '2026-11-21T18:00:01.000Z';
+    expect(encodeGatewayEvent({ tenantId: provenTenantId(id), receivedAt, event }).value.length).toBeLessThan(10_240);
   });
 
   it('answers any JSON with an event or with problems', () => {

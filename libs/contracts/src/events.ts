@@ -5,6 +5,7 @@ import {
   type guardBlockedData,
   type KnownEventType,
   knownEventSchemas,
+  type otherData,
   otherEventSchema,
   type spendSettledData,
 } from './event-schemas.ts';
@@ -13,10 +14,15 @@ import { issueMessage, norAre } from './validation.ts';
 
 /** Most events in one batch. */
 export const MAX_EVENTS_PER_BATCH = 1000;
+/** Most bytes of a body with events, also after decompression. */
+export const MAX_EVENTS_BODY_BYTES = 5 * 1024 * 1024;
 /** How far ahead of the clock the `time` of an event may be. Whoever takes events in checks it. */
 export const MAX_EVENT_TIME_AHEAD_MS = 5 * 60 * 1000;
-/** Most characters of JSON in `data`, so that every event fits in a record of the log. */
-export const MAX_EVENT_DATA_LENGTH = 256 * 1024;
+/** Most bytes of an event's `data`, written as JSON without white space, in UTF-8. */
+export const MAX_EVENT_DATA_BYTES = 64 * 1024;
+/** Most extension attributes of an event, and their bytes together, counted as those of `data` are. */
+export const MAX_EXTENSIONS = 64;
+export const MAX_EXTENSIONS_BYTES = 8 * 1024;
 
 /**
  * An event as Tollkeeper keeps it: the attributes of CloudEvents 1.0 that it gives a meaning. `time` is UTC with
@@ -38,7 +44,7 @@ export type BudgetThresholdReachedEvent = EventOf<
   'budget.threshold_reached',
   z.infer<typeof budgetThresholdReachedData> & { run_id?: undefined; agent_id?: undefined }
 >;
-/** An event of a type that only alert rules count. */
+/** An event of a type that only alert rules count, with what is read of its data. */
 export type OtherEvent = EventOf<string, { run_id?: string | undefined; agent_id?: string | undefined }>;
 export type GatewayEvent =
   SpendSettledEvent | BudgetBlockedEvent | GuardBlockedEvent | BudgetThresholdReachedEvent | OtherEvent;
@@ -65,8 +71,10 @@ type Issues = z.core.$ZodRawIssue[];
  * Reads one CloudEvents 1.0 event in JSON, as `application/cloudevents+json` carries it.
  *
  * Extension attributes, which CloudEvents names with lowercase letters and digits, are taken and dropped, as are
- * `subject`, `dataschema` and `datacontenttype`: Tollkeeper gives none of them a meaning. Any other unknown name, and
- * unknown fields in the data of the known types, are problems: a typing error is never silently ignored.
+ * `subject`, `dataschema` and `datacontenttype`, and the fields in the data of other types that are not read:
+ * Tollkeeper gives none of them a meaning. So the bytes that are kept of an event are few, whatever its sender adds.
+ * Any other unknown name, and unknown fields in the data of the known types, are problems: a typing error is never
+ * silently ignored.
  */
 export const gatewayEventSchema = z
   .unknown()
@@ -95,16 +103,45 @@ function readEvent(input: unknown, issues: Issues): GatewayEvent | null {
   const schema = schemaOf('type' in input ? input.type : undefined);
   const result = schema.safeParse(input, { error: issueMessage });
   if (!result.success) issues.push(...result.error.issues.map((issue) => ({ ...issue, input }) as z.core.$ZodRawIssue));
-  const [unknown, ...others] = Object.keys(input).filter((name) => !ATTRIBUTES.has(name) && !EXTENSION_NAME.test(name));
-  if (unknown !== undefined) {
-    const message = `is not an attribute of CloudEvents 1.0${norAre(others)}`;
-    issues.push({ code: 'custom', input, path: [unknown], message });
-  }
+  checkExtensions(input, issues);
   if (schema === otherEventSchema && 'data' in input) checkOtherData(input.data, issues);
   if (!result.success || issues.length > 0) return null;
 
   const { specversion, id, source, type, time, data } = result.data;
-  return { specversion, id, source, type, time, data } as GatewayEvent;
+  return { specversion, id, source, type, time, data: keptOf(schema, data) } as GatewayEvent;
+}
+
+function keptOf(schema: ReturnType<typeof schemaOf>, data: z.infer<typeof schema>['data']): object {
+  if (schema !== otherEventSchema) return data;
+  const { run_id, agent_id } = data as z.infer<typeof otherData>;
+  return { ...(run_id !== undefined && { run_id }), ...(agent_id !== undefined && { agent_id }) };
+}
+
+function checkExtensions(input: object, issues: Issues): void {
+  const added = Object.entries(input).filter(([name]) => !ATTRIBUTES.has(name));
+  if (added.length === 0) return;
+  const [unknown, ...others] = added.map(([name]) => name).filter((name) => !EXTENSION_NAME.test(name));
+  if (unknown !== undefined) {
+    const message = `is not an attribute of CloudEvents 1.0${norAre(others)}`;
+    issues.push({ code: 'custom', input, path: [unknown], message });
+    return;
+  }
+  const path = [added[0]![0]];
+  if (added.length > MAX_EXTENSIONS) {
+    const message = `is one of ${added.length} extension attributes; an event has at most ${MAX_EXTENSIONS}`;
+    issues.push({ code: 'custom', input, path, message });
+    return;
+  }
+  for (const [name, value] of added) {
+    const problem = findJsonProblem(value);
+    if (problem === null) continue;
+    issues.push({ code: 'custom', input, path: [name, ...problem.path], message: problem.message });
+    return;
+  }
+  if (jsonBytesOf(Object.fromEntries(added)) > MAX_EXTENSIONS_BYTES) {
+    const message = `is one of the extension attributes, which must be at most ${MAX_EXTENSIONS_BYTES} bytes of JSON together`;
+    issues.push({ code: 'custom', input, path, message });
+  }
 }
 
 function schemaOf(type: unknown): (typeof knownEventSchemas)[KnownEventType] | typeof otherEventSchema {
@@ -117,10 +154,14 @@ function checkOtherData(input: unknown, issues: Issues): void {
   const problem = findJsonProblem(input);
   if (problem !== null) {
     issues.push({ code: 'custom', input, path: ['data', ...problem.path], message: problem.message });
-  } else if (JSON.stringify(input).length > MAX_EVENT_DATA_LENGTH) {
-    const message = `must be at most ${MAX_EVENT_DATA_LENGTH} characters of JSON`;
+  } else if (jsonBytesOf(input) > MAX_EVENT_DATA_BYTES) {
+    const message = `must be at most ${MAX_EVENT_DATA_BYTES} bytes of JSON`;
     issues.push({ code: 'custom', input, path: ['data'], message });
   }
+}
+
+function jsonBytesOf(value: unknown): number {
+  return Buffer.byteLength(JSON.stringify(value));
 }
 
 /** The JSON Schema of what a transform takes in: its own says nothing, since any value is let in to be read. */

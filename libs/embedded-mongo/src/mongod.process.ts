@@ -18,6 +18,9 @@ const OTHER_VERSION_EXIT_CODE = 62;
 const OTHER_VERSION_HINT =
   'another version of MongoDB has written this data directory: set MONGOD_BINARY to the mongod that it was used with';
 
+const NO_SPACE = 'No space left on device';
+const NO_SPACE_HINT = 'its disk is full: make room, then start again. Nothing that was accepted is lost';
+
 /** A `mongod` that listens on loopback. */
 export interface MongodProcess {
   pid: number;
@@ -68,14 +71,15 @@ export async function startMongod(options: MongodOptions): Promise<MongodProcess
   // Its own process group: Ctrl-C in the terminal must reach the services first and the database last.
   const child = spawn(binary, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   const problems: string[] = [];
+  const hints = new Set<string>();
   const exited = new Promise<string>((settle) => {
     child.once('error', (error) => settle(`it could not be started: ${error.message}`));
     child.once('exit', (code, signal) => {
-      const hint = code === OTHER_VERSION_EXIT_CODE ? [OTHER_VERSION_HINT] : [];
-      settle([`it ended with ${signal ?? `exit code ${code}`}`, ...problems, ...hint].join('; '));
+      if (code === OTHER_VERSION_EXIT_CODE) hints.add(OTHER_VERSION_HINT);
+      settle([`it ended with ${signal ?? `exit code ${code}`}`, ...problems, ...hints].join('; '));
     });
   });
-  const listening = readLog(child, problems);
+  const listening = readLog(child, problems, hints);
   const failed = exited.then((reason) => Promise.reject(new Error(`mongod did not start: ${reason}`)));
   const pid = child.pid ?? 0;
   const stopWatching = pid === 0 ? () => undefined : killWithOwner(pid, 'SIGTERM');
@@ -137,12 +141,17 @@ function tryKill(pid: number, signal: NodeJS.Signals): void {
 }
 
 /** Resolves at the line that says `mongod` listens; afterwards keeps the log flowing and the newest problems. */
-function readLog(child: ChildProcessByStdio<null, Readable, Readable>, problems: string[]): Promise<void> {
+function readLog(
+  child: ChildProcessByStdio<null, Readable, Readable>,
+  problems: string[],
+  hints: Set<string>,
+): Promise<void> {
   return new Promise((settle) => {
     child.stderr.on('data', (text: Buffer) => problems.push(String(text).trim()));
     createInterface({ input: child.stdout }).on('line', (line) => {
       if (line.includes(`"id":${LISTENING_LOG_ID},`)) settle();
       else if (/"s":"[FE]"/.test(line)) problems.push(readProblem(line));
+      if (line.includes(NO_SPACE)) hints.add(NO_SPACE_HINT);
       problems.splice(0, problems.length - 2);
     });
   });

@@ -1,9 +1,18 @@
 import { connectMongo } from '@tollkeeper/mongo';
-import { ConfigError, createLifecycle, type Logger, type Metrics, mongodbUriField, secret } from '@tollkeeper/runtime';
+import {
+  ConfigError,
+  createLifecycle,
+  integerField,
+  type Logger,
+  type Metrics,
+  mongodbUriField,
+  secret,
+} from '@tollkeeper/runtime';
 import { z } from 'zod';
 import type { EventLog } from './event-log.ts';
 import { kafkaFields, toKafkaSettings } from './kafka/kafka.config.ts';
 import { createKafkaEventLog } from './kafka/kafka.event-log.ts';
+import { DEFAULT_MIN_FREE_BYTES } from './mongo/disk.room.ts';
 import { createMongoEventLog } from './mongo/mongo.event-log.ts';
 
 const DEFAULT_DATABASE = 'tollkeeper_log';
@@ -24,6 +33,11 @@ export const eventLogConfig = {
     .min(1)
     .default(DEFAULT_DATABASE)
     .describe(`database of the event log in MongoDB; default ${DEFAULT_DATABASE}`),
+  EVENT_LOG_MIN_FREE_BYTES: integerField({ min: 0, max: 1_000_000_000_000_000 })
+    .prefault(String(DEFAULT_MIN_FREE_BYTES))
+    .describe(
+      'least room in bytes on the disk of MongoDB, below which the event log in it takes nothing more; 0 for none; default 536870912 (512 MiB)',
+    ),
   ...kafkaFields,
 };
 
@@ -48,6 +62,11 @@ export function createConfiguredEventLog(deps: { config: EventLogConfig; logger:
     return createKafkaEventLog({ ...settings, replicationFactor, logger, metrics });
   }
   const mongo = connectMongo({ uri, database, logger });
-  const log = createMongoEventLog({ connection: mongo.connection, logger, metrics });
+  const log = createMongoEventLog({
+    connection: mongo.connection,
+    logger,
+    metrics,
+    ...(config.EVENT_LOG_MIN_FREE_BYTES !== undefined && { minFreeBytes: config.EVENT_LOG_MIN_FREE_BYTES }),
+  });
   return { ...log, ...createLifecycle([mongo, log], logger, { name: 'event-log' }) };
 }

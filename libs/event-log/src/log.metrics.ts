@@ -34,6 +34,10 @@ export function createLogMetrics(metrics: Metrics) {
       help: 'Records that wait to be applied, for the partitions that this process owns',
       labelNames: ['group', 'topic', 'partition'],
     }),
+    diskFull: metrics.gauge({
+      name: 'event_log_disk_full',
+      help: '1 while appends of this process are refused because the disk of MongoDB is almost full',
+    }),
     standstill: metrics.gauge({
       name: 'event_log_standstill_seconds',
       help: 'Time since a group got on in a partition of this process where something is to be done, 0 where nothing is',

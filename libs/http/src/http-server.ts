@@ -186,9 +186,12 @@ function createPipeline({ route, service, key, ...bodyOptions }: PipelineDeps): 
     };
     const { caller, sender, actor } = await authenticate(route.access, facts, service, key);
     const cause = typeof route.audit === 'string' ? causeOf(route.audit, actor, facts) : undefined;
-    const { read, release } = await readBody(req, res, sender, (body) => {
-      route.charge?.(caller, body.value);
-      return validate(route, req.params, req.url, body);
+    const { read, release } = await readBody(req, res, sender, {
+      arrived: (bytes) => route.chargeBytes?.(caller, bytes),
+      use(body) {
+        route.charge?.(caller, body.value);
+        return validate(route, req.params, req.url, body);
+      },
     });
     const abandoned = new AbortController();
     res.once('close', () => {

@@ -33,8 +33,8 @@ export interface BodyReaderOptions {
  * counted after decompression), 503 when the budget has no more room or the body stalls while others need it, 400 for
  * what is not JSON. Keys that could reach a prototype are not JSON here.
  *
- * Resolves to what `use` makes of the body. The value must not outlive `use`: that bounds the memory of large ones, of
- * which each `sender` has one at a time.
+ * `arrived` gets the bytes of the body before it is parsed, and may throw. Resolves to what `use` makes of the body.
+ * The value must not outlive `use`: that bounds the memory of large ones, of which each `sender` has one at a time.
  */
 export function createBodyReader(route: Route, { limitBytes, budget, turns }: BodyReaderOptions) {
   const types = Object.keys(route.bodies ?? {});
@@ -43,7 +43,7 @@ export function createBodyReader(route: Route, { limitBytes, budget, turns }: Bo
     req: Request,
     res: Response,
     sender: string,
-    use: (body: RequestBody) => Promise<T>,
+    { arrived, use }: { arrived: (bytes: number) => void; use: (body: RequestBody) => Promise<T> },
   ): Promise<ReadBody<T>> => {
     if (types.length === 0 || !hasBody(req)) {
       return { read: await use({ contentType: undefined, value: undefined }), release: () => undefined };
@@ -60,6 +60,7 @@ export function createBodyReader(route: Route, { limitBytes, budget, turns }: Bo
     try {
       const bytes = await collect(req, decoder, arrival.collect(share));
       share.complete();
+      arrived(bytes.length);
       const useValue = async () =>
         use({ contentType, value: bytes.length === 0 ? undefined : await parseJsonBody(bytes) });
       const read = isLarge(bytes) ? turns.run(sender, bytes.length, useValue) : useValue();

@@ -130,6 +130,11 @@ export interface RouteDefinition<
   /** Largest body in bytes, after decompression; the server's limit unless given. */
   bodyLimitBytes?: number;
   /**
+   * Charges the caller for the bytes of the body, after decompression: called once it has arrived, before it is parsed.
+   * What it throws is the answer.
+   */
+  chargeBytes?: (caller: CallerFor<A>, bytes: number) => void;
+  /**
    * Charges the caller for what it asks, valid or not: called with the JSON value of the body before it is validated.
    * What it throws is the answer.
    */
@@ -153,6 +158,7 @@ export interface Route {
   query: z.ZodObject | undefined;
   bodies: Record<string, z.ZodType> | undefined;
   bodyLimitBytes: number | undefined;
+  chargeBytes: ((caller: unknown, bytes: number) => void) | undefined;
   charge: ((caller: unknown, body: unknown) => void) | undefined;
   responses: ResponseSchemas;
   handler: (context: UntypedContext) => Promise<RouteResult>;
@@ -200,6 +206,7 @@ export function defineRoute<
     bodies: route.body instanceof z.ZodType ? { 'application/json': route.body } : route.body,
     bodyLimitBytes: route.bodyLimitBytes,
     // The pipeline hands over what the route's own schemas and its access made of the request, so the types hold.
+    chargeBytes: route.chargeBytes as Route['chargeBytes'],
     charge: route.charge as Route['charge'],
     handler: route.handler as unknown as Route['handler'],
   };

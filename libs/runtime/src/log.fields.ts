@@ -57,6 +57,8 @@ export interface LogFields {
   records?: number;
   skipped?: number;
   broker?: string;
+  /** Room on a disk. */
+  free_bytes?: number;
   retention_ms?: number;
   silence_ms?: number;
 

@@ -53,7 +53,7 @@ describe('the quota of a workspace', () => {
     expect(charge(ONE, 40)).toBe(0);
     // 21 below zero, and one for the request.
     expect(admit(ONE)).toBe(3);
-    expect(() => quota.admit(ONE)).toThrow('The workspace may make 10 calls a second.');
+    expect(() => quota.admit(ONE)).toThrow('The workspace may make 10 calls a second. Try again in 3 s.');
   });
 
   it('lets one request go beyond it, of those that were admitted', () => {

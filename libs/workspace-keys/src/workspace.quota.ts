@@ -3,19 +3,19 @@ import type { Logger } from '@tollkeeper/runtime';
 import { LRUCache } from 'lru-cache';
 
 /**
- * The quota of each workspace, as a token bucket. A request costs one token, and as many more as it is charged. It is
- * admitted while any token is left. Tokens that it takes beyond zero have to be refilled before the next request. So
- * every request can pass, and at most one exceeds the limit.
+ * The quota of each workspace, as a token bucket: a token is a request, an event or a byte, as the service charges. A
+ * request is admitted while any token is left. Tokens that it takes beyond zero have to be refilled before the next
+ * request. So every request can pass, and at most one exceeds the limit.
  */
 export interface WorkspaceQuota {
   /**
-   * Charges one token for each of the requests that come together, before they are looked at. Throws `rate_limited`,
-   * without a charge, when no token is left.
+   * Charges one token for each of the requests that come together, before they are looked at; none for 0. Throws
+   * `rate_limited`, without a charge, when no token is left.
    */
   admit(tenantId: TenantId, requests?: number): void;
   /**
-   * Charges an admitted request for `more` than its first token. Throws `rate_limited`, without a charge, when other
-   * requests have taken all tokens.
+   * Charges an admitted request for `more` than it was admitted with. Throws `rate_limited`, without a charge, when
+   * other requests have taken all tokens.
    */
   charge(tenantId: TenantId, more: number): void;
 }
@@ -25,7 +25,7 @@ export interface WorkspaceQuotaDeps {
   perSecond: number;
   /** Most tokens that a workspace may take at once after a pause. */
   burst: number;
-  /** The sentence of a refusal. */
+  /** The beginning of a refusal, which goes on with the seconds to wait: `The workspace may …. Try again in 3 s.` */
   refusal: string;
   /** The line in the log about a workspace over its quota. */
   warning: string;
@@ -62,7 +62,8 @@ export function createWorkspaceQuota(deps: WorkspaceQuotaDeps): WorkspaceQuota {
       return;
     }
     tell(tenantId);
-    throw new AppError('rate_limited', refusal, { retryAfterSeconds: Math.ceil((1 - left) / perSecond) });
+    const retryAfterSeconds = Math.ceil((1 - left) / perSecond);
+    throw new AppError('rate_limited', `${refusal} Try again in ${retryAfterSeconds} s.`, { retryAfterSeconds });
   }
 
   function tell(tenantId: TenantId): void {

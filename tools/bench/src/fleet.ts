@@ -14,6 +14,7 @@ import { BATCH, type IngestRounds, measureIngest } from './fleet.ingest.ts';
 import { type Drained, measureReplicas } from './fleet.replicas.ts';
 import { makeWorkspaces } from './fleet.workspaces.ts';
 import { describeMachine } from './machine.ts';
+import { UNLIMITED_EVENTS } from './posted.events.ts';
 import { generateSpend } from './spend.traffic.ts';
 import { median, whole } from './statistics.ts';
 import type { Run } from './stopwatch.ts';
@@ -89,7 +90,7 @@ async function withFleet<T>(work: (fleet: Fleet, eventLog: EventLog) => Promise<
     const fleet = await startFleet({
       dataDirectory,
       // All that is sent is of one workspace, and its quota is not what is measured.
-      env: { LOG_LEVEL: 'warn', WORKSPACE_EVENTS_PER_SECOND: '10000000', WORKSPACE_BURST_EVENTS: '10000000' },
+      env: { LOG_LEVEL: 'warn', ...UNLIMITED_EVENTS },
       onProgress: (line) => console.error(line),
     });
     const eventLog = createConfiguredEventLog({

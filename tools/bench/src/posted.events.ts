@@ -10,8 +10,13 @@ export async function postEvents(url: string, key: string, events: object[]): Pr
   if (response.status !== 202) throw new Error(`posting events answered ${response.status}: ${await response.text()}`);
 }
 
-/** What lets one workspace post as fast as it can: settings of a standalone. */
-export const UNLIMITED_EVENTS = { WORKSPACE_EVENTS_PER_SECOND: '10000000', WORKSPACE_BURST_EVENTS: '10000000' };
+/** What lets one workspace post as fast as it can: settings of a standalone or of a fleet. */
+export const UNLIMITED_EVENTS = {
+  WORKSPACE_EVENTS_PER_SECOND: '10000000',
+  WORKSPACE_BURST_EVENTS: '10000000',
+  WORKSPACE_BYTES_PER_SECOND: '1000000000',
+  WORKSPACE_BURST_BYTES: '1000000000',
+};
 
 /** Settled spend of one call, just now; `index` spreads calls over runs and agents. */
 export function settledNow(index: number): object {

@@ -56,7 +56,7 @@ export type FleetConfig = z.infer<typeof fleetConfig>;
  * What the services read without the fleet's help: private certificate authorities, where traces go, and how much a
  * workspace may send.
  */
-const PASSED_ON = /^(NODE_EXTRA_CA_CERTS|OTEL_.+|WORKSPACE_EVENTS_PER_SECOND|WORKSPACE_BURST_EVENTS)$/;
+const PASSED_ON = /^(NODE_EXTRA_CA_CERTS|OTEL_.+|WORKSPACE_(EVENTS|BYTES)_PER_SECOND|WORKSPACE_BURST_(EVENTS|BYTES))$/;
 
 /** The part of the environment that the services get as it is. */
 export function passedOn(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

@@ -2,6 +2,7 @@ import {
   gatewayEventBatchOf,
   gatewayEventSchema,
   MAX_EVENT_TIME_AHEAD_MS,
+  MAX_EVENTS_BODY_BYTES,
   MAX_EVENTS_PER_BATCH,
 } from '@tollkeeper/contracts';
 import { type Authenticator, defineRoute, type Route } from '@tollkeeper/http';
@@ -9,8 +10,6 @@ import type { Clock } from '@tollkeeper/kernel';
 import type { VerifiedKey, WorkspaceQuota } from '@tollkeeper/workspace-keys';
 import { z } from 'zod';
 import type { EventIntake } from '../domain/event.intake.ts';
-
-const MAX_BODY_BYTES = 5 * 1024 * 1024;
 
 /** Readers count an event once by its source and id, so nobody else may take those of Tollkeeper's own events. */
 const OWN_SOURCES = 'tollkeeper/';
@@ -22,19 +21,22 @@ const DESCRIPTION = `Takes one CloudEvents 1.0 event (\`application/cloudevents+
 \`details\` begin with its index.
 A \`source\` must not begin with \`tollkeeper/\`. An event is unique by \`source\` and \`id\` and counts once, so after any other answer, or none, sending again is safe.
 
-Each workspace has a quota of events a second, and may send more at once after a pause. Above its quota the answer is
-429 with \`Retry-After\`.`;
+The \`data\` of an event has at most 65,536 bytes of JSON, and its extension attributes are at most 64, of 8,192 bytes
+together. Tollkeeper keeps none of those, and of the \`data\` of a type that it does not know \`run_id\` and \`agent_id\`.
+
+Each workspace has a quota of events and one of bytes a second, and may send more at once after a pause. Above a quota
+the answer is 429 with \`Retry-After\`, and says which one it is.`;
 
 export interface EventRouteDeps {
   intake: EventIntake;
-  /** Also checks the quota. */
+  /** Also checks the quotas. */
   authenticator: Authenticator<VerifiedKey>;
-  quota: WorkspaceQuota;
+  quotas: { events: WorkspaceQuota; bytes: WorkspaceQuota };
   clock: Clock;
 }
 
 /** Event ingestion, with a workspace key. */
-export function createEventRoutes({ intake, authenticator, quota, clock }: EventRouteDeps): Route[] {
+export function createEventRoutes({ intake, authenticator, quotas, clock }: EventRouteDeps): Route[] {
   const event = gatewayEventSchema.check(({ value, issues }) => {
     if (value.source.startsWith(OWN_SOURCES)) {
       issues.push({
@@ -67,10 +69,11 @@ export function createEventRoutes({ intake, authenticator, quota, clock }: Event
         'application/cloudevents+json': event.transform((single) => [single]),
         'application/cloudevents-batch+json': gatewayEventBatchOf(event),
       },
-      bodyLimitBytes: MAX_BODY_BYTES,
+      bodyLimitBytes: MAX_EVENTS_BODY_BYTES,
+      chargeBytes: ({ tenantId }, bytes) => quotas.bytes.charge(tenantId, bytes),
       // Each event costs one, valid or not. The first was charged when the request was admitted.
       charge: ({ tenantId }, body) => {
-        if (Array.isArray(body)) quota.charge(tenantId, Math.min(body.length, MAX_EVENTS_PER_BATCH) - 1);
+        if (Array.isArray(body)) quotas.events.charge(tenantId, Math.min(body.length, MAX_EVENTS_PER_BATCH) - 1);
       },
       responses: {
         202: {

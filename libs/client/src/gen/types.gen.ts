@@ -3935,7 +3935,13 @@ export type PostEventsData = {
              * Key of a plan, unique in the workspace
              */
             plan_key?: string;
+            /**
+             * At most 128 bytes in UTF-8
+             */
             model?: string;
+            /**
+             * At most 128 bytes in UTF-8
+             */
             provider?: string;
             /**
              * Number of tokens
@@ -4034,11 +4040,11 @@ export type PostEventsData = {
              */
             agent_id: string;
             /**
-             * The guard that blocked the call
+             * The guard that blocked the call. At most 128 bytes in UTF-8
              */
             guard: string;
             /**
-             * Why, for a person
+             * Why, for a person. At most 1000 bytes in UTF-8
              */
             reason: string;
         };
@@ -4246,7 +4252,13 @@ export type SettleReservationData = {
          * USD micros that the call has cost
          */
         amount_micros: number;
+        /**
+         * At most 128 bytes in UTF-8
+         */
         model?: string;
+        /**
+         * At most 128 bytes in UTF-8
+         */
         provider?: string;
         /**
          * Number of tokens

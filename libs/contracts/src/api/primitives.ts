@@ -22,6 +22,21 @@ export function toUtcTimestamp(text: string): string | null {
   return utc.length === local.length ? utc : null;
 }
 
+/**
+ * A text of 1 to `maxBytes` bytes in UTF-8, for names that become keys or are stored with each event: a limit of
+ * characters would let through three times the bytes. OpenAPI knows characters only, so its `maxLength` has the same
+ * number, and the description says bytes.
+ */
+export function boundedText(maxBytes: number) {
+  const message = `must be at most ${maxBytes} bytes in UTF-8`;
+  return z
+    .string()
+    .min(1, 'must not be empty')
+    .max(maxBytes, { error: message, abort: true })
+    .refine((text) => text.length * 3 <= maxBytes || Buffer.byteLength(text) <= maxBytes, message)
+    .meta({ description: `At most ${maxBytes} bytes in UTF-8` });
+}
+
 /** `agent_id`, `run_id`, `event_id`, `settlement_id`: ids that callers choose. */
 export const identifier = z
   .string()

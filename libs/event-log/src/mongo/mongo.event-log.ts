@@ -6,6 +6,7 @@ import type { EventLog } from '../event-log.ts';
 import { createLogMetrics } from '../log.metrics.ts';
 import { requireValidRecords } from '../log.records.ts';
 import { toChunks } from './chunks.ts';
+import { createDiskRoom, DEFAULT_MIN_FREE_BYTES } from './disk.room.ts';
 import { createEndOffsets, type EndOffsets } from './end-offsets.ts';
 import { createLogStore, KNOWN_FOR_MS } from './log.store.ts';
 import { createMongoConsumer } from './mongo.consumer.ts';
@@ -25,13 +26,15 @@ export interface MongoEventLogOptions {
   leaseMs?: number;
   /** Milliseconds between two polls for records of other processes. Records of this process are seen at once. */
   pollIntervalMs?: number;
+  /** Least room on the disk of MongoDB, below which appends are refused. 0 for none; 512 MiB unless given. */
+  minFreeBytes?: number;
 }
 
 /**
  * The event log kept in MongoDB, for installations without Kafka.
  *
  * Concurrent appends are written together. An append is refused with `service_unavailable` when 32 MiB wait already, or
- * after 10 seconds without an answer.
+ * after 10 seconds without an answer, and while the disk of MongoDB is almost full.
  */
 export function createMongoEventLog({
   connection,
@@ -41,9 +44,11 @@ export function createMongoEventLog({
   monotonicClock = () => performance.now(),
   leaseMs = 4_000,
   pollIntervalMs = 250,
+  minFreeBytes = DEFAULT_MIN_FREE_BYTES,
 }: MongoEventLogOptions): EventLog {
   const store = createLogStore(connection);
   const logMetrics = createLogMetrics(metrics);
+  const room = createDiskRoom({ connection, minFreeBytes, metrics: logMetrics, logger, now: monotonicClock });
   const queues = new Map<string, Promise<AppendQueue>>();
   const ends = new Map<string, EndOffsets>();
   let stopped = false;
@@ -108,7 +113,9 @@ export function createMongoEventLog({
     async append(topic, records) {
       if (stopped) throw new Error('The event log is stopped');
       requireValidRecords(records);
-      if (records.length > 0) await (await queueOf(topic)).append(records);
+      if (records.length === 0) return;
+      await room.require();
+      await (await queueOf(topic)).append(records);
     },
     consumer: (options) =>
       createMongoConsumer({
