@@ -58,7 +58,9 @@ describe('the consumer of gateway.events', () => {
     expect(breakdown.body.others).toMatchObject({ count: 1_000, total_micros: 1_000 });
     const details = await dashboard.get(tenantId, `/top-agents/details?agent_id=planner&${range}`);
     expect(details.body.models[0]).toMatchObject({ model: null, ...other });
-    expect(await dashboard.metricOf('dashboard_names_over_limit_total')).toMatchObject([{ labels: { kind: 'model' }, value: 3 }]);
+    expect(await dashboard.metricOf('dashboard_names_over_limit_total')).toMatchObject([
+      { labels: { kind: 'model' }, value: 3 },
+    ]);
     const told = dashboard.logs.lines().filter((line) => line['tenant_id'] === tenantId);
     expect(told).toMatchObject([{ reason: expect.stringContaining('more than 1000 models') }]);
   });

@@ -95,6 +95,7 @@ describe('tallies over roll-ups', () => {
     await createEarlierCollections(mongo.connection);
     await record(createEarlierRecorder(mongo.connection), sample.slice(0, RECORDED_EARLIER));
     await record(recorder, sample.slice(RECORDED_EARLIER));
+    for (const parts of Object.values(recorder.rollupPartsOf(WIDE_TENANT))) expect(parts).toBeGreaterThan(1);
   });
 
   async function record(by: typeof recorder, batches: DashboardEvent[]): Promise<void> {

@@ -126,7 +126,8 @@ describe('the names that settlements of a day are divided by', () => {
     'are 1,000 of a kind: every further %s counts as other, in the day and its hours alike',
     async (by) => {
       const tenantId = provenTenantId(`ws_names_${by}`);
-      const of = (number: number, agent = `agent-${number % 7}`) => settled(tenantId, { agent, [by]: `name-${number}` });
+      const of = (number: number, agent = `agent-${number % 7}`) =>
+        settled(tenantId, { agent, [by]: `name-${number}` });
       // Of several batches, with names that came before, and the limit in the middle of one.
       for (const [from, to] of [
         [0, 1],
@@ -136,7 +137,10 @@ describe('the names that settlements of a day are divided by', () => {
         await record(Array.from({ length: to! - from! }, (_, index) => of(from! + index)));
       }
       const unnamed = settled(tenantId, { agent: 'agent-0' });
-      const results = [await record([of(1_000), of(1_001), of(1_000), of(5), unnamed]), await record([of(1_001), of(998)])];
+      const results = [
+        await record([of(1_000), of(1_001), of(1_000), of(5), unnamed]),
+        await record([of(1_001), of(998)]),
+      ];
       expect(results.map(({ others }) => others)).toEqual([
         [{ tenantId, kind: by, settlements: 1 }],
         [{ tenantId, kind: by, settlements: 1 }],

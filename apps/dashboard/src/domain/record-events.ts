@@ -28,7 +28,8 @@ export interface Recorded {
 }
 
 /**
- * Counts each event that was not counted before, in raw events and in roll-ups. Idempotent: repeating events, in any order and mixture, changes nothing.
+ * Counts each event that was not counted before, in raw events and in roll-ups. Idempotent: repeating events, in any
+ * order and mixture, changes nothing.
  */
 export async function recordEvents<Session>(
   recorder: EventRecorder<Session>,

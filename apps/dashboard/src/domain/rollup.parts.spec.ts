@@ -1,6 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { halvesOf, HASH_BITS, NAME_BITS, partOf, partsOfBits, partsOfName, UNDIVIDED, type Part } from './rollup.parts.ts';
+import {
+  halvesOf,
+  HASH_BITS,
+  NAME_BITS,
+  partOf,
+  partsOfBits,
+  partsOfName,
+  UNDIVIDED,
+  type Part,
+} from './rollup.parts.ts';
 
 const hash = fc.integer({ min: 0, max: 2 ** HASH_BITS - 1 });
 

@@ -1,10 +1,9 @@
 import type { RowKind } from './rollup.ts';
 
 /**
- * Rows lie in parts, each of which holds those whose hashes begin alike. A part that outgrows its room is divided by the
- * next bit of the hashes, and no other part is. So an event rewrites little, whatever else its workspace does, and what
- * a row is read from does not depend on the order of events. While all rows of a kind are one part, they lie in the
- * document of the workspace.
+ * Rows lie in parts, each of which holds those whose hashes begin alike. A part that outgrows its room is divided by
+ * the next bit of the hashes, and no other part is. So an event rewrites little, whatever else its workspace does.
+ * While all rows of a kind are one part, they lie in the document of the workspace.
  */
 export interface Part {
   /** The least hash that it may hold. */

@@ -28,8 +28,8 @@ export const SLOT_MS: Record<Period, Record<Level, number>> = {
 export const WHOLE_DAY = 24;
 
 /**
- * The rows of a roll-up: `agents` by hour or quarter of an hour, in a day also `days`, of agents over the whole day, and
- * `plans` with all of these slots.
+ * The rows of a roll-up: `agents` by hour or quarter of an hour, in a day also `days`, of agents over the whole day,
+ * and `plans` with all of these slots.
  */
 export const ROW_KINDS = ['agents', 'days', 'plans'] as const;
 export type RowKind = (typeof ROW_KINDS)[number];

@@ -111,8 +111,7 @@ export const breakdownSchema = z
       .array(
         z.object({
           key: z.string().nullable().meta({
-            description:
-              'The `agent_id`, the model or the `plan_key`. Null for settlements that name none',
+            description: 'The `agent_id`, the model or the `plan_key`. Null for settlements that name none',
           }),
           display_name: z.string().optional().meta({ description: 'Of agents' }),
           ...otherMark,

@@ -9,8 +9,8 @@ import { bytesOf } from './rollup.document.ts';
 /** Which names the roll-ups of a workspace tell apart, by day of UTC. */
 export interface NameStore {
   /**
-   * Takes the names as long as there are at most {@link MAX_NAMES} of a kind, and returns the further ones; days without
-   * any are left out. Call it in the transaction that adds to the roll-ups.
+   * Takes the names as long as there are at most {@link MAX_NAMES} of a kind, and returns the further ones; days
+   * without any are left out. Call it in the transaction that adds to the roll-ups.
    */
   add(session: ClientSession | undefined, named: readonly NamesOfDay[]): Promise<NamesOfDay[]>;
 }

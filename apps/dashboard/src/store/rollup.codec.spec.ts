@@ -2,14 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { addToSlot, rowKey, type Row, type WorkspaceSlot } from '../domain/rollup.ts';
 import { addTally, emptyTally, MEASURES, type Tally } from '../domain/tally.ts';
-import {
-  addToRows,
-  addToWorkspace,
-  divideRows,
-  packedRows,
-  readWorkspace,
-  type PackedRow,
-} from './rollup.codec.ts';
+import { addToRows, addToWorkspace, divideRows, packedRows, readWorkspace, type PackedRow } from './rollup.codec.ts';
 
 const start = Date.parse('2026-11-22T00:00:00.000Z');
 const DAY_MS = 86_400_000;

@@ -16,14 +16,7 @@ import {
   type Row,
   type RowKind,
 } from '../domain/rollup.ts';
-import {
-  HASH_BITS,
-  halvesOf,
-  partOf,
-  partsOfName,
-  type Part,
-  type PartCounts,
-} from '../domain/rollup.parts.ts';
+import { HASH_BITS, halvesOf, partOf, partsOfName, type Part, type PartCounts } from '../domain/rollup.parts.ts';
 import { addTallyTo, subtractSums, type Tally } from '../domain/tally.ts';
 import type { RunStartStore, TallyStore } from '../domain/tallies.ts';
 import {
@@ -351,7 +344,11 @@ function changedDocuments(
       for (const { part, rows } of pieces) {
         if (rows.length > 0) change(partKey(key, kind, part))[kind] = new mongo.Binary(rows);
       }
-      if (pieces.length > 1) divided.set(part, pieces.map((piece) => piece.part));
+      if (pieces.length > 1)
+        divided.set(
+          part,
+          pieces.map((piece) => piece.part),
+        );
     }
     if (divided.size === 0) continue;
     if (parts.length === 1) ofWorkspace.divided = [...(ofWorkspace.divided ?? []), kind];

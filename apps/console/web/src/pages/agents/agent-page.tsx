@@ -113,7 +113,14 @@ function Models({ models, total }: { models: Model[]; total: number }) {
     },
   ];
   if (models.length === 0) return <p>{words.noRecent}</p>;
-  return <Table label={words.models} columns={columns} rows={models} rowKey={({ model, other }) => model ?? (other ? ' other' : '')} />;
+  return (
+    <Table
+      label={words.models}
+      columns={columns}
+      rows={models}
+      rowKey={({ model, other }) => model ?? (other ? ' other' : '')}
+    />
+  );
 }
 
 function Recent({ settlements }: { settlements: Api.Settlement[] }) {
