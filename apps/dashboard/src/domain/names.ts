@@ -31,22 +31,26 @@ export interface OtherNames {
 }
 
 export function namesOf(events: readonly DashboardEvent[]): NamesOfDay[] {
-  const days = new Map<string, NamesOfDay>();
+  const all: NamesOfDay[] = [];
+  const byTenant = new Map<TenantId, NamesOfDay[]>();
   for (const event of events) {
     const { tenantId, time } = event;
+    const day = periodStart('day', time);
     for (const kind of NAME_KINDS) {
       const name = nameIn(event, kind);
       if (name === undefined) continue;
-      const key = dayKey(tenantId, time);
-      let named = days.get(key);
+      let days = byTenant.get(tenantId);
+      if (days === undefined) byTenant.set(tenantId, (days = []));
+      let named = days.find((known) => known.day === day);
       if (named === undefined) {
-        named = { tenantId, day: periodStart('day', time), model: new Set(), plan: new Set() };
-        days.set(key, named);
+        named = { tenantId, day, model: new Set(), plan: new Set() };
+        days.push(named);
+        all.push(named);
       }
       named[kind].add(name);
     }
   }
-  return [...days.values()];
+  return all;
 }
 
 /** The events as roll-ups count them: with {@link OTHER} in place of the names that are `further`. */

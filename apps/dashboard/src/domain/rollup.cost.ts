@@ -19,7 +19,7 @@ export function createRollupCounter(partsOf: (tenantId: TenantId) => PartCounts)
   /** Whether the row, the one with `key` among `rows`, may lie in a part that no row before it touches. */
   function touchesPart(rows: string, key: string, parts: number): boolean {
     const before = partsTouched.get(rows) ?? 0;
-    if (parts === 1 || before === parts) return false;
+    if (before === parts) return false;
     const known = touched.size;
     touched.add(`${rows}|${key}`);
     if (touched.size === known) return false;
@@ -35,12 +35,12 @@ export function createRollupCounter(partsOf: (tenantId: TenantId) => PartCounts)
       const known = touched.size;
       touched.add(key);
       documents += touched.size - known;
-      if (data.agent_id !== undefined) {
+      if (data.agent_id !== undefined && Math.max(agents, days) > 1) {
         const row = `${data.agent_id}|${type === SPEND_SETTLED ? (data.model ?? '') : '|'}`;
-        if (touchesPart(`${key}|agents`, row, agents)) documents += 1;
-        if (period === 'day' && touchesPart(`${key}|days`, row, days)) documents += 1;
+        if (agents > 1 && touchesPart(`${key}|agents`, row, agents)) documents += 1;
+        if (period === 'day' && days > 1 && touchesPart(`${key}|days`, row, days)) documents += 1;
       }
-      if (data.plan_key !== undefined && touchesPart(`${key}|plans`, data.plan_key, plans)) documents += 1;
+      if (data.plan_key !== undefined && plans > 1 && touchesPart(`${key}|plans`, data.plan_key, plans)) documents += 1;
     }
     return documents * PART_COST;
   };

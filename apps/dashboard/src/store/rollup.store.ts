@@ -30,7 +30,7 @@ import {
   type RollupDocument,
 } from './rollup.document.ts';
 import { addToRows, addToWorkspace, divideRows, packedRows, readWorkspace, type PackedRow } from './rollup.codec.ts';
-import { hashOfName, hashOfRow } from './row.hash.ts';
+import { createRowHash, hashOfName, hashOfRow } from './row.hash.ts';
 
 export interface RollupStore extends TallyStore, RunStartStore {
   /** Adds the deltas to their roll-ups. Not idempotent: call it in the transaction that inserts the events. */
@@ -79,6 +79,7 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
   schema.index({ start: 1 }, { expireAfterSeconds: rollupSeconds(retentionSeconds) });
   // The driver's collection: this is a hot path, and every value below is typed or made here.
   const rollups = driverCollection<RollupDocument>(connection, 'Rollup', schema);
+  const hashOf = createRowHash();
   const partsSeen = new LRUCache<TenantId, PartCounts>({ max: KNOWN_WORKSPACES });
 
   async function find(
@@ -228,7 +229,7 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
       const stored = await find(session, firstKeys);
       const changes = deltas.map((delta) => {
         const directory = stored.get(directoryKey(workspaceKey(delta)));
-        return { delta, kinds: ROW_KINDS.map((kind) => changeOf(kind, delta, partsIn(directory, kind))) };
+        return { delta, kinds: ROW_KINDS.map((kind) => changeOf(kind, delta, partsIn(directory, kind), hashOf)) };
       });
       const others = changes.flatMap(({ delta, kinds }) =>
         kinds.flatMap(({ kind, parts, added }) =>
@@ -309,8 +310,8 @@ interface Change {
   added: Map<number, Row[]>;
 }
 
-function changeOf(kind: RowKind, delta: RollupDelta, parts: readonly Part[]): Change {
-  const partOfRow = (row: Row): number => (parts.length === 1 ? 0 : partOf(parts, hashOfRow(row)));
+function changeOf(kind: RowKind, delta: RollupDelta, parts: readonly Part[], hashOf: (row: Row) => number): Change {
+  const partOfRow = (row: Row): number => (parts.length === 1 ? 0 : partOf(parts, hashOf(row)));
   return { kind, parts, added: Map.groupBy(delta[kind].values(), partOfRow) };
 }
 
