@@ -41,6 +41,7 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
     group: createConsumerGroup({ name: CONSUMER_GROUP, eventLog, connection, metrics, logger }),
     recorder: stores.recorder,
     metrics,
+    logger,
     clock,
   });
 

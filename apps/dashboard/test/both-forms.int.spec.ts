@@ -32,8 +32,11 @@ beforeEach(async () => {
   stores = createEarlierForm(connection, testLogger().logger).beside(current);
 });
 
-const recordBy = (recorder: EventRecorder<ClientSession>, events: DashboardEvent[]) =>
-  withTransaction(connection, (session) => recordEvents(recorder, session, events));
+/** The number of events that it counts. */
+async function recordBy(recorder: EventRecorder<ClientSession>, events: DashboardEvent[]): Promise<number> {
+  const { counted } = await withTransaction(connection, (session) => recordEvents(recorder, session, events));
+  return counted;
+}
 const earlier = () => createEarlierRecorder(connection);
 
 async function migrate(): Promise<void> {

@@ -153,6 +153,7 @@ export function useDashboard(mongo: TestMongo) {
     deadLetters,
     stopIdentity: () => identity.stop(),
     ready: () => service.ready?.(),
+    metricOf: async (name: string) => (await metrics.registry.getSingleMetric(name)!.get()).values,
     async restart() {
       await stop();
       await start();

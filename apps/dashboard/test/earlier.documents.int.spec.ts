@@ -52,7 +52,7 @@ describe('a month of events, with late, repeated and blocked ones', () => {
     expect(await profile.find({ ns: { $in: ofEarlier } }).toArray()).toEqual([]);
     await profile.drop();
     const collections = await database.db!.listCollections({}, { nameOnly: true }).toArray();
-    const names = ['blocked_events', 'chunks', 'consumer_offsets', 'rollups'];
+    const names = ['blocked_events', 'chunks', 'consumer_offsets', 'names', 'rollups'];
     expect(collections.map(({ name }) => name).sort()).toEqual(names);
   });
 });

@@ -40,7 +40,8 @@ export function createEarlierRecorder(connection: Connection): EventRecorder<Cli
   return {
     knownIdentities: createEarlierEvents(connection).knownIdentities,
     knownRunStarts: createEarlierRuns(connection).knownRunStarts,
-    rollupPartsOf: () => ({ agents: 1, days: 1 }),
+    rollupPartsOf: () => ({ agents: 1, days: 1, plans: 1 }),
+    addNames: async () => [],
     addToRollups: async () => undefined,
     async insert(session, fresh, starts) {
       const documents = fresh.map(({ tenantId, eventId, time, ...event }): EventDocument => {

@@ -45,6 +45,26 @@ describe('the consumer of gateway.events', () => {
     expect((await dashboard.get(tenantId, '/spend')).body.metrics.total_micros).toBe(11);
   });
 
+  it('counts the models that are too many for a day as other, and says so in answers, in a metric and in the log', async () => {
+    const tenantId = newTenant();
+    const models = Array.from({ length: 1_003 }, (_, number) => settled(today, 1, { model: `model-${number}` }));
+    await dashboard.report(tenantId, models);
+    await dashboard.report(tenantId, models.slice(0, 5));
+
+    const other = { other: true, total_micros: 3, unique_settlements: 3 };
+    const range = 'range=current_month';
+    const breakdown = await dashboard.get(tenantId, `/spend/breakdown?by=model&limit=1&${range}`);
+    expect(breakdown.body.groups).toMatchObject([{ key: null, ...other }]);
+    expect(breakdown.body.others).toMatchObject({ count: 1_000, total_micros: 1_000 });
+    const details = await dashboard.get(tenantId, `/top-agents/details?agent_id=planner&${range}`);
+    expect(details.body.models[0]).toMatchObject({ model: null, ...other });
+    expect(await dashboard.metricOf('dashboard_names_over_limit_total')).toMatchObject([
+      { labels: { kind: 'model' }, value: 3 },
+    ]);
+    const told = dashboard.logs.lines().filter((line) => line['tenant_id'] === tenantId);
+    expect(told).toMatchObject([{ reason: expect.stringContaining('more than 1000 models') }]);
+  });
+
   it('counts every event once across restarts in the middle of the stream', async () => {
     const tenantId = newTenant();
     const events: GatewayEvent[] = Array.from({ length: 3000 }, (_, index) =>

@@ -5,7 +5,6 @@ import { useMongo } from '@tollkeeper/testing';
 import { DIMENSIONS, type Breakdown } from '../src/domain/breakdown.ts';
 import { SPEND_SETTLED, type DashboardEvent } from '../src/domain/event.ts';
 import { rollupDeltas } from '../src/domain/rollup.ts';
-import { partOf } from '../src/domain/rollup.parts.ts';
 import { seriesOf } from '../src/domain/series.ts';
 import { createTallies, sumTallies } from '../src/domain/tallies.ts';
 import { createRollupStore } from '../src/store/rollup.store.ts';
@@ -17,6 +16,8 @@ const day = Date.parse('2026-11-22T00:00:00.000Z');
 const window = { start: day, end: day + DAY_MS };
 /** Read by hour: it is no whole day. */
 const hoursAlone = { start: day, end: day + 23 * HOUR_MS };
+/** Of packed rows. */
+const MAX_PART_BYTES = 12 * 1024;
 const mongo = useMongo();
 const rollups = createRollupStore(mongo.connection, 2_000_000_000);
 const tallies = createTallies({ tallies: [rollups], runStarts: [rollups] });
@@ -61,10 +62,7 @@ describe('the roll-ups of a workspace with thousands of agents', () => {
       expect([totalMicros, settlements]).toEqual([HOURS.length * (agent + 1), HOURS.length]);
     }
     const hours = Array.from({ length: 24 }, (_, hour) => day + hour * HOUR_MS);
-    const inFirstPart = [...Array(AGENTS).keys()].find(
-      (n) => partOf(`agent-${n}`, rollups.partsOf(tenantId).agents) === 0,
-    )!;
-    for (const agent of [0, 7, 1_234, inFirstPart, AGENTS - 1]) {
+    for (const agent of [0, 7, 1_234, AGENTS - 1]) {
       const series = await tallies.ofSpans(
         tenantId,
         { agentId: `agent-${agent}` },
@@ -86,7 +84,7 @@ describe('the roll-ups of a workspace with thousands of agents', () => {
     const parts = await stored.find({ tenantId }).toArray();
     expect(parts.length).toBeGreaterThan(5 * 4);
     const bytes = parts.flatMap(({ agents, days }) => [agents, days]).map((packed) => packed?.length() ?? 0);
-    expect(Math.max(...bytes)).toBeLessThanOrEqual(16 * 1024);
+    expect(Math.max(...bytes)).toBeLessThanOrEqual(MAX_PART_BYTES);
     expect(rollups.partsOf(tenantId).agents).toBeGreaterThanOrEqual(16);
     expect(rollups.partsOf(tenantId).days).toBeGreaterThan(1);
   });
@@ -95,7 +93,8 @@ describe('the roll-ups of a workspace with thousands of agents', () => {
     const { agents, days } = rollups.partsOf(tenantId);
     expect(days).toBeLessThan(agents);
     const read = () => tallies.byAgent(tenantId, window);
-    expect(await documentsRead(mongo.connection, read, ['rollups'])).toBe(days);
+    // And from the document of the workspace, which says that there are parts.
+    expect(await documentsRead(mongo.connection, read, ['rollups'])).toBeLessThanOrEqual(1 + days);
   });
 });
 
@@ -127,24 +126,6 @@ describe('the roll-ups of agents with hundreds of models', () => {
       }
     }
   });
-
-  it('get no more parts for one agent, and tell no further models apart once there are a thousand', async () => {
-    const tenantId = provenTenantId('ws_made_up');
-    const name = 'm'.repeat(120);
-    const ROUNDS = 12;
-    for (let round = 0; round < ROUNDS; round += 1) {
-      await add(Array.from({ length: 1_000 }, (_, index) => settled(tenantId, 0, day, `${name}${round}/${index}`)));
-    }
-    await add([settled(tenantId, 0, day, `${name}0/0`), settled(tenantId, 0, day, 'another')]);
-    const parts = await stored.find({ tenantId }).toArray();
-    expect(parts).toHaveLength(2);
-    for (const { agents } of parts) expect(agents!.length()).toBeLessThan(512 * 1024);
-    const models = await tallies.byModel(tenantId, 'agent-0', window);
-    expect(models.size).toBe(1_001);
-    expect(models.get(`${name}0/0`)!.settlements).toBe(2);
-    expect(models.has('another')).toBe(false);
-    expect(sumTallies(models.values()).settlements).toBe(ROUNDS * 1_000 + 2);
-  });
 });
 
 describe('the plans of settlements', () => {
@@ -155,7 +136,7 @@ describe('the plans of settlements', () => {
       total.settlements,
     ]);
 
-  it('are not known of roll-ups that hold none, and are from the next settlement on', async () => {
+  it('add up to the workspace with the settlements that name none', async () => {
     const tenantId = provenTenantId('ws_plans');
     const pro = { plan_key: 'pro' };
     await add([settled(tenantId, 4, day, 'opus', pro), settled(tenantId, 1, day)]);
@@ -163,12 +144,10 @@ describe('the plans of settlements', () => {
       ['pro', 5, 1],
       [null, 2, 1],
     ]);
-    await stored.updateMany({ tenantId }, { $unset: { plans: 1 } });
-    expect(await totals(tenantId)).toEqual([[null, 7, 2]]);
     await add([settled(tenantId, 9, day + HOUR_MS, 'opus', pro), settled(tenantId, 0, day + HOUR_MS)]);
     expect(await totals(tenantId)).toEqual([
-      ['pro', 10, 1],
-      [null, 8, 3],
+      ['pro', 15, 2],
+      [null, 3, 2],
     ]);
   });
 
@@ -186,16 +165,6 @@ describe('the plans of settlements', () => {
       ['plan-1', 600],
       ['plan-0', 600],
     ]);
-  });
-
-  it('are told apart up to 500 in a roll-up, and the spend of further ones is of none', async () => {
-    const tenantId = provenTenantId('ws_made_up_plans');
-    await add(
-      Array.from({ length: 600 }, (_, plan) => settled(tenantId, 0, day, 'opus', { plan_key: `plan-${plan}` })),
-    );
-    const { groups, others } = await tallies.breakdown(tenantId, 'plan', [window], 1);
-    expect(groups).toMatchObject([{ key: null, total: { totalMicros: 100, settlements: 100 } }]);
-    expect(others).toMatchObject({ count: 500, total: { totalMicros: 500, settlements: 500 } });
   });
 });
 
@@ -240,7 +209,7 @@ describe('a query', () => {
         await add(Array.from({ length: AGENTS }, (_, agent) => settled(tenantId, agent, at, `model-${agent % 4}`)));
       }
     }
-    expect(rollups.partsOf(tenantId)).toEqual({ agents: 4, days: 1 });
+    expect(rollups.partsOf(tenantId)).toEqual({ agents: 2, days: 1, plans: 1 });
     const span = { start: day, end: day + days.length * DAY_MS };
     for (const [ask, settlements] of [
       [() => tallies.byAgent(tenantId, span), AGENTS * 72],

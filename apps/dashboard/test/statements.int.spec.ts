@@ -56,7 +56,7 @@ function newDatabase(): Connection {
 }
 
 async function contentOf(database: Connection): Promise<unknown> {
-  const names = ['chunks', 'blocked_events', 'rollups', 'consumer_offsets'];
+  const names = ['chunks', 'blocked_events', 'rollups', 'names', 'consumer_offsets'];
   return Promise.all(names.map((name) => database.collection(name).find({}).sort({ _id: 1 }).toArray()));
 }
 

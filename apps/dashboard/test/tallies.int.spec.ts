@@ -19,6 +19,9 @@ const TENANTS = ['ws_a', 'ws_b'].map(provenTenantId);
 const AGENTS = ['planner', 'coder', 'a.b', 'a:b'];
 const MODELS = [undefined, 'gpt', 'opus|x'];
 const PLANS = [undefined, 'pro', 'free_tier'];
+/** Has so many rows on two days that they are divided, and names as long as names may be. */
+const WIDE_TENANT = provenTenantId('ws_wide');
+const WIDE = { agents: 30, names: 300, events: 4_000 };
 const FIELDS = { agent: 'agent_id', model: 'model', plan: 'plan_key' };
 
 // Half a year in which many zones change their clocks.
@@ -86,6 +89,7 @@ describe('tallies over roll-ups', () => {
   const sample = fc
     .sample(event, { numRuns: 6000, seed: 20261121 })
     .map((one, index) => (index < RECORDED_EARLIER ? withoutPlan(one) : one));
+  sample.push(...wideEvents());
   const reference = referenceOf(sample);
 
   beforeAll(async () => {
@@ -93,6 +97,7 @@ describe('tallies over roll-ups', () => {
     await createEarlierCollections(mongo.connection);
     await record(createEarlierRecorder(mongo.connection), sample.slice(0, RECORDED_EARLIER));
     await record(recorder, sample.slice(RECORDED_EARLIER));
+    for (const parts of Object.values(recorder.rollupPartsOf(WIDE_TENANT))) expect(parts).toBeGreaterThan(1);
   });
 
   async function record(by: typeof recorder, batches: DashboardEvent[]): Promise<void> {
@@ -105,14 +110,14 @@ describe('tallies over roll-ups', () => {
   it('equal a brute-force sum over raw events for random windows, zones and workspaces', async () => {
     const zones = Intl.supportedValuesOf('timeZone');
     const question = fc.record({
-      tenantId: fc.constantFrom(...TENANTS),
+      tenantId: fc.constantFrom(...TENANTS, WIDE_TENANT),
       range: fc.constantFrom(...RANGE_KINDS),
       zone: fc.oneof(
         fc.constantFrom('Asia/Kathmandu', 'Pacific/Chatham', 'Australia/Lord_Howe', 'America/St_Johns', 'UTC'),
         fc.constantFrom(...zones),
       ),
       now: fc.oneof(fc.constantFrom(...NOWS), fc.integer({ min: from + 100 * 86_400_000, max: to })),
-      agentId: fc.constantFrom(...AGENTS),
+      agentId: fc.constantFrom(...AGENTS, wideName('agent', 3)),
       limit: fc.integer({ min: 1, max: 4 }),
     });
     await fc.assert(
@@ -148,12 +153,13 @@ describe('tallies over roll-ups', () => {
 
   it('do not change when every event comes again, in another order and other batches', async () => {
     const window = { start: from, end: to };
-    const before = await Promise.all(TENANTS.map((tenantId) => snapshot(tenantId)));
+    const tenants = [...TENANTS, WIDE_TENANT];
+    const before = await Promise.all(tenants.map((tenantId) => snapshot(tenantId)));
     for (const batch of chunks(sample.toReversed(), 500)) {
-      const counted = await withTransaction(mongo.connection, (session) => recordEvents(recorder, session, batch));
+      const { counted } = await withTransaction(mongo.connection, (session) => recordEvents(recorder, session, batch));
       expect(counted).toBe(0);
     }
-    expect(await Promise.all(TENANTS.map((tenantId) => snapshot(tenantId)))).toEqual(before);
+    expect(await Promise.all(tenants.map((tenantId) => snapshot(tenantId)))).toEqual(before);
 
     async function snapshot(tenantId: TenantId): Promise<unknown> {
       return [await tallies.byAgent(tenantId, window), await tallies.runsStarted(tenantId, window)];
@@ -172,6 +178,25 @@ describe('tallies over roll-ups', () => {
     expect(await tallies.runsStarted(tenantId, { start: from, end: to })).toBe(0);
   });
 });
+
+function wideName(of: string, number: number): string {
+  return `${of}-${number}-`.padEnd(128, 'x');
+}
+
+/** Before the first of {@link NOWS}, in an order of times that goes back and forth. */
+function wideEvents(): DashboardEvent[] {
+  const end = NOWS[0]!;
+  return Array.from({ length: WIDE.events }, (_, number) => ({
+    ...{ tenantId: WIDE_TENANT, source: 'gw', eventId: `wide-${number}`, type: SPEND_SETTLED },
+    time: end - ((number * 7_919) % WIDE.events) * 30_000,
+    data: {
+      ...{ run_id: `r${number % 50}`, settlement_id: `wide-${number}`, amount_micros: number },
+      agent_id: wideName('agent', number % WIDE.agents),
+      model: wideName('model', (number * 31) % WIDE.names),
+      plan_key: wideName('plan', (number * 17) % WIDE.names),
+    },
+  }));
+}
 
 function withoutPlan({ data: { plan_key: _plan, ...data }, ...rest }: DashboardEvent): DashboardEvent {
   return { ...rest, data };

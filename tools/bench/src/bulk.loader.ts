@@ -35,7 +35,7 @@ export async function loadInBulk(
     for (const events of generateBatches(traffic, BATCH)) {
       const receivedAt = new Date().toISOString();
       const batch = events.map((event) => toDashboardEvent({ tenantId, receivedAt, event }));
-      loaded += await recordEvents(fresh, undefined, batch);
+      loaded += (await recordEvents(fresh, undefined, batch)).counted;
       onProgress(loaded);
     }
   } finally {

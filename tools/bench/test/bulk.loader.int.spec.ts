@@ -45,7 +45,7 @@ describe('the bulk path of the benchmark', () => {
     await loadInBulk({ uri: mongo.uri, database: loaded, retentionSeconds }, tenantId, traffic);
     const inBoth = (collection: string) =>
       [consumed, loaded].map((database) => mongo.connection.getClient().db(database).collection(collection));
-    for (const collection of ['blocked_events', 'rollups']) {
+    for (const collection of ['blocked_events', 'names', 'rollups']) {
       const [expected, actual] = await Promise.all(
         inBoth(collection).map((documents) => documents.find().sort({ _id: 1 }).toArray()),
       );

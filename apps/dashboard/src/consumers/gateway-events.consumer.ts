@@ -1,9 +1,11 @@
 import { decodeGatewayEvent, GATEWAY_EVENTS_TOPIC_OPTIONS, type GatewayEventRecord } from '@tollkeeper/contracts';
 import type { ConsumerGroup, LogConsumer } from '@tollkeeper/event-log';
-import type { Clock } from '@tollkeeper/kernel';
-import type { Metrics } from '@tollkeeper/runtime';
+import type { Clock, TenantId } from '@tollkeeper/kernel';
+import type { Logger, Metrics } from '@tollkeeper/runtime';
+import { LRUCache } from 'lru-cache';
 import type { ClientSession } from 'mongoose';
 import { BUDGET_BLOCKED, GUARD_BLOCKED, SPEND_SETTLED, type DashboardEvent } from '../domain/event.ts';
+import { MAX_NAMES, type OtherNames } from '../domain/names.ts';
 import { createWriteCounter, recordEvents, type EventRecorder } from '../domain/record-events.ts';
 
 /** The consumer group of the replicas. Offsets are stored under this name. */
@@ -13,12 +15,16 @@ export const CONSUMER_GROUP = 'dashboard';
 const MAX_RECORDS = 5_000;
 /** An event may be shown so much later, so that light traffic has not a transaction for each. */
 const LINGER_MS = 100;
+/** Milliseconds between two log lines about the same workspace with too many names, of this many workspaces. */
+const TELL_EVERY_MS = 60_000;
+const MAX_TOLD = 1_000;
 
 /** Counts the events of the log exactly once. */
 export function createGatewayEventsConsumer(deps: {
   group: ConsumerGroup;
   recorder: EventRecorder<ClientSession>;
   metrics: Metrics;
+  logger: Logger;
   clock: Clock;
 }): LogConsumer {
   const eventsTotal = deps.metrics.counter({
@@ -26,6 +32,23 @@ export function createGatewayEventsConsumer(deps: {
     help: 'Events read from the log, by what became of them',
     labelNames: ['outcome'],
   });
+  const overLimitTotal = deps.metrics.counter({
+    name: 'dashboard_names_over_limit_total',
+    help: 'Settlements of models or plans that roll-ups do not tell apart: the workspace named too many in a day',
+    labelNames: ['kind'],
+  });
+  const told = new LRUCache<TenantId, true>({
+    ...{ max: MAX_TOLD, ttl: TELL_EVERY_MS, ttlResolution: 0 },
+    perf: { now: deps.clock },
+  });
+
+  function tell({ tenantId, kind, settlements }: OtherNames): void {
+    overLimitTotal.inc({ kind }, settlements);
+    if (told.has(tenantId)) return;
+    told.set(tenantId, true);
+    const reason = `its settlements of a day name more than ${MAX_NAMES} ${kind}s`;
+    deps.logger.warn({ tenant_id: tenantId, reason }, 'The further names of a workspace are counted as one');
+  }
 
   return deps.group.consumer({
     topic: GATEWAY_EVENTS_TOPIC_OPTIONS,
@@ -34,9 +57,10 @@ export function createGatewayEventsConsumer(deps: {
     decode: ({ value }) => toDashboardEvent(decodeGatewayEvent(value)),
     documents: () => createWriteCounter(deps.recorder, deps.clock()),
     apply: (session, events) => recordEvents(deps.recorder, session, events),
-    applied(counted, events) {
+    applied({ counted, others }, events) {
       eventsTotal.inc({ outcome: 'counted' }, counted);
       eventsTotal.inc({ outcome: 'duplicate' }, events.length - counted);
+      others.forEach(tell);
     },
   });
 }

@@ -29,8 +29,9 @@ function createRecorder(starts = new Map<string, number>()) {
       documents += saved.length * PACKED_COST;
       for (const { tenantId: tenant, runId, to } of saved) starts.set(runKey(tenant, runId), to);
     },
+    addNames: async () => [],
     addToRollups: async (_session, deltas) => void (documents += deltas.length),
-    rollupPartsOf: () => ({ agents: 1, days: 1 }),
+    rollupPartsOf: () => ({ agents: 1, days: 1, plans: 1 }),
   };
   return { recorder, starts, documents: () => documents };
 }
@@ -43,7 +44,7 @@ async function written(events: DashboardEvent[], knownStarts: Map<string, number
 }
 
 function counted(events: DashboardEvent[]): number {
-  const count = createWriteCounter({ rollupPartsOf: () => ({ agents: 1, days: 1 }) }, now);
+  const count = createWriteCounter({ rollupPartsOf: () => ({ agents: 1, days: 1, plans: 1 }) }, now);
   return events.reduce((sum, event) => sum + count(event), 0);
 }
 
@@ -64,7 +65,7 @@ describe('what a transaction is expected to write', () => {
   it('has the roll-ups that a moved start may leave up to ten minutes from now, as late as any event may be', () => {
     const midnight = Date.parse('2026-11-22T00:00:00.000Z');
     const ofTwoRuns = (at: number) => {
-      const count = createWriteCounter({ rollupPartsOf: () => ({ agents: 1, days: 1 }) }, at);
+      const count = createWriteCounter({ rollupPartsOf: () => ({ agents: 1, days: 1, plans: 1 }) }, at);
       return [settled(1, at - 1, 'planner'), settled(2, at - 1, 'planner')].map(count);
     };
     // Each: the event and its run. The first: its day and its hour, and those two for the start of the run.
@@ -107,7 +108,7 @@ describe('what a transaction is expected to write', () => {
   });
 
   it('is as much for an event that comes again, and less for its like', () => {
-    const count = createWriteCounter({ rollupPartsOf: () => ({ agents: 1, days: 1 }) }, now);
+    const count = createWriteCounter({ rollupPartsOf: () => ({ agents: 1, days: 1, plans: 1 }) }, now);
     const first = settled(1, now - 1);
     const like = { ...first, eventId: 'e2', data: { ...first.data, settlement_id: 's2' } };
     // Itself, the start of its run, its day and its hour, and those two for the start of the run.
@@ -119,9 +120,9 @@ describe('recording events', () => {
   it('counts each event once: the same again, in another order, write nothing', async () => {
     const { recorder, documents } = createRecorder();
     const events = [settled(1, now), settled(2, now - 1)];
-    expect(await recordEvents(recorder, undefined, events)).toBe(2);
+    expect(await recordEvents(recorder, undefined, events)).toMatchObject({ counted: 2 });
     const before = documents();
-    expect(await recordEvents(recorder, undefined, events.toReversed())).toBe(0);
+    expect(await recordEvents(recorder, undefined, events.toReversed())).toMatchObject({ counted: 0 });
     expect(documents()).toBe(before);
   });
 

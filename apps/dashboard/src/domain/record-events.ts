@@ -2,7 +2,8 @@ import { MAX_EVENT_TIME_AHEAD_MS } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import { rollupDeltas, type RollupDelta } from './rollup.ts';
 import { createRollupCounter, createRunCounter, PACKED_COST } from './rollup.cost.ts';
-import type { Parts } from './rollup.parts.ts';
+import { namesOf, withOther, type NamesOfDay, type OtherNames } from './names.ts';
+import type { PartCounts } from './rollup.parts.ts';
 import { runStarts, type RunStart } from './run.ts';
 import { isBlocked, withoutDuplicates, type DashboardEvent } from './event.ts';
 
@@ -13,25 +14,35 @@ export interface EventRecorder<Session> {
   /** The known time of the first event of these runs, by `runKey`. Unknown runs are absent. */
   knownRunStarts(session: Session, runs: { tenantId: TenantId; runId: string }[]): Promise<Map<string, number>>;
   insert(session: Session, events: DashboardEvent[], starts: RunStart[]): Promise<void>;
+  /** Takes these names as names that roll-ups tell apart, and returns those that are too many. */
+  addNames(session: Session, names: NamesOfDay[]): Promise<NamesOfDay[]>;
   addToRollups(session: Session, deltas: RollupDelta[]): Promise<void>;
-  rollupPartsOf(tenantId: TenantId): Parts;
+  rollupPartsOf(tenantId: TenantId): PartCounts;
+}
+
+export interface Recorded {
+  /** The number of events that were not counted before. */
+  counted: number;
+  /** Those of them whose names roll-ups do not tell apart. */
+  others: OtherNames[];
 }
 
 /**
- * Counts each event that was not counted before, in raw events and in roll-ups. Returns the number of these events.
- * Idempotent: repeating events, in any order and mixture, changes nothing.
+ * Counts each event that was not counted before, in raw events and in roll-ups. Idempotent: repeating events, in any
+ * order and mixture, changes nothing.
  */
 export async function recordEvents<Session>(
   recorder: EventRecorder<Session>,
   session: Session,
   events: DashboardEvent[],
-): Promise<number> {
+): Promise<Recorded> {
   const fresh = withoutDuplicates(events, await recorder.knownIdentities(session, events));
-  if (fresh.length === 0) return 0;
+  if (fresh.length === 0) return { counted: 0, others: [] };
   const starts = runStarts(fresh, await recorder.knownRunStarts(session, runsOf(fresh)));
   await recorder.insert(session, fresh, starts);
-  await recorder.addToRollups(session, rollupDeltas(fresh, starts));
-  return fresh.length;
+  const { events: toAdd, others } = withOther(fresh, await recorder.addNames(session, namesOf(fresh)));
+  await recorder.addToRollups(session, rollupDeltas(toAdd, starts));
+  return { counted: fresh.length, others };
 }
 
 /** How far the clocks of the services that take events may be ahead of this one. */

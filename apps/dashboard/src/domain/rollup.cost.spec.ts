@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { provenTenantId } from '@tollkeeper/kernel';
 import { SPEND_SETTLED, type DashboardEvent } from './event.ts';
-import { partOf } from './rollup.parts.ts';
 import { createRollupCounter, createRunCounter, PACKED_COST } from './rollup.cost.ts';
 
 const tenantId = provenTenantId('ws_1');
@@ -18,31 +17,30 @@ function event(data: DashboardEvent['data'], at = time, tenant = tenantId): Dash
 
 describe('the roll-ups that events rewrite', () => {
   it('are the day and the hour of the first event, and none for others of the same hour', () => {
-    const count = createRollupCounter(() => ({ agents: 1, days: 1 }));
+    const count = createRollupCounter(() => ({ agents: 1, days: 1, plans: 1 }));
     const events = [event({ agent_id: 'a' }), event({ agent_id: 'b' }, time - 1), event({})];
     expect(events.map(count)).toEqual([2 * PART, 0, 0]);
   });
 
   it('are one more of each other hour, and two of another day or workspace', () => {
-    const count = createRollupCounter(() => ({ agents: 1, days: 1 }));
+    const count = createRollupCounter(() => ({ agents: 1, days: 1, plans: 1 }));
     const events = [event({}), event({}, time - HOUR_MS), event({}, time - DAY_MS), event({}, time, otherTenant)];
     expect(events.map(count)).toEqual([2, 1, 2, 2].map((rollups) => rollups * PART));
   });
 
   it('are three further parts for each agent where it is not known how many parts there are', () => {
-    const count = createRollupCounter(() => ({ agents: Infinity, days: Infinity }));
+    const count = createRollupCounter(() => ({ agents: Infinity, days: Infinity, plans: Infinity }));
     const events = ['a', 'b', 'a'].map((agent) => event({ agent_id: agent }));
     expect(events.map(count)).toEqual([5, 3, 0].map((rollups) => rollups * PART));
   });
 
-  it('are the further parts that agents lie in, of hours and of whole days apart', () => {
-    const parts = { agents: 16, days: 4 };
-    const count = createRollupCounter(() => parts);
-    const agents = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'].map((agent_id) => event({ agent_id }));
-    const sum = agents.map(count).reduce((all, cost) => all + cost, 0);
-    const partsOf = (of: number) => agents.map(({ data }) => partOf(data.agent_id!, of));
-    const further = (of: number) => new Set(partsOf(of).filter((part) => part > 0));
-    expect(sum).toBe((2 + 2 * further(parts.agents).size + further(parts.days).size) * PART);
+  it('are a further part for each row of an agent and each plan, up to as many as there are', () => {
+    const count = createRollupCounter(() => ({ agents: 3, days: 2, plans: 1 }));
+    const rows = [1, 2, 2, 3, 4].map((number) => event({ agent_id: 'a', model: `m${number}`, plan_key: `p${number}` }));
+    // The day, the hour and their parts; then one of `days` less, and in the end none.
+    expect(rows.map(count)).toEqual([2 + 3, 3, 0, 2, 0].map((parts) => parts * PART));
+    const ofPlans = createRollupCounter(() => ({ agents: 1, days: 1, plans: 2 }));
+    expect(rows.map(ofPlans)).toEqual([2 + 2, 2, 0, 0, 0].map((parts) => parts * PART));
   });
 });
 

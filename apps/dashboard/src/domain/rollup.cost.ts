@@ -1,7 +1,7 @@
 import type { TenantId } from '@tollkeeper/kernel';
-import type { DashboardEvent } from './event.ts';
-import { PERIOD_MS, PERIODS, periodStart, ROW_KINDS } from './rollup.ts';
-import { partOf, type Parts } from './rollup.parts.ts';
+import { SPEND_SETTLED, type DashboardEvent } from './event.ts';
+import { PERIOD_MS, PERIODS, periodStart } from './rollup.ts';
+import type { PartCounts } from './rollup.parts.ts';
 
 /** A part of a roll-up is rewritten whole. It is as large as about so many other documents. */
 const PART_COST = 8;
@@ -10,23 +10,39 @@ export const PACKED_COST = 1 / 4;
 
 /**
  * Makes a function that says, for one event after the other, how much it adds to the roll-ups that are rewritten, in
- * documents.
+ * documents. Rows that are divided may each lie in another part, until there are as many rows as parts.
  */
-export function createRollupCounter(partsOf: (tenantId: TenantId) => Parts): (event: DashboardEvent) => number {
+export function createRollupCounter(partsOf: (tenantId: TenantId) => PartCounts): (event: DashboardEvent) => number {
   const touched = new Set<string>();
-  return ({ tenantId, time, data }) => {
-    const before = touched.size;
-    const parts = partsOf(tenantId);
+  const partsTouched = new Map<string, number>();
+
+  /** Whether the row, the one with `key` among `rows`, may lie in a part that no row before it touches. */
+  function touchesPart(rows: string, key: string, parts: number): boolean {
+    const before = partsTouched.get(rows) ?? 0;
+    if (before === parts) return false;
+    const known = touched.size;
+    touched.add(`${rows}|${key}`);
+    if (touched.size === known) return false;
+    partsTouched.set(rows, before + 1);
+    return true;
+  }
+
+  return ({ tenantId, type, time, data }) => {
+    const { agents, days, plans } = partsOf(tenantId);
+    let documents = 0;
     for (const period of PERIODS) {
-      const key = `${tenantId}|${period}|${periodStart(period, time)}|`;
+      const key = `${tenantId}|${period}|${periodStart(period, time)}`;
+      const known = touched.size;
       touched.add(key);
-      if (data.agent_id === undefined) continue;
-      for (const kind of period === 'day' ? ROW_KINDS : (['agents'] as const)) {
-        const part = partOf(data.agent_id, parts[kind]);
-        if (part !== 0) touched.add(`${key}${kind}${part}`);
+      documents += touched.size - known;
+      if (data.agent_id !== undefined && Math.max(agents, days) > 1) {
+        const row = `${data.agent_id}|${type === SPEND_SETTLED ? (data.model ?? '') : '|'}`;
+        if (agents > 1 && touchesPart(`${key}|agents`, row, agents)) documents += 1;
+        if (period === 'day' && days > 1 && touchesPart(`${key}|days`, row, days)) documents += 1;
       }
+      if (data.plan_key !== undefined && plans > 1 && touchesPart(`${key}|plans`, data.plan_key, plans)) documents += 1;
     }
-    return (touched.size - before) * PART_COST;
+    return documents * PART_COST;
   };
 }
 

@@ -1,27 +1,60 @@
 import type { RowKind } from './rollup.ts';
 
 /**
- * The rows of a roll-up with many agents lie in several parts, by the hash of the agent. So an event rewrites little,
- * and an agent is read from one part. Rows of whole days take less room than those of their hours, so they lie in fewer
- * parts. Part 0 also holds what the whole workspace did.
+ * Rows lie in parts, each of which holds those whose hashes begin alike. A part that outgrows its room is divided by
+ * the next bit of the hashes, and no other part is. So an event rewrites little, whatever else its workspace does.
+ * While all rows of a kind are one part, they lie in the document of the workspace.
  */
-export const MAX_PARTS = 4_096;
-
-/** Into how many parts the rows of a roll-up are divided. Infinity when it is not known. */
-export type Parts = Record<RowKind, number>;
-
-/** By how much the number of parts grows. Each part is then divided among as many, and no other part. */
-export const PARTS_GROWTH = 4;
-
-/** The part of an agent. Stored roll-ups depend on it, so it never changes. */
-export function partOf(agentId: string, parts: number): number {
-  return fnv1a(agentId) % parts;
+export interface Part {
+  /** The least hash that it may hold. */
+  start: number;
+  /** How many bits all its hashes have in common. */
+  bits: number;
 }
 
-/** FNV-1a with 32 bits, over UTF-16 code units. */
-function fnv1a(text: string): number {
-  let hash = 0x811c9dc5;
-  for (let at = 0; at < text.length; at += 1) hash = Math.imul(hash ^ text.charCodeAt(at), 0x01000193);
-  // The low bits of FNV depend on the low bits of the text alone.
-  return (hash ^ (hash >>> 15)) >>> 0;
+/** Bits of the hash of a row. The first ones are those of its name: the rows of an agent lie side by side. */
+export const HASH_BITS = 48;
+export const NAME_BITS = 24;
+const NAME_SPAN = 2 ** (HASH_BITS - NAME_BITS);
+
+/** How many parts the rows of a kind lie in. Infinity when it is not known. */
+export type PartCounts = Record<RowKind, number>;
+
+/** All rows in one part. */
+export const UNDIVIDED: readonly Part[] = [{ start: 0, bits: 0 }];
+
+/** The parts that have so many bits each, from that of the least hash on. */
+export function partsOfBits(bits: Iterable<number>): Part[] {
+  const parts: Part[] = [];
+  let start = 0;
+  for (const count of bits) {
+    parts.push({ start, bits: count });
+    start += 2 ** (HASH_BITS - count);
+  }
+  return parts;
+}
+
+/** The index of the part that holds `hash`. The parts are in order and hold all hashes. */
+export function partOf(parts: readonly Part[], hash: number): number {
+  let [low, high] = [0, parts.length - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (parts[middle]!.start <= hash) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** The first and the last part with rows of the name that has `hash`, or any other hash of that name. */
+export function partsOfName(parts: readonly Part[], hash: number): [first: Part, last: Part] {
+  const start = hash - (hash % NAME_SPAN);
+  return [parts[partOf(parts, start)]!, parts[partOf(parts, start + NAME_SPAN - 1)]!];
+}
+
+/** The halves of a part, and where the second one starts. */
+export function halvesOf({ start, bits }: Part): [Part, Part] {
+  return [
+    { start, bits: bits + 1 },
+    { start: start + 2 ** (HASH_BITS - bits - 1), bits: bits + 1 },
+  ];
 }

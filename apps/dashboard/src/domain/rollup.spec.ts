@@ -27,7 +27,7 @@ describe('what events add to roll-ups', () => {
     const one = event(type, { agent_id: 'planner', ...(model !== undefined && { model }) });
     const tally = tallyOf(one);
     const workspace = { tally, runsStarted: 0 };
-    const agent = { agentId: 'planner', model: row };
+    const agent = { name: 'planner', model: row };
     expect(rollupDeltas([one], [])).toEqual([
       {
         ...{ tenantId, period: 'day', start: 19 * DAY_MS, workspace: new Map([[23, workspace]]) },
@@ -53,14 +53,15 @@ describe('what events add to roll-ups', () => {
       [WHOLE_DAY, tally],
       [23, tally],
     ]);
-    expect(day!.plans).toEqual(new Map([['pro', ofDay]]));
-    expect(hour!.plans).toEqual(new Map([['pro', new Map([[3, tally]])]]));
+    const pro = { name: 'pro', model: undefined };
+    expect(day!.plans).toEqual(new Map([['pro', { ...pro, slots: ofDay }]]));
+    expect(hour!.plans).toEqual(new Map([['pro', { ...pro, slots: new Map([[3, tally]]) }]]));
   });
 
   it('of several settlements under a plan: their sum', () => {
     const data = { plan_key: 'pro', amount_micros: 5 };
     const [day] = rollupDeltas([event(SPEND_SETTLED, data), event(SPEND_SETTLED, data, time - 1)], []);
-    const slots = day!.plans.get('pro')!;
+    const { slots } = day!.plans.get('pro')!;
     expect([...slots].map(([slot, { totalMicros }]) => [slot, totalMicros])).toEqual([
       [WHOLE_DAY, 10],
       [23, 10],
@@ -141,7 +142,7 @@ describe('the slots that a piece is read from', () => {
 describe('the keys of the rows of agents', () => {
   it('are what no two rows of a roll-up have in common, whatever a model is called', () => {
     const models = [undefined, null, '', '=', '|', 'opus'];
-    const rows = ['a', 'a:b'].flatMap((agentId) => models.map((model) => rowKey({ agentId, model })));
+    const rows = ['a', 'a:b'].flatMap((name) => models.map((model) => rowKey({ name, model })));
     expect(new Set(rows).size).toBe(rows.length);
     expect(rows.slice(0, 3)).toEqual(['a', 'a|', 'a|=']);
   });

@@ -27,12 +27,15 @@ export const SLOT_MS: Record<Period, Record<Level, number>> = {
  */
 export const WHOLE_DAY = 24;
 
-/** The rows of agents in a roll-up: by hour or quarter of an hour, and in a day also of the whole day. */
-export const ROW_KINDS = ['agents', 'days'] as const;
+/**
+ * The rows of a roll-up: `agents` by hour or quarter of an hour, in a day also `days`, of agents over the whole day,
+ * and `plans` with all of these slots.
+ */
+export const ROW_KINDS = ['agents', 'days', 'plans'] as const;
 export type RowKind = (typeof ROW_KINDS)[number];
 
-/** The rows that a piece of `grain` is read from. */
-export function rowKindOf(grain: Grain): RowKind {
+/** The rows of agents that a piece of `grain` is read from. */
+export function rowKindOf(grain: Grain): 'agents' | 'days' {
   return grain === '1d' ? 'days' : 'agents';
 }
 
@@ -58,11 +61,13 @@ export interface WorkspaceSlot {
 }
 
 /**
- * What an agent did. Each event is in one row, so the rows of an agent add up to all it did. The rows with a `model`
- * are its settlements: of a named model, or of none (null). In the row without, nothing was settled.
+ * What an agent did, or what was settled under a plan. Each event is in one row, so the rows of an agent add up to all
+ * it did. The rows with a `model` are its settlements: of a named model, or of none (null). In the row without, nothing
+ * was settled. Plans are not divided by model.
  */
-export interface AgentRow {
-  agentId: string;
+export interface Row {
+  /** The agent, or the plan. */
+  name: string;
   model: string | null | undefined;
   /** By the number of the slot, counted from 0. */
   slots: Map<number, Tally>;
@@ -71,12 +76,11 @@ export interface AgentRow {
 /** What a batch of events adds to one roll-up. */
 export interface RollupDelta extends RollupKey {
   workspace: Map<number, WorkspaceSlot>;
-  /** By {@link rowKey}. */
-  agents: Map<string, AgentRow>;
-  /** By {@link rowKey}, of a day: the same events, in the slot {@link WHOLE_DAY}. */
-  days: Map<string, AgentRow>;
-  /** By the key of the plan: what was settled, by the number of the slot. */
-  plans: Map<string, Map<number, Tally>>;
+  /** By {@link rowKey}, like all rows. */
+  agents: Map<string, Row>;
+  /** Of a day: the same events, in the slot {@link WHOLE_DAY}. */
+  days: Map<string, Row>;
+  plans: Map<string, Row>;
 }
 
 export function periodStart(period: Period, time: number): number {
@@ -101,8 +105,8 @@ export function slotsOf(grain: Grain, level: Level, time: number): { start: numb
 }
 
 /** Unique among the rows of a roll-up. A model's name is free text, so it comes last. */
-export function rowKey({ agentId, model }: Pick<AgentRow, 'agentId' | 'model'>): string {
-  return model === undefined ? agentId : model === null ? `${agentId}|` : `${agentId}|=${model}`;
+export function rowKey({ name, model }: Pick<Row, 'name' | 'model'>): string {
+  return model === undefined ? name : model === null ? `${name}|` : `${name}|=${model}`;
 }
 
 /** Collects what is added to roll-ups: one delta for each. */
@@ -137,7 +141,7 @@ export function workspaceSlot({ workspace, period, start }: RollupDelta, time: n
 }
 
 /** What is added to the row among `rows`, by the number of the slot. */
-export function rowSlots(rows: Map<string, AgentRow>, row: Pick<AgentRow, 'agentId' | 'model'>): Map<number, Tally> {
+export function rowSlots(rows: Map<string, Row>, row: Pick<Row, 'name' | 'model'>): Map<number, Tally> {
   const key = rowKey(row);
   let known = rows.get(key);
   if (known === undefined) rows.set(key, (known = { ...row, slots: new Map() }));
@@ -162,8 +166,7 @@ export function rollupDeltas(events: DashboardEvent[], starts: RunStart[]): Roll
         if (period === 'day') addToSlot(rowSlots(days, row), WHOLE_DAY, tally);
       }
       if (plan !== undefined) {
-        let slots = plans.get(plan);
-        if (slots === undefined) plans.set(plan, (slots = new Map()));
+        const slots = rowSlots(plans, { name: plan, model: undefined });
         if (period === 'day') addToSlot(slots, WHOLE_DAY, tally);
         addToSlot(slots, slot, tally);
       }
@@ -185,7 +188,7 @@ export function addToSlot(slots: Map<number, Tally>, slot: number, tally: Tally)
   else addTally(held, tally);
 }
 
-function rowOf({ type, data }: DashboardEvent): Pick<AgentRow, 'agentId' | 'model'> | undefined {
+function rowOf({ type, data }: DashboardEvent): Pick<Row, 'name' | 'model'> | undefined {
   if (data.agent_id === undefined) return undefined;
-  return { agentId: data.agent_id, model: type === SPEND_SETTLED ? (data.model?.toWellFormed() ?? null) : undefined };
+  return { name: data.agent_id, model: type === SPEND_SETTLED ? (data.model?.toWellFormed() ?? null) : undefined };
 }

@@ -15,6 +15,7 @@ import {
   toBudgetMark,
   toItem,
   toMetrics,
+  toName,
   toPoint,
   toSpend,
   toSum,
@@ -121,7 +122,7 @@ export function createAgentsRoutes(deps: {
             ...toBudgetMark(budget),
             points: points.map((span, index) => toPoint(span, values[index]!)),
             models: [...models].sort(bySpend).map(([model, tally]) => ({
-              model,
+              ...toName('model', model),
               total_micros: toSum(tally.totalMicros),
               unique_settlements: tally.settlements,
               ...toTokens(tally),

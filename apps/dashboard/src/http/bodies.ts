@@ -1,6 +1,7 @@
 import { MAX_MICROS, roundTo2, type TimeSpan, type TimeWindow } from '@tollkeeper/kernel';
 import { budgetUsedPct, windowBudget, type DailyBudget, type KnownBudget } from '../domain/budget.ts';
 import type { DashboardEvent } from '../domain/event.ts';
+import { OTHER } from '../domain/names.ts';
 import type { Tally } from '../domain/tally.ts';
 
 /** Epoch milliseconds in the form of the API. */
@@ -50,6 +51,12 @@ export function toSpend(tally: Tally, whole: Pick<Tally, 'totalMicros'>) {
     ...toTokens(tally),
     share_pct: whole.totalMicros === 0 ? 0 : roundTo2((tally.totalMicros / whole.totalMicros) * 100),
   };
+}
+
+/** A name that settlements may have given, or none, as the field `of`. */
+export function toName<Field extends string>(of: Field, name: string | null) {
+  const field = { [of]: name === OTHER ? null : name } as Record<Field, string | null>;
+  return name === OTHER ? { ...field, other: true as const } : field;
 }
 
 export function toPoint({ start }: TimeSpan, tally: Tally) {

@@ -95,6 +95,13 @@ const spendFields = {
   share_pct: percent.meta({ description: "Share of the workspace's spend, 2 decimals" }),
 };
 
+const otherMark = {
+  other: z.literal(true).optional().meta({
+    description:
+      'All further names together: those beyond the first 1,000 that the settlements of a workspace name in a day of UTC. The name is null then',
+  }),
+};
+
 export const breakdownSchema = z
   .object({
     window: windowSchema,
@@ -104,10 +111,10 @@ export const breakdownSchema = z
       .array(
         z.object({
           key: z.string().nullable().meta({
-            description:
-              'The `agent_id`, the model or the `plan_key`. Null for settlements that name none; by plan also for those from before plans were counted',
+            description: 'The `agent_id`, the model or the `plan_key`. Null for settlements that name none',
           }),
           display_name: z.string().optional().meta({ description: 'Of agents' }),
+          ...otherMark,
           ...spendFields,
         }),
       )
@@ -171,6 +178,7 @@ export const agentDetailsSchema = z
     models: z.array(
       z.object({
         model: z.string().nullable().meta({ description: 'Null for settlements that name no model' }),
+        ...otherMark,
         total_micros: micros,
         unique_settlements: count,
         ...tokens,

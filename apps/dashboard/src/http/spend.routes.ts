@@ -6,7 +6,7 @@ import type { Directory } from '../domain/directory.ts';
 import type { Reads } from '../domain/reads.ts';
 import { seriesOf } from '../domain/series.ts';
 import { sumTallies, type Tallies } from '../domain/tallies.ts';
-import { toBudget, toBudgetMark, toMetrics, toPoint, toSpend, toSum, toTimestamp, toWindow } from './bodies.ts';
+import { toBudget, toBudgetMark, toMetrics, toName, toPoint, toSpend, toSum, toTimestamp, toWindow } from './bodies.ts';
 import { breakdownSchema, overviewSchema, rangeQuery, seriesSchema, spendSchema } from './schemas.ts';
 import type { WindowOf } from './window.ts';
 
@@ -142,7 +142,7 @@ export function createSpendRoutes(deps: {
             interval,
             by,
             groups: groups.map(({ key, total }) => ({
-              key,
+              ...toName('key', key),
               ...(by === 'agent' && key !== null && { display_name: names.get(key) ?? key }),
               ...toSpend(total, whole),
             })),

@@ -217,7 +217,7 @@ function deltasOf(
     const { grain, agent_id = '' } = bucket;
     const time = bucket.start.getTime();
     const rows = deltas.at(tenantId, PERIOD_OF[grain], time)[rowKindOf(grain)];
-    const slots = rowSlots(rows, { agentId: agent_id, model: modelOf(bucket) });
+    const slots = rowSlots(rows, { name: agent_id, model: modelOf(bucket) });
     addToSlot(slots, slotsOf(grain, 'rows', time).first, toTally(bucket));
   }
   return deltas.all();

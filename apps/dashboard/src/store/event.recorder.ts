@@ -3,6 +3,7 @@ import { isBlocked } from '../domain/event.ts';
 import type { EventRecorder } from '../domain/record-events.ts';
 import type { BlockedStore } from './blocked.store.ts';
 import type { ChunkStore } from './chunk.store.ts';
+import type { NameStore } from './name.store.ts';
 import type { RollupStore } from './rollup.store.ts';
 
 /**
@@ -12,9 +13,10 @@ import type { RollupStore } from './rollup.store.ts';
 export function createEventRecorder(stores: {
   blocked: BlockedStore;
   chunks: ChunkStore;
+  names: NameStore;
   rollups: RollupStore;
 }): EventRecorder<ClientSession> {
-  const { blocked, chunks, rollups } = stores;
+  const { blocked, chunks, names, rollups } = stores;
   return {
     async knownIdentities(session, asked) {
       const known = await blocked.knownIdentities(session, asked);
@@ -30,6 +32,7 @@ export function createEventRecorder(stores: {
         starts,
       );
     },
+    addNames: names.add,
     addToRollups: rollups.add,
     rollupPartsOf: rollups.partsOf,
   };

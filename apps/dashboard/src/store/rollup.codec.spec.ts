@@ -1,17 +1,8 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { addToSlot, rowKey, type AgentRow, type WorkspaceSlot } from '../domain/rollup.ts';
+import { addToSlot, rowKey, type Row, type WorkspaceSlot } from '../domain/rollup.ts';
 import { addTally, emptyTally, MEASURES, type Tally } from '../domain/tally.ts';
-import {
-  addToAgents,
-  addToPlans,
-  addToWorkspace,
-  divideAgents,
-  packedPlans,
-  packedRows,
-  readWorkspace,
-  type PackedSlots,
-} from './rollup.codec.ts';
+import { addToRows, addToWorkspace, divideRows, packedRows, readWorkspace, type PackedRow } from './rollup.codec.ts';
 
 const start = Date.parse('2026-11-22T00:00:00.000Z');
 const DAY_MS = 86_400_000;
@@ -26,7 +17,7 @@ const workspaceSlots = fc
   .array(fc.tuple(slotNumber, fc.record({ tally, runsStarted: fc.integer({ min: -300, max: 300 }) })), { maxLength: 8 })
   .map((entries) => new Map(entries));
 const row = fc.record({
-  agentId: fc.constantFrom('planner', 'coder', 'a.b', 'ä'),
+  name: fc.constantFrom('planner', 'coder', 'a.b', 'ä'),
   model: fc.option(fc.constantFrom('opus', '', 'a|b', '=opus', '模型', '😀'.repeat(32)), { nil: undefined }),
   slots: fc.array(fc.tuple(slotNumber, tally), { maxLength: 6 }).map((entries) => new Map(entries)),
 });
@@ -38,22 +29,15 @@ const rows = fc
     ),
     { maxLength: 8 },
   )
-  .map((list): AgentRow[] => [...new Map(list.map((one) => [rowKey(one), one])).values()]);
-
-const plans = fc
-  .array(fc.tuple(fc.constantFrom('pro', 'free_tier', '0'), fc.array(fc.tuple(slotNumber, tally), { maxLength: 6 })))
-  .map((list) => new Map(list.map(([plan, slots]) => [plan, new Map(slots)])));
+  .map((list): Row[] => [...new Map(list.map((one) => [rowKey(one), one])).values()]);
 
 const EACH_SLOT = new Map(Array.from({ length: 60 }, (_, slot) => [slot, slot]));
-const slotsIn = (row: PackedSlots) => new Map(row.sums(start, EACH_SLOT));
+const slotsIn = (row: PackedRow) => new Map(row.sums(start, EACH_SLOT));
 
-const unpackedPlans = (packed: Uint8Array | undefined) =>
-  new Map([...packedPlans(packed)].map((row) => [row.plan, slotsIn(row)]));
-
-function unpacked(packed: Uint8Array | undefined): Map<string, AgentRow> {
+function unpacked(packed: Uint8Array | undefined): Map<string, Row> {
   return new Map(
     [...packedRows(packed)].map((row) => {
-      const held = { agentId: row.agentId, model: row.model, slots: slotsIn(row) };
+      const held = { name: row.name, model: row.model, slots: slotsIn(row) };
       return [rowKey(held), held];
     }),
   );
@@ -84,9 +68,9 @@ describe('packed roll-ups', () => {
     fc.assert(
       fc.property(fc.array(rows, { maxLength: 4 }), (batches) => {
         let packed: Uint8Array | undefined;
-        const expected = new Map<string, AgentRow>();
+        const expected = new Map<string, Row>();
         for (const added of batches) {
-          packed = addToAgents(packed, start, added);
+          packed = addToRows(packed, start, added);
           for (const one of added) {
             const sum = expected.get(rowKey(one)) ?? { ...one, slots: new Map() };
             for (const [slot, held] of one.slots) addToSlot(sum.slots, slot, held);
@@ -99,30 +83,11 @@ describe('packed roll-ups', () => {
     );
   });
 
-  it('hold the sum of all that was added to each plan, slot by slot', () => {
-    fc.assert(
-      fc.property(fc.array(plans, { maxLength: 4 }), (batches) => {
-        let packed: Uint8Array | undefined;
-        const expected: (typeof batches)[number] = new Map();
-        for (const added of batches) {
-          packed = addToPlans(packed, start, added);
-          for (const [plan, slots] of added) {
-            const sum = expected.get(plan) ?? new Map<number, Tally>();
-            for (const [slot, held] of slots) addToSlot(sum, slot, held);
-            expected.set(plan, sum);
-          }
-        }
-        expect(unpackedPlans(packed)).toEqual(expected);
-      }),
-      { numRuns: 200 },
-    );
-  });
-
   it('sum the wanted slots of a row by span as one by one', () => {
     const spans = fc.array(fc.tuple(slotNumber, fc.integer({ min: 0, max: 3 }))).map((list) => new Map(list));
     fc.assert(
       fc.property(rows, spans, (list, wanted) => {
-        const packed = addToAgents(undefined, start, list);
+        const packed = addToRows(undefined, start, list);
         // A single slot is read in another way than several.
         const oneByOne = list.map(() => new Map<number, Tally>());
         for (const [slot, span] of wanted) {
@@ -137,27 +102,16 @@ describe('packed roll-ups', () => {
     );
   });
 
-  it('tell 500 plans apart, and go on adding to these', () => {
-    const settled = new Map([[4, { ...emptyTally(), totalMicros: 9, settlements: 1 }]]);
-    const named = (from: number, to: number) =>
-      new Map(Array.from({ length: to - from }, (_, index) => [`plan-${from + index}`, settled]));
-    const packed = addToPlans(addToPlans(undefined, start, named(0, 400)), start, named(399, 600));
-    const held = unpackedPlans(packed);
-    expect([...held.keys()]).toEqual([...named(0, 500).keys()]);
-    expect(held.get('plan-399')!.get(4)).toMatchObject({ totalMicros: 18, settlements: 2 });
-    const sum = unpackedPlans(addToPlans(packed, start, named(499, 501)));
-    expect([sum.size, sum.get('plan-499')!.get(4)!.totalMicros]).toEqual([500, 18]);
-  });
-
-  it('hold the same when their agents are divided', () => {
+  it('hold the same when their rows are divided', () => {
     fc.assert(
       fc.property(rows, (list) => {
-        const packed = addToAgents(undefined, start, list);
-        const groups = divideAgents(packed, (agentId) => agentId.length % 3);
+        const packed = addToRows(undefined, start, list);
+        const groupOf = ({ name, model }: Pick<Row, 'name' | 'model'>) => (name.length + (model?.length ?? 0)) % 3;
+        const groups = divideRows(packed, groupOf);
         const joined = new Map([...groups.values()].flatMap((group) => [...unpacked(group)]));
         expect(joined).toEqual(unpacked(packed));
         for (const [group, part] of groups) {
-          for (const { agentId } of packedRows(part)) expect(agentId.length % 3).toBe(group);
+          for (const row of packedRows(part)) expect(groupOf(row)).toBe(group);
         }
       }),
       { numRuns: 200 },
@@ -174,14 +128,12 @@ describe('packed roll-ups', () => {
     const packedTally = [mask, 0xac, 0x02, 2, 7, 1, 5];
     const workspace = addToWorkspace(undefined, start, new Map([[3, { tally, runsStarted: -2 }]]));
     expect([...workspace]).toEqual([3, ...packedTally, 3]);
-    const models = [undefined, null, 'gpt'].map((model) => ({ agentId: 'ab', model, slots: new Map([[4, tally]]) }));
-    expect([...addToAgents(undefined, start, models)]).toEqual([
+    const models = [undefined, null, 'gpt'].map((model) => ({ name: 'ab', model, slots: new Map([[4, tally]]) }));
+    expect([...addToRows(undefined, start, models)]).toEqual([
       ...[12, 2, 97, 98, 0, 4, ...packedTally],
       ...[12, 2, 97, 98, 1, 4, ...packedTally],
       ...[15, 2, 97, 98, 5, 103, 112, 116, 4, ...packedTally],
     ]);
-    const plans = addToPlans(undefined, start, new Map([['pro', new Map([[4, tally]])]]));
-    expect([...plans]).toEqual([12, 3, 112, 114, 111, 4, ...packedTally]);
   });
 
   it('from before a measure was added hold none of it, and take more of it', () => {
@@ -194,30 +146,14 @@ describe('packed roll-ups', () => {
     expect([...readWorkspace(sum, start)][0]![1].tally).toEqual({ ...more, totalMicros: 9 });
   });
 
-  it('stay small when an agent with made-up models settles with all of them in every hour', () => {
-    const most = { ...(Object.fromEntries(Object.keys(MEASURES).map((name) => [name, 2 ** 53 - 1])) as Tally) };
-    let packed: Uint8Array | undefined;
-    for (let slot = 0; slot < 24; slot += 1) {
-      const slots = new Map([[slot, { ...most, lastAt: start + DAY_MS - 1 }]]);
-      const names = Array.from({ length: 2_000 }, (_, index) => index.toString(36));
-      for (let at = 0; at < names.length; at += 1_000) {
-        const rows = names.slice(at, at + 1_000).map((model) => ({ agentId: 'a', model, slots }));
-        packed = addToAgents(packed, start, rows);
-      }
-    }
-    expect(packed!.length).toBeLessThan(2 * 1024 * 1024);
-    const held = [...unpacked(packed).values()];
-    expect(held.reduce((sum, row) => sum + row.slots.size, 0)).toBe(24 * held.length);
-  });
-
   it('that are cut off are an error, and no smaller sum', () => {
-    const whole = addToAgents(undefined, start, [
-      { agentId: 'planner', model: 'opus', slots: new Map([[1, { ...emptyTally(), totalMicros: 300 }]]) },
+    const whole = addToRows(undefined, start, [
+      { name: 'planner', model: 'opus', slots: new Map([[1, { ...emptyTally(), totalMicros: 300 }]]) },
     ]);
     for (let length = 1; length < whole.length; length += 1) {
       const cut = whole.subarray(0, length);
       expect(() => unpacked(cut)).toThrow(RangeError);
-      expect(() => addToAgents(cut, start, [])).toThrow(RangeError);
+      expect(() => addToRows(cut, start, [])).toThrow(RangeError);
     }
   });
 });

@@ -1,4 +1,4 @@
-import { addToSlot, rowKey, type AgentRow, type WorkspaceSlot } from '../domain/rollup.ts';
+import type { Row, WorkspaceSlot } from '../domain/rollup.ts';
 import { addTally, emptyTally, MEASURES, type Tally } from '../domain/tally.ts';
 import { ByteReader, ByteWriter } from './bytes.ts';
 
@@ -6,9 +6,8 @@ import { ByteReader, ByteWriter } from './bytes.ts';
  * The packed form of a roll-up. All numbers are varints (LEB128), texts are UTF-8 behind their length in bytes.
  *
  *     workspace: slot*                          slot: number, tally, zigzag(runs started)
- *     agents:    row*                           row:  length of the rest, agent, model, (number, tally)*
+ *     rows:      row*                           row:  length of the rest, name, model, (number, tally)*
  *     model:     0 nothing was settled, 1 no model is named, else the length of its name + 2, and the name
- *     plans:     row*                           row:  length of the rest, plan, (number, tally)*
  *     tally:     mask, then each measure whose bit is set. Bit 0 is the first entry of MEASURES
  *
  * Slots and rows are in the order of their first event, however the events came in batches.
@@ -20,13 +19,6 @@ const LAST_AT = NAMES.indexOf('lastAt');
 const NO_SETTLEMENT = 0;
 const NO_MODEL = 1;
 const NAMED = 2;
-
-/**
- * Models of an agent from which on no further ones are told apart: their settlements count as those that name no model.
- * The rows of an agent stay together, so nothing else bounds what a sender that makes up models has rewritten for each
- * event. It is a number of rows and no number of bytes, because rows grow: each may get all slots of a day.
- */
-const MAX_MODELS = 1_000;
 
 /** Adds to what `packed` holds of the workspace. `start` is that of the roll-up, in epoch milliseconds. */
 export function addToWorkspace(
@@ -63,144 +55,16 @@ export function* readWorkspace(packed: Uint8Array | undefined, start: number): G
   }
 }
 
-/** Adds `rows` to what `packed` holds of agents. */
-export function addToAgents(packed: Uint8Array | undefined, start: number, rows: readonly AgentRow[]): Uint8Array {
-  // Each model has a row, so of fewer rows no agent has so many.
-  const mayBeFull = countRows(packed) >= MAX_MODELS;
-  const added = (mayBeFull ? withinMaxModels(packed, rows) : rows).map(({ agentId, model, slots }): AddedRow => {
-    const head = new ByteWriter();
-    head.text(agentId, 0);
-    if (model === undefined) head.varint(NO_SETTLEMENT);
-    else if (model === null) head.varint(NO_MODEL);
-    else head.text(model, NAMED);
-    return { head: head.bytes(), slots };
-  });
-  return addToRows(packed, start, added, skipAgentHead);
-}
-
-function countRows(packed: Uint8Array | undefined): number {
-  let rows = 0;
-  for (const reader = new ByteReader(packed); reader.more(); rows += 1) reader.skip(reader.varint());
-  return rows;
-}
-
-function skipAgentHead(row: ByteReader): void {
-  row.skip(row.varint());
-  const model = row.varint();
-  if (model >= NAMED) row.skip(model - NAMED);
-}
-
-/** The rows. Those of further models of an agent that has {@link MAX_MODELS} are in its row that names no model. */
-function withinMaxModels(packed: Uint8Array | undefined, rows: readonly AgentRow[]): AgentRow[] {
-  const known = new Map(rows.map(({ agentId }) => [agentId, new Set<string>()]));
-  for (const { agentId, model } of packedRows(packed)) if (typeof model === 'string') known.get(agentId)?.add(model);
-  const joined = new Map<string, AgentRow>();
-  for (const row of rows) {
-    const models = known.get(row.agentId)!;
-    const isFurther = typeof row.model === 'string' && models.size >= MAX_MODELS && !models.has(row.model);
-    const model = isFurther ? null : row.model;
-    const key = rowKey({ ...row, model });
-    const into = joined.get(key) ?? { agentId: row.agentId, model, slots: new Map<number, Tally>() };
-    for (const [slot, tally] of row.slots) addToSlot(into.slots, slot, tally);
-    joined.set(key, into);
-  }
-  return [...joined.values()];
-}
-
-/** The slots of a row as they are stored. They can be read once. */
-export interface PackedSlots {
-  /** The sums of the slots in `spans`, which says for each to which span it belongs, by span. */
-  sums(start: number, spans: ReadonlyMap<number, number>): [span: number, sum: Tally][];
-}
-
-/** The row of an agent as it is stored. */
-export interface PackedRow extends PackedSlots, Pick<AgentRow, 'agentId' | 'model'> {}
-
-export function* packedRows(packed: Uint8Array | undefined): Generator<PackedRow> {
-  const reader = new ByteReader(packed);
-  while (reader.more()) {
-    const row = reader.part(reader.varint());
-    const agentId = row.text(row.varint());
-    const model = row.varint();
-    const named = model === NO_SETTLEMENT ? undefined : model === NO_MODEL ? null : row.text(model - NAMED);
-    yield { agentId, model: named, sums: (start, spans) => sumSlots(row, start, spans) };
-  }
-}
-
-/** Divides the rows of `packed`: `groupOf` says where those of an agent go. */
-export function divideAgents(
-  packed: Uint8Array | undefined,
-  groupOf: (agentId: string) => number,
-): Map<number, Uint8Array> {
-  const writers = new Map<number, ByteWriter>();
-  const reader = new ByteReader(packed);
-  while (reader.more()) {
-    const from = reader.at;
-    const row = reader.part(reader.varint());
-    const group = groupOf(row.text(row.varint()));
-    let writer = writers.get(group);
-    if (writer === undefined) writers.set(group, (writer = new ByteWriter()));
-    writer.raw(reader.slice(from, reader.at));
-  }
-  return new Map([...writers].map(([group, writer]) => [group, writer.bytes()]));
-}
-
-/**
- * Plans of a roll-up from which on no further ones are told apart: their settlements count as those of no plan. It is
- * the most that a workspace can have at once, but events may name any.
- */
-const MAX_PLANS = 500;
-
-/** Adds to what `packed` holds of plans: by plan, the slots. */
-export function addToPlans(
-  packed: Uint8Array | undefined,
-  start: number,
-  added: ReadonlyMap<string, ReadonlyMap<number, Tally>>,
-): Uint8Array {
-  const rows = [...added].map(([plan, slots]): AddedRow => {
-    const head = new ByteWriter();
-    head.text(plan, 0);
-    return { head: head.bytes(), slots };
-  });
-  return addToRows(packed, start, rows, (row) => row.skip(row.varint()), MAX_PLANS);
-}
-
-export function* packedPlans(packed: Uint8Array | undefined): Generator<PackedSlots & { plan: string }> {
-  const reader = new ByteReader(packed);
-  while (reader.more()) {
-    const row = reader.part(reader.varint());
-    yield { plan: row.text(row.varint()), sums: (start, spans) => sumSlots(row, start, spans) };
-  }
-}
-
-/** What is added to a row. */
-interface AddedRow {
-  /** The bytes of the row before its slots, which no two rows have alike: its texts are well-formed. */
-  head: Buffer;
-  slots: ReadonlyMap<number, Tally>;
-}
-
-/**
- * Adds `rows` to those of `packed`. New ones are written as long as there are no more than `maxRows` of all. Most rows
- * get nothing, so their slots are copied unread.
- */
-function addToRows(
-  packed: Uint8Array | undefined,
-  start: number,
-  rows: readonly AddedRow[],
-  skipHead: (row: ByteReader) => void,
-  maxRows = Infinity,
-): Uint8Array {
-  const added = new Map(rows.map((row) => [row.head.toString('latin1'), row]));
+/** Adds `rows` to those of `packed`. Most rows get nothing, so they are copied unread. */
+export function addToRows(packed: Uint8Array | undefined, start: number, rows: readonly Row[]): Uint8Array {
+  const added = new Map(rows.map(toAddedRow).map((row) => [row.head.toString('latin1'), row]));
   const reader = new ByteReader(packed);
   const writer = new ByteWriter();
-  let count = 0;
   let copied = 0;
   while (reader.more()) {
     const before = reader.at;
     const row = reader.part(reader.varint());
     skipHead(row);
-    count += 1;
     const key = row.keySoFar();
     const more = added.get(key);
     if (more === undefined) continue;
@@ -210,8 +74,68 @@ function addToRows(
     writeRow(writer, more, start, row);
   }
   writer.raw(reader.slice(copied, reader.at));
-  for (const row of [...added.values()].slice(0, Math.max(0, maxRows - count))) writeRow(writer, row, start);
+  for (const row of added.values()) writeRow(writer, row, start);
   return writer.bytes();
+}
+
+/** What is added to a row. */
+interface AddedRow {
+  /** The bytes of the row before its slots, which no two rows have alike: its texts are well-formed. */
+  head: Buffer;
+  slots: ReadonlyMap<number, Tally>;
+}
+
+function toAddedRow({ name, model, slots }: Row): AddedRow {
+  const head = new ByteWriter();
+  head.text(name, 0);
+  if (model === undefined) head.varint(NO_SETTLEMENT);
+  else if (model === null) head.varint(NO_MODEL);
+  else head.text(model, NAMED);
+  return { head: head.bytes(), slots };
+}
+
+function skipHead(row: ByteReader): void {
+  row.skip(row.varint());
+  const model = row.varint();
+  if (model >= NAMED) row.skip(model - NAMED);
+}
+
+/** A row as it is stored. Its slots can be read once. */
+export interface PackedRow extends Pick<Row, 'name' | 'model'> {
+  /** The sums of the slots in `spans`, which says for each to which span it belongs, by span. */
+  sums(start: number, spans: ReadonlyMap<number, number>): [span: number, sum: Tally][];
+}
+
+export function* packedRows(packed: Uint8Array | undefined): Generator<PackedRow> {
+  const reader = new ByteReader(packed);
+  while (reader.more()) {
+    const row = reader.part(reader.varint());
+    const { name, model } = readHead(row);
+    yield { name, model, sums: (start, spans) => sumSlots(row, start, spans) };
+  }
+}
+
+function readHead(row: ByteReader): Pick<Row, 'name' | 'model'> {
+  const name = row.text(row.varint());
+  const model = row.varint();
+  return { name, model: model === NO_SETTLEMENT ? undefined : model === NO_MODEL ? null : row.text(model - NAMED) };
+}
+
+/** Divides the rows of `packed`: `groupOf` says where each of them goes. */
+export function divideRows(
+  packed: Uint8Array,
+  groupOf: (row: Pick<Row, 'name' | 'model'>) => number,
+): Map<number, Uint8Array> {
+  const writers = new Map<number, ByteWriter>();
+  const reader = new ByteReader(packed);
+  while (reader.more()) {
+    const from = reader.at;
+    const group = groupOf(readHead(reader.part(reader.varint())));
+    let writer = writers.get(group);
+    if (writer === undefined) writers.set(group, (writer = new ByteWriter()));
+    writer.raw(reader.slice(from, reader.at));
+  }
+  return new Map([...writers].map(([group, writer]) => [group, writer.bytes()]));
 }
 
 /** Writes a row with the slots that `held` has from where it was read up to, and what is added to them. */

@@ -1,48 +1,69 @@
 import type { TenantId } from '@tollkeeper/kernel';
 import type { mongo } from 'mongoose';
 import type { RollupKey, RowKind } from '../domain/rollup.ts';
-import type { Parts } from '../domain/rollup.parts.ts';
+import { partsOfBits, UNDIVIDED, type Part } from '../domain/rollup.parts.ts';
 
-/** A part of a roll-up. Part 0 is always there, and holds rows of both kinds. Any other part holds rows of one kind. */
+/**
+ * A roll-up has a document of the workspace, in which rows lie too while they are few. Each part of rows that were
+ * divided is a document of its own, and one more says which parts there are.
+ */
 export interface RollupDocument {
-  /** {@link partKey} of the part. */
+  /** {@link workspaceKey}, {@link partKey} or {@link directoryKey}. */
   _id: string;
   tenantId: TenantId;
   /** Start of the hour or the day. */
   start: Date;
-  /** Of part 0: into how many parts the rows of a kind are divided, unless it is one. */
-  parts?: Partial<Parts>;
-  /** Of part 0, packed: what the whole workspace did. */
+  /** Packed: what the whole workspace did. */
   workspace?: mongo.Binary;
-  /** Of part 0, packed: what was settled under plans. Absent when no settlement named one. */
-  plans?: mongo.Binary;
   /** Packed: what the agents of this part did, by slot. */
   agents?: mongo.Binary;
   /** Of a day, packed: what the agents of this part did in the whole of it. */
   days?: mongo.Binary;
+  /** Packed: what was settled under the plans of this part. */
+  plans?: mongo.Binary;
+  /** Of the workspace's document: the kinds whose rows are divided, so that none lie here. */
+  divided?: RowKind[];
+  /** Of a directory, by kind: the bits of each part, a byte each. Absent for a kind that is not divided. */
+  bits?: Partial<Record<RowKind, mongo.Binary>>;
 }
 
-/** Into how many parts the rows of a kind are divided. */
-export function partsIn(first: RollupDocument | undefined, kind: RowKind): number {
-  return first?.parts?.[kind] ?? 1;
-}
-
-/** The key of part 0, such as `ws_1|day|2026-11-22|0` and `ws_1|hour|2026-11-22T14|0`. */
-export function firstKey({ tenantId, period, start }: RollupKey): string {
+/** The key of the workspace's document, such as `ws_1|day|2026-11-22|0` and `ws_1|hour|2026-11-22T14|0`. */
+export function workspaceKey({ tenantId, period, start }: RollupKey): string {
   const time = new Date(start).toISOString().slice(0, period === 'day' ? 10 : 13);
   return `${tenantId}|${period}|${time}|0`;
 }
 
-/** The key of a part of the roll-up that has a part with `key`, such as `ws_1|day|2026-11-22|days3`. */
-export function partKey(key: string, kind: RowKind, part: number): string {
-  return `${keyPrefix(key, part === 0 ? '' : kind)}${part}`;
+/** The key of the workspace's document of the roll-up that has a document with `key`. */
+export function workspaceKeyOf(key: string): string {
+  return `${prefixOf(key)}0`;
 }
 
-/** What the keys of the parts of a kind begin with, but for part 0. A number follows. */
-export function keyPrefix(key: string, kind: RowKind | ''): string {
-  return key.slice(0, key.lastIndexOf('|') + 1) + kind;
+/** The key of the document that says which parts the rows of a roll-up are divided into. */
+export function directoryKey(key: string): string {
+  return `${prefixOf(key)}parts`;
+}
+
+/** The key of a part, such as `ws_1|day|2026-11-22|days800000000000`: it ends in the least hash. */
+export function partKey(key: string, kind: RowKind, { start, bits }: Part): string {
+  return bits === 0 ? workspaceKeyOf(key) : `${prefixOf(key)}${kind}${start.toString(16).padStart(12, '0')}`;
+}
+
+/** Which keys the parts of a kind have, when there are several. */
+export function partKeys(key: string, kind: RowKind): { $gte: string; $lt: string } {
+  // 'g' comes behind all digits.
+  return { $gte: `${prefixOf(key)}${kind}0`, $lt: `${prefixOf(key)}${kind}g` };
+}
+
+/** The parts of a kind, in the order of their hashes. `directory` is absent when no kind is divided. */
+export function partsIn(directory: RollupDocument | undefined, kind: RowKind): readonly Part[] {
+  const bits = bytesOf(directory?.bits?.[kind]);
+  return bits === undefined ? UNDIVIDED : partsOfBits(bits);
 }
 
 export function bytesOf(binary: mongo.Binary | undefined): Uint8Array | undefined {
   return binary?.buffer.subarray(0, binary.position);
+}
+
+function prefixOf(key: string): string {
+  return key.slice(0, key.lastIndexOf('|') + 1);
 }

@@ -10,33 +10,34 @@ import {
   ROW_KINDS,
   rowKindOf,
   slotsOf,
-  type AgentRow,
   type Level,
   type RollupDelta,
   type RollupKey,
+  type Row,
   type RowKind,
 } from '../domain/rollup.ts';
-import { MAX_PARTS, partOf, PARTS_GROWTH, type Parts } from '../domain/rollup.parts.ts';
+import { HASH_BITS, halvesOf, partOf, partsOfName, type Part, type PartCounts } from '../domain/rollup.parts.ts';
 import type { ReadMeter } from '../domain/reads.ts';
 import { addTallyTo, holdTally, subtractSums, type Tally } from '../domain/tally.ts';
 import type { RunStartStore, TallyStore } from '../domain/tallies.ts';
-import { bytesOf, firstKey, keyPrefix, partKey, partsIn, type RollupDocument } from './rollup.document.ts';
 import {
-  addToAgents,
-  addToPlans,
-  addToWorkspace,
-  divideAgents,
-  packedPlans,
-  packedRows,
-  readWorkspace,
-  type PackedRow,
-} from './rollup.codec.ts';
+  bytesOf,
+  directoryKey,
+  partKey,
+  partKeys,
+  partsIn,
+  workspaceKey,
+  workspaceKeyOf,
+  type RollupDocument,
+} from './rollup.document.ts';
+import { addToRows, addToWorkspace, divideRows, packedRows, readWorkspace, type PackedRow } from './rollup.codec.ts';
+import { createRowHash, hashOfName, hashOfRow } from './row.hash.ts';
 
 export interface RollupStore extends TallyStore, RunStartStore {
   /** Adds the deltas to their roll-ups. Not idempotent: call it in the transaction that inserts the events. */
   add(session: ClientSession | undefined, deltas: RollupDelta[]): Promise<void>;
-  /** The most parts that a roll-up of the workspace was seen to have. */
-  partsOf(tenantId: TenantId): Parts;
+  /** The most parts of each kind that a roll-up of the workspace was seen to have. */
+  partsOf(tenantId: TenantId): PartCounts;
 }
 
 /**
@@ -44,13 +45,21 @@ export interface RollupStore extends TallyStore, RunStartStore {
  * 184 days back. Roll-ups are kept that long even if raw events, which are many more, have a shorter retention.
  */
 const MIN_RETENTION_SECONDS = 190 * 86_400;
-/** Bytes of packed rows from which on they get more parts. */
-const MAX_PART_BYTES = 16 * 1024;
 /** Parts that a read has of the database at once. */
 const PARTS_AT_ONCE = 100;
+/**
+ * Bytes of packed rows from which on a part is divided. An event rewrites a part of five kinds at most, of the hour and
+ * the day, and what their workspace did: 64 kB.
+ */
+const MAX_PART_BYTES = 12 * 1024;
 /** Workspaces whose number of parts is remembered. */
 const KNOWN_WORKSPACES = 10_000;
-const UNKNOWN_PARTS: Parts = { agents: Infinity, days: Infinity };
+const UNKNOWN_PARTS: PartCounts = { agents: Infinity, days: Infinity, plans: Infinity };
+
+/** Seconds after their start for which roll-ups are kept. */
+export function rollupSeconds(retentionSeconds: number): number {
+  return Math.max(retentionSeconds, MIN_RETENTION_SECONDS);
+}
 
 /**
  * Roll-ups by hour and day, kept for `retentionSeconds` after their start, but at least {@link MIN_RETENTION_SECONDS}.
@@ -61,18 +70,20 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
       _id: { type: String, required: true },
       tenantId: { type: String, required: true },
       start: { type: Date, required: true },
-      parts: { agents: Number, days: Number },
       workspace: Schema.Types.Buffer,
-      plans: Schema.Types.Buffer,
       agents: Schema.Types.Buffer,
       days: Schema.Types.Buffer,
+      plans: Schema.Types.Buffer,
+      divided: { type: [String], default: undefined },
+      bits: { agents: Schema.Types.Buffer, days: Schema.Types.Buffer, plans: Schema.Types.Buffer },
     },
     { collection: 'rollups', versionKey: false },
   );
-  schema.index({ start: 1 }, { expireAfterSeconds: Math.max(retentionSeconds, MIN_RETENTION_SECONDS) });
+  schema.index({ start: 1 }, { expireAfterSeconds: rollupSeconds(retentionSeconds) });
   // The driver's collection: this is a hot path, and every value below is typed or made here.
   const rollups = driverCollection<RollupDocument>(connection, 'Rollup', schema);
-  const partsSeen = new LRUCache<TenantId, Parts>({ max: KNOWN_WORKSPACES });
+  const hashOf = createRowHash();
+  const partsSeen = new LRUCache<TenantId, PartCounts>({ max: KNOWN_WORKSPACES });
 
   async function find(
     session: ClientSession | undefined,
@@ -84,55 +95,55 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
     return new Map(found.map((document) => [document._id, document]));
   }
 
-  /** All parts of a kind but the first, of the roll-ups whose first parts have these keys. At least one key. */
-  function othersOf(
-    session: ClientSession | undefined,
-    kind: RowKind,
-    first: string[],
-    projection: mongo.Document = {},
-  ): mongo.FindCursor<RollupDocument> {
-    const prefixes = first.map((key) => keyPrefix(key, kind));
-    // ':' comes behind all digits.
-    const ranges = prefixes.map((prefix) => ({ _id: { $gt: `${prefix}0`, $lt: `${prefix}:` } }));
-    return rollups.find({ $or: ranges }, { ...(session && { session }), projection });
-  }
-
   /**
    * Hands the rows of a kind to `each`, part by part: three months of thousands of agents are hundreds of megabytes, so
-   * never all are held at once.
+   * never all are held at once. With a `name`, reads only the parts in which its rows are. `eachWorkspace` gets the
+   * documents of the workspace, whole.
    */
   async function readRows(
     session: ClientSession,
     kind: RowKind,
     pieces: ReadonlyMap<string, Piece>,
-    agentId: string | undefined,
+    name: string | undefined,
     meter: ReadMeter,
     each: (row: PackedRow, piece: Piece) => void,
+    eachWorkspace?: (document: RollupDocument) => void,
   ): Promise<void> {
     if (pieces.size === 0) return;
-    const divided = new Map<string, number>();
+    const divided: string[] = [];
     const slices = startSlices();
-    const projection = { parts: 1, [kind]: 1 };
-    const readAll = async (parts: mongo.FindCursor<RollupDocument>): Promise<void> => {
-      for await (const document of parts.batchSize(PARTS_AT_ONCE)) {
-        meter.take(document[kind]?.position ?? 0);
-        const key = partKey(document._id, kind, 0);
-        const count = partsIn(document, kind);
-        if (count > 1) divided.set(key, count);
-        const piece = pieces.get(key)!;
+    const readAll = async (filter: mongo.Filter<RollupDocument>, projection: mongo.Document): Promise<void> => {
+      for await (const document of rollups.find(filter, { session, projection }).batchSize(PARTS_AT_ONCE)) {
+        meter.take((document[kind]?.position ?? 0) + (document.workspace?.position ?? 0));
+        if (document.divided?.includes(kind)) divided.push(document._id);
+        if (document.workspace !== undefined) eachWorkspace?.(document);
+        const piece = pieces.get(workspaceKeyOf(document._id))!;
         for (const row of packedRows(bytesOf(document[kind]))) {
           if (slices.usedUp()) await slices.next();
           each(row, piece);
         }
       }
     };
-    const withKeys = (keys: string[]) => rollups.find({ _id: { $in: keys } }, { session, projection });
-    await readAll(withKeys([...pieces.keys()]));
-    if (divided.size === 0) return;
-    if (agentId === undefined) return readAll(othersOf(session, kind, [...divided.keys()], projection));
-    const parts = [...divided].map(([key, count]) => ({ key, part: partOf(agentId, count) }));
-    // Part 0 was read.
-    await readAll(withKeys(parts.filter(({ part }) => part > 0).map(({ key, part }) => partKey(key, kind, part))));
+    const ofWorkspace = { [kind]: 1, divided: 1, ...(eachWorkspace && { workspace: 1 }) };
+    await readAll({ _id: { $in: [...pieces.keys()] } }, ofWorkspace);
+    if (divided.length === 0) return;
+    const ranges =
+      name === undefined ? divided.map((key) => partKeys(key, kind)) : await rangesOf(session, kind, divided, name);
+    await readAll({ $or: ranges.map((_id) => ({ _id })) }, { [kind]: 1 });
+  }
+
+  /** Which keys the parts have in which the rows of `name` are, of the roll-ups with these workspace's documents. */
+  async function rangesOf(
+    session: ClientSession,
+    kind: RowKind,
+    keys: string[],
+    name: string,
+  ): Promise<{ $gte: string; $lte: string }[]> {
+    const directories = await find(session, keys.map(directoryKey), { [`bits.${kind}`]: 1 });
+    return [...directories].map(([key, directory]) => {
+      const [first, last] = partsOfName(partsIn(directory, kind), hashOfName(name));
+      return { $gte: partKey(key, kind, first), $lte: partKey(key, kind, last) };
+    });
   }
 
   /**
@@ -147,7 +158,7 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
     each: (row: PackedRow, piece: Piece) => void,
   ): Promise<void> {
     await connection.getClient().withSession({ snapshot: true }, async (session) => {
-      for (const kind of ROW_KINDS) {
+      for (const kind of ['agents', 'days'] as const) {
         const grains = GRAINS.filter((grain) => rowKindOf(grain) === kind);
         await readRows(session, kind, piecesOf(tenantId, plan, 'rows', grains), agentId, meter, each);
       }
@@ -170,34 +181,35 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
     }
   }
 
-  /**
-   * Settlements of no plan are those of the workspace without those of its plans. So roll-ups that hold no plans, or
-   * not all, are read like others.
-   */
+  /** Settlements of no plan are those of the workspace without those of its plans. */
   async function dividePlans(tenantId: TenantId, plan: ReadPlan, add: AddSpend, meter: ReadMeter): Promise<void> {
-    const ofPlans = piecesOf(tenantId, plan, 'rows');
+    const ofNone = new Map<number, Tally>();
+    const ofPlans = new Map<number, Tally>();
     const ofWorkspace = piecesOf(tenantId, plan, 'workspace');
-    const keys = [...ofPlans.keys()];
-    const slices = startSlices();
-    const parts = rollups.find({ _id: { $in: keys } }, { projection: { workspace: 1, plans: 1 } });
-    for await (const { _id, workspace, plans } of parts.batchSize(PARTS_AT_ONCE)) {
-      meter.take((workspace?.position ?? 0) + (plans?.position ?? 0));
-      const { start, spans } = ofWorkspace.get(_id)!;
-      const ofNone = new Map<number, Tally>();
-      for (const [slot, { tally }] of readWorkspace(bytesOf(workspace), start)) {
-        const span = spans.get(slot);
-        if (span !== undefined) addTallyTo(ofNone, span, tally);
-      }
-      const piece = ofPlans.get(_id)!;
-      for (const row of packedPlans(bytesOf(plans))) {
-        if (slices.usedUp()) await slices.next();
-        for (const [span, tally] of row.sums(piece.start, piece.spans)) {
-          add(row.plan, span, tally);
-          subtractSums(ofNone.get(span)!, tally);
-        }
-      }
-      for (const [span, tally] of ofNone) add(null, span, tally);
-    }
+    await connection.getClient().withSession({ snapshot: true }, (session) =>
+      readRows(
+        session,
+        'plans',
+        piecesOf(tenantId, plan, 'rows'),
+        undefined,
+        meter,
+        (row, { start, spans }) => {
+          for (const [span, tally] of row.sums(start, spans)) {
+            add(row.name, span, tally);
+            addTallyTo(ofPlans, span, tally);
+          }
+        },
+        ({ _id, workspace }) => {
+          const { start, spans } = ofWorkspace.get(_id)!;
+          for (const [slot, { tally }] of readWorkspace(bytesOf(workspace), start)) {
+            const span = spans.get(slot);
+            if (span !== undefined) addTallyTo(ofNone, span, tally);
+          }
+        },
+      ),
+    );
+    for (const [span, tally] of ofPlans) subtractSums(ofNone.get(span)!, tally);
+    for (const [span, tally] of ofNone) add(null, span, tally);
   }
 
   async function agentTallies<K>(
@@ -209,7 +221,7 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
   ): Promise<Map<K, Tally>> {
     const total = new Map<K, Tally>();
     await readAgents(tenantId, plan, agentId, meter, (row, { start, spans }) => {
-      if (agentId !== undefined && row.agentId !== agentId) return;
+      if (agentId !== undefined && row.name !== agentId) return;
       for (const [span, tally] of row.sums(start, spans)) {
         const key = keyOf(row, span);
         if (key !== undefined) holdTally(total, key, tally, meter);
@@ -218,77 +230,29 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
     return total;
   }
 
-  /** The parts that `delta` changes, as they are afterwards. */
-  async function changedParts(
-    session: ClientSession | undefined,
-    delta: RollupDelta,
-    stored: ReadonlyMap<string, RollupDocument>,
-  ): Promise<RollupDocument[]> {
-    const { tenantId, start } = delta;
-    const changed = new Map<string, RollupDocument>();
-    const change = (_id: string): RollupDocument => {
-      let document = changed.get(_id);
-      if (document === undefined) {
-        document = { ...{ _id, tenantId, start: new Date(start) }, ...stored.get(_id) };
-        changed.set(_id, document);
-      }
-      return document;
-    };
-    const first = change(firstKey(delta));
-    first.workspace = new mongo.Binary(addToWorkspace(bytesOf(first.workspace), start, delta.workspace));
-    const plans = addToPlans(bytesOf(first.plans), start, delta.plans);
-    if (plans.length > 0) first.plans = new mongo.Binary(plans);
-
-    for (const kind of ROW_KINDS) {
-      const changePart = (part: number): RollupDocument => change(partKey(first._id, kind, part));
-      const packed = (): (Uint8Array | undefined)[] => [...changed.values()].map((document) => bytesOf(document[kind]));
-      let parts = partsIn(first, kind);
-      for (const [part, added] of rowsByPart(delta[kind], parts)) {
-        const document = changePart(part);
-        document[kind] = new mongo.Binary(addToAgents(bytesOf(document[kind]), start, added));
-      }
-      if (!isTooLarge(packed(), parts)) continue;
-      for await (const other of othersOf(session, kind, [first._id])) {
-        if (!changed.has(other._id)) changed.set(other._id, other);
-      }
-      while (isTooLarge(packed(), parts)) {
-        parts *= PARTS_GROWTH;
-        const divided = packed().flatMap((rows) => [...divideAgents(rows, (agentId) => partOf(agentId, parts))]);
-        // A part that all agents have left is written without them.
-        for (const document of changed.values()) delete document[kind];
-        for (const [part, rows] of divided) changePart(part)[kind] = new mongo.Binary(rows);
-      }
-      first.parts = { ...first.parts, [kind]: parts };
-    }
-    const seen = partsSeen.get(tenantId);
-    partsSeen.set(tenantId, {
-      agents: Math.max(partsIn(first, 'agents'), seen?.agents ?? 1),
-      days: Math.max(partsIn(first, 'days'), seen?.days ?? 1),
-    });
-    return [...changed.values()];
-  }
-
   return {
     async add(session, deltas) {
       if (deltas.length === 0) return;
-      const stored = await find(
-        session,
-        deltas.map((delta) => firstKey(delta)),
-      );
-      const others = deltas.flatMap((delta) => {
-        const key = firstKey(delta);
-        return ROW_KINDS.flatMap((kind) =>
-          [...rowsByPart(delta[kind], partsIn(stored.get(key), kind)).keys()]
-            .filter((part) => part > 0)
-            .map((part) => partKey(key, kind, part)),
-        );
+      const firstKeys = deltas.map(workspaceKey).flatMap((key) => [key, directoryKey(key)]);
+      const stored = await find(session, firstKeys);
+      const changes = deltas.map((delta) => {
+        const directory = stored.get(directoryKey(workspaceKey(delta)));
+        return { delta, kinds: ROW_KINDS.map((kind) => changeOf(kind, delta, partsIn(directory, kind), hashOf)) };
       });
+      const others = changes.flatMap(({ delta, kinds }) =>
+        kinds.flatMap(({ kind, parts, added }) =>
+          parts.length === 1 ? [] : [...added.keys()].map((part) => partKey(workspaceKey(delta), kind, parts[part]!)),
+        ),
+      );
       for (const [key, document] of await find(session, others)) stored.set(key, document);
       const writes: mongo.AnyBulkWriteOperation<RollupDocument>[] = [];
-      for (const delta of deltas) {
-        for (const document of await changedParts(session, delta, stored)) {
+      for (const { delta, kinds } of changes) {
+        for (const document of changedDocuments(delta, kinds, stored)) {
           writes.push({ replaceOne: { filter: { _id: document._id }, replacement: document, upsert: true } });
         }
+        const seen = partsSeen.get(delta.tenantId);
+        const counts = kinds.map(({ kind, parts }) => [kind, Math.max(parts.length, seen?.[kind] ?? 1)]);
+        partsSeen.set(delta.tenantId, Object.fromEntries(counts) as PartCounts);
       }
       await rollups.bulkWrite(writes, session && { session });
     },
@@ -299,15 +263,15 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
       await readWorkspaces(tenantId, plan, ({ tally }, span) => addTallyTo(bySpan, span, tally));
       return bySpan;
     },
-    tallyAgents: (tenantId, plan, meter) => agentTallies(tenantId, plan, undefined, meter, (row) => row.agentId),
+    tallyAgents: (tenantId, plan, meter) => agentTallies(tenantId, plan, undefined, meter, (row) => row.name),
     tallyModels: (tenantId, agentId, plan, meter) => agentTallies(tenantId, plan, agentId, meter, (row) => row.model),
     divideSpend: async (tenantId, by, plan, add, meter) => {
       if (by === 'plan') return dividePlans(tenantId, plan, add, meter);
       await readAgents(tenantId, plan, undefined, meter, (row, { start, spans }) => {
-        const { agentId, model } = row;
+        const { name, model } = row;
         // In such a row nothing was settled.
         if (model === undefined) return;
-        for (const [span, tally] of row.sums(start, spans)) add(by === 'agent' ? agentId : model, span, tally);
+        for (const [span, tally] of row.sums(start, spans)) add(by === 'agent' ? name : model, span, tally);
       });
     },
     async countRunStarts(tenantId, plan) {
@@ -324,7 +288,7 @@ interface Piece extends RollupKey {
   spans: Map<number, number>;
 }
 
-/** By the key of part 0. */
+/** By the key of the workspace's document. */
 function piecesOf(
   tenantId: TenantId,
   plan: ReadPlan,
@@ -336,7 +300,7 @@ function piecesOf(
     for (const [time, span] of plan.buckets[grain]) {
       const { start, first, count } = slotsOf(grain, level, time);
       const rollup = { tenantId, period: PERIOD_OF[grain], start };
-      const key = firstKey(rollup);
+      const key = workspaceKey(rollup);
       let piece = pieces.get(key);
       if (piece === undefined) pieces.set(key, (piece = { ...rollup, spans: new Map() }));
       for (const slot of range(first, first + count)) piece.spans.set(slot, span);
@@ -345,23 +309,80 @@ function piecesOf(
   return pieces;
 }
 
-function rowsByPart(rows: ReadonlyMap<string, AgentRow>, parts: number): Map<number, AgentRow[]> {
-  return Map.groupBy(rows.values(), ({ agentId }) => partOf(agentId, parts));
+/** What is added to the rows of a kind. */
+interface Change {
+  kind: RowKind;
+  /** The parts that there are, in order. */
+  parts: readonly Part[];
+  /** By the index of the part. */
+  added: Map<number, Row[]>;
 }
 
-/** Whether more parts would make those smaller that are too large. The rows of an agent stay together. */
-function isTooLarge(all: readonly (Uint8Array | undefined)[], parts: number): boolean {
-  if (parts >= MAX_PARTS) return false;
-  return all.some((packed) => (packed?.length ?? 0) > MAX_PART_BYTES && hasSeveralAgents(packed));
+function changeOf(kind: RowKind, delta: RollupDelta, parts: readonly Part[], hashOf: (row: Row) => number): Change {
+  const partOfRow = (row: Row): number => (parts.length === 1 ? 0 : partOf(parts, hashOf(row)));
+  return { kind, parts, added: Map.groupBy(delta[kind].values(), partOfRow) };
 }
 
-function hasSeveralAgents(packed: Uint8Array | undefined): boolean {
-  let first: string | undefined;
-  for (const { agentId } of packedRows(packed)) {
-    first ??= agentId;
-    if (agentId !== first) return true;
+/** The documents that `delta` changes, as they are afterwards. */
+function changedDocuments(
+  delta: RollupDelta,
+  kinds: readonly Change[],
+  stored: ReadonlyMap<string, RollupDocument>,
+): Iterable<RollupDocument> {
+  const { tenantId, start } = delta;
+  const changed = new Map<string, RollupDocument>();
+  const change = (_id: string): RollupDocument => {
+    let document = changed.get(_id);
+    if (document === undefined) {
+      document = { ...{ _id, tenantId, start: new Date(start) }, ...stored.get(_id) };
+      changed.set(_id, document);
+    }
+    return document;
+  };
+  const key = workspaceKey(delta);
+  const ofWorkspace = change(key);
+  ofWorkspace.workspace = new mongo.Binary(addToWorkspace(bytesOf(ofWorkspace.workspace), start, delta.workspace));
+  for (const { kind, parts, added } of kinds) {
+    const divided = new Map<Part, Part[]>();
+    for (const [index, rows] of added) {
+      const part = parts[index]!;
+      const document = change(partKey(key, kind, part));
+      const pieces = [...piecesOfPart(part, addToRows(bytesOf(document[kind]), start, rows))];
+      // A part that all rows have left is written without them.
+      delete document[kind];
+      for (const { part, rows } of pieces) {
+        if (rows.length > 0) change(partKey(key, kind, part))[kind] = new mongo.Binary(rows);
+      }
+      if (pieces.length > 1)
+        divided.set(
+          part,
+          pieces.map((piece) => piece.part),
+        );
+    }
+    if (divided.size === 0) continue;
+    if (parts.length === 1) ofWorkspace.divided = [...(ofWorkspace.divided ?? []), kind];
+    const bits = parts.flatMap((part) => divided.get(part) ?? part).map((part) => part.bits);
+    const after = change(directoryKey(key));
+    after.bits = { ...after.bits, [kind]: new mongo.Binary(Uint8Array.from(bits)) };
   }
-  return false;
+  return changed.values();
+}
+
+/** The rows of a part, divided until none has too many bytes. */
+function* piecesOfPart(part: Part, rows: Uint8Array): Generator<{ part: Part; rows: Uint8Array }> {
+  if (rows.length <= MAX_PART_BYTES || part.bits === HASH_BITS || !hasSeveralRows(rows)) {
+    yield { part, rows };
+    return;
+  }
+  const [low, high] = halvesOf(part);
+  const halves = divideRows(rows, (row) => (hashOfRow(row) < high.start ? 0 : 1));
+  yield* piecesOfPart(low, halves.get(0) ?? new Uint8Array());
+  yield* piecesOfPart(high, halves.get(1) ?? new Uint8Array());
+}
+
+function hasSeveralRows(packed: Uint8Array): boolean {
+  const rows = packedRows(packed);
+  return !rows.next().done && !rows.next().done;
 }
 
 /** From `from` up to but not including `to`. */

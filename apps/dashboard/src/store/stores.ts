@@ -7,7 +7,8 @@ import { createChunkStore } from './chunk.store.ts';
 import { createChunkTallies } from './chunk.tallies.ts';
 import { createEventReader } from './event.reader.ts';
 import { createEventRecorder } from './event.recorder.ts';
-import { createRollupStore } from './rollup.store.ts';
+import { createNameStore } from './name.store.ts';
+import { createRollupStore, rollupSeconds } from './rollup.store.ts';
 
 /** How the domain writes and reads what is stored. */
 export interface Stores {
@@ -22,9 +23,10 @@ export interface Stores {
 export function createStores(connection: Connection, retentionSeconds: number): Stores {
   const blocked = createBlockedStore(connection, retentionSeconds);
   const chunks = createChunkStore(connection, retentionSeconds);
+  const names = createNameStore(connection, rollupSeconds(retentionSeconds));
   const rollups = createRollupStore(connection, retentionSeconds);
   return {
-    recorder: createEventRecorder({ blocked, chunks, rollups }),
+    recorder: createEventRecorder({ blocked, chunks, names, rollups }),
     events: createEventReader({ blocked, chunks }),
     tallies: [rollups, blocked, createChunkTallies(chunks)],
     runStarts: [rollups, chunks],

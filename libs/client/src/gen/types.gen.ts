@@ -382,13 +382,17 @@ export type SpendBreakdown = {
      */
     groups: Array<{
         /**
-         * The `agent_id`, the model or the `plan_key`. Null for settlements that name none; by plan also for those from before plans were counted
+         * The `agent_id`, the model or the `plan_key`. Null for settlements that name none
          */
         key: string | null;
         /**
          * Of agents
          */
         display_name?: string;
+        /**
+         * All further names together: those beyond the first 1,000 that the settlements of a workspace name in a day of UTC. The name is null then
+         */
+        other?: true;
         /**
          * USD micros (millionths of a US dollar)
          */
@@ -503,6 +507,10 @@ export type AgentDetails = {
          * Null for settlements that name no model
          */
         model: string | null;
+        /**
+         * All further names together: those beyond the first 1,000 that the settlements of a workspace name in a day of UTC. The name is null then
+         */
+        other?: true;
         /**
          * USD micros (millionths of a US dollar)
          */

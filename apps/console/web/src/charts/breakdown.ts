@@ -5,11 +5,22 @@ import type { Series } from './stacked-bars.tsx';
 
 /** The series of a chart of `breakdown`: those that spent most, and the rest as one. */
 export function seriesOf({ groups, others, by }: Api.SpendBreakdown): Series[] {
-  const named = groups.map(({ key, display_name }, index) => ({
-    key: key ?? '',
-    name: display_name ?? key ?? text.spend.none[by],
+  const named = groups.map((group, index) => ({
+    key: keyOf(group),
+    name: nameOf(group, by),
     colour: colourOf(index),
   }));
   if (others === null) return named;
   return [...named, { key: 'others', name: text.common.chart.others(others.count), colour: REST_COLOUR }];
+}
+
+type Group = Pick<Api.SpendBreakdown['groups'][number], 'key' | 'display_name' | 'other'>;
+
+/** Unique among the groups, those without a name too. */
+export function keyOf({ key, other }: Group): string {
+  return key ?? (other ? ' other' : '');
+}
+
+export function nameOf({ key, display_name, other }: Group, by: Api.SpendBreakdown['by']): string {
+  return display_name ?? key ?? (other ? text.spend.other : text.spend.none[by]);
 }

@@ -11,6 +11,7 @@ export const spend = {
   chart: 'Spend over time',
   groups: { agent: 'Agents', model: 'Models', plan: 'Plans' },
   none: { agent: 'no agent', model: 'no model named', plan: 'no plan named' },
+  other: 'other (beyond the first 1,000 of a day)',
   column: {
     name: { agent: 'Agent', model: 'Model', plan: 'Plan' },
     spend: 'Spend',

@@ -92,9 +92,11 @@ function intervalOf(points: readonly Api.SpendPoint[]): Api.SpendSeries['interva
 
 type Model = Api.AgentDetails['models'][number];
 
+const modelName = ({ model, other }: Model) => model ?? (other ? text.spend.other : words.noModel);
+
 function Models({ models, total }: { models: Model[]; total: number }) {
   const columns: Column<Model>[] = [
-    { key: 'model', head: words.column.model, cell: ({ model }) => model ?? words.noModel },
+    { key: 'model', head: words.column.model, cell: modelName },
     { key: 'spend', head: words.column.spend, align: 'right', cell: (row) => <Money micros={row.total_micros} /> },
     {
       key: 'share',
@@ -111,7 +113,14 @@ function Models({ models, total }: { models: Model[]; total: number }) {
     },
   ];
   if (models.length === 0) return <p>{words.noRecent}</p>;
-  return <Table label={words.models} columns={columns} rows={models} rowKey={({ model }) => model ?? ''} />;
+  return (
+    <Table
+      label={words.models}
+      columns={columns}
+      rows={models}
+      rowKey={({ model, other }) => model ?? (other ? ' other' : '')}
+    />
+  );
 }
 
 function Recent({ settlements }: { settlements: Api.Settlement[] }) {

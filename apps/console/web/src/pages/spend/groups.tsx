@@ -1,5 +1,6 @@
 import { type Api, useRead } from '../../api/api.ts';
 import { useSpan } from '../../app/span.ts';
+import { keyOf, nameOf } from '../../charts/breakdown.ts';
 import { Sparkline } from '../../charts/sparkline.tsx';
 import { percent } from '../../format/numbers.ts';
 import { text } from '../../text/index.ts';
@@ -21,7 +22,6 @@ export function Groups({ by }: { by: Api.SpendBreakdown['by'] }) {
     { query: { ...query, by, limit: 20 } },
     { live: true },
   );
-  const nameOf = ({ key, display_name }: Group) => display_name ?? key ?? words.none[by];
   const columns: Column<Group>[] = [
     {
       key: 'name',
@@ -30,7 +30,7 @@ export function Groups({ by }: { by: Api.SpendBreakdown['by'] }) {
         by === 'agent' && group.key !== null ? (
           <AgentLink id={group.key} name={group.display_name} />
         ) : (
-          <span className={ui['name']}>{nameOf(group)}</span>
+          <span className={ui['name']}>{nameOf(group, by)}</span>
         ),
     },
     { key: 'spend', head: words.column.spend, align: 'right', cell: (row) => <Money micros={row.total_micros} /> },
@@ -39,7 +39,7 @@ export function Groups({ by }: { by: Api.SpendBreakdown['by'] }) {
       key: 'course',
       head: words.column.course,
       wide: true,
-      cell: (row) => <Sparkline values={row.course} label={`${words.column.course}: ${nameOf(row)}`} />,
+      cell: (row) => <Sparkline values={row.course} label={`${words.column.course}: ${nameOf(row, by)}`} />,
     },
     {
       key: 'settlements',
@@ -70,7 +70,7 @@ export function Groups({ by }: { by: Api.SpendBreakdown['by'] }) {
                 ...group,
                 course: points.map(({ micros }) => micros[index] ?? 0),
               }))}
-              rowKey={({ key }) => key ?? ''}
+              rowKey={keyOf}
             />
           )
         }
