@@ -8,6 +8,8 @@ import {
 } from '@tollkeeper/runtime';
 import type { z } from 'zod';
 
+const MIB = 1024 * 1024;
+
 /** Environment of enforcer. */
 export const enforcerConfig = serviceConfig.extend({
   ...httpServiceFields,
@@ -24,5 +26,10 @@ export const enforcerConfig = serviceConfig.extend({
   WORKSPACE_BURST_CALLS: integerField({ min: 1, max: 10_000_000 })
     .prefault('20000')
     .describe('calls that gateways of a workspace may make at once after a pause; default 20000'),
+  LEDGER_BUDGET_BYTES: integerField({ min: 1, max: 1_024 * MIB })
+    .prefault(String(128 * MIB))
+    .describe(
+      'bytes that the ledgers of all workspaces may take in memory together; beyond it the least used are read again when they are needed; default 134217728 (128 MiB)',
+    ),
 });
 export type EnforcerConfig = z.infer<typeof enforcerConfig>;

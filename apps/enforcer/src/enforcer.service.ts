@@ -77,6 +77,7 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
     journal,
     snapshots: createSnapshotStore(connection),
     ...createTimezoneSource(identity, logger),
+    budgetBytes: config.LEDGER_BUDGET_BYTES,
     metrics,
     clock,
     now,

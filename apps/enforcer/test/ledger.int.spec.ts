@@ -16,6 +16,7 @@ import { createLedgerMetrics } from '../src/ledger/ledger.metrics.ts';
 import { createWorkspaceLedger, type WorkspaceLedger } from '../src/ledger/workspace.ledger.ts';
 import { createJournalStore, type JournalStore } from '../src/store/journal.store.ts';
 import { createSnapshotStore, type SnapshotStore } from '../src/store/snapshot.store.ts';
+import { NO_BUDGET } from './memory.stores.ts';
 
 const mongo = useBreakableMongo();
 const { logger, lines } = testLogger();
@@ -32,10 +33,11 @@ beforeAll(async () => {
   const store = createJournalStore(real.connection, { record: async () => undefined });
   journal = {
     ...store,
-    async readAfter(...args) {
-      const found = await store.readAfter(...args);
-      readEntries += found.length;
-      return found;
+    async *readAfter(...args) {
+      for await (const entry of store.readAfter(...args)) {
+        readEntries += 1;
+        yield entry;
+      }
     },
   };
   const kept = createSnapshotStore(real.connection);
@@ -55,7 +57,8 @@ afterAll(async () => {
 
 function replica(tenantId: TenantId): WorkspaceLedger {
   const timezoneOf = async () => 'UTC';
-  return createWorkspaceLedger(tenantId, { journal, snapshots, timezoneOf, metrics, clock: () => NOW, logger });
+  const deps = { journal, snapshots, timezoneOf, memory: NO_BUDGET, metrics, clock: () => NOW, logger };
+  return createWorkspaceLedger(tenantId, deps);
 }
 const limitOf = (scopeId: TenantId, dailyBudgetMicros: number): Limit[] => [
   { scope: 'workspace', scopeId, dailyBudgetMicros },

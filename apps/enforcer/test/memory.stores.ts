@@ -1,8 +1,9 @@
 import { keysOf, type Op } from '../src/domain/journal.ts';
-import type { Account, AccountName, Day } from '../src/domain/ledger.ts';
-import { createLedger } from '../src/domain/ledger.state.ts';
+import type { Day } from '../src/domain/ledger.ts';
+import { createLedger, type NamedAccount } from '../src/domain/ledger.state.ts';
 import type { Hold } from '../src/domain/journal.ts';
 import type { PlacedGrant } from '../src/domain/reservation.list.ts';
+import type { LedgerMemory } from '../src/ledger/ledger.memory.ts';
 import type { JournalStore } from '../src/store/journal.store.ts';
 import type { SnapshotStore } from '../src/store/snapshot.store.ts';
 
@@ -30,11 +31,8 @@ export function createMemoryJournal(): JournalStore {
       );
       return 'added';
     },
-    async readAfter(tenantId, seq, limit) {
-      return of(tenantId)
-        .filter((entry) => entry.seq > seq)
-        .slice(0, limit)
-        .map(({ text }) => JSON.parse(text));
+    async *readAfter(tenantId, seq) {
+      for (const entry of of(tenantId)) if (entry.seq > seq) yield JSON.parse(entry.text);
     },
     async find(tenantId, keys) {
       const found = keys.flatMap((key) => {
@@ -64,28 +62,29 @@ export function createMemorySnapshots(): SnapshotStore {
   const stored = new Map<string, { seq: number; text: string }>();
 
   return {
+    bytesOf: async () => 0,
     async load(tenantId) {
       const ledger = createLedger();
       const snapshot = stored.get(tenantId);
       if (snapshot === undefined) return { seq: 0, ledger };
-      const { days, holds } = JSON.parse(snapshot.text) as {
-        days: { day: Day; accounts: [AccountName, Account][] }[];
+      const { days, holds, accounts } = JSON.parse(snapshot.text) as {
+        days: Day[];
         holds: Hold[];
+        accounts: NamedAccount[];
       };
-      for (const { day, accounts } of days) {
-        ledger.addDay(day);
-        for (const [name, account] of accounts) Object.assign(ledger.account(day.start, name)!, account);
-      }
+      for (const day of days) ledger.addDay(day);
+      for (const [day, name, account] of accounts) Object.assign(ledger.account(day, name)!, account);
       for (const hold of holds) ledger.setHold(hold);
       return { seq: snapshot.seq, ledger };
     },
     async save(tenantId, { seq, ledger }) {
       if ((stored.get(tenantId)?.seq ?? 0) >= seq) return;
-      const days = ledger.days.map(({ start, end, timezone }) => ({
-        day: { start, end, timezone },
-        accounts: [...ledger.accountsOf(start)],
-      }));
-      stored.set(tenantId, { seq, text: JSON.stringify({ days, holds: [...ledger.holds()] }) });
+      const { days, holds, accounts, thaw } = ledger.freeze();
+      stored.set(tenantId, { seq, text: JSON.stringify({ days, holds, accounts: [...accounts()] }) });
+      thaw();
     },
   };
 }
+
+/** For ledgers that nobody asks to leave. */
+export const NO_BUDGET: LedgerMemory = { enter: async () => () => undefined, holds: () => undefined, bytes: 0 };

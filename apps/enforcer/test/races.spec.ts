@@ -11,7 +11,7 @@ import { viewLimits } from '../src/domain/limit.view.ts';
 import { post } from '../src/domain/settle.ts';
 import { createLedgerMetrics } from '../src/ledger/ledger.metrics.ts';
 import { createWorkspaceLedger } from '../src/ledger/workspace.ledger.ts';
-import { createMemoryJournal, createMemorySnapshots } from './memory.stores.ts';
+import { createMemoryJournal, createMemorySnapshots, NO_BUDGET } from './memory.stores.ts';
 
 const TENANT = provenTenantId('ws_races');
 const NOW = Date.parse('2026-11-23T12:00:00.000Z');
@@ -34,11 +34,15 @@ function arrange() {
     const ledger = createWorkspaceLedger(TENANT, {
       journal: {
         ...journal,
-        readAfter: (...args) => reach.up.then(() => journal.readAfter(...args)),
+        async *readAfter(...args) {
+          await reach.up;
+          yield* journal.readAfter(...args);
+        },
         append: (...args) => reach.up.then(() => journal.append(...args)),
       },
       snapshots: createMemorySnapshots(),
       timezoneOf: async () => 'UTC',
+      memory: NO_BUDGET,
       metrics: createLedgerMetrics(createMetrics('enforcer')),
       clock: () => time.now,
       logger: testLogger().logger,

@@ -2,11 +2,11 @@ import { beforeAll, afterAll, describe, expect, it } from '@jest/globals';
 import { provenTenantId } from '@tollkeeper/kernel';
 import { connectMongo } from '@tollkeeper/mongo';
 import { testLogger, useMongo } from '@tollkeeper/testing';
-import type { Op } from '../src/domain/journal.ts';
+import type { Op, OpOf } from '../src/domain/journal.ts';
 import { applyOp } from '../src/domain/ledger.ts';
-import { createLedger } from '../src/domain/ledger.state.ts';
-import { createJournalStore } from '../src/store/journal.store.ts';
-import { createSnapshotStore } from '../src/store/snapshot.store.ts';
+import { createLedger, type LedgerState } from '../src/domain/ledger.state.ts';
+import { createJournalStore, type Entry } from '../src/store/journal.store.ts';
+import { createSnapshotStore, PART_ITEMS } from '../src/store/snapshot.store.ts';
 import { createMemoryJournal, createMemorySnapshots } from './memory.stores.ts';
 
 const mongo = useMongo();
@@ -27,6 +27,12 @@ const grant = (id: string): Op => ({
 });
 const post = (settlementId: string, micros = 5): Op => ({ op: 'post', settlementId, micros, ...to });
 
+function accountsIn(ledger: LedgerState) {
+  const frozen = ledger.freeze();
+  frozen.thaw();
+  return [...frozen.accounts()];
+}
+
 describe.each([
   ['in memory', createMemoryJournal(), createMemorySnapshots()],
   [
@@ -45,13 +51,20 @@ describe.each([
     expect(await journal.append(B, { seq: 1, at: AT, ops: [post('s', 6), grant('a')] })).toBe('added');
   });
 
+  async function entriesAfter(seq: number) {
+    const entries: Entry[] = [];
+    for await (const entry of journal.readAfter(A, seq)) entries.push(entry);
+    return entries;
+  }
+
   it('read entries in order, and find ops by their keys', async () => {
-    expect(await journal.readAfter(A, 0, 2)).toEqual([
+    expect(await entriesAfter(0)).toEqual([
       { seq: 1, at: AT, ops: [day, grant('a')] },
       { seq: 2, at: AT, ops: [day] },
+      { seq: 3, at: AT, ops: [post('s'), grant('b')] },
     ]);
-    expect((await journal.readAfter(A, 1, 9)).map(({ seq }) => seq)).toEqual([2, 3]);
-    expect(await journal.readAfter(A, 3, 9)).toEqual([]);
+    expect((await entriesAfter(1)).map(({ seq }) => seq)).toEqual([2, 3]);
+    expect(await entriesAfter(3)).toEqual([]);
     const found = await journal.find(A, ['settlement/s', 'grant/b', 'close/a']);
     expect(Object.fromEntries(found)).toEqual({ 'settlement/s': post('s'), 'grant/b': grant('b') });
     expect((await journal.find(B, ['settlement/s'])).get('settlement/s')).toEqual(post('s', 6));
@@ -70,13 +83,30 @@ describe.each([
     for (const op of [day, grant('a'), post('s')]) applyOp(ledger, op);
     expect(await snapshots.load(A)).toMatchObject({ seq: 0 });
     await snapshots.save(A, { seq: 3, ledger });
-    const wanted = JSON.stringify(ledger.accountsOf(AT));
+    const wanted = JSON.stringify(accountsIn(ledger));
     applyOp(ledger, post('t'));
     await snapshots.save(A, { seq: 2, ledger });
     const loaded = await snapshots.load(A);
     expect(loaded.seq).toBe(3);
-    expect(JSON.stringify(loaded.ledger.accountsOf(AT))).toBe(wanted);
+    expect(JSON.stringify(accountsIn(loaded.ledger))).toBe(wanted);
     expect([...loaded.ledger.holds()]).toEqual([...ledger.holds()]);
     expect(loaded.ledger.days).toMatchObject([{ start: AT, end: AT + 86_400_000, timezone: 'UTC' }]);
+  });
+
+  it('keep a ledger as it was when the snapshot was asked for, while it goes on', async () => {
+    const ledger = createLedger();
+    const of = (index: number) => ({ ...(post('s') as OpOf<'post'>), agentId: `agent-${index}` });
+    for (const op of [day, grant('a'), ...Array.from({ length: 2 * PART_ITEMS }, (_, at) => of(at))])
+      applyOp(ledger, op);
+    const [accounts, holds] = [JSON.stringify(accountsIn(ledger)), [...ledger.holds()]];
+    const saved = snapshots.save(B, { seq: 4, ledger });
+    for (const index of [0, 2 * PART_ITEMS - 1, 2 * PART_ITEMS]) applyOp(ledger, of(index));
+    applyOp(ledger, { op: 'release', id: 'a', expiresAt: AT });
+    applyOp(ledger, { ...(day as OpOf<'day'>), start: AT + 9 * 86_400_000, end: AT + 10 * 86_400_000 });
+    await saved;
+    const loaded = await snapshots.load(B);
+    expect(JSON.stringify(accountsIn(loaded.ledger))).toBe(accounts);
+    expect([...loaded.ledger.holds()]).toEqual(holds);
+    expect(ledger.days).toHaveLength(1);
   });
 });

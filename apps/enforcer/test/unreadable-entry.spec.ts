@@ -7,7 +7,7 @@ import { viewLimits } from '../src/domain/limit.view.ts';
 import { post } from '../src/domain/settle.ts';
 import { createLedgerMetrics } from '../src/ledger/ledger.metrics.ts';
 import { createWorkspaceLedger } from '../src/ledger/workspace.ledger.ts';
-import { createMemoryJournal, createMemorySnapshots } from './memory.stores.ts';
+import { createMemoryJournal, createMemorySnapshots, NO_BUDGET } from './memory.stores.ts';
 
 const TENANT = provenTenantId('ws_unreadable');
 const NOW = Date.parse('2026-11-24T12:00:00.000Z');
@@ -24,9 +24,15 @@ it('counts nothing of an entry that a replica cannot read, however often it trie
   });
   const metrics = createMetrics('enforcer');
   const ledger = createWorkspaceLedger(TENANT, {
-    journal: { ...journal, readAfter: async (...args) => (await journal.readAfter(...args)).map(withheld) },
+    journal: {
+      ...journal,
+      async *readAfter(...args) {
+        for await (const entry of journal.readAfter(...args)) yield withheld(entry);
+      },
+    },
     snapshots,
     timezoneOf: async () => 'UTC',
+    memory: NO_BUDGET,
     metrics: createLedgerMetrics(metrics),
     clock: () => NOW,
     logger: testLogger().logger,

@@ -12,6 +12,8 @@ import type { AppendEvents } from '../domain/workspace.appends.ts';
 const AGAIN_MS = 2_000;
 /** Most accounts that wait for their limits. Of further ones the next spend finds what was reached. */
 const MAX_WAITING = 100_000;
+/** Accounts that are looked at again in one request, so that no decision and no entry of the journal is long. */
+const AT_ONCE = 1_000;
 
 export interface ThresholdTellerDeps {
   submit: Submit;
@@ -87,10 +89,14 @@ export function createThresholdTeller(deps: ThresholdTellerDeps): ThresholdTelle
     for (const [tenantId, postings] of [...waiting]) {
       waiting.delete(tenantId);
       waitingCount -= postings.size;
-      await tellOf(tenantId, [...postings.values()]).catch((err: unknown) => {
-        warnOfFailure({ err, tenant_id: tenantId });
-        wait(tenantId, [...postings.values()]);
-      });
+      const all = [...postings.values()];
+      for (let start = 0; start < all.length; start += AT_ONCE) {
+        const some = all.slice(start, start + AT_ONCE);
+        await tellOf(tenantId, some).catch((err: unknown) => {
+          warnOfFailure({ err, tenant_id: tenantId });
+          wait(tenantId, some);
+        });
+      }
     }
     timer?.refresh();
   }

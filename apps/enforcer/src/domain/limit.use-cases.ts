@@ -1,10 +1,14 @@
-import type { Clock } from '@tollkeeper/kernel';
+import type { Clock, TenantId } from '@tollkeeper/kernel';
 import { ANSWER_MS, within } from './answer.time.ts';
-import type { Limits } from './enforcement.ts';
+import type { Limits, LimitsView } from './enforcement.ts';
+import type { Limit } from './limit.ts';
 import { viewLimits } from './limit.view.ts';
 import type { LimitSource } from './peers.ts';
 import { type GrantReader, listReservations } from './reservation.list.ts';
 import type { Submit } from './reservation.use-cases.ts';
+
+/** Most limits that one request looks at. */
+const LIMITS_AT_ONCE = 1_000;
 
 export interface LimitDeps {
   submit: Submit;
@@ -23,10 +27,27 @@ export function createLimits(deps: LimitDeps): Limits {
           planKeys: planKey === undefined ? [] : [planKey],
         };
         const set = await (isAll ? deps.limits.all(tenantId) : deps.limits.of(tenantId, chosen));
-        return deps.submit(tenantId, viewLimits(set));
+        return viewInParts(deps.submit, tenantId, set);
       };
       return within(ANSWER_MS, work());
     },
     list: (tenantId, filter, page) => within(ANSWER_MS, listReservations(deps, tenantId, filter, page)),
   };
+}
+
+/**
+ * Each part is a request of its own, since one request is decided at a stretch. They come at once, so they are decided
+ * together, on the same ledger, unless very many requests wait. Across midnight they are asked again.
+ */
+async function viewInParts(submit: Submit, tenantId: TenantId, limits: readonly Limit[]): Promise<LimitsView> {
+  const parts: Limit[][] = [[]];
+  for (const limit of limits) {
+    if (parts.at(-1)!.length === LIMITS_AT_ONCE) parts.push([]);
+    parts.at(-1)!.push(limit);
+  }
+  for (;;) {
+    const views = await Promise.all(parts.map((part) => submit(tenantId, viewLimits(part))));
+    const { day } = views[0]!;
+    if (views.every((view) => view.day.start === day.start)) return { day, items: views.flatMap(({ items }) => items) };
+  }
 }

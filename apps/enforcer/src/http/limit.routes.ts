@@ -1,5 +1,6 @@
 import { identifier, micros, moment, planKey } from '@tollkeeper/contracts';
 import { defineRoute, integerQuery, type Route } from '@tollkeeper/http';
+import { mapInSlices } from '@tollkeeper/kernel';
 import { z } from 'zod';
 import type { Limits, LimitsView, LimitView, Reservations } from '../domain/enforcement.ts';
 import {
@@ -82,7 +83,7 @@ named. A changed budget counts within 2 seconds.`,
       responses: { 200: { description: 'The limits', schema: limitsView } },
       handler: async ({ caller, query }) => {
         const view = await limits.view(caller.tenantId, { agentId: query.agent_id, planKey: query.plan_key });
-        return { status: 200, body: toLimitsBody(view) };
+        return { status: 200, body: await toLimitsBody(view) };
       },
     }),
     defineRoute({
@@ -121,10 +122,10 @@ named. A changed budget counts within 2 seconds.`,
   ];
 }
 
-function toLimitsBody({ day, items }: LimitsView): z.output<typeof limitsView> {
+async function toLimitsBody({ day, items }: LimitsView): Promise<z.output<typeof limitsView>> {
   return {
     day: { start: toMoment(day.start), end: toMoment(day.end), timezone: day.timezone },
-    items: items.map(toLimitView),
+    items: await mapInSlices(items, toLimitView),
   };
 }
 

@@ -4,7 +4,7 @@ import { expect, it } from '@jest/globals';
 import { AppError, provenTenantId } from '@tollkeeper/kernel';
 import { createMetrics } from '@tollkeeper/runtime';
 import { testLogger } from '@tollkeeper/testing';
-import { createMemoryJournal, createMemorySnapshots } from '../../test/memory.stores.ts';
+import { createMemoryJournal, createMemorySnapshots, NO_BUDGET } from '../../test/memory.stores.ts';
 import { Reference } from '../../test/reference.ts';
 import { findDay } from '../domain/day.ts';
 import type { Ask } from '../domain/decision.ts';
@@ -80,6 +80,7 @@ async function live(seed: number): Promise<void> {
     journal: createMemoryJournal(),
     snapshots: createMemorySnapshots(),
     timezoneOf: async () => reference.timezone,
+    memory: NO_BUDGET,
     metrics,
     clock: () => reference.now,
     logger,
@@ -239,6 +240,10 @@ async function live(seed: number): Promise<void> {
       case 1:
         await replicas[replica]!.saveSnapshot();
         log.push(`replica ${replica} saves a snapshot`);
+        break;
+      case 6:
+        await replicas[replica]!.letGo();
+        log.push(`replica ${replica} lets it go`);
         break;
       case 2:
         setBudget(pick(names));

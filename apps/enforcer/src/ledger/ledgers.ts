@@ -1,13 +1,14 @@
 import type { TenantId } from '@tollkeeper/kernel';
 import { type Component, createSparingWarner, type Metrics } from '@tollkeeper/runtime';
 import type { Submit } from '../domain/reservation.use-cases.ts';
+import { createLedgerMemory } from './ledger.memory.ts';
 import { createLedgerMetrics } from './ledger.metrics.ts';
 import { createWorkspaceLedger, type WorkspaceLedger, type WorkspaceLedgerDeps } from './workspace.ledger.ts';
 
 /** How often holds that nobody asks about are ended, and idle ledgers are let go. */
 const SWEEP_MS = 5_000;
 /** Workspaces that are looked through at a time, so that one that hangs does not keep the others waiting. */
-const SWEEP_AT_ONCE = 16;
+const AT_ONCE = 16;
 /** A ledger that nobody has asked about for this long leaves memory. */
 const IDLE_MS = 600_000;
 /** Most ledgers in memory. Beyond it, the one that was asked about least recently leaves early. */
@@ -18,16 +19,28 @@ export interface Ledgers extends Component {
   submit: Submit;
 }
 
-export interface LedgersDeps extends Omit<WorkspaceLedgerDeps, 'metrics'> {
+export interface LedgersDeps extends Omit<WorkspaceLedgerDeps, 'metrics' | 'memory'> {
+  /** What all ledgers may take in memory together. The least used leave for those that come. */
+  budgetBytes: number;
   metrics: Metrics;
   /** A monotonic clock in milliseconds. */
   now: () => number;
 }
 
-export function createLedgers({ metrics, now, ...deps }: LedgersDeps): Ledgers {
+export function createLedgers({ budgetBytes, metrics, now, ...deps }: LedgersDeps): Ledgers {
   const { clock, logger } = deps;
   const warn = createSparingWarner(logger, now, 'the holds of a workspace could not be looked through');
-  const ledgerDeps = { ...deps, metrics: createLedgerMetrics(metrics) };
+  const warnOfStop = createSparingWarner(logger, now, 'a snapshot was not written at the stop');
+  const warnOfMemory = createSparingWarner(logger, now, 'a ledger could not leave memory');
+  const memory = createLedgerMemory({
+    budgetBytes,
+    letGo: async (tenantId) => {
+      const known = loaded.get(tenantId);
+      if (known !== undefined) await letGo(tenantId, known.ledger);
+    },
+    onFailure: (tenant_id, err) => warnOfMemory({ err, tenant_id }),
+  });
+  const ledgerDeps = { ...deps, memory, metrics: createLedgerMetrics(metrics) };
   /** In the order of their last use. */
   const loaded = new Map<TenantId, { ledger: WorkspaceLedger; usedAt: number }>();
   let timer: NodeJS.Timeout | undefined;
@@ -39,6 +52,13 @@ export function createLedgers({ metrics, now, ...deps }: LedgersDeps): Ledgers {
     },
   });
   metrics.gauge({
+    name: 'enforcer_ledger_bytes',
+    help: 'About what the ledgers in memory take, in bytes',
+    collect() {
+      this.set(memory.bytes);
+    },
+  });
+  metrics.gauge({
     name: 'enforcer_open_reservations',
     help: 'Reservations that are held, of the workspaces that this replica has in memory',
     collect() {
@@ -47,12 +67,7 @@ export function createLedgers({ metrics, now, ...deps }: LedgersDeps): Ledgers {
   });
 
   async function sweep(): Promise<void> {
-    const workspaces = [...loaded].values();
-    await Promise.all(
-      Array.from({ length: SWEEP_AT_ONCE }, async () => {
-        for (const [tenantId, { ledger, usedAt }] of workspaces) await lookThrough(tenantId, ledger, usedAt);
-      }),
-    );
+    await inTurns([...loaded], ([tenantId, { ledger, usedAt }]) => lookThrough(tenantId, ledger, usedAt));
     timer?.refresh();
   }
 
@@ -60,12 +75,16 @@ export function createLedgers({ metrics, now, ...deps }: LedgersDeps): Ledgers {
     try {
       await ledger.endDueHolds();
       if (clock() - usedAt < IDLE_MS && loaded.size <= MAX_LEDGERS) return;
-      await ledger.saveSnapshot();
-      // It may have been asked meanwhile. Another ledger of the workspace would only lose races against this one.
-      if (ledger.isIdle) loaded.delete(tenantId);
+      await letGo(tenantId, ledger);
     } catch (err) {
       warn({ err, tenant_id: tenantId });
     }
+  }
+
+  async function letGo(tenantId: TenantId, ledger: WorkspaceLedger): Promise<void> {
+    await ledger.letGo();
+    // It may have been asked meanwhile. Another ledger of the workspace would only lose races against this one.
+    if (ledger.isIdle) loaded.delete(tenantId);
   }
 
   return {
@@ -84,11 +103,19 @@ export function createLedgers({ metrics, now, ...deps }: LedgersDeps): Ledgers {
     async stop() {
       clearTimeout(timer);
       timer = undefined;
-      const saves = [...loaded.values()].map(({ ledger }) => ledger.saveSnapshot());
-      for (const { status } of await Promise.allSettled(saves)) {
+      await inTurns([...loaded], ([tenant_id, { ledger }]) =>
         // The journal has everything: a snapshot only saves time.
-        if (status === 'rejected') logger.warn('a snapshot was not written at the stop');
-      }
+        ledger.saveSnapshot().catch((err: unknown) => warnOfStop({ err, tenant_id })),
+      );
     },
   };
+}
+
+async function inTurns<T>(items: readonly T[], each: (item: T) => Promise<void>): Promise<void> {
+  const rest = items.values();
+  await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      for (const item of rest) await each(item);
+    }),
+  );
 }

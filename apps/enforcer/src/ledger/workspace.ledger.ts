@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
+import { AppError, type Clock, startSlices, type TenantId } from '@tollkeeper/kernel';
 import type { Logger } from '@tollkeeper/runtime';
 import TinyQueue from 'tinyqueue';
 import { tookTooLong } from '../domain/answer.time.ts';
@@ -10,6 +10,7 @@ import { applyOp, type Ledger } from '../domain/ledger.ts';
 import { createDraft, type LedgerState } from '../domain/ledger.state.ts';
 import type { JournalStore } from '../store/journal.store.ts';
 import type { SnapshotStore } from '../store/snapshot.store.ts';
+import type { LedgerMemory } from './ledger.memory.ts';
 import type { LedgerMetrics } from './ledger.metrics.ts';
 
 /** Most requests that are decided together, and so most of a workspace's that one entry of its journal has. */
@@ -20,8 +21,6 @@ const MAX_WAITING = 5_000;
 const MAX_DUE = 2_000;
 /** Most former ends of holds that are kept, beside as many as there are holds. */
 const MAX_FORMER_ENDS = 1_000;
-/** Entries that are read at a time. */
-const READ_ENTRIES = 200;
 /** How long a batch is decided anew because other replicas were first, or more has to be looked up. */
 const GIVE_UP_MS = 5_000;
 /**
@@ -31,8 +30,8 @@ const GIVE_UP_MS = 5_000;
  */
 const LET_PASS = { pauseMs: 8, seenMs: 250 };
 /**
- * A snapshot is written after so many entries that have an op for each second hold, so that it costs little beside
- * them, and after so much time when there is any entry.
+ * A snapshot is written after so many entries that have an op for each second hold and each eighth account, so that it
+ * costs little beside them, and after so much time when there is any entry.
  */
 const SNAPSHOT_ENTRIES = 256;
 const SNAPSHOT_MS = 3_600_000;
@@ -42,6 +41,7 @@ export interface WorkspaceLedgerDeps {
   snapshots: SnapshotStore;
   /** The IANA zone of the workspace. Asked when a day begins. */
   timezoneOf(tenantId: TenantId): Promise<string>;
+  memory: LedgerMemory;
   metrics: LedgerMetrics;
   clock: Clock;
   logger: Logger;
@@ -58,6 +58,12 @@ export interface WorkspaceLedger {
   endDueHolds(): Promise<void>;
   /** Writes a snapshot if there is anything that the last one has not. */
   saveSnapshot(): Promise<void>;
+  /**
+   * Writes a snapshot and leaves memory, after the turn that is under way. The next request loads it again. Rejects if
+   * the snapshot could not be written; it stays in memory then.
+   */
+  letGo(): Promise<void>;
+  /** Whether no request waits or is being decided. */
   readonly isIdle: boolean;
   readonly openReservations: number;
 }
@@ -76,8 +82,10 @@ interface Waiting {
  * entry and decides again. So a decision counts only if it was made on the whole journal before it.
  */
 export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerDeps): WorkspaceLedger {
-  const { journal, snapshots, metrics, clock, logger } = deps;
+  const { journal, snapshots, memory, metrics, clock, logger } = deps;
   const queue: Waiting[] = [];
+  /** Those who wait for it to leave memory. */
+  const leaving: PromiseWithResolvers<void>[] = [];
   /** The holds by their end. A hold that was extended or ended may still be in it with a former end. */
   const ends = new TinyQueue<{ id: string; at: number }>([], (a, b) => a.at - b.at);
   let ledger: LedgerState | undefined;
@@ -85,9 +93,11 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
   /** How many ops of the journal have been applied. */
   let applied = 0;
   let saved = { seq: 0, at: clock(), applied };
+  let saving: Promise<void> | undefined;
   /** How many of the queue are not of the log. */
   let asking = 0;
   let isRunning = false;
+  let isDeciding = false;
   /** When another replica was first, and when others were let pass. By `performance.now()`. */
   let othersSeenAt = -Infinity;
   let letPassAt = -Infinity;
@@ -107,6 +117,16 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
 
   async function load(): Promise<LedgerState> {
     if (ledger !== undefined) return ledger;
+    const entered = await memory.enter(tenantId, await snapshots.bytesOf(tenantId));
+    try {
+      ledger = await restore();
+      return ledger;
+    } finally {
+      entered();
+    }
+  }
+
+  async function restore(): Promise<LedgerState> {
     const snapshot = await snapshots.load(tenantId);
     const { ledger: loaded, unreadable: err } = snapshot;
     if (err !== undefined) {
@@ -122,29 +142,26 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
     await catchUp(loaded);
     // The entries up to an unreadable snapshot may all have gone. The next one still comes behind them.
     seq = Math.max(seq, snapshot.seq);
-    ledger = loaded;
-    return ledger;
+    return loaded;
   }
 
-  /** Applies what other replicas have written. */
+  /** Applies what other replicas have written. Between two entries others have their turns. */
   async function catchUp(to: LedgerState): Promise<void> {
-    for (;;) {
-      const entries = await journal.readAfter(tenantId, seq, READ_ENTRIES);
-      for (const entry of entries) {
-        try {
-          for (const op of entry.ops) {
-            applyOp(to, op);
-            note(op, to);
-          }
-        } catch (error) {
-          // It has a part of the entry, which would count again at the next reading.
-          ledger = undefined;
-          metrics.unreadable('entry');
-          throw new Error(`Entry ${entry.seq} of the journal of ${tenantId} cannot be read`, { cause: error });
+    const slices = startSlices();
+    for await (const entry of journal.readAfter(tenantId, seq)) {
+      try {
+        for (const op of entry.ops) {
+          applyOp(to, op);
+          note(op, to);
         }
-        ({ seq } = entry);
+      } catch (error) {
+        // It has a part of the entry, which would count again at the next reading.
+        ledger = undefined;
+        metrics.unreadable('entry');
+        throw new Error(`Entry ${entry.seq} of the journal of ${tenantId} cannot be read`, { cause: error });
       }
-      if (entries.length < READ_ENTRIES) return;
+      ({ seq } = entry);
+      if (slices.usedUp()) await slices.next();
     }
   }
 
@@ -206,7 +223,7 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
         // If there may be more of them, these are written first, so that a decision never counts what has expired.
         const requests = due.length === MAX_DUE ? [] : waiting;
         const ops: Op[] = [...due, ...(await dayOps(draft, requests, now))];
-        const decided = decideAll(requests, draft, ops, { tenantId, now, isNewest, known });
+        const decided = await decideAll(requests, draft, ops, { tenantId, now, isNewest, known });
         if ('needs' in decided) {
           if (decided.keys.length > 0) await lookUp(decided.keys);
           await readNewest();
@@ -244,21 +261,45 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
       applyOp(on, op);
       note(op, on);
     }
-    const isLong = seq - saved.seq >= SNAPSHOT_ENTRIES && applied - saved.applied >= on.holdCount / 2;
-    if (isLong || now - saved.at >= SNAPSHOT_MS) {
+    const isLong =
+      seq - saved.seq >= SNAPSHOT_ENTRIES && applied - saved.applied >= on.holdCount / 2 + on.accountTotal / 8;
+    if (saving === undefined && (isLong || now - saved.at >= SNAPSHOT_MS)) {
       saveSnapshot().catch((err: unknown) => logger.warn({ err, tenant_id: tenantId }, 'a snapshot was not written'));
     }
   }
 
   async function saveSnapshot(): Promise<void> {
+    while (saving !== undefined) await saving.catch(() => undefined);
     if (ledger === undefined || seq === saved.seq) return;
+    saving = save(ledger).finally(() => {
+      saving = undefined;
+    });
+    await saving;
+  }
+
+  async function save(on: LedgerState): Promise<void> {
     const before = saved;
     saved = { seq, at: clock(), applied };
     try {
-      await snapshots.save(tenantId, { seq, ledger });
+      await snapshots.save(tenantId, { seq, ledger: on });
     } catch (error) {
       saved = before;
       throw error;
+    }
+  }
+
+  /** Between two turns, so that no decision is under way on what leaves. */
+  async function leave(): Promise<void> {
+    const waiting = leaving.splice(0);
+    try {
+      await saveSnapshot();
+      ledger = undefined;
+      ends.data = [];
+      ends.length = 0;
+      memory.holds(tenantId, 0);
+      for (const { resolve } of waiting) resolve();
+    } catch (error) {
+      for (const { reject } of waiting) reject(error);
     }
   }
 
@@ -272,14 +313,21 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
 
   async function run(): Promise<void> {
     isRunning = true;
-    while (queue.length > 0) {
+    while (queue.length > 0 || leaving.length > 0) {
+      if (leaving.length > 0) {
+        await leave();
+        continue;
+      }
       const batch = queue.splice(0, MAX_BATCH);
+      isDeciding = true;
       for (const { ask } of batch) if (ask.isFromLog !== true) asking -= 1;
       try {
         await turn(batch);
       } catch (error) {
         for (const { reject } of batch) reject(error);
       }
+      isDeciding = false;
+      memory.holds(tenantId, ledger?.bytes ?? 0);
       metrics.turnEnded(performance.now() - batch[0]!.since);
       if (queue.length > 0) await letOthersPass();
     }
@@ -295,12 +343,15 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
       }
       if (ask.isFromLog !== true) asking += 1;
       queue.push({ ask, since: performance.now(), resolve: resolve as (answer: unknown) => void, reject });
-      // Requests that arrive in the same turn of the event loop are decided together.
-      if (!isRunning) {
-        isRunning = true;
-        setImmediate(() => void run());
-      }
+      wake();
     });
+  }
+
+  /** Requests that arrive in the same turn of the event loop are decided together. */
+  function wake(): void {
+    if (isRunning) return;
+    isRunning = true;
+    setImmediate(() => void run());
   }
 
   return {
@@ -310,8 +361,14 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
       if (next !== undefined && next.at <= clock()) await submit({ decide: () => ({ ops: [], answer: null }) });
     },
     saveSnapshot,
+    letGo() {
+      const left = Promise.withResolvers<void>();
+      leaving.push(left);
+      wake();
+      return left.promise;
+    },
     get isIdle() {
-      return !isRunning;
+      return queue.length === 0 && !isDeciding;
     },
     get openReservations() {
       return ledger?.holdCount ?? 0;
@@ -321,13 +378,13 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
 
 type AllDecided = { settle: (() => void)[]; audited: Audited[] } | { needs: true; keys: string[] };
 
-/** Decides all requests on the draft, in their order. Adds their ops to `ops`. */
-function decideAll(
+/** Decides all requests on the draft, in their order and in slices. Adds their ops to `ops`. */
+async function decideAll(
   batch: readonly Waiting[],
   draft: Ledger,
   ops: Op[],
   given: Omit<Context, 'find'> & { known: ReadonlyMap<string, Op | null> },
-): AllDecided {
+): Promise<AllDecided> {
   const { known, ...facts } = given;
   /** The journal does not have these yet, and two requests of a batch may be the same. */
   const drafted = new Map(ops.flatMap((op) => keysOf(op).map((key) => [key, op] as const)));
@@ -337,7 +394,9 @@ function decideAll(
   const keys = new Set<string>();
   let needs = false;
 
+  const slices = startSlices();
   for (const { ask, resolve, reject } of batch) {
+    if (slices.usedUp()) await slices.next();
     const decided = decide(ask, draft, context);
     if ('needs' in decided) {
       needs = true;

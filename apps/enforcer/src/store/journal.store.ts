@@ -9,8 +9,10 @@ import type { GrantReader, PlacedGrant } from '../domain/reservation.list.ts';
 
 /** Days that the journal reaches back: longer than reservations can be asked for, and settlements are recognised. */
 const KEEP_SECONDS = 4 * 86_400;
+/** Entries that MongoDB sends at a time. */
+const READ_ENTRIES = 200;
 /** Entries and grants that are listed at a time. */
-const READ_ENTRIES = 50;
+const LIST_ENTRIES = 50;
 const MAX_GRANTS = 500;
 
 /** A step of a workspace's ledger. Entries are numbered 1, 2, 3 … without gaps. */
@@ -28,8 +30,8 @@ export type Appended = 'added' | 'behind' | 'repeated';
 export interface JournalStore extends GrantReader {
   /** `audited` is written to the audit trail with the entry, or not at all. */
   append(tenantId: TenantId, entry: Entry, audited?: readonly Audited[]): Promise<Appended>;
-  /** The entries with numbers above `seq`, in order; at most `limit`. */
-  readAfter(tenantId: TenantId, seq: number, limit: number): Promise<Entry[]>;
+  /** The entries with numbers above `seq`, in order: all that were there when it began. Each is decoded alone. */
+  readAfter(tenantId: TenantId, seq: number): AsyncIterable<Entry>;
   /** The ops that have the keys, by key. */
   find(tenantId: TenantId, keys: readonly string[]): Promise<Map<string, Op>>;
 }
@@ -80,14 +82,15 @@ export function createJournalStore(connection: Connection, trail: Pick<AuditTrai
       }
     },
 
-    async readAfter(tenantId, seq, limit) {
-      const found = await entries
-        .find({ _id: { $gt: idOf(tenantId, seq), $lte: idOf(tenantId, MAX_SEQ) } }, reading)
+    async *readAfter(tenantId, seq) {
+      const found = entries
+        .find(
+          { _id: { $gt: idOf(tenantId, seq), $lte: idOf(tenantId, MAX_SEQ) } },
+          { ...reading, batchSize: READ_ENTRIES },
+        )
         .project<StoredEntry>({ keys: 0 })
-        .sort({ _id: 1 })
-        .limit(limit)
-        .toArray();
-      return found.map(toEntry);
+        .sort({ _id: 1 });
+      for await (const entry of found) yield toEntry(entry);
     },
 
     async grantsBefore(tenantId, place, since) {
@@ -96,7 +99,7 @@ export function createJournalStore(connection: Connection, trail: Pick<AuditTrai
         .find({ _id: { $gt: idOf(tenantId, 0), $lte: idOf(tenantId, seq) } }, reading)
         .project<StoredEntry>({ keys: 0 })
         .sort({ _id: -1 })
-        .limit(READ_ENTRIES)
+        .limit(LIST_ENTRIES)
         .toArray();
       const recent = found.map(toEntry).filter((entry) => entry.at >= since);
       const grants = recent.flatMap((entry) =>
@@ -110,7 +113,7 @@ export function createJournalStore(connection: Connection, trail: Pick<AuditTrai
         const chosen = grants.slice(0, MAX_GRANTS);
         return { grants: chosen, next: chosen.at(-1)! };
       }
-      const isEnd = recent.length < READ_ENTRIES;
+      const isEnd = recent.length < LIST_ENTRIES;
       return { grants, next: isEnd ? null : { seq: recent.at(-1)!.seq, index: 0 } };
     },
 

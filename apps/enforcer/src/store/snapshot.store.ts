@@ -1,11 +1,15 @@
+import { randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
-import { mapInSlices, type TenantId } from '@tollkeeper/kernel';
+import { startSlices, type TenantId, type WorkSlices } from '@tollkeeper/kernel';
 import { driverCollection, isDuplicateKey } from '@tollkeeper/mongo';
 import { type Connection, mongo, Schema } from 'mongoose';
 import type { Hold } from '../domain/journal.ts';
-import type { Account, AccountName, Day } from '../domain/ledger.ts';
-import { createLedger, type LedgerState } from '../domain/ledger.state.ts';
+import type { Day } from '../domain/ledger.ts';
+import { createLedger, type FrozenLedger, type LedgerState, type NamedAccount } from '../domain/ledger.state.ts';
+
+/** Most accounts and holds of a part: one is encoded or restored in a few milliseconds, and is far below 16 MiB. */
+export const PART_ITEMS = 1_000;
 
 /** A ledger after the entry `seq` of its journal. */
 export interface Snapshot {
@@ -20,29 +24,56 @@ export interface LoadedSnapshot extends Snapshot {
 
 /** The newest snapshot of each workspace. They bound how much of a journal is read to have its ledger. */
 export interface SnapshotStore {
-  /** An empty ledger with `seq` 0 for a workspace that has none. */
+  /** The {@link LedgerState.bytes} that the ledger of the snapshot has; 0 for a workspace that has none. */
+  bytesOf(tenantId: TenantId): Promise<number>;
+  /** An empty ledger with `seq` 0 for a workspace that has none. In slices. */
   load(tenantId: TenantId): Promise<LoadedSnapshot>;
-  /** Keeps the ledger as it is at the call, unless a newer one is kept already. */
+  /**
+   * Keeps the ledger as it is at the call, unless a newer one is kept already. In slices, while the ledger may go on.
+   * One at a time of a ledger.
+   */
   save(tenantId: TenantId, snapshot: Snapshot): Promise<void>;
 }
 
+/** What names a snapshot and has its first part. Only one whose further parts are all there is ever written. */
 interface StoredSnapshot extends mongo.Document {
   /** The workspace. */
   _id: string;
   seq: number;
   at: Date;
-  /** {@link Content} as JSON, compressed by gzip. */
+  /** As {@link LedgerState.bytes}. */
+  bytes: number;
+  /** Tells its further parts from those of other attempts. */
+  attempt: string;
+  /** How many further parts it has. */
+  parts: number;
+  /** {@link FirstPart} as JSON, compressed by gzip. */
   content: mongo.Binary;
 }
 
-interface Content {
-  days: (Day & { accounts: [AccountName, Account][] })[];
+interface StoredPart extends mongo.Document {
+  /** `ws_…/000000000042/3f9a…/000001`: workspace, number of the entry, attempt, number of the part. */
+  _id: string;
+  /** {@link Part} as JSON, compressed by gzip. */
+  content: mongo.Binary;
+}
+
+interface Part {
+  accounts: NamedAccount[];
   holds: Hold[];
 }
 
+interface FirstPart extends Part {
+  days: Day[];
+}
+
 const snapshotSchema = new Schema<StoredSnapshot>(
-  { _id: String, seq: Number, at: Date, content: Buffer },
+  { _id: String, seq: Number, at: Date, bytes: Number, attempt: String, parts: Number, content: Buffer },
   { collection: 'snapshots', versionKey: false },
+);
+const partSchema = new Schema<StoredPart>(
+  { _id: String, content: Buffer },
+  { collection: 'snapshot_parts', versionKey: false },
 );
 
 const compress = promisify(gzip);
@@ -51,51 +82,132 @@ const decompress = promisify(gunzip);
 /** Snapshots in the database of `connection`. Make it before the connection starts. */
 export function createSnapshotStore(connection: Connection): SnapshotStore {
   const snapshots = driverCollection(connection, 'Snapshot', snapshotSchema);
+  const parts = driverCollection(connection, 'SnapshotPart', partSchema);
+  // What a majority has of the head, it has of the parts that were written before.
+  const reading = { readConcern: { level: 'majority' } } as const;
+
+  /** Undefined if parts are missing. */
+  async function restore(tenantId: TenantId, { seq, attempt, parts: count, content }: StoredSnapshot) {
+    const ledger = createLedger();
+    const slices = startSlices();
+    const { days, ...first } = (await decode(content)) as FirstPart;
+    for (const day of days) ledger.addDay(day);
+    await addTo(ledger, first, slices);
+    const prefix = prefixOf(tenantId, seq, attempt);
+    let found = 0;
+    for await (const part of parts.find({ _id: between(prefix) }, { ...reading, batchSize: 16 }).sort({ _id: 1 })) {
+      await addTo(ledger, (await decode(part.content)) as Part, slices);
+      found += 1;
+    }
+    return found === count ? ledger : undefined;
+  }
+
+  /** Writes the head and removes what it replaces. Its own parts go if a newer snapshot is there. */
+  async function replace(tenantId: TenantId, head: Omit<StoredSnapshot, '_id'>): Promise<void> {
+    const { seq } = head;
+    const own = prefixOf(tenantId, seq, head.attempt);
+    try {
+      await snapshots.updateOne({ _id: tenantId, seq: { $lt: seq } }, { $set: head }, { upsert: true });
+    } catch (error) {
+      // There is one, and it is newer.
+      if (!isDuplicateKey(error)) throw error;
+      await parts.deleteMany({ _id: between(own) });
+      return;
+    }
+    // Of former snapshots, and of attempts that were cut short. One under way with a higher number may still count.
+    const upTo = between(`${tenantId}/`, prefixOf(tenantId, seq, '~'));
+    await parts.deleteMany({ $and: [{ _id: upTo }, { _id: { $not: between(own) } }] });
+  }
 
   return {
+    async bytesOf(tenantId) {
+      const stored = await snapshots.findOne({ _id: tenantId }, { ...reading, projection: { bytes: 1 } });
+      return stored?.bytes ?? 0;
+    },
+
     async load(tenantId) {
-      const stored = await snapshots.findOne({ _id: tenantId }, { readConcern: { level: 'majority' } });
-      if (stored === null) return { seq: 0, ledger: createLedger() };
-      try {
-        return { seq: stored.seq, ledger: await restore(stored.content.buffer) };
-      } catch (error) {
-        return { seq: stored.seq, ledger: createLedger(), unreadable: error };
+      let last: string | undefined;
+      for (;;) {
+        const head = await snapshots.findOne({ _id: tenantId }, reading);
+        if (head === null) return { seq: 0, ledger: createLedger() };
+        const { seq, attempt } = head;
+        try {
+          const ledger = await restore(tenantId, head);
+          if (ledger !== undefined) return { seq, ledger };
+          if (attempt === last) throw new Error('Parts of the snapshot are missing');
+        } catch (error) {
+          if (error instanceof mongo.MongoError) throw error;
+          return { seq, ledger: createLedger(), unreadable: error };
+        }
+        // Another replica has replaced it while it was read.
+        last = attempt;
       }
     },
 
     async save(tenantId, { seq, ledger }) {
-      const holds = [...ledger.holds()];
-      const days = ledger.days.map(({ start, end, timezone }) => ({
-        ...{ start, end, timezone },
-        accounts: [...ledger.accountsOf(start)].map(([name, account]) => [
-          name,
-          { ...account, overspend: { ...account.overspend } },
-        ]),
-      }));
-      const parts = await mapInSlices(holds, (hold) => JSON.stringify(hold));
-      const text = `{"days":${JSON.stringify(days)},"holds":[${parts.join()}]}`;
-      const content = new mongo.Binary(await compress(text));
+      const { bytes } = ledger;
+      const frozen = ledger.freeze();
+      const attempt = randomBytes(8).toString('hex');
+      const prefix = prefixOf(tenantId, seq, attempt);
+      const slices = startSlices();
+      let first: mongo.Binary | undefined;
+      let count = 0;
       try {
-        await snapshots.updateOne(
-          { _id: tenantId, seq: { $lt: seq } },
-          { $set: { seq, at: new Date(), content } },
-          { upsert: true },
-        );
-      } catch (error) {
-        // There is one, and it is newer.
-        if (!isDuplicateKey(error)) throw error;
+        for (const part of partsOf(frozen)) {
+          const content = new mongo.Binary(await compress(JSON.stringify(part)));
+          if (first === undefined) first = content;
+          else {
+            count += 1;
+            await parts.insertOne({ _id: `${prefix}${String(count).padStart(6, '0')}`, content });
+          }
+          if (slices.usedUp()) await slices.next();
+        }
+      } finally {
+        frozen.thaw();
       }
+      await replace(tenantId, { seq, at: new Date(), bytes, attempt, parts: count, content: first! });
     },
   };
 }
 
-async function restore(content: Uint8Array): Promise<LedgerState> {
-  const { days, holds } = JSON.parse((await decompress(content)).toString()) as Content;
-  const ledger = createLedger();
-  for (const { accounts, ...day } of days) {
-    ledger.addDay(day);
-    for (const [name, account] of accounts) Object.assign(ledger.account(day.start, name)!, account);
+/** The parts of a snapshot, each made when it is asked for. There is always a first one. */
+function* partsOf({ days, holds, accounts }: FrozenLedger): Generator<Part | FirstPart> {
+  let part: Part | FirstPart = { days: [...days], accounts: [], holds: [] };
+  let items = 0;
+  for (const account of accounts()) {
+    if (items === PART_ITEMS) {
+      yield part;
+      [part, items] = [{ accounts: [], holds: [] }, 0];
+    }
+    part.accounts.push(account);
+    items += 1;
   }
+  for (const hold of holds) {
+    if (items === PART_ITEMS) {
+      yield part;
+      [part, items] = [{ accounts: [], holds: [] }, 0];
+    }
+    part.holds.push(hold);
+    items += 1;
+  }
+  yield part;
+}
+
+async function decode({ buffer }: mongo.Binary): Promise<unknown> {
+  return JSON.parse((await decompress(buffer)).toString());
+}
+
+async function addTo(ledger: LedgerState, { accounts, holds }: Part, slices: WorkSlices): Promise<void> {
+  for (const [day, name, account] of accounts) Object.assign(ledger.account(day, name)!, account);
   for (const hold of holds) ledger.setHold(hold);
-  return ledger;
+  if (slices.usedUp()) await slices.next();
+}
+
+function prefixOf(tenantId: TenantId, seq: number, attempt: string): string {
+  return `${tenantId}/${String(seq).padStart(12, '0')}/${attempt}/`;
+}
+
+/** The ids from one prefix to the end of another; of one prefix, all that have it. No id has a character behind `~`. */
+function between(from: string, to = from) {
+  return { $gt: from, $lt: `${to}~` };
 }
