@@ -1,6 +1,10 @@
 import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import type { CountableEvent } from '../src/domain/event.ts';
-import { createPartitionEvaluator, type PartitionEvaluator, type SavedWindow } from '../src/domain/partition.evaluator.ts';
+import {
+  createPartitionEvaluator,
+  type PartitionEvaluator,
+  type SavedWindow,
+} from '../src/domain/partition.evaluator.ts';
 import type { RuleBook } from '../src/domain/rule-book.ts';
 import type { Rule } from '../src/domain/rule.ts';
 import { type EntryForm, isWhole, type SavedSum } from '../src/domain/sliding-sum.ts';

@@ -45,8 +45,8 @@ export interface PartitionEvaluator {
   /** How much `changed` makes a store write, about. */
   readonly changedSize: { windows: number; bytes: number };
   /**
-   * The windows that changed since `saved` was called, each with what a store may lack of it. A window is copied when it
-   * is asked for, since all of them together may be large; until `saved`, nothing may be evaluated.
+   * The windows that changed since `saved` was called, each with what a store may lack of it. Each is copied when it is
+   * its turn, since all of them together may be large. Until `saved`, nothing may be evaluated.
    */
   changed(): Iterable<SavedWindow>;
   /** Says that what `changed` answered is in the store. */
@@ -56,7 +56,7 @@ export interface PartitionEvaluator {
 /** What a store takes for a window, about, beside its condition. */
 const WINDOW_BYTES = 1000;
 /** Memory that a window takes, about, beside its condition: the objects, the ids of samples, the history. */
-const WINDOW_MEMORY_BYTES = 2000;
+export const HELD_BYTES_PER_WINDOW = 2000;
 /** Memory that a workspace takes, about, beside its windows. */
 const WORKSPACE_MEMORY_BYTES = 500;
 
@@ -84,7 +84,7 @@ export function createPartitionEvaluator(book: RuleBook): PartitionEvaluator {
   }
 
   function noteMemory(kept: KeptWindow): void {
-    const held = WINDOW_MEMORY_BYTES + kept.window.condition.heldBytes;
+    const held = HELD_BYTES_PER_WINDOW + kept.window.condition.heldBytes;
     if (held === kept.heldBytes) return;
     take(kept.workspace, held - kept.heldBytes);
     kept.heldBytes = held;

@@ -30,7 +30,7 @@ export interface WindowHolder {
 
 /**
  * The memory of the windows of all partitions. Windows are a cache of what is stored. Where they take more than the
- * budget, the workspaces that were idle for a minute are forgotten, the longest idle first. A workspace is so read again
+ * budget, the workspaces that were idle for a minute are forgotten, the longest idle first. So a workspace is read again
  * once a minute at most. If those that are busy take too much, the largest of them is set aside, until there is room.
  */
 export interface WindowMemory {

@@ -4,7 +4,7 @@ import { driverCollection } from '@tollkeeper/mongo';
 import { type ClientSession, type Connection, mongo, Schema } from 'mongoose';
 import type { SavedCondition } from '../domain/condition.ts';
 import type { Span } from '../domain/coverage.ts';
-import type { SavedWindow } from '../domain/partition.evaluator.ts';
+import { HELD_BYTES_PER_WINDOW, type SavedWindow } from '../domain/partition.evaluator.ts';
 import type { SavedHistory } from '../domain/rule.history.ts';
 import { BYTES_PER_ENTRY, isWhole, joinParts } from '../domain/sliding-sum.ts';
 import { FORMS } from '../domain/sum.condition.ts';
@@ -66,7 +66,7 @@ const READ_AT_A_TIME = 1000;
 export interface WindowStore {
   /** The windows of these workspaces, one after the other. */
   load(partition: number, tenantIds: readonly TenantId[]): AsyncIterable<SavedWindow>;
-  /** How many bytes the windows of the workspace take in the store, about as many as in memory. */
+  /** How many bytes of memory the windows of the workspace take once they are loaded, about. */
   sizeOf(partition: number, tenantId: TenantId): Promise<number>;
   /** The rules that have windows in the partition, some at a time. */
   references(partition: number): AsyncIterable<RuleReference[]>;
@@ -91,9 +91,10 @@ export function createWindowStore(connection: Connection): WindowStore {
     },
 
     async sizeOf(partition, tenantId) {
+      const bytes = { $add: [HELD_BYTES_PER_WINDOW, { $bsonSize: '$$ROOT' }] };
       const sizes = windows.aggregate<{ bytes: number }>([
         { $match: { partition, tenantId } },
-        { $group: { _id: null, bytes: { $sum: { $bsonSize: '$$ROOT' } } } },
+        { $group: { _id: null, bytes: { $sum: bytes } } },
       ]);
       return (await sizes.next())?.bytes ?? 0;
     },
