@@ -100,6 +100,8 @@ export function createPartitionWindows(deps: {
       if (evaluator.workspaces.has(window.tenantId)) evaluator.add(window);
       memory.makeRoom();
     }
+    // However long that took, the events that it was for come next.
+    for (const tenantId of tenantIds) if (usedAt.has(tenantId)) usedAt.set(tenantId, clock());
   }
 
   const isReady = (tenantId: TenantId): boolean => aside.has(tenantId) || evaluator.workspaces.has(tenantId);

@@ -30,8 +30,8 @@ export interface WindowHolder {
 
 /**
  * The memory of the windows of all partitions. Windows are a cache of what is stored. Where they take more than the
- * budget, the workspaces that were idle for a minute are forgotten, the longest idle first. So a workspace is read again
- * once a minute at most. If those that are busy take too much, the largest of them is set aside, until there is room.
+ * budget, the workspaces that were idle for a minute are forgotten, the longest idle first. So none is read again more
+ * than once a minute. If those that are busy take too much, the largest of them is set aside, until there is room.
  */
 export interface WindowMemory {
   /** Counts the windows of a partition in, until `leave`. */
