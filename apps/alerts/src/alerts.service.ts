@@ -35,6 +35,7 @@ import { createAlertResolver } from './evaluation/alert.resolver.ts';
 import { createEvaluationMetrics } from './evaluation/evaluation.metrics.ts';
 import { createFireTraces } from './evaluation/fire.traces.ts';
 import { createRuleWatcher } from './evaluation/rule.watcher.ts';
+import { createWindowMemory } from './evaluation/window.memory.ts';
 import { createAlertsHandlers } from './grpc/alerts.handlers.ts';
 import { createAlertRoutes } from './http/alert.routes.ts';
 import { createChannelRoutes } from './http/channel.routes.ts';
@@ -104,6 +105,7 @@ export function createAlerts(given: AlertsDeps): AlertsService {
         countUndelivered: stores.notifications.countUndelivered,
         countEnabledRules: stores.rules.countEnabled,
         countChannels: stores.channels.count,
+        notEvaluatedSince: stores.setAside.since,
       }),
       ...createRuleRoutes(rules),
       ...createChannelRoutes(channels, createAddressGuard(config.DESTINATION_ALLOW_CIDRS).allows),
@@ -150,6 +152,7 @@ function createEvaluation(
   const { config, eventLog, logger, clock, stores, group, onQueued } = deps;
   const book = createRuleBook();
   const metrics = createEvaluationMetrics({ metrics: deps.metrics, book, clock });
+  const memory = createWindowMemory({ ...deps, budgetBytes: config.WINDOW_MEMORY_BYTES });
   const watcher = createRuleWatcher({ book, changes: stores.changes, rules: stores.rules });
   const consumer = createGatewayEventsConsumer({
     eventLog,
@@ -157,8 +160,10 @@ function createEvaluation(
     recorder: stores.recorder,
     book,
     watcher,
+    memory,
     metrics,
     traces: createFireTraces(deps.tracer),
+    clock,
     onFired: onQueued,
   });
   const { alerts, windows } = stores;

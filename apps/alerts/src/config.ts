@@ -54,6 +54,13 @@ export const alertsConfig = serviceConfig.extend({
   EVALUATION_INTERVAL_MS: integerField({ min: 10, max: 1000 })
     .prefault('1000')
     .describe('milliseconds between looks for alerts that are over, 10 to 1000; default 1000'),
+  WINDOW_MEMORY_BYTES: integerField({ min: 1_000_000, max: 64 * 2 ** 30 })
+    .prefault(String(256 * 2 ** 20))
+    .describe(
+      'bytes of memory that the windows of rules may take in the process, outside of the heap; 1000000 to 64 GiB, default 256 MiB ' +
+        '(268435456), a third of the memory of its pod. Those of one workspace may take 80 MB. Where the windows of busy workspaces do ' +
+        'not fit, the largest workspace is not evaluated until there is room',
+    ),
   HISTORY_RETENTION_SECONDS: integerField({ min: 30 * DAY_SECONDS, max: 2_147_483_647 })
     .prefault(String(400 * DAY_SECONDS))
     .describe(

@@ -348,6 +348,7 @@ describe('the status of alerting', () => {
       LastEvaluationTime: expect.stringMatching(/^2026-/),
       LastDispatchTime: expect.stringMatching(/^2026-/),
       EnabledRules: 1,
+      NotEvaluatedSince: null,
       ConfiguredChannels: 2,
     });
   });

@@ -187,6 +187,7 @@ export function useAlerts(
     audited: (tenantId: TenantId, count: number) => audit.records(tenantId, count),
     notified,
     database,
+    logDatabase,
     call,
     expecting,
     append,
@@ -222,6 +223,7 @@ export function useAlerts(
       return replica;
     },
     ready: () => service.ready?.(),
+    impaired: () => service.impaired?.(),
     stop,
     start,
     async restart(overrides: NodeJS.ProcessEnv = {}) {

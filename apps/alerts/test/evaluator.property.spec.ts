@@ -5,10 +5,11 @@ import fc from 'fast-check';
 import { toAlert } from '../src/domain/alert.ts';
 import type { CountableEvent } from '../src/domain/event.ts';
 import type { Decision } from '../src/domain/evaluator.ts';
-import { createPartitionEvaluator, type SavedWindow } from '../src/domain/partition.evaluator.ts';
+import type { SavedWindow } from '../src/domain/partition.evaluator.ts';
 import { createRuleBook } from '../src/domain/rule-book.ts';
 import { conditionOf } from '../src/domain/rule-kinds.ts';
 import type { Rule } from '../src/domain/rule.ts';
+import { openEvaluator } from './fixtures.ts';
 import { decideByBruteForce, type ReferenceDecision } from './reference.ts';
 
 /** More, such as 3,000 after a change of the evaluator: CASES=3000 npx nx test @tollkeeper/alerts evaluator.property */
@@ -29,6 +30,8 @@ interface Scenario {
   crashes: number[];
   batchSizes: number[];
   commits: boolean[];
+  /** After commits: the windows of a workspace are forgotten, and read again. */
+  forgets: boolean[];
 }
 
 type Filters = Pick<Rule, 'eventTypes' | 'percents'>;
@@ -108,6 +111,7 @@ const scenarioArbitrary = fc
     crashes: fc.array(fc.nat(150), { maxLength: 4, size: 'max' }),
     batchSizes: fc.array(fc.integer({ min: 1, max: 12 }), { minLength: 1, maxLength: 5 }),
     commits: fc.array(fc.boolean(), { minLength: 1, maxLength: 5 }),
+    forgets: fc.array(fc.boolean(), { minLength: 1, maxLength: 5 }),
   })
   .map(({ rules, events, burst, edits, ...rest }): Scenario => {
     const after = burst?.after ?? 0;
@@ -202,7 +206,7 @@ function edited(rule: Rule, edit: Scenario['edits'][number], before: CountableEv
 
 /** The evaluator as the service runs it: batches, commits now and then and after every decision, and crashes. */
 function decideWithRestarts(scenario: Scenario, rulesAt: (arrival: number) => Rule[]): ReferenceDecision[] {
-  const { arrivals, batchSizes, commits, crashes } = scenario;
+  const { arrivals, batchSizes, commits, crashes, forgets } = scenario;
   const store = {
     offset: 0,
     windows: new Map<string, SavedWindow>(),
@@ -231,7 +235,7 @@ function decideWithRestarts(scenario: Scenario, rulesAt: (arrival: number) => Ru
   run: while (store.offset < arrivals.length) {
     // A restart finds the rules as they are by now, though it reads from before the last edits.
     const book = bookAt(newestRead);
-    const evaluator = createPartitionEvaluator(book, [...store.windows.values()]);
+    const evaluator = openEvaluator(book, [...store.windows.values()], TENANTS);
     let offset = store.offset;
     let pending: Decision[] = [];
     while (offset < arrivals.length) {
@@ -261,6 +265,12 @@ function decideWithRestarts(scenario: Scenario, rulesAt: (arrival: number) => Ru
         store.alerts.add(id);
       }
       evaluator.saved();
+      for (const [index, tenantId] of TENANTS.entries()) {
+        if (!forgets[(batch + index) % forgets.length]!) continue;
+        evaluator.close(tenantId);
+        evaluator.open(tenantId);
+        for (const window of store.windows.values()) if (window.tenantId === tenantId) evaluator.add(window);
+      }
       pending = [];
       store.offset = offset;
     }

@@ -1,5 +1,11 @@
-import { provenTenantId } from '@tollkeeper/kernel';
+import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import type { CountableEvent } from '../src/domain/event.ts';
+import {
+  createPartitionEvaluator,
+  type PartitionEvaluator,
+  type SavedWindow,
+} from '../src/domain/partition.evaluator.ts';
+import type { RuleBook } from '../src/domain/rule-book.ts';
 import type { Rule } from '../src/domain/rule.ts';
 import { type EntryForm, isWhole, type SavedSum } from '../src/domain/sliding-sum.ts';
 
@@ -24,6 +30,18 @@ export function eventAt(time: number, given: Partial<CountableEvent> = {}): Coun
     ...{ time, receivedAt: time, count: 1, settledMicros: 0, percent: undefined, identity: time },
     ...given,
   };
+}
+
+/** The evaluator with workspaces in memory, and the windows that were saved of them. */
+export function openEvaluator(
+  book: RuleBook,
+  saved: readonly SavedWindow[] = [],
+  tenantIds: readonly TenantId[] = [tenantId],
+): PartitionEvaluator {
+  const evaluator = createPartitionEvaluator(book);
+  for (const each of tenantIds) evaluator.open(each);
+  for (const window of saved) evaluator.add(window);
+  return evaluator;
 }
 
 /** What a store has of a sum: all that was saved since it was saved whole. */

@@ -4,6 +4,7 @@ import { connectMongo, withTransaction } from '@tollkeeper/mongo';
 import { testLogger, useMongo } from '@tollkeeper/testing';
 import { mongo as driver } from 'mongoose';
 import type { SavedCondition } from '../src/domain/condition.ts';
+import type { SavedSum } from '../src/domain/sliding-sum.ts';
 import type { SavedWindow } from '../src/domain/partition.evaluator.ts';
 import { createWindowStore } from '../src/store/window.store.ts';
 
@@ -27,13 +28,15 @@ function windowOf(ruleId: string, condition: SavedCondition): SavedWindow {
   };
 }
 
+type SavedSumCondition = SavedCondition<'event_count_gte' | 'spend_gte'>;
+
 /** Entries with the times from `first` to `last`. */
-function counted(first: number, last: number, size = last - first + 1): SavedCondition {
+function counted(first: number, last: number, size = last - first + 1): SavedSumCondition {
   const entries = Float64Array.from({ length: 3 * (last - first + 1) }, (_, index) => first + Math.floor(index / 3));
   return { kind: 'event_count_gte', sum: { entries, size, sampleIds: [`e${last}`] } };
 }
 
-function spent(first: number, last: number, size = last - first + 1): SavedCondition {
+function spent(first: number, last: number, size = last - first + 1): SavedSumCondition {
   const entries = Float64Array.from({ length: 4 * (last - first + 1) }, (_, index) => first + Math.floor(index / 4));
   return { kind: 'spend_gte', sum: { entries, size, sampleIds: [`e${last}`] } };
 }
@@ -44,10 +47,8 @@ const save = (partition: number, ...changed: SavedWindow[]) =>
   withTransaction(mongo.connection, (session) => windows.save(session, partition, changed));
 
 async function loaded(partition: number): Promise<SavedWindow[]> {
-  let found: SavedWindow[] = [];
-  await withTransaction(mongo.connection, async (session) => {
-    found = await windows.load(session, partition);
-  });
+  const found: SavedWindow[] = [];
+  for await (const window of windows.load(partition, [provenTenantId('ws_1')])) found.push(window);
   return found;
 }
 
@@ -58,18 +59,21 @@ describe.each([
   const rule = `rule_${what}`;
   const partition = conditionOf === counted ? 1 : 2;
   const SIZE = 200;
+  const storedAs = ({ kind, sum }: SavedSumCondition, stored: SavedSum['stored']) =>
+    windowOf(rule, { kind, sum: { ...sum, stored: stored! } });
 
   it('has the newest of the entries that were saved whole and in parts, each once', async () => {
     await save(partition, windowOf(rule, conditionOf(1, SIZE)));
     await save(partition, windowOf(rule, conditionOf(SIZE + 1, SIZE + 9, SIZE + 4)));
     // From a late one on: those that are newer come again.
     await save(partition, windowOf(rule, conditionOf(SIZE + 3, SIZE + 12, SIZE - 3)));
-    expect(await loaded(partition)).toEqual([windowOf(rule, conditionOf(16, SIZE + 12))]);
+    expect(await loaded(partition)).toEqual([storedAs(conditionOf(16, SIZE + 12), { entries: SIZE + 19, parts: 2 })]);
     await save(partition, windowOf(rule, conditionOf(1, 0, SIZE - 3)));
     expect((await loaded(partition))[0]!.condition).toMatchObject({ sum: { size: SIZE - 3 } });
     expect(await windowsIn(partition)).toMatchObject([{ parts: { length: 2 } }]);
+    expect(await windows.sizeOf(partition, provenTenantId('ws_1'))).toBeGreaterThan((SIZE + 19) * 16);
     await save(partition, windowOf(rule, conditionOf(3, SIZE - 1)));
-    expect(await loaded(partition)).toEqual([windowOf(rule, conditionOf(3, SIZE - 1))]);
+    expect(await loaded(partition)).toEqual([storedAs(conditionOf(3, SIZE - 1), { entries: SIZE - 3, parts: 0 })]);
   });
 
   it('is found though its rule was deleted before a part was saved, so that what is left can be deleted', async () => {

@@ -6,7 +6,7 @@ import {
   peekEventType,
 } from '@tollkeeper/contracts';
 import type { ConsumerGroup, EventLog, LogConsumer, RecordBatch, ReleasedPartition } from '@tollkeeper/event-log';
-import { startSlices } from '@tollkeeper/kernel';
+import { type Clock, startSlices, type TenantId } from '@tollkeeper/kernel';
 import { isRefusal } from '@tollkeeper/mongo';
 import { type CountableEvent, isLate, toCountableEvent } from '../domain/event.ts';
 import type { RuleBook } from '../domain/rule-book.ts';
@@ -16,6 +16,7 @@ import type { FireTraces } from '../evaluation/fire.traces.ts';
 import { openPartitionSession, type PartitionSession } from '../evaluation/partition.session.ts';
 import type { RuleWatcher } from '../evaluation/rule.watcher.ts';
 import { createSaveRefusals, RefusedSave } from '../evaluation/save.refusals.ts';
+import type { WindowMemory } from '../evaluation/window.memory.ts';
 import type { EvaluationRecorder } from '../store/evaluation.recorder.ts';
 
 /** The group that the replicas read as, and under which they keep their offsets. */
@@ -32,10 +33,21 @@ export interface GatewayEventsConsumerDeps {
   recorder: EvaluationRecorder;
   book: RuleBook;
   watcher: RuleWatcher;
+  memory: WindowMemory;
   metrics: EvaluationMetrics;
   traces: FireTraces;
+  clock: Clock;
   /** Called when alerts were stored. */
   onFired: () => void;
+}
+
+interface CountedEvent {
+  event: CountableEvent;
+  offset: number;
+}
+
+function* tenantsFrom(events: readonly CountedEvent[], first: number): Generator<TenantId> {
+  for (let index = first; index < events.length; index += 1) yield events[index]!.event.tenantId;
 }
 
 /** Evaluates the events of the log. */
@@ -53,17 +65,22 @@ export interface GatewayEventsConsumer extends LogConsumer, EvaluatedLog {
  * while there is much to read: a crash in between reads it again from the windows as they were, and comes to the same.
  */
 export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): GatewayEventsConsumer {
-  const { eventLog, group, recorder, book, watcher, metrics, traces } = deps;
+  const { eventLog, group, recorder, book, watcher, memory, metrics, traces } = deps;
   const refusals = createSaveRefusals({ deadLetters: group.deadLetters, recorder });
   const sessions = new Map<number, PartitionSession>();
   const turns = new Map<number, Promise<void>>();
   /** The last look at the rules of each partition, with the end of the partition that was known when it began. */
   const looks = new Map<number, { endOffset: number; startedAt: number }>();
 
+  function drop(partition: number): void {
+    sessions.get(partition)?.close();
+    sessions.delete(partition);
+  }
+
   /** Runs one piece of work on a partition after the other. A failure costs the session, since it may be half way. */
   function inTurn(partition: number, work: () => Promise<void>): Promise<void> {
     const turn = (turns.get(partition) ?? Promise.resolve()).then(work).catch((error: unknown) => {
-      sessions.delete(partition);
+      drop(partition);
       throw error;
     });
     turns.set(
@@ -76,9 +93,11 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
   async function sessionAt({ topic, partition, from }: RecordBatch): Promise<PartitionSession> {
     const known = sessions.get(partition);
     if (known !== undefined && known.position === from) return known;
-    const session = await openPartitionSession({ topic, partition, book, watcher, recorder });
-    if (session.position !== from) throw new Error('the partition was taken over elsewhere; reading on from there');
+    drop(partition);
+    const session = await openPartitionSession({ ...deps, topic, partition });
     sessions.set(partition, session);
+    if (session.position !== from) throw new Error('the partition was taken over elsewhere; reading on from there');
+    await session.takeBack();
     return session;
   }
 
@@ -127,9 +146,12 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
     const { partition } = batch;
     const session = await sessionAt(batch);
     let stretchBeganAt = performance.now();
-    for (const { event, offset } of await counted(batch)) {
+    const events = await counted(batch);
+    for (const [index, { event, offset }] of events.entries()) {
       if (refusals.isSetAside(partition, offset)) continue;
-      session.evaluate(event, offset);
+      if (!session.isReady(event.tenantId)) await session.prepare(tenantsFrom(events, index));
+      const evaluated = session.evaluate(event, offset);
+      metrics.event(!evaluated ? 'set_aside' : isLate(event) ? 'late' : 'counted');
       if (session.full || session.pending.events >= refusals.limit(partition)) {
         await save(partition, session);
         stored(offset + 1);
@@ -146,8 +168,8 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
    * The events of a batch that a rule may count; only those are decoded, as most are not. The key of a record is the
    * workspace.
    */
-  async function counted(batch: RecordBatch): Promise<{ event: CountableEvent; offset: number }[]> {
-    const events: { event: CountableEvent; offset: number }[] = [];
+  async function counted(batch: RecordBatch): Promise<CountedEvent[]> {
+    const events: CountedEvent[] = [];
     const slices = startSlices();
     for (const record of batch.records) {
       const type = peekEventType(record.value);
@@ -162,9 +184,6 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
         await group.deadLetters.setAside(batch, record, error instanceof Error ? error.message : String(error));
       }
     }
-    const late = events.filter(({ event }) => isLate(event)).length;
-    metrics.events('late', late);
-    metrics.events('counted', events.length - late);
     return events;
   }
 
@@ -175,8 +194,8 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
   function released({ partition, lost }: ReleasedPartition): Promise<void> {
     return inTurn(partition, async () => {
       const session = sessions.get(partition);
-      if (lost) sessions.delete(partition);
-      else if (session !== undefined) await save(partition, session);
+      if (!lost && session !== undefined) await save(partition, session);
+      drop(partition);
     }).finally(() => metrics.released(partition));
   }
 
@@ -198,11 +217,16 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
       const saves = [...sessions.keys()].map((partition) =>
         inTurn(partition, async () => {
           const session = sessions.get(partition);
-          if (session === undefined || (session.atEnd !== true && !session.saveDue)) return;
-          await save(partition, session);
+          if (session === undefined) return;
+          await session.takeBack();
+          if (session.atEnd === true || session.saveDue) await save(partition, session);
         }),
       );
       await Promise.all(saves);
+    },
+    async impaired() {
+      await consumer.impaired?.();
+      await memory.impaired();
     },
     async hasEvaluated(partition, offset) {
       await inTurn(partition, async () => {

@@ -18,6 +18,8 @@ export interface Condition {
   evidence(event: CountableEvent): Evidence;
   /** The time up to which it is met without any further event, epoch milliseconds; null when it is not met at all. */
   metUntil(): number | null;
+  /** About how many bytes of memory grow with what it remembers. */
+  readonly heldBytes: number;
   /** About how many bytes `save` makes a store write. */
   readonly unsavedBytes: number;
   /** What a store lacks that has all that was saved before. */

@@ -43,8 +43,12 @@ export class FirstOccurrenceCondition implements Condition {
     return this.#covered.end();
   }
 
-  get unsavedBytes(): number {
+  get heldBytes(): number {
     return SPAN_BYTES * this.#covered.size();
+  }
+
+  get unsavedBytes(): number {
+    return this.heldBytes;
   }
 
   /** All of it, since it is small. */

@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { keepSum, type KeptSum } from '../../test/fixtures.ts';
 import {
+  BYTES_PER_ENTRY,
   isWhole,
   joinParts,
   MIN_SAVED_IN_PARTS,
@@ -209,7 +210,13 @@ describe.each(LARGE)('a sum that %s and is saved in parts', (_what, options) => 
         const unstopped = new SlidingSum(options);
         let sum = new SlidingSum(options);
         let kept: KeptSum | undefined;
-        const stored = () => kept && { ...joinParts(form, kept.saved, kept.size), sampleIds: kept.sampleIds };
+        const stored = () => {
+          if (kept === undefined) return undefined;
+          const { saved, size: keptSize, sampleIds } = kept;
+          const { entries, size } = joinParts(form, saved, keptSize);
+          const all = saved.reduce((total, { byteLength }) => total + byteLength, 0) / BYTES_PER_ENTRY[form];
+          return { entries, size, sampleIds, stored: { entries: all, parts: saved.length - 1 } };
+        };
         let sinceSaved: Addend[] = [];
         let time = 100_000;
         let identity = 0;

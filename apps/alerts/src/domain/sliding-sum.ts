@@ -11,6 +11,14 @@ export interface SavedSum {
   size: number;
   /** Newest first. */
   sampleIds: string[];
+  /** What a store has of a sum that it gives back; absent where it has to take it whole. */
+  stored?: StoredSize;
+}
+
+/** How many entries a store has of a sum, left ones and repeated ones too, and how many parts of them. */
+interface StoredSize {
+  entries: number;
+  parts: number;
 }
 
 /** A sum with fewer entries is always saved whole. */
@@ -107,9 +115,8 @@ export class SlidingSum {
   #start = 0;
   #size: number;
   /** How many of the newest entries the store may lack. */
-  #unsaved = Infinity;
-  /** How many entries the store has, left ones and repeated ones too, and how many parts of them. */
-  #stored = { entries: Infinity, parts: 0 };
+  #unsaved: number;
+  #stored: StoredSize;
   #total = 0;
   #count = 0;
 
@@ -127,6 +134,8 @@ export class SlidingSum {
       this.#total += this.#amountAt(this.#place(index));
       this.#count += this.#countAt(this.#place(index));
     }
+    this.#unsaved = saved?.stored === undefined ? Infinity : 0;
+    this.#stored = saved?.stored ?? { entries: Infinity, parts: 0 };
     // A release that kept the newest events whatever their times may have saved them.
     this.moveTo(this.lastTime);
   }
@@ -147,6 +156,11 @@ export class SlidingSum {
   /** Entries. */
   get size(): number {
     return this.#size;
+  }
+
+  /** Bytes of memory that the entries take, the empty ones too. */
+  get heldBytes(): number {
+    return this.#ring.byteLength;
   }
 
   /** About how many bytes {@link save} makes a store write. */

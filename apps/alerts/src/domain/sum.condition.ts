@@ -65,6 +65,10 @@ export class SumCondition implements Condition {
     return this.#sum.reachesThreshold ? this.#sum.firstTime + this.#windowMs : null;
   }
 
+  get heldBytes(): number {
+    return this.#sum.heldBytes;
+  }
+
   get unsavedBytes(): number {
     return this.#sum.unsavedBytes;
   }

@@ -5,7 +5,8 @@ import type { RuleBook } from '../domain/rule-book.ts';
 
 /** What operators see of the evaluation. */
 export interface EvaluationMetrics {
-  events(outcome: 'counted' | 'late', count: number): void;
+  /** `set_aside`: of a workspace whose windows do not fit into memory. */
+  event(outcome: 'counted' | 'late' | 'set_aside'): void;
   decided(outcomes: Readonly<Record<Outcome, number>>): void;
   /**
    * Says that records of the partition wait to be evaluated, the oldest of them since `since`, epoch milliseconds;
@@ -22,7 +23,7 @@ export function createEvaluationMetrics(deps: { metrics: Metrics; book: RuleBook
   const waiting = new Map<number, number | null>();
   const events = metrics.counter({
     name: 'alerts_events_total',
-    help: 'Events that a rule names, counted or over 5 minutes late and not counted',
+    help: 'Events that a rule names: counted, or not, since they are over 5 minutes late or their workspace is set aside',
     labelNames: ['outcome'],
   });
   const decisions = metrics.counter({
@@ -55,7 +56,7 @@ export function createEvaluationMetrics(deps: { metrics: Metrics; book: RuleBook
   });
 
   return {
-    events: (outcome, count) => void (count > 0 && events.inc({ outcome }, count)),
+    event: (outcome) => events.inc({ outcome }),
     decided({ fired, suppressed }) {
       decisions.inc({ outcome: 'fired' }, fired);
       decisions.inc({ outcome: 'suppressed' }, suppressed);

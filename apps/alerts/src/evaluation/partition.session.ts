@@ -1,10 +1,12 @@
 import type { RecordBatch } from '@tollkeeper/event-log';
+import type { Clock, TenantId } from '@tollkeeper/kernel';
 import type { CountableEvent } from '../domain/event.ts';
 import type { Decision, Outcome } from '../domain/evaluator.ts';
-import { createPartitionEvaluator } from '../domain/partition.evaluator.ts';
 import type { RuleBook } from '../domain/rule-book.ts';
 import { type AlertTraces, type EvaluationRecorder, sizeOfDecision } from '../store/evaluation.recorder.ts';
+import { createPartitionWindows } from './partition.windows.ts';
 import type { RuleWatcher } from './rule.watcher.ts';
+import type { WindowMemory } from './window.memory.ts';
 
 /** What a save may write, about: a transaction has to fit into the store's cache and time. */
 const MAX_PENDING_DOCUMENTS = 2000;
@@ -30,14 +32,22 @@ export interface PartitionSession {
   readonly pending: Readonly<Pending>;
   /** Whether the partition was read to its end, as of the last batch; null before the first. */
   readonly atEnd: boolean | null;
-  /** Evaluates the next event of a batch that rules count. */
-  evaluate(event: CountableEvent, offset: number): void;
+  /** Whether an event of the workspace can be evaluated. */
+  isReady(tenantId: TenantId): boolean;
+  /** Reads the windows of the first of these workspaces, and of the next ones that are not ready. */
+  prepare(tenantIds: Iterable<TenantId>): Promise<void>;
+  /** Evaluates the next event of a batch that rules count. False: its workspace is set aside, it is passed over. */
+  evaluate(event: CountableEvent, offset: number): boolean;
   /** Says that what rules count of the batch was evaluated. */
   finish(batch: RecordBatch): void;
   /**
    * Stores position, windows and decisions. After a rejection the session is of no use: nobody knows what is stored.
    */
   save(traces: AlertTraces): Promise<void>;
+  /** Takes workspaces that were set aside in again, where there is room by now. */
+  takeBack(): Promise<void>;
+  /** The session is not used any more. */
+  close(): void;
 }
 
 /** What has come since the last save. */
@@ -59,12 +69,14 @@ export async function openPartitionSession(deps: {
   book: RuleBook;
   watcher: RuleWatcher;
   recorder: EvaluationRecorder;
+  memory: WindowMemory;
+  clock: Clock;
 }): Promise<PartitionSession> {
-  const { topic, partition, book, watcher, recorder } = deps;
+  const { topic, partition, watcher, recorder } = deps;
   const standing = await recorder.standing(topic, partition);
-  // The rules of all these windows are in the book then, unless they are gone.
+  // The rules of all windows are in the book then, unless they are gone.
   await watcher.refresh();
-  const evaluator = createPartitionEvaluator(book, standing.windows);
+  const windows = createPartitionWindows({ ...deps, setAside: standing.setAside });
   let position = standing.position;
   let savedPosition = standing.position;
   let savedAt = performance.now();
@@ -73,17 +85,23 @@ export async function openPartitionSession(deps: {
   let atEnd: boolean | null = null;
 
   return {
+    isReady: windows.isReady,
+    prepare: windows.prepare,
     get position() {
       return position;
     },
     get saveDue() {
-      if (pending.decisions.size > 0) return true;
+      if (pending.decisions.size > 0 || windows.hasLeaving) return true;
       const busyMs = Math.max(MIN_BUSY_SAVE_INTERVAL_MS, saveMs * BUSY_SAVE_INTERVAL_BY_DURATION);
       return performance.now() - savedAt >= (atEnd === true ? SAVE_INTERVAL_MS : busyMs);
     },
     get full() {
-      const { windows, bytes } = evaluator.changedSize;
-      return pending.documents + windows >= MAX_PENDING_DOCUMENTS || pending.bytes + bytes >= MAX_PENDING_BYTES;
+      const changed = windows.changedSize;
+      return (
+        pending.documents + changed.windows >= MAX_PENDING_DOCUMENTS ||
+        pending.bytes + changed.bytes >= MAX_PENDING_BYTES ||
+        windows.hasLeaving
+      );
     },
     get pending() {
       return pending;
@@ -92,27 +110,32 @@ export async function openPartitionSession(deps: {
       return atEnd;
     },
     evaluate(event, offset) {
-      for (const decision of evaluator.evaluate(event)) addTo(pending, decision);
+      position = offset + 1;
+      const decisions = windows.evaluate(event);
+      if (decisions === null) return false;
+      for (const decision of decisions) addTo(pending, decision);
       pending.events += 1;
       pending.lastOffset = offset;
-      position = offset + 1;
+      return true;
     },
     finish(batch) {
       position = batch.nextOffset;
       atEnd = batch.nextOffset >= batch.endOffset;
     },
     async save(traces) {
-      if (position === null || position === savedPosition) return;
+      if (position === null || (position === savedPosition && !windows.hasSetAside)) return;
       const startedAt = performance.now();
       const step = { topic, partition, from: savedPosition, to: position };
       const decisions = [...pending.decisions.values()];
-      await recorder.record({ step, windows: evaluator.changed(), decisions, traces });
-      evaluator.saved();
+      await recorder.record({ step, ...windows.changed(), decisions, traces });
+      windows.saved();
       savedPosition = position;
       savedAt = performance.now();
       saveMs = savedAt - startedAt;
       pending = nothingPending();
     },
+    takeBack: windows.takeBack,
+    close: windows.close,
   };
 }
 

@@ -3,7 +3,7 @@ import { defineRoute, type Route } from '@tollkeeper/http';
 import type { TenantId } from '@tollkeeper/kernel';
 import type { LoopStatus } from '@tollkeeper/runtime';
 import { z } from 'zod';
-import { toTimestamp } from '../domain/alert.record.ts';
+import { toTimestamp, toTimestampOrNull } from '../domain/alert.record.ts';
 import { ALERTS_PATH } from './schemas.ts';
 
 export interface SystemDeps {
@@ -12,6 +12,8 @@ export interface SystemDeps {
   countUndelivered: (tenantId: TenantId) => Promise<number>;
   countEnabledRules: (tenantId: TenantId) => Promise<number>;
   countChannels: (tenantId: TenantId) => Promise<number>;
+  /** Epoch milliseconds; null while the events of the workspace are evaluated. */
+  notEvaluatedSince: (tenantId: TenantId) => Promise<number | null>;
 }
 
 const systemStatus = z
@@ -27,12 +29,17 @@ const systemStatus = z
     }),
     EnabledRules: z.int(),
     ConfiguredChannels: z.int(),
+    NotEvaluatedSince: moment.nullable().meta({
+      description:
+        'Since when no rule of the workspace is evaluated, because all of them take more memory than there is; null while ' +
+        'they are. Disable rules with large thresholds or long windows, or ask the operator. Events from before it ends are not counted',
+    }),
   })
   .meta({ id: 'AlertSystemStatus' });
 
 /** How alerting is doing for a workspace. */
 export function createSystemRoutes(deps: SystemDeps): Route[] {
-  const { evaluator, dispatcher, countUndelivered, countEnabledRules, countChannels } = deps;
+  const { evaluator, dispatcher, countUndelivered, countEnabledRules, countChannels, notEvaluatedSince } = deps;
   return [
     defineRoute({
       method: 'get',
@@ -43,10 +50,11 @@ export function createSystemRoutes(deps: SystemDeps): Route[] {
       access: 'admin',
       responses: { 200: { description: 'The status', schema: systemStatus } },
       handler: async ({ caller: { tenantId } }) => {
-        const [queueSize, enabledRules, channels] = await Promise.all([
+        const [queueSize, enabledRules, channels, since] = await Promise.all([
           countUndelivered(tenantId),
           countEnabledRules(tenantId),
           countChannels(tenantId),
+          notEvaluatedSince(tenantId),
         ]);
         const body = {
           EvaluatorEnabled: evaluator.running,
@@ -56,6 +64,7 @@ export function createSystemRoutes(deps: SystemDeps): Route[] {
           LastDispatchTime: toTimestamp(dispatcher.lastPassAt),
           EnabledRules: enabledRules,
           ConfiguredChannels: channels,
+          NotEvaluatedSince: toTimestampOrNull(since),
         };
         return { status: 200, body };
       },

@@ -12,6 +12,7 @@ import { createNotificationStore, type NotificationStore } from './notification.
 import { createRuleChanges, type RuleChanges } from './rule.changes.ts';
 import { createRuleStore, type MongoRuleStore } from './rule.store.ts';
 import type { SecretCipher } from './secret.cipher.ts';
+import { createSetAsideStore, type SetAsideStore } from './set-aside.store.ts';
 import { createWindowStore, type WindowStore } from './window.store.ts';
 
 /** All that alerts keeps, in one database, since their writes go together. */
@@ -20,6 +21,7 @@ export interface AlertStores {
   rules: MongoRuleStore;
   channels: MongoChannelStore;
   windows: WindowStore;
+  setAside: SetAsideStore;
   evaluations: MongoEvaluationStore;
   notifications: NotificationStore;
   alerts: MongoAlertStore;
@@ -41,6 +43,7 @@ export function createAlertStores(deps: {
   const { connection, cipher, offsets, trail, outbox, retentionSeconds, clock = systemClock } = deps;
   const changes = createRuleChanges(connection);
   const windows = createWindowStore(connection);
+  const setAside = createSetAsideStore(connection);
   const evaluations = createEvaluationStore(connection);
   const notifications = createNotificationStore({ connection, outbox, retentionSeconds });
   const channels = createChannelStore({
@@ -63,7 +66,7 @@ export function createAlertStores(deps: {
   });
   const fanOut = createAlertFanOut({ channels, notifications });
   const alerts = createAlertStore({ connection, retentionSeconds, trail, fanOut, notifications });
-  const shared = { connection, offsets, windows, rules, alerts, fanOut, evaluations };
+  const shared = { connection, offsets, windows, setAside, rules, alerts, fanOut, evaluations };
   const recorder = createEvaluationRecorder({ ...shared, clock });
-  return { changes, rules, channels, windows, evaluations, notifications, alerts, recorder };
+  return { changes, rules, channels, windows, setAside, evaluations, notifications, alerts, recorder };
 }

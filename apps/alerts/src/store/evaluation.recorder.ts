@@ -1,4 +1,4 @@
-import type { Clock } from '@tollkeeper/kernel';
+import type { Clock, TenantId } from '@tollkeeper/kernel';
 import { type OffsetStore, type OffsetStep, withTransaction } from '@tollkeeper/mongo';
 import type { TraceHeaders } from '@tollkeeper/runtime';
 import type { ClientSession, Connection } from 'mongoose';
@@ -10,13 +10,16 @@ import { thresholdsOf } from '../domain/rule-kinds.ts';
 import type { AlertFanOut } from './alert.fan-out.ts';
 import type { MongoAlertStore } from './alert.store.ts';
 import type { MongoEvaluationStore } from './evaluation.store.ts';
-import type { MongoRuleStore } from './rule.store.ts';
+import type { MongoRuleStore, RuleReference } from './rule.store.ts';
+import type { SetAsideChanges, SetAsideStore } from './set-aside.store.ts';
 import type { WindowStore } from './window.store.ts';
 
 /** What reading a stretch of the log has come to. */
 export interface Progress {
   step: OffsetStep;
-  windows: SavedWindow[];
+  /** May be gone through several times. */
+  windows: Iterable<SavedWindow>;
+  setAside: SetAsideChanges;
   /** In the order in which they were made; of each place of a rule the last one. */
   decisions: Decision[];
   traces: AlertTraces;
@@ -25,16 +28,24 @@ export interface Progress {
 /** The traces that fired alerts belong to, by the alerts' ids; empty while nothing is traced. */
 export type AlertTraces = ReadonlyMap<string, TraceHeaders>;
 
-/** Where a partition stands: a position of the log and the windows that everything before it has filled. */
+/** Where a partition stands. */
 export interface Standing {
   /** Null: nothing was read. */
   position: number | null;
-  windows: SavedWindow[];
+  /** The workspaces that are set aside, with since when, epoch milliseconds. */
+  setAside: Map<TenantId, number>;
 }
 
 /** The results of the evaluation: the position and all that was decided before it. */
 export interface EvaluationRecorder {
   standing(topic: string, partition: number): Promise<Standing>;
+  /**
+   * The windows of workspaces of the partition, as the last record has left them. Should another owner have recorded
+   * since, they are newer than that, and recording what follows from them is refused.
+   */
+  load(partition: number, tenantIds: readonly TenantId[]): AsyncIterable<SavedWindow>;
+  /** About how many bytes the windows of the workspace take. */
+  sizeOf(partition: number, tenantId: TenantId): Promise<number>;
   /**
    * Stores position, windows, alerts, their notifications and the decisions. Rejects with `OffsetConflict` when another
    * owner came first, and with an error that `isRefusal` knows when it may be too much at once.
@@ -48,6 +59,12 @@ export interface EvaluationRecorder {
   touch(topic: string, partition: number): Promise<void>;
 }
 
+/** A rule whose window is saved. */
+interface ChangedRule extends RuleReference {
+  /** Number of its last decision. */
+  last: number;
+}
+
 /** How many documents and about how many bytes. */
 interface Size {
   documents: number;
@@ -56,6 +73,9 @@ interface Size {
 
 /** What is recorded in one transaction: it has to fit into the store's cache and time. */
 const MAX_TRANSACTION: Size = { documents: 3000, bytes: 6 * 1024 * 1024 };
+
+/** Windows are copied and encoded in slices of so many bytes. */
+const MAX_WINDOWS_SLICE_BYTES = 4 * 1024 * 1024;
 
 /** Milliseconds to retry a transaction. The other workspaces of the partition wait meanwhile. */
 const RETRY_FOR_MS = 15_000;
@@ -68,6 +88,7 @@ export interface EvaluationRecorderDeps {
   connection: Connection;
   offsets: OffsetStore;
   windows: WindowStore;
+  setAside: SetAsideStore;
   rules: Pick<MongoRuleStore, 'forgetMissing'>;
   alerts: Pick<MongoAlertStore, 'insertNew'>;
   fanOut: AlertFanOut;
@@ -76,7 +97,7 @@ export interface EvaluationRecorderDeps {
 }
 
 export function createEvaluationRecorder(deps: EvaluationRecorderDeps): EvaluationRecorder {
-  const { connection, offsets, windows, rules, alerts, fanOut, evaluations, clock } = deps;
+  const { connection, offsets, windows, setAside, rules, alerts, fanOut, evaluations, clock } = deps;
 
   async function recordFires(
     session: ClientSession,
@@ -91,14 +112,38 @@ export function createEvaluationRecorder(deps: EvaluationRecorderDeps): Evaluati
   }
 
   /** A rule without a window was deleted meanwhile: nobody would find its evaluations any more. */
-  async function recordDecisions(session: ClientSession, { decisions, windows: changed }: Progress): Promise<void> {
+  async function recordDecisions(
+    session: ClientSession,
+    { decisions }: Progress,
+    changed: readonly ChangedRule[],
+  ): Promise<void> {
     const now = clock();
     const byRule = Map.groupBy(decisions, ({ rule }) => rule.id);
-    const ofRules = changed.map(({ tenantId, ruleId, history }) => {
-      const made = (byRule.get(ruleId) ?? []).map((decision) => toEvaluation(decision, now));
-      return { tenantId, ruleId, evaluations: made, last: history.decisions };
+    const ofRules = changed.map((rule) => {
+      const made = (byRule.get(rule.ruleId) ?? []).map((decision) => toEvaluation(decision, now));
+      return { ...rule, evaluations: made };
     });
     await evaluations.record(session, ofRules);
+  }
+
+  /** Some at a time: all of them may be large, and are copies of what is in memory. */
+  async function recordWindows(session: ClientSession, { step, windows: changed }: Progress): Promise<ChangedRule[]> {
+    const rules: ChangedRule[] = [];
+    let slice: SavedWindow[] = [];
+    let bytes = 0;
+    const saveSlice = async (): Promise<void> => {
+      await windows.save(session, step.partition, slice);
+      [slice, bytes] = [[], 0];
+    };
+    for (const window of changed) {
+      const { tenantId, ruleId, history, condition } = window;
+      rules.push({ tenantId, ruleId, last: history.decisions });
+      slice.push(window);
+      bytes += condition.kind === 'first_occurrence' ? 0 : condition.sum.entries.byteLength;
+      if (bytes >= MAX_WINDOWS_SLICE_BYTES) await saveSlice();
+    }
+    await saveSlice();
+    return rules;
   }
 
   const inTransaction = (work: (session: ClientSession) => Promise<void>): Promise<void> =>
@@ -106,16 +151,17 @@ export function createEvaluationRecorder(deps: EvaluationRecorderDeps): Evaluati
 
   return {
     async standing(topic, partition) {
-      // The windows are read last: should they be newer than the position, recording what follows is refused.
+      // Read first: should anything else be newer than the position, recording what follows is refused.
       const position = await offsets.position(topic, partition);
-      return withTransaction(connection, async (session) => {
-        const saved = await windows.load(session, partition);
-        const missing = new Set(await rules.forgetMissing(session, saved));
-        return { position, windows: saved.filter(({ ruleId }) => !missing.has(ruleId)) };
-      });
+      for await (const some of windows.references(partition)) {
+        await withTransaction(connection, (session) => rules.forgetMissing(session, some));
+      }
+      return { position, setAside: await setAside.ofPartition(partition) };
     },
+    load: windows.load,
+    sizeOf: windows.sizeOf,
     async record(progress) {
-      const { step, windows: changed, decisions } = progress;
+      const { step, decisions } = progress;
       const pieces = inPieces(decisions.filter(({ outcome }) => outcome === 'fired'));
       // The rest is stored with the position.
       const last = pieces.length === 1 ? pieces.pop()! : [];
@@ -127,9 +173,10 @@ export function createEvaluationRecorder(deps: EvaluationRecorderDeps): Evaluati
       }
       await inTransaction(async (session) => {
         await offsets.advance(session, step);
-        await windows.save(session, step.partition, changed);
+        const changed = await recordWindows(session, progress);
+        await setAside.record(session, step.partition, progress.setAside);
         await recordFires(session, progress, last);
-        await recordDecisions(session, progress);
+        await recordDecisions(session, progress, changed);
       });
     },
     async touch(topic, partition) {

@@ -4,10 +4,11 @@ import { driverCollection } from '@tollkeeper/mongo';
 import { type ClientSession, type Connection, mongo, Schema } from 'mongoose';
 import type { SavedCondition } from '../domain/condition.ts';
 import type { Span } from '../domain/coverage.ts';
-import type { SavedWindow } from '../domain/partition.evaluator.ts';
+import { HELD_BYTES_PER_WINDOW, type SavedWindow } from '../domain/partition.evaluator.ts';
 import type { SavedHistory } from '../domain/rule.history.ts';
-import { isWhole, joinParts } from '../domain/sliding-sum.ts';
+import { BYTES_PER_ENTRY, isWhole, joinParts } from '../domain/sliding-sum.ts';
 import { FORMS } from '../domain/sum.condition.ts';
+import type { RuleReference } from './rule.store.ts';
 
 interface StoredWindow {
   /** Id of the rule. */
@@ -45,7 +46,8 @@ const windowSchema = new Schema<StoredWindow>(
   },
   { collection: 'windows', versionKey: false },
 );
-windowSchema.index({ partition: 1 });
+/** Answers {@link WindowStore.references} alone. */
+windowSchema.index({ partition: 1, tenantId: 1, _id: 1 });
 /** Answers {@link WindowStore.lastFires} alone: a window may have 24 bytes for each event of its rule's threshold. */
 const LAST_FIRES = { _id: 1, lastFiredAt: 1 } as const;
 windowSchema.index(LAST_FIRES);
@@ -57,9 +59,17 @@ export interface WindowProgress {
   metUntil: number | null;
 }
 
+/** Documents that are read at a time. MongoDB answers 16 MB at a time at most. */
+const READ_AT_A_TIME = 1000;
+
 /** The windows of rules, saved with the position up to which the log has filled them. */
 export interface WindowStore {
-  load(session: ClientSession, partition: number): Promise<SavedWindow[]>;
+  /** The windows of these workspaces, one after the other. */
+  load(partition: number, tenantIds: readonly TenantId[]): AsyncIterable<SavedWindow>;
+  /** How many bytes of memory the windows of the workspace take once they are loaded, about. */
+  sizeOf(partition: number, tenantId: TenantId): Promise<number>;
+  /** The rules that have windows in the partition, some at a time. */
+  references(partition: number): AsyncIterable<RuleReference[]>;
   /** Stores what has changed of windows that are stored, or are new. */
   save(session: ClientSession, partition: number, windows: readonly SavedWindow[]): Promise<void>;
   /** By rule id. */
@@ -75,8 +85,30 @@ export function createWindowStore(connection: Connection): WindowStore {
   const windows = driverCollection<StoredWindow>(connection, 'Window', windowSchema);
 
   return {
-    async load(session, partition) {
-      return (await windows.find({ partition }, { session }).toArray()).map(toWindow);
+    async *load(partition, tenantIds) {
+      const found = windows.find({ partition, tenantId: { $in: [...tenantIds] } }, { batchSize: READ_AT_A_TIME });
+      for await (const stored of found) yield toWindow(stored);
+    },
+
+    async sizeOf(partition, tenantId) {
+      const bytes = { $add: [HELD_BYTES_PER_WINDOW, { $bsonSize: '$$ROOT' }] };
+      const sizes = windows.aggregate<{ bytes: number }>([
+        { $match: { partition, tenantId } },
+        { $group: { _id: null, bytes: { $sum: bytes } } },
+      ]);
+      return (await sizes.next())?.bytes ?? 0;
+    },
+
+    async *references(partition) {
+      const options = { projection: { _id: 1, tenantId: 1 }, batchSize: READ_AT_A_TIME } as const;
+      let references: RuleReference[] = [];
+      for await (const { _id, tenantId } of windows.find({ partition }, options)) {
+        references.push({ tenantId: provenTenantId(tenantId), ruleId: _id });
+        if (references.length < READ_AT_A_TIME) continue;
+        yield references;
+        references = [];
+      }
+      if (references.length > 0) yield references;
     },
 
     async save(session, partition, changed) {
@@ -157,7 +189,12 @@ function toCondition(stored: StoredWindow): SavedCondition {
     return { kind, sum: { ...counted(timesOf!, identitiesOf!), sampleIds } };
   }
   const saved = [...(stored.entries ? [stored.entries] : []), ...parts].map(fromBinary);
-  return { kind, sum: { ...joinParts(FORMS[kind], saved, size), sampleIds } };
+  const joined = joinParts(FORMS[kind], saved, size);
+  const sum = { ...joined, sampleIds };
+  // A part can be added to what is there, unless it lacks the beginning.
+  if (stored.entries === undefined || joined.size !== size) return { kind, sum };
+  const entries = saved.reduce((total, { byteLength }) => total + byteLength, 0) / BYTES_PER_ENTRY[FORMS[kind]];
+  return { kind, sum: { ...sum, stored: { entries, parts: parts.length } } };
 }
 
 /** Entries of events that count 1 each. */

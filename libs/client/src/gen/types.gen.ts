@@ -963,6 +963,10 @@ export type AlertSystemStatus = {
     LastDispatchTime: string;
     EnabledRules: number;
     ConfiguredChannels: number;
+    /**
+     * Since when no rule of the workspace is evaluated, because all of them take more memory than there is; null while they are. Disable rules with large thresholds or long windows, or ask the operator. Events from before it ends are not counted
+     */
+    NotEvaluatedSince: string | null;
 };
 
 export type AlertRule = {

@@ -1,0 +1,143 @@
+import type { Clock } from '@tollkeeper/kernel';
+import type { Logger, Metrics } from '@tollkeeper/runtime';
+import type { OpenWorkspace } from '../domain/partition.evaluator.ts';
+
+/** Windows that nobody has used for so long may be forgotten, and are read again with the next event. */
+const IDLE_MS = 60_000;
+/** Below this share of the budget, nothing more is forgotten: room is made for some time. */
+const ROOMY = 0.9;
+
+/** A workspace whose windows are in memory. */
+export interface HeldWorkspace extends OpenWorkspace {
+  /** Epoch milliseconds of the last event. */
+  readonly usedAt: number;
+  /** Whether its windows are forgotten as soon as they are saved, and its events not evaluated. */
+  readonly isSetAside: boolean;
+  /** Forgets its windows, which are not changed. */
+  forget(): void;
+  /** Evaluates no more of its events, and forgets its windows once they are saved. */
+  setAside(): void;
+}
+
+/** The windows of one partition in memory. */
+export interface WindowHolder {
+  /** Without those of workspaces that are set aside, which go with the next save. */
+  readonly bytes: number;
+  held(): Iterable<HeldWorkspace>;
+  /** How many of its workspaces are set aside. */
+  readonly setAsideCount: number;
+}
+
+/**
+ * The memory of the windows of all partitions. Windows are a cache of what is stored. Where they take more than the
+ * budget, the workspaces that were idle for a minute are forgotten, the longest idle first. So none is read again more
+ * than once a minute. If those that are busy take too much, the largest of them is set aside, until there is room.
+ */
+export interface WindowMemory {
+  /** Counts the windows of a partition in, until `leave`. */
+  join(holder: WindowHolder): void;
+  leave(holder: WindowHolder): void;
+  /** Keeps to the budget. */
+  makeRoom(): void;
+  /** Whether so much fits beside the windows of workspaces that are not idle. */
+  hasRoomFor(bytes: number): boolean;
+  /** Runs one piece of work after the other: what is read from the store has a size that nobody knows before. */
+  inTurn<T>(work: () => Promise<T>): Promise<T>;
+  /** Rejects with what to do while workspaces are set aside. */
+  impaired(): Promise<void>;
+}
+
+export function createWindowMemory(deps: {
+  budgetBytes: number;
+  metrics: Metrics;
+  logger: Logger;
+  clock: Clock;
+}): WindowMemory {
+  const { budgetBytes, metrics, logger, clock } = deps;
+  const holders = new Set<WindowHolder>();
+  let turn: Promise<unknown> = Promise.resolve();
+
+  const sum = (of: (holder: WindowHolder) => number): number =>
+    [...holders].reduce((total, holder) => total + of(holder), 0);
+  const setAsideCount = (): number => sum((holder) => holder.setAsideCount);
+
+  function usedBytes(): number {
+    let used = 0;
+    for (const { bytes } of holders) used += bytes;
+    return used;
+  }
+
+  function all(): HeldWorkspace[] {
+    return [...holders].flatMap((holder) => [...holder.held()]);
+  }
+
+  function isIdle({ isChanged, isSetAside, usedAt }: HeldWorkspace): boolean {
+    return !isChanged && !isSetAside && clock() - usedAt >= IDLE_MS;
+  }
+
+  function forgetIdle(): void {
+    const idle = all().filter(isIdle);
+    for (const workspace of idle.toSorted((a, b) => a.usedAt - b.usedAt)) {
+      if (usedBytes() <= ROOMY * budgetBytes) return;
+      workspace.forget();
+    }
+  }
+
+  function setLargestAside(): void {
+    const busy = all().filter(({ isSetAside }) => !isSetAside);
+    let staying = busy.reduce((total, { bytes }) => total + bytes, 0);
+    for (const workspace of busy.toSorted((a, b) => b.bytes - a.bytes)) {
+      if (staying <= budgetBytes) return;
+      staying -= workspace.bytes;
+      const { tenantId, bytes } = workspace;
+      const reason = `its windows take ${bytes} bytes or more, and all windows may take ${budgetBytes}`;
+      logger.warn(
+        { tenant_id: tenantId, reason },
+        'alert rules of a workspace are not evaluated; raise WINDOW_MEMORY_BYTES and the memory, or disable rules',
+      );
+      workspace.setAside();
+    }
+  }
+
+  metrics.gauge({
+    name: 'alerts_window_bytes',
+    help: 'Memory that the windows of rules take in the process, about',
+    collect() {
+      this.set(usedBytes());
+    },
+  });
+  metrics.gauge({
+    name: 'alerts_workspaces_set_aside',
+    help: 'Workspaces whose events this process does not evaluate, because the windows of their rules do not fit',
+    collect() {
+      this.set(setAsideCount());
+    },
+  });
+
+  return {
+    join: (holder) => void holders.add(holder),
+    leave: (holder) => void holders.delete(holder),
+    makeRoom() {
+      if (usedBytes() <= budgetBytes) return;
+      forgetIdle();
+      if (usedBytes() > budgetBytes) setLargestAside();
+    },
+    hasRoomFor(bytes) {
+      const staying = all().filter((workspace) => !isIdle(workspace) && !workspace.isSetAside);
+      return staying.reduce((total, workspace) => total + workspace.bytes, bytes) <= ROOMY * budgetBytes;
+    },
+    inTurn(work) {
+      const result = turn.then(work);
+      turn = result.catch(() => undefined);
+      return result;
+    },
+    async impaired() {
+      const count = setAsideCount();
+      if (count === 0) return;
+      throw new Error(
+        `the rules of ${count} workspaces are not evaluated, because their windows do not fit into WINDOW_MEMORY_BYTES ` +
+          `(${budgetBytes}): the log names them`,
+      );
+    },
+  };
+}
