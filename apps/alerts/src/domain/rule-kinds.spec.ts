@@ -25,7 +25,9 @@ const KINDS = [
   },
 ] as const;
 
-const watching = (condition: ReturnType<typeof conditionOf>) => ({ condition, windowSeconds: WINDOW_SECONDS });
+const watching = (condition: ReturnType<typeof conditionOf>) => ({
+  ...{ id: 'rule_1', condition, windowSeconds: WINDOW_SECONDS },
+});
 
 describe.each(KINDS)('a rule of the kind $condition.kind', ({ condition, thresholds, events, evidence }) => {
   const [first, second] = events;
@@ -139,8 +141,8 @@ describe('a rule that counts events', () => {
 });
 
 describe('a rule about spend', () => {
-  const open = (thresholdMicros: number, windowSeconds = WINDOW_SECONDS) =>
-    openCondition({ condition: { kind: 'spend_gte', thresholdMicros }, windowSeconds });
+  const open = (thresholdMicros: number, windowSeconds = WINDOW_SECONDS, id = 'rule_1') =>
+    openCondition({ id, condition: { kind: 'spend_gte', thresholdMicros }, windowSeconds });
 
   it('counts no settlement of nothing', () => {
     const watched = open(1);
@@ -165,6 +167,34 @@ describe('a rule about spend', () => {
     for (const event of recent) watched.take({ ...event, receivedAt: T });
     expect(watched.unsavedBytes).toBeLessThan(MAX_SPEND_ENTRIES * 32);
     expect(new Set(recent.map((event) => watched.take({ ...event, receivedAt: T })))).toEqual(new Set(['unchanged']));
+  });
+});
+
+describe('600 rules about the same spend of a day', () => {
+  const DAY_SECONDS = 86_400;
+  const RULES = 600;
+
+  it.each([
+    ['share entries', 4_200],
+    ['have many parts in the store', 1_500],
+  ])('never have all of their windows to save whole at once, when they %s', (_what, events) => {
+    const rules = Array.from({ length: RULES }, (_, index) =>
+      openCondition({
+        ...{ id: `rule_${index}`, windowSeconds: DAY_SECONDS },
+        condition: { kind: 'spend_gte', thresholdMicros: MAX_COUNTED_MICROS },
+      }),
+    );
+    let most = 0;
+    for (let n = 0; n < events; n += 1) {
+      const event = eventAt(T + n * 15_000, { settledMicros: 1 });
+      for (const rule of rules) rule.take(event);
+      most = Math.max(
+        most,
+        rules.reduce((total, { unsavedBytes }) => total + unsavedBytes, 0),
+      );
+      if (n % 20 === 0) for (const rule of rules) rule.saved();
+    }
+    expect(most).toBeLessThan(8_000_000);
   });
 });
 

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { RuleKind } from '@tollkeeper/contracts';
 import type { Condition, SavedCondition } from './condition.ts';
 import { MAX_LATENESS_MS, MAX_RECEIPT_DISORDER_MS } from './event.ts';
@@ -27,8 +28,8 @@ interface Kind<K extends RuleKind> {
   of(thresholds: Thresholds): RuleCondition<K>;
   /** The inverse of `of`: 0 for what the kind has not. */
   describe(condition: RuleCondition<K>): Thresholds;
-  /** Begins with an empty window, or goes on from one that was saved for the same condition. */
-  open(condition: RuleCondition<K>, windowMs: number, saved?: SavedCondition<K>): Condition;
+  /** Begins with an empty window, or goes on from one that was saved for the same condition and `stagger`. */
+  open(condition: RuleCondition<K>, windowMs: number, stagger: number, saved?: SavedCondition<K>): Condition;
   /** Most bytes that the window takes in the evaluator's memory, about. */
   cost(condition: RuleCondition<K>, windowMs: number): number;
   /** What makes the window smaller, for people. */
@@ -42,21 +43,23 @@ const KINDS: { [K in RuleKind]: Kind<K> } = {
   event_count_gte: {
     of: ({ threshold }) => ({ kind: 'event_count_gte', threshold }),
     describe: ({ threshold }) => ({ threshold, thresholdMicros: 0 }),
-    open: ({ kind, threshold }, windowMs, saved) => new SumCondition(kind, windowMs, threshold, saved?.sum),
+    open: ({ kind, threshold }, windowMs, stagger, saved) =>
+      new SumCondition(kind, windowMs, threshold, stagger, saved?.sum),
     cost: ({ threshold }) => BYTES_PER_ENTRY.count * threshold,
     cheaper: 'Lower rule_config.threshold',
   },
   first_occurrence: {
     of: () => ({ kind: 'first_occurrence' }),
     describe: () => ({ threshold: 0, thresholdMicros: 0 }),
-    open: (_condition, windowMs, saved) => new FirstOccurrenceCondition(windowMs, saved?.spans),
+    open: (_condition, windowMs, _stagger, saved) => new FirstOccurrenceCondition(windowMs, saved?.spans),
     cost: (_condition, windowMs) => SPAN_BYTES * (1 + Math.ceil(COVERED_MS / windowMs)),
     cheaper: 'Raise rule_config.window_seconds',
   },
   spend_gte: {
     of: ({ thresholdMicros }) => ({ kind: 'spend_gte', thresholdMicros }),
     describe: ({ thresholdMicros }) => ({ threshold: 0, thresholdMicros }),
-    open: ({ kind, thresholdMicros }, windowMs, saved) => new SumCondition(kind, windowMs, thresholdMicros, saved?.sum),
+    open: ({ kind, thresholdMicros }, windowMs, stagger, saved) =>
+      new SumCondition(kind, windowMs, thresholdMicros, stagger, saved?.sum),
     cost: ({ thresholdMicros }) => BYTES_PER_ENTRY.amount * Math.min(thresholdMicros, MAX_SPEND_ENTRIES),
     cheaper: 'Set rule_kind to event_count_gte with a low rule_config.threshold',
   },
@@ -81,14 +84,27 @@ export interface Watch {
   windowSeconds: number;
 }
 
-/** The condition over an empty window or, where one was saved for the same condition, over that. */
-export function openCondition({ condition, windowSeconds }: Watch, saved?: SavedCondition): Condition {
-  return open(condition, windowSeconds * 1000, saved);
+/** The condition of a rule over an empty window or, where one was saved for the same condition, over that. */
+export function openCondition(
+  { id, condition, windowSeconds }: Watch & { id: string },
+  saved?: SavedCondition,
+): Condition {
+  return open(condition, windowSeconds * 1000, staggerOf(id), saved);
 }
 
-function open<K extends RuleKind>(condition: RuleCondition<K>, windowMs: number, saved?: SavedCondition): Condition {
+function open<K extends RuleKind>(
+  condition: RuleCondition<K>,
+  windowMs: number,
+  stagger: number,
+  saved?: SavedCondition,
+): Condition {
   const ofKind = saved !== undefined && isOf(condition.kind, saved) ? saved : undefined;
-  return kindOf(condition).open(condition, windowMs, ofKind);
+  return kindOf(condition).open(condition, windowMs, stagger, ofKind);
+}
+
+/** The same from 0 to below 1 for the same rule, and spread evenly over rules. */
+function staggerOf(ruleId: string): number {
+  return createHash('sha256').update(ruleId).digest().readUInt32BE() / 2 ** 32;
 }
 
 function isOf<K extends RuleKind>(kind: K, saved: SavedCondition): saved is SavedCondition & SavedCondition<K> {

@@ -23,9 +23,9 @@ interface StoredSize {
 
 /** A sum with fewer entries is always saved whole. */
 export const MIN_SAVED_IN_PARTS = 128;
-/** After so many parts, the next save is whole. */
+/** After so many parts, or up to twice as many, the next save is whole. */
 const MAX_PARTS = 64;
-/** A save that would leave more entries in the store than this, times those of the sum, is whole. */
+/** A save that would leave more entries in the store than this, or up to half more, times those of the sum, is whole. */
 const MAX_STORED = 1.5;
 /** A save of this share of the entries is whole: MongoDB writes the whole document anyway where as much changes. */
 const WHOLE_FROM = 1 / 8;
@@ -40,6 +40,11 @@ export interface SlidingSumOptions {
   threshold: number;
   /** Where more events than that do not reach the threshold, they share entries. */
   maxEntries: number;
+  /**
+   * From 0 to below 1, 0 unless given: how much later than others the sum is saved whole. Sums of the same events would
+   * otherwise be due in the same save, which then may be of any size.
+   */
+  stagger?: number;
   /** Whole: see {@link joinParts}. */
   saved?: SavedSum | undefined;
 }
@@ -108,6 +113,7 @@ export class SlidingSum {
   readonly #windowMs: number;
   readonly #threshold: number;
   readonly #maxEntries: number;
+  readonly #stagger: number;
   /** Of the newest events, the oldest of them first. */
   readonly #samples: string[];
   #ring: Float64Array;
@@ -120,11 +126,12 @@ export class SlidingSum {
   #total = 0;
   #count = 0;
 
-  constructor({ form, windowMs, threshold, maxEntries, saved }: SlidingSumOptions) {
+  constructor({ form, windowMs, threshold, maxEntries, stagger = 0, saved }: SlidingSumOptions) {
     this.#fields = FIELDS[form];
     this.#windowMs = windowMs;
     this.#threshold = threshold;
     this.#maxEntries = maxEntries;
+    this.#stagger = stagger;
     this.#samples = saved?.sampleIds.toReversed() ?? [];
     this.#size = (saved?.entries.length ?? 0) / this.#fields;
     this.#capacity = Math.min(maxEntries, Math.max(FIRST_CAPACITY, this.#size));
@@ -233,8 +240,8 @@ export class SlidingSum {
     const inPart =
       all >= MIN_SAVED_IN_PARTS &&
       count < all * WHOLE_FROM &&
-      this.#stored.entries + count <= all * MAX_STORED &&
-      this.#stored.parts < MAX_PARTS;
+      this.#stored.entries + count <= all * (MAX_STORED + this.#stagger / 2) &&
+      this.#stored.parts < MAX_PARTS * (1 + this.#stagger);
     return inPart ? count : all;
   }
 

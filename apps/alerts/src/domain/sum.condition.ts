@@ -4,6 +4,8 @@ import { type EntryForm, type SavedSum, SlidingSum } from './sliding-sum.ts';
 
 /** Most entries of a `spend_gte`; with more settlements than that they share entries. */
 export const MAX_SPEND_ENTRIES = 4000;
+/** By which part of these rules differ, so that not all rules over the same settlements let them share at once. */
+const STAGGERED = 1 / 4;
 /**
  * Most that a settlement counts for, and the largest threshold: USD 1000 million. What is kept adds up to less than
  * three times that, which is a safe integer.
@@ -28,12 +30,12 @@ export class SumCondition implements Condition {
   readonly #most: number;
   readonly #sum: SlidingSum;
 
-  constructor(kind: SumKind, windowMs: number, threshold: number, saved?: SavedSum) {
+  constructor(kind: SumKind, windowMs: number, threshold: number, stagger: number, saved?: SavedSum) {
     this.#kind = kind;
     this.#windowMs = windowMs;
     this.#most = kind === 'spend_gte' ? MAX_COUNTED_MICROS : threshold;
-    const maxEntries = kind === 'spend_gte' ? MAX_SPEND_ENTRIES : threshold;
-    this.#sum = new SlidingSum({ form: FORMS[kind], windowMs, threshold, maxEntries, saved });
+    const maxEntries = kind === 'spend_gte' ? Math.floor(MAX_SPEND_ENTRIES * (1 - STAGGERED * stagger)) : threshold;
+    this.#sum = new SlidingSum({ form: FORMS[kind], windowMs, threshold, maxEntries, stagger, saved });
   }
 
   take(event: CountableEvent): Verdict {
