@@ -225,6 +225,17 @@ describe('what one sender may have under way', () => {
     expect((await send(SPEND, from('2001:db8:0:1::1'))).status).toBe(200);
   });
 
+  it('is bounded for an address at the documentation too, and others read that meanwhile', async () => {
+    stack = await startStack({ UNDER_WAY_PER_ADDRESS: '2' });
+    const held: ServerResponse[] = [];
+    stack.services.keys.answer = (_req, res) => void held.push(res);
+    sendAndForget(2, '/openapi.json', {});
+    await eventually(async () => expect(await send('/docs')).toEqual({ status: 429, retryAfter: '1' }));
+    expect((await send('/docs', { localAddress: '127.0.0.250' })).status).toBe(200);
+    for (const res of held) res.end('{}');
+    await eventually(async () => expect((await send('/docs')).status).toBe(200));
+  });
+
   it('is given back however a request ends', async () => {
     stack = await startStack({ UNDER_WAY_PER_SENDER: '1', UNDER_WAY_PER_ADDRESS: '1', UPSTREAM_TIMEOUT_MS: '100' });
     const { ingest } = stack.services;

@@ -53,6 +53,20 @@ interface Connection {
   unreadSince: number;
 }
 
+/** An address with unread answers. */
+interface Sender {
+  /** The one that has read nothing for longest last. */
+  waiting: [Socket, Connection][];
+  bytes: number;
+}
+
+/** Of two that leave equally much, the one with the connection that has read nothing for longer. */
+function leavesMore(one: Sender, other: Sender): boolean {
+  if (one.bytes !== other.bytes) return one.bytes > other.bytes;
+  const [since, otherSince] = [one, other].map(({ waiting }) => waiting.at(-1)?.[1].unreadSince ?? Infinity);
+  return since! < otherSince!;
+}
+
 export function createConnections(options: ConnectionsOptions): Connections {
   const { maxConnections, unreadBudgetBytes, countRefusal } = options;
   /** The one whose last answer, or whose beginning, is longest ago first. */
@@ -88,12 +102,12 @@ export function createConnections(options: ConnectionsOptions): Connections {
 
   function closeUnread(unread: readonly [Socket, Connection][], excessBytes: number): void {
     const byAddress = Map.groupBy(unread, ([socket]) => socket.remoteAddress);
-    const senders = [...byAddress.values()].map((ofAddress) => ({
+    const senders: Sender[] = [...byAddress.values()].map((ofAddress) => ({
       waiting: ofAddress.sort(([, a], [, b]) => b.unreadSince - a.unreadSince),
       bytes: ofAddress.reduce((sum, [, { unreadBytes }]) => sum + unreadBytes, 0),
     }));
     for (let excess = excessBytes; excess > 0;) {
-      const most = senders.reduce((a, b) => (b.bytes > a.bytes ? b : a));
+      const most = senders.reduce((a, b) => (leavesMore(b, a) ? b : a));
       const [socket, { unreadBytes }] = most.waiting.pop()!;
       most.bytes -= unreadBytes;
       excess -= unreadBytes;
@@ -166,7 +180,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
       if (allSentAhead > MAX_ALL_SENT_AHEAD) closeFullest();
       // Once the system has taken the answer before it. Reading goes on meanwhile: it shows that a client left.
       res.once('socket', ({ destroyed }: Socket) => {
-        // The end of a connection ends the answer before, too. There is nobody to answer.
+        // A connection that is closed just when an answer is through still gives the next its turn. Nobody is there.
         if (destroyed) return;
         connection.sentAhead -= 1;
         allSentAhead -= 1;

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import type { RequestListener, ServerResponse } from 'node:http';
-import { Socket, connect } from 'node:net';
+import { type AddressInfo, Socket, connect, createServer } from 'node:net';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { createMetrics } from '@tollkeeper/runtime';
 import { eventually } from '@tollkeeper/testing';
@@ -228,4 +228,50 @@ describe('requests sent ahead on one connection', () => {
     expect(refused).toEqual(Array(11).fill('pipeline_limit'));
     expect(modest.closed).toBe(false);
   });
+
+  it('are not handled once the connection is cut off, even if the one before them is answered already', async () => {
+    let handled = 0;
+    const url = await start((_req, res) => {
+      handled += 1;
+      res.end();
+    });
+    const greedy = await open(url, GET.repeat(2 + MAX_SENT_AHEAD));
+    await once(greedy, 'close');
+    expect((await fetch(url)).status).toBe(200);
+    expect(handled).toBe(2);
+  });
+});
+
+it('of addresses that leave equally much unread, the one that has read nothing for longest gives way', async () => {
+  const gaveWay: Refusal[] = [];
+  // More than the buffers of the system take.
+  const large = Buffer.alloc(12 * 1024 * 1024, 'x');
+  const connections = createConnections({
+    maxConnections: 3,
+    unreadBudgetBytes: 2.5 * large.length,
+    countRefusal: (reason) => gaveWay.push(reason),
+  });
+  const listening = createServer((socket) => connections.open(socket)).listen(0, '127.0.0.1');
+  await once(listening, 'listening');
+  const { port } = listening.address() as AddressInfo;
+  const accept = async (localAddress: string): Promise<Socket> => {
+    sockets.push(
+      connect({ port, host: '127.0.0.1', localAddress })
+        .on('error', () => undefined)
+        .pause(),
+    );
+    const [socket] = (await once(listening, 'connection')) as [Socket];
+    return socket.on('error', () => undefined);
+  };
+  const first = await accept('127.0.0.2');
+  const longest = await accept('127.0.0.3');
+  const last = await accept('127.0.0.4');
+  longest.write(large);
+  connections.limitUnread();
+  for (const socket of [first, last]) socket.write(large);
+  connections.limitUnread();
+  expect([first, longest, last].map(({ destroyed }) => destroyed)).toEqual([false, true, false]);
+  expect(gaveWay).toEqual(['unread_budget']);
+  for (const socket of [first, last]) socket.destroy();
+  listening.close();
 });
