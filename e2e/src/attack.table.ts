@@ -10,7 +10,9 @@ export interface AttackRow {
   calls: number;
   failed: number;
   slowestMs: number;
-  /** How long reservations of others took, for 95 of 100 of them. */
+  /** Reservations of others, how many of them got 503, and how long they took, for 95 of 100 of them. */
+  reservations: number;
+  refused: number;
   reservationP95Ms: number;
   /** How long after the attack reservations were as fast as before it. */
   recoveredAfterS: number;
@@ -26,7 +28,8 @@ const COLUMNS: Column<AttackRow>[] = [
   ['answers to it', ({ answers }) => answers],
   ['calls of others (failed)', ({ calls, failed }) => `${calls} (${failed})`],
   ['slowest', ({ slowestMs }) => seconds(slowestMs / 1000)],
-  ['reservations, p95', ({ reservationP95Ms }) => `${Math.round(reservationP95Ms)} ms`],
+  ['reservations (refused)', ({ reservations, refused }) => `${reservations} (${refused})`],
+  ['their p95', ({ reservationP95Ms }) => `${Math.round(reservationP95Ms)} ms`],
   ['neighbours', ({ neighbours }) => String(neighbours)],
   ['all counted after', ({ countedAfterS }) => seconds(countedAfterS)],
   ['all notified after', ({ notifiedAfterS }) => seconds(notifiedAfterS)],

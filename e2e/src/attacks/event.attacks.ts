@@ -11,7 +11,7 @@ const RULES = 300;
 const RULES_AT_ONCE = 8;
 /** Of a day, which do not fit into the memory of a process when each of them keeps events of its own. */
 const SPEND_RULES = 620;
-const WIDE_AGENTS = 40;
+const WIDE_AGENTS = 10;
 const WIDE_MODELS = 1_000;
 
 /** Events that are dear to count, to evaluate, to decide on, or to keep. */
@@ -37,8 +37,8 @@ export const EVENT_ATTACKS: readonly Attack[] = [
     strike: (sender) => inTurns(120, 8, () => post(sender, settled(1000))),
   },
   {
-    name: '40 agents of 1,000 models with names of 128 characters, then 200 events a second over them',
-    prepare: async (sender) => void (await inTurns(40, 2, (batch) => post(sender, wide(1000, batch * 1000)))),
+    name: '10 agents of 1,000 models with names of 128 characters, then 200 events a second over them',
+    prepare: async (sender) => void (await inTurns(10, 2, (batch) => post(sender, wide(1000, batch * 1000)))),
     strike: (sender, others) => steadily(others, 20, (index) => post(sender, wide(10, index * 7919))),
   },
   {

@@ -1,0 +1,124 @@
+import { randomUUID } from 'node:crypto';
+import { parentPort, workerData } from 'node:worker_threads';
+
+/** Who works, and where. */
+export interface Others {
+  baseUrl: string;
+  credentials: { email: string; password: string };
+  /** Slug of the workspace whose spend they look at. */
+  slug: string;
+  /** Path of the rule that they change. */
+  rule: string;
+  /** Key that they reserve with. */
+  apiKey: string;
+  cookie: string;
+}
+
+/** What people and gateways got who worked in other workspaces. */
+export interface Experience {
+  calls: number;
+  /** What was not answered as it should: the call and its answer. */
+  failures: string[];
+  slowestMs: number;
+  /** How many of the calls were reservations, and how many of these got 503. */
+  reservations: number;
+  refused: number;
+  /** How long reservations took, for 95 of 100 of them. */
+  reservationP95Ms: number;
+}
+
+export type Orders = 'recover' | 'stop';
+
+const CALLS_PER_SECOND = 4;
+const LOGINS_PER_SECOND = 0.5;
+const CHANGES_PER_SECOND = 1;
+const RESERVATIONS_PER_SECOND = 4;
+/** So many reservations in a row that each take less than {@link USUAL_MS} are a service as before an attack. */
+const USUAL_IN_A_ROW = 10;
+const USUAL_MS = 500;
+
+const { baseUrl, credentials, slug, rule, apiKey, cookie } = workerData as Others;
+const failures: string[] = [];
+const tookMs: number[] = [];
+const reservationsMs: number[] = [];
+let refused = 0;
+const begun = new Set<Promise<unknown>>();
+let next = 0;
+
+interface Answer {
+  elapsedMs: number;
+  status: number | string;
+  failure: string | null;
+}
+
+async function call(method: string, path: string, headers: Record<string, string>, body?: object): Promise<Answer> {
+  const start = performance.now();
+  const answer = await fetch(`${baseUrl}${path}`, {
+    method,
+    headers: { 'content-type': 'application/json', origin: baseUrl, ...headers },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(60_000),
+  }).catch((error: unknown) => ({ ok: false, status: 'none', text: () => Promise.resolve(String(error)) }));
+  const text = await answer.text();
+  const elapsedMs = performance.now() - start;
+  tookMs.push(elapsedMs);
+  return {
+    elapsedMs,
+    status: answer.status,
+    failure: answer.ok ? null : `${method} ${path}: ${answer.status} ${text}`,
+  };
+}
+
+async function expectOk(asked: Promise<Answer>): Promise<void> {
+  const { failure } = await asked;
+  if (failure !== null) failures.push(failure);
+}
+
+const reads = ['/api/v1/auth/me', '/api/v1/workspaces', `/w/${slug}/api/v1/dashboard/spend?range=today`];
+const read = () => expectOk(call('GET', reads[next++ % reads.length]!, { cookie }));
+const logIn = () => expectOk(call('POST', '/api/v1/auth/login', {}, credentials));
+const change = () => expectOk(call('PATCH', rule, { cookie }, { name: `Changed ${next++} times` }));
+/** Whether the reservation was granted as fast as usual. */
+async function reserve(): Promise<boolean> {
+  const body = { request_id: randomUUID(), agent_id: 'agent-working', run_id: 'run-1', amount_micros: 1 };
+  const asked = call('POST', '/api/v1/reservations', { authorization: `Bearer ${apiKey}` }, body);
+  const { elapsedMs, status, failure } = await asked;
+  reservationsMs.push(elapsedMs);
+  // The enforcer takes a second at most, and then says that it may be asked again.
+  if (status === 503) refused += 1;
+  else if (failure !== null) failures.push(failure);
+  return failure === null && elapsedMs < USUAL_MS;
+}
+
+function atRate(perSecond: number, work: () => Promise<unknown>): NodeJS.Timeout {
+  return setInterval(() => {
+    const done: Promise<unknown> = work().finally(() => begun.delete(done));
+    begun.add(done);
+  }, 1000 / perSecond);
+}
+
+const timers = [
+  atRate(CALLS_PER_SECOND, read),
+  atRate(LOGINS_PER_SECOND, logIn),
+  atRate(CHANGES_PER_SECOND, change),
+  atRate(RESERVATIONS_PER_SECOND, reserve),
+];
+
+async function recover(): Promise<number> {
+  const start = performance.now();
+  for (let usual = 0; usual < USUAL_IN_A_ROW; usual = (await reserve()) ? usual + 1 : 0);
+  return (performance.now() - start) / 1000;
+}
+
+async function stop(): Promise<Experience> {
+  for (const timer of timers) clearInterval(timer);
+  await Promise.all(begun);
+  const sorted = reservationsMs.toSorted((a, b) => a - b);
+  const reservationP95Ms = sorted[Math.ceil(sorted.length * 0.95) - 1] ?? 0;
+  const slowestMs = Math.max(0, ...tookMs);
+  return { calls: tookMs.length, failures, slowestMs, reservations: sorted.length, refused, reservationP95Ms };
+}
+
+parentPort?.on('message', (order: Orders) => {
+  void (order === 'stop' ? stop() : recover()).then((answer) => parentPort?.postMessage(answer));
+});
