@@ -14,7 +14,7 @@ import { newMember, newWorkspace } from '../workspace.ts';
  * A reservation has a second, on the two cores that everything shares here with the attacker and with those who watch.
  * So not each of them can be answered by all machines at all times.
  */
-const MAX_REFUSED = 1 / 10;
+const MAX_REFUSED = 1 / 4;
 
 /** Nothing that one sender does stops another. Afterwards it prints what the others noticed. */
 export function describeOneSender(
