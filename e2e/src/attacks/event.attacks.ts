@@ -13,7 +13,7 @@ const SPEND_RULES = 100;
 const WIDE_AGENTS = 10;
 const WIDE_MODELS = 1_000;
 
-/** Events that are dear to count, to evaluate, to decide on, or to keep. */
+/** Events that are expensive to count, to evaluate, to decide on, or to keep. */
 export const EVENT_ATTACKS: readonly Attack[] = [
   {
     name: 'a replay: 10 batches of 1,000 settlements over 30 days, 100 agents, 4 models',
@@ -153,5 +153,5 @@ function unknownFields(length: number, fields: number): object[] {
 }
 
 function large(length: number, bytes: number): CloudEvent[] {
-  return settled(length).map((event) => ({ ...event, data: { ...event.data, prompt: 'x'.repeat(bytes) } }));
+  return Array.from({ length }, () => cloudEvent('load.event', { prompt: 'x'.repeat(bytes) }));
 }

@@ -2,9 +2,9 @@ import type { Condition, Evidence, SavedCondition, Verdict } from './condition.t
 import { type CountableEvent, MAX_LATENESS_MS, MAX_RECEIPT_DISORDER_MS } from './event.ts';
 import { type EntryForm, type SavedSum, SlidingSum } from './sliding-sum.ts';
 
-/** Most entries of a `spend_gte`; with more settlements than that they share entries. */
+/** Entries of a `spend_gte` up to which each settlement has one. With more settlements they share entries. */
 export const MAX_SPEND_ENTRIES = 4000;
-/** By which part of these rules differ, so that not all rules over the same settlements let them share at once. */
+/** Up to which part more some rules have, so that not all rules over the same settlements let them share at once. */
 const STAGGERED = 1 / 4;
 /**
  * Most that a settlement counts for, and the largest threshold: USD 1000 million. What is kept adds up to less than
@@ -34,7 +34,7 @@ export class SumCondition implements Condition {
     this.#kind = kind;
     this.#windowMs = windowMs;
     this.#most = kind === 'spend_gte' ? MAX_COUNTED_MICROS : threshold;
-    const maxEntries = kind === 'spend_gte' ? Math.floor(MAX_SPEND_ENTRIES * (1 - STAGGERED * stagger)) : threshold;
+    const maxEntries = kind === 'spend_gte' ? Math.floor(MAX_SPEND_ENTRIES * (1 + STAGGERED * stagger)) : threshold;
     this.#sum = new SlidingSum({ form: FORMS[kind], windowMs, threshold, maxEntries, stagger, saved });
   }
 

@@ -94,13 +94,13 @@ export function createPartitionWindows(deps: {
   async function read(tenantIds: readonly TenantId[]): Promise<void> {
     for (const tenantId of tenantIds) {
       evaluator.open(tenantId);
-      usedAt.set(tenantId, clock());
+      // Nothing is idle while it is read, however long that takes.
+      usedAt.set(tenantId, Infinity);
     }
     for await (const window of recorder.load(partition, tenantIds)) {
       if (evaluator.workspaces.has(window.tenantId)) evaluator.add(window);
       memory.makeRoom();
     }
-    // However long that took, the events that it was for come next.
     for (const tenantId of tenantIds) if (usedAt.has(tenantId)) usedAt.set(tenantId, clock());
   }
 

@@ -91,7 +91,9 @@ export function createWindowStore(connection: Connection): WindowStore {
     },
 
     async sizeOf(partition, tenantId) {
-      const bytes = { $add: [HELD_BYTES_PER_WINDOW, { $bsonSize: '$$ROOT' }] };
+      // Parts may repeat entries, which take no memory.
+      const entries = { $multiply: ['$size', BYTES_PER_ENTRY.amount] };
+      const bytes = { $add: [HELD_BYTES_PER_WINDOW, { $min: [{ $bsonSize: '$$ROOT' }, entries] }] };
       const sizes = windows.aggregate<{ bytes: number }>([
         { $match: { partition, tenantId } },
         { $group: { _id: null, bytes: { $sum: bytes } } },

@@ -1,6 +1,7 @@
 import type { TenantId, TimeSpan } from '@tollkeeper/kernel';
 import { createBreakdown, type AddSpend, type Breakdown, type Dimension } from './breakdown.ts';
 import { AGENT_GRAINS, GRAINS } from './grain.ts';
+import { OTHER } from './names.ts';
 import { planReads, type ReadPlan } from './read-plan.ts';
 import { UNLIMITED, type ReadMeter } from './reads.ts';
 import { addTally, addTallyTo, emptyTally, holdTally, type Tally } from './tally.ts';
@@ -36,7 +37,7 @@ export interface Tallies {
   ofSpans(tenantId: TenantId, subject: Subject, spans: TimeSpan[], meter?: ReadMeter): Promise<Tally[]>;
   /** At most `MAX_KEYS` agents, those that are read first. */
   byAgent(tenantId: TenantId, span: TimeSpan, meter?: ReadMeter): Promise<Map<string, Tally>>;
-  /** The {@link MAX_MODELS} models that it spent most on. What it spent on others is in that of no model. */
+  /** The {@link MAX_MODELS} models that it spent most on. What it spent on others is in that of `OTHER`. */
   byModel(tenantId: TenantId, agentId: string, span: TimeSpan, meter?: ReadMeter): Promise<Map<string | null, Tally>>;
   /**
    * What was settled in each of the spans, divided into the `limit` largest groups and all others. The spans follow one
@@ -90,13 +91,15 @@ export function createTallies(stores: { tallies: TallyStore[]; runStarts: RunSta
 }
 
 function withinMaxModels(models: Map<string | null, Tally>): Map<string | null, Tally> {
-  const named = [...models].filter(([model]) => model !== null);
+  const named = [...models].filter(([model]) => model !== null && model !== OTHER);
   if (named.length <= MAX_MODELS) return models;
   named.sort(([, a], [, b]) => b.totalMicros - a.totalMicros);
-  const kept = new Map(named.slice(0, MAX_MODELS));
-  const none = models.get(null);
-  if (none !== undefined) kept.set(null, none);
-  for (const [, tally] of named.slice(MAX_MODELS)) addTallyTo(kept, null, tally);
+  const kept = new Map<string | null, Tally>(named.slice(0, MAX_MODELS));
+  for (const unnamed of [null, OTHER]) {
+    const tally = models.get(unnamed);
+    if (tally !== undefined) kept.set(unnamed, tally);
+  }
+  for (const [, tally] of named.slice(MAX_MODELS)) addTallyTo(kept, OTHER, tally);
   return kept;
 }
 
