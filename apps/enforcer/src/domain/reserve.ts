@@ -18,7 +18,7 @@ import type { ReservationRequest } from './reservation.ts';
 
 /** How long a repeated request gets the reservation that it has. */
 const REPEAT_MS = 24 * 3_600_000;
-/** Most reservations of a workspace that are open at a time. A snapshot, which has them all, fits in a document. */
+/** Most reservations of a workspace that are open at a time. They are in memory as long as it is busy. */
 const MAX_OPEN_RESERVATIONS = 25_000;
 
 /** A request with the limits that apply to it. */

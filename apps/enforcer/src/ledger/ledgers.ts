@@ -82,9 +82,11 @@ export function createLedgers({ budgetBytes, metrics, now, ...deps }: LedgersDep
   }
 
   async function letGo(tenantId: TenantId, ledger: WorkspaceLedger): Promise<void> {
+    const isLoaded = (): boolean => loaded.get(tenantId)?.ledger === ledger;
+    if (!isLoaded()) return;
     await ledger.letGo();
     // It may have been asked meanwhile. Another ledger of the workspace would only lose races against this one.
-    if (ledger.isIdle) loaded.delete(tenantId);
+    if (ledger.isIdle && isLoaded()) loaded.delete(tenantId);
   }
 
   return {

@@ -170,25 +170,26 @@ export function createSnapshotStore(connection: Connection): SnapshotStore {
   };
 }
 
-/** The parts of a snapshot, each made when it is asked for. There is always a first one. */
+/**
+ * The parts of a snapshot, each made when it is asked for. There is always a first one. Nothing is taken before a part
+ * is handed out and put into the next one: the ledger goes on in between, and would have changed it.
+ */
 function* partsOf({ days, holds, accounts }: FrozenLedger): Generator<Part | FirstPart> {
   let part: Part | FirstPart = { days: [...days], accounts: [], holds: [] };
   let items = 0;
   for (const account of accounts()) {
-    if (items === PART_ITEMS) {
-      yield part;
-      [part, items] = [{ accounts: [], holds: [] }, 0];
-    }
     part.accounts.push(account);
     items += 1;
+    if (items < PART_ITEMS) continue;
+    yield part;
+    [part, items] = [{ accounts: [], holds: [] }, 0];
   }
   for (const hold of holds) {
-    if (items === PART_ITEMS) {
-      yield part;
-      [part, items] = [{ accounts: [], holds: [] }, 0];
-    }
     part.holds.push(hold);
     items += 1;
+    if (items < PART_ITEMS) continue;
+    yield part;
+    [part, items] = [{ accounts: [], holds: [] }, 0];
   }
   yield part;
 }

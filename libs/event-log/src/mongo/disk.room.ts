@@ -13,10 +13,10 @@ const RETRY_AFTER_SECONDS = 10;
 /** Keeps some room on the disk of MongoDB, because a `mongod` without any ends, and does not start again. */
 export interface DiskRoom {
   /**
-   * Rejects with `service_unavailable` while less than the least room is left. Waits for MongoDB only then: an append
-   * goes by what was known a moment ago, and never fails because MongoDB does not tell.
+   * Throws `service_unavailable` while less than the least room is left. An append goes by what was known a moment ago:
+   * it never waits for MongoDB to tell, and never fails because it does not.
    */
-  require(): Promise<void>;
+  require(): void;
 }
 
 export function createDiskRoom(deps: {
@@ -35,7 +35,9 @@ export function createDiskRoom(deps: {
 
   async function freeBytes(): Promise<number> {
     const stats = await connection.getClient().db(connection.name).command({ dbStats: 1 });
-    return Number(stats['fsTotalSize']) - Number(stats['fsUsedSize']);
+    const total = Number(stats['fsTotalSize']);
+    // 0 before there is a database, -1 where the server cannot ask its file system.
+    return total > 0 ? total - Number(stats['fsUsedSize']) : NaN;
   }
 
   async function ask(): Promise<void> {
@@ -59,10 +61,9 @@ export function createDiskRoom(deps: {
   }
 
   return {
-    async require() {
+    require() {
       if (minFreeBytes === 0) return;
       if (now() - askedAt >= KNOWN_FOR_MS) asking ??= ask();
-      if (full) await asking;
       if (!full) return;
       throw new AppError(
         'service_unavailable',

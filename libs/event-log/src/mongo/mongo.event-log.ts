@@ -114,7 +114,7 @@ export function createMongoEventLog({
       if (stopped) throw new Error('The event log is stopped');
       requireValidRecords(records);
       if (records.length === 0) return;
-      await room.require();
+      room.require();
       await (await queueOf(topic)).append(records);
     },
     consumer: (options) =>
