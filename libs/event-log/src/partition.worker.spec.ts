@@ -119,7 +119,7 @@ describe('records that trickle in', () => {
     await eventually(() => expect(handedAt).toHaveLength(4));
     await work.stop({ lost: false });
     for (const [index, at] of handedAt.slice(1).entries()) {
-      // On a busy machine a batch may be handed on late, and the next one on time. Without a linger it takes about 1 ms.
+      // A busy machine may hand a batch on late, and the next one on time. Without a linger it takes about 1 ms.
       expect(at - handedAt[index]!).toBeGreaterThanOrEqual(LINGER_MS / 2);
     }
   });

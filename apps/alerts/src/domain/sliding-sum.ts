@@ -25,7 +25,7 @@ interface StoredSize {
 export const MIN_SAVED_IN_PARTS = 128;
 /** After so many parts, or up to twice as many, the next save is whole. */
 const MAX_PARTS = 64;
-/** A save that would leave more entries in the store than this, or up to half more, times those of the sum, is whole. */
+/** A save that would leave more entries in the store than this (or up to half more) times those of the sum is whole. */
 const MAX_STORED = 1.5;
 /** A save of this share of the entries is whole: MongoDB writes the whole document anyway where as much changes. */
 const WHOLE_FROM = 1 / 8;
