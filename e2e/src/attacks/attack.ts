@@ -9,8 +9,6 @@ export interface Sender {
   target: Target;
   session: ApiClient;
   workspace: TestWorkspace;
-  /** One more workspace of the same sender. */
-  anotherWorkspace(): Promise<TestWorkspace>;
 }
 
 /** How often each answer came, by status; `none` where the connection ended or was left without one. */

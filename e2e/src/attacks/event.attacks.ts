@@ -9,7 +9,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 const DAY_MS = 86_400_000;
 const RULES = 300;
 const RULES_AT_ONCE = 8;
-const SPEND_RULES = 100;
 const WIDE_AGENTS = 10;
 const WIDE_MODELS = 1_000;
 
@@ -21,7 +20,7 @@ export const EVENT_ATTACKS: readonly Attack[] = [
   },
   {
     name: '300 rules that fire with each of 1,120 events with ids of 128 characters',
-    prepare: ({ session, workspace }) => createRules(session, workspace, RULES, countRule),
+    prepare: ({ session, workspace }) => createRules(session, workspace),
     strike: (sender) => inTurns(4, 1, () => post(sender, longIds(280))),
   },
   {
@@ -45,19 +44,6 @@ export const EVENT_ATTACKS: readonly Attack[] = [
     strike: (sender) => inTurns(20, 4, (batch) => post(sender, accounts(1000, batch * 1000))),
   },
   {
-    name: '4 workspaces, each of 100 rules that add up the spend of a day and of 4,100 settlements',
-    async strike(sender) {
-      const answers: Answers = new Map();
-      await repeat(4, 4, async () => {
-        const workspace = await sender.anotherWorkspace();
-        await createRules(sender.session, workspace, SPEND_RULES, spendRule);
-        const posted = await inTurns(5, 1, () => post({ ...sender, workspace }, settled(820)));
-        for (const [answer, times] of posted) answers.set(answer, (answers.get(answer) ?? 0) + times);
-      });
-      return answers;
-    },
-  },
-  {
     name: '100 batches of 1 MB, events with 60 kB of data',
     async strike(sender) {
       return inTurns(100, 8, () => post(sender, large(16, 60_000)));
@@ -79,30 +65,20 @@ async function steadily(
   return answers;
 }
 
-async function createRules(
-  session: ApiClient,
-  workspace: TestWorkspace,
-  rules: number,
-  kind: (index: number) => object,
-): Promise<void> {
-  await repeat(rules, RULES_AT_ONCE, async (index) => {
-    const scope = { scope_type: 'workspace', scope_id: workspace.id };
-    const body = { name: `Rule ${index}`, severity: 'low', ...scope, ...kind(index) };
+async function createRules(session: ApiClient, workspace: TestWorkspace): Promise<void> {
+  await repeat(RULES, RULES_AT_ONCE, async (index) => {
+    const body = {
+      name: `Rule ${index}`,
+      severity: 'low',
+      scope_type: 'workspace',
+      scope_id: workspace.id,
+      rule_kind: 'event_count_gte',
+      rule_config: { window_seconds: 1, threshold: 1 },
+      cooldown_seconds: 2_592_000,
+    };
     await session.expect({ method: 'POST', path: workspace.path('/alerts/rules'), body, status: 201 });
   });
 }
-
-const countRule = () => ({
-  rule_kind: 'event_count_gte',
-  rule_config: { window_seconds: 1, threshold: 1 },
-  cooldown_seconds: 2_592_000,
-});
-
-/** Never fires. */
-const spendRule = (index: number) => ({
-  rule_kind: 'spend_gte',
-  rule_config: { window_seconds: 86_400, threshold_micros: 1_000_000_000 + index },
-});
 
 function replayed(length: number): CloudEvent[] {
   return Array.from({ length }, (_, index) => {

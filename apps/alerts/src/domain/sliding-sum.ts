@@ -120,8 +120,10 @@ export class SlidingSum {
   #capacity: number;
   #start = 0;
   #size: number;
-  /** How many of the newest entries the store may lack. */
+  /** How many entries the store lacks; Infinity where it has to get all of them. */
   #unsaved: number;
+  /** Copies of these entries, as they came: of the same time may be many, among which a new one can have any place. */
+  #news = new Float64Array();
   #stored: StoredSize;
   #total = 0;
   #count = 0;
@@ -167,7 +169,7 @@ export class SlidingSum {
 
   /** Bytes of memory that the entries take, the empty ones too. */
   get heldBytes(): number {
-    return this.#ring.byteLength;
+    return this.#ring.byteLength + this.#news.byteLength;
   }
 
   /** About how many bytes {@link save} makes a store write. */
@@ -222,7 +224,7 @@ export class SlidingSum {
   /** What a store lacks that has all that was saved before. */
   save(): SavedSum {
     const count = this.#countToSave();
-    const entries = this.#inOrder(count, this.#size - count);
+    const entries = count === this.#size ? this.#inOrder(count) : this.#news.slice(0, this.#fields * count);
     return { entries, size: this.#size, sampleIds: this.sampleIds };
   }
 
@@ -234,7 +236,7 @@ export class SlidingSum {
     this.#unsaved = 0;
   }
 
-  /** How many of the newest entries the next save is of. */
+  /** How many entries the next save is of. */
   #countToSave(): number {
     const [count, all] = [this.#unsaved, this.#size];
     const inPart =
@@ -286,9 +288,22 @@ export class SlidingSum {
     if (this.#fields === FIELDS.amount) this.#ring[place + 3] = 1;
     this.#size += 1;
     // All, where it is the oldest: entries that have left may be newer, and a store would count them again.
-    this.#unsaved = Math.max(this.#unsaved + 1, this.#size - index);
+    if (index === 0 || this.#unsaved >= this.#size * WHOLE_FROM) this.#unsaved = Infinity;
+    else this.#remember(place);
     this.#total += amount;
     this.#count += this.#countAt(place);
+  }
+
+  /** Notes that the store lacks the entry there. */
+  #remember(place: number): void {
+    const end = this.#fields * this.#unsaved;
+    if (end === this.#news.length) {
+      const larger = new Float64Array(Math.max(this.#fields * FIRST_CAPACITY, 2 * end));
+      larger.set(this.#news);
+      this.#news = larger;
+    }
+    for (let field = 0; field < this.#fields; field += 1) this.#news[end + field] = this.#ring[place + field]!;
+    this.#unsaved += 1;
   }
 
   #dropOldest(): void {
@@ -344,11 +359,11 @@ export class SlidingSum {
     this.#start = 0;
   }
 
-  /** A copy that begins with the entry at `index` and has room for `capacity` of them. */
-  #inOrder(capacity: number, index = 0): Float64Array {
+  /** A copy of all entries that has room for `capacity` of them. */
+  #inOrder(capacity: number): Float64Array {
     const ordered = new Float64Array(this.#fields * capacity);
-    const length = this.#fields * (this.#size - index);
-    const start = this.#place(index);
+    const length = this.#fields * this.#size;
+    const start = this.#place(0);
     const untilEnd = Math.min(length, this.#ring.length - start);
     ordered.set(this.#ring.subarray(start, start + untilEnd));
     ordered.set(this.#ring.subarray(0, length - untilEnd), untilEnd);
