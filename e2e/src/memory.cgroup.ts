@@ -11,8 +11,8 @@ const VERSIONS = [
 
 /**
  * Puts each process that has a limit (in bytes, by its name) into a memory cgroup of its own, as Kubernetes does with a
- * container: the kernel kills what needs more. Where this user may make no cgroups, nothing happens. Resolves to what
- * removes the groups once the processes are gone.
+ * container: the kernel kills what needs more. What a process holds at the call is not charged. Where this user may make
+ * no cgroups, nothing happens. Resolves to what removes the groups once the processes are gone.
  */
 export async function limitMemory(
   processes: readonly WatchedProcess[],
@@ -41,9 +41,6 @@ async function makeGroup(name: string, bytes: number): Promise<string | undefine
     );
     if (!made) continue;
     if (existsSync(join(group, limit))) {
-      // Version 1 charges a group for what a process holds already only if it is told to; version 2 never does.
-      const moves = join(group, 'memory.move_charge_at_immigrate');
-      if (existsSync(moves)) await writeFile(moves, '3');
       await writeFile(join(group, limit), String(bytes));
       return group;
     }
