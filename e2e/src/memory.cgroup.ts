@@ -11,8 +11,8 @@ const VERSIONS = [
 
 /**
  * Puts each process that has a limit (in bytes, by its name) into a memory cgroup of its own, as Kubernetes does with a
- * container: the kernel kills what needs more. What a process holds at the call is not charged. Where this user may make
- * no cgroups, nothing happens. Resolves to what removes the groups once the processes are gone.
+ * container: the kernel kills what needs more. What a process holds at the call is not charged. Where this user may
+ * make no cgroups, nothing happens. Resolves to what removes the groups once the processes are gone.
  */
 export async function limitMemory(
   processes: readonly WatchedProcess[],
