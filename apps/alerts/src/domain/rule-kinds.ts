@@ -32,6 +32,8 @@ interface Kind<K extends RuleKind> {
   open(condition: RuleCondition<K>, windowMs: number, stagger: number, saved?: SavedCondition<K>): Condition;
   /** Most bytes that the window takes in the evaluator's memory, about. */
   cost(condition: RuleCondition<K>, windowMs: number): number;
+  /** About how many bytes what was saved takes in a store. */
+  savedBytes(saved: SavedCondition<K>): number;
   /** What makes the window smaller, for people. */
   cheaper: string;
 }
@@ -46,6 +48,7 @@ const KINDS: { [K in RuleKind]: Kind<K> } = {
     open: ({ kind, threshold }, windowMs, stagger, saved) =>
       new SumCondition(kind, windowMs, threshold, stagger, saved?.sum),
     cost: ({ threshold }) => BYTES_PER_ENTRY.count * threshold,
+    savedBytes: ({ sum }) => sum.entries.byteLength,
     cheaper: 'Lower rule_config.threshold',
   },
   first_occurrence: {
@@ -53,6 +56,7 @@ const KINDS: { [K in RuleKind]: Kind<K> } = {
     describe: () => ({ threshold: 0, thresholdMicros: 0 }),
     open: (_condition, windowMs, _stagger, saved) => new FirstOccurrenceCondition(windowMs, saved?.spans),
     cost: (_condition, windowMs) => SPAN_BYTES * (1 + Math.ceil(COVERED_MS / windowMs)),
+    savedBytes: ({ spans }) => SPAN_BYTES * spans.length,
     cheaper: 'Raise rule_config.window_seconds',
   },
   spend_gte: {
@@ -61,6 +65,7 @@ const KINDS: { [K in RuleKind]: Kind<K> } = {
     open: ({ kind, thresholdMicros }, windowMs, stagger, saved) =>
       new SumCondition(kind, windowMs, thresholdMicros, stagger, saved?.sum),
     cost: ({ thresholdMicros }) => BYTES_PER_ENTRY.amount * Math.min(thresholdMicros, MAX_SPEND_ENTRIES),
+    savedBytes: ({ sum }) => sum.entries.byteLength,
     cheaper: 'Set rule_kind to event_count_gte with a low rule_config.threshold',
   },
 };
@@ -118,6 +123,12 @@ export function costOf({ condition, windowSeconds }: Watch): number {
 
 function cost<K extends RuleKind>(condition: RuleCondition<K>, windowMs: number): number {
   return kindOf(condition).cost(condition, windowMs);
+}
+
+/** About how many bytes a saved condition takes in a store. */
+export function savedBytesOf<K extends RuleKind>(saved: SavedCondition<K>): number {
+  const kind: Kind<K> = KINDS[saved.kind];
+  return kind.savedBytes(saved);
 }
 
 /** What makes a rule's window smaller: a field, and which way. */

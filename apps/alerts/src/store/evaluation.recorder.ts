@@ -6,7 +6,7 @@ import { type Alert, toAlert } from '../domain/alert.ts';
 import type { Evaluation } from '../domain/evaluation.ts';
 import type { Decision } from '../domain/evaluator.ts';
 import type { SavedWindow } from '../domain/partition.evaluator.ts';
-import { thresholdsOf } from '../domain/rule-kinds.ts';
+import { savedBytesOf, thresholdsOf } from '../domain/rule-kinds.ts';
 import type { AlertFanOut } from './alert.fan-out.ts';
 import type { MongoAlertStore } from './alert.store.ts';
 import type { MongoEvaluationStore } from './evaluation.store.ts';
@@ -139,7 +139,7 @@ export function createEvaluationRecorder(deps: EvaluationRecorderDeps): Evaluati
       const { tenantId, ruleId, history, condition } = window;
       rules.push({ tenantId, ruleId, last: history.decisions });
       slice.push(window);
-      bytes += condition.kind === 'first_occurrence' ? 0 : condition.sum.entries.byteLength;
+      bytes += savedBytesOf(condition);
       if (bytes >= MAX_WINDOWS_SLICE_BYTES) await saveSlice();
     }
     await saveSlice();
