@@ -44,7 +44,7 @@ describe('denials of an agent that repeat', () => {
     expect(new Set(workspace.told('budget.blocked').map(({ id }) => id)).size).toBe(told(workspace).length);
   });
 
-  it('are told as the newest of them, the first one at once', async () => {
+  it('are reported as the newest of them, the first one at once', async () => {
     const workspace = spent();
     await deny(workspace, { run_id: 'run-first', amount_micros: 1 });
     expect(told(workspace)).toMatchObject([{ run_id: 'run-first', requested_micros: 1 }]);
@@ -91,7 +91,7 @@ describe('denials of many agents', () => {
 });
 
 describe('a workspace whose append hangs', () => {
-  it('is denied all the same, and delays no append of another one', async () => {
+  it('is denied anyway, and delays no append of another one', async () => {
     const [stalled, other] = [spent(), spent()];
     let resume = () => {};
     log.stalls.set(stalled.tenantId, new Promise((resolve) => (resume = resolve)));

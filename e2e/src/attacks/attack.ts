@@ -22,7 +22,7 @@ export interface Attack {
   strike(sender: Sender, others: Promise<unknown>): Promise<Answers>;
 }
 
-/** How long an attack that could go on for ever lasts at least, so that others do more meanwhile. */
+/** How long an attack that could go on indefinitely lasts at least, so that others do more meanwhile. */
 export const HELD_MS = 5_000;
 
 export const post = ({ target, workspace }: Sender, events: CloudEvent[]) =>

@@ -9,14 +9,14 @@ const RETRY_AFTER_SECONDS = 2;
 /** Lets the changes of each sender come one after the other, in the order in which they came. */
 export interface ChangeTurns {
   /**
-   * Does `work` when no earlier one of `sender` is under way or waits. Throws `rate_limited` when too many wait, and
+   * Does `work` when no earlier one of `sender` is in progress or waits. Throws `rate_limited` when too many wait, and
    * `service_unavailable` when the turn does not come in time, with `Retry-After`; `work` has not begun then.
    */
   run<T>(sender: string, work: () => Promise<T>): Promise<T>;
 }
 
 export function createChangeTurns({ maxWaiting = MAX_WAITING, maxWaitMs = MAX_WAIT_MS } = {}): ChangeTurns {
-  /** What begins each that waits, by the senders that have one under way. */
+  /** What begins each that waits, by the senders that have one in progress. */
   const waiting = new Map<string, Set<() => void>>();
 
   async function turnOf(sender: string): Promise<void> {

@@ -9,7 +9,7 @@ import { type AppendEvents, createWorkspaceAppends } from './workspace.appends.t
 export const TELL_MS = 150;
 /** Repeats are counted for so long. */
 const COUNT_MS = 1_000;
-/** Most denials of one event. More of a series are told at once. */
+/** Most denials of one event. More of a series are reported at once. */
 const MAX_COUNT = 1_000;
 /** Most series of a workspace, and of all. Denials of further ones are events of their own. */
 const MAX_SERIES = 1_000;
@@ -28,10 +28,10 @@ export interface DenialTellerDeps {
 export interface DenialTeller {
   /**
    * Resolves when the denial may be answered, and never rejects. The first one of a series is in the log then, unless
-   * that takes longer than {@link TELL_MS}. Repeats are counted, and are told together within a second.
+   * that takes longer than {@link TELL_MS}. Repeats are counted, and are reported together within a second.
    */
   tell(tenantId: TenantId, request: ReservationRequest, denial: Denial): Promise<void>;
-  /** Tells what is counted. Rejects when the log does not take it in time. Call it when nothing is told any more. */
+  /** Reports what is counted. Rejects when the log does not take it in time. Call it last. */
   stop(): Promise<void>;
 }
 

@@ -16,8 +16,8 @@ export type Decision =
 export interface Reservations {
   /**
    * Grants or denies. The grant is durable when it resolves, and the first denial of a series is in the event log; its
-   * repeats are told within a second. A denial that the log cannot take is counted. The same `requestId` gives the same
-   * reservation for 24 h. With `dryRun` nothing changes, and `reservation` is null unless the request was granted
+   * repeats are reported within a second. A denial that the log cannot take is counted. The same `requestId` gives the
+   * same reservation for 24 h. With `dryRun` nothing changes, and `reservation` is null unless the request was granted
    * before.
    *
    * Rejects with `invalid_request` for a plan that is unknown or inactive, `request_id_reused` for another content

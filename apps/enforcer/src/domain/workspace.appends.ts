@@ -24,7 +24,7 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** A workspace has one append under way. What arrives meanwhile goes into its next one, in order. */
+/** A workspace has one append in progress. What arrives meanwhile goes into its next one, in order. */
 export function createWorkspaceAppends(append: AppendEvents): WorkspaceAppends {
   const queues = new Map<TenantId, { waiting: Waiting[]; pending: number; done: Promise<void> }>();
   let pendingOfAll = 0;

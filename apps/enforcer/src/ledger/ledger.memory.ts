@@ -8,7 +8,7 @@ const SMALL_MARGIN = 1 / 8;
 export interface LedgerMemoryDeps {
   /** What all ledgers may take together. One that takes more for itself is in memory alone. */
   budgetBytes: number;
-  /** Takes the ledger of a workspace out of memory, after the turn that it has under way. */
+  /** Takes the ledger of a workspace out of memory, after the turn that it has in progress. */
   letGo(tenantId: TenantId): Promise<void>;
   onFailure(tenantId: TenantId, error: unknown): void;
 }

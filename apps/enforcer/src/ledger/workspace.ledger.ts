@@ -59,7 +59,7 @@ export interface WorkspaceLedger {
   /** Writes a snapshot if there is anything that the last one has not. */
   saveSnapshot(): Promise<void>;
   /**
-   * Writes a snapshot and leaves memory, after the turn that is under way. The next request loads it again. Rejects if
+   * Writes a snapshot and leaves memory, after the turn in progress. The next request loads it again. Rejects if
    * the snapshot could not be written; it stays in memory then.
    */
   letGo(): Promise<void>;
@@ -288,7 +288,7 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
     }
   }
 
-  /** Between two turns, so that no decision is under way on what leaves. */
+  /** Between two turns, so that no decision is in progress on what leaves. */
   async function leave(): Promise<void> {
     const waiting = leaving.splice(0);
     try {

@@ -114,7 +114,7 @@ export function createSnapshotStore(connection: Connection): SnapshotStore {
       await parts.deleteMany({ _id: between(own) });
       return;
     }
-    // Of former snapshots, and of attempts that were cut short. One under way with a higher number may still count.
+    // Of former snapshots, and of attempts that were cut short. One in progress with a higher number may still count.
     const upTo = between(`${tenantId}/`, prefixOf(tenantId, seq, '~'));
     await parts.deleteMany({ $and: [{ _id: upTo }, { _id: { $not: between(own) } }] });
   }

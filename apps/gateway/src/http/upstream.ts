@@ -47,9 +47,9 @@ export interface UpstreamRequest {
 export interface UpstreamService {
   /**
    * Sends a request and passes the answer to the client. Each ends with the other: a client that goes away breaks off
-   * the request, a service that breaks off its answer the client's connection. When the service has too many under way
-   * already, the answer whose client has read nothing for longest is broken off; without one, this throws
-   * `service_unavailable`. Any failure after that is answered, as 503 or, when the service stays silent, 504. What is
+   * the request, a service that breaks off its answer the client's connection. When the service has too many already,
+   * the answer whose client has read nothing for longest is broken off; without one, this throws `service_unavailable`.
+   * Any failure after that is answered, as 503 or, when the service stays silent, 504. What is
    * not answered in the time that the request gives is 503 with `Retry-After: 1`.
    */
   send(request: UpstreamRequest, req: EdgeRequest, res: EdgeResponse): void;
