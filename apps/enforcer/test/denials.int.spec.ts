@@ -80,13 +80,18 @@ describe('denials of many agents', () => {
     const agents = Array.from({ length: 1_100 }, (_, index) => `agent-${index}`);
     const batches = Array.from({ length: agents.length / 50 }, (_, index) => agents.slice(50 * index, 50 * index + 50));
     for (const batch of batches) {
-      const requests = batch.map((agentId) => ({ requestId: agentId, agentId, runId: 'r', amountMicros: '1' }));
-      const { results } = (await workspace.rpc('ReserveMany', { requests })) as { results: { denied?: unknown }[] };
-      expect(results).toHaveLength(50);
+      let asked = batch;
+      // A busy machine may refuse some for now.
+      await eventually(async () => {
+        const requests = asked.map((agentId) => ({ requestId: agentId, agentId, runId: 'r', amountMicros: '1' }));
+        const { results } = (await workspace.rpc('ReserveMany', { requests })) as { results: { result: string }[] };
+        asked = asked.filter((_agent, index) => results[index]?.result !== 'response');
+        expect(asked).toEqual([]);
+      });
     }
     await eventually(async () => expect(new Set(told(workspace).map(({ agent_id }) => agent_id)).size).toBe(1_100));
     expect(total(workspace)).toBe(1_100);
-    expect(log.appends - before).toBeLessThan(3 * batches.length);
+    expect(log.appends - before).toBeLessThan(agents.length / 4);
   });
 });
 
