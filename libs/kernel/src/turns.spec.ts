@@ -116,13 +116,13 @@ describe('turns', () => {
   });
 
   describe('whose waiting is bounded', () => {
-    const refusal = () => new Error('refused');
+    const refusal = (why: string) => new Error(why);
     const waiting = (ofSender: number, ms = 60_000) => ({ waiting: { ofSender, ms, refusal } });
 
     it('refuse what is more than a sender may have waiting, and nothing of another sender', async () => {
       const { begin, end, begun, outcome } = start(waiting(1));
       for (const name of ['a1', 'a2', 'a3']) await begin(name, 'a');
-      await expect(outcome('a3')).rejects.toThrow('refused');
+      await expect(outcome('a3')).rejects.toThrow('too_many');
       await begin('b1', 'b');
       await end('a1');
       expect(begun).toEqual(['a1', 'b1', 'a2']);
@@ -135,7 +135,7 @@ describe('turns', () => {
       const { begin, end, begun, outcome } = start(waiting(2, 1));
       await begin('a1', 'a');
       await begin('a2', 'a');
-      await expect(outcome('a2')).rejects.toThrow('refused');
+      await expect(outcome('a2')).rejects.toThrow('too_long');
       await end('a1');
       expect(begun).toEqual(['a1']);
     });

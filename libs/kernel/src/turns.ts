@@ -18,8 +18,8 @@ export interface TurnsOptions {
     ofSender: number;
     /** How long each waits, in milliseconds. */
     ms: number;
-    /** What work that can't wait, or can't wait longer, is rejected with. */
-    refusal: () => Error;
+    /** What work is rejected with that can't wait (`too_many` do) or can't wait longer (`too_long`). */
+    refusal: (why: 'too_many' | 'too_long') => Error;
   };
 }
 
@@ -84,7 +84,7 @@ export function createTurns({ capacity, ofSender, waiting: bounds }: TurnsOption
     if (hasBegun) return;
     if (bounds !== undefined && turns.size > bounds.ofSender) {
       leave(sender, turn);
-      throw bounds.refusal();
+      throw bounds.refusal('too_many');
     }
     const giveUp = (reason: unknown): void => {
       leave(sender, turn);
@@ -94,7 +94,7 @@ export function createTurns({ capacity, ofSender, waiting: bounds }: TurnsOption
     };
     const onAbort = (): void => giveUp(signal?.reason);
     signal?.addEventListener('abort', onAbort, { once: true });
-    const timer = bounds && setTimeout(() => giveUp(bounds.refusal()), bounds.ms);
+    const timer = bounds && setTimeout(() => giveUp(bounds.refusal('too_long')), bounds.ms);
     try {
       await promise;
     } finally {

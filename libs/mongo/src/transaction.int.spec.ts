@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { testLogger, useBreakableMongo } from '@tollkeeper/testing';
 import { connectMongo, type MongoConnection } from './connection.ts';
-import { withTransaction } from './transaction.ts';
+import { changeInTurn, withTransaction } from './transaction.ts';
 
 const testMongo = useBreakableMongo();
 let mongo: MongoConnection;
@@ -46,3 +46,14 @@ it.each([
     expect(await items().findOne({ _id: n })).toEqual({ _id: n, n: 1 });
   },
 );
+
+it('a sender with 256 waiting changes gets 429 for further ones, and other senders change what they like', async () => {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const change = (sender: string, work = (): Promise<void> => Promise.resolve()) =>
+    changeInTurn(mongo.connection, sender, work);
+  const taken = [change('a', () => promise), ...Array.from({ length: 256 }, () => change('a'))];
+  await expect(change('a')).rejects.toMatchObject({ code: 'rate_limited', retryAfterSeconds: 2 });
+  await change('b');
+  resolve();
+  await Promise.all(taken);
+});

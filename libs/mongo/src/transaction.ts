@@ -1,6 +1,6 @@
+import { AppError, createTurns, type Turns } from '@tollkeeper/kernel';
 import { type ClientSession, type Connection, mongo } from 'mongoose';
 import { endAbandonedTransactions } from './abandoned-transactions.ts';
-import { type ChangeTurns, createChangeTurns } from './change.turns.ts';
 
 /** A conflict that lasts this long is probably with a transaction whose process has died. */
 const SUSPICIOUS_MS = 1_000;
@@ -88,13 +88,43 @@ export function withTransaction<T>(
   );
 }
 
-const turnsOfClients = new WeakMap<mongo.MongoClient, ChangeTurns>();
+/** Changes of a sender that wait in a process. */
+const MAX_WAITING_CHANGES = 256;
+/** How long one waits at most. A change takes about 10 ms. */
+const MAX_WAIT_MS = 15_000;
+const RETRY_AFTER_SECONDS = 2;
+const REFUSALS = {
+  too_many: () =>
+    new AppError(
+      'rate_limited',
+      `${MAX_WAITING_CHANGES} changes are waiting already. Wait for their answers before sending more.`,
+      { retryAfterSeconds: RETRY_AFTER_SECONDS },
+    ),
+  too_long: () =>
+    new AppError(
+      'service_unavailable',
+      'Other changes take too long just now. Nothing was changed. Try again shortly.',
+      { retryAfterSeconds: RETRY_AFTER_SECONDS },
+    ),
+};
+
+const turnsOfClients = new WeakMap<mongo.MongoClient, Turns>();
+
+function createChangeTurns(): Turns {
+  const waiting = {
+    ofSender: MAX_WAITING_CHANGES,
+    ms: MAX_WAIT_MS,
+    refusal: (why: keyof typeof REFUSALS) => REFUSALS[why](),
+  };
+  return createTurns({ capacity: Infinity, ofSender: 1, waiting });
+}
 
 /**
  * As `withTransaction`, for what somebody asked to change: the transactions of one `sender`, a workspace or a user,
  * come one after the other in this process. What a workspace changes is in few documents, so at the same time they
- * would conflict and be tried over and over, and others would wait for a connection meanwhile. Throws as
- * {@link ChangeTurns} says when too many wait. Within `work`, never call it with the same sender.
+ * would conflict and be tried over and over, and others would wait for a connection meanwhile. Throws `rate_limited`
+ * when too many of the sender wait, and `service_unavailable` when the turn does not come in time; nothing has been
+ * done then. Within `work`, never call it with the same sender.
  */
 export function changeInTurn<T>(
   connection: Connection,
@@ -104,7 +134,7 @@ export function changeInTurn<T>(
   const client = connection.getClient();
   const turns = turnsOfClients.get(client) ?? createChangeTurns();
   turnsOfClients.set(client, turns);
-  return turns.run(sender, () => withTransaction(connection, work));
+  return turns.run(sender, 1, () => withTransaction(connection, work));
 }
 
 interface Outages {
