@@ -7,7 +7,6 @@ import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { connectMongo } from '@tollkeeper/mongo';
 import { createMetrics } from '@tollkeeper/runtime';
 import { eventually, testLogger, useMongo } from '@tollkeeper/testing';
-import { TOPOLOGY } from '@tollkeeper/topology';
 import type { Limit } from '../src/domain/limit.ts';
 import { viewLimits } from '../src/domain/limit.view.ts';
 import { reserve } from '../src/domain/reserve.ts';
@@ -243,7 +242,8 @@ it('eight workspaces with all the accounts that they may have do not end a proce
     await store.save(provenTenantId(name), { seq: 1 + index, ledger });
   }
   const main = join(import.meta.dirname, 'pod-memory.main.ts');
-  const heap = `--max-old-space-size=${TOPOLOGY.enforcer.memoryMib / 2}`;
+  // Of the 768 MiB of the pod.
+  const heap = '--max-old-space-size=384';
   const args = ['--conditions=@tollkeeper/source', heap, main, mongo.uri, podDatabase, ...names];
   const { stdout } = await inProcess(process.execPath, args);
   expect(JSON.parse(stdout)).toEqual(names.map(() => 'allowed'));
