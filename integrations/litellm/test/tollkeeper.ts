@@ -50,9 +50,16 @@ export interface Tollkeeper {
   reservationsOf(agentId: string): Promise<Reservation[]>;
   /** Of an agent on this day, newest first, as the dashboard has them. */
   settlementsOf(agentId: string): Promise<Settlement[]>;
-  /** Denied calls of an agent, as the dashboard has them. */
-  blockedOf(agentId: string): Promise<{ agent_id: string; scope: string }[]>;
+  /** Denied calls of an agent, as the dashboard has them: those that repeat within a second are one item. */
+  blockedOf(agentId: string): Promise<Blocked[]>;
   remove(): Promise<void>;
+}
+
+export interface Blocked {
+  agent_id: string;
+  scope: string;
+  /** How many calls it stands for. */
+  count: number;
 }
 
 export async function startTollkeeper(): Promise<Tollkeeper> {
@@ -111,7 +118,7 @@ export async function startTollkeeper(): Promise<Tollkeeper> {
       return (await call<{ recent: Settlement[] }>(path)).recent;
     },
     async blockedOf(agentId) {
-      const items = await read<{ agent_id: string; scope: string }>('/dashboard/budget-blocked?range=today&limit=100');
+      const items = await read<Blocked>('/dashboard/budget-blocked?range=today&limit=100');
       return items.filter(({ agent_id }) => agent_id === agentId);
     },
     async remove() {
