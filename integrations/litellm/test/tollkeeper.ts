@@ -58,8 +58,8 @@ export interface Tollkeeper {
 export interface Blocked {
   agent_id: string;
   scope: string;
-  /** How many calls it stands for. */
-  count: number;
+  /** How many calls it stands for; 1 where it is absent. */
+  count?: number;
 }
 
 export async function startTollkeeper(): Promise<Tollkeeper> {
