@@ -46,15 +46,16 @@ export function openEvaluator(
 
 /** What a store has of a sum: all that was saved since it was saved whole. */
 export interface KeptSum {
+  form: EntryForm;
   saved: Float64Array[];
   size: number;
   sampleIds: string[];
 }
 
 /** What a store has when the sum is saved once more. */
-export function keepSum(form: EntryForm, before: KeptSum | undefined, sum: SavedSum): KeptSum {
-  const { entries, size, sampleIds } = structuredClone(sum);
-  if (isWhole(sum, form)) return { saved: [entries], size, sampleIds };
+export function keepSum(before: KeptSum | undefined, sum: SavedSum): KeptSum {
+  const { form, entries, size, sampleIds } = structuredClone(sum);
+  if (isWhole(sum)) return { form, saved: [entries], size, sampleIds };
   if (before === undefined) throw new Error('A part was saved of a sum that is not stored.');
-  return { saved: [...before.saved, entries], size, sampleIds };
+  return { form, saved: [...before.saved, entries], size, sampleIds };
 }

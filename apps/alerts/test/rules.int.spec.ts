@@ -249,7 +249,7 @@ describe('creating a rule', () => {
     const collection = mongo.connection.useDb(stack.database).collection('rules');
     const stored = (await collection.findOne({ _id: id as never }))!;
     await collection.insertMany(
-      Array.from({ length: Math.ceil(MAX_WINDOW_BYTES / (24 * threshold)) - 1 }, (_, index) => ({
+      Array.from({ length: MAX_WINDOW_BYTES / (16 * threshold) - 1 }, (_, index) => ({
         ...stored,
         _id: `${id}${index}` as never,
       })),

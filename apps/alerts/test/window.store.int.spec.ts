@@ -32,13 +32,19 @@ type SavedSumCondition = SavedCondition<'event_count_gte' | 'spend_gte'>;
 
 /** Entries with the times from `first` to `last`. */
 function counted(first: number, last: number, size = last - first + 1): SavedSumCondition {
+  const entries = Float64Array.from({ length: 2 * (last - first + 1) }, (_, index) => first + Math.floor(index / 2));
+  return { kind: 'event_count_gte', sum: { form: 'unit', entries, size, sampleIds: [`e${last}`] } };
+}
+
+/** The same of events that count more than 1. */
+function countedSeveral(first: number, last: number, size = last - first + 1): SavedSumCondition {
   const entries = Float64Array.from({ length: 3 * (last - first + 1) }, (_, index) => first + Math.floor(index / 3));
-  return { kind: 'event_count_gte', sum: { entries, size, sampleIds: [`e${last}`] } };
+  return { kind: 'event_count_gte', sum: { form: 'count', entries, size, sampleIds: [`e${last}`] } };
 }
 
 function spent(first: number, last: number, size = last - first + 1): SavedSumCondition {
   const entries = Float64Array.from({ length: 4 * (last - first + 1) }, (_, index) => first + Math.floor(index / 4));
-  return { kind: 'spend_gte', sum: { entries, size, sampleIds: [`e${last}`] } };
+  return { kind: 'spend_gte', sum: { form: 'amount', entries, size, sampleIds: [`e${last}`] } };
 }
 
 const windowsIn = (partition: number) => mongo.connection.collection('windows').find({ partition }).toArray();
@@ -53,11 +59,11 @@ async function loaded(partition: number): Promise<SavedWindow[]> {
 }
 
 describe.each([
-  ['counts', counted],
-  ['adds up', spent],
-] as const)('a window that %s', (what, conditionOf) => {
+  ['counts', counted, 1],
+  ['counts several', countedSeveral, 7],
+  ['adds up', spent, 2],
+] as const)('a window that %s', (what, conditionOf, partition) => {
   const rule = `rule_${what}`;
-  const partition = conditionOf === counted ? 1 : 2;
   const SIZE = 200;
   const storedAs = ({ kind, sum }: SavedSumCondition, stored: SavedSum['stored']) =>
     windowOf(rule, { kind, sum: { ...sum, stored: stored! } });
@@ -92,9 +98,9 @@ describe('windows that 0.1 stored', () => {
       { _id: 'rule_2', ...stored, times: null, identities: null, sampleIds: [], spans },
     ];
     await mongo.connection.collection<{ _id: string }>('windows').insertMany(windowsOfBefore);
-    const entries = Float64Array.of(7, 8, 1, 9, 6, 1);
+    const entries = Float64Array.of(7, 8, 9, 6);
     expect(await loaded(5)).toEqual([
-      windowOf('rule_1', { kind: 'event_count_gte', sum: { entries, size: 2, sampleIds: ['e9', 'e7'] } }),
+      windowOf('rule_1', { kind: 'event_count_gte', sum: { form: 'unit', entries, size: 2, sampleIds: ['e9', 'e7'] } }),
       windowOf('rule_2', { kind: 'first_occurrence', spans }),
     ]);
   });

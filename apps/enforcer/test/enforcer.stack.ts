@@ -155,6 +155,11 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
     await Promise.all([budgets.stop(), identity.stop(), keys.stop()]);
   });
 
+  /** For the service so much time has passed that it asks a peer again that could not answer. */
+  function passRetryAfter(seconds = 1): void {
+    waitedMs += seconds * 1_000;
+  }
+
   /** Resolves when all that is in the log is posted. */
   async function posted(): Promise<void> {
     const offsets = mongo.connection
@@ -205,8 +210,7 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
       return eventually(async () => {
         const answer = await callOnce(tenant, method, path, options);
         if (answer.status !== 503) return answer;
-        // For the service the time of Retry-After has passed: a peer that it waits to ask again is asked.
-        waitedMs += Number(answer.retryAfter ?? 1) * 1_000;
+        passRetryAfter(Number(answer.retryAfter ?? 1));
         throw new Error(`503 for ${method} ${path}: ${JSON.stringify(answer.body)}`);
       });
     }
@@ -275,6 +279,7 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
     clock,
     log,
     newWorkspace,
+    passRetryAfter,
     posted,
     ready: async (replica = 0) => running[replica]!.service.ready?.(),
     /** A stop tells what it has to before it ends. */

@@ -353,8 +353,8 @@ describe('while Tollkeeper is away', () => {
 
   it('a call that fails then is released when it is back', async () => {
     const agent = newAgent();
-    const failing = call(agent, { prompt: PROMPTS.failLate });
-    await eventually(async () => expect(await tollkeeper.reservationsOf(agent)).toHaveLength(1));
+    const failing = call(agent, { prompt: `${PROMPTS.failLate} ${agent}` });
+    await eventually(() => expect(upstream.prompts.some((prompt) => prompt.includes(agent))).toBe(true));
     await tollkeeper.end('SIGKILL');
     upstream.finishStreams();
     expect((await failing).status).toBe(500);

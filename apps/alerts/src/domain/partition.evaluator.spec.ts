@@ -31,7 +31,7 @@ describe('the windows of a partition', () => {
     const { windows, bytes } = evaluator.changedSize;
     expect(windows).toBe(2);
     evaluator.evaluate(eventAt(T + 1));
-    expect(evaluator.changedSize).toEqual({ windows: 2, bytes: bytes + 2 * 24 });
+    expect(evaluator.changedSize).toEqual({ windows: 2, bytes: bytes + 2 * 16 });
     const changed = changedOf(evaluator);
     expect(changed.map(({ ruleId, metUntil }) => [ruleId, metUntil])).toEqual([
       ['rule_1', T + 60_000],

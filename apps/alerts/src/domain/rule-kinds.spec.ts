@@ -200,7 +200,7 @@ describe('600 rules about the same spend of a day', () => {
 
 describe('the memory that a rule costs', () => {
   it.each([
-    ['24 bytes an event', conditionOf('event_count_gte', { threshold: 1000, thresholdMicros: 0 }), 24_000],
+    ['16 bytes an event', conditionOf('event_count_gte', { threshold: 1000, thresholdMicros: 0 }), 16_000],
     ['32 bytes a settlement', conditionOf('spend_gte', { threshold: 0, thresholdMicros: 5 }), 160],
     ['at most 4000 settlements', conditionOf('spend_gte', { threshold: 0, thresholdMicros: 1_000_000 }), 128_000],
     ['40 bytes for each window in 15 minutes, and one', conditionOf('first_occurrence', NONE), 640],

@@ -47,7 +47,7 @@ const KINDS: { [K in RuleKind]: Kind<K> } = {
     describe: ({ threshold }) => ({ threshold, thresholdMicros: 0 }),
     open: ({ kind, threshold }, windowMs, stagger, saved) =>
       new SumCondition(kind, windowMs, threshold, stagger, saved?.sum),
-    cost: ({ threshold }) => BYTES_PER_ENTRY.count * threshold,
+    cost: ({ threshold }) => BYTES_PER_ENTRY.unit * threshold,
     savedBytes: ({ sum }) => sum.entries.byteLength,
     cheaper: 'Lower rule_config.threshold',
   },

@@ -33,8 +33,8 @@ const create = (draft: Partial<Rule>, facts: Partial<RuleFacts> = {}) =>
 const edit = (change: Partial<Rule>, facts: Partial<RuleFacts> = {}) =>
   useCases({ current: before, ...facts }).edit(tenantId, before.id, (current) => ({ ...current, ...change }), CAUSE);
 
-/** Rules that count events: 24 bytes for each of the threshold. */
-const costing = (bytes: number) => ruleOf({ condition: { kind: 'event_count_gte', threshold: bytes / 24 } });
+/** Rules that count events: 16 bytes for each of the threshold. */
+const costing = (bytes: number) => ruleOf({ condition: { kind: 'event_count_gte', threshold: bytes / 16 } });
 const conflict = (part: string) =>
   expect.objectContaining({ code: 'conflict', message: expect.stringContaining(part) });
 
@@ -45,17 +45,17 @@ describe('a workspace', () => {
   });
 
   it('has windows up to the memory that they may take, and no byte more', async () => {
-    const { condition } = costing(1608);
-    await expect(create({ condition }, { others: [costing(MAX_WINDOW_BYTES - 1616)] })).resolves.toBeDefined();
-    const full = { others: [costing(MAX_WINDOW_BYTES - 1592)] };
-    const message = conflict(`could take 80000016 bytes of memory, and may take 80000000; this rule's takes 1608`);
+    const { condition } = costing(1600);
+    await expect(create({ condition }, { others: [costing(MAX_WINDOW_BYTES - 1600)] })).resolves.toBeDefined();
+    const full = { others: [costing(MAX_WINDOW_BYTES - 1584)] };
+    const message = conflict(`could take 80000016 bytes of memory, and may take 80000000; this rule's takes 1600`);
     await expect(create({ condition }, full)).rejects.toEqual(message);
     await expect(create({ condition, enabled: false }, full)).resolves.toBeDefined();
   });
 
   it('that has windows of too much memory may edit what takes no more than before', async () => {
     const others = [costing(MAX_WINDOW_BYTES)];
-    const current = costing(1608);
+    const current = costing(1600);
     const same = { name: 'Renamed' };
     await expect(edit(same, { current, others })).resolves.toMatchObject(same);
     const more = { condition: costing(1616).condition };

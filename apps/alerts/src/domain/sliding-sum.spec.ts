@@ -68,6 +68,7 @@ function sumAfter(all: readonly Addend[], time: number): number {
 
 describe('a sliding sum', () => {
   it.each([
+    ['unit', 15],
     ['count', 15],
     ['amount', 60],
   ] as const)('of the form %s is exactly that of the newest events of its window, each once', (form, threshold) => {
@@ -89,7 +90,7 @@ describe('a sliding sum', () => {
           const { size, count, total, firstTime, lastTime, sampleIds } = sum;
           expect({ size, count, total, firstTime, lastTime, sampleIds }).toEqual({
             ...{ size: kept.length, total: sumAfter(kept, -Infinity) },
-            count: form === 'count' ? sumAfter(kept, -Infinity) : kept.length,
+            count: form === 'amount' ? kept.length : sumAfter(kept, -Infinity),
             ...{ firstTime: kept[0]!.time, lastTime: kept.at(-1)!.time },
             sampleIds: kept
               .map(({ id }) => id)
@@ -171,14 +172,14 @@ describe('a sliding sum', () => {
   it('that was saved with events from before its window holds without them', () => {
     const entries = Float64Array.of(1000, 1, 1, 5000, 2, 1);
     const options = { form: 'count', windowMs: WINDOW_MS, threshold: 2, maxEntries: 2 } as const;
-    const sum = new SlidingSum({ ...options, saved: { entries, size: 2, sampleIds: ['e2', 'e1'] } });
+    const sum = new SlidingSum({ ...options, saved: { form: 'count', entries, size: 2, sampleIds: ['e2', 'e1'] } });
     expect([sum.reachesThreshold, sum.sampleIds]).toEqual([false, ['e2']]);
   });
 });
 
 /** Sums that are saved in parts. */
 const LARGE: [string, SlidingSumOptions][] = [
-  ['counts', { form: 'count', windowMs: 60_000, threshold: 1500, maxEntries: 1500 }],
+  ['counts', { form: 'unit', windowMs: 60_000, threshold: 1500, maxEntries: 1500 }],
   ['reaches its threshold', { form: 'amount', windowMs: 60_000, threshold: 1500, maxEntries: 1000 }],
   ['has events that share entries', { form: 'amount', windowMs: 60_000, threshold: NEVER_REACHED, maxEntries: 300 }],
 ];
@@ -196,7 +197,6 @@ const stretches = fc.array(
 );
 
 describe.each(LARGE)('a sum that %s and is saved in parts', (_what, options) => {
-  const { form } = options;
   const add = (sum: SlidingSum, { amount, ...occurrence }: Addend) => {
     sum.moveTo(occurrence.time);
     return sum.add(occurrence, amount, occurrence.time - 10_000);
@@ -212,10 +212,10 @@ describe.each(LARGE)('a sum that %s and is saved in parts', (_what, options) => 
         let kept: KeptSum | undefined;
         const stored = () => {
           if (kept === undefined) return undefined;
-          const { saved, size: keptSize, sampleIds } = kept;
+          const { form, saved, size: keptSize, sampleIds } = kept;
           const { entries, size } = joinParts(form, saved, keptSize);
           const all = saved.reduce((total, { byteLength }) => total + byteLength, 0) / BYTES_PER_ENTRY[form];
-          return { entries, size, sampleIds, stored: { entries: all, parts: saved.length - 1 } };
+          return { form, entries, size, sampleIds, stored: { entries: all, parts: saved.length - 1 } };
         };
         let sinceSaved: Addend[] = [];
         let time = 100_000;
@@ -232,8 +232,8 @@ describe.each(LARGE)('a sum that %s and is saved in parts', (_what, options) => 
           if (then === 'save' || then === 'stop and start') {
             const saved = sum.save();
             expect(sum.unsavedBytes).toBeGreaterThan(saved.entries.byteLength);
-            saves[isWhole(saved, form) ? 'whole' : 'part'] += 1;
-            kept = keepSum(form, kept, saved);
+            saves[isWhole(saved) ? 'whole' : 'part'] += 1;
+            kept = keepSum(kept, saved);
             sum.saved();
             sinceSaved = [];
             expect(stored()!.entries.join()).toBe(unstopped.save().entries.join());
@@ -289,7 +289,7 @@ describe('a save of a large sum', () => {
       for (let time = 2_000; ; parts += 1) {
         for (let n = 0; n < added; n += 1, time += 1) addTo(sum, time);
         const saved = sum.save();
-        if (isWhole(saved, 'count')) return parts;
+        if (isWhole(saved)) return parts;
         expect(saved.entries).toHaveLength(3 * added);
         sum.saved();
       }
@@ -303,7 +303,7 @@ describe('a save of a large sum', () => {
     const sum = savedWith(MIN_SAVED_IN_PARTS - 2);
     for (const whole of [true, false]) {
       addTo(sum, 1_000 + sum.size);
-      expect(isWhole(sum.save(), 'count')).toBe(whole);
+      expect(isWhole(sum.save())).toBe(whole);
       sum.saved();
     }
   });
@@ -312,9 +312,9 @@ describe('a save of a large sum', () => {
     const sum = savedWith(2_000);
     sum.moveTo(3_600_000 + 600);
     addTo(sum, 2_000);
-    expect(isWhole(sum.save(), 'count')).toBe(false);
+    expect(isWhole(sum.save())).toBe(false);
     sum.moveTo(3_600_000 + 700);
-    expect(isWhole(sum.save(), 'count')).toBe(true);
+    expect(isWhole(sum.save())).toBe(true);
   });
 
   it('is no part where nothing is new', () => {

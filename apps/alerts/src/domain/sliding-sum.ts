@@ -5,6 +5,7 @@ export type Occurrence = Pick<CountableEvent, 'id' | 'time' | 'identity'>;
 
 /** What a store keeps of a {@link SlidingSum}, or what has changed of it. */
 export interface SavedSum {
+  form: EntryForm;
   /** The numbers of each entry, oldest first: see {@link EntryForm}. Maybe not all of them: see {@link isWhole}. */
   entries: Float64Array;
   /** How many entries the sum has. */
@@ -30,10 +31,14 @@ const MAX_STORED = 1.5;
 /** A save of this share of the entries is whole: MongoDB writes the whole document anyway where as much changes. */
 const WHOLE_FROM = 1 / 8;
 
-/** Which numbers an entry has. `count`: time, identity and a count, which is its amount. `amount`: also an amount. */
-export type EntryForm = 'count' | 'amount';
+/**
+ * Which numbers an entry has. `unit`: time and identity, as each counts 1. `count`: also a count, which is its amount.
+ * `amount`: also an amount.
+ */
+export type EntryForm = 'unit' | 'count' | 'amount';
 
 export interface SlidingSumOptions {
+  /** A sum of the form `unit` takes the form `count` with the first event that counts more than 1. */
   form: EntryForm;
   windowMs: number;
   /** More is not added up. */
@@ -49,8 +54,9 @@ export interface SlidingSumOptions {
   saved?: SavedSum | undefined;
 }
 
-const FIELDS = { count: 3, amount: 4 };
+const FIELDS = { unit: 2, count: 3, amount: 4 };
 export const BYTES_PER_ENTRY = {
+  unit: FIELDS.unit * Float64Array.BYTES_PER_ELEMENT,
   count: FIELDS.count * Float64Array.BYTES_PER_ELEMENT,
   amount: FIELDS.amount * Float64Array.BYTES_PER_ELEMENT,
 };
@@ -61,7 +67,7 @@ const BYTES_PER_SAMPLE = 140;
 const FIRST_CAPACITY = 16;
 
 /** Whether what was saved are all entries of the sum. Else they are a part, for {@link joinParts}. */
-export function isWhole({ entries, size }: SavedSum, form: EntryForm): boolean {
+export function isWhole({ form, entries, size }: SavedSum): boolean {
   return entries.length === FIELDS[form] * size;
 }
 
@@ -73,7 +79,7 @@ export function joinParts(
   form: EntryForm,
   saved: readonly Float64Array[],
   size = Infinity,
-): Pick<SavedSum, 'entries' | 'size'> {
+): Pick<SavedSum, 'form' | 'entries' | 'size'> {
   const fields = FIELDS[form];
   const all = new Float64Array(saved.reduce((total, { length }) => total + length, 0));
   let end = 0;
@@ -91,7 +97,7 @@ export function joinParts(
     first -= fields;
     for (let field = 0; field < fields; field += 1) joined[first + field] = all[place + field]!;
   }
-  return { entries: joined.subarray(first), size: (joined.length - first) / fields };
+  return { form, entries: joined.subarray(first), size: (joined.length - first) / fields };
 }
 
 /**
@@ -109,7 +115,8 @@ export function joinParts(
  * those that can come again share entries last.
  */
 export class SlidingSum {
-  readonly #fields: number;
+  #form: EntryForm;
+  #fields: number;
   readonly #windowMs: number;
   readonly #threshold: number;
   readonly #maxEntries: number;
@@ -129,7 +136,8 @@ export class SlidingSum {
   #count = 0;
 
   constructor({ form, windowMs, threshold, maxEntries, stagger = 0, saved }: SlidingSumOptions) {
-    this.#fields = FIELDS[form];
+    this.#form = saved?.form ?? form;
+    this.#fields = FIELDS[this.#form];
     this.#windowMs = windowMs;
     this.#threshold = threshold;
     this.#maxEntries = maxEntries;
@@ -149,7 +157,7 @@ export class SlidingSum {
     this.moveTo(this.lastTime);
   }
 
-  /** Events; in the form `count`, what they count. */
+  /** Events; where they count something themselves, what they count. */
   get count(): number {
     return this.#count;
   }
@@ -225,7 +233,7 @@ export class SlidingSum {
   save(): SavedSum {
     const count = this.#countToSave();
     const entries = count === this.#size ? this.#inOrder(count) : this.#news.slice(0, this.#fields * count);
-    return { entries, size: this.#size, sampleIds: this.sampleIds };
+    return { form: this.#form, entries, size: this.#size, sampleIds: this.sampleIds };
   }
 
   /** Says that what {@link save} answered is in the store. */
@@ -252,11 +260,11 @@ export class SlidingSum {
   }
 
   #amountAt(place: number): number {
-    return this.#ring[place + 2]!;
+    return this.#form === 'unit' ? 1 : this.#ring[place + 2]!;
   }
 
   #countAt(place: number): number {
-    return this.#fields === FIELDS.count ? this.#amountAt(place) : this.#ring[place + 3]!;
+    return this.#form === 'amount' ? this.#ring[place + 3]! : this.#amountAt(place);
   }
 
   /** Whether the threshold is reached with `amount` more, and without the oldest entry. */
@@ -279,13 +287,14 @@ export class SlidingSum {
   }
 
   #insert(index: number, time: number, identity: number, amount: number): void {
+    if (this.#form === 'unit' && amount > 1) this.#widen();
     if (this.#size === this.#capacity) this.#grow();
     for (let newer = this.#size; newer > index; newer -= 1) this.#copy(newer - 1, newer);
     const place = this.#place(index);
     this.#ring[place] = time;
     this.#ring[place + 1] = identity;
-    this.#ring[place + 2] = amount;
-    if (this.#fields === FIELDS.amount) this.#ring[place + 3] = 1;
+    if (this.#form !== 'unit') this.#ring[place + 2] = amount;
+    if (this.#form === 'amount') this.#ring[place + 3] = 1;
     this.#size += 1;
     // All, where it is the oldest: entries that have left may be newer, and a store would count them again.
     if (index === 0 || this.#unsaved >= this.#size * WHOLE_FROM) this.#unsaved = Infinity;
@@ -313,7 +322,7 @@ export class SlidingSum {
     this.#start = this.#start + 1 === this.#capacity ? 0 : this.#start + 1;
     this.#size -= 1;
     // Entries of counts are never shared.
-    const events = this.#fields === FIELDS.count ? this.#size : this.#count;
+    const events = this.#form === 'amount' ? this.#count : this.#size;
     if (this.#samples.length > events) this.#samples.splice(0, this.#samples.length - events);
   }
 
@@ -350,6 +359,19 @@ export class SlidingSum {
   #copy(from: number, to: number): void {
     const [source, target] = [this.#place(from), this.#place(to)];
     for (let field = 0; field < this.#fields; field += 1) this.#ring[target + field] = this.#ring[source + field]!;
+  }
+
+  /** Makes room for a count in each entry. */
+  #widen(): void {
+    const wide = new Float64Array(FIELDS.count * this.#capacity);
+    for (let index = 0; index < this.#size; index += 1) {
+      const place = this.#place(index);
+      wide.set([this.#ring[place]!, this.#ring[place + 1]!, 1], FIELDS.count * index);
+    }
+    [this.#form, this.#fields] = ['count', FIELDS.count];
+    [this.#ring, this.#news, this.#start] = [wide, new Float64Array(), 0];
+    // Parts of another form do not go with what is stored.
+    this.#unsaved = Infinity;
   }
 
   #grow(): void {

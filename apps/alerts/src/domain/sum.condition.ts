@@ -14,8 +14,8 @@ export const MAX_COUNTED_MICROS = 1_000_000_000_000_000;
 
 type SumKind = 'event_count_gte' | 'spend_gte';
 
-/** What an entry of the kind has. */
-export const FORMS: Record<SumKind, EntryForm> = { event_count_gte: 'count', spend_gte: 'amount' };
+/** What the entries of a window of the kind have at first. */
+export const FORMS: Record<SumKind, EntryForm> = { event_count_gte: 'unit', spend_gte: 'amount' };
 
 /**
  * `event_count_gte` and `spend_gte`: with t the newest time of an event that counts, those in `(t - windowMs, t]` add

@@ -117,8 +117,9 @@ export function createPartitionWindows(deps: {
       const { tenantId } = event;
       if (aside.has(tenantId)) return null;
       usedAt.set(tenantId, clock());
+      const bytesBefore = evaluator.bytes;
       const decisions = evaluator.evaluate(event);
-      memory.makeRoom();
+      if (evaluator.bytes > bytesBefore) memory.makeRoom();
       return decisions;
     },
     get changedSize() {

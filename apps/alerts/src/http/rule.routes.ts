@@ -62,7 +62,7 @@ export function createRuleRoutes(rules: RuleUseCases): Route[] {
       summary: 'Create a rule',
       description:
         'The rule counts events that are accepted after it was created. A workspace has at most 1000 rules. The ' +
-        'windows of its enabled rules take at most 80 MB of memory (24 bytes for each event of a threshold, at most ' +
+        'windows of its enabled rules take at most 80 MB of memory (16 bytes for each event of a threshold, at most ' +
         '128000 for a `spend_gte`), and their channels add up to at most 5000. A rule makes at most 60 alerts in a ' +
         'minute of event time. The other events of that minute are one suppressed decision, `rate_limited`, with ' +
         'their number.',

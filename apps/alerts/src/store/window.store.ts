@@ -6,7 +6,7 @@ import type { SavedCondition } from '../domain/condition.ts';
 import type { Span } from '../domain/coverage.ts';
 import { HELD_BYTES_PER_WINDOW, type SavedWindow } from '../domain/partition.evaluator.ts';
 import type { SavedHistory } from '../domain/rule.history.ts';
-import { BYTES_PER_ENTRY, isWhole, joinParts } from '../domain/sliding-sum.ts';
+import { BYTES_PER_ENTRY, type EntryForm, isWhole, joinParts, type SavedSum } from '../domain/sliding-sum.ts';
 import { FORMS } from '../domain/sum.condition.ts';
 import type { RuleReference } from './rule.store.ts';
 
@@ -19,6 +19,8 @@ interface StoredWindow {
   lastFiredAt: Date | null;
   metUntil: Date | null;
   kind?: RuleKind;
+  /** Of the entries and parts of a sum; absent in windows from before there was more than one for a kind. */
+  form?: EntryForm;
   /**
    * Of a sum: its entries when it was last saved whole. Float64 in little endian, as every platform that Node runs on
    * has them.
@@ -48,7 +50,7 @@ const windowSchema = new Schema<StoredWindow>(
 );
 /** Answers {@link WindowStore.references} alone. */
 windowSchema.index({ partition: 1, tenantId: 1, _id: 1 });
-/** Answers {@link WindowStore.lastFires} alone: a window may have 24 bytes for each event of its rule's threshold. */
+/** Answers {@link WindowStore.lastFires} alone: a window may have 16 bytes for each event of its rule's threshold. */
 const LAST_FIRES = { _id: 1, lastFiredAt: 1 } as const;
 windowSchema.index(LAST_FIRES);
 
@@ -149,11 +151,11 @@ function toWrite(window: SavedWindow, partition: number): mongo.AnyBulkWriteOper
   const { ruleId, condition } = window;
   const fields = fromWindow(window, partition);
   if (condition.kind === 'first_occurrence') return replace(ruleId, fields);
-  const { kind, sum } = condition;
+  const { sum } = condition;
   const entries = toBinary(sum.entries);
-  const { size } = sum;
-  if (isWhole(sum, FORMS[kind])) return replace(ruleId, { ...fields, entries, parts: [], size });
-  const update = { $set: { ...fields, size }, ...(entries.length() > 0 && { $push: { parts: entries } }) };
+  const { form, size } = sum;
+  if (isWhole(sum)) return replace(ruleId, { ...fields, form, entries, parts: [], size });
+  const update = { $set: { ...fields, form, size }, ...(entries.length() > 0 && { $push: { parts: entries } }) };
   return { updateOne: { filter: { _id: ruleId }, update, upsert: true } };
 }
 
@@ -184,26 +186,24 @@ function toCondition(stored: StoredWindow): SavedCondition {
   // 0.1 stored no kind.
   const kind = stored.kind ?? ((times ?? occurrences) ? 'event_count_gte' : 'first_occurrence');
   if (kind === 'first_occurrence') return { kind, spans };
-  if (times && identities) return { kind, sum: { ...counted(fromBinary(times), fromBinary(identities)), sampleIds } };
-  if (occurrences) {
-    const pairs = fromBinary(occurrences);
-    const [timesOf, identitiesOf] = [0, 1].map((field) => pairs.filter((_, index) => index % 2 === field));
-    return { kind, sum: { ...counted(timesOf!, identitiesOf!), sampleIds } };
+  if (times && identities) {
+    return { kind, sum: { ...interleaved(fromBinary(times), fromBinary(identities)), sampleIds } };
   }
-  const saved = [...(stored.entries ? [stored.entries] : []), ...parts].map(fromBinary);
-  const joined = joinParts(FORMS[kind], saved, size);
+  const form = stored.form ?? FORMS[kind];
+  const whole = stored.entries ?? occurrences;
+  const saved = [...(whole ? [whole] : []), ...parts].map(fromBinary);
+  const joined = joinParts(form, saved, size);
   const sum = { ...joined, sampleIds };
   // A part can be added to what is there, unless it lacks the beginning.
   if (stored.entries === undefined || joined.size !== size) return { kind, sum };
-  const entries = saved.reduce((total, { byteLength }) => total + byteLength, 0) / BYTES_PER_ENTRY[FORMS[kind]];
+  const entries = saved.reduce((total, { byteLength }) => total + byteLength, 0) / BYTES_PER_ENTRY[form];
   return { kind, sum: { ...sum, stored: { entries, parts: parts.length } } };
 }
 
-/** Entries of events that count 1 each. */
-function counted(times: Float64Array, identities: Float64Array): { entries: Float64Array; size: number } {
-  const entries = new Float64Array(3 * times.length);
-  for (const [index, time] of times.entries()) entries.set([time, identities[index]!, 1], 3 * index);
-  return { entries, size: times.length };
+function interleaved(times: Float64Array, identities: Float64Array): Omit<SavedSum, 'sampleIds'> {
+  const entries = new Float64Array(2 * times.length);
+  for (const [index, time] of times.entries()) entries.set([time, identities[index]!], 2 * index);
+  return { form: 'unit', entries, size: times.length };
 }
 
 function toWindow(stored: StoredWindow): SavedWindow {
