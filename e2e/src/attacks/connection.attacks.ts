@@ -43,9 +43,9 @@ export const CONNECTION_ATTACKS: readonly Attack[] = [
       ),
   },
   {
-    name: '500 connections that ask for /openapi.json 20 times each, pipelined, and read nothing',
+    name: '2,000 connections that ask for /openapi.json 20 times each, pipelined, and read nothing',
     strike: ({ target }, others) =>
-      holdConnections(target, 500, others, () => 'GET /openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'.repeat(20), {
+      holdConnections(target, 2000, others, () => 'GET /openapi.json HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'.repeat(20), {
         reads: false,
       }),
   },

@@ -180,7 +180,7 @@ export const TOPOLOGY: Readonly<Record<ServiceName, ServiceEntry<ServiceName>>> 
     secrets: ['CALLER_TOKEN_SECRET'],
     settings: ['PUBLIC_URL'],
     internet: false,
-    memoryMib: 384,
+    memoryMib: 512,
   },
 };
 
