@@ -15,7 +15,6 @@ import { createAgentsRoutes } from './http/agents.routes.ts';
 import { createBlockedRoutes } from './http/blocked.routes.ts';
 import { createSpendRoutes } from './http/spend.routes.ts';
 import { createWindowOf } from './http/window.ts';
-import { createEarlierForm } from './store/earlier.form.ts';
 import { createStores } from './store/stores.ts';
 
 export interface DashboardDeps extends ServiceDeps<DashboardConfig> {
@@ -35,8 +34,7 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   const eventLog = instrumentEventLog(deps.eventLog, { metrics, tracer });
   const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger });
   const { connection } = mongo;
-  const earlier = createEarlierForm(connection, logger);
-  const stores = earlier.beside(createStores(connection, config.RETENTION_SECONDS));
+  const stores = createStores(connection, config.RETENTION_SECONDS);
   const consumer = createGatewayEventsConsumer({
     group: createConsumerGroup({ name: CONSUMER_GROUP, eventLog, connection, metrics, logger }),
     recorder: stores.recorder,
@@ -69,6 +67,6 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   // the events counted so far. So the service stays ready.
   const peers = [identity, budgetsPeer];
   const counting = inBackground(consumer, logger);
-  const parts = [mongo, inBackground(earlier.notice, logger), ...peers, counting];
+  const parts = [mongo, ...peers, counting];
   return Object.assign(assembleService({ name: 'dashboard', logger, parts, http }), { lag: consumer.lag });
 }

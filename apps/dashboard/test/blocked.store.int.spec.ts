@@ -31,6 +31,28 @@ beforeAll(async () => {
 });
 
 describe('the list of blocked events', () => {
+  it.each([1, 7, 1_000])('has page by page of %d each event once and in its order', async (limit) => {
+    const of = provenTenantId(`ws_pages_of_${limit}`);
+    // Those behind the first are in another order as UTF-16 than they are in the database.
+    const sources = ['gw', '\u{1f600}', '\uffee'];
+    const events = Array.from({ length: 200 }, (_, index) => ({
+      ...blocked[Math.floor(index / 3)]!,
+      ...{ tenantId: of, source: sources[index % 3]!, time: 1_000_000 + Math.floor(index / 6) },
+    }));
+    await store.insert(undefined, events);
+
+    const listed: DashboardEvent[] = [];
+    for (let page = events; page.length > 0;) {
+      const last = listed.at(-1);
+      const after = last && { time: last.time, key: eventKey(last) };
+      page = await store.listBlocked(of, BUDGET_BLOCKED, 'workspace', all, limit, after);
+      listed.push(...page);
+    }
+
+    const bytesOf = (event: DashboardEvent) => Buffer.from(eventKey(event));
+    expect(listed).toEqual(events.toSorted((a, b) => b.time - a.time || Buffer.compare(bytesOf(b), bytesOf(a))));
+  });
+
   it('reads a page deep in it at the cost of the page', async () => {
     const after = blocked[101]!;
     const cursor = { time: after.time, key: eventKey(after) };

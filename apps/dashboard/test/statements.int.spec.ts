@@ -1,16 +1,13 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { provenTenantId } from '@tollkeeper/kernel';
 import { createOffsetStore, ensureIndexes, withTransaction } from '@tollkeeper/mongo';
-import { testLogger, useMongo } from '@tollkeeper/testing';
+import { useMongo } from '@tollkeeper/testing';
 import { mongo as driver, type Connection } from 'mongoose';
 import { BUDGET_BLOCKED, SPEND_SETTLED, type DashboardEvent } from '../src/domain/event.ts';
 import { recordEvents } from '../src/domain/record-events.ts';
 import { createTallies } from '../src/domain/tallies.ts';
 import { byNewest } from '../src/store/chunk.store.ts';
-import { createEarlierForm } from '../src/store/earlier.form.ts';
-import { createEarlierMigration } from '../src/store/earlier.migration.ts';
 import { createStores } from '../src/store/stores.ts';
-import { createEarlierCollections, createEarlierRecorder } from './earlier.recorder.ts';
 import { CENTURY_SECONDS } from './recording.process.ts';
 import { referenceOf } from './reference.ts';
 
@@ -111,38 +108,10 @@ describe('a batch that folds', () => {
   });
 });
 
-describe('what 0.1 stored', () => {
-  it('is counted exactly once at each point at which its migration ends', async () => {
-    const database = newDatabase();
-    const { recorder } = createStores(database, CENTURY_SECONDS);
-    await ensureIndexes(Object.values(database.models));
-    const times = Array.from({ length: 150 }, (_, index) => START + index * 1_700_000);
-    const log = times.map((time, index) =>
-      eventAt(time, index % 7 === 3 ? BUDGET_BLOCKED : SPEND_SETTLED, `r${index % 40}`),
-    );
-    await createEarlierCollections(database);
-    const earlier = createEarlierRecorder(database);
-    await withTransaction(database, (session) => recordEvents(earlier, session, log));
-    const migration = createEarlierMigration(database, recorder);
-    const move = async (): Promise<void> => {
-      for await (const moved of migration.move()) expect(moved).toBeGreaterThan(0);
-    };
-    let number = 2;
-    while (!(await endedBefore(number, move))) {
-      await expectExact(database, log);
-      number += 2;
-    }
-    expect(number).toBeGreaterThan(20);
-    await migration.drop();
-    await expectExact(database, log);
-  });
-});
-
 /** All sums over the log, and the list of what was blocked. */
 async function expectExact(database: Connection, log: DashboardEvent[]): Promise<void> {
   const connection = mongo.connection.useDb(database.name, { useCache: false });
-  const form = createEarlierForm(connection, testLogger().logger);
-  const stores = form.beside(createStores(connection, CENTURY_SECONDS));
+  const stores = createStores(connection, CENTURY_SECONDS);
   const tallies = createTallies(stores);
   const all = { start: START - DAY_MS, end: START + 5 * DAY_MS };
   const blocked = log.filter(({ type }) => type === BUDGET_BLOCKED).sort(byNewest);

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { provenTenantId, RANGE_KINDS, resolveRange, type TenantId } from '@tollkeeper/kernel';
 import { ensureIndexes, withTransaction } from '@tollkeeper/mongo';
-import { testLogger, useMongo } from '@tollkeeper/testing';
+import { useMongo } from '@tollkeeper/testing';
 import fc from 'fast-check';
 import { DIMENSIONS } from '../src/domain/breakdown.ts';
 import { BUDGET_BLOCKED, GUARD_BLOCKED, SPEND_SETTLED, type DashboardEvent } from '../src/domain/event.ts';
@@ -9,9 +9,7 @@ import { recordEvents } from '../src/domain/record-events.ts';
 import { seriesOf } from '../src/domain/series.ts';
 import { createTallies, sumTallies } from '../src/domain/tallies.ts';
 import type { Tally } from '../src/domain/tally.ts';
-import { createEarlierForm } from '../src/store/earlier.form.ts';
 import { createStores } from '../src/store/stores.ts';
-import { createEarlierCollections, createEarlierRecorder } from './earlier.recorder.ts';
 import { referenceOf } from './reference.ts';
 
 const CENTURY_SECONDS = 2_000_000_000;
@@ -41,9 +39,6 @@ const time = fc.oneof(
   fc.integer({ min: from / 900_000, max: to / 900_000 }).map((quarter) => Math.floor(quarter) * 900_000),
   fc.tuple(fc.constantFrom(...NOWS), fc.integer({ min: -4_000_000, max: 1000 })).map(([now, delta]) => now + delta),
 );
-
-/** The first events are recorded by a release that kept other roll-ups, of the same times, and without plans. */
-const RECORDED_EARLIER = 2000;
 
 const tokens = fc.oneof(fc.integer({ min: 0, max: 200_000 }), fc.constant(3_000_000_000));
 
@@ -80,32 +75,22 @@ const event: fc.Arbitrary<DashboardEvent> = fc
 
 describe('tallies over roll-ups', () => {
   const mongo = useMongo();
-  const form = createEarlierForm(mongo.connection, testLogger().logger);
-  const stores = form.beside(createStores(mongo.connection, CENTURY_SECONDS));
+  const stores = createStores(mongo.connection, CENTURY_SECONDS);
   const { recorder } = stores;
   const tallies = createTallies(stores);
 
   // Ids repeat within and across batches, with other times and amounts, and many events come late.
-  const sample = fc
-    .sample(event, { numRuns: 6000, seed: 20261121 })
-    .map((one, index) => (index < RECORDED_EARLIER ? withoutPlan(one) : one));
-  sample.push(...wideEvents());
+  const sample = [...fc.sample(event, { numRuns: 6000, seed: 20261121 }), ...wideEvents()];
   const reference = referenceOf(sample);
 
   beforeAll(async () => {
     await ensureIndexes(Object.values(mongo.connection.models));
-    await createEarlierCollections(mongo.connection);
-    await record(createEarlierRecorder(mongo.connection), sample.slice(0, RECORDED_EARLIER));
-    await record(recorder, sample.slice(RECORDED_EARLIER));
+    for (let at = 0, size = 1; at < sample.length; at += size, size = (size * 7 + 3) % 400 || 1) {
+      const batch = sample.slice(at, at + size);
+      await withTransaction(mongo.connection, (session) => recordEvents(recorder, session, batch));
+    }
     for (const parts of Object.values(recorder.rollupPartsOf(WIDE_TENANT))) expect(parts).toBeGreaterThan(1);
   });
-
-  async function record(by: typeof recorder, batches: DashboardEvent[]): Promise<void> {
-    for (let at = 0, size = 1; at < batches.length; at += size, size = (size * 7 + 3) % 400 || 1) {
-      const batch = batches.slice(at, at + size);
-      await withTransaction(mongo.connection, (session) => recordEvents(by, session, batch));
-    }
-  }
 
   it('equal a brute-force sum over raw events for random windows, zones and workspaces', async () => {
     const zones = Intl.supportedValuesOf('timeZone');
@@ -196,10 +181,6 @@ function wideEvents(): DashboardEvent[] {
       plan_key: wideName('plan', (number * 17) % WIDE.names),
     },
   }));
-}
-
-function withoutPlan({ data: { plan_key: _plan, ...data }, ...rest }: DashboardEvent): DashboardEvent {
-  return { ...rest, data };
 }
 
 /** A group, without what is counted of calls that were not settled. */

@@ -26,7 +26,7 @@ const agents = Number(values.agents);
 const PATHS = ['spend?', 'spend/series?', 'top-agents?', 'top-agents/details?agent_id=agent-7&'].map(
   (question) => `/api/v1/dashboard/${question}range=3m`,
 );
-/** The consumer's own, and that of releases up to 0.1. */
+/** The consumer's own, and a smaller one. */
 const BATCHES = [5_000, 1_000];
 const DAY_MS = 86_400_000;
 const QUARTER_MS = 900_000;
