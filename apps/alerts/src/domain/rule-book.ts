@@ -1,3 +1,4 @@
+import type { ScopeType } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import type { CountableEvent } from './event.ts';
 import type { Rule } from './rule.ts';
@@ -100,6 +101,13 @@ export function createRuleBook(): RuleBook {
   };
 }
 
+/** The agent whose events the rule counts. */
+const AGENT_OF: Record<ScopeType, (rule: Rule) => string> = {
+  workspace: () => ANY,
+  tenant: () => ANY,
+  agent: ({ scopeId }) => scopeId,
+};
+
 /** No type is called so: none has a space. */
 function withPercent(type: string, percent: number): string {
   return `${type} ${percent}`;
@@ -108,7 +116,7 @@ function withPercent(type: string, percent: number): string {
 function indexed(rules: readonly Rule[]): TenantRules['byType'] {
   const byType = new Map<string, Map<string, Rule[]>>();
   for (const rule of rules.filter(({ enabled }) => enabled)) {
-    const agent = rule.scopeType === 'agent' ? rule.scopeId : ANY;
+    const agent = AGENT_OF[rule.scopeType](rule);
     for (const type of rule.eventTypes.length === 0 ? [ANY] : new Set(rule.eventTypes)) {
       // There even when only rules with percents count it: it is what `counts` and `countsType` look for.
       if (!byType.has(type)) byType.set(type, new Map());

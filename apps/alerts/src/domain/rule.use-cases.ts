@@ -53,12 +53,14 @@ export function createRuleUseCases({ store, evaluations, agents, clock }: RuleUs
   }
 
   async function scopeProblems(tenantId: TenantId, { scopeType, scopeId }: RuleDraft): Promise<ErrorDetail[]> {
-    const path = 'scope_id';
-    if (scopeType === 'agent') {
-      const known = await agents.has(tenantId, scopeId);
-      return known ? [] : [{ path, message: 'must be an agent of this workspace' }];
+    const unless = (isKnown: boolean, message: string) => (isKnown ? [] : [{ path: 'scope_id', message }]);
+    switch (scopeType) {
+      case 'workspace':
+      case 'tenant':
+        return unless(scopeId === tenantId, `must be ${tenantId}, the id of this workspace`);
+      case 'agent':
+        return unless(await agents.has(tenantId, scopeId), 'must be an agent of this workspace');
     }
-    return scopeId === tenantId ? [] : [{ path, message: `must be ${tenantId}, the id of this workspace` }];
   }
 
   return {

@@ -4,7 +4,7 @@ import type { Clock, TenantId } from '@tollkeeper/kernel';
 import type { Logger, Metrics } from '@tollkeeper/runtime';
 import { LRUCache } from 'lru-cache';
 import type { ClientSession } from 'mongoose';
-import { BUDGET_BLOCKED, GUARD_BLOCKED, SPEND_SETTLED, type DashboardEvent } from '../domain/event.ts';
+import { isKeptWhole, type DashboardEvent } from '../domain/event.ts';
 import { MAX_NAMES, type OtherNames } from '../domain/names.ts';
 import { createWriteCounter, recordEvents, type EventRecorder } from '../domain/record-events.ts';
 
@@ -65,12 +65,10 @@ export function createGatewayEventsConsumer(deps: {
   });
 }
 
-const KEPT_WHOLE: ReadonlySet<string> = new Set([SPEND_SETTLED, BUDGET_BLOCKED, GUARD_BLOCKED]);
-
 /** Events of types that the dashboard does not show are stored with the counted fields only. */
 export function toDashboardEvent({ tenantId, event }: GatewayEventRecord): DashboardEvent {
   const { id, source, type, time, data } = event;
   const { run_id, agent_id } = data;
   const counted = { ...(run_id !== undefined && { run_id }), ...(agent_id !== undefined && { agent_id }) };
-  return { tenantId, source, eventId: id, type, time: Date.parse(time), data: KEPT_WHOLE.has(type) ? data : counted };
+  return { tenantId, source, eventId: id, type, time: Date.parse(time), data: isKeptWhole(type) ? data : counted };
 }

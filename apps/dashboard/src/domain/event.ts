@@ -36,8 +36,15 @@ export const GUARD_BLOCKED = 'guard.blocked';
 export const BLOCKED_TYPES = [BUDGET_BLOCKED, GUARD_BLOCKED] as const;
 export type BlockedType = (typeof BLOCKED_TYPES)[number];
 
+const BLOCKED: ReadonlySet<string> = new Set(BLOCKED_TYPES);
+
 export function isBlocked({ type }: Pick<DashboardEvent, 'type'>): boolean {
-  return type === BUDGET_BLOCKED || type === GUARD_BLOCKED;
+  return BLOCKED.has(type);
+}
+
+/** Whether events of the type are shown with all that they say. Of others, only the run and the agent are kept. */
+export function isKeptWhole(type: string): boolean {
+  return type === SPEND_SETTLED || BLOCKED.has(type);
 }
 
 /**

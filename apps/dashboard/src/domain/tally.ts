@@ -41,7 +41,13 @@ export type Tally = { -readonly [Name in keyof typeof MEASURES]: number };
 const NAMES = Object.keys(MEASURES) as (keyof Tally)[];
 const SUMS = NAMES.filter((name) => MEASURES[name].combine === 'sum');
 const NEWEST = NAMES.filter((name) => MEASURES[name].combine === 'max');
+/** The fields of events that measures add up. */
+export const AMOUNTS: readonly EventAmount[] = [...new Set(NAMES.flatMap((name) => amountOf(MEASURES[name]) ?? []))];
 const NOTHING = Object.fromEntries(NAMES.map((name) => [name, 0])) as Tally;
+
+function amountOf({ of }: Measure): EventAmount | undefined {
+  return of === 'time' ? undefined : of.amount;
+}
 
 export function emptyTally(): Tally {
   return { ...NOTHING };

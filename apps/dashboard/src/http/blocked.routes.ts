@@ -2,10 +2,11 @@ import { identifier } from '@tollkeeper/contracts';
 import { defineRoute, integerQuery, type Route } from '@tollkeeper/http';
 import { AppError } from '@tollkeeper/kernel';
 import { z } from 'zod';
-import { BUDGET_BLOCKED, eventKey, GUARD_BLOCKED, SPEND_SETTLED, type BlockedType } from '../domain/event.ts';
+import { BLOCKED_TYPES, eventKey, SPEND_SETTLED, type BlockedType } from '../domain/event.ts';
 import type { EventReader } from '../domain/event.reader.ts';
 import type { Reads } from '../domain/reads.ts';
 import type { Subject, Tallies } from '../domain/tallies.ts';
+import type { Tally } from '../domain/tally.ts';
 import { toFullEvent, toItem, toWindow } from './bodies.ts';
 import { fromCursorText, toCursorText } from './cursor.ts';
 import { blockedSchemas, budgetBlockedFields, guardBlockedFields, rangeQuery } from './schemas.ts';
@@ -23,36 +24,36 @@ interface BlockedDeps {
 
 /** Calls that a budget or a guard blocked: lists, and one event or one run in detail. */
 export function createBlockedRoutes(deps: BlockedDeps): Route[] {
-  return [
-    ...routesOf(deps, {
-      type: BUDGET_BLOCKED,
-      path: '/api/v1/dashboard/budget-blocked',
-      name: 'BudgetBlocked',
-      what: 'calls that a daily budget blocked',
-      fields: budgetBlockedFields,
-    }),
-    ...routesOf(deps, {
-      type: GUARD_BLOCKED,
-      path: '/api/v1/dashboard/guard-blocked',
-      name: 'GuardBlocked',
-      what: 'calls that a guard blocked',
-      fields: guardBlockedFields,
-    }),
-  ];
+  return BLOCKED_TYPES.flatMap((type) => routesOf(deps, type, KINDS[type]));
 }
 
-interface BlockedKind<F extends z.ZodObject> {
-  type: BlockedType;
+interface BlockedKind {
   path: string;
   name: string;
   what: string;
-  fields: F;
+  /** Counts the calls. */
+  measure: keyof Tally;
+  fields: z.ZodObject;
 }
 
-function routesOf<F extends z.ZodObject>(
-  deps: BlockedDeps,
-  { type, path, name, what, fields }: BlockedKind<F>,
-): Route[] {
+const KINDS: Record<BlockedType, BlockedKind> = {
+  'budget.blocked': {
+    path: '/api/v1/dashboard/budget-blocked',
+    name: 'BudgetBlocked',
+    what: 'calls that a daily budget blocked',
+    measure: 'budgetBlocked',
+    fields: budgetBlockedFields,
+  },
+  'guard.blocked': {
+    path: '/api/v1/dashboard/guard-blocked',
+    name: 'GuardBlocked',
+    what: 'calls that a guard blocked',
+    measure: 'guardBlocked',
+    fields: guardBlockedFields,
+  },
+};
+
+function routesOf(deps: BlockedDeps, type: BlockedType, { path, name, what, measure, fields }: BlockedKind): Route[] {
   const { reads, tallies, events, windowOf } = deps;
   const schemas = blockedSchemas(name, fields);
   return [
@@ -86,7 +87,7 @@ function routesOf<F extends z.ZodObject>(
           status: 200,
           body: schemas.list.parse({
             window: toWindow(window),
-            total: type === BUDGET_BLOCKED ? tally!.budgetBlocked : tally!.guardBlocked,
+            total: tally![measure],
             items: page.map(toItem),
             next_cursor: last === undefined ? null : toCursorText({ time: last.time, key: eventKey(last) }),
           }),

@@ -3,18 +3,17 @@ import { SPEND_SETTLED, type DashboardEvent } from '../domain/event.ts';
 import type { Dimension } from '../domain/breakdown.ts';
 import type { ReadPlan } from '../domain/read-plan.ts';
 import type { ReadMeter } from '../domain/reads.ts';
-import { holdTally, tallyOf, type Tally } from '../domain/tally.ts';
+import { AMOUNTS, holdTally, tallyOf, type Tally } from '../domain/tally.ts';
 import type { TallyStore } from '../domain/tallies.ts';
 import type { ChunkStore } from './chunk.store.ts';
-
-/** What tallies are made of. */
-const FIELDS = ['agent_id', 'model', 'plan_key', 'amount_micros', 'input_tokens', 'output_tokens'];
 
 const GROUP: Record<Dimension, 'agent_id' | 'model' | 'plan_key'> = {
   agent: 'agent_id',
   model: 'model',
   plan: 'plan_key',
 };
+/** What tallies are made of. */
+const FIELDS = [...Object.values(GROUP), ...AMOUNTS];
 
 /** Tallies of the events in chunks: the ends of windows that roll-ups do not cover. */
 export function createChunkTallies(chunks: Pick<ChunkStore, 'eventsIn'>): TallyStore {

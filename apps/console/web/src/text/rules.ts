@@ -21,18 +21,28 @@ function plural(value: number, name: string): string {
 
 type RuleWords = Pick<Api.AlertRule, 'rule_kind' | 'rule_config' | 'scope_type' | 'scope_id'>;
 
+/** Whose events a rule counts, and whose spend. */
+const OF_ANY = { of: 'of any agent', by: 'by all agents together' };
+const WHOSE: Record<Api.AlertRule['scope_type'], (id: string) => typeof OF_ANY> = {
+  workspace: () => OF_ANY,
+  tenant: () => OF_ANY,
+  agent: (id) => ({ of: `of ${id}`, by: `by ${id}` }),
+};
+
 /** The whole rule in a sentence: "3 calls blocked by a budget of any agent within 10 minutes". */
 export function ruleLine({ rule_kind, rule_config, scope_type, scope_id }: RuleWords): string {
   const { window_seconds, threshold, threshold_micros, filters } = rule_config;
-  const who = scope_type === 'agent' ? `of ${scope_id}` : 'of any agent';
-  const within = `within ${inWords(window_seconds)}`;
+  const { of, by } = WHOSE[scope_type](scope_id);
+  const length = inWords(window_seconds);
   const percents = filters.percents.length === 0 ? '' : ` (at ${filters.percents.join(', ')} %)`;
-  if (rule_kind === 'spend_gte')
-    return `${money(threshold_micros)} or more spent ${scope_type === 'agent' ? `by ${scope_id}` : 'by all agents together'} ${within}`;
-  if (rule_kind === 'first_occurrence') {
-    return `The first ${eventsOf(filters.event_types, 1)}${percents} ${who}, once ${inWords(window_seconds)} without one have passed`;
+  switch (rule_kind) {
+    case 'event_count_gte':
+      return `${count(threshold)} ${eventsOf(filters.event_types, threshold)}${percents} ${of} within ${length}`;
+    case 'first_occurrence':
+      return `The first ${eventsOf(filters.event_types, 1)}${percents} ${of}, once ${length} without one have passed`;
+    case 'spend_gte':
+      return `${money(threshold_micros)} or more spent ${by} within ${length}`;
   }
-  return `${count(threshold)} ${eventsOf(filters.event_types, threshold)}${percents} ${who} ${within}`;
 }
 
 export const rules = {
@@ -71,7 +81,7 @@ export const rules = {
       event_count_gte: 'events reach a number within a time',
       first_occurrence: 'an event happens for the first time in a while',
       spend_gte: 'spend reaches an amount within a time',
-    },
+    } satisfies Record<Api.AlertRule['rule_kind'], string>,
     events: 'Events that count',
     eventNames: {
       'budget.blocked': 'Calls blocked by a budget',

@@ -9,7 +9,8 @@ import { FormDialog } from '../../ui/form-dialog.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
 import { SEVERITIES } from '../alerts/alerts-search.ts';
-import { EMPTY, EVENT_TYPES, KINDS, PERCENTS, problemsOf, type RuleForm, toForm, toRule } from './rule-form.ts';
+import { EMPTY, EVENT_TYPES, PERCENTS, problemsOf, type RuleForm, toForm, toRule } from './rule-form.ts';
+import { KINDS, RULE_KINDS } from './rule-kinds.ts';
 
 const words = text.rules.form;
 const READS = ['GET /api/v1/alerts/rules'] as const;
@@ -25,6 +26,7 @@ export function RuleDialog({ rule, onClose }: { rule: Api.AlertRule | null; onCl
   const problems = problemsOf(form);
   const shown = tried ? problems : {};
   const input = toRule(form, id);
+  const kind = RULE_KINDS[form.kind];
 
   async function send(): Promise<void> {
     setTried(true);
@@ -55,19 +57,18 @@ export function RuleDialog({ rule, onClose }: { rule: Api.AlertRule | null; onCl
           </option>
         ))}
       </SelectField>
-      {form.kind === 'spend_gte' ? (
+      {kind.eventTypes === null && <EventFields form={form} set={set} />}
+      {kind.threshold !== null && (
         <TextField
-          label={words.amount}
-          inputMode="decimal"
-          value={form.amount}
-          problem={shown.amount}
-          onChange={({ target }) => set({ amount: target.value })}
+          label={words[kind.threshold]}
+          inputMode={kind.threshold === 'threshold' ? 'numeric' : 'decimal'}
+          value={form[kind.threshold]}
+          problem={shown[kind.threshold]}
+          onChange={({ target }) => set({ [kind.threshold!]: target.value })}
         />
-      ) : (
-        <EventFields form={form} set={set} problem={shown.threshold} />
       )}
       <TextField
-        label={`${form.kind === 'first_occurrence' ? words.windowFirst : words.window} (${words.minutes})`}
+        label={`${kind.windowLabel} (${words.minutes})`}
         inputMode="decimal"
         value={form.windowMinutes}
         problem={shown.windowMinutes}
@@ -114,10 +115,9 @@ export function RuleDialog({ rule, onClose }: { rule: Api.AlertRule | null; onCl
 interface EventFieldsProps {
   form: RuleForm;
   set: (change: Partial<RuleForm>) => void;
-  problem: string | undefined;
 }
 
-function EventFields({ form, set, problem }: EventFieldsProps) {
+function EventFields({ form, set }: EventFieldsProps) {
   const types = [...new Set([...EVENT_TYPES, ...form.eventTypes])];
   const names: Record<string, string> = words.eventNames;
   const onlyThresholds = form.eventTypes.length === 1 && form.eventTypes[0] === 'budget.threshold_reached';
@@ -137,15 +137,6 @@ function EventFields({ form, set, problem }: EventFieldsProps) {
           options={PERCENTS.map((percent) => [percent, `${percent} %`] as const)}
           chosen={form.percents}
           onChange={(percents) => set({ percents })}
-        />
-      )}
-      {form.kind === 'event_count_gte' && (
-        <TextField
-          label={words.threshold}
-          inputMode="numeric"
-          value={form.threshold}
-          problem={problem}
-          onChange={({ target }) => set({ threshold: target.value })}
         />
       )}
     </>

@@ -1,18 +1,17 @@
 import type { Api } from '../../api/api.ts';
-import { editableMoney, parseMoney } from '../../format/money.ts';
+import { editableMoney } from '../../format/money.ts';
 import { text } from '../../text/index.ts';
+import { RULE_KINDS, type RuleKind } from './rule-kinds.ts';
 
-export const KINDS = ['event_count_gte', 'first_occurrence', 'spend_gte'] as const;
 export const EVENT_TYPES = ['budget.blocked', 'guard.blocked', 'budget.threshold_reached', 'spend.settled'] as const;
 export const PERCENTS = [50, 80, 100] as const;
 const MAX_MINUTES = 43_200;
-const MAX_EVENTS = 100_000;
 
 /** The fields as they are typed. */
 export interface RuleForm {
   name: string;
   description: string;
-  kind: Api.AlertRule['rule_kind'];
+  kind: RuleKind;
   eventTypes: readonly string[];
   percents: readonly number[];
   threshold: string;
@@ -61,13 +60,8 @@ export function toForm(rule: Api.AlertRule): RuleForm {
 /** What is wrong with the fields, by their names. */
 export function problemsOf(form: RuleForm): Partial<Record<keyof RuleForm, string>> {
   const words = text.rules.form;
-  const threshold = Number(form.threshold);
-  const counts = form.kind === 'event_count_gte';
   return {
-    ...(counts && !(Number.isInteger(threshold) && threshold >= 1 && threshold <= MAX_EVENTS)
-      ? { threshold: words.thresholdBad }
-      : {}),
-    ...(form.kind === 'spend_gte' && !((parseMoney(form.amount) ?? 0) > 0) ? { amount: words.amountBad } : {}),
+    ...RULE_KINDS[form.kind].problems(form),
     ...(secondsOf(form.windowMinutes) < 1 ? { windowMinutes: words.minutesBad } : {}),
     ...(secondsOf(form.pauseMinutes) < 0 ? { pauseMinutes: words.pauseBad } : {}),
   };
@@ -81,9 +75,8 @@ function secondsOf(minutes: string): number {
 
 /** The rule that the form describes; of a form without problems. Whether it watches is not in the form. */
 export function toRule(form: RuleForm, workspaceId: string): Omit<Required<Api.AlertRuleInput>, 'enabled'> {
-  const counts = form.kind === 'event_count_gte';
-  const spends = form.kind === 'spend_gte';
-  const eventTypes = spends ? ['spend.settled'] : [...form.eventTypes];
+  const kind = RULE_KINDS[form.kind];
+  const eventTypes = [...(kind.eventTypes ?? form.eventTypes)];
   const onlyThresholds = eventTypes.length === 1 && eventTypes[0] === 'budget.threshold_reached';
   return {
     name: form.name,
@@ -94,8 +87,9 @@ export function toRule(form: RuleForm, workspaceId: string): Omit<Required<Api.A
     rule_kind: form.kind,
     rule_config: {
       window_seconds: secondsOf(form.windowMinutes),
-      threshold: counts ? Number(form.threshold) : 0,
-      threshold_micros: spends ? (parseMoney(form.amount) ?? 0) : 0,
+      threshold: 0,
+      threshold_micros: 0,
+      ...kind.config(form),
       filters: { event_types: eventTypes, percents: onlyThresholds ? [...form.percents] : [] },
     },
     cooldown_seconds: secondsOf(form.pauseMinutes),

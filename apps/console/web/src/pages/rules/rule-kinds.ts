@@ -1,0 +1,53 @@
+import type { Api } from '../../api/api.ts';
+import { parseMoney } from '../../format/money.ts';
+import { text } from '../../text/index.ts';
+import type { RuleForm } from './rule-form.ts';
+
+const MAX_EVENTS = 100_000;
+const words = text.rules.form;
+
+export type RuleKind = Api.AlertRule['rule_kind'];
+type Problems = Partial<Record<keyof RuleForm, string>>;
+
+/** What the form has for a kind of rule. */
+interface FormOfKind {
+  /** The field for how much it takes. */
+  threshold: 'threshold' | 'amount' | null;
+  windowLabel: string;
+  /** The only events that such a rule counts; null where the form asks which. */
+  eventTypes: readonly string[] | null;
+  problems(form: RuleForm): Problems;
+  /** The threshold of a form without problems. */
+  config(form: RuleForm): Partial<Pick<Api.AlertRuleInput['rule_config'], 'threshold' | 'threshold_micros'>>;
+}
+
+export const RULE_KINDS: Record<RuleKind, FormOfKind> = {
+  event_count_gte: {
+    threshold: 'threshold',
+    windowLabel: words.window,
+    eventTypes: null,
+    problems({ threshold }) {
+      const events = Number(threshold);
+      const isGood = Number.isInteger(events) && events >= 1 && events <= MAX_EVENTS;
+      return isGood ? {} : { threshold: words.thresholdBad };
+    },
+    config: ({ threshold }) => ({ threshold: Number(threshold) }),
+  },
+  first_occurrence: {
+    threshold: null,
+    windowLabel: words.windowFirst,
+    eventTypes: null,
+    problems: () => ({}),
+    config: () => ({}),
+  },
+  spend_gte: {
+    threshold: 'amount',
+    windowLabel: words.window,
+    eventTypes: ['spend.settled'],
+    problems: ({ amount }) => ((parseMoney(amount) ?? 0) > 0 ? {} : { amount: words.amountBad }),
+    config: ({ amount }) => ({ threshold_micros: parseMoney(amount) ?? 0 }),
+  },
+};
+
+/** In the order of the form. */
+export const KINDS = Object.keys(RULE_KINDS) as RuleKind[];
