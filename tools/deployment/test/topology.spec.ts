@@ -80,6 +80,17 @@ describe('the documentation', () => {
     expect(arrowsOf(architecture).sort()).toEqual([...calls, ...topics].sort());
   });
 
+  it('names the topics and the groups of Kafka that the services need rights on, and no others', () => {
+    const [topics = [], groups = []] = read('docs/deployment.md')
+      .split('\n')
+      .filter((line) => line.startsWith('| Kafka'))
+      .map((row) => [...row.matchAll(/`([a-z.*]+)`/g)].map(([, name]) => name!).sort());
+    const used = Object.values(TOPOLOGY).flatMap(({ reads, writes }) => [...reads, ...writes]);
+    expect(topics).toEqual(['.dead', ...new Set(used)].sort());
+    const readers = SERVICES.filter((service) => TOPOLOGY[service].reads.length > 0);
+    expect(groups).toEqual(readers.map((service) => `${service}.*`).sort());
+  });
+
   it('builds the image of every service', () => {
     const [, apps = ''] = /for app in ([a-z ]+); do/.exec(read('docs/deployment.md')) ?? [];
     expect(apps.split(' ').sort()).toEqual(SERVICES.toSorted());
