@@ -9,6 +9,8 @@ export interface Sender {
   target: Target;
   session: ApiClient;
   workspace: TestWorkspace;
+  /** Other workspaces of the session, which the attack has made before it. */
+  more: TestWorkspace[];
 }
 
 /** How often each answer came, by status; `none` where the connection ended or was left without one. */
@@ -25,7 +27,7 @@ export interface Attack {
 /** How long an attack that could go on indefinitely lasts at least, so that others do more meanwhile. */
 export const HELD_MS = 5_000;
 
-export const post = ({ target, workspace }: Sender, events: CloudEvent[]) =>
+export const post = ({ target, workspace }: Pick<Sender, 'target' | 'workspace'>, events: CloudEvent[]) =>
   statusOf(postEvents(target, workspace.apiKey, events));
 
 export const postText = ({ target, workspace }: Sender, body: string) =>

@@ -2,15 +2,25 @@ import { randomUUID } from 'node:crypto';
 import type { ApiClient } from '../api.client.ts';
 import { type CloudEvent, cloudEvent, spendSettled } from '../events.ts';
 import { atRate, repeat } from '../load.ts';
-import type { TestWorkspace } from '../workspace.ts';
+import { newWorkspace, type TestWorkspace } from '../workspace.ts';
 import { type Answers, type Attack, count, HELD_MS, inTurns, post, postText } from './attack.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const DAY_MS = 86_400_000;
 const RULES = 300;
+const SPENDERS = 4;
+const RULES_OF_SPENDER = 100;
 const RULES_AT_ONCE = 8;
 const WIDE_AGENTS = 10;
 const WIDE_MODELS = 1_000;
+
+/** Fires with the first event, and is suppressed with all others. */
+const EACH_EVENT = { rule_kind: 'event_count_gte', rule_config: { window_seconds: 1, threshold: 1 } };
+/** Keeps as many settlements as a rule may keep. */
+const SPEND_OF_A_DAY = {
+  rule_kind: 'spend_gte',
+  rule_config: { window_seconds: 86_400, threshold_micros: 1_000_000_000_000_000 },
+};
 
 /** Events that are expensive to count, to evaluate, to decide on, or to keep. */
 export const EVENT_ATTACKS: readonly Attack[] = [
@@ -20,8 +30,22 @@ export const EVENT_ATTACKS: readonly Attack[] = [
   },
   {
     name: '300 rules that fire with each of 1,120 events with ids of 128 characters',
-    prepare: ({ session, workspace }) => createRules(session, workspace),
+    prepare: ({ session, workspace }) => createRules(session, workspace, RULES, EACH_EVENT),
     strike: (sender) => inTurns(4, 1, () => post(sender, longIds(280))),
+  },
+  {
+    name: '4 workspaces of 100 rules about the spend of a day, and 4,100 settlements in each',
+    async prepare({ session, workspace, more }) {
+      for (let n = 1; n < SPENDERS; n += 1) more.push(await newWorkspace(session));
+      for (const each of [workspace, ...more]) await createRules(session, each, RULES_OF_SPENDER, SPEND_OF_A_DAY);
+    },
+    strike: ({ target, workspace, more }) => {
+      const spenders = [workspace, ...more];
+      return inTurns(5 * SPENDERS, SPENDERS, (nth) => {
+        const settlements = settled(nth < 4 * SPENDERS ? 1000 : 100);
+        return post({ target, workspace: spenders[nth % SPENDERS]! }, settlements);
+      });
+    },
   },
   {
     name: '24 batches of 5 MB, 1,000 events with 400 unknown fields each, 12 at a time',
@@ -65,15 +89,19 @@ async function steadily(
   return answers;
 }
 
-async function createRules(session: ApiClient, workspace: TestWorkspace): Promise<void> {
-  await repeat(RULES, RULES_AT_ONCE, async (index) => {
+async function createRules(
+  session: ApiClient,
+  workspace: TestWorkspace,
+  count: number,
+  condition: object,
+): Promise<void> {
+  await repeat(count, RULES_AT_ONCE, async (index) => {
     const body = {
       name: `Rule ${index}`,
       severity: 'low',
       scope_type: 'workspace',
       scope_id: workspace.id,
-      rule_kind: 'event_count_gte',
-      rule_config: { window_seconds: 1, threshold: 1 },
+      ...condition,
       cooldown_seconds: 2_592_000,
     };
     await session.expect({ method: 'POST', path: workspace.path('/alerts/rules'), body, status: 201 });

@@ -37,7 +37,7 @@ export function describeOneSender(
   async function newSender(): Promise<Sender> {
     const target = stage.deployment();
     const workspace = await newWorkspace(owner);
-    return { target, workspace, session: await newMember(target, owner, workspace, 'owner') };
+    return { target, workspace, more: [], session: await newMember(target, owner, workspace, 'owner') };
   }
 
   it.each(ATTACKS)(
