@@ -7,7 +7,7 @@ import {
 } from '../src/domain/partition.evaluator.ts';
 import type { RuleBook } from '../src/domain/rule-book.ts';
 import type { Rule } from '../src/domain/rule.ts';
-import { type EntryForm, isWhole, type SavedSum } from '../src/domain/sliding-sum.ts';
+import { type EntryForm, FIELDS, isWhole, type SavedSum } from '../src/domain/sliding-sum.ts';
 
 const tenantId = provenTenantId('ws_1');
 
@@ -50,12 +50,16 @@ export interface KeptSum {
   saved: Float64Array[];
   size: number;
   sampleIds: string[];
+  apart: boolean;
 }
 
 /** What a store has when the sum is saved once more. */
 export function keepSum(before: KeptSum | undefined, sum: SavedSum): KeptSum {
-  const { form, entries, size, sampleIds } = structuredClone(sum);
-  if (isWhole(sum)) return { form, saved: [entries], size, sampleIds };
-  if (before === undefined) throw new Error('A part was saved of a sum that is not stored.');
-  return { form, saved: [...before.saved, entries], size, sampleIds };
+  const { form, entries, size, sampleIds, stored, apart } = structuredClone(sum);
+  if (isWhole(sum)) return { form, saved: [entries], size, sampleIds, apart };
+  const storedBefore = before?.saved.reduce((total, { length }) => total + length, 0);
+  if (before?.apart !== apart || storedBefore !== FIELDS[form] * stored) {
+    throw new Error('A part was saved of a sum that is not stored so.');
+  }
+  return { form, saved: [...before.saved, entries], size, sampleIds, apart };
 }

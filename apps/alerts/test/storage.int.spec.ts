@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
 import { eventually, useMongo } from '@tollkeeper/testing';
 import { mongo as driver } from 'mongoose';
@@ -87,6 +88,11 @@ describe('a window of many events', () => {
   const eventsUntil = (now: number, count: number) =>
     Array.from({ length: count }, (_, index) => event(now - count + 1 + index));
 
+  const bytesOf = (writes: Write[]) =>
+    writes
+      .filter(({ ns }) => /\.window(s|_pieces)$/.test(ns))
+      .reduce((sum, { o }) => sum + BSON.calculateObjectSize(o), 0);
+
   it('costs a save what is new, and is whole again after a restart', async () => {
     const tenantId = newTenant();
     await stack.createRule(tenantId, inAnHour);
@@ -94,8 +100,7 @@ describe('a window of many events', () => {
     await stack.settled();
     await stack.append(tenantId, ...eventsUntil(clock.now - 500, 50));
     await stack.settled();
-    const writes = (await transactions('windows')).at(-1)!.filter(({ ns }) => ns.endsWith('.windows'));
-    expect(writes.reduce((sum, { o }) => sum + BSON.calculateObjectSize(o), 0)).toBeLessThan(3000);
+    expect(bytesOf((await transactions('window')).at(-1)!)).toBeLessThan(3000);
 
     await stack.restart();
     await stack.append(tenantId, ...eventsUntil(clock.now - 100, 49));
@@ -104,6 +109,36 @@ describe('a window of many events', () => {
     await stack.append(tenantId, event(clock.now));
     await stack.settled();
     expect(await stack.alerts(tenantId)).toMatchObject([{ event_count: THRESHOLD }]);
+  });
+
+  it('costs little more than its entries while it grows, is whole after a restart, and gone with its rule', async () => {
+    const tenantId = newTenant();
+    const [saves, eventsPerSave] = [15, 200];
+    const threshold = saves * eventsPerSave + 1;
+    const rule = await stack.createRule(tenantId, {
+      rule_kind: 'spend_gte',
+      rule_config: { window_seconds: 3600, threshold_micros: threshold },
+    });
+    const settle = async (count: number) => {
+      const settled = Array.from({ length: count }, () =>
+        event(clock.now, 'spend.settled', { settlement_id: randomUUID(), amount_micros: 1 }),
+      );
+      await stack.append(tenantId, ...settled);
+      await stack.settled();
+    };
+    const before = (await transactions('window')).length;
+    for (let n = 0; n < saves; n += 1) await settle(eventsPerSave);
+    const written = (await transactions('window')).slice(before).map(bytesOf);
+    expect(written.reduce((sum, bytes) => sum + bytes)).toBeLessThan(1.5 * 32 * threshold + 2000 * written.length);
+
+    await stack.restart();
+    expect(await stack.alerts(tenantId)).toEqual([]);
+    await settle(1);
+    expect(await stack.alerts(tenantId)).toMatchObject([{ event_count: threshold }]);
+    const pieces = database().collection('window_pieces');
+    expect(await pieces.countDocuments({ tenantId })).toBeGreaterThan(3);
+    await stack.expecting(204, 'delete', tenantId, `/rules/${rule.id}`);
+    expect(await pieces.countDocuments({ tenantId })).toBe(0);
   });
 });
 

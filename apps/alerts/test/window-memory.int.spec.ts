@@ -110,7 +110,8 @@ describe('four workspaces of 620 rules about the spend of a day, with nearly all
   const EVENTS = 3;
   const stack = useAlerts(mongo);
   const { clock } = stack;
-  const windows = () => mongo.connection.useDb(stack.database).collection('windows');
+  const database = () => mongo.connection.useDb(stack.database);
+  const windows = () => database().collection<{ _id: string }>('windows');
   let child: ChildProcess | undefined;
   afterAll(() => void child?.kill('SIGKILL'));
 
@@ -124,9 +125,19 @@ describe('four workspaces of 620 rules about the spend of a day, with nearly all
       const entry = Math.floor(index / 4);
       return [clock.now - 20_000 * (size - entry), entry, 1, 1][index % 4]!;
     });
-    const filled = { entries: new driver.Binary(new Uint8Array(entries.buffer)), parts: [], size };
-    const { modifiedCount } = await windows().updateMany({ tenantId }, { $set: filled });
+    const { modifiedCount } = await windows().updateMany(
+      { tenantId },
+      { $set: { stored: size, size }, $unset: { entries: 1, parts: 1 } },
+    );
     expect(modifiedCount).toBe(RULES);
+    const PIECE = 512;
+    for await (const { _id: rule } of windows().find({ tenantId }, { projection: { _id: 1 } })) {
+      const pieces = Array.from({ length: Math.ceil(size / PIECE) }, (_, index) => {
+        const part = entries.slice(4 * PIECE * index, 4 * PIECE * (index + 1));
+        return { _id: `${rule}/${index}`, tenantId, parts: [new driver.Binary(new Uint8Array(part.buffer))] };
+      });
+      await database().collection<{ _id: string }>('window_pieces').insertMany(pieces);
+    }
   }
 
   /** Evaluates in a process of its own, with the heap of its pod. */

@@ -4,11 +4,11 @@ import { connectMongo, withTransaction } from '@tollkeeper/mongo';
 import { testLogger, useMongo } from '@tollkeeper/testing';
 import { mongo as driver } from 'mongoose';
 import type { SavedCondition } from '../src/domain/condition.ts';
-import type { SavedSum } from '../src/domain/sliding-sum.ts';
-import type { SavedWindow } from '../src/domain/partition.evaluator.ts';
+import { HELD_BYTES_PER_WINDOW, type SavedWindow } from '../src/domain/partition.evaluator.ts';
+import { BYTES_PER_ENTRY, type EntryForm, FIELDS, type SavedSum } from '../src/domain/sliding-sum.ts';
 import { createWindowStore } from '../src/store/window.store.ts';
 
-const { Binary } = driver;
+const { Binary, BSON } = driver;
 
 const testMongo = useMongo();
 const mongo = connectMongo({
@@ -30,24 +30,28 @@ function windowOf(ruleId: string, condition: SavedCondition): SavedWindow {
 
 type SavedSumCondition = SavedCondition<'event_count_gte' | 'spend_gte'>;
 
-/** Entries with the times from `first` to `last`. */
-function counted(first: number, last: number, size = last - first + 1): SavedSumCondition {
-  const entries = Float64Array.from({ length: 2 * (last - first + 1) }, (_, index) => first + Math.floor(index / 2));
-  return { kind: 'event_count_gte', sum: { form: 'unit', entries, size, sampleIds: [`e${last}`] } };
-}
+/** A save of entries with the times from `first` to `last`; a whole one, unless something is stored. */
+type Saved = (first: number, last: number, about?: Partial<SavedSum>) => SavedSumCondition;
 
-/** The same of events that count more than 1. */
-function countedSeveral(first: number, last: number, size = last - first + 1): SavedSumCondition {
-  const entries = Float64Array.from({ length: 3 * (last - first + 1) }, (_, index) => first + Math.floor(index / 3));
-  return { kind: 'event_count_gte', sum: { form: 'count', entries, size, sampleIds: [`e${last}`] } };
-}
+const savedOf =
+  (kind: SavedSumCondition['kind'], form: EntryForm): Saved =>
+  (first, last, about = {}) => {
+    const fields = FIELDS[form];
+    const length = fields * (last - first + 1);
+    const entries = Float64Array.from({ length }, (_, index) => first + Math.floor(index / fields));
+    const size = last - first + 1;
+    return { kind, sum: { form, entries, size, sampleIds: [`e${last}`], stored: 0, apart: false, ...about } };
+  };
+const counted = savedOf('event_count_gte', 'unit');
 
-function spent(first: number, last: number, size = last - first + 1): SavedSumCondition {
-  const entries = Float64Array.from({ length: 4 * (last - first + 1) }, (_, index) => first + Math.floor(index / 4));
-  return { kind: 'spend_gte', sum: { form: 'amount', entries, size, sampleIds: [`e${last}`] } };
-}
-
+const TENANT = provenTenantId('ws_1');
 const windowsIn = (partition: number) => mongo.connection.collection('windows').find({ partition }).toArray();
+const pieces = () => mongo.connection.collection<{ _id: string; parts: object[] }>('window_pieces');
+const piecesOf = (ruleId: string) =>
+  pieces()
+    .find({ _id: new RegExp(`^${ruleId}/`) })
+    .sort({ _id: 1 })
+    .toArray();
 
 const save = (partition: number, ...changed: SavedWindow[]) =>
   withTransaction(mongo.connection, (session) => windows.save(session, partition, changed));
@@ -60,31 +64,127 @@ async function loaded(partition: number): Promise<SavedWindow[]> {
 
 describe.each([
   ['counts', counted, 1],
-  ['counts several', countedSeveral, 7],
-  ['adds up', spent, 2],
-] as const)('a window that %s', (what, conditionOf, partition) => {
+  ['counts several', savedOf('event_count_gte', 'count'), 7],
+  ['adds up', savedOf('spend_gte', 'amount'), 2],
+] as const)('a window that %s', (what, saved, partition) => {
   const rule = `rule_${what}`;
-  const SIZE = 200;
-  const storedAs = ({ kind, sum }: SavedSumCondition, stored: SavedSum['stored']) =>
-    windowOf(rule, { kind, sum: { ...sum, stored: stored! } });
+  const bytesPerEntry = BYTES_PER_ENTRY[saved(1, 1).sum.form];
 
-  it('has the newest of the entries that were saved whole and in parts, each once', async () => {
-    await save(partition, windowOf(rule, conditionOf(1, SIZE)));
-    await save(partition, windowOf(rule, conditionOf(SIZE + 1, SIZE + 9, SIZE + 4)));
+  it.each([
+    ['with it', false, 200],
+    ['apart', true, 3000],
+  ])('has the newest of the entries that are stored %s, whole and in parts, each once', async (where, apart, size) => {
+    const ruleId = `${rule}_${apart}`;
+    const load = async () => (await loaded(partition)).filter((window) => window.ruleId === ruleId);
+    await save(partition, windowOf(ruleId, saved(1, size, { apart })));
+    await save(partition, windowOf(ruleId, saved(size + 1, size + 9, { size: size + 4, stored: size, apart })));
     // From a late one on: those that are newer come again.
-    await save(partition, windowOf(rule, conditionOf(SIZE + 3, SIZE + 12, SIZE - 3)));
-    expect(await loaded(partition)).toEqual([storedAs(conditionOf(16, SIZE + 12), { entries: SIZE + 19, parts: 2 })]);
-    await save(partition, windowOf(rule, conditionOf(1, 0, SIZE - 3)));
-    expect((await loaded(partition))[0]!.condition).toMatchObject({ sum: { size: SIZE - 3 } });
-    expect(await windowsIn(partition)).toMatchObject([{ parts: { length: 2 } }]);
-    expect(await windows.sizeOf(partition, provenTenantId('ws_1'))).toBeGreaterThan((SIZE + 19) * 16);
-    await save(partition, windowOf(rule, conditionOf(3, SIZE - 1)));
-    expect(await loaded(partition)).toEqual([storedAs(conditionOf(3, SIZE - 1), { entries: SIZE - 3, parts: 0 })]);
+    const third = { size: size - 3, stored: size + 9, apart };
+    await save(partition, windowOf(ruleId, saved(size + 3, size + 12, third)));
+    const expected = saved(16, size + 12, { stored: size + 19, apart });
+    expect(await load()).toEqual([windowOf(ruleId, expected)]);
+    await save(partition, windowOf(ruleId, saved(1, 0, { size: size - 3, stored: size + 19, apart })));
+    expect((await load())[0]!.condition).toMatchObject({ sum: { size: size - 3, stored: size + 19 } });
+    await save(partition, windowOf(ruleId, saved(3, size - 1, { apart })));
+    expect(await load()).toEqual([windowOf(ruleId, saved(3, size - 1, { stored: size - 3, apart }))]);
+    expect(await piecesOf(ruleId)).toHaveLength(
+      where === 'apart' ? Math.ceil(((size + 19) * bytesPerEntry) / 16_400) : 0,
+    );
+  });
+
+  it('takes as much memory as its entries, though some are stored twice', async () => {
+    const alone = provenTenantId(`ws_${what}`);
+    const of = (ruleId: string, condition: SavedCondition) => ({ ...windowOf(ruleId, condition), tenantId: alone });
+    await save(partition, of(`${rule}_small`, saved(1, 500)), of(`${rule}_large`, saved(1, 3000, { apart: true })));
+    await save(partition, of(`${rule}_large`, saved(1, 1000, { size: 3000, stored: 3000, apart: true })));
+    expect(await windows.sizeOf(partition, alone)).toBe(2 * HELD_BYTES_PER_WINDOW + 3500 * bytesPerEntry);
   });
 
   it('is found though its rule was deleted before a part was saved, so that what is left can be deleted', async () => {
-    await save(partition + 2, windowOf(`${rule}_gone`, conditionOf(5, 6, SIZE)));
-    expect(await loaded(partition + 2)).toEqual([windowOf(`${rule}_gone`, conditionOf(5, 6))]);
+    const [withIt, apart] = [`${rule}_gone`, `${rule}_gone_apart`];
+    await save(partition + 2, windowOf(withIt, saved(5, 6, { size: 200, stored: 200 })));
+    await save(partition + 2, windowOf(apart, saved(5, 6, { size: 3000, stored: 3000, apart: true })));
+    expect((await loaded(partition + 2)).toSorted((a, b) => a.ruleId.length - b.ruleId.length)).toEqual([
+      windowOf(withIt, saved(5, 6)),
+      windowOf(apart, saved(5, 6)),
+    ]);
+    await withTransaction(mongo.connection, (session) => windows.delete(session, TENANT, apart));
+    expect(await piecesOf(apart)).toEqual([]);
+  });
+});
+
+describe('a window with its entries apart', () => {
+  const ruleId = 'rule_1';
+  const spent = savedOf('spend_gte', 'amount');
+  const partition = 10;
+  const only = async () => {
+    const [first, ...others] = await loaded(partition);
+    expect(others).toEqual([]);
+    return first;
+  };
+
+  it('is written where something is added, and nowhere else', async () => {
+    await save(partition, windowOf(ruleId, spent(1, 1300, { apart: true })));
+    const before = await piecesOf(ruleId);
+    expect(before.map(({ parts }) => parts.length)).toEqual([1, 1, 1]);
+    await save(partition, windowOf(ruleId, spent(1301, 1310, { size: 1310, stored: 1300, apart: true })));
+    const after = await piecesOf(ruleId);
+    expect(after.slice(0, 2)).toEqual(before.slice(0, 2));
+    expect(after[2]!.parts).toHaveLength(2);
+    const [window] = await windowsIn(partition);
+    expect(BSON.calculateObjectSize(window!)).toBeLessThan(500);
+    // It fills one piece and begins two others.
+    await save(partition, windowOf(ruleId, spent(1311, 2100, { size: 2100, stored: 1310, apart: true })));
+    expect((await piecesOf(ruleId)).map(({ parts }) => parts.length)).toEqual([1, 1, 3, 1, 1]);
+    expect(await only()).toEqual(windowOf(ruleId, spent(1, 2100, { stored: 2100, apart: true })));
+  });
+
+  it('takes the place of what it had before, and counts nothing that is left over', async () => {
+    await save(partition, windowOf(ruleId, spent(5000, 6099, { apart: true })));
+    expect(await piecesOf(ruleId)).toHaveLength(5);
+    expect(await only()).toEqual(windowOf(ruleId, spent(5000, 6099, { stored: 1100, apart: true })));
+    await save(partition, windowOf(ruleId, spent(6100, 7200, { size: 2201, stored: 1100, apart: true })));
+    expect(await only()).toEqual(windowOf(ruleId, spent(5000, 7200, { stored: 2201, apart: true })));
+    await save(partition, windowOf(ruleId, spent(9000, 9199)));
+    expect(await only()).toEqual(windowOf(ruleId, spent(9000, 9199, { stored: 200 })));
+  });
+
+  it('is taken whole where a piece is missing, with what there is', async () => {
+    await save(partition, windowOf(ruleId, spent(1, 1300, { apart: true })));
+    await pieces().deleteOne({ _id: `${ruleId}/1` });
+    expect((await only())!.condition).toMatchObject({ sum: { size: 1300 - 512, stored: 0, apart: false } });
+    // All of what is missing has left.
+    await save(partition, windowOf(ruleId, spent(1, 1300, { apart: true })));
+    await save(partition, windowOf(ruleId, spent(1301, 1310, { size: 700, stored: 1300, apart: true })));
+    await pieces().deleteOne({ _id: `${ruleId}/0` });
+    expect(await only()).toEqual(windowOf(ruleId, spent(611, 1310)));
+  });
+
+  it('leaves nothing behind with its rule, and takes nothing from others', async () => {
+    const others = [`${ruleId}0`, `${ruleId}_`, 'rule_0'];
+    const large = spent(1, 1300, { apart: true });
+    await save(partition, ...[ruleId, ...others].map((id) => windowOf(id, large)));
+    await withTransaction(mongo.connection, (session) => windows.delete(session, provenTenantId('ws_2'), ruleId));
+    expect(await piecesOf(ruleId)).toHaveLength(5);
+    await withTransaction(mongo.connection, (session) => windows.delete(session, TENANT, ruleId));
+    expect(await piecesOf(ruleId)).toEqual([]);
+    for (const other of others) expect(await piecesOf(other)).toHaveLength(3);
+  });
+
+  it('is read with many others, and with those that have theirs with them', async () => {
+    const made = Array.from({ length: 150 }, (_, index) => {
+      return windowOf(
+        `many_${index}`,
+        index % 3 === 0 ? spent(index, index + 199) : spent(index, index + 1299, { apart: true }),
+      );
+    });
+    await save(11, ...made);
+    const found = new Map((await loaded(11)).map((window) => [window.ruleId, window]));
+    expect(found.size).toBe(made.length);
+    for (const { ruleId: id, condition } of made as { ruleId: string; condition: SavedSumCondition }[]) {
+      const sum = { ...condition.sum, stored: condition.sum.size };
+      expect(found.get(id)).toEqual(windowOf(id, { ...condition, sum }));
+    }
   });
 });
 
@@ -94,14 +194,21 @@ describe('windows that 0.1 stored', () => {
     const binary = (...numbers: number[]) => new Binary(Buffer.from(Float64Array.from(numbers).buffer));
     const spans = [{ start: 1, end: 2 }];
     const windowsOfBefore: { _id: string; [field: string]: unknown }[] = [
-      { _id: 'rule_1', ...stored, times: binary(7, 9), identities: binary(8, 6), sampleIds: ['e9', 'e7'], spans: [] },
-      { _id: 'rule_2', ...stored, times: null, identities: null, sampleIds: [], spans },
+      {
+        _id: 'rule_8',
+        ...stored,
+        times: binary(7, 9),
+        identities: binary(8, 6),
+        sampleIds: ['e9', 'e7'],
+        spans: [],
+      },
+      { _id: 'rule_9', ...stored, times: null, identities: null, sampleIds: [], spans },
     ];
     await mongo.connection.collection<{ _id: string }>('windows').insertMany(windowsOfBefore);
     const entries = Float64Array.of(7, 8, 9, 6);
     expect(await loaded(5)).toEqual([
-      windowOf('rule_1', { kind: 'event_count_gte', sum: { form: 'unit', entries, size: 2, sampleIds: ['e9', 'e7'] } }),
-      windowOf('rule_2', { kind: 'first_occurrence', spans }),
+      windowOf('rule_8', counted(1, 2, { entries, sampleIds: ['e9', 'e7'] })),
+      windowOf('rule_9', { kind: 'first_occurrence', spans }),
     ]);
   });
 });

@@ -184,6 +184,7 @@ export function createPartitionEvaluator(book: RuleBook): PartitionEvaluator {
       for (const kept of changedWindows()) {
         kept.window.condition.saved();
         kept.changedBytes = 0;
+        noteMemory(kept);
       }
       for (const workspace of workspaces.values()) workspace.changed = 0;
       changedSize = { windows: 0, bytes: 0 };

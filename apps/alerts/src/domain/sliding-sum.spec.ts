@@ -172,7 +172,8 @@ describe('a sliding sum', () => {
   it('that was saved with events from before its window holds without them', () => {
     const entries = Float64Array.of(1000, 1, 1, 5000, 2, 1);
     const options = { form: 'count', windowMs: WINDOW_MS, threshold: 2, maxEntries: 2 } as const;
-    const sum = new SlidingSum({ ...options, saved: { form: 'count', entries, size: 2, sampleIds: ['e2', 'e1'] } });
+    const saved: SavedSum = { form: 'count', entries, size: 2, sampleIds: ['e2', 'e1'], stored: 0, apart: false };
+    const sum = new SlidingSum({ ...options, saved });
     expect([sum.reachesThreshold, sum.sampleIds]).toEqual([false, ['e2']]);
   });
 });
@@ -212,10 +213,10 @@ describe.each(LARGE)('a sum that %s and is saved in parts', (_what, options) => 
         let kept: KeptSum | undefined;
         const stored = () => {
           if (kept === undefined) return undefined;
-          const { form, saved, size: keptSize, sampleIds } = kept;
+          const { form, saved, size: keptSize, sampleIds, apart } = kept;
           const { entries, size } = joinParts(form, saved, keptSize);
           const all = saved.reduce((total, { byteLength }) => total + byteLength, 0) / BYTES_PER_ENTRY[form];
-          return { form, entries, size, sampleIds, stored: { entries: all, parts: saved.length - 1 } };
+          return { form, entries, size, sampleIds, stored: all, apart };
         };
         let sinceSaved: Addend[] = [];
         let time = 100_000;
@@ -264,13 +265,13 @@ describe('a save of a large sum', () => {
   const addTo = (sum: SlidingSum, time: number) => sum.add({ id: `e${time}`, time, identity: -1 }, 1, 0);
 
   it('is of what is new, late or not', () => {
-    const sum = savedWith(100_000);
+    const sum = savedWith(99_000);
     for (const time of [100_000, 100_001]) expect(addTo(sum, time)).toBe(true);
     expect(Array.from(sum.save().entries)).toEqual([100_000, -1, 1, 100_001, -1, 1]);
     expect(sum.unsavedBytes).toBeLessThan(1_500);
     sum.saved();
-    expect(addTo(sum, 99_990)).toBe(true);
-    expect(Array.from(sum.save().entries)).toEqual([99_990, -1, 1]);
+    expect(addTo(sum, 98_990)).toBe(true);
+    expect(Array.from(sum.save().entries)).toEqual([98_990, -1, 1]);
   });
 
   it('is of one entry after each of many events of one time, whatever order their identities have', () => {
@@ -282,7 +283,7 @@ describe('a save of a large sum', () => {
     }
   });
 
-  it('is of all entries before what is stored comes to more than one and a half of them, and after 64 parts', () => {
+  it('is of all entries before what is stored comes to more than one and a half of them', () => {
     const partsUntilWhole = (added: number) => {
       const sum = savedWith(2_000, 2_000);
       let parts = 0;
@@ -295,8 +296,45 @@ describe('a save of a large sum', () => {
       }
     };
     expect(partsUntilWhole(100)).toBe(10);
-    expect(partsUntilWhole(1)).toBe(64);
-    expect(partsUntilWhole(300)).toBe(0);
+    expect(partsUntilWhole(1)).toBe(1000);
+    expect(partsUntilWhole(300)).toBe(3);
+    expect(partsUntilWhole(1001)).toBe(0);
+  });
+
+  it.each([
+    ['unit', 0, 1536],
+    ['unit', 0.999, 2047],
+    ['count', 0, 1024],
+    ['amount', 0, 768],
+    ['amount', 0.999, 1023],
+  ] as const)(
+    'of the form %s is whole once more when it is to be stored apart, and later than that in parts',
+    (form, stagger, most) => {
+      const sum = new SlidingSum({ ...options, form, stagger });
+      const wholeAt: number[] = [];
+      for (let n = 1; n <= 10_000; n += 1) {
+        sum.add({ id: `e${n}`, time: n, identity: n }, form === 'count' ? 2 : 1, 0);
+        const saved = sum.save();
+        expect(saved.apart).toBe(n > most);
+        if (isWhole(saved)) wholeAt.push(n);
+        sum.saved();
+      }
+      expect(wholeAt.filter((n) => n >= MIN_SAVED_IN_PARTS)).toEqual([most + 1]);
+    },
+  );
+
+  it('of a sum that grows by so many entries at a time writes each entry not more than 1.4 times', () => {
+    for (const step of [10, 100, 340, 1000]) {
+      const sum = new SlidingSum({ ...options, form: 'amount', stagger: 0.5 });
+      let written = 0;
+      for (let n = 1; n <= 4000; n += 1) {
+        sum.add({ id: `e${n}`, time: n, identity: n }, 1, 0);
+        if (n % step > 0) continue;
+        written += sum.save().entries.length / 4;
+        sum.saved();
+      }
+      expect(written).toBeLessThan(1.4 * 4000);
+    }
   });
 
   it('is of all entries while they are few', () => {

@@ -12,24 +12,21 @@ export interface SavedSum {
   size: number;
   /** Newest first. */
   sampleIds: string[];
-  /** What a store has of a sum that it gives back; absent where it has to take it whole. */
-  stored?: StoredSize;
-}
-
-/** How many entries a store has of a sum, left ones and repeated ones too, and how many parts of them. */
-interface StoredSize {
-  entries: number;
-  parts: number;
+  /**
+   * How many entries a store has already that these are added to, left ones and repeated ones too. 0: it has none, or
+   * has to take the sum whole.
+   */
+  stored: number;
+  /** Whether the store has these entries apart from what else there is of the window, since they are many. */
+  apart: boolean;
 }
 
 /** A sum with fewer entries is always saved whole. */
 export const MIN_SAVED_IN_PARTS = 128;
-/** After so many parts, or up to twice as many, the next save is whole. */
-const MAX_PARTS = 64;
 /** A save that would leave more entries in the store than this (or up to half more) times those of the sum is whole. */
 const MAX_STORED = 1.5;
-/** A save of this share of the entries is whole: MongoDB writes the whole document anyway where as much changes. */
-const WHOLE_FROM = 1 / 8;
+/** A sum with more entries is stored apart: a store writes what it has in one place whole when some of it changes. */
+const MAX_BYTES_TOGETHER = 16 * 1024;
 
 /**
  * Which numbers an entry has. `unit`: time and identity, as each counts 1. `count`: also a count, which is its amount.
@@ -54,7 +51,8 @@ export interface SlidingSumOptions {
   saved?: SavedSum | undefined;
 }
 
-const FIELDS = { unit: 2, count: 3, amount: 4 };
+/** Numbers of an entry. */
+export const FIELDS = { unit: 2, count: 3, amount: 4 };
 export const BYTES_PER_ENTRY = {
   unit: FIELDS.unit * Float64Array.BYTES_PER_ELEMENT,
   count: FIELDS.count * Float64Array.BYTES_PER_ELEMENT,
@@ -67,8 +65,8 @@ const BYTES_PER_SAMPLE = 140;
 const FIRST_CAPACITY = 16;
 
 /** Whether what was saved are all entries of the sum. Else they are a part, for {@link joinParts}. */
-export function isWhole({ form, entries, size }: SavedSum): boolean {
-  return entries.length === FIELDS[form] * size;
+export function isWhole({ stored }: SavedSum): boolean {
+  return stored === 0;
 }
 
 /**
@@ -131,7 +129,10 @@ export class SlidingSum {
   #unsaved: number;
   /** Copies of these entries, as they came: of the same time may be many, among which a new one can have any place. */
   #news = new Float64Array();
-  #stored: StoredSize;
+  /** How many entries the store has. */
+  #stored: number;
+  /** Whether it has them apart. */
+  #apart: boolean;
   #total = 0;
   #count = 0;
 
@@ -151,8 +152,9 @@ export class SlidingSum {
       this.#total += this.#amountAt(this.#place(index));
       this.#count += this.#countAt(this.#place(index));
     }
-    this.#unsaved = saved?.stored === undefined ? Infinity : 0;
-    this.#stored = saved?.stored ?? { entries: Infinity, parts: 0 };
+    this.#stored = saved?.stored ?? 0;
+    this.#apart = saved?.apart ?? false;
+    this.#unsaved = this.#stored === 0 ? Infinity : 0;
     // A release that kept the newest events whatever their times may have saved them.
     this.moveTo(this.lastTime);
   }
@@ -182,7 +184,10 @@ export class SlidingSum {
 
   /** About how many bytes {@link save} makes a store write. */
   get unsavedBytes(): number {
-    return this.#fields * Float64Array.BYTES_PER_ELEMENT * this.#countToSave() + MAX_SAMPLES * BYTES_PER_SAMPLE;
+    return (
+      this.#fields * Float64Array.BYTES_PER_ELEMENT * (this.#isPart() ? this.#unsaved : this.#size) +
+      MAX_SAMPLES * BYTES_PER_SAMPLE
+    );
   }
 
   /** Time of the oldest event; of those that share the oldest entry, the newest one. */
@@ -231,28 +236,34 @@ export class SlidingSum {
 
   /** What a store lacks that has all that was saved before. */
   save(): SavedSum {
-    const count = this.#countToSave();
-    const entries = count === this.#size ? this.#inOrder(count) : this.#news.slice(0, this.#fields * count);
-    return { form: this.#form, entries, size: this.#size, sampleIds: this.sampleIds };
+    const about = { form: this.#form, size: this.#size, sampleIds: this.sampleIds };
+    if (this.#isPart()) {
+      const entries = this.#news.slice(0, this.#fields * this.#unsaved);
+      return { ...about, entries, stored: this.#stored, apart: this.#apart };
+    }
+    return { ...about, entries: this.#inOrder(this.#size), stored: 0, apart: this.#size > this.#mostTogether };
   }
 
   /** Says that what {@link save} answered is in the store. */
   saved(): void {
-    const count = this.#countToSave();
-    if (count === this.#size) this.#stored = { entries: count, parts: 0 };
-    else if (count > 0) this.#stored = { entries: this.#stored.entries + count, parts: this.#stored.parts + 1 };
+    if (this.#isPart()) this.#stored += this.#unsaved;
+    else [this.#stored, this.#apart] = [this.#size, this.#size > this.#mostTogether];
     this.#unsaved = 0;
+    // Most saves are of few entries, and there are thousands of sums.
+    if (this.#news.length > this.#ring.length / 8) this.#news = new Float64Array();
   }
 
-  /** How many entries the next save is of. */
-  #countToSave(): number {
-    const [count, all] = [this.#unsaved, this.#size];
-    const inPart =
-      all >= MIN_SAVED_IN_PARTS &&
-      count < all * WHOLE_FROM &&
-      this.#stored.entries + count <= all * (MAX_STORED + this.#stagger / 2) &&
-      this.#stored.parts < MAX_PARTS * (1 + this.#stagger);
-    return inPart ? count : all;
+  /** Whether the next save is of what is new alone. */
+  #isPart(): boolean {
+    const all = this.#size;
+    if (all < MIN_SAVED_IN_PARTS || this.#unsaved >= all) return false;
+    const most = this.#apart ? all : Math.min(all, this.#mostTogether);
+    return this.#stored + this.#unsaved <= most * (MAX_STORED + this.#stagger / 2);
+  }
+
+  /** Entries of a sum that is not stored apart. */
+  get #mostTogether(): number {
+    return MAX_BYTES_TOGETHER / BYTES_PER_ENTRY[this.#form];
   }
 
   #timeAt(index: number): number {
@@ -297,7 +308,7 @@ export class SlidingSum {
     if (this.#form === 'amount') this.#ring[place + 3] = 1;
     this.#size += 1;
     // All, where it is the oldest: entries that have left may be newer, and a store would count them again.
-    if (index === 0 || this.#unsaved >= this.#size * WHOLE_FROM) this.#unsaved = Infinity;
+    if (index === 0 || this.#unsaved >= this.#size) this.#unsaved = Infinity;
     else this.#remember(place);
     this.#total += amount;
     this.#count += this.#countAt(place);

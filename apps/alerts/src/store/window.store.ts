@@ -6,7 +6,7 @@ import type { SavedCondition } from '../domain/condition.ts';
 import type { Span } from '../domain/coverage.ts';
 import { HELD_BYTES_PER_WINDOW, type SavedWindow } from '../domain/partition.evaluator.ts';
 import type { SavedHistory } from '../domain/rule.history.ts';
-import { BYTES_PER_ENTRY, type EntryForm, isWhole, joinParts, type SavedSum } from '../domain/sliding-sum.ts';
+import { BYTES_PER_ENTRY, type EntryForm, FIELDS, isWhole, joinParts, type SavedSum } from '../domain/sliding-sum.ts';
 import { FORMS } from '../domain/sum.condition.ts';
 import type { RuleReference } from './rule.store.ts';
 
@@ -21,14 +21,16 @@ interface StoredWindow {
   kind?: RuleKind;
   /** Of the entries and parts of a sum; absent in windows from before there was more than one for a kind. */
   form?: EntryForm;
+  /** Of a sum: it has the newest `size` of the entries that are stored. */
+  size?: number;
   /**
-   * Of a sum: its entries when it was last saved whole. Float64 in little endian, as every platform that Node runs on
-   * has them.
+   * Its entries when it was last saved whole. Float64 in little endian, as every platform that Node runs on has them.
    */
   entries?: mongo.Binary;
-  /** What later saves have added, in the same form. With `entries` they have the newest `size` entries. */
+  /** What later saves have added, in the same form. */
   parts?: mongo.Binary[];
-  size?: number;
+  /** In place of `entries` and `parts`, of many entries: how many there are, in pieces. */
+  stored?: number;
   /** In place of `entries`, in windows that 0.1 stored; null in those of a `first_occurrence`. */
   times?: mongo.Binary | null;
   identities?: mongo.Binary | null;
@@ -50,9 +52,29 @@ const windowSchema = new Schema<StoredWindow>(
 );
 /** Answers {@link WindowStore.references} alone. */
 windowSchema.index({ partition: 1, tenantId: 1, _id: 1 });
-/** Answers {@link WindowStore.lastFires} alone: a window may have 16 bytes for each event of its rule's threshold. */
+/** Answers {@link WindowStore.lastFires} alone: a window may have 32 kB of entries. */
 const LAST_FIRES = { _id: 1, lastFiredAt: 1 } as const;
 windowSchema.index(LAST_FIRES);
+
+/**
+ * Entries of a window that are stored apart from it, {@link PIECE_ENTRIES} in each piece but the last. So a save that
+ * adds a few writes little, however many there are. Pieces that the window's `stored` does not reach are left over,
+ * until others take their place.
+ */
+interface StoredPiece {
+  /** Id of the rule, and the number of the piece. */
+  _id: string;
+  tenantId: string;
+  /** As they were saved. */
+  parts: mongo.Binary[];
+}
+
+const pieceSchema = new Schema<StoredPiece>(
+  { _id: { type: String, required: true }, tenantId: { type: String, required: true } },
+  { collection: 'window_pieces', versionKey: false },
+);
+/** About 16 kB. MongoDB writes pages of 32 kB. */
+const PIECE_ENTRIES: Record<EntryForm, number> = { unit: 1024, count: 683, amount: 512 };
 
 /** How far a condition was known to be met when a window was saved. */
 export interface WindowProgress {
@@ -63,6 +85,8 @@ export interface WindowProgress {
 
 /** Documents that are read at a time. MongoDB answers 16 MB at a time at most. */
 const READ_AT_A_TIME = 1000;
+/** Pieces that are read at a time, about: 4 MB. */
+const PIECES_AT_A_TIME = 256;
 
 /** The windows of rules, saved with the position up to which the log has filled them. */
 export interface WindowStore {
@@ -81,24 +105,56 @@ export interface WindowStore {
   delete(session: ClientSession, tenantId: TenantId, ruleId: string): Promise<void>;
 }
 
+/** As an expression of the aggregation. */
+const bytesOfForm = {
+  $switch: {
+    branches: Object.entries(BYTES_PER_ENTRY).map(([form, bytes]) => ({ case: { $eq: ['$form', form] }, then: bytes })),
+    default: BYTES_PER_ENTRY.amount,
+  },
+};
+
 /** Windows in the database of `connection`. Make it before the connection starts. */
 export function createWindowStore(connection: Connection): WindowStore {
   // The driver itself: windows are large and written often, and there is nothing in them to cast.
   const windows = driverCollection<StoredWindow>(connection, 'Window', windowSchema);
+  const pieces = driverCollection<StoredPiece>(connection, 'WindowPiece', pieceSchema);
+
+  /** Windows whose entries are stored apart. */
+  async function* withPieces(some: readonly StoredWindow[]): AsyncIterable<SavedWindow> {
+    const found = await pieces.find({ _id: { $in: some.flatMap(pieceIds) } }).toArray();
+    const parts = new Map(found.map((piece) => [piece._id, piece.parts]));
+    for (const stored of some) {
+      const ofWindow = pieceIds(stored).flatMap((id) => parts.get(id) ?? []);
+      yield toWindow(stored, ofWindow);
+    }
+  }
 
   return {
     async *load(partition, tenantIds) {
       const found = windows.find({ partition, tenantId: { $in: [...tenantIds] } }, { batchSize: READ_AT_A_TIME });
-      for await (const stored of found) yield toWindow(stored);
+      let some: StoredWindow[] = [];
+      let count = 0;
+      for await (const stored of found) {
+        if (stored.stored === undefined) {
+          yield toWindow(stored, []);
+          continue;
+        }
+        some.push(stored);
+        count += pieceIds(stored).length;
+        if (count < PIECES_AT_A_TIME) continue;
+        yield* withPieces(some);
+        [some, count] = [[], 0];
+      }
+      yield* withPieces(some);
     },
 
     async sizeOf(partition, tenantId) {
-      // Parts may repeat entries, which take no memory.
-      const entries = { $multiply: ['$size', BYTES_PER_ENTRY.amount] };
-      const bytes = { $add: [HELD_BYTES_PER_WINDOW, { $min: [{ $bsonSize: '$$ROOT' }, entries] }] };
+      // What is stored may repeat entries, which take no memory. Without a size, it repeats none.
+      const entries = { $ifNull: [{ $multiply: ['$size', bytesOfForm] }, { $bsonSize: '$$ROOT' }] };
+      const held = { $add: [HELD_BYTES_PER_WINDOW, entries] };
       const sizes = windows.aggregate<{ bytes: number }>([
         { $match: { partition, tenantId } },
-        { $group: { _id: null, bytes: { $sum: bytes } } },
+        { $group: { _id: null, bytes: { $sum: held } } },
       ]);
       return (await sizes.next())?.bytes ?? 0;
     },
@@ -121,6 +177,8 @@ export function createWindowStore(connection: Connection): WindowStore {
         changed.map((window) => toWrite(window, partition)),
         { session },
       );
+      const apart = changed.flatMap(toPieceWrites);
+      if (apart.length > 0) await pieces.bulkWrite(apart, { session });
     },
 
     async progress(ruleIds) {
@@ -139,6 +197,8 @@ export function createWindowStore(connection: Connection): WindowStore {
 
     async delete(session, tenantId, ruleId) {
       await windows.deleteOne({ _id: ruleId, tenantId }, { session });
+      // Those that are left over, too.
+      await pieces.deleteMany({ _id: { $gte: `${ruleId}/`, $lt: `${ruleId}0` }, tenantId }, { session });
     },
   };
 }
@@ -151,16 +211,54 @@ function toWrite(window: SavedWindow, partition: number): mongo.AnyBulkWriteOper
   const { ruleId, condition } = window;
   const fields = fromWindow(window, partition);
   if (condition.kind === 'first_occurrence') return replace(ruleId, fields);
-  const { sum } = condition;
+  const { form, size, apart, stored, ...sum } = condition.sum;
+  if (apart) {
+    const written = { ...fields, form, size, stored: stored + sum.entries.length / FIELDS[form] };
+    return isWhole(condition.sum) ? replace(ruleId, written) : update(ruleId, { $set: written });
+  }
   const entries = toBinary(sum.entries);
-  const { form, size } = sum;
-  if (isWhole(sum)) return replace(ruleId, { ...fields, form, entries, parts: [], size });
-  const update = { $set: { ...fields, form, size }, ...(entries.length() > 0 && { $push: { parts: entries } }) };
-  return { updateOne: { filter: { _id: ruleId }, update, upsert: true } };
+  if (isWhole(condition.sum)) return replace(ruleId, { ...fields, form, size, entries, parts: [] });
+  const added = entries.length() > 0 && { $push: { parts: entries } };
+  return update(ruleId, { $set: { ...fields, form, size }, ...added });
 }
 
-function replace(_id: string, replacement: Omit<StoredWindow, '_id'>): mongo.AnyBulkWriteOperation<StoredWindow> {
+/** What a save writes of the pieces of a window: those that it begins replace what is left over in their places. */
+function toPieceWrites({ tenantId, ruleId, condition }: SavedWindow): mongo.AnyBulkWriteOperation<StoredPiece>[] {
+  if (condition.kind === 'first_occurrence' || !condition.sum.apart) return [];
+  const { form, entries, stored } = condition.sum;
+  const [fields, most] = [FIELDS[form], PIECE_ENTRIES[form]];
+  const writes: mongo.AnyBulkWriteOperation<StoredPiece>[] = [];
+  for (let from = stored, until = stored + entries.length / fields; from < until;) {
+    const piece = Math.floor(from / most);
+    const next = Math.min(until, most * (piece + 1));
+    const part = toBinary(entries.subarray(fields * (from - stored), fields * (next - stored)));
+    const _id = pieceId(ruleId, piece);
+    writes.push(
+      from === most * piece
+        ? replace(_id, { tenantId, parts: [part] })
+        : update(_id, { $set: { tenantId }, $push: { parts: part } }),
+    );
+    from = next;
+  }
+  return writes;
+}
+
+/** The pieces that the window has. */
+function pieceIds({ _id, form, stored = 0 }: StoredWindow): string[] {
+  const count = form === undefined ? 0 : Math.ceil(stored / PIECE_ENTRIES[form]);
+  return Array.from({ length: count }, (_, piece) => pieceId(_id, piece));
+}
+
+function pieceId(ruleId: string, piece: number): string {
+  return `${ruleId}/${piece}`;
+}
+
+function replace<T>(_id: string, replacement: T) {
   return { replaceOne: { filter: { _id }, replacement, upsert: true } };
+}
+
+function update<T>(_id: string, changes: T) {
+  return { updateOne: { filter: { _id }, update: changes, upsert: true } };
 }
 
 /** Without the entries of its condition. */
@@ -181,32 +279,36 @@ function fromWindow(window: SavedWindow, partition: number): Omit<StoredWindow, 
   };
 }
 
-function toCondition(stored: StoredWindow): SavedCondition {
-  const { spans, sampleIds, times, identities, occurrences, parts = [], size } = stored;
+function toCondition(window: StoredWindow, apart: readonly mongo.Binary[]): SavedCondition {
+  const { spans, sampleIds, times, identities, occurrences, entries, parts = [], size } = window;
   // 0.1 stored no kind.
-  const kind = stored.kind ?? ((times ?? occurrences) ? 'event_count_gte' : 'first_occurrence');
+  const kind = window.kind ?? ((times ?? occurrences) ? 'event_count_gte' : 'first_occurrence');
   if (kind === 'first_occurrence') return { kind, spans };
   if (times && identities) {
-    return { kind, sum: { ...interleaved(fromBinary(times), fromBinary(identities)), sampleIds } };
+    return { kind, sum: { ...interleaved(fromBinary(times), fromBinary(identities)), sampleIds, ...TO_TAKE_WHOLE } };
   }
-  const form = stored.form ?? FORMS[kind];
-  const whole = stored.entries ?? occurrences;
-  const saved = [...(whole ? [whole] : []), ...parts].map(fromBinary);
+  const form = window.form ?? FORMS[kind];
+  const isApart = window.stored !== undefined;
+  const whole = entries ?? occurrences;
+  const saved = (isApart ? apart : [...(whole ? [whole] : []), ...parts]).map(fromBinary);
   const joined = joinParts(form, saved, size);
-  const sum = { ...joined, sampleIds };
+  const found = saved.reduce((total, { length }) => total + length, 0) / FIELDS[form];
   // A part can be added to what is there, unless it lacks the beginning.
-  if (stored.entries === undefined || joined.size !== size) return { kind, sum };
-  const entries = saved.reduce((total, { byteLength }) => total + byteLength, 0) / BYTES_PER_ENTRY[form];
-  return { kind, sum: { ...sum, stored: { entries, parts: parts.length } } };
+  const isComplete = joined.size === size && (isApart ? found === window.stored : entries !== undefined);
+  const stored = isComplete ? { stored: found, apart: isApart } : TO_TAKE_WHOLE;
+  return { kind, sum: { ...joined, sampleIds, ...stored } };
 }
 
-function interleaved(times: Float64Array, identities: Float64Array): Omit<SavedSum, 'sampleIds'> {
+/** A sum that no part can be added to. */
+const TO_TAKE_WHOLE = { stored: 0, apart: false };
+
+function interleaved(times: Float64Array, identities: Float64Array): Pick<SavedSum, 'form' | 'entries' | 'size'> {
   const entries = new Float64Array(2 * times.length);
   for (const [index, time] of times.entries()) entries.set([time, identities[index]!], 2 * index);
   return { form: 'unit', entries, size: times.length };
 }
 
-function toWindow(stored: StoredWindow): SavedWindow {
+function toWindow(stored: StoredWindow, apart: readonly mongo.Binary[]): SavedWindow {
   const { tenantId, revision, metUntil, lastFiredAt, decisions = 0, minutes = [] } = stored;
   return {
     tenantId: provenTenantId(tenantId),
@@ -214,7 +316,7 @@ function toWindow(stored: StoredWindow): SavedWindow {
     revision,
     metUntil: metUntil?.getTime() ?? null,
     history: { lastFiredAt: lastFiredAt?.getTime() ?? null, decisions, minutes },
-    condition: toCondition(stored),
+    condition: toCondition(stored, apart),
   };
 }
 
