@@ -264,14 +264,16 @@ describe('a save of a large sum', () => {
   };
   const addTo = (sum: SlidingSum, time: number) => sum.add({ id: `e${time}`, time, identity: -1 }, 1, 0);
 
-  it('is of what is new, late or not', () => {
+  it('is of what is new, late or not, and be it the oldest', () => {
     const sum = savedWith(99_000);
     for (const time of [100_000, 100_001]) expect(addTo(sum, time)).toBe(true);
     expect(Array.from(sum.save().entries)).toEqual([100_000, -1, 1, 100_001, -1, 1]);
     expect(sum.unsavedBytes).toBeLessThan(1_500);
-    sum.saved();
-    expect(addTo(sum, 98_990)).toBe(true);
-    expect(Array.from(sum.save().entries)).toEqual([98_990, -1, 1]);
+    for (const time of [98_990, -1]) {
+      sum.saved();
+      expect(addTo(sum, time)).toBe(true);
+      expect(Array.from(sum.save().entries)).toEqual([time, -1, 1]);
+    }
   });
 
   it('is of one entry after each of many events of one time, whatever order their identities have', () => {
@@ -323,12 +325,15 @@ describe('a save of a large sum', () => {
     },
   );
 
-  it('of a sum that grows by so many entries at a time writes each entry not more than 1.4 times', () => {
+  it.each([
+    ['in their order', 1],
+    ['the newest first', -1],
+  ])('of a sum that grows, by few or many entries %s, writes each of them not more than 1.4 times', (_what, order) => {
     for (const step of [10, 100, 340, 1000]) {
       const sum = new SlidingSum({ ...options, form: 'amount', stagger: 0.5 });
       let written = 0;
       for (let n = 1; n <= 4000; n += 1) {
-        sum.add({ id: `e${n}`, time: n, identity: n }, 1, 0);
+        sum.add({ id: `e${n}`, time: 10_000 + order * n, identity: n }, 1, 0);
         if (n % step > 0) continue;
         written += sum.save().entries.length / 4;
         sum.saved();

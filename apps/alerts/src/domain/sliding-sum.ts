@@ -307,8 +307,8 @@ export class SlidingSum {
     if (this.#form !== 'unit') this.#ring[place + 2] = amount;
     if (this.#form === 'amount') this.#ring[place + 3] = 1;
     this.#size += 1;
-    // All, where it is the oldest: entries that have left may be newer, and a store would count them again.
-    if (index === 0 || this.#unsaved >= this.#size) this.#unsaved = Infinity;
+    // The oldest one is no other case: those that have left, which a store still has, are older.
+    if (this.#unsaved >= this.#size) this.#unsaved = Infinity;
     else this.#remember(place);
     this.#total += amount;
     this.#count += this.#countAt(place);
