@@ -7,6 +7,7 @@ import { ensureIndexes } from '@tollkeeper/mongo';
 import { CALLER_TOKEN_SECRET, eventually, useMongo } from '@tollkeeper/testing';
 import { SPEND_SETTLED, type DashboardEvent } from '../src/domain/event.ts';
 import { rollupDeltas } from '../src/domain/rollup.ts';
+import { createNameStore } from '../src/store/name.store.ts';
 import { createRollupStore } from '../src/store/rollup.store.ts';
 import type { DashboardProcessMessage } from './dashboard.process.ts';
 
@@ -25,10 +26,10 @@ let httpUrl: string;
 
 beforeAll(async () => {
   const connection = mongo.connection.useDb(database);
-  const rollups = createRollupStore(connection, 2_000_000_000);
+  const rollups = createRollupStore(connection, 2_000_000_000, createNameStore(connection, 2_000_000_000));
   await ensureIndexes(Object.values(connection.models));
-  await rollups.add(undefined, rollupDeltas(agents(large, AGENTS), []));
-  await rollups.add(undefined, rollupDeltas(agents(other, 50), []));
+  await rollups.add(undefined, rollupDeltas(agents(large, AGENTS), []), false);
+  await rollups.add(undefined, rollupDeltas(agents(other, 50), []), false);
   const args = [mongo.uri, database, String(now), CALLER_TOKEN_SECRET];
   const execArgv = [`--max-old-space-size=${HEAP_MIB}`];
   child = fork(`${import.meta.dirname}/dashboard.process.ts`, args, { execArgv });

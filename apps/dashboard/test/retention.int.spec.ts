@@ -9,6 +9,7 @@ import { createTallies } from '../src/domain/tallies.ts';
 import { createStores } from '../src/store/stores.ts';
 
 const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
 const DAY_MS = 86_400_000;
 const tenantId = provenTenantId('ws_1');
 const retention = dashboardConfig.shape.RETENTION_SECONDS;
@@ -56,6 +57,26 @@ describe('with the least retention that can be set', () => {
     expect((await lifeOf('blocked_events')).keptMs).toBeGreaterThan(range + DAY_MS);
     expect((await lifeOf('chunks')).keptMs).toBeGreaterThan(range + DAY_MS);
     expect((await lifeOf('rollups')).keptMs).toBeGreaterThan(previous + DAY_MS);
+  });
+
+  it('the models of roll-ups outlast all roll-ups that have only their hashes', async () => {
+    const of = provenTenantId('ws_models');
+    const time = Date.parse('2026-11-22T23:20:00.000Z');
+    const settled = Array.from({ length: 900 }, (_, index): DashboardEvent => {
+      const model = `model-${index}`;
+      const data = { run_id: 'run-1', agent_id: 'planner', settlement_id: `s${index}`, amount_micros: 1, model };
+      return { tenantId: of, source: 'gw', eventId: `e${index}`, type: SPEND_SETTLED, time, data };
+    });
+    await withTransaction(mongo.connection, (session) => recordEvents(stores.recorder, session, settled));
+    const hour = Math.floor(time / HOUR_MS) * HOUR_MS;
+    // Quarters of an hour, which are in the roll-up of the hour alone.
+    const quarters = { start: hour - 0.75 * HOUR_MS, end: hour + 0.75 * HOUR_MS };
+    const { keptMs } = await lifeOf('rollups');
+    for (const collection of ['rollups', 'names']) await expire(collection, hour + keptMs);
+
+    const models = await tallies.byModel(of, 'planner', quarters);
+
+    expect([...models.keys()].sort()).toEqual(settled.map(({ data }) => data.model).sort());
   });
 
   it('the span before 3m is whole from its first whole minute on, and 3m is whole', async () => {

@@ -7,6 +7,7 @@ import { SPEND_SETTLED, type DashboardEvent } from '../src/domain/event.ts';
 import { rollupDeltas } from '../src/domain/rollup.ts';
 import { seriesOf } from '../src/domain/series.ts';
 import { createTallies, sumTallies } from '../src/domain/tallies.ts';
+import { createNameStore } from '../src/store/name.store.ts';
 import { createRollupStore } from '../src/store/rollup.store.ts';
 import { documentsRead } from './documents-read.ts';
 
@@ -19,7 +20,7 @@ const hoursAlone = { start: day, end: day + 23 * HOUR_MS };
 /** Of packed rows. */
 const MAX_PART_BYTES = 12 * 1024;
 const mongo = useMongo();
-const rollups = createRollupStore(mongo.connection, 2_000_000_000);
+const rollups = createRollupStore(mongo.connection, 2_000_000_000, createNameStore(mongo.connection, 2_000_000_000));
 const tallies = createTallies({ tallies: [rollups], runStarts: [rollups] });
 const stored = mongo.connection.collection('rollups');
 
@@ -37,7 +38,7 @@ function settled(
 }
 
 const add = (events: DashboardEvent[]) =>
-  withTransaction(mongo.connection, (session) => rollups.add(session, rollupDeltas(events, [])));
+  withTransaction(mongo.connection, (session) => rollups.add(session, rollupDeltas(events, []), false));
 
 describe('the roll-ups of a workspace with thousands of agents', () => {
   const tenantId = provenTenantId('ws_many');

@@ -16,8 +16,8 @@ const quartersAlone = { start: day + 5.25 * HOUR_MS, end: day + 6.75 * HOUR_MS }
 /** In all three. */
 const time = day + 5.5 * HOUR_MS;
 
-const AGENTS = 10;
 const MODELS = 1_000;
+const AT_ONCE = 1_000;
 /** As the rows of a name have it in common, and as long as the name of a model may be. */
 const longName = (of: string, number: number): string => `${of}-${number}-`.padEnd(128, 'x');
 
@@ -66,22 +66,31 @@ function settled(tenantId: TenantId, names: { agent: string; model?: string; pla
 const record = (events: DashboardEvent[]) =>
   withTransaction(connection, (session) => recordEvents(stores.recorder, session, events));
 
-describe('a workspace of ten agents that each settle under 1,000 models and plans with long names', () => {
-  const tenantId = provenTenantId('ws_wide');
+describe.each([
+  { agents: 10, agentOf: (number: number) => longName('agent', number), what: '10 agents with long names' },
+  { agents: 40, agentOf: (number: number) => `agent-${number}`, what: '40 agents' },
+])('a workspace of $what that each settle under 1,000 models and plans with long names', ({ agents, agentOf }) => {
+  const tenantId = provenTenantId(`ws_wide_${agents}`);
   const eventOf = (row: number): DashboardEvent =>
     settled(tenantId, {
-      agent: longName('agent', row % AGENTS),
-      model: longName('model', Math.floor(row / AGENTS) % MODELS),
+      agent: agentOf(row % agents),
+      model: longName('model', Math.floor(row / agents) % MODELS),
       plan: longName('plan', row % MODELS),
     });
+  let bytesAtOnce = 0;
 
   beforeAll(async () => {
-    for (let row = 0; row < AGENTS * MODELS; row += 500) {
-      await record(Array.from({ length: 500 }, (_, index) => eventOf(row + index)));
+    for (let row = 0; row < agents * MODELS; row += AT_ONCE) {
+      const events = Array.from({ length: AT_ONCE }, (_, index) => eventOf(row + index));
+      bytesAtOnce += await bytesWritten(() => record(events));
     }
   });
 
-  it('has at most 64 kB written to its roll-ups for an event', async () => {
+  it('has at most 4 kB written to its roll-ups for an event of many that come at once', () => {
+    expect(bytesAtOnce / (agents * MODELS)).toBeLessThanOrEqual(4_000);
+  });
+
+  it('has at most 64 kB written to its roll-ups for an event that comes alone', async () => {
     const bytes: number[] = [];
     for (let number = 0; number < 200; number += 1) {
       bytes.push(await bytesWritten(() => record([eventOf(number * 7_919)])));
@@ -95,9 +104,9 @@ describe('a workspace of ten agents that each settle under 1,000 models and plan
     for (const span of [wholeDay, hoursAlone, quartersAlone]) {
       const [whole] = await tallies.ofSpans(tenantId, 'workspace', [span]);
       const byAgent = await tallies.byAgent(tenantId, span);
-      expect(byAgent.size).toBe(AGENTS);
+      expect(byAgent.size).toBe(agents);
       expect(sumTallies(byAgent.values())).toEqual(whole);
-      const agent = longName('agent', 3);
+      const agent = agentOf(3);
       const byModel = await tallies.byModel(tenantId, agent, span);
       expect(byModel.size).toBe(MODELS);
       expect(sumTallies(byModel.values())).toEqual(byAgent.get(agent));

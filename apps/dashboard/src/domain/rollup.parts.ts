@@ -1,15 +1,14 @@
 import type { RowKind } from './rollup.ts';
 
 /**
- * Rows lie in parts, each of which holds those whose hashes begin alike. A part that outgrows its room is divided by
- * the next bit of the hashes, and no other part is. So an event rewrites little, whatever else its workspace does.
- * While all rows of a kind are one part, they lie in the document of the workspace.
+ * Rows lie in parts, each of which holds those with hashes from `start` up to but not including `end`. A part that
+ * outgrows its room is divided in the middle of its rows, and no other part is. So an event rewrites little, whatever
+ * else its workspace does, and no part is empty: there are as many as the rows need. While all rows of a kind are one
+ * part, they lie in the document of the workspace.
  */
 export interface Part {
-  /** The least hash that it may hold. */
   start: number;
-  /** How many bits all its hashes have in common. */
-  bits: number;
+  end: number;
 }
 
 /** Bits of the hash of a row. The first ones are those of its name: the rows of an agent lie side by side. */
@@ -20,18 +19,19 @@ const NAME_SPAN = 2 ** (HASH_BITS - NAME_BITS);
 /** How many parts the rows of a kind lie in. Infinity when it is not known. */
 export type PartCounts = Record<RowKind, number>;
 
-/** All rows in one part. */
-export const UNDIVIDED: readonly Part[] = [{ start: 0, bits: 0 }];
+const HASHES = 2 ** HASH_BITS;
 
-/** The parts that have so many bits each, from that of the least hash on. */
-export function partsOfBits(bits: Iterable<number>): Part[] {
-  const parts: Part[] = [];
-  let start = 0;
-  for (const count of bits) {
-    parts.push({ start, bits: count });
-    start += 2 ** (HASH_BITS - count);
-  }
-  return parts;
+/** The parts with these starts, in order; none of them is 0, where the first part starts. */
+export function partsFrom(starts: readonly number[]): Part[] {
+  return [0, ...starts].map((start, index) => ({ start, end: starts[index] ?? HASHES }));
+}
+
+/** All rows in one part. */
+export const UNDIVIDED: readonly Part[] = partsFrom([]);
+
+/** Whether it holds all rows, so that it is the only part. */
+export function isUndivided({ start, end }: Part): boolean {
+  return end - start === HASHES;
 }
 
 /** The index of the part that holds `hash`. The parts are in order and hold all hashes. */
@@ -51,10 +51,19 @@ export function partsOfName(parts: readonly Part[], hash: number): [first: Part,
   return [parts[partOf(parts, start)]!, parts[partOf(parts, start + NAME_SPAN - 1)]!];
 }
 
-/** The halves of a part, and where the second one starts. */
-export function halvesOf({ start, bits }: Part): [Part, Part] {
-  return [
-    { start, bits: bits + 1 },
-    { start: start + 2 ** (HASH_BITS - bits - 1), bits: bits + 1 },
-  ];
+/**
+ * Divides a part with rows of these hashes near the middle, and between two names if it has several, so that most names
+ * lie in one part. Undefined when all hashes are the same.
+ */
+export function halvesOf({ start, end }: Part, hashes: readonly number[]): [Part, Part] | undefined {
+  const sorted = [...hashes].sort((a, b) => a - b);
+  const [least, middle, most] = [sorted[0]!, sorted[sorted.length >> 1]!, sorted.at(-1)!];
+  const name = middle - (middle % NAME_SPAN);
+  const at = [name, name + NAME_SPAN, middle].find((hash) => hash > least && hash <= most) ?? most;
+  return at === least
+    ? undefined
+    : [
+        { start, end: at },
+        { start: at, end },
+      ];
 }

@@ -14,6 +14,12 @@ export class ByteWriter {
     this.#buffer[this.#length++] = rest;
   }
 
+  /** In so many bytes, six at most, the highest first. */
+  whole(value: number, bytes: number): void {
+    this.#reserve(bytes);
+    this.#length = this.#buffer.writeUIntBE(value, this.#length, bytes);
+  }
+
   /** UTF-8 behind its length in bytes plus `offset`. */
   text(text: string, offset: number): void {
     const length = Buffer.byteLength(text);
@@ -81,6 +87,11 @@ export class ByteReader {
       value += (byte & 0x7f) * scale;
     }
     throw new RangeError('The packed bytes end in the middle of a number');
+  }
+
+  /** In so many bytes, six at most, the highest first. */
+  whole(bytes: number): number {
+    return this.#buffer.readUIntBE(this.#take(bytes), bytes);
   }
 
   text(length: number): string {

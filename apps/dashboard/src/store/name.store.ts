@@ -1,10 +1,12 @@
-import { hash } from 'node:crypto';
 import type { TenantId } from '@tollkeeper/kernel';
 import { driverCollection } from '@tollkeeper/mongo';
 import { LRUCache } from 'lru-cache';
-import { Schema, mongo, type ClientSession, type Connection } from 'mongoose';
+import { Schema, type mongo, type ClientSession, type Connection } from 'mongoose';
 import { MAX_NAMES, NAME_KINDS, type NameKind, type NamesOfDay } from '../domain/names.ts';
-import { bytesOf } from './rollup.document.ts';
+import type { ReadMeter } from '../domain/reads.ts';
+import { PERIOD_MS } from '../domain/rollup.ts';
+import { bytesOf, packHashes, unpackHashes } from './rollup.document.ts';
+import { hashOfName } from './row.hash.ts';
 
 /** Which names the roll-ups of a workspace tell apart, by day of UTC. */
 export interface NameStore {
@@ -13,22 +15,32 @@ export interface NameStore {
    * without any are left out. Call it in the transaction that adds to the roll-ups.
    */
   add(session: ClientSession | undefined, named: readonly NamesOfDay[]): Promise<NamesOfDay[]>;
+  /** The models that were taken on these days, by {@link hashOfName}. */
+  models(
+    session: ClientSession,
+    tenantId: TenantId,
+    days: ReadonlySet<number>,
+    meter: ReadMeter,
+  ): Promise<ReadonlyMap<number, string>>;
 }
 
-/** The first names of a workspace and a day, as their hashes: {@link HASH_BYTES} each, in the order of their events. */
-interface NamesDocument extends Record<NameKind, mongo.Binary> {
-  /** Such as `ws_1|2026-11-22`. */
+/** The first names of a workspace and a day, as their hashes, in the order of their events. */
+interface NamesDocument extends Partial<Record<NameKind, mongo.Binary>> {
+  /** Such as `ws_1|2026-11-22`, of a piece of the models `ws_1|2026-11-22|0`. */
   _id: string;
   tenantId: TenantId;
-  /** Start of the day. */
+  /** Start of the day; of a piece of the models that of the next day, since rows of all hours need it. */
   start: Date;
+  /** Of a piece: {@link MODELS_EACH} of the models, in the same order. */
+  models?: string[];
 }
+
+/** A piece is rewritten when it gets a model, so it is small. */
+const MODELS_EACH = 64;
 
 type Hashes = Record<NameKind, ReadonlySet<number>>;
 const NONE: Hashes = { model: new Set(), plan: new Set() };
 
-/** Two of the names of a day have the same hash less often than disks lie. They would count as one for the limit. */
-const HASH_BYTES = 6;
 /** Hashes that are remembered, of all workspaces and days. */
 const REMEMBERED = 200_000;
 
@@ -40,6 +52,7 @@ export function createNameStore(connection: Connection, expireAfterSeconds: numb
       start: { type: Date, required: true },
       model: Schema.Types.Buffer,
       plan: Schema.Types.Buffer,
+      models: { type: [String], default: undefined },
     },
     { collection: 'names', versionKey: false },
   );
@@ -57,7 +70,7 @@ export function createNameStore(connection: Connection, expireAfterSeconds: numb
     const unknown = days.filter(({ _id, asked }) => !isDecided(held.get(_id)!, asked)).map(({ _id }) => _id);
     if (unknown.length === 0) return held;
     for (const { _id, model, plan } of await names.find({ _id: { $in: unknown } }, session && { session }).toArray()) {
-      const hashes = { model: unpacked(model), plan: unpacked(plan) };
+      const hashes = { model: new Set(unpackHashes(bytesOf(model)!)), plan: new Set(unpackHashes(bytesOf(plan)!)) };
       known.set(_id, hashes);
       held.set(_id, hashes);
     }
@@ -82,13 +95,49 @@ export function createNameStore(connection: Connection, expireAfterSeconds: numb
         }
         if (left.model.size + left.plan.size > 0) further.push(left);
         if (NAME_KINDS.every((kind) => after[kind].size === before[kind].size)) continue;
-        const replacement = { tenantId, start: new Date(day), model: packed(after.model), plan: packed(after.plan) };
+        const replacement = {
+          tenantId,
+          start: new Date(day),
+          model: packHashes([...after.model]),
+          plan: packHashes([...after.plan]),
+        };
         writes.push({ replaceOne: { filter: { _id }, replacement, upsert: true } });
+        const taken = [...after.model].slice(before.model.size).map((hash) => asked.model.get(hash)!);
+        const pieces = Map.groupBy(taken, (_, index) => Math.floor((before.model.size + index) / MODELS_EACH));
+        for (const [piece, models] of pieces) {
+          const update = {
+            $push: { models: { $each: models } },
+            $setOnInsert: { tenantId, start: new Date(day + PERIOD_MS.day) },
+          };
+          writes.push({ updateOne: { filter: { _id: `${_id}|${piece}` }, update, upsert: true } });
+        }
       }
       if (writes.length > 0) await names.bulkWrite(writes, session && { session });
       return further;
     },
+    async models(session, tenantId, days, meter) {
+      const byHash = new Map<number, string>();
+      if (days.size === 0) return byHash;
+      // '}' comes behind '|'.
+      const pieces = [...days].map((day) => ({
+        _id: { $gt: `${keyOf(tenantId, day)}|`, $lt: `${keyOf(tenantId, day)}}` },
+      }));
+      const known = new Set<string>();
+      for await (const { models = [] } of names.find({ $or: pieces }, { session, projection: { models: 1 } })) {
+        for (const model of models) {
+          if (known.has(model)) continue;
+          known.add(model);
+          meter.take(model.length);
+          byHash.set(hashOfName(model), model);
+        }
+      }
+      return byHash;
+    },
   };
+}
+
+function keyOf(tenantId: TenantId, day: number): string {
+  return `${tenantId}|${new Date(day).toISOString().slice(0, 10)}`;
 }
 
 interface AskedDay extends Pick<NamesOfDay, 'tenantId' | 'day'> {
@@ -98,8 +147,7 @@ interface AskedDay extends Pick<NamesOfDay, 'tenantId' | 'day'> {
 }
 
 function toAsked({ tenantId, day, model, plan }: NamesOfDay): AskedDay {
-  const _id = `${tenantId}|${new Date(day).toISOString().slice(0, 10)}`;
-  return { _id, tenantId, day, asked: { model: byHash(model), plan: byHash(plan) } };
+  return { _id: keyOf(tenantId, day), tenantId, day, asked: { model: byHash(model), plan: byHash(plan) } };
 }
 
 /** Whether each name is one of the `held`, or there are as many of these as there may ever be. */
@@ -110,18 +158,5 @@ function isDecided(held: Hashes, asked: AskedDay['asked']): boolean {
 }
 
 function byHash(names: Iterable<string>): Map<number, string> {
-  return new Map([...names].map((name) => [hash('sha256', name, 'buffer').readUIntBE(0, HASH_BYTES), name]));
-}
-
-function packed(hashes: ReadonlySet<number>): mongo.Binary {
-  const bytes = Buffer.alloc(hashes.size * HASH_BYTES);
-  [...hashes].forEach((hash, index) => bytes.writeUIntBE(hash, index * HASH_BYTES, HASH_BYTES));
-  return new mongo.Binary(bytes);
-}
-
-function unpacked(binary: mongo.Binary): Set<number> {
-  const bytes = Buffer.from(bytesOf(binary)!);
-  const hashes = new Set<number>();
-  for (let at = 0; at < bytes.length; at += HASH_BYTES) hashes.add(bytes.readUIntBE(at, HASH_BYTES));
-  return hashes;
+  return new Map([...names].map((name) => [hashOfName(name), name]));
 }

@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { addToSlot, rowKey, type Row, type WorkspaceSlot } from '../domain/rollup.ts';
 import { addTally, emptyTally, MEASURES, type Tally } from '../domain/tally.ts';
-import { addToRows, addToWorkspace, divideRows, packedRows, readWorkspace, type PackedRow } from './rollup.codec.ts';
+import { addToRows, addToWorkspace, packedRows, readWorkspace, rowsApart, type PackedRow } from './rollup.codec.ts';
+import { hashOfName, hashOfRow } from './row.hash.ts';
 
 const start = Date.parse('2026-11-22T00:00:00.000Z');
 const DAY_MS = 86_400_000;
@@ -16,9 +17,12 @@ const slotNumber = fc.integer({ min: 0, max: 59 });
 const workspaceSlots = fc
   .array(fc.tuple(slotNumber, fc.record({ tally, runsStarted: fc.integer({ min: -300, max: 300 }) })), { maxLength: 8 })
   .map((entries) => new Map(entries));
+const MODELS = ['opus', '', 'a|b', '=opus', '模型', '😀'.repeat(32)];
+const BY_HASH = new Map(MODELS.map((model) => [hashOfName(model), model]));
+
 const row = fc.record({
   name: fc.constantFrom('planner', 'coder', 'a.b', 'ä'),
-  model: fc.option(fc.constantFrom('opus', '', 'a|b', '=opus', '模型', '😀'.repeat(32)), { nil: undefined }),
+  model: fc.option(fc.constantFrom(...MODELS), { nil: undefined }),
   slots: fc.array(fc.tuple(slotNumber, tally), { maxLength: 6 }).map((entries) => new Map(entries)),
 });
 const rows = fc
@@ -34,13 +38,15 @@ const rows = fc
 const EACH_SLOT = new Map(Array.from({ length: 60 }, (_, slot) => [slot, slot]));
 const slotsIn = (row: PackedRow) => new Map(row.sums(start, EACH_SLOT));
 
+/** By the names of models, as queries read them: what has the same name adds up. */
 function unpacked(packed: Uint8Array | undefined): Map<string, Row> {
-  return new Map(
-    [...packedRows(packed)].map((row) => {
-      const held = { name: row.name, model: row.model, slots: slotsIn(row) };
-      return [rowKey(held), held];
-    }),
-  );
+  const rows = new Map<string, Row>();
+  for (const row of packedRows(packed, BY_HASH)) {
+    const held = rows.get(rowKey(row)) ?? { name: row.name, model: row.model, slots: new Map() };
+    for (const [slot, sum] of slotsIn(row)) addToSlot(held.slots, slot, sum);
+    rows.set(rowKey(held), held);
+  }
+  return rows;
 }
 
 describe('packed roll-ups', () => {
@@ -64,13 +70,13 @@ describe('packed roll-ups', () => {
     );
   });
 
-  it('hold the sum of all that was added to each agent and model, slot by slot', () => {
+  it('hold the sum of all that was added to each agent and model, slot by slot, in rows with names or hashes', () => {
     fc.assert(
-      fc.property(fc.array(rows, { maxLength: 4 }), (batches) => {
+      fc.property(fc.array(fc.tuple(rows, fc.boolean()), { maxLength: 4 }), (batches) => {
         let packed: Uint8Array | undefined;
         const expected = new Map<string, Row>();
-        for (const added of batches) {
-          packed = addToRows(packed, start, added);
+        for (const [added, hashed] of batches) {
+          packed = addToRows(packed, start, added, hashed);
           for (const one of added) {
             const sum = expected.get(rowKey(one)) ?? { ...one, slots: new Map() };
             for (const [slot, held] of one.slots) addToSlot(sum.slots, slot, held);
@@ -81,6 +87,15 @@ describe('packed roll-ups', () => {
       }),
       { numRuns: 200 },
     );
+  });
+
+  it('keep the name in a row that has it, where new rows get its hash', () => {
+    const rowOf = (model: string): Row => ({ name: 'planner', model, slots: new Map([[1, emptyTally()]]) });
+    const named = addToRows(undefined, start, [rowOf('opus')]);
+    const models = (packed: Uint8Array) => [...rowsApart(packed)].map(({ row }) => row.model);
+    const both = addToRows(named, start, [rowOf('opus'), rowOf('a|b')], true);
+    expect(models(both)).toEqual(['opus', hashOfName('a|b')]);
+    expect(models(addToRows(both, start, [rowOf('a|b'), rowOf('opus')], true))).toEqual(models(both));
   });
 
   it('sum the wanted slots of a row by span as one by one', () => {
@@ -102,17 +117,14 @@ describe('packed roll-ups', () => {
     );
   });
 
-  it('hold the same when their rows are divided', () => {
+  it('hold the same when their rows are taken apart and put together', () => {
     fc.assert(
-      fc.property(rows, (list) => {
-        const packed = addToRows(undefined, start, list);
-        const groupOf = ({ name, model }: Pick<Row, 'name' | 'model'>) => (name.length + (model?.length ?? 0)) % 3;
-        const groups = divideRows(packed, groupOf);
-        const joined = new Map([...groups.values()].flatMap((group) => [...unpacked(group)]));
-        expect(joined).toEqual(unpacked(packed));
-        for (const [group, part] of groups) {
-          for (const row of packedRows(part)) expect(groupOf(row)).toBe(group);
-        }
+      fc.property(rows, fc.boolean(), (list, hashed) => {
+        const packed = addToRows(undefined, start, list, hashed);
+        const apart = [...rowsApart(packed)];
+        expect(unpacked(Buffer.concat(apart.map(({ bytes }) => bytes)))).toEqual(unpacked(packed));
+        // A row lies in the same part in either form.
+        expect(apart.map(({ row }) => hashOfRow(row))).toEqual(list.map(hashOfRow));
       }),
       { numRuns: 200 },
     );
@@ -132,8 +144,12 @@ describe('packed roll-ups', () => {
     expect([...addToRows(undefined, start, models)]).toEqual([
       ...[12, 2, 97, 98, 0, 4, ...packedTally],
       ...[12, 2, 97, 98, 1, 4, ...packedTally],
-      ...[15, 2, 97, 98, 5, 103, 112, 116, 4, ...packedTally],
+      ...[15, 2, 97, 98, 6, 103, 112, 116, 4, ...packedTally],
     ]);
+    const hash = [0x5, 0x3e, 0xa4, 0x80, 0x4e, 0xf1];
+    expect([
+      ...addToRows(undefined, start, [{ name: 'ab', model: 'gpt', slots: new Map([[4, tally]]) }], true),
+    ]).toEqual([...[18, 2, 97, 98, 2, ...hash, 4, ...packedTally]]);
   });
 
   it('from before a measure was added hold none of it, and take more of it', () => {

@@ -1,14 +1,19 @@
+import { OTHER } from '../domain/names.ts';
 import type { Row, WorkspaceSlot } from '../domain/rollup.ts';
 import { addTally, emptyTally, MEASURES, type Tally } from '../domain/tally.ts';
 import { ByteReader, ByteWriter } from './bytes.ts';
+import { hashOfName, HASH_BYTES, type StoredModel, type StoredRow } from './row.hash.ts';
 
 /**
  * The packed form of a roll-up. All numbers are varints (LEB128), texts are UTF-8 behind their length in bytes.
  *
  *     workspace: slot*                          slot: number, tally, zigzag(runs started)
  *     rows:      row*                           row:  length of the rest, name, model, (number, tally)*
- *     model:     0 nothing was settled, 1 no model is named, else the length of its name + 2, and the name
+ *     model:     0 nothing was settled, 1 no model is named, 2 a hash, else the length of the name + 3, and the name
  *     tally:     mask, then each measure whose bit is set. Bit 0 is the first entry of MEASURES
+ *
+ * A row keeps the form of its model. Where rows are divided, new ones have the hash of its name, which takes 7 bytes
+ * where the name may take 500; the collection `names` has the names.
  *
  * Slots and rows are in the order of their first event, however the events came in batches.
  * A tally without a measure holds 0 of it. So a measure may be added behind the others, and none may ever be moved.
@@ -18,7 +23,8 @@ const NAMES = Object.keys(MEASURES) as (keyof Tally)[];
 const LAST_AT = NAMES.indexOf('lastAt');
 const NO_SETTLEMENT = 0;
 const NO_MODEL = 1;
-const NAMED = 2;
+const HASHED = 2;
+const NAMED = 3;
 
 /** Adds to what `packed` holds of the workspace. `start` is that of the roll-up, in epoch milliseconds. */
 export function addToWorkspace(
@@ -55,9 +61,18 @@ export function* readWorkspace(packed: Uint8Array | undefined, start: number): G
   }
 }
 
-/** Adds `rows` to those of `packed`. Most rows get nothing, so they are copied unread. */
-export function addToRows(packed: Uint8Array | undefined, start: number, rows: readonly Row[]): Uint8Array {
-  const added = new Map(rows.map(toAddedRow).map((row) => [row.head.toString('latin1'), row]));
+/**
+ * Adds `rows` to those of `packed`. Most rows get nothing, so they are copied unread. New rows have the hashes of their
+ * models if `hashed`, else the names.
+ */
+export function addToRows(
+  packed: Uint8Array | undefined,
+  start: number,
+  rows: readonly Row[],
+  hashed = false,
+): Uint8Array {
+  const added = new Map<string, AddedRow>();
+  for (const row of rows.map((one) => toAddedRow(one, hashed))) for (const head of row.heads) added.set(head, row);
   const reader = new ByteReader(packed);
   const writer = new ByteWriter();
   let copied = 0;
@@ -68,36 +83,50 @@ export function addToRows(packed: Uint8Array | undefined, start: number, rows: r
     const key = row.keySoFar();
     const more = added.get(key);
     if (more === undefined) continue;
-    added.delete(key);
+    for (const head of more.heads) added.delete(head);
     writer.raw(reader.slice(copied, before));
     copied = reader.at;
-    writeRow(writer, more, start, row);
+    writeRow(writer, key, more.slots, start, row);
   }
   writer.raw(reader.slice(copied, reader.at));
-  for (const row of added.values()) writeRow(writer, row, start);
+  for (const { heads, slots } of new Set(added.values())) writeRow(writer, heads[0], slots, start);
   return writer.bytes();
 }
 
 /** What is added to a row. */
 interface AddedRow {
-  /** The bytes of the row before its slots, which no two rows have alike: its texts are well-formed. */
-  head: Buffer;
+  /**
+   * The bytes of the row before its slots, a character each, which no two rows have alike: its texts are well-formed.
+   * The first are those of a new row; a row that is there may have any.
+   */
+  heads: [string, ...string[]];
   slots: ReadonlyMap<number, Tally>;
 }
 
-function toAddedRow({ name, model, slots }: Row): AddedRow {
+function toAddedRow({ name, model, slots }: Row, hashed: boolean): AddedRow {
+  const head = headOf(name, model);
+  // `other` is in no list of names.
+  return { heads: hashed && model ? [headOf(name, hashOfName(model)), head] : [head], slots };
+}
+
+function headOf(name: string, model: StoredModel): string {
   const head = new ByteWriter();
   head.text(name, 0);
   if (model === undefined) head.varint(NO_SETTLEMENT);
   else if (model === null) head.varint(NO_MODEL);
-  else head.text(model, NAMED);
-  return { head: head.bytes(), slots };
+  else if (typeof model === 'string') head.text(model, NAMED);
+  else {
+    head.varint(HASHED);
+    head.whole(model, HASH_BYTES);
+  }
+  return head.bytes().toString('latin1');
 }
 
 function skipHead(row: ByteReader): void {
   row.skip(row.varint());
   const model = row.varint();
   if (model >= NAMED) row.skip(model - NAMED);
+  else if (model === HASHED) row.skip(HASH_BYTES);
 }
 
 /** A row as it is stored. Its slots can be read once. */
@@ -106,43 +135,53 @@ export interface PackedRow extends Pick<Row, 'name' | 'model'> {
   sums(start: number, spans: ReadonlyMap<number, number>): [span: number, sum: Tally][];
 }
 
-export function* packedRows(packed: Uint8Array | undefined): Generator<PackedRow> {
+/** The rows of `packed`. `models` has the models that rows have hashes of; without its entry a model counts as other. */
+export function* packedRows(
+  packed: Uint8Array | undefined,
+  models?: ReadonlyMap<number, string>,
+): Generator<PackedRow> {
   const reader = new ByteReader(packed);
   while (reader.more()) {
     const row = reader.part(reader.varint());
-    const { name, model } = readHead(row);
+    const { name, model: stored } = readHead(row);
+    const model = typeof stored === 'number' ? (models?.get(stored) ?? OTHER) : stored;
     yield { name, model, sums: (start, spans) => sumSlots(row, start, spans) };
   }
 }
 
-function readHead(row: ByteReader): Pick<Row, 'name' | 'model'> {
+function readHead(row: ByteReader): StoredRow {
   const name = row.text(row.varint());
-  const model = row.varint();
-  return { name, model: model === NO_SETTLEMENT ? undefined : model === NO_MODEL ? null : row.text(model - NAMED) };
+  return { name, model: readModel(row) };
 }
 
-/** Divides the rows of `packed`: `groupOf` says where each of them goes. */
-export function divideRows(
-  packed: Uint8Array,
-  groupOf: (row: Pick<Row, 'name' | 'model'>) => number,
-): Map<number, Uint8Array> {
-  const writers = new Map<number, ByteWriter>();
+function readModel(row: ByteReader): StoredModel {
+  const model = row.varint();
+  if (model === NO_SETTLEMENT) return undefined;
+  if (model === NO_MODEL) return null;
+  return model === HASHED ? row.whole(HASH_BYTES) : row.text(model - NAMED);
+}
+
+/** The rows of `packed`, and the bytes of each, which can be put together with others. They are not copied. */
+export function* rowsApart(packed: Uint8Array): Generator<{ row: StoredRow; bytes: Uint8Array }> {
   const reader = new ByteReader(packed);
   while (reader.more()) {
     const from = reader.at;
-    const group = groupOf(readHead(reader.part(reader.varint())));
-    let writer = writers.get(group);
-    if (writer === undefined) writers.set(group, (writer = new ByteWriter()));
-    writer.raw(reader.slice(from, reader.at));
+    const row = readHead(reader.part(reader.varint()));
+    yield { row, bytes: reader.slice(from, reader.at) };
   }
-  return new Map([...writers].map(([group, writer]) => [group, writer.bytes()]));
 }
 
 /** Writes a row with the slots that `held` has from where it was read up to, and what is added to them. */
-function writeRow(writer: ByteWriter, { head, slots }: AddedRow, start: number, held = new ByteReader()): void {
+function writeRow(
+  writer: ByteWriter,
+  head: string,
+  slots: ReadonlyMap<number, Tally>,
+  start: number,
+  held = new ByteReader(),
+): void {
   const added = new Map(slots);
   const row = new ByteWriter();
-  row.raw(head);
+  row.raw(Buffer.from(head, 'latin1'));
   const write = (slot: number, tally: Tally): void => {
     row.varint(slot);
     writeTally(row, tally, start);

@@ -1,7 +1,8 @@
 import type { TenantId } from '@tollkeeper/kernel';
-import type { mongo } from 'mongoose';
+import { mongo } from 'mongoose';
 import type { RollupKey, RowKind } from '../domain/rollup.ts';
-import { partsOfBits, UNDIVIDED, type Part } from '../domain/rollup.parts.ts';
+import { isUndivided, partsFrom, UNDIVIDED, type Part } from '../domain/rollup.parts.ts';
+import { HASH_BYTES } from './row.hash.ts';
 
 /**
  * A roll-up has a document of the workspace, in which rows lie too while they are few. Each part of rows that were
@@ -23,8 +24,11 @@ export interface RollupDocument {
   plans?: mongo.Binary;
   /** Of the workspace's document: the kinds whose rows are divided, so that none lie here. */
   divided?: RowKind[];
-  /** Of a directory, by kind: the bits of each part, a byte each. Absent for a kind that is not divided. */
-  bits?: Partial<Record<RowKind, mongo.Binary>>;
+  /**
+   * Of a directory, by kind: where the parts behind the first one start, {@link HASH_BYTES} each. Absent for a kind
+   * that is not divided.
+   */
+  starts?: Partial<Record<RowKind, mongo.Binary>>;
 }
 
 /** The key of the workspace's document, such as `ws_1|day|2026-11-22|0` and `ws_1|hour|2026-11-22T14|0`. */
@@ -44,8 +48,9 @@ export function directoryKey(key: string): string {
 }
 
 /** The key of a part, such as `ws_1|day|2026-11-22|days800000000000`: it ends in the least hash. */
-export function partKey(key: string, kind: RowKind, { start, bits }: Part): string {
-  return bits === 0 ? workspaceKeyOf(key) : `${prefixOf(key)}${kind}${start.toString(16).padStart(12, '0')}`;
+export function partKey(key: string, kind: RowKind, part: Part): string {
+  if (isUndivided(part)) return workspaceKeyOf(key);
+  return `${prefixOf(key)}${kind}${part.start.toString(16).padStart(2 * HASH_BYTES, '0')}`;
 }
 
 /** Which keys the parts of a kind have, when there are several. */
@@ -56,8 +61,26 @@ export function partKeys(key: string, kind: RowKind): { $gte: string; $lt: strin
 
 /** The parts of a kind, in the order of their hashes. `directory` is absent when no kind is divided. */
 export function partsIn(directory: RollupDocument | undefined, kind: RowKind): readonly Part[] {
-  const bits = bytesOf(directory?.bits?.[kind]);
-  return bits === undefined ? UNDIVIDED : partsOfBits(bits);
+  const packed = bytesOf(directory?.starts?.[kind]);
+  return packed === undefined ? UNDIVIDED : partsFrom(unpackHashes(packed));
+}
+
+/** What a directory holds of the parts. */
+export function packedParts(parts: readonly Part[]): mongo.Binary {
+  return packHashes(parts.slice(1).map(({ start }) => start));
+}
+
+export function packHashes(hashes: readonly number[]): mongo.Binary {
+  const bytes = Buffer.alloc(hashes.length * HASH_BYTES);
+  hashes.forEach((hash, index) => bytes.writeUIntBE(hash, index * HASH_BYTES, HASH_BYTES));
+  return new mongo.Binary(bytes);
+}
+
+export function unpackHashes(packed: Uint8Array): number[] {
+  const bytes = Buffer.from(packed.buffer, packed.byteOffset, packed.length);
+  return Array.from({ length: bytes.length / HASH_BYTES }, (_, index) =>
+    bytes.readUIntBE(index * HASH_BYTES, HASH_BYTES),
+  );
 }
 
 export function bytesOf(binary: mongo.Binary | undefined): Uint8Array | undefined {

@@ -7,6 +7,7 @@ import type { ReadPlan } from '../domain/read-plan.ts';
 import { GRAINS, type Grain } from '../domain/grain.ts';
 import {
   PERIOD_OF,
+  periodStart,
   ROW_KINDS,
   rowKindOf,
   slotsOf,
@@ -16,13 +17,15 @@ import {
   type Row,
   type RowKind,
 } from '../domain/rollup.ts';
-import { HASH_BITS, halvesOf, partOf, partsOfName, type Part, type PartCounts } from '../domain/rollup.parts.ts';
+import { halvesOf, isUndivided, partOf, partsOfName, type Part, type PartCounts } from '../domain/rollup.parts.ts';
 import type { ReadMeter } from '../domain/reads.ts';
 import { addTallyTo, holdTally, subtractSums, type Tally } from '../domain/tally.ts';
 import type { RunStartStore, TallyStore } from '../domain/tallies.ts';
+import type { NameStore } from './name.store.ts';
 import {
   bytesOf,
   directoryKey,
+  packedParts,
   partKey,
   partKeys,
   partsIn,
@@ -30,12 +33,15 @@ import {
   workspaceKeyOf,
   type RollupDocument,
 } from './rollup.document.ts';
-import { addToRows, addToWorkspace, divideRows, packedRows, readWorkspace, type PackedRow } from './rollup.codec.ts';
-import { createRowHash, hashOfName, hashOfRow } from './row.hash.ts';
+import { addToRows, addToWorkspace, packedRows, readWorkspace, rowsApart, type PackedRow } from './rollup.codec.ts';
+import { createRowHash, leastHashOf, hashOfRow } from './row.hash.ts';
 
 export interface RollupStore extends TallyStore, RunStartStore {
-  /** Adds the deltas to their roll-ups. Not idempotent: call it in the transaction that inserts the events. */
-  add(session: ClientSession | undefined, deltas: RollupDelta[]): Promise<void>;
+  /**
+   * Adds the deltas to their roll-ups. Not idempotent: call it in the transaction that inserts the events. `named` says
+   * that `names` has taken all models of the deltas.
+   */
+  add(session: ClientSession | undefined, deltas: RollupDelta[], named: boolean): Promise<void>;
   /** The most parts of each kind that a roll-up of the workspace was seen to have. */
   partsOf(tenantId: TenantId): PartCounts;
 }
@@ -64,7 +70,11 @@ export function rollupSeconds(retentionSeconds: number): number {
 /**
  * Roll-ups by hour and day, kept for `retentionSeconds` after their start, but at least {@link MIN_RETENTION_SECONDS}.
  */
-export function createRollupStore(connection: Connection, retentionSeconds: number): RollupStore {
+export function createRollupStore(
+  connection: Connection,
+  retentionSeconds: number,
+  names: Pick<NameStore, 'models'>,
+): RollupStore {
   const schema = new Schema<RollupDocument>(
     {
       _id: { type: String, required: true },
@@ -75,7 +85,7 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
       days: Schema.Types.Buffer,
       plans: Schema.Types.Buffer,
       divided: { type: [String], default: undefined },
-      bits: { agents: Schema.Types.Buffer, days: Schema.Types.Buffer, plans: Schema.Types.Buffer },
+      starts: { agents: Schema.Types.Buffer, days: Schema.Types.Buffer, plans: Schema.Types.Buffer },
     },
     { collection: 'rollups', versionKey: false },
   );
@@ -111,6 +121,8 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
   ): Promise<void> {
     if (pieces.size === 0) return;
     const divided: string[] = [];
+    // Only rows that are divided have hashes of models.
+    let models: ReadonlyMap<number, string> | undefined;
     const slices = startSlices();
     const readAll = async (filter: mongo.Filter<RollupDocument>, projection: mongo.Document): Promise<void> => {
       for await (const document of rollups.find(filter, { session, projection }).batchSize(PARTS_AT_ONCE)) {
@@ -118,7 +130,7 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
         if (document.divided?.includes(kind)) divided.push(document._id);
         if (document.workspace !== undefined) eachWorkspace?.(document);
         const piece = pieces.get(workspaceKeyOf(document._id))!;
-        for (const row of packedRows(bytesOf(document[kind]))) {
+        for (const row of packedRows(bytesOf(document[kind]), models)) {
           if (slices.usedUp()) await slices.next();
           each(row, piece);
         }
@@ -127,6 +139,8 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
     const ofWorkspace = { [kind]: 1, divided: 1, ...(eachWorkspace && { workspace: 1 }) };
     await readAll({ _id: { $in: [...pieces.keys()] } }, ofWorkspace);
     if (divided.length === 0) return;
+    const days = divided.map((key) => periodStart('day', pieces.get(key)!.start));
+    models = await names.models(session, pieces.get(divided[0]!)!.tenantId, new Set(days), meter);
     const ranges =
       name === undefined ? divided.map((key) => partKeys(key, kind)) : await rangesOf(session, kind, divided, name);
     await readAll({ $or: ranges.map((_id) => ({ _id })) }, { [kind]: 1 });
@@ -139,9 +153,9 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
     keys: string[],
     name: string,
   ): Promise<{ $gte: string; $lte: string }[]> {
-    const directories = await find(session, keys.map(directoryKey), { [`bits.${kind}`]: 1 });
+    const directories = await find(session, keys.map(directoryKey), { [`starts.${kind}`]: 1 });
     return [...directories].map(([key, directory]) => {
-      const [first, last] = partsOfName(partsIn(directory, kind), hashOfName(name));
+      const [first, last] = partsOfName(partsIn(directory, kind), leastHashOf(name));
       return { $gte: partKey(key, kind, first), $lte: partKey(key, kind, last) };
     });
   }
@@ -231,7 +245,7 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
   }
 
   return {
-    async add(session, deltas) {
+    async add(session, deltas, named) {
       if (deltas.length === 0) return;
       const firstKeys = deltas.map(workspaceKey).flatMap((key) => [key, directoryKey(key)]);
       const stored = await find(session, firstKeys);
@@ -247,7 +261,7 @@ export function createRollupStore(connection: Connection, retentionSeconds: numb
       for (const [key, document] of await find(session, others)) stored.set(key, document);
       const writes: mongo.AnyBulkWriteOperation<RollupDocument>[] = [];
       for (const { delta, kinds } of changes) {
-        for (const document of changedDocuments(delta, kinds, stored)) {
+        for (const document of changedDocuments(delta, kinds, stored, named)) {
           writes.push({ replaceOne: { filter: { _id: document._id }, replacement: document, upsert: true } });
         }
         const seen = partsSeen.get(delta.tenantId);
@@ -328,6 +342,7 @@ function changedDocuments(
   delta: RollupDelta,
   kinds: readonly Change[],
   stored: ReadonlyMap<string, RollupDocument>,
+  named: boolean,
 ): Iterable<RollupDocument> {
   const { tenantId, start } = delta;
   const changed = new Map<string, RollupDocument>();
@@ -347,42 +362,68 @@ function changedDocuments(
     for (const [index, rows] of added) {
       const part = parts[index]!;
       const document = change(partKey(key, kind, part));
-      const pieces = [...piecesOfPart(part, addToRows(bytesOf(document[kind]), start, rows))];
-      // A part that all rows have left is written without them.
+      const pieces = [
+        ...piecesAfter(part, (hashed) => addToRows(bytesOf(document[kind]), start, rows, hashed && named)),
+      ];
+      // Rows that are divided leave the document of the workspace.
       delete document[kind];
-      for (const { part, rows } of pieces) {
-        if (rows.length > 0) change(partKey(key, kind, part))[kind] = new mongo.Binary(rows);
-      }
-      if (pieces.length > 1)
+      for (const { part, rows } of pieces) change(partKey(key, kind, part))[kind] = new mongo.Binary(rows);
+      if (pieces.length > 1) {
         divided.set(
           part,
           pieces.map((piece) => piece.part),
         );
+      }
     }
     if (divided.size === 0) continue;
     if (parts.length === 1) ofWorkspace.divided = [...(ofWorkspace.divided ?? []), kind];
-    const bits = parts.flatMap((part) => divided.get(part) ?? part).map((part) => part.bits);
     const after = change(directoryKey(key));
-    after.bits = { ...after.bits, [kind]: new mongo.Binary(Uint8Array.from(bits)) };
+    after.starts = { ...after.starts, [kind]: packedParts(parts.flatMap((part) => divided.get(part) ?? part)) };
   }
   return changed.values();
 }
 
-/** The rows of a part, divided until none has too many bytes. */
-function* piecesOfPart(part: Part, rows: Uint8Array): Generator<{ part: Part; rows: Uint8Array }> {
-  if (rows.length <= MAX_PART_BYTES || part.bits === HASH_BITS || !hasSeveralRows(rows)) {
-    yield { part, rows };
-    return;
-  }
-  const [low, high] = halvesOf(part);
-  const halves = divideRows(rows, (row) => (hashOfRow(row) < high.start ? 0 : 1));
-  yield* piecesOfPart(low, halves.get(0) ?? new Uint8Array());
-  yield* piecesOfPart(high, halves.get(1) ?? new Uint8Array());
+interface PartRows {
+  part: Part;
+  rows: Uint8Array;
 }
 
-function hasSeveralRows(packed: Uint8Array): boolean {
-  const rows = packedRows(packed);
-  return !rows.next().done && !rows.next().done;
+/**
+ * The rows of a part as they are after an addition. Rows that are divided get the hashes of their models, also those
+ * that are added as it happens. Others get the names, so that most workspaces are read without `names`.
+ */
+function* piecesAfter(part: Part, added: (hashed: boolean) => Uint8Array): Generator<PartRows> {
+  if (!isUndivided(part)) return yield* piecesOfPart(part, added(true));
+  const rows = added(false);
+  if (rows.length <= MAX_PART_BYTES) yield { part, rows };
+  else yield* piecesOfPart(part, added(true), 0);
+}
+
+/** The rows of a part, divided until none has more bytes than that. */
+function* piecesOfPart(part: Part, rows: Uint8Array, maxBytes = MAX_PART_BYTES): Generator<PartRows> {
+  if (rows.length <= maxBytes) return yield { part, rows };
+  yield* divided(
+    part,
+    [...rowsApart(rows)].map(({ row, bytes }) => ({ hash: hashOfRow(row), bytes })),
+    maxBytes,
+  );
+}
+
+function* divided(part: Part, rows: { hash: number; bytes: Uint8Array }[], maxBytes: number): Generator<PartRows> {
+  const length = rows.reduce((sum, { bytes }) => sum + bytes.length, 0);
+  const hashes = rows.map(({ hash }) => hash);
+  const halves = length > maxBytes ? halvesOf(part, hashes) : undefined;
+  if (halves === undefined)
+    return yield {
+      part,
+      rows: Buffer.concat(
+        rows.map(({ bytes }) => bytes),
+        length,
+      ),
+    };
+  const { low = [], high = [] } = Object.groupBy(rows, ({ hash }) => (hash < halves[0].end ? 'low' : 'high'));
+  yield* divided(halves[0], low, MAX_PART_BYTES);
+  yield* divided(halves[1], high, MAX_PART_BYTES);
 }
 
 /** From `from` up to but not including `to`. */

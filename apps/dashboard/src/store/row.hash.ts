@@ -5,18 +5,33 @@ import { HASH_BITS, NAME_BITS } from '../domain/rollup.parts.ts';
 
 const ROW_BYTES = (HASH_BITS - NAME_BITS) / 8;
 const NAME_BYTES = NAME_BITS / 8;
+/** Two of the names of a day have the same hash less often than disks lie. They would count as one. */
+export const HASH_BYTES = HASH_BITS / 8;
 const REMEMBERED = 10_000;
 
+/** The model of a row as it is stored: its name, or {@link hashOfName}. */
+export type StoredModel = Row['model'] | number;
+export interface StoredRow extends Pick<Row, 'name'> {
+  model: StoredModel;
+}
+
 /**
- * Where a row lies among the others: bits of its name, then bits of all of its key. Stored roll-ups depend on it, so it
- * never changes. Senders choose names, so it is a hash that nobody can find many alike of.
+ * Where a row lies among the others: bits of its name, then bits of its name and model. It is the same whether the row
+ * has the name of the model or its hash. Stored roll-ups depend on it, so it never changes. Senders choose names, so it
+ * is a hash that nobody can find many alike of.
  */
-export function hashOfRow(row: Pick<Row, 'name' | 'model'>): number {
-  return hashOfName(row.name) + hash('sha256', rowKey(row), 'buffer').readUIntBE(0, ROW_BYTES);
+export function hashOfRow({ name, model }: StoredRow): number {
+  const key = typeof model === 'string' ? hashOfName(model) : model;
+  return leastHashOf(name) + hash('sha256', `${name}|${key ?? ''}`, 'buffer').readUIntBE(0, ROW_BYTES);
+}
+
+/** Stands for the name of a model, or of a plan, among those of a day. */
+export function hashOfName(name: string): number {
+  return hash('sha256', name, 'buffer').readUIntBE(0, HASH_BYTES);
 }
 
 /** {@link hashOfRow}, which remembers what was asked last: live events are of the same rows in each batch. */
-export function createRowHash(): typeof hashOfRow {
+export function createRowHash(): (row: Pick<Row, 'name' | 'model'>) => number {
   const known = new LRUCache<string, number>({ max: REMEMBERED });
   return (row) => {
     const key = rowKey(row);
@@ -27,6 +42,6 @@ export function createRowHash(): typeof hashOfRow {
 }
 
 /** The least hash of a row of that name. */
-export function hashOfName(name: string): number {
+export function leastHashOf(name: string): number {
   return hash('sha256', name, 'buffer').readUIntBE(0, NAME_BYTES) * 2 ** (HASH_BITS - NAME_BITS);
 }

@@ -24,7 +24,7 @@ export function createStores(connection: Connection, retentionSeconds: number): 
   const blocked = createBlockedStore(connection, retentionSeconds);
   const chunks = createChunkStore(connection, retentionSeconds);
   const names = createNameStore(connection, rollupSeconds(retentionSeconds));
-  const rollups = createRollupStore(connection, retentionSeconds);
+  const rollups = createRollupStore(connection, retentionSeconds, names);
   return {
     recorder: createEventRecorder({ blocked, chunks, names, rollups }),
     events: createEventReader({ blocked, chunks }),
