@@ -69,9 +69,9 @@ describe('what a transaction is expected to write', () => {
       return [settled(1, at - 1, 'planner'), settled(2, at - 1, 'planner')].map(count);
     };
     // Each: the event and its run. The first: its day and its hour, and those two for the start of the run.
-    const [first, second] = [2 * PACKED_COST + 4 * 8, 2 * PACKED_COST];
+    const [first, second] = [2 * PACKED_COST + 4 * 6, 2 * PACKED_COST];
     expect(ofTwoRuns(midnight - 10 * MINUTE_MS - 1)).toEqual([first, second]);
-    expect(ofTwoRuns(midnight - 10 * MINUTE_MS)).toEqual([first, second + 2 * 8]);
+    expect(ofTwoRuns(midnight - 10 * MINUTE_MS)).toEqual([first, second + 2 * 6]);
   });
 
   it('is no less than what any events write, whatever is known of their runs', async () => {
@@ -112,7 +112,7 @@ describe('what a transaction is expected to write', () => {
     const first = settled(1, now - 1);
     const like = { ...first, eventId: 'e2', data: { ...first.data, settlement_id: 's2' } };
     // Itself, the start of its run, its day and its hour, and those two for the start of the run.
-    expect([count(first), count(like), count(first)]).toEqual([2 * PACKED_COST + 4 * 8, PACKED_COST, PACKED_COST]);
+    expect([count(first), count(like), count(first)]).toEqual([2 * PACKED_COST + 4 * 6, PACKED_COST, PACKED_COST]);
   });
 });
 

@@ -9,7 +9,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const time = 20 * DAY_MS - 1;
 /** What a rewritten part of a roll-up counts as. */
-const PART = 8;
+const PART = 6;
 
 function event(data: DashboardEvent['data'], at = time, tenant = tenantId): DashboardEvent {
   return { tenantId: tenant, source: 'gw', eventId: 'e', type: SPEND_SETTLED, time: at, data };

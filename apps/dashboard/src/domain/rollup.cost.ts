@@ -4,7 +4,7 @@ import { PERIOD_MS, PERIODS, periodStart } from './rollup.ts';
 import type { PartCounts } from './rollup.parts.ts';
 
 /** A part of a roll-up is rewritten whole. It is as large as about so many other documents. */
-const PART_COST = 8;
+const PART_COST = 6;
 /** What is stored with others in one document costs its keys in an index: so much of a document. */
 export const PACKED_COST = 1 / 4;
 

@@ -135,7 +135,7 @@ export interface PackedRow extends Pick<Row, 'name' | 'model'> {
   sums(start: number, spans: ReadonlyMap<number, number>): [span: number, sum: Tally][];
 }
 
-/** The rows of `packed`. `models` has the models that rows have hashes of; without its entry a model counts as other. */
+/** The rows of `packed`. `models` has the models that rows have hashes of; without an entry a model is `other`. */
 export function* packedRows(
   packed: Uint8Array | undefined,
   models?: ReadonlyMap<number, string>,
