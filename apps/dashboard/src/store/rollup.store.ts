@@ -261,7 +261,7 @@ export function createRollupStore(
       for (const [key, document] of await find(session, others)) stored.set(key, document);
       const writes: mongo.AnyBulkWriteOperation<RollupDocument>[] = [];
       for (const { delta, kinds } of changes) {
-        for (const document of changedDocuments(delta, kinds, stored, named)) {
+        for (const document of await changedDocuments(delta, kinds, stored, named)) {
           writes.push({ replaceOne: { filter: { _id: document._id }, replacement: document, upsert: true } });
         }
         const seen = partsSeen.get(delta.tenantId);
@@ -337,15 +337,19 @@ function changeOf(kind: RowKind, delta: RollupDelta, parts: readonly Part[], has
   return { kind, parts, added: Map.groupBy(delta[kind].values(), partOfRow) };
 }
 
-/** The documents that `delta` changes, as they are afterwards. */
-function changedDocuments(
+/**
+ * The documents that `delta` changes, as they are afterwards. Hundreds of parts take a tenth of a second and more, so
+ * others have their turns meanwhile.
+ */
+async function changedDocuments(
   delta: RollupDelta,
   kinds: readonly Change[],
   stored: ReadonlyMap<string, RollupDocument>,
   named: boolean,
-): Iterable<RollupDocument> {
+): Promise<Iterable<RollupDocument>> {
   const { tenantId, start } = delta;
   const changed = new Map<string, RollupDocument>();
+  const slices = startSlices();
   const change = (_id: string): RollupDocument => {
     let document = changed.get(_id);
     if (document === undefined) {
@@ -360,6 +364,7 @@ function changedDocuments(
   for (const { kind, parts, added } of kinds) {
     const divided = new Map<Part, Part[]>();
     for (const [index, rows] of added) {
+      if (slices.usedUp()) await slices.next();
       const part = parts[index]!;
       const document = change(partKey(key, kind, part));
       const pieces = [
