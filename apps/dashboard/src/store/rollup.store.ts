@@ -121,10 +121,12 @@ export function createRollupStore(
   ): Promise<void> {
     if (pieces.size === 0) return;
     const divided: string[] = [];
-    // Only rows that are divided have hashes of models.
-    let models: ReadonlyMap<number, string> | undefined;
     const slices = startSlices();
-    const readAll = async (filter: mongo.Filter<RollupDocument>, projection: mongo.Document): Promise<void> => {
+    const readAll = async (
+      filter: mongo.Filter<RollupDocument>,
+      projection: mongo.Document,
+      models?: ReadonlyMap<number, string>,
+    ): Promise<void> => {
       for await (const document of rollups.find(filter, { session, projection }).batchSize(PARTS_AT_ONCE)) {
         meter.take((document[kind]?.position ?? 0) + (document.workspace?.position ?? 0));
         if (document.divided?.includes(kind)) divided.push(document._id);
@@ -140,10 +142,11 @@ export function createRollupStore(
     await readAll({ _id: { $in: [...pieces.keys()] } }, ofWorkspace);
     if (divided.length === 0) return;
     const days = divided.map((key) => periodStart('day', pieces.get(key)!.start));
-    models = await names.models(session, pieces.get(divided[0]!)!.tenantId, new Set(days), meter);
+    // Only rows that are divided have hashes of models.
+    const models = await names.models(session, pieces.get(divided[0]!)!.tenantId, new Set(days), meter);
     const ranges =
       name === undefined ? divided.map((key) => partKeys(key, kind)) : await rangesOf(session, kind, divided, name);
-    await readAll({ $or: ranges.map((_id) => ({ _id })) }, { [kind]: 1 });
+    await readAll({ $or: ranges.map((_id) => ({ _id })) }, { [kind]: 1 }, models);
   }
 
   /** Which keys the parts have in which the rows of `name` are, of the roll-ups with these workspace's documents. */
