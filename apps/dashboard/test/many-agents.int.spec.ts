@@ -6,6 +6,7 @@ import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { ensureIndexes } from '@tollkeeper/mongo';
 import { CALLER_TOKEN_SECRET, eventually, useMongo } from '@tollkeeper/testing';
 import { SPEND_SETTLED, type DashboardEvent } from '../src/domain/event.ts';
+import { namesOf } from '../src/domain/names.ts';
 import { rollupDeltas } from '../src/domain/rollup.ts';
 import { createNameStore } from '../src/store/name.store.ts';
 import { createRollupStore } from '../src/store/rollup.store.ts';
@@ -26,10 +27,13 @@ let httpUrl: string;
 
 beforeAll(async () => {
   const connection = mongo.connection.useDb(database);
-  const rollups = createRollupStore(connection, 2_000_000_000, createNameStore(connection, 2_000_000_000));
+  const names = createNameStore(connection, 2_000_000_000);
+  const rollups = createRollupStore(connection, 2_000_000_000, names);
   await ensureIndexes(Object.values(connection.models));
-  await rollups.add(undefined, rollupDeltas(agents(large, AGENTS), []), false);
-  await rollups.add(undefined, rollupDeltas(agents(other, 50), []), false);
+  for (const events of [agents(large, AGENTS), agents(other, 50)]) {
+    await names.add(undefined, namesOf(events));
+    await rollups.add(undefined, rollupDeltas(events, []));
+  }
   const args = [mongo.uri, database, String(now), CALLER_TOKEN_SECRET];
   const execArgv = [`--max-old-space-size=${HEAP_MIB}`];
   child = fork(`${import.meta.dirname}/dashboard.process.ts`, args, { execArgv });

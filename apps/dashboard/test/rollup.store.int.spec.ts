@@ -4,6 +4,7 @@ import { ensureIndexes, withTransaction } from '@tollkeeper/mongo';
 import { useMongo } from '@tollkeeper/testing';
 import { DIMENSIONS, type Breakdown } from '../src/domain/breakdown.ts';
 import { SPEND_SETTLED, type DashboardEvent } from '../src/domain/event.ts';
+import { namesOf } from '../src/domain/names.ts';
 import { rollupDeltas } from '../src/domain/rollup.ts';
 import { seriesOf } from '../src/domain/series.ts';
 import { createTallies, sumTallies } from '../src/domain/tallies.ts';
@@ -20,7 +21,8 @@ const hoursAlone = { start: day, end: day + 23 * HOUR_MS };
 /** Of packed rows. */
 const MAX_PART_BYTES = 12 * 1024;
 const mongo = useMongo();
-const rollups = createRollupStore(mongo.connection, 2_000_000_000, createNameStore(mongo.connection, 2_000_000_000));
+const names = createNameStore(mongo.connection, 2_000_000_000);
+const rollups = createRollupStore(mongo.connection, 2_000_000_000, names);
 const tallies = createTallies({ tallies: [rollups], runStarts: [rollups] });
 const stored = mongo.connection.collection('rollups');
 
@@ -38,7 +40,10 @@ function settled(
 }
 
 const add = (events: DashboardEvent[]) =>
-  withTransaction(mongo.connection, (session) => rollups.add(session, rollupDeltas(events, []), false));
+  withTransaction(mongo.connection, async (session) => {
+    await names.add(session, namesOf(events));
+    await rollups.add(session, rollupDeltas(events, []));
+  });
 
 describe('the roll-ups of a workspace with thousands of agents', () => {
   const tenantId = provenTenantId('ws_many');

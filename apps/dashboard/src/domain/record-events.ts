@@ -16,8 +16,8 @@ export interface EventRecorder<Session> {
   insert(session: Session, events: DashboardEvent[], starts: RunStart[]): Promise<void>;
   /** Takes these names as names that roll-ups tell apart, and returns those that are too many. */
   addNames(session: Session, names: NamesOfDay[]): Promise<NamesOfDay[]>;
-  /** `named` says that {@link addNames} was called with the models of the deltas, and took them. */
-  addToRollups(session: Session, deltas: RollupDelta[], named: boolean): Promise<void>;
+  /** After {@link addNames} has taken the models of the deltas. */
+  addToRollups(session: Session, deltas: RollupDelta[]): Promise<void>;
   rollupPartsOf(tenantId: TenantId): PartCounts;
 }
 
@@ -42,7 +42,7 @@ export async function recordEvents<Session>(
   const starts = runStarts(fresh, await recorder.knownRunStarts(session, runsOf(fresh)));
   await recorder.insert(session, fresh, starts);
   const { events: toAdd, others } = withOther(fresh, await recorder.addNames(session, namesOf(fresh)));
-  await recorder.addToRollups(session, rollupDeltas(toAdd, starts), true);
+  await recorder.addToRollups(session, rollupDeltas(toAdd, starts));
   return { counted: fresh.length, others };
 }
 

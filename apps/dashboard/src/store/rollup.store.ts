@@ -38,10 +38,10 @@ import { createRowHash, leastHashOf, hashOfRow } from './row.hash.ts';
 
 export interface RollupStore extends TallyStore, RunStartStore {
   /**
-   * Adds the deltas to their roll-ups. Not idempotent: call it in the transaction that inserts the events. `named` says
-   * that `names` has taken all models of the deltas.
+   * Adds the deltas, whose models `names` has taken, to their roll-ups. Not idempotent: call it in the transaction that
+   * inserts the events.
    */
-  add(session: ClientSession | undefined, deltas: RollupDelta[], named: boolean): Promise<void>;
+  add(session: ClientSession | undefined, deltas: RollupDelta[]): Promise<void>;
   /** The most parts of each kind that a roll-up of the workspace was seen to have. */
   partsOf(tenantId: TenantId): PartCounts;
 }
@@ -248,7 +248,7 @@ export function createRollupStore(
   }
 
   return {
-    async add(session, deltas, named) {
+    async add(session, deltas) {
       if (deltas.length === 0) return;
       const firstKeys = deltas.map(workspaceKey).flatMap((key) => [key, directoryKey(key)]);
       const stored = await find(session, firstKeys);
@@ -264,7 +264,7 @@ export function createRollupStore(
       for (const [key, document] of await find(session, others)) stored.set(key, document);
       const writes: mongo.AnyBulkWriteOperation<RollupDocument>[] = [];
       for (const { delta, kinds } of changes) {
-        for (const document of await changedDocuments(delta, kinds, stored, named)) {
+        for (const document of await changedDocuments(delta, kinds, stored)) {
           writes.push({ replaceOne: { filter: { _id: document._id }, replacement: document, upsert: true } });
         }
         const seen = partsSeen.get(delta.tenantId);
@@ -348,7 +348,6 @@ async function changedDocuments(
   delta: RollupDelta,
   kinds: readonly Change[],
   stored: ReadonlyMap<string, RollupDocument>,
-  named: boolean,
 ): Promise<Iterable<RollupDocument>> {
   const { tenantId, start } = delta;
   const changed = new Map<string, RollupDocument>();
@@ -370,9 +369,7 @@ async function changedDocuments(
       if (slices.usedUp()) await slices.next();
       const part = parts[index]!;
       const document = change(partKey(key, kind, part));
-      const pieces = [
-        ...piecesAfter(part, (hashed) => addToRows(bytesOf(document[kind]), start, rows, hashed && named)),
-      ];
+      const pieces = [...piecesAfter(part, (hashed) => addToRows(bytesOf(document[kind]), start, rows, hashed))];
       // Rows that are divided leave the document of the workspace.
       delete document[kind];
       for (const { part, rows } of pieces) change(partKey(key, kind, part))[kind] = new mongo.Binary(rows);
