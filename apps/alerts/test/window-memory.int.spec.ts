@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { encodeGatewayEvent, GATEWAY_EVENTS_TOPIC, type GatewayEvent } from '@tollkeeper/contracts';
 import { createConfiguredEventLog } from '@tollkeeper/event-log';
-import type { TenantId } from '@tollkeeper/kernel';
+import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { createMetrics } from '@tollkeeper/runtime';
 import { CALLER_TOKEN_SECRET, eventually, useMongo } from '@tollkeeper/testing';
 import { mongo as driver } from 'mongoose';
@@ -54,7 +54,8 @@ describe('windows that take more than the budget', () => {
   });
 
   it('of busy workspaces set the largest of them aside, visibly, until there is room; the others fire', async () => {
-    const [small, large] = [newTenant(), newTenant()];
+    // In different partitions, so that their events are not in one batch.
+    const [small, large] = [provenTenantId('ws_small'), provenTenantId('ws_large')];
     await stack.createRules(300, small, secondInAnHour);
     await stack.createRules(310, large, secondInAnHour);
     await report(small);
