@@ -81,7 +81,7 @@ describe('denials of many agents', () => {
     const batches = Array.from({ length: agents.length / 50 }, (_, index) => agents.slice(50 * index, 50 * index + 50));
     for (const batch of batches) {
       let asked = batch;
-      // A busy machine may refuse some for now.
+      // A refusal is no denial: those that are refused are asked for again, as gateways do.
       await eventually(async () => {
         const requests = asked.map((agentId) => ({ requestId: agentId, agentId, runId: 'r', amountMicros: '1' }));
         const { results } = (await workspace.rpc('ReserveMany', { requests })) as { results?: { result: string }[] };
