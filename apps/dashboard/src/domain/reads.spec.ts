@@ -16,7 +16,7 @@ describe('reads', () => {
       inProgress,
       meters: () => meters.splice(0),
       run: (name: string, tenantId: TenantId, bytes: number, signal = new AbortController().signal) => {
-        const done = reads.run(tenantId, signal, async (meter) => {
+        const done = reads.run({ tenantId, kind: name, signal }, async (meter) => {
           meters = [...meters, meter];
           meter.take(bytes);
           inProgress.push(name);
@@ -60,10 +60,23 @@ describe('reads', () => {
     await expect(small).resolves.toBe('small');
   });
 
+  it('begin among the large ones after one of their kind that was large, until one is small again', async () => {
+    const { run, end, meters } = start();
+    const begins: number[] = [];
+    for (const bytes of [LARGE_BYTES + 1, LARGE_BYTES + 1, 1, LARGE_BYTES + 1]) {
+      const done = run('same', a, bytes);
+      await nextTurn();
+      begins.push(meters().length);
+      await end('same');
+      await done;
+    }
+    expect(begins).toEqual([2, 1, 1, 2]);
+  });
+
   it('are refused in words and with a time once too many of their workspace wait, and others are not', async () => {
     const { run, inProgress } = start();
-    const all = Array.from({ length: 18 }, (_, index) => run(`a${index}`, a, LARGE_BYTES + 1));
-    await expect(all[17]).rejects.toMatchObject({
+    const all = Array.from({ length: 258 }, (_, index) => run(`a${index}`, a, LARGE_BYTES + 1));
+    await expect(all[257]).rejects.toMatchObject({
       code: 'rate_limited',
       retryAfterSeconds: 10,
       message: expect.stringContaining('Other reads of this workspace'),

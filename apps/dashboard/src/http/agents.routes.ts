@@ -55,7 +55,7 @@ export function createAgentsRoutes(deps: {
       responses: { 200: { description: 'The agents', schema: topAgentsSchema } },
       async handler({ caller: { tenantId }, query, signal }) {
         const window = await windowOf(tenantId, query);
-        const { top, workspace } = await reads.run(tenantId, signal, async (meter) => {
+        const { top, workspace } = await reads.run({ tenantId, kind: 'top-agents', signal }, async (meter) => {
           const [byAgent, [sum]] = await Promise.all([
             tallies.byAgent(tenantId, window, meter),
             tallies.ofSpans(tenantId, 'workspace', [window], meter),
@@ -91,7 +91,7 @@ export function createAgentsRoutes(deps: {
         const window = await windowOf(tenantId, query);
         const { points } = seriesOf(window);
         const [{ values, models, total, recent }, names, budget] = await Promise.all([
-          reads.run(tenantId, signal, async (meter) => {
+          reads.run({ tenantId, kind: 'agent', signal }, async (meter) => {
             const [ofPoints, ofModels] = await Promise.all([
               tallies.ofSpans(tenantId, { agentId }, points, meter),
               tallies.byModel(tenantId, agentId, window, meter),

@@ -75,7 +75,7 @@ function routesOf(deps: BlockedDeps, type: BlockedType, { path, name, what, meas
         const after = query.cursor === undefined ? undefined : fromCursorText(query.cursor);
         const window = await windowOf(tenantId, query);
         const subject: Subject = query.agent_id === undefined ? 'workspace' : { agentId: query.agent_id };
-        const [[tally], found] = await reads.run(tenantId, signal, (meter) =>
+        const [[tally], found] = await reads.run({ tenantId, kind: type, signal }, (meter) =>
           Promise.all([
             tallies.ofSpans(tenantId, subject, [window], meter),
             events.listBlocked(tenantId, type, subject, window, query.limit + 1, after),
@@ -120,7 +120,7 @@ function routesOf(deps: BlockedDeps, type: BlockedType, { path, name, what, meas
         }
         const runId = query.run_id!;
         // Read separately, so that a run with many settlements before its blocked call is found.
-        const [blocked, settlements] = await reads.run(tenantId, signal, (meter) =>
+        const [blocked, settlements] = await reads.run({ tenantId, kind: `run of ${type}`, signal }, (meter) =>
           Promise.all([
             events.listRun(tenantId, type, runId, MAX_RUN_EVENTS, meter),
             events.listRun(tenantId, SPEND_SETTLED, runId, MAX_RUN_EVENTS, meter),

@@ -35,7 +35,7 @@ export function createSpendRoutes(deps: {
         const window = await windowOf(tenantId, query);
         const before = { start: window.start - (window.end - window.start), end: window.start };
         const [{ previous, current, activeAgents, runs }, budget] = await Promise.all([
-          reads.run(tenantId, signal, async (meter) => {
+          reads.run({ tenantId, kind: 'overview', signal }, async (meter) => {
             const [spans, byAgent, started] = await Promise.all([
               tallies.ofSpans(tenantId, 'workspace', [before, window], meter),
               tallies.byAgent(tenantId, window, meter),
@@ -76,7 +76,9 @@ export function createSpendRoutes(deps: {
       async handler({ caller: { tenantId }, query, signal }) {
         const window = await windowOf(tenantId, query);
         const [[tally], budget] = await Promise.all([
-          reads.run(tenantId, signal, (meter) => tallies.ofSpans(tenantId, 'workspace', [window], meter)),
+          reads.run({ tenantId, kind: 'spend', signal }, (meter) =>
+            tallies.ofSpans(tenantId, 'workspace', [window], meter),
+          ),
           budgets.ofWorkspace(tenantId),
         ]);
         const metrics = toMetrics(tally!, budget.daily, window);
@@ -97,7 +99,7 @@ export function createSpendRoutes(deps: {
       async handler({ caller: { tenantId }, query, signal }) {
         const window = await windowOf(tenantId, query);
         const { interval, points } = seriesOf(window);
-        const values = await reads.run(tenantId, signal, (meter) =>
+        const values = await reads.run({ tenantId, kind: 'series', signal }, (meter) =>
           tallies.ofSpans(tenantId, 'workspace', points, meter),
         );
         return {
@@ -128,7 +130,7 @@ export function createSpendRoutes(deps: {
       async handler({ caller: { tenantId }, query: { by, limit, ...range }, signal }) {
         const window = await windowOf(tenantId, range);
         const { interval, points } = seriesOf(window);
-        const { groups, others } = await reads.run(tenantId, signal, (meter) =>
+        const { groups, others } = await reads.run({ tenantId, kind: 'breakdown', signal }, (meter) =>
           tallies.breakdown(tenantId, by, points, limit, meter),
         );
         const layers = others === undefined ? groups : [...groups, others];
