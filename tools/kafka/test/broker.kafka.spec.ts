@@ -4,9 +4,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { processIdentity, waitUntilGone } from '@tollkeeper/managed-process';
-import { Kafka, logLevel } from 'kafkajs';
+import { Kafka, KafkaJSProtocolError, logLevel } from 'kafkajs';
 import { type KafkaBroker, startKafka } from '../src/index.ts';
 
 describe('the managed Apache Kafka', () => {
@@ -37,9 +38,21 @@ describe('the managed Apache Kafka', () => {
 
   async function count(kafka: KafkaBroker): Promise<number> {
     return withAdmin(kafka, async (admin) => {
-      const offsets = await admin.fetchTopicOffsets('kept');
+      const offsets = await onceItLeads(() => admin.fetchTopicOffsets('kept'));
       return offsets.reduce((total, { high }) => total + Number(high), 0);
     });
+  }
+
+  /** A broker that has just started does not lead its partitions yet, and says so to whoever asks. */
+  async function onceItLeads<T>(ask: () => Promise<T>): Promise<T> {
+    for (;;) {
+      try {
+        return await ask();
+      } catch (error) {
+        if (!(error instanceof KafkaJSProtocolError) || !error.retriable) throw error;
+        await delay(100);
+      }
+    }
   }
 
   beforeEach(async () => {
