@@ -4,11 +4,17 @@ import { ensureIndexes, withTransaction } from '@tollkeeper/mongo';
 import { useMongo } from '@tollkeeper/testing';
 import fc from 'fast-check';
 import { DIMENSIONS } from '../src/domain/breakdown.ts';
-import { BUDGET_BLOCKED, GUARD_BLOCKED, SPEND_SETTLED, type DashboardEvent } from '../src/domain/event.ts';
+import {
+  BUDGET_BLOCKED,
+  type DashboardEvent,
+  type EventAmount,
+  GUARD_BLOCKED,
+  SPEND_SETTLED,
+} from '../src/domain/event.ts';
 import { recordEvents } from '../src/domain/record-events.ts';
 import { seriesOf } from '../src/domain/series.ts';
 import { createTallies, sumTallies } from '../src/domain/tallies.ts';
-import type { Tally } from '../src/domain/tally.ts';
+import { type Measure, MEASURES, type Tally } from '../src/domain/tally.ts';
 import { createStores } from '../src/store/stores.ts';
 import { referenceOf } from './reference.ts';
 
@@ -41,6 +47,13 @@ const time = fc.oneof(
 );
 
 const tokens = fc.oneof(fc.integer({ min: 0, max: 200_000 }), fc.constant(3_000_000_000));
+/** What the fields of events hold that measures take. */
+const AMOUNT: Record<EventAmount, fc.Arbitrary<number>> = {
+  amount_micros: fc.oneof(fc.integer({ min: 0, max: 50_000 }), fc.constant(3_000_000_000)),
+  input_tokens: tokens,
+  output_tokens: tokens,
+  count: fc.constantFrom(1, 12, 1000),
+};
 
 const event: fc.Arbitrary<DashboardEvent> = fc
   .record({
@@ -52,24 +65,24 @@ const event: fc.Arbitrary<DashboardEvent> = fc
     agent: fc.constantFrom(...AGENTS),
     run: fc.integer({ min: 0, max: 400 }),
     settlement: fc.integer({ min: 0, max: 5000 }),
-    amount: fc.oneof(fc.integer({ min: 0, max: 50_000 }), fc.constant(3_000_000_000)),
     model: fc.constantFrom(...MODELS),
     plan: fc.constantFrom(...PLANS),
-    calls: fc.constantFrom(undefined, undefined, 1, 12, 1000),
-    tokens: fc.record({ input_tokens: tokens, output_tokens: tokens }, { requiredKeys: [] }),
+    amounts: fc.record(AMOUNT, { requiredKeys: ['amount_micros'] }),
   })
-  .map(({ agent, run, settlement, amount, model, plan, tokens, calls, ...rest }) => {
+  .map(({ agent, run, settlement, model, plan, amounts, ...rest }) => {
     const data: DashboardEvent['data'] = { run_id: `r${run}`, agent_id: agent };
     if (rest.type === SPEND_SETTLED) {
       Object.assign(data, {
         settlement_id: `s${settlement}`,
-        amount_micros: amount,
         ...(model && { model }),
         ...(plan && { plan_key: plan }),
-        ...tokens,
       });
     }
-    if (rest.type === BUDGET_BLOCKED && calls !== undefined) data.count = calls;
+    for (const { of } of Object.values<Measure>(MEASURES)) {
+      if (of === 'time' || of.type !== rest.type || of.amount === undefined) continue;
+      const amount = amounts[of.amount];
+      if (amount !== undefined) data[of.amount] = amount;
+    }
     return { ...rest, data };
   });
 

@@ -2,18 +2,13 @@ import { BUDGET_BLOCKED, GUARD_BLOCKED, SPEND_SETTLED, type DashboardEvent, type
 import type { ReadMeter } from './reads.ts';
 
 /** A measure of events, kept in roll-ups. */
-export type Measure = Sum | Newest;
+export type Measure = { of: OfType; combine: 'sum' | 'max' } | { of: 'time'; combine: 'max' };
 
-/** A sum: the number of events of a type, or the sum of a field of their data, which counts `absent` (0) without it. */
-interface Sum {
-  of: { type: string; amount?: EventAmount; absent?: number };
-  combine: 'sum';
-}
-
-/** The time of the newest event of any type, in epoch milliseconds; 0 when there was none. */
-interface Newest {
-  of: 'time';
-  combine: 'max';
+/** 1 for each event of the type, or a field of its data, which counts `absent` (0) without it. */
+interface OfType {
+  type: string;
+  amount?: EventAmount;
+  absent?: number;
 }
 
 /**
@@ -31,6 +26,7 @@ export const MEASURES = {
   /** Blocked calls, of which an event may report many. */
   budgetBlocked: { of: { type: BUDGET_BLOCKED, amount: 'count', absent: 1 }, combine: 'sum' },
   guardBlocked: { of: { type: GUARD_BLOCKED }, combine: 'sum' },
+  /** The time of the newest event of any type, in epoch milliseconds; 0 when there was none. */
   lastAt: { of: 'time', combine: 'max' },
 } as const satisfies Record<string, Measure>;
 
@@ -39,11 +35,15 @@ export type Tally = { -readonly [Name in keyof typeof MEASURES]: number };
 
 // Lists of names, because each event passes here several times.
 const NAMES = Object.keys(MEASURES) as (keyof Tally)[];
-const SUMS = NAMES.filter((name) => MEASURES[name].combine === 'sum');
-const NEWEST = NAMES.filter((name) => MEASURES[name].combine === 'max');
+const SUMS = combinedAs('sum');
+const LARGEST = combinedAs('max');
 /** The fields of events that measures add up. */
 export const AMOUNTS: readonly EventAmount[] = [...new Set(NAMES.flatMap((name) => amountOf(MEASURES[name]) ?? []))];
 const NOTHING = Object.fromEntries(NAMES.map((name) => [name, 0])) as Tally;
+
+function combinedAs(combine: Measure['combine']): (keyof Tally)[] {
+  return NAMES.filter((name) => MEASURES[name].combine === combine);
+}
 
 function amountOf({ of }: Measure): EventAmount | undefined {
   return of === 'time' ? undefined : of.amount;
@@ -57,10 +57,12 @@ export function emptyTally(): Tally {
 export function tallyOf({ type, time, data }: Pick<DashboardEvent, 'type' | 'time' | 'data'>, count = 1): Tally {
   const tally = emptyTally();
   for (const name of NAMES) {
-    const { of }: Measure = MEASURES[name];
+    const { of, combine }: Measure = MEASURES[name];
     if (of === 'time') tally[name] = time;
-    else if (of.type === type)
-      tally[name] = of.amount === undefined ? count : count * (data[of.amount] ?? of.absent ?? 0);
+    else if (of.type === type) {
+      const amount = of.amount === undefined ? 1 : (data[of.amount] ?? of.absent ?? 0);
+      tally[name] = combine === 'sum' ? count * amount : amount;
+    }
   }
   return tally;
 }
@@ -68,7 +70,7 @@ export function tallyOf({ type, time, data }: Pick<DashboardEvent, 'type' | 'tim
 /** Adds `other` to `into`. */
 export function addTally(into: Tally, other: Tally): void {
   for (const name of SUMS) into[name] += other[name];
-  for (const name of NEWEST) into[name] = Math.max(into[name], other[name]);
+  for (const name of LARGEST) into[name] = Math.max(into[name], other[name]);
 }
 
 /** Takes `other`, which was added before, out of the sums of `from`. */

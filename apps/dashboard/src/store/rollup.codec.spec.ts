@@ -9,10 +9,9 @@ const start = Date.parse('2026-11-22T00:00:00.000Z');
 const DAY_MS = 86_400_000;
 
 const amount = fc.oneof(fc.constant(0), fc.nat(), fc.maxSafeNat(), fc.constant(2 ** 60));
-const tally = fc.record({
-  ...(Object.fromEntries(Object.keys(MEASURES).map((name) => [name, amount])) as Record<keyof Tally, typeof amount>),
-  lastAt: fc.oneof(fc.constant(0), fc.integer({ min: start, max: start + DAY_MS - 1 })),
-});
+const time = fc.oneof(fc.constant(0), fc.integer({ min: start, max: start + DAY_MS - 1 }));
+const measures = Object.entries(MEASURES).map(([name, { of }]) => [name, of === 'time' ? time : amount]);
+const tally = fc.record(Object.fromEntries(measures) as Record<keyof Tally, typeof amount>);
 const slotNumber = fc.integer({ min: 0, max: 59 });
 const workspaceSlots = fc
   .array(fc.tuple(slotNumber, fc.record({ tally, runsStarted: fc.integer({ min: -300, max: 300 }) })), { maxLength: 8 })

@@ -17,10 +17,11 @@ import { hashOfName, HASH_BYTES, type StoredModel, type StoredRow } from './row.
  *
  * Slots and rows are in the order of their first event, however the events came in batches.
  * A tally without a measure holds 0 of it. So a measure may be added behind the others, and none may ever be moved.
- * The time of the newest event counts from the start of the roll-up.
+ * Times count from the start of the roll-up.
  */
 const NAMES = Object.keys(MEASURES) as (keyof Tally)[];
-const LAST_AT = NAMES.indexOf('lastAt');
+const IS_TIME = NAMES.map((name) => MEASURES[name].of === 'time');
+const IS_SUM = NAMES.map((name) => MEASURES[name].combine === 'sum');
 const NO_SETTLEMENT = 0;
 const NO_MODEL = 1;
 const HASHED = 2;
@@ -248,9 +249,9 @@ function addPacked(reader: ByteReader, start: number, into: Float64Array): void 
   let rest = reader.varint();
   for (let index = 0; rest !== 0; index += 1, rest >>= 1) {
     if ((rest & 1) === 0) continue;
-    const value = reader.varint();
-    if (index !== LAST_AT) into[index]! += value;
-    else if (start + value > into[index]!) into[index] = start + value;
+    const value = readMeasure(reader, index, start);
+    if (IS_SUM[index]!) into[index]! += value;
+    else if (value > into[index]!) into[index] = value;
   }
 }
 
@@ -258,8 +259,9 @@ function writeTally(writer: ByteWriter, tally: Tally, start: number): void {
   let mask = 0;
   for (let index = 0; index < NAMES.length; index += 1) if (tally[NAMES[index]!] !== 0) mask |= 1 << index;
   writer.varint(mask);
-  for (const name of NAMES) {
-    if (tally[name] !== 0) writer.varint(name === 'lastAt' ? tally.lastAt - start : tally[name]);
+  for (let index = 0; index < NAMES.length; index += 1) {
+    const value = tally[NAMES[index]!];
+    if (value !== 0) writer.varint(IS_TIME[index]! ? value - start : value);
   }
 }
 
@@ -272,8 +274,12 @@ function readTally(reader: ByteReader, start: number): Tally {
   const mask = reader.varint();
   for (let index = 0; index < NAMES.length; index += 1) {
     if ((mask & (1 << index)) === 0) continue;
-    const name = NAMES[index]!;
-    tally[name] = name === 'lastAt' ? start + reader.varint() : reader.varint();
+    tally[NAMES[index]!] = readMeasure(reader, index, start);
   }
   return tally;
+}
+
+function readMeasure(reader: ByteReader, index: number, start: number): number {
+  const value = reader.varint();
+  return IS_TIME[index]! ? start + value : value;
 }
