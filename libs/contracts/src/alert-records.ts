@@ -136,9 +136,14 @@ const count = z.int().min(0);
  */
 const alertInLog = alertSchema.extend({ rule_kind: z.enum(['event_count_gte', 'first_occurrence']) });
 
+const KIND_IN_LOG: Record<AlertRecord['rule_kind'], z.input<typeof alertInLog>['rule_kind']> = {
+  event_count_gte: 'event_count_gte',
+  first_occurrence: 'first_occurrence',
+  spend_gte: 'event_count_gte',
+};
+
 function toAlertInLog(alert: AlertRecord): z.input<typeof alertInLog> {
-  const { rule_kind: kind } = alert;
-  return { ...alert, rule_kind: kind === 'spend_gte' ? 'event_count_gte' : kind };
+  return { ...alert, rule_kind: KIND_IN_LOG[alert.rule_kind] };
 }
 
 function fromAlertInLog(alert: ShownAlert): ShownAlert {

@@ -105,8 +105,11 @@ export type BudgetThreshold = z.infer<typeof readThresholdData>;
  * data: it counts as an event of any other type does.
  */
 export function readBudgetThreshold({ type, data }: GatewayEvent): BudgetThreshold | null {
-  if (type !== 'budget.threshold_reached') return null;
-  return readThresholdData.safeParse(data).data ?? null;
+  return isThresholdReached(type) ? (readThresholdData.safeParse(data).data ?? null) : null;
+}
+
+function isThresholdReached(type: string): boolean {
+  return type === 'budget.threshold_reached';
 }
 
 /**

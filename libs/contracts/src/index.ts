@@ -5,7 +5,15 @@ export * from './api/reservation.ts';
 export * from './audit-changes.ts';
 export * from './audit-records.ts';
 export * from './event-record.ts';
-export { budgetPercent, eventType, modelName, providerName, settlementId, tokens } from './event-schemas.ts';
+export {
+  budgetPercent,
+  eventType,
+  type KnownEventType,
+  modelName,
+  providerName,
+  settlementId,
+  tokens,
+} from './event-schemas.ts';
 export * from './events.ts';
 export * from './log-records.ts';
 export * from './service-requests.ts';

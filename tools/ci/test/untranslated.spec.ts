@@ -24,7 +24,7 @@ const REFUSED = [
 const ACCEPTED = [
   '<p>{text.none} · {1} %</p>',
   '<div aria-label={text.list} className="table" data-tone="bad" />',
-  '<Segments value={by === "agent" ? "agent" : "model"} />',
+  '<Segments value={mode === "a" ? "agent" : "model"} />',
   'event.key === "Escape"',
   'new Error("outside of a workspace")',
 ];

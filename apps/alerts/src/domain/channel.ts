@@ -1,10 +1,13 @@
-import type { AuditedFields, AuditTarget, Cause } from '@tollkeeper/contracts';
+import type { AuditedFields, AuditTarget, Cause, ChannelType } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 
+interface Addresses {
+  chat: { webhookUrl: string };
+  webhook: { url: string; /** Null: deliveries are not signed. */ signingSecret: string | null };
+}
+
 /** Where a channel leads. All of it is secret but the `url` of a webhook, which its admins may read. */
-export type Destination =
-  | { type: 'chat'; webhookUrl: string }
-  | { type: 'webhook'; url: string; /** Null: deliveries are not signed. */ signingSecret: string | null };
+export type Destination = { [Type in ChannelType]: { type: Type } & Addresses[Type] }[ChannelType];
 
 /** A destination of notifications. */
 export interface Channel {
@@ -25,13 +28,18 @@ export const AUDITED_CHANNEL: AuditedFields<ChannelDraft> = {
   name: ({ name }) => name,
   enabled: ({ enabled }) => enabled,
   channel_type: ({ destination }) => destination.type,
-  host: ({ destination }) => new URL(addressOf(destination)).host,
-  url: { secret: ({ destination }) => addressOf(destination) },
-  signing_secret: { secret: ({ destination }) => (destination.type === 'webhook' ? destination.signingSecret : null) },
+  host: ({ destination }) => new URL(secretsOf(destination).address).host,
+  url: { secret: ({ destination }) => secretsOf(destination).address },
+  signing_secret: { secret: ({ destination }) => secretsOf(destination).signingSecret },
 };
 
-function addressOf(destination: Destination): string {
-  return destination.type === 'webhook' ? destination.url : destination.webhookUrl;
+function secretsOf(destination: Destination): { address: string; signingSecret: string | null } {
+  switch (destination.type) {
+    case 'chat':
+      return { address: destination.webhookUrl, signingSecret: null };
+    case 'webhook':
+      return { address: destination.url, signingSecret: destination.signingSecret };
+  }
 }
 
 export function channelTarget({ id, name }: Pick<Channel, 'id' | 'name'>): AuditTarget {

@@ -14,8 +14,34 @@ export const MAX_COUNTED_MICROS = 1_000_000_000_000_000;
 
 type SumKind = 'event_count_gte' | 'spend_gte';
 
-/** What the entries of a window of the kind have at first. */
-export const FORMS: Record<SumKind, EntryForm> = { event_count_gte: 'unit', spend_gte: 'amount' };
+/** What a kind adds up. */
+interface SumOfKind {
+  /** What the entries of its windows have at first. */
+  form: EntryForm;
+  amountOf(event: CountableEvent): number;
+  /** The most that one event counts for. */
+  most(threshold: number): number;
+  maxEntries(threshold: number, stagger: number): number;
+  /** What the evidence says was settled, of the total. */
+  settledMicros(total: number): number | null;
+}
+
+export const SUMS: Record<SumKind, SumOfKind> = {
+  event_count_gte: {
+    form: 'unit',
+    amountOf: ({ count }) => count,
+    most: (threshold) => threshold,
+    maxEntries: (threshold) => threshold,
+    settledMicros: () => null,
+  },
+  spend_gte: {
+    form: 'amount',
+    amountOf: ({ settledMicros }) => settledMicros,
+    most: () => MAX_COUNTED_MICROS,
+    maxEntries: (_threshold, stagger) => Math.floor(MAX_SPEND_ENTRIES * (1 + STAGGERED * stagger)),
+    settledMicros: (total) => total,
+  },
+};
 
 /**
  * `event_count_gte` and `spend_gte`: with t the newest time of an event that counts, those in `(t - windowMs, t]` add
@@ -26,6 +52,7 @@ export const FORMS: Record<SumKind, EntryForm> = { event_count_gte: 'unit', spen
  */
 export class SumCondition implements Condition {
   readonly #kind: SumKind;
+  readonly #of: SumOfKind;
   readonly #windowMs: number;
   readonly #most: number;
   readonly #sum: SlidingSum;
@@ -33,13 +60,14 @@ export class SumCondition implements Condition {
   constructor(kind: SumKind, windowMs: number, threshold: number, stagger: number, saved?: SavedSum) {
     this.#kind = kind;
     this.#windowMs = windowMs;
-    this.#most = kind === 'spend_gte' ? MAX_COUNTED_MICROS : threshold;
-    const maxEntries = kind === 'spend_gte' ? Math.floor(MAX_SPEND_ENTRIES * (1 + STAGGERED * stagger)) : threshold;
-    this.#sum = new SlidingSum({ form: FORMS[kind], windowMs, threshold, maxEntries, stagger, saved });
+    this.#of = SUMS[kind];
+    this.#most = this.#of.most(threshold);
+    const maxEntries = this.#of.maxEntries(threshold, stagger);
+    this.#sum = new SlidingSum({ form: this.#of.form, windowMs, threshold, maxEntries, stagger, saved });
   }
 
   take(event: CountableEvent): Verdict {
-    const amount = Math.min(this.#kind === 'spend_gte' ? event.settledMicros : event.count, this.#most);
+    const amount = Math.min(this.#of.amountOf(event), this.#most);
     if (amount === 0) return 'unchanged';
     const sum = this.#sum;
     sum.moveTo(event.time);
@@ -56,7 +84,7 @@ export class SumCondition implements Condition {
       windowStart: lastTime - this.#windowMs,
       windowEnd: lastTime,
       eventCount: count,
-      settledMicros: this.#kind === 'spend_gte' ? total : null,
+      settledMicros: this.#of.settledMicros(total),
       sampleEventIds: sampleIds,
       firstEventAt: firstTime,
       lastEventAt: lastTime,

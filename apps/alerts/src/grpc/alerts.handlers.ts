@@ -8,9 +8,14 @@ export function createAlertsHandlers(channels: Pick<ChannelUseCases, 'get'>): Gr
     async getChannel({ tenantId, channelId }) {
       const { id, name, enabled, destination } = await channels.get(tenantId, channelId);
       const common = { id, enabled, name: name ?? '' };
-      if (destination.type === 'chat') return { channel: { ...common, chat: { webhookUrl: destination.webhookUrl } } };
-      const { url, signingSecret } = destination;
-      return { channel: { ...common, webhook: { url, signingSecret: signingSecret ?? '' } } };
+      switch (destination.type) {
+        case 'chat':
+          return { channel: { ...common, chat: { webhookUrl: destination.webhookUrl } } };
+        case 'webhook': {
+          const { url, signingSecret } = destination;
+          return { channel: { ...common, webhook: { url, signingSecret: signingSecret ?? '' } } };
+        }
+      }
     },
   });
 }

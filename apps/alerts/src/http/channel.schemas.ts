@@ -131,22 +131,26 @@ export function toDraft(body: z.output<ChannelBody>): ChannelDraft {
 }
 
 function toDestination(body: z.output<ChannelBody>): Destination {
-  if (body.channel_type === 'chat') return { type: 'chat', webhookUrl: body.config.webhook_url };
-  return { type: 'webhook', url: body.config.url, signingSecret: body.config.signing_secret ?? null };
+  switch (body.channel_type) {
+    case 'chat':
+      return { type: 'chat', webhookUrl: body.config.webhook_url };
+    case 'webhook':
+      return { type: 'webhook', url: body.config.url, signingSecret: body.config.signing_secret ?? null };
+  }
 }
 
 /** The part of a channel that a person writes, secrets included, and a patch changes. */
 export function fromDraft({ name: given, enabled, destination }: ChannelDraft): z.input<ChannelBody> {
   const common = { ...(given !== null && { name: given }), enabled };
-  if (destination.type === 'chat') {
-    return { ...common, channel_type: 'chat', config: { webhook_url: destination.webhookUrl } };
+  switch (destination.type) {
+    case 'chat':
+      return { ...common, channel_type: 'chat', config: { webhook_url: destination.webhookUrl } };
+    case 'webhook': {
+      const { url: to, signingSecret: secret } = destination;
+      const config = { url: to, ...(secret !== null && { signing_secret: secret }) };
+      return { ...common, channel_type: 'webhook', config };
+    }
   }
-  const { url: to, signingSecret: secret } = destination;
-  return {
-    ...common,
-    channel_type: 'webhook',
-    config: { url: to, ...(secret !== null && { signing_secret: secret }) },
-  };
 }
 
 /** The channel as answers show it: secrets are written, never read. */
@@ -160,9 +164,12 @@ export function toChannelRecord(channel: Channel): z.output<typeof channelRecord
     created_at: channel.createdAt.toISOString(),
     updated_at: channel.updatedAt.toISOString(),
   };
-  if (destination.type === 'chat') {
-    return { ...common, channel_type: 'chat', config: { webhook_url: maskUrl(destination.webhookUrl) } };
+  switch (destination.type) {
+    case 'chat':
+      return { ...common, channel_type: 'chat', config: { webhook_url: maskUrl(destination.webhookUrl) } };
+    case 'webhook': {
+      const config = { url: destination.url, signing_secret_set: destination.signingSecret !== null };
+      return { ...common, channel_type: 'webhook', config };
+    }
   }
-  const config = { url: destination.url, signing_secret_set: destination.signingSecret !== null };
-  return { ...common, channel_type: 'webhook', config };
 }

@@ -7,7 +7,7 @@ import type { Span } from '../domain/coverage.ts';
 import { HELD_BYTES_PER_WINDOW, type SavedWindow } from '../domain/partition.evaluator.ts';
 import type { SavedHistory } from '../domain/rule.history.ts';
 import { BYTES_PER_ENTRY, type EntryForm, FIELDS, isWhole, joinParts, type SavedSum } from '../domain/sliding-sum.ts';
-import { FORMS } from '../domain/sum.condition.ts';
+import { SUMS } from '../domain/sum.condition.ts';
 import type { RuleReference } from './rule.store.ts';
 
 interface StoredWindow {
@@ -287,7 +287,7 @@ function toCondition(window: StoredWindow, apart: readonly mongo.Binary[]): Save
   if (times && identities) {
     return { kind, sum: { ...interleaved(fromBinary(times), fromBinary(identities)), sampleIds, ...TO_TAKE_WHOLE } };
   }
-  const form = window.form ?? FORMS[kind];
+  const form = window.form ?? SUMS[kind].form;
   const isApart = window.stored !== undefined;
   const whole = entries ?? occurrences;
   const saved = (isApart ? apart : [...(whole ? [whole] : []), ...parts]).map(fromBinary);

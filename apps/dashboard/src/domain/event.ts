@@ -1,3 +1,4 @@
+import type { KnownEventType } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 
 /**
@@ -42,9 +43,18 @@ export function isBlocked({ type }: Pick<DashboardEvent, 'type'>): boolean {
   return BLOCKED.has(type);
 }
 
+const KEPT_WHOLE = new Map<string, boolean>(
+  Object.entries({
+    'spend.settled': true,
+    'budget.blocked': true,
+    'guard.blocked': true,
+    'budget.threshold_reached': false,
+  } satisfies Record<KnownEventType, boolean>),
+);
+
 /** Whether events of the type are shown with all that they say. Of others, only the run and the agent are kept. */
 export function isKeptWhole(type: string): boolean {
-  return type === SPEND_SETTLED || BLOCKED.has(type);
+  return KEPT_WHOLE.get(type) === true;
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { TenantId } from '@tollkeeper/kernel';
 import { SPEND_SETTLED, type DashboardEvent } from './event.ts';
-import { PERIOD_MS, PERIODS, periodStart } from './rollup.ts';
+import { HAS_WHOLE_DAY, PERIOD_MS, PERIODS, periodStart } from './rollup.ts';
 import type { PartCounts } from './rollup.parts.ts';
 
 /** A part of a roll-up is rewritten whole. It is as large as about so many other documents. */
@@ -38,7 +38,7 @@ export function createRollupCounter(partsOf: (tenantId: TenantId) => PartCounts)
       if (data.agent_id !== undefined && Math.max(agents, days) > 1) {
         const row = `${data.agent_id}|${type === SPEND_SETTLED ? (data.model ?? '') : '|'}`;
         if (agents > 1 && touchesPart(`${key}|agents`, row, agents)) documents += 1;
-        if (period === 'day' && days > 1 && touchesPart(`${key}|days`, row, days)) documents += 1;
+        if (HAS_WHOLE_DAY[period] && days > 1 && touchesPart(`${key}|days`, row, days)) documents += 1;
       }
       if (data.plan_key !== undefined && plans > 1 && touchesPart(`${key}|plans`, data.plan_key, plans)) documents += 1;
     }

@@ -26,6 +26,8 @@ export const SLOT_MS: Record<Period, Record<Level, number>> = {
  * Agents have it in rows of their own, because all agents over three months are the most that a query reads.
  */
 export const WHOLE_DAY = 24;
+/** Whether the roll-ups of a period have {@link WHOLE_DAY}. */
+export const HAS_WHOLE_DAY: Record<Period, boolean> = { day: true, hour: false };
 
 /**
  * The rows of a roll-up: `agents` by hour or quarter of an hour, in a day also `days`, of agents over the whole day,
@@ -163,11 +165,11 @@ export function rollupDeltas(events: DashboardEvent[], starts: RunStart[]): Roll
       const slot = slotOf(period, 'rows', start, time);
       if (row !== undefined) {
         addToSlot(rowSlots(agents, row), slot, tally);
-        if (period === 'day') addToSlot(rowSlots(days, row), WHOLE_DAY, tally);
+        if (HAS_WHOLE_DAY[period]) addToSlot(rowSlots(days, row), WHOLE_DAY, tally);
       }
       if (plan !== undefined) {
         const slots = rowSlots(plans, { name: plan, model: undefined });
-        if (period === 'day') addToSlot(slots, WHOLE_DAY, tally);
+        if (HAS_WHOLE_DAY[period]) addToSlot(slots, WHOLE_DAY, tally);
         addToSlot(slots, slot, tally);
       }
     }

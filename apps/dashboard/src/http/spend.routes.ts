@@ -1,6 +1,6 @@
 import { defineRoute, integerQuery, type Route } from '@tollkeeper/http';
 import { z } from 'zod';
-import { DIMENSIONS } from '../domain/breakdown.ts';
+import { DIMENSIONS, type Dimension } from '../domain/breakdown.ts';
 import type { Budgets } from '../domain/budget.ts';
 import type { Directory } from '../domain/directory.ts';
 import type { Reads } from '../domain/reads.ts';
@@ -11,6 +11,8 @@ import { breakdownSchema, overviewSchema, rangeQuery, seriesSchema, spendSchema 
 import type { WindowOf } from './window.ts';
 
 const TAG = 'Dashboard';
+/** What has a name for people beside its key. */
+const HAS_DISPLAY_NAME: Record<Dimension, boolean> = { agent: true, model: false, plan: false };
 
 /** Spend and blocked calls of the whole workspace. */
 export function createSpendRoutes(deps: {
@@ -135,7 +137,8 @@ export function createSpendRoutes(deps: {
         );
         const layers = others === undefined ? groups : [...groups, others];
         const whole = sumTallies(layers.map(({ total }) => total));
-        const agentIds = by === 'agent' ? groups.flatMap(({ key }) => key ?? []) : [];
+        const hasDisplayName = HAS_DISPLAY_NAME[by];
+        const agentIds = hasDisplayName ? groups.flatMap(({ key }) => key ?? []) : [];
         const names = await directory.displayNames(tenantId, agentIds);
         return {
           status: 200,
@@ -145,7 +148,7 @@ export function createSpendRoutes(deps: {
             by,
             groups: groups.map(({ key, total }) => ({
               ...toName('key', key),
-              ...(by === 'agent' && key !== null && { display_name: names.get(key) ?? key }),
+              ...(hasDisplayName && key !== null && { display_name: names.get(key) ?? key }),
               ...toSpend(total, whole),
             })),
             others: others === undefined ? null : { count: others.count, ...toSpend(others.total, whole) },

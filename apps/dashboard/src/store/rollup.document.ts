@@ -1,6 +1,6 @@
 import type { TenantId } from '@tollkeeper/kernel';
 import { mongo } from 'mongoose';
-import type { RollupKey, RowKind } from '../domain/rollup.ts';
+import type { Period, RollupKey, RowKind } from '../domain/rollup.ts';
 import { isUndivided, partsFrom, UNDIVIDED, type Part } from '../domain/rollup.parts.ts';
 import { HASH_BYTES } from './row.hash.ts';
 
@@ -31,9 +31,12 @@ export interface RollupDocument {
   starts?: Partial<Record<RowKind, mongo.Binary>>;
 }
 
+/** How much of an RFC 3339 timestamp names the start of a roll-up. */
+const START_LENGTH: Record<Period, number> = { day: 10, hour: 13 };
+
 /** The key of the workspace's document, such as `ws_1|day|2026-11-22|0` and `ws_1|hour|2026-11-22T14|0`. */
 export function workspaceKey({ tenantId, period, start }: RollupKey): string {
-  const time = new Date(start).toISOString().slice(0, period === 'day' ? 10 : 13);
+  const time = new Date(start).toISOString().slice(0, START_LENGTH[period]);
   return `${tenantId}|${period}|${time}|0`;
 }
 

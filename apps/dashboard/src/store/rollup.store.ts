@@ -2,7 +2,7 @@ import { startSlices, type TenantId } from '@tollkeeper/kernel';
 import { driverCollection } from '@tollkeeper/mongo';
 import { LRUCache } from 'lru-cache';
 import { Schema, mongo, type ClientSession, type Connection } from 'mongoose';
-import type { AddSpend } from '../domain/breakdown.ts';
+import type { AddSpend, GroupKey } from '../domain/breakdown.ts';
 import type { ReadPlan } from '../domain/read-plan.ts';
 import { GRAINS, type Grain } from '../domain/grain.ts';
 import {
@@ -229,6 +229,21 @@ export function createRollupStore(
     for (const [span, tally] of ofNone) add(null, span, tally);
   }
 
+  async function divideAgents(
+    tenantId: TenantId,
+    plan: ReadPlan,
+    add: AddSpend,
+    meter: ReadMeter,
+    groupOf: (row: PackedRow) => GroupKey,
+  ): Promise<void> {
+    await readAgents(tenantId, plan, undefined, meter, (row, { start, spans }) => {
+      // In such a row nothing was settled.
+      if (row.model === undefined) return;
+      const group = groupOf(row);
+      for (const [span, tally] of row.sums(start, spans)) add(group, span, tally);
+    });
+  }
+
   async function agentTallies<K>(
     tenantId: TenantId,
     plan: ReadPlan,
@@ -283,13 +298,14 @@ export function createRollupStore(
     tallyAgents: (tenantId, plan, meter) => agentTallies(tenantId, plan, undefined, meter, (row) => row.name),
     tallyModels: (tenantId, agentId, plan, meter) => agentTallies(tenantId, plan, agentId, meter, (row) => row.model),
     divideSpend: async (tenantId, by, plan, add, meter) => {
-      if (by === 'plan') return dividePlans(tenantId, plan, add, meter);
-      await readAgents(tenantId, plan, undefined, meter, (row, { start, spans }) => {
-        const { name, model } = row;
-        // In such a row nothing was settled.
-        if (model === undefined) return;
-        for (const [span, tally] of row.sums(start, spans)) add(by === 'agent' ? name : model, span, tally);
-      });
+      switch (by) {
+        case 'plan':
+          return dividePlans(tenantId, plan, add, meter);
+        case 'agent':
+          return divideAgents(tenantId, plan, add, meter, ({ name }) => name);
+        case 'model':
+          return divideAgents(tenantId, plan, add, meter, ({ model }) => model ?? null);
+      }
     },
     async countRunStarts(tenantId, plan) {
       let runs = 0;

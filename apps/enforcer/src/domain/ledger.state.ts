@@ -182,8 +182,11 @@ export function createDraft(base: Ledger): Ledger {
   };
 }
 
+/** Whether a ledger, which is of one workspace, has several accounts of the scope. */
+const HAS_SEVERAL: Record<AccountName['scope'], boolean> = { workspace: false, agent: true, plan: true };
+
 function textOf({ scope, scopeId }: AccountName): string {
-  return scope === 'workspace' ? scope : `${scope}/${scopeId}`;
+  return HAS_SEVERAL[scope] ? `${scope}/${scopeId}` : scope;
 }
 
 function nameOf(text: string): AccountName {

@@ -25,7 +25,12 @@ export type SendRequest = (request: DestinationRequest, signal: AbortSignal) => 
 export function toDestinationRequest(channel: Channel, message: Message, now: number): DestinationRequest {
   const { type, url, signingSecret } = channel;
   const headers = { 'content-type': 'application/json', 'user-agent': 'Tollkeeper' };
-  if (type === 'chat') return { url, headers, body: chatBody(message) };
-  const body = webhookBody(message);
-  return { url, headers: { ...headers, ...webhookHeaders(message.id, body, signingSecret, now) }, body };
+  switch (type) {
+    case 'chat':
+      return { url, headers, body: chatBody(message) };
+    case 'webhook': {
+      const body = webhookBody(message);
+      return { url, headers: { ...headers, ...webhookHeaders(message.id, body, signingSecret, now) }, body };
+    }
+  }
 }

@@ -140,7 +140,7 @@ export function describeConsoleBlocked(stage: Stage, console: ReturnType<typeof 
       const plan = { plan_key: 'research', display_name: 'Research', ...body };
       await console.owner().expect({ method: 'POST', path: `${budgets}/plans`, body: plan, status: 201 });
       const calls = BUDGETS.map(([scope, agent_id]) => {
-        const data = { run_id: randomUUID(), agent_id, scope, ...(scope === 'plan' && { plan_key: 'research' }) };
+        const data = { run_id: randomUUID(), agent_id, scope, plan_key: 'research' };
         const micros = { requested_micros: 700, spent_micros: 9_800, daily_budget_usd_micros: 10_000 };
         return cloudEvent('budget.blocked', { ...data, ...micros });
       });

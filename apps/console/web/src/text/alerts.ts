@@ -2,31 +2,26 @@ import type { Api } from '../api/api.ts';
 import { money } from '../format/money.ts';
 import { count } from '../format/numbers.ts';
 import { duration } from '../format/time.ts';
+import { eventsOf } from './events.ts';
+
+/** Whose events they were; empty for any agent of the workspace. */
+const WHO: Record<Api.Alert['scope_type'], (id: string) => string> = {
+  workspace: () => '',
+  tenant: () => '',
+  agent: (id) => `${id}: `,
+};
 
 /** What happened, in one sentence. */
 export function alertLine(alert: Api.Alert): string {
   const { scope_id, scope_type, event_count, threshold, event_types, spend, window } = alert;
   const span = duration(Date.parse(window.end) - Date.parse(window.start));
-  const who = scope_type === 'agent' ? `${scope_id}: ` : '';
+  const who = WHO[scope_type](scope_id);
   if (spend !== null) {
     return `${who}${money(spend.settled_micros)} spent in ${span} (from ${money(spend.threshold_micros)}).`;
   }
   if (threshold === 0) return `${who === '' ? 'The' : `${who}the`} first ${eventsOf(event_types, 1)} in ${span}.`;
   const from = threshold === 1 ? '' : ` (from ${count(threshold)})`;
   return `${who}${count(event_count)} ${eventsOf(event_types, event_count)} in ${span}${from}.`;
-}
-
-const EVENTS: Record<string, readonly [string, string]> = {
-  'spend.settled': ['settlement', 'settlements'],
-  'budget.blocked': ['call blocked by a budget', 'calls blocked by a budget'],
-  'guard.blocked': ['call blocked by a guard', 'calls blocked by a guard'],
-  'budget.threshold_reached': ['threshold of a daily budget reached', 'thresholds of daily budgets reached'],
-};
-
-/** "3 calls blocked by a budget or a guard" without the number. */
-export function eventsOf(types: readonly string[], events: number): string {
-  if (types.length === 0) return events === 1 ? 'event of any kind' : 'events of any kind';
-  return types.map((type) => EVENTS[type]?.[events === 1 ? 0 : 1] ?? `${type} events`).join(' or ');
 }
 
 const DELIVERY_STATUS: Record<string, string> = {

@@ -1,7 +1,7 @@
 import type { Api } from '../api/api.ts';
 import { money } from '../format/money.ts';
 import { count } from '../format/numbers.ts';
-import { eventsOf } from './alerts.ts';
+import { eventsOf } from './events.ts';
 
 /** "10 minutes", "1 hour", "2 days": a length that a person chose. */
 function inWords(seconds: number): string {
@@ -83,12 +83,6 @@ export const rules = {
       spend_gte: 'spend reaches an amount within a time',
     } satisfies Record<Api.AlertRule['rule_kind'], string>,
     events: 'Events that count',
-    eventNames: {
-      'budget.blocked': 'Calls blocked by a budget',
-      'guard.blocked': 'Calls blocked by a guard',
-      'budget.threshold_reached': 'Thresholds of daily budgets reached',
-      'spend.settled': 'Settlements',
-    },
     eventsHint: 'None chosen means all.',
     percents: 'Thresholds that count',
     threshold: 'How many events',

@@ -7,15 +7,17 @@ import { text } from '../../text/index.ts';
 import { At } from '../../ui/figures.tsx';
 import { Card, Loaded, Tag } from '../../ui/parts.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
+import { type BlockedKind, kindInAddress } from '../blocked/blocked-search.ts';
 
 const words = text.agents.agent;
 const SHOWN = 10;
+const TONES = { budget: 'bad', guard: 'warn' } as const satisfies Record<BlockedKind, string>;
 
 interface Blocked {
   id: string;
   at: string;
   why: string;
-  kind: 'budget' | 'guard';
+  kind: BlockedKind;
 }
 
 /** The last calls of an agent that were blocked, of each kind. */
@@ -39,7 +41,7 @@ export function AgentBlocked({ blocked: { byBudget, byGuard } }: { blocked: Retu
         <Link
           to="/w/$slug/blocked"
           params={{ slug }}
-          search={(before) => ({ ...before, ...(kind === 'guard' && { kind }), event: id })}
+          search={(before) => ({ ...before, ...kindInAddress(kind), event: id })}
         >
           <At at={at} />
         </Link>
@@ -48,7 +50,7 @@ export function AgentBlocked({ blocked: { byBudget, byGuard } }: { blocked: Retu
     {
       key: 'why',
       head: words.column.why,
-      cell: ({ why, kind }) => <Tag tone={kind === 'budget' ? 'bad' : 'warn'}>{why}</Tag>,
+      cell: ({ why, kind }) => <Tag tone={TONES[kind]}>{why}</Tag>,
     },
   ];
   return (

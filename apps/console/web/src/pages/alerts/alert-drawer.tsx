@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { type Api, useChange, useRead } from '../../api/api.ts';
 import { useWorkspace } from '../../app/account.tsx';
 import { alertLine, deliveryStatus } from '../../text/alerts.ts';
@@ -69,6 +70,12 @@ function Actions({ alert }: { alert: Api.Alert }) {
   );
 }
 
+const SUBJECT: Record<Api.Alert['scope_type'], (id: string) => ReactNode> = {
+  workspace: () => words.fact.workspace,
+  tenant: () => words.fact.workspace,
+  agent: (id) => <AgentLink key="of" id={id} />,
+};
+
 function AlertFacts({ alert }: { alert: Api.Alert }) {
   const { slug } = useWorkspace();
   const { scope_type, scope_id, acknowledged_at, acknowledged_by, resolved_at, sample_event_ids } = alert;
@@ -81,7 +88,7 @@ function AlertFacts({ alert }: { alert: Api.Alert }) {
             {alert.rule_name}
           </Link>,
         ],
-        [words.fact.scope, scope_type === 'agent' ? <AgentLink key="of" id={scope_id} /> : words.fact.workspace],
+        [words.fact.scope, SUBJECT[scope_type](scope_id)],
         [
           words.fact.window,
           <span key="window">

@@ -1,4 +1,5 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { type Api, type Pages, usePages } from '../../api/api.ts';
 import { useSpan } from '../../app/span.ts';
 import { exactCount } from '../../format/numbers.ts';
@@ -10,14 +11,14 @@ import { Card, Note, PageHead, Segments, Tag } from '../../ui/parts.tsx';
 import { SpanBar } from '../../ui/span-bar.tsx';
 import type { Column } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
-import type { BlockedSearch } from './blocked-search.ts';
+import { BLOCKED_KINDS, type BlockedKind, type BlockedSearch } from './blocked-search.ts';
 import { EventDrawer } from './event-drawer.tsx';
 import { RunDrawer } from './run-drawer.tsx';
 
 const words = text.blocked;
 
 export function BlockedPage() {
-  const { kind = 'budget', event, run } = useSearch({ from: '/account/w/$slug/blocked' });
+  const { kind = BLOCKED_KINDS[0], event, run } = useSearch({ from: '/account/w/$slug/blocked' });
   const show = useShow();
   return (
     <>
@@ -25,12 +26,12 @@ export function BlockedPage() {
         <Segments
           label={words.kind}
           value={kind}
-          options={(['budget', 'guard'] as const).map((each) => [each, words.kinds[each]] as const)}
+          options={BLOCKED_KINDS.map((each) => [each, words.kinds[each]] as const)}
           onChange={(next) => show({ kind: next })}
         />
         <SpanBar />
       </PageHead>
-      {kind === 'budget' ? <ByBudget /> : <ByGuard />}
+      {LISTS[kind]}
       {event !== undefined && <EventDrawer kind={kind} eventId={event} />}
       {run !== undefined && <RunDrawer kind={kind} runId={run} />}
     </>
@@ -105,6 +106,8 @@ function ByGuard() {
   return <BlockedList list={list} columns={columns} kind="guard" />;
 }
 
+const LISTS: Record<BlockedKind, ReactNode> = { budget: <ByBudget />, guard: <ByGuard /> };
+
 interface Blocked {
   event_id: string;
   run_id: string;
@@ -144,7 +147,7 @@ function RunButton({ id }: { id: string }) {
 interface BlockedListProps<Row> {
   list: Pages<Row, { total: number }>;
   columns: readonly Column<Row>[];
-  kind: 'budget' | 'guard';
+  kind: BlockedKind;
 }
 
 function BlockedList<Row extends Blocked>({ list, columns, kind }: BlockedListProps<Row>) {

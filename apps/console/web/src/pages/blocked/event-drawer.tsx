@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { type Api, useRead } from '../../api/api.ts';
 import { useMay, useWorkspace } from '../../app/account.tsx';
 import { useSpan } from '../../app/span.ts';
@@ -12,19 +13,25 @@ import { At } from '../../ui/figures.tsx';
 import { Loaded } from '../../ui/parts.tsx';
 import ui from '../../ui/ui.module.css';
 import type { BudgetsSearch } from '../budgets/budgets-search.ts';
+import type { BlockedKind } from './blocked-search.ts';
 import { useClose } from './use-close.ts';
 
 const words = text.blocked;
 
 /** One blocked call: why, and what would unblock it. */
-export function EventDrawer({ kind, eventId }: { kind: 'budget' | 'guard'; eventId: string }) {
+export function EventDrawer({ kind, eventId }: { kind: BlockedKind; eventId: string }) {
   const close = useClose();
   return (
     <Dialog side title={words.event} onClose={close}>
-      {kind === 'budget' ? <BudgetEvent eventId={eventId} /> : <GuardEvent eventId={eventId} />}
+      {EVENTS[kind](eventId)}
     </Dialog>
   );
 }
+
+const EVENTS: Record<BlockedKind, (eventId: string) => ReactNode> = {
+  budget: (eventId) => <BudgetEvent eventId={eventId} />,
+  guard: (eventId) => <GuardEvent eventId={eventId} />,
+};
 
 function BudgetEvent({ eventId }: { eventId: string }) {
   const { query } = useSpan();
@@ -60,8 +67,15 @@ function BudgetEvent({ eventId }: { eventId: string }) {
 
 /** Where the budget is that has blocked the call. */
 function budgetOf({ scope, agent_id, plan_key }: Api.BudgetBlockedEvent, tenantId: string): BudgetsSearch {
-  if (scope === 'agent') return { agents: agent_id, budget: `agent/${agent_id}` };
-  return { budget: scope === 'plan' && plan_key !== undefined ? `plan/${plan_key}` : `workspace/${tenantId}` };
+  switch (scope) {
+    case 'agent':
+      return { agents: agent_id, budget: `agent/${agent_id}` };
+    case 'plan':
+      return { budget: plan_key === undefined ? `workspace/${tenantId}` : `plan/${plan_key}` };
+    // Of a newer service it may be any text.
+    default:
+      return { budget: `workspace/${tenantId}` };
+  }
 }
 
 function GuardEvent({ eventId }: { eventId: string }) {

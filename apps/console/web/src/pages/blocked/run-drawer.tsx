@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { type Api, useRead } from '../../api/api.ts';
 import { useSpan } from '../../app/span.ts';
 import { money } from '../../format/money.ts';
@@ -7,23 +8,29 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { At } from '../../ui/figures.tsx';
 import { Loaded } from '../../ui/parts.tsx';
 import ui from '../../ui/ui.module.css';
+import type { BlockedKind } from './blocked-search.ts';
 import { Id } from './event-drawer.tsx';
 import { useClose } from './use-close.ts';
 
 const words = text.blocked;
 
 /** A whole run in its order: what it spent, and where it was stopped. */
-export function RunDrawer({ kind, runId }: { kind: 'budget' | 'guard'; runId: string }) {
+export function RunDrawer({ kind, runId }: { kind: BlockedKind; runId: string }) {
   const close = useClose();
   return (
     <Dialog side title={words.run(runId)} onClose={close}>
       <p>
         <Id name="run" id={runId} />
       </p>
-      {kind === 'budget' ? <BudgetRun runId={runId} /> : <GuardRun runId={runId} />}
+      {RUNS[kind](runId)}
     </Dialog>
   );
 }
+
+const RUNS: Record<BlockedKind, (runId: string) => ReactNode> = {
+  budget: (runId) => <BudgetRun runId={runId} />,
+  guard: (runId) => <GuardRun runId={runId} />,
+};
 
 function BudgetRun({ runId }: { runId: string }) {
   const { query } = useSpan();

@@ -26,7 +26,7 @@ export function BudgetHistory() {
       cell: ({ scope, scope_id }) => (
         <>
           <span className={`${ui['name']} ${ui['word']}`}>{text.limits.scope[scope]}</span>{' '}
-          {scope !== 'workspace' && <span className={ui['id']}>{scope_id}</span>}
+          {scope_id !== tenant_id && <span className={ui['id']}>{scope_id}</span>}
         </>
       ),
     },

@@ -4,13 +4,14 @@ import { text } from '../../text/index.ts';
 import { SelectField, TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form-dialog.tsx';
 import { toast } from '../../ui/toasts.tsx';
+import { CHANNEL_TYPES, type ChannelType, toSecret, TYPES } from './channel-types.ts';
 
 const words = text.channels.form;
 const READS = ['GET /api/v1/alerts/channels'] as const;
 
 /** Makes a channel, or edits one. The signing secret goes in and never comes out. */
 export function ChannelDialog({ channel, onClose }: { channel: Api.AlertChannel | null; onClose: () => void }) {
-  const [type, setType] = useState<Api.AlertChannel['channel_type']>(channel?.channel_type ?? 'webhook');
+  const [type, setType] = useState<ChannelType>(channel?.channel_type ?? 'webhook');
   const [name, setName] = useState(channel?.name ?? '');
   const before = channel === null ? '' : 'url' in channel.config ? channel.config.url : channel.config.webhook_url;
   const [url, setUrl] = useState(before);
@@ -20,15 +21,13 @@ export function ChannelDialog({ channel, onClose }: { channel: Api.AlertChannel 
   const hasSecret = channel !== null && 'signing_secret_set' in channel.config && channel.config.signing_secret_set;
 
   async function send(): Promise<void> {
-    const signing = secret === '' ? {} : { signing_secret: secret };
-    if (channel !== null) {
-      // An address that was not touched is not sent: the API shows it without what may be secret in it.
-      const address = url === before ? {} : type === 'chat' ? { webhook_url: url } : { url };
-      await edit.mutateAsync({ path: { channel_id: channel.id }, body: { name, config: { ...address, ...signing } } });
-    } else if (type === 'chat') {
-      await create.mutateAsync({ body: { channel_type: 'chat', name, config: { webhook_url: url } } });
+    const { toInput, toAddress } = CHANNEL_TYPES[type];
+    if (channel === null) {
+      await create.mutateAsync({ body: toInput({ name, url, secret }) });
     } else {
-      await create.mutateAsync({ body: { channel_type: 'webhook', name, config: { url, ...signing } } });
+      // An address that was not touched is not sent: the API shows it without what may be secret in it.
+      const config = { ...(url !== before && toAddress(url)), ...toSecret(secret) };
+      await edit.mutateAsync({ path: { channel_id: channel.id }, body: { name, config } });
     }
     toast(text.channels.saved(name));
     onClose();
@@ -45,9 +44,9 @@ export function ChannelDialog({ channel, onClose }: { channel: Api.AlertChannel 
         hint={words.typeHints[type]}
         disabled={channel !== null}
         value={type}
-        onChange={({ target }) => setType(target.value === 'chat' ? 'chat' : 'webhook')}
+        onChange={({ target }) => setType(target.value as ChannelType)}
       >
-        {(['webhook', 'chat'] as const).map((each) => (
+        {TYPES.map((each) => (
           <option key={each} value={each}>
             {text.channels.types[each]}
           </option>
@@ -69,7 +68,7 @@ export function ChannelDialog({ channel, onClose }: { channel: Api.AlertChannel 
         value={url}
         onChange={({ target }) => setUrl(target.value)}
       />
-      {type === 'webhook' && (
+      {CHANNEL_TYPES[type].isSigned && (
         <TextField
           label={words.secret}
           hint={hasSecret ? words.secretKept : words.secretHint}

@@ -1,4 +1,5 @@
 import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
 import { type Api, useRead } from '../../api/api.ts';
 import { useMay, useWorkspace } from '../../app/account.tsx';
 import { money } from '../../format/money.ts';
@@ -126,14 +127,22 @@ function Overspend({ items }: { items: Api.Limit[] }) {
   );
 }
 
-function LimitName({ limit: { scope, scope_id } }: { limit: Api.Limit }) {
-  if (scope === 'agent') return <AgentLink id={scope_id} />;
-  return (
+const NAMES: Record<Api.Limit['scope'], (id: string) => ReactNode> = {
+  workspace: () => <ScopeWord scope="workspace" />,
+  agent: (id) => <AgentLink id={id} />,
+  plan: (id) => (
     <>
-      <span className={`${ui['name']} ${ui['word']}`}>{words.scope[scope]}</span>{' '}
-      {scope === 'plan' && <span className={ui['id']}>{scope_id}</span>}
+      <ScopeWord scope="plan" /> <span className={ui['id']}>{id}</span>
     </>
-  );
+  ),
+};
+
+function LimitName({ limit: { scope, scope_id } }: { limit: Api.Limit }) {
+  return NAMES[scope](scope_id);
+}
+
+function ScopeWord({ scope }: { scope: Api.Limit['scope'] }) {
+  return <span className={`${ui['name']} ${ui['word']}`}>{words.scope[scope]}</span>;
 }
 
 function keyOf({ scope, scope_id }: Api.Limit): string {

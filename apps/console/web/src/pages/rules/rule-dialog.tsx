@@ -1,6 +1,7 @@
 import { useId, useState } from 'react';
 import { type Api, useChange, useRead } from '../../api/api.ts';
 import { useWorkspace } from '../../app/account.tsx';
+import { EVENT_TYPES, eventTypeLabel } from '../../text/events.ts';
 import { text } from '../../text/index.ts';
 import { ruleLine } from '../../text/rules.ts';
 import { Checks } from '../../ui/checks.tsx';
@@ -9,7 +10,7 @@ import { FormDialog } from '../../ui/form-dialog.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
 import { SEVERITIES } from '../alerts/alerts-search.ts';
-import { EMPTY, EVENT_TYPES, PERCENTS, problemsOf, type RuleForm, toForm, toRule } from './rule-form.ts';
+import { EMPTY, PERCENTS, problemsOf, type RuleForm, toForm, toRule } from './rule-form.ts';
 import { KINDS, RULE_KINDS } from './rule-kinds.ts';
 
 const words = text.rules.form;
@@ -119,14 +120,13 @@ interface EventFieldsProps {
 
 function EventFields({ form, set }: EventFieldsProps) {
   const types = [...new Set([...EVENT_TYPES, ...form.eventTypes])];
-  const names: Record<string, string> = words.eventNames;
   const onlyThresholds = form.eventTypes.length === 1 && form.eventTypes[0] === 'budget.threshold_reached';
   return (
     <>
       <Checks
         label={words.events}
         hint={words.eventsHint}
-        options={types.map((type) => [type, names[type] ?? type] as const)}
+        options={types.map((type) => [type, eventTypeLabel(type)] as const)}
         chosen={form.eventTypes}
         onChange={(eventTypes) => set({ eventTypes })}
       />

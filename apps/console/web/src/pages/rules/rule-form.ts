@@ -3,7 +3,6 @@ import { editableMoney } from '../../format/money.ts';
 import { text } from '../../text/index.ts';
 import { RULE_KINDS, type RuleKind } from './rule-kinds.ts';
 
-export const EVENT_TYPES = ['budget.blocked', 'guard.blocked', 'budget.threshold_reached', 'spend.settled'] as const;
 export const PERCENTS = [50, 80, 100] as const;
 const MAX_MINUTES = 43_200;
 
@@ -39,6 +38,13 @@ export const EMPTY: RuleForm = {
   channelIds: [],
 };
 
+/** What the form has for the scope of a rule. */
+const AGENT_OF: Record<Api.AlertRule['scope_type'], (id: string) => RuleForm['agentId']> = {
+  workspace: () => '',
+  tenant: () => '',
+  agent: (id) => id,
+};
+
 export function toForm(rule: Api.AlertRule): RuleForm {
   const { rule_config: config } = rule;
   return {
@@ -50,7 +56,7 @@ export function toForm(rule: Api.AlertRule): RuleForm {
     threshold: config.threshold === 0 ? '' : String(config.threshold),
     amount: config.threshold_micros === 0 ? '' : editableMoney(config.threshold_micros),
     windowMinutes: String(config.window_seconds / 60),
-    agentId: rule.scope_type === 'agent' ? rule.scope_id : '',
+    agentId: AGENT_OF[rule.scope_type](rule.scope_id),
     severity: rule.severity,
     pauseMinutes: String(rule.cooldown_seconds / 60),
     channelIds: rule.channel_config_ids,

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { type Api, useRead } from '../../api/api.ts';
 import { useSpan } from '../../app/span.ts';
 import { keyOf, nameOf } from '../../charts/breakdown.ts';
@@ -14,6 +15,15 @@ const words = text.spend;
 
 type Group = Api.SpendBreakdown['groups'][number] & { course: number[] };
 
+const NAMES: Record<Api.SpendBreakdown['by'], (group: Group) => ReactNode> = {
+  agent: (group) =>
+    group.key === null ? name(group, 'agent') : <AgentLink id={group.key} name={group.display_name} />,
+  model: (group) => name(group, 'model'),
+  plan: (group) => name(group, 'plan'),
+};
+
+const name = (group: Group, by: Api.SpendBreakdown['by']) => <span className={ui['name']}>{nameOf(group, by)}</span>;
+
 /** The agents, models or plans that spent most, with the course of each. */
 export function Groups({ by }: { by: Api.SpendBreakdown['by'] }) {
   const { query } = useSpan();
@@ -26,12 +36,7 @@ export function Groups({ by }: { by: Api.SpendBreakdown['by'] }) {
     {
       key: 'name',
       head: words.column.name[by],
-      cell: (group) =>
-        by === 'agent' && group.key !== null ? (
-          <AgentLink id={group.key} name={group.display_name} />
-        ) : (
-          <span className={ui['name']}>{nameOf(group, by)}</span>
-        ),
+      cell: (group) => NAMES[by](group),
     },
     { key: 'spend', head: words.column.spend, align: 'right', cell: (row) => <Money micros={row.total_micros} /> },
     { key: 'share', head: words.column.share, align: 'right', cell: (row) => percent(row.share_pct / 100) },

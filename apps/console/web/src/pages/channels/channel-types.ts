@@ -1,0 +1,40 @@
+import type { Api } from '../../api/api.ts';
+
+export type ChannelType = Api.AlertChannel['channel_type'];
+type PatchedConfig = NonNullable<Api.AlertChannelPatch['config']>;
+
+/** What a person types about a channel. */
+interface Typed {
+  name: string;
+  url: string;
+  /** Empty where none is set. */
+  secret: string;
+}
+
+/** What the form has for a type of channel. */
+interface FormOfType {
+  isSigned: boolean;
+  toInput(typed: Typed): Api.AlertChannelInput;
+  /** The new address in a patch. */
+  toAddress(url: string): PatchedConfig;
+}
+
+export const CHANNEL_TYPES: Record<ChannelType, FormOfType> = {
+  webhook: {
+    isSigned: true,
+    toInput: ({ name, url, secret }) => ({ channel_type: 'webhook', name, config: { url, ...toSecret(secret) } }),
+    toAddress: (url) => ({ url }),
+  },
+  chat: {
+    isSigned: false,
+    toInput: ({ name, url }) => ({ channel_type: 'chat', name, config: { webhook_url: url } }),
+    toAddress: (url) => ({ webhook_url: url }),
+  },
+};
+
+/** In the order of the form. */
+export const TYPES = Object.keys(CHANNEL_TYPES) as ChannelType[];
+
+export function toSecret(secret: string): { signing_secret?: string } {
+  return secret === '' ? {} : { signing_secret: secret };
+}
