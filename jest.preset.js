@@ -3,8 +3,9 @@ export default {
   testEnvironment: 'node',
   extensionsToTreatAsEsm: ['.ts'],
   testMatch: ['<rootDir>/{src,test}/**/*.spec.ts'],
-  // Suites on Apache Kafka and on tools from outside of npm have a run of their own: jest.integration.preset.js.
-  testPathIgnorePatterns: ['/node_modules/', '\\.(kafka|tools)\\.spec\\.ts$'],
+  // Suites on Apache Kafka, on tools from outside of npm, and those that want the machine for themselves have a run of
+  // their own: jest.integration.preset.js.
+  testPathIgnorePatterns: ['/node_modules/', '\\.(kafka|tools|alone)\\.spec\\.ts$'],
   transform: {
     '^.+\\.ts$': [
       '@swc/jest',

@@ -60,13 +60,13 @@ describe('the sum of all suites', () => {
     });
   });
 
-  it('counts a suite on Kafka in the integration run and in no other', () => {
-    write('apps/one/test/a.kafka.spec.ts', '');
+  it.each(['kafka', 'tools', 'alone'])('counts a suite of %s in the integration run and in no other', (kind) => {
+    write(`apps/one/test/a.${kind}.spec.ts`, '');
 
     expect(sumResults(STANDARD_RUN, projectFolders(root))).toEqual({ passed: 0, failures: [] });
     expect(sumResults(INTEGRATION_RUN, projectFolders(root)).failures).toHaveLength(1);
 
-    write('apps/one/.integration-results.json', { suites: ['test/a.kafka.spec.ts'], passed: 4, failures: [] });
+    write('apps/one/.integration-results.json', { suites: [`test/a.${kind}.spec.ts`], passed: 4, failures: [] });
     expect(sumResults(INTEGRATION_RUN, projectFolders(root))).toEqual({ passed: 4, failures: [] });
   });
 

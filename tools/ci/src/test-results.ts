@@ -7,16 +7,16 @@ export interface RunKind {
   takes(suite: string): boolean;
 }
 
-/** On Apache Kafka, or on tools that check manifests and images. */
-const INTEGRATION_SUITE = /\.(kafka|tools)\.spec\.ts$/;
+/** On Apache Kafka, on tools that npm does not bring, or on a machine that does nothing else. */
+const INTEGRATION_SUITE = /\.(kafka|tools|alone)\.spec\.ts$/;
 
-/** `npm test`: every suite that needs nothing but what `npm ci` brings. */
+/** `npm test`: every suite that needs nothing but what `npm ci` brings, and may share the machine. */
 export const STANDARD_RUN: RunKind = {
   resultsFile: '.test-results.json',
   takes: (suite) => !INTEGRATION_SUITE.test(suite),
 };
 
-/** `npm run test:integration`: the suites that need Apache Kafka, or tools that npm does not bring. */
+/** `npm run test:integration`: all other suites. */
 export const INTEGRATION_RUN: RunKind = {
   resultsFile: '.integration-results.json',
   takes: (suite) => INTEGRATION_SUITE.test(suite),
