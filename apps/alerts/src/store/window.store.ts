@@ -272,11 +272,20 @@ function fromWindow(window: SavedWindow, partition: number): Omit<StoredWindow, 
     lastFiredAt: lastFiredAt === null ? null : new Date(lastFiredAt),
     metUntil: metUntil === null ? null : new Date(metUntil),
     kind: condition.kind,
-    sampleIds: condition.kind === 'first_occurrence' ? [] : condition.sum.sampleIds,
-    spans: condition.kind === 'first_occurrence' ? condition.spans : [],
+    ...fromCondition(condition),
     decisions,
     minutes,
   };
+}
+
+function fromCondition(condition: SavedCondition): Pick<StoredWindow, 'sampleIds' | 'spans'> {
+  switch (condition.kind) {
+    case 'first_occurrence':
+      return { sampleIds: [], spans: condition.spans };
+    case 'event_count_gte':
+    case 'spend_gte':
+      return { sampleIds: condition.sum.sampleIds, spans: [] };
+  }
 }
 
 function toCondition(window: StoredWindow, apart: readonly mongo.Binary[]): SavedCondition {

@@ -47,7 +47,13 @@ function describeCount({ rule_kind, event_count, threshold, spend }: ShownAlert)
     const settlements = event_count === 1 ? '1 settlement' : `${event_count} settlements`;
     return `${usd(spend.settled_micros)} in ${settlements} (threshold ${usd(spend.threshold_micros)})`;
   }
-  return rule_kind === 'first_occurrence' ? 'first occurrence' : `${event_count} (threshold ${threshold})`;
+  switch (rule_kind) {
+    case 'first_occurrence':
+      return 'first occurrence';
+    // Of a newer evaluator it may be any text.
+    default:
+      return `${event_count} (threshold ${threshold})`;
+  }
 }
 
 /** US dollars with all digits of the micros: two to six decimals. */
