@@ -26,6 +26,8 @@ interface Question {
 }
 
 const MAX_CACHED_SESSIONS = 20_000;
+/** On a busy machine people would rather wait than be refused; as long as an answer may be used. */
+const DEADLINE_MS = 5_000;
 /** What identity hands out: 256 random bits in base64url. Anything else needs no question. */
 const SESSION_ID = /^[A-Za-z0-9_-]{43}$/;
 
@@ -47,7 +49,8 @@ export function createSessionDirectory(options: SessionDirectoryOptions): Sessio
 
   async function ask(sha256: string, requestId: string): Promise<Session | null> {
     try {
-      const { session } = await identity.resolveSession({ sessionSha256: Buffer.from(sha256, 'hex') }, { requestId });
+      const question = { sessionSha256: Buffer.from(sha256, 'hex') };
+      const { session } = await identity.resolveSession(question, { requestId, deadlineMs: DEADLINE_MS });
       return session === null ? null : toSession(session, tokenKey);
     } catch (cause) {
       throw new AppError('service_unavailable', 'Sessions cannot be checked just now. Try again shortly.', {
