@@ -52,6 +52,11 @@ export const gatewayConfig = serviceConfig.extend({
     .describe(
       'requests that one address may have under way at once; more are 429; default 512. Without TRUSTED_PROXIES all who come through a proxy have its address',
     ),
+  PUBLIC_BYTES_PER_SECOND: integerField({ min: 1000, max: 1_000_000_000 })
+    .prefault('1000000')
+    .describe(
+      'bytes of pages and API documents that one address may take a second, and 30 times as many at once after a pause; beyond it 429; default 1000000. Without TRUSTED_PROXIES all who come through a proxy have its address',
+    ),
 });
 export type GatewayConfig = z.infer<typeof gatewayConfig>;
 

@@ -75,6 +75,7 @@ export function createGateway(deps: GatewayDeps): GatewayService {
       loginAttemptsPerMinute: config.LOGIN_ATTEMPTS_PER_MINUTE,
       underWayPerSender: config.UNDER_WAY_PER_SENDER,
       underWayPerAddress: config.UNDER_WAY_PER_ADDRESS,
+      publicBytesPerSecond: config.PUBLIC_BYTES_PER_SECOND,
       countRefusal,
       bodies: createWaitingBodies({ budgets, answerError }),
       sessions,

@@ -236,6 +236,19 @@ describe('what one sender may have under way', () => {
     await eventually(async () => expect((await send('/docs')).status).toBe(200));
   });
 
+  it('is bounded for an address by the bytes of pages and documents; its API and other addresses go on', async () => {
+    stack = await startStack({ PUBLIC_BYTES_PER_SECOND: '1000' });
+    const elsewhere = { localAddress: '127.0.0.250' };
+    expect((await send('/docs/swagger-ui.css')).status).toBe(200);
+    await eventually(async () => expect((await send('/docs')).status).toBe(429));
+    expect((await send('/')).status).toBe(429);
+    expect((await send(SPEND, asAda)).status).toBe(200);
+    expect([await send('/docs', elsewhere), await send('/', elsewhere)].map(({ status }) => status)).toEqual([
+      200, 200,
+    ]);
+    expect(await metric('http_server_refused_total')).toBeGreaterThanOrEqual(2);
+  });
+
   it('is given back however a request ends', async () => {
     stack = await startStack({ UNDER_WAY_PER_SENDER: '1', UNDER_WAY_PER_ADDRESS: '1', UPSTREAM_TIMEOUT_MS: '100' });
     const { ingest } = stack.services;

@@ -22,7 +22,7 @@ export interface Connections {
   /**
    * Calls `handle` when it is the request's turn. The requests of one connection are answered one after the other, so
    * that pipelining has one request under way. A connection with more than {@link MAX_SENT_AHEAD} waiting requests is
-   * closed. If more than {@link MAX_ALL_SENT_AHEAD} wait at the server, so is the connection where most of them wait.
+   * closed.
    */
   take(req: IncomingMessage, res: ServerResponse, handle: () => void): void;
   /** Whether an answer has begun on the connection and is not over. */
@@ -37,17 +37,16 @@ export interface Connections {
 }
 
 /**
- * Requests that may wait behind another on one connection: each takes a hundred times the memory of its shortest text.
+ * Requests that may wait behind another on one connection: each takes a hundred times the memory of its shortest text,
+ * and hardly any client sends ahead.
  */
-export const MAX_SENT_AHEAD = 32;
-/** Of all connections together. */
-export const MAX_ALL_SENT_AHEAD = 4_096;
+export const MAX_SENT_AHEAD = 2;
 
 interface Connection {
   underWay: IncomingMessage | null;
   /** To the request under way. */
   answer: ServerResponse | null;
-  sentAhead: number;
+  sentAhead: Set<IncomingMessage>;
   /** What its client left unread when it was last looked at, and the first look that found as much. */
   unreadBytes: number;
   unreadSince: number;
@@ -71,16 +70,11 @@ export function createConnections(options: ConnectionsOptions): Connections {
   const { maxConnections, unreadBudgetBytes, countRefusal } = options;
   /** The one whose last answer, or whose beginning, is longest ago first. */
   const connections = new Map<Socket, Connection>();
-  let allSentAhead = 0;
   let looks = 0;
 
-  function remove(socket: Socket): void {
-    allSentAhead -= connections.get(socket)?.sentAhead ?? 0;
-    connections.delete(socket);
-  }
-
   function close(socket: Socket): void {
-    remove(socket);
+    for (const req of connections.get(socket)?.sentAhead ?? []) dismiss(req);
+    connections.delete(socket);
     socket.destroy();
   }
 
@@ -91,13 +85,6 @@ export function createConnections(options: ConnectionsOptions): Connections {
       return true;
     }
     return false;
-  }
-
-  /** Closes the connection where most requests wait, as one whose client is not the cause has few. */
-  function closeFullest(): void {
-    const [socket] = [...connections].reduce((most, other) => (other[1].sentAhead > most[1].sentAhead ? other : most));
-    countRefusal('pipeline_limit');
-    close(socket);
   }
 
   function closeUnread(unread: readonly [Socket, Connection][], excessBytes: number): void {
@@ -145,8 +132,8 @@ export function createConnections(options: ConnectionsOptions): Connections {
         countRefusal('connection_limit');
         if (!makeRoom()) return void socket.destroy();
       }
-      connections.set(socket, { underWay: null, answer: null, sentAhead: 0, unreadBytes: 0, unreadSince: 0 });
-      socket.once('close', () => remove(socket));
+      connections.set(socket, { underWay: null, answer: null, sentAhead: new Set(), unreadBytes: 0, unreadSince: 0 });
+      socket.once('close', () => connections.delete(socket));
     },
     answers: () => [...connections.values()].flatMap(({ answer }) => answer ?? []),
     isAnswering: (socket) => connections.get(socket)?.answer?.headersSent === true,
@@ -169,23 +156,25 @@ export function createConnections(options: ConnectionsOptions): Connections {
     take(req, res, handle) {
       const connection = connections.get(req.socket);
       // Closed already, with requests left in what was read from it.
-      if (connection === undefined) return;
+      if (connection === undefined) return dismiss(req);
       if (res.socket !== null) return begin(connection, req, res, handle);
-      connection.sentAhead += 1;
-      allSentAhead += 1;
-      if (connection.sentAhead > MAX_SENT_AHEAD) {
+      connection.sentAhead.add(req);
+      if (connection.sentAhead.size > MAX_SENT_AHEAD) {
         countRefusal('pipeline_limit');
         return close(req.socket);
       }
-      if (allSentAhead > MAX_ALL_SENT_AHEAD) closeFullest();
       // Once the system has taken the answer before it. Reading goes on meanwhile: it shows that a client left.
       res.once('socket', ({ destroyed }: Socket) => {
         // A connection that is closed just when an answer is through still gives the next its turn. Nobody is there.
         if (destroyed) return;
-        connection.sentAhead -= 1;
-        allSentAhead -= 1;
+        connection.sentAhead.delete(req);
         begin(connection, req, res, handle);
       });
     },
   };
+}
+
+/** Nobody waits for its answer. Node would make the stack of an error for it when its connection is closed. */
+function dismiss(req: IncomingMessage): void {
+  req.destroy();
 }

@@ -162,7 +162,8 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
         server.once('error', (cause) =>
           reject(new Error(`${name} cannot listen on ${host}:${port}: ${cause.message}`, { cause })),
         );
-        server.listen(port, host, resolve);
+        // A burst of connections waits in the system for its turn: those that it drops are tried again a second later.
+        server.listen(port, host, maxConnections, resolve);
       });
       unreadCheck = setInterval(connections.limitUnread, UNREAD_CHECK_INTERVAL_MS).unref();
     },

@@ -8,6 +8,8 @@ export type Refusal =
   | 'body_stalled'
   /** The session, the key or the address has too many requests under way. */
   | 'sender_limit'
+  /** The address has taken too much of what needs no session and no key. */
+  | 'public_bytes'
   /** A request did not arrive in time. */
   | 'request_timeout'
   /** A connection gave way to another, or found no room. */

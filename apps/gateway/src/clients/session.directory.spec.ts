@@ -61,7 +61,7 @@ describe('createSessionDirectory', () => {
     });
     expect(state.asked[0]?.toString('hex')).toMatch(/^[0-9a-f]{64}$/);
     expect(state.asked[0]?.toString()).not.toContain('ccc');
-    expect(state.requests).toEqual([{ requestId: 'request-1' }]);
+    expect(state.requests).toEqual([{ requestId: 'request-1', deadlineMs: 5_000 }]);
   });
 
   it('leaves out a membership whose role it does not know, and knows the others', async () => {

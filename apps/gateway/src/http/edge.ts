@@ -27,6 +27,7 @@ import { answerExecute, isExecute } from './execute.ts';
 import type { Admitted, Forwarder } from './forward.ts';
 import { createLoginLimit } from './login-limit.ts';
 import { createObserver } from './observe.ts';
+import { createPublicBytesLimit } from './public-bytes.limit.ts';
 import { createUnderWayLimit, type UnderWayLimit } from './under-way.limit.ts';
 import type { WaitingBodies } from './waiting.bodies.ts';
 
@@ -37,6 +38,7 @@ export interface EdgeOptions {
   loginAttemptsPerMinute: number;
   underWayPerSender: number;
   underWayPerAddress: number;
+  publicBytesPerSecond: number;
   countRefusal: CountRefusal;
   bodies: WaitingBodies;
   sessions: SessionDirectory;
@@ -61,7 +63,8 @@ export function createEdge(options: EdgeOptions): Express {
   const observe = createObserver(options.metrics, options.logger, options.tracer);
   const addresses = createUnderWayLimit(options.underWayPerAddress, options.countRefusal);
   const answerApi = createApi(options, addresses);
-  const answerPages = createPages(options, addresses);
+  const publicBytes = createPublicBytesLimit(options.publicBytesPerSecond, options.countRefusal);
+  const answerPages = createPages(options);
   const answerDocumentation = createDocumentationRouter(options.published, options.edgeHeaders);
 
   // One step instead of several, because every request passes here and each step costs throughput.
@@ -71,9 +74,10 @@ export function createEdge(options: EdgeOptions): Express {
       const { span } = res.locals;
       return span === undefined ? answerApi(req, res) : withSpan(span, () => answerApi(req, res));
     }
-    if (!isDocumentation(req.url)) return answerPages(req, res);
-    addresses.enter(networkOf(res.locals.clientAddress), res);
-    answerDocumentation(req, res, next);
+    const address = networkOf(res.locals.clientAddress);
+    addresses.enter(address, res);
+    publicBytes.enter(address, res);
+    return isDocumentation(req.url) ? answerDocumentation(req, res, next) : answerPages(req, res);
   };
   app.use(answer as RequestHandler);
   app.use(refuseUnknown);
@@ -102,17 +106,12 @@ const refuseUnknown: RequestHandler = () => {
 };
 
 /** The way of a request for a page or a file of the console. Everybody may have them: they hold nobody's data. */
-function createPages(
-  { forward }: EdgeOptions,
-  addresses: UnderWayLimit,
-): (req: EdgeRequest, res: EdgeResponse) => Promise<void> {
+function createPages({ forward }: EdgeOptions): (req: EdgeRequest, res: EdgeResponse) => Promise<void> {
   return async (req, res) => {
     if (req.method !== 'GET' && req.method !== 'HEAD') {
       throw new AppError('method_not_allowed', 'Pages take GET, HEAD.', { allow: ['GET', 'HEAD'] });
     }
-    const exchange = res.locals;
-    addresses.enter(networkOf(exchange.clientAddress), res);
-    exchange.area = PAGES;
+    res.locals.area = PAGES;
     const target = { area: PAGES, url: req.url, workspace: { slug: undefined, tenantId: undefined } };
     return forward(req, res, { target, cookie: undefined, session: null, membership: null, body: null });
   };
