@@ -2,7 +2,6 @@ import { describe, expect, it } from '@jest/globals';
 import { AppError } from '@tollkeeper/kernel';
 import { useMongo } from '@tollkeeper/testing';
 import { MAX_CHANNELS } from '../src/domain/channel.ts';
-import { createSecretCipher } from '../src/store/secret.cipher.ts';
 import { type Body, KEY_A, KEY_B, newTenant, ruleBody, useAlerts, webhookBody } from './alerts.stack.ts';
 
 const mongo = useMongo();
@@ -170,20 +169,12 @@ describe('changing a channel', () => {
     expect(changed).toMatchObject({ created_at: createdAt, updated_at: updatedAt });
   });
 
-  it('takes no new secret of fewer than 16 bytes, but leaves an old one in peace', async () => {
+  it('takes no secret of fewer than 16 bytes', async () => {
     const tenantId = newTenant();
-    const { id } = await createChannel(tenantId, { config: { ...webhookBody.config, signing_secret: 'x'.repeat(16) } });
-    const [keyId, key] = KEY_A.split(':') as [string, string];
-    const destination = { type: 'webhook', url: webhookBody.config.url, signingSecret: 'short' };
-    const { seal } = createSecretCipher([{ id: keyId, key: Buffer.from(key, 'base64') }]);
-    const $set = seal(`${tenantId}|${id}`, JSON.stringify(destination));
-    await storedChannels().updateOne({ _id: id as never }, { $set });
-
-    const path = `/channels/${id}`;
-    const refused = await expecting(400, 'patch', tenantId, path, { body: { config: { signing_secret: 'short' } } });
+    const { id } = await createChannel(tenantId);
+    const body = { config: { signing_secret: 'short' } };
+    const refused = await expecting(400, 'patch', tenantId, `/channels/${id}`, { body });
     expect(pathsOf(refused)).toEqual(['config.signing_secret']);
-    await expecting(200, 'patch', tenantId, path, { body: { name: 'Renamed' } });
-    expect(await stack.getChannel(tenantId, id)).toMatchObject({ channel: { webhook: { signingSecret: 'short' } } });
   });
 
   it('changes the type where the patch makes a whole channel of it', async () => {

@@ -8,7 +8,7 @@ import { HELD_BYTES_PER_WINDOW, type SavedWindow } from '../src/domain/partition
 import { BYTES_PER_ENTRY, type EntryForm, FIELDS, type SavedSum } from '../src/domain/sliding-sum.ts';
 import { createWindowStore } from '../src/store/window.store.ts';
 
-const { Binary, BSON } = driver;
+const { BSON } = driver;
 
 const testMongo = useMongo();
 const mongo = connectMongo({
@@ -185,30 +185,5 @@ describe('a window with its entries apart', () => {
       const sum = { ...condition.sum, stored: condition.sum.size };
       expect(found.get(id)).toEqual(windowOf(id, { ...condition, sum }));
     }
-  });
-});
-
-describe('windows that 0.1 stored', () => {
-  it('are read as they were', async () => {
-    const stored = { tenantId: 'ws_1', partition: 5, revision: 1, lastFiredAt: null, metUntil: null };
-    const binary = (...numbers: number[]) => new Binary(Buffer.from(Float64Array.from(numbers).buffer));
-    const spans = [{ start: 1, end: 2 }];
-    const windowsOfBefore: { _id: string; [field: string]: unknown }[] = [
-      {
-        _id: 'rule_8',
-        ...stored,
-        times: binary(7, 9),
-        identities: binary(8, 6),
-        sampleIds: ['e9', 'e7'],
-        spans: [],
-      },
-      { _id: 'rule_9', ...stored, times: null, identities: null, sampleIds: [], spans },
-    ];
-    await mongo.connection.collection<{ _id: string }>('windows').insertMany(windowsOfBefore);
-    const entries = Float64Array.of(7, 8, 9, 6);
-    expect(await loaded(5)).toEqual([
-      windowOf('rule_8', counted(1, 2, { entries, sampleIds: ['e9', 'e7'] })),
-      windowOf('rule_9', { kind: 'first_occurrence', spans }),
-    ]);
   });
 });

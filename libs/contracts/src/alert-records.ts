@@ -98,7 +98,7 @@ export function encodeNotification(notification: NotificationRecord): { key: str
     tenant_id: tenantId,
     channel_id: channelId,
     channel_type: channelType,
-    alert: toAlertInLog(alert),
+    alert,
     occurred_at: occurredAt,
   };
   return { key: channelId, value: Buffer.from(JSON.stringify(body)) };
@@ -130,27 +130,6 @@ export function encodeDelivery(delivery: DeliveryRecord): { key: string; value: 
 const id = z.string().regex(IDENTIFIER);
 const count = z.int().min(0);
 
-/**
- * An alert as it stands in a notification. Readers of 0.1 refuse an unknown kind and ignore unknown fields. So an alert
- * of a `spend_gte` is written as an `event_count_gte` with a `spend`.
- */
-const alertInLog = alertSchema.extend({ rule_kind: z.enum(['event_count_gte', 'first_occurrence']) });
-
-const KIND_IN_LOG: Record<AlertRecord['rule_kind'], z.input<typeof alertInLog>['rule_kind']> = {
-  event_count_gte: 'event_count_gte',
-  first_occurrence: 'first_occurrence',
-  spend_gte: 'event_count_gte',
-};
-
-function toAlertInLog(alert: AlertRecord): z.input<typeof alertInLog> {
-  return { ...alert, rule_kind: KIND_IN_LOG[alert.rule_kind] };
-}
-
-function fromAlertInLog(alert: ShownAlert): ShownAlert {
-  const isSpend = alert.spend !== null && alert.rule_kind === 'event_count_gte';
-  return isSpend ? { ...alert, rule_kind: 'spend_gte' } : alert;
-}
-
 // A producer that is newer than its readers may add fields; they are let by.
 export const notificationSchema = z.object({
   v: z.literal(1),
@@ -159,7 +138,7 @@ export const notificationSchema = z.object({
   tenant_id: id,
   channel_id: id,
   channel_type: z.enum(CHANNEL_TYPES),
-  alert: alertInLog,
+  alert: alertSchema,
   occurred_at: moment,
 });
 
@@ -172,7 +151,6 @@ const shownAlertSchema = alertSchema.extend({
   severity: z.string(),
   status: z.string(),
   scope_type: z.string(),
-  spend: alertSchema.shape.spend.default(null),
 });
 
 /** An {@link AlertRecord} as other services read it. */
@@ -200,7 +178,7 @@ export const deliverySchema = z.object({
   last_attempt_at: moment.nullable(),
   next_attempt_at: moment.nullable(),
   sequence: count,
-  disable_channel: z.boolean().default(false),
+  disable_channel: z.boolean(),
 });
 
 export const readDeliverySchema = deliverySchema.extend({
@@ -221,7 +199,7 @@ export function decodeNotification(value: Buffer): ReadNotification {
     tenantId: provenTenantId(record.tenant_id),
     channelId: record.channel_id,
     channelType: record.channel_type,
-    alert: fromAlertInLog(record.alert),
+    alert: record.alert,
     occurredAt: record.occurred_at,
   };
 }

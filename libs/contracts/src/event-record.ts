@@ -3,7 +3,6 @@ import { z } from 'zod';
 import { identifier } from './api/primitives.ts';
 import {
   budgetBlockedData,
-  budgetPercent,
   budgetThresholdReachedData,
   guardBlockedData,
   type KnownEventType,
@@ -48,22 +47,12 @@ export function encodeGatewayEvent({ tenantId, receivedAt, event }: GatewayEvent
 
 const utcTimestamp = z.string().regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/);
 
-/**
- * What ingestion takes for a source, since readers make keys of it: a lone surrogate comes back from a database as
- * another character, so such a key is never found again. A refinement, for the released contract of the record says no
- * more than that it is a string.
- */
-const source = z
-  .string()
-  .min(1)
-  .refine((text) => otherEventSchema.shape.source.safeParse(text).success, 'is not one that ingestion takes');
-
 // A producer that is newer than its readers may add fields, so here, unlike at ingestion, they are let by.
 function recordOf<T extends z.ZodType<string>, D extends z.ZodType>(type: T, data: D) {
   const event = z.object({
     specversion: z.literal('1.0'),
     id: identifier,
-    source,
+    source: otherEventSchema.shape.source,
     type,
     time: utcTimestamp,
     data,
@@ -83,34 +72,15 @@ export const gatewayEventRecords = {
   other: recordOf(z.string().min(1), otherData),
 } satisfies Record<KnownEventType | 'other', z.ZodType>;
 
-/**
- * What readers take. The scope of a blocked call is only shown, so one of a newer ingestion is any text to them.
- * `budget.threshold_reached` is any object to them, as the data of other types is: the ingestion of 0.1 gave that name
- * no meaning and took any object under it. {@link readBudgetThreshold} reads what it says.
- */
+/** What readers take: a scope of a newer producer is any text to them. */
 export const readEventRecords = {
   ...gatewayEventRecords,
   'budget.blocked': recordOf(z.literal('budget.blocked'), z.object({ ...budgetBlockedData.shape, scope: z.string() })),
-  'budget.threshold_reached': recordOf(z.literal('budget.threshold_reached'), otherData),
+  'budget.threshold_reached': recordOf(
+    z.literal('budget.threshold_reached'),
+    z.object({ ...budgetThresholdReachedData.shape, scope: z.string() }),
+  ),
 };
-
-/** The part that readers act on; a scope of a newer ingestion is any text to them. */
-const readThresholdData = z.object({ scope: z.string(), scope_id: identifier, percent: budgetPercent });
-
-/** What an event says of a daily budget that was spent up to some percent. */
-export type BudgetThreshold = z.infer<typeof readThresholdData>;
-
-/**
- * What a `budget.threshold_reached` says. Null for an event of any other type, and for one of that name with other
- * data: it counts as an event of any other type does.
- */
-export function readBudgetThreshold({ type, data }: GatewayEvent): BudgetThreshold | null {
-  return isThresholdReached(type) ? (readThresholdData.safeParse(data).data ?? null) : null;
-}
-
-function isThresholdReached(type: string): boolean {
-  return type === 'budget.threshold_reached';
-}
 
 /**
  * Reads the value of a record of `gateway.events`. Throws an Error that says what is wrong when it can't be read:

@@ -42,7 +42,11 @@ export type BudgetBlockedEvent = EventOf<'budget.blocked', z.infer<typeof budget
 export type GuardBlockedEvent = EventOf<'guard.blocked', z.infer<typeof guardBlockedData>>;
 export type BudgetThresholdReachedEvent = EventOf<
   'budget.threshold_reached',
-  z.infer<typeof budgetThresholdReachedData> & { run_id?: undefined; agent_id?: undefined }
+  Omit<z.infer<typeof budgetThresholdReachedData>, 'scope'> & {
+    scope: string;
+    run_id?: undefined;
+    agent_id?: undefined;
+  }
 >;
 /** An event of a type that only alert rules count, with what is read of its data. */
 export type OtherEvent = EventOf<string, { run_id?: string | undefined; agent_id?: string | undefined }>;
@@ -51,6 +55,10 @@ export type GatewayEvent =
 
 export function isSpendSettled(event: GatewayEvent): event is SpendSettledEvent {
   return event.type === 'spend.settled';
+}
+
+export function isThresholdReached(event: GatewayEvent): event is BudgetThresholdReachedEvent {
+  return event.type === 'budget.threshold_reached';
 }
 
 /** How many events this one stands for: a `budget.blocked` may report several blocked calls. */

@@ -17,9 +17,7 @@ const tenantId = identifier.transform(provenTenantId);
 // How many there are is checked first, so that a list that is too long is one problem.
 const asked = z.array(z.string()).max(MAX_ASKED, `must have at most ${MAX_ASKED} ids`);
 const agentIds = asked.pipe(z.array(identifier));
-const planKeyList = asked.pipe(z.array(planKey));
-// Callers of the first release do not send it. It always arrives, empty then, so for the types it has no default.
-const planKeys = planKeyList.default([]) as unknown as typeof planKeyList;
+const planKeys = asked.pipe(z.array(planKey));
 const sha256 = z
   .instanceof(Buffer)
   .refine((bytes) => bytes.length === SHA256_BYTES, `must be a SHA-256 of ${SHA256_BYTES} bytes`);

@@ -6,7 +6,6 @@ export const SERVICE_TOKEN_METADATA = 'authorization';
 
 const SCHEME = 'Bearer ';
 const ALGORITHM = 'HS256';
-const AUDIENCE = 'tollkeeper-grpc';
 const TTL_SECONDS = 60;
 /** A token is made anew well before it expires, so that a call never leaves with one that ends on its way. */
 const RENEW_AFTER_MS = 30_000;
@@ -30,8 +29,7 @@ export function createServiceTokens(secret: string, service: string): () => Prom
       renewAt = now + RENEW_AFTER_MS;
       token = new SignJWT()
         .setProtectedHeader({ alg: ALGORITHM })
-        // The audience of all is for servers of 0.1, which look for nothing else.
-        .setAudience([AUDIENCE, audienceOf(service)])
+        .setAudience(audienceOf(service))
         .setIssuedAt()
         .setExpirationTime(`${TTL_SECONDS}s`)
         .sign(key)
@@ -64,7 +62,7 @@ export function createServiceTokenCheck(secret: string, service: string): (said:
 }
 
 function audienceOf(service: string): string {
-  return `${AUDIENCE}:${service}`;
+  return `tollkeeper-grpc:${service}`;
 }
 
 function toKey(secret: string): ReturnType<typeof createSecretKey> {

@@ -14,11 +14,7 @@ const ALGORITHM = 'HS256';
 const CALLER_AUDIENCE = 'tollkeeper';
 const CLIENT_AUDIENCE = 'tollkeeper-client';
 
-/**
- * A token is for one service, so that no service can use what it was sent to speak as the gateway to another. The
- * audience of all comes first for services of 0.1, which look for nothing else.
- */
-const audiences = (kind: string, service: string): string[] => [kind, audienceOf(kind, service)];
+/** A token is for one service, so that no service can use what it was sent to speak as the gateway to another. */
 const audienceOf = (kind: string, service: string): string => `${kind}:${service}`;
 const MAX_TTL_SECONDS = 60;
 /** Clocks of two hosts may be this far apart. */
@@ -43,7 +39,7 @@ export async function signCallerToken(secret: string | TokenKey, service: string
   return new SignJWT({ ...workspace, ...(caller.name !== undefined && { name: caller.name }) })
     .setProtectedHeader({ alg: ALGORITHM })
     .setSubject(caller.userId)
-    .setAudience(audiences(CALLER_AUDIENCE, service))
+    .setAudience(audienceOf(CALLER_AUDIENCE, service))
     .setIssuedAt()
     .setExpirationTime(`${MAX_TTL_SECONDS}s`)
     .sign(toKey(secret));
@@ -67,7 +63,7 @@ export async function signClientAddress(secret: string | TokenKey, service: stri
   return new SignJWT()
     .setProtectedHeader({ alg: ALGORITHM })
     .setSubject(address)
-    .setAudience(audiences(CLIENT_AUDIENCE, service))
+    .setAudience(audienceOf(CLIENT_AUDIENCE, service))
     .setIssuedAt()
     .setExpirationTime(`${MAX_TTL_SECONDS}s`)
     .sign(toKey(secret));

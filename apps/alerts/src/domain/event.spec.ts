@@ -75,11 +75,6 @@ describe('an event', () => {
     ['an agent, and is of that agent', { scope: 'agent', scope_id: 'a' }, { agentId: 'a', percent: 80 }],
     ['a plan, and is of no agent', { scope: 'plan', scope_id: 'a' }, { agentId: undefined, percent: 80 }],
     ['the workspace, and is of no agent', { scope: 'workspace', scope_id: 'a' }, { agentId: undefined, percent: 80 }],
-    [
-      'what an ingestion of 0.1 took, and says no percent',
-      { scope: 'agent', scope_id: 7, agent_id: 'b' },
-      { agentId: 'b', percent: undefined },
-    ],
   ])('tells of a threshold of the budget of %s', (_what, about, counted) => {
     const data: object = { percent: 80, spent_micros: 8, daily_budget_usd_micros: 10, ...about };
     const event = { ...made('x', 'e1', 'gw'), type: 'budget.threshold_reached', data };

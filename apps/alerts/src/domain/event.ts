@@ -4,7 +4,7 @@ import {
   type GatewayEvent,
   type GatewayEventRecord,
   isSpendSettled,
-  readBudgetThreshold,
+  isThresholdReached,
 } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 
@@ -46,7 +46,7 @@ export function isLate({ time, receivedAt }: CountableEvent): boolean {
  */
 export function toCountableEvent({ tenantId, receivedAt, event }: GatewayEventRecord): CountableEvent {
   const settlement = isSpendSettled(event) ? event.data : undefined;
-  const threshold = readBudgetThreshold(event);
+  const threshold = isThresholdReached(event) ? event.data : undefined;
   return {
     tenantId,
     id: event.id,

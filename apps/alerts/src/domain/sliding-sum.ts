@@ -71,12 +71,12 @@ export function isWhole({ stored }: SavedSum): boolean {
 
 /**
  * All entries of a sum that was saved whole and then in parts: the newest `size` of them, each once. Parts may repeat
- * entries. Without a size, all that were saved.
+ * entries.
  */
 export function joinParts(
   form: EntryForm,
   saved: readonly Float64Array[],
-  size = Infinity,
+  size: number,
 ): Pick<SavedSum, 'form' | 'entries' | 'size'> {
   const fields = FIELDS[form];
   const all = new Float64Array(saved.reduce((total, { length }) => total + length, 0));

@@ -46,7 +46,7 @@ export function createChannelRoutes(channels: ChannelUseCases, allowsAddress: Ad
       summary: 'Create a channel',
       description: 'At most 100 channels in a workspace.',
       access: 'admin',
-      body: channelBody.sent,
+      body: channelBody,
       responses: { 201: { description: 'The new channel', schema: channelRecord } },
       handler: async ({ caller, body, cause }) => {
         const channel = await channels.create(caller.tenantId, toDraft(body), cause);
@@ -81,7 +81,7 @@ export function createChannelRoutes(channels: ChannelUseCases, allowsAddress: Ad
       responses: { 200: { description: 'The channel as it is now', schema: channelRecord } },
       handler: async ({ caller, params, body, cause }) => {
         const edit = (current: ChannelDraft): ChannelDraft =>
-          toDraft(parseMerged(channelBody.patched, mergePatch(fromDraft(current), body)));
+          toDraft(parseMerged(channelBody, mergePatch(fromDraft(current), body)));
         const channel = await channels.edit(caller.tenantId, params.channel_id, edit, cause);
         return { status: 200, body: toChannelRecord(channel) };
       },

@@ -18,15 +18,11 @@ const url = z.string().meta({
   maxLength: MAX_URL_LENGTH,
   example: 'https://hooks.example.com/tollkeeper',
 });
-/**
- * Of any length: a secret that was taken when fewer bytes were enough goes on working, whatever else a patch changes.
- */
-const storedSecret = z
+const signingSecret = z
   .string()
   .min(1, { error: 'must not be empty', abort: true })
   .max(MAX_SECRET_LENGTH, `must be at most ${MAX_SECRET_LENGTH} characters`)
-  .refine(isUsableSecret, { error: 'must hold base64 behind whsec_', abort: true });
-const signingSecret = storedSecret
+  .refine(isUsableSecret, { error: 'must hold base64 behind whsec_', abort: true })
   .refine(
     (secret) => byteLength(secret) >= MIN_SECRET_BYTES,
     `must have at least ${MIN_SECRET_BYTES} bytes, such as whsec_ and the base64 of 24 random bytes`,
@@ -51,20 +47,10 @@ function byteLength(secret: string): number {
 }
 
 /** A whole channel as a person sends it. */
-export type ChannelBody = ReturnType<typeof channelBodyOf>['sent'];
+export type ChannelBody = ReturnType<typeof channelBodyOf>;
 
-/**
- * `sent` is a channel as a person sends it, `patched` one that a patch has made. `allowsAddress` judges addresses that
- * stand in a URL.
- */
+/** `allowsAddress` judges addresses that stand in a URL. */
 export function channelBodyOf(allowsAddress: AddressPolicy) {
-  return {
-    sent: channelOf(allowsAddress, signingSecret).meta({ id: 'AlertChannelInput' }),
-    patched: channelOf(allowsAddress, storedSecret),
-  };
-}
-
-function channelOf(allowsAddress: AddressPolicy, secret: typeof storedSecret) {
   const destinationUrl = url.check((ctx) => {
     const message = findUrlProblem(ctx.value, allowsAddress);
     if (message !== null) ctx.issues.push({ code: 'custom', input: ctx.value, message });
@@ -78,11 +64,13 @@ function channelOf(allowsAddress: AddressPolicy, secret: typeof storedSecret) {
   const webhook = z.strictObject({
     ...common,
     channel_type: z.literal('webhook'),
-    config: z.strictObject({ url: destinationUrl, signing_secret: secret.optional() }),
+    config: z.strictObject({ url: destinationUrl, signing_secret: signingSecret.optional() }),
   });
-  return z.discriminatedUnion('channel_type', [chat, webhook], {
-    error: (issue) => (issue.code === 'invalid_union' ? `must be ${CHANNEL_TYPES.join(' or ')}` : undefined),
-  });
+  return z
+    .discriminatedUnion('channel_type', [chat, webhook], {
+      error: (issue) => (issue.code === 'invalid_union' ? `must be ${CHANNEL_TYPES.join(' or ')}` : undefined),
+    })
+    .meta({ id: 'AlertChannelInput' });
 }
 
 export const channelPatch = z

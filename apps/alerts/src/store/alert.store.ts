@@ -15,13 +15,10 @@ import { type Alert, type AlertQuery, type AlertStore, AUDITED_ALERT } from '../
 import type { AlertFanOut } from './alert.fan-out.ts';
 import type { NotificationStore } from './notification.store.ts';
 
-interface StoredAlert extends Omit<Alert, 'id' | 'tenantId' | 'resolvedAt' | 'thresholdMicros' | 'settledMicros'> {
+interface StoredAlert extends Omit<Alert, 'id' | 'tenantId' | 'resolvedAt'> {
   _id: string;
   tenantId: string;
   resolvedAt: Date | null;
-  /** This and `settledMicros` are absent in alerts that 0.1 stored. */
-  thresholdMicros?: number;
-  settledMicros?: number | null;
   /** Partition of the log that the alert's rule is evaluated with. */
   partition: number;
 }
@@ -47,7 +44,7 @@ function alertSchema(retentionSeconds: number): Schema<StoredAlert> {
       scopeId: text,
       eventTypes: texts,
       threshold: number,
-      thresholdMicros: { type: Number, default: 0 },
+      thresholdMicros: number,
       settledMicros: { type: Number, default: null },
       channelIds: texts,
       windowStart: number,
@@ -232,7 +229,5 @@ function toFilter({ ruleId, severity, status, triggeredFrom, triggeredTo }: Aler
 }
 
 function toAlert({ _id, tenantId, partition: _partition, resolvedAt, ...fields }: StoredAlert): Alert {
-  const { thresholdMicros = 0, settledMicros = null } = fields;
-  const times = { resolvedAt: resolvedAt?.getTime() ?? null };
-  return { ...fields, id: _id, tenantId: provenTenantId(tenantId), thresholdMicros, settledMicros, ...times };
+  return { ...fields, id: _id, tenantId: provenTenantId(tenantId), resolvedAt: resolvedAt?.getTime() ?? null };
 }

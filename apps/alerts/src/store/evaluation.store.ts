@@ -3,10 +3,7 @@ import { driverCollection } from '@tollkeeper/mongo';
 import { type ClientSession, type Connection, Schema } from 'mongoose';
 import { type Evaluation, type EvaluationStore, MAX_EVALUATIONS } from '../domain/evaluation.ts';
 
-interface StoredEvaluation extends Omit<Evaluation, 'thresholdMicros' | 'settledMicros'> {
-  /** This and `settledMicros` are absent in evaluations that 0.1 stored. */
-  thresholdMicros?: number;
-  settledMicros?: number | null;
+interface StoredEvaluation extends Evaluation {
   /** Rule and place: the one that comes {@link MAX_EVALUATIONS} later takes it. */
   _id: string;
   tenantId: TenantId;
@@ -66,6 +63,5 @@ export function createEvaluationStore(connection: Connection): MongoEvaluationSt
 }
 
 function toEvaluation({ _id, tenantId: _tenantId, ruleId: _ruleId, ...evaluation }: StoredEvaluation): Evaluation {
-  const { thresholdMicros = 0, settledMicros = null } = evaluation;
-  return { ...evaluation, thresholdMicros, settledMicros };
+  return evaluation;
 }

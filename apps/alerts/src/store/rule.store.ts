@@ -8,14 +8,12 @@ import { conditionOf, thresholdsOf } from '../domain/rule-kinds.ts';
 import type { RuleChanges } from './rule.changes.ts';
 
 /** Without its last fire, which is kept with its window: what people write is never written by the evaluation. */
-interface StoredRule extends Omit<Rule, 'id' | 'tenantId' | 'lastFiredAt' | 'condition' | 'percents'> {
+interface StoredRule extends Omit<Rule, 'id' | 'tenantId' | 'lastFiredAt' | 'condition'> {
   _id: string;
   tenantId: string;
   kind: RuleKind;
   threshold: number;
-  /** This and `percents` are absent in rules that 0.1 stored. */
-  thresholdMicros?: number;
-  percents?: number[];
+  thresholdMicros: number;
 }
 
 const text = { type: String, required: true } as const;
@@ -35,9 +33,9 @@ const ruleSchema = new Schema<StoredRule>(
     kind: { ...text, enum: RULE_KINDS },
     windowSeconds: number,
     threshold: number,
-    thresholdMicros: { type: Number, default: 0 },
+    thresholdMicros: number,
     eventTypes: { type: [String], required: true },
-    percents: { type: [Number], default: [] },
+    percents: { type: [Number], required: true },
     cooldownSeconds: number,
     channelIds: { type: [String], required: true },
     createdAt: date,
@@ -87,7 +85,7 @@ export function createRuleStore(deps: RuleStoreDeps): MongoRuleStore {
     const filter = { tenantId, enabled: true, kind: ofKnownKinds(), _id: trusted({ $ne: exceptId }) };
     const projection = { kind: 1, windowSeconds: 1, threshold: 1, thresholdMicros: 1, channelIds: 1 };
     const found = await rules.find(filter, projection, { session }).lean();
-    return found.map(({ kind, threshold, thresholdMicros = 0, windowSeconds, channelIds }) => {
+    return found.map(({ kind, threshold, thresholdMicros, windowSeconds, channelIds }) => {
       return { condition: conditionOf(kind, { threshold, thresholdMicros }), windowSeconds, channelIds };
     });
   }
@@ -171,9 +169,9 @@ function ofKnownKinds() {
 }
 
 function toRule(stored: StoredRule): Rule {
-  const { _id, tenantId, kind, threshold, thresholdMicros = 0, percents = [], ...fields } = stored;
+  const { _id, tenantId, kind, threshold, thresholdMicros, ...fields } = stored;
   const condition = conditionOf(kind, { threshold, thresholdMicros });
-  return { ...fields, id: _id, tenantId: provenTenantId(tenantId), condition, percents, lastFiredAt: null };
+  return { ...fields, id: _id, tenantId: provenTenantId(tenantId), condition, lastFiredAt: null };
 }
 
 function toStored({ id: _id, lastFiredAt: _lastFiredAt, condition, ...fields }: Rule): Omit<StoredRule, '_id'> {

@@ -6,8 +6,7 @@ import type { SavedCondition } from '../domain/condition.ts';
 import type { Span } from '../domain/coverage.ts';
 import { HELD_BYTES_PER_WINDOW, type SavedWindow } from '../domain/partition.evaluator.ts';
 import type { SavedHistory } from '../domain/rule.history.ts';
-import { BYTES_PER_ENTRY, type EntryForm, FIELDS, isWhole, joinParts, type SavedSum } from '../domain/sliding-sum.ts';
-import { SUMS } from '../domain/sum.condition.ts';
+import { BYTES_PER_ENTRY, type EntryForm, FIELDS, isWhole, joinParts } from '../domain/sliding-sum.ts';
 import type { RuleReference } from './rule.store.ts';
 
 interface StoredWindow {
@@ -18,8 +17,8 @@ interface StoredWindow {
   revision: number;
   lastFiredAt: Date | null;
   metUntil: Date | null;
-  kind?: RuleKind;
-  /** Of the entries and parts of a sum; absent in windows from before there was more than one for a kind. */
+  kind: RuleKind;
+  /** Of the entries and parts of a sum. */
   form?: EntryForm;
   /** Of a sum: it has the newest `size` of the entries that are stored. */
   size?: number;
@@ -31,15 +30,10 @@ interface StoredWindow {
   parts?: mongo.Binary[];
   /** In place of `entries` and `parts`, of many entries: how many there are, in pieces. */
   stored?: number;
-  /** In place of `entries`, in windows that 0.1 stored; null in those of a `first_occurrence`. */
-  times?: mongo.Binary | null;
-  identities?: mongo.Binary | null;
-  /** In place of `entries`, in windows that were stored between 0.1 and the next release. */
-  occurrences?: mongo.Binary | null;
   sampleIds: string[];
   spans: Span[];
-  decisions?: SavedHistory['decisions'];
-  minutes?: SavedHistory['minutes'];
+  decisions: SavedHistory['decisions'];
+  minutes: SavedHistory['minutes'];
 }
 
 const windowSchema = new Schema<StoredWindow>(
@@ -109,7 +103,7 @@ export interface WindowStore {
 const bytesOfForm = {
   $switch: {
     branches: Object.entries(BYTES_PER_ENTRY).map(([form, bytes]) => ({ case: { $eq: ['$form', form] }, then: bytes })),
-    default: BYTES_PER_ENTRY.amount,
+    default: null,
   },
 };
 
@@ -289,36 +283,22 @@ function fromCondition(condition: SavedCondition): Pick<StoredWindow, 'sampleIds
 }
 
 function toCondition(window: StoredWindow, apart: readonly mongo.Binary[]): SavedCondition {
-  const { spans, sampleIds, times, identities, occurrences, entries, parts = [], size } = window;
-  // 0.1 stored no kind.
-  const kind = window.kind ?? ((times ?? occurrences) ? 'event_count_gte' : 'first_occurrence');
+  const { kind, spans, sampleIds, entries, parts = [] } = window;
   if (kind === 'first_occurrence') return { kind, spans };
-  if (times && identities) {
-    return { kind, sum: { ...interleaved(fromBinary(times), fromBinary(identities)), sampleIds, ...TO_TAKE_WHOLE } };
-  }
-  const form = window.form ?? SUMS[kind].form;
+  const [form, size] = [window.form!, window.size!];
   const isApart = window.stored !== undefined;
-  const whole = entries ?? occurrences;
-  const saved = (isApart ? apart : [...(whole ? [whole] : []), ...parts]).map(fromBinary);
+  const saved = (isApart ? apart : [...(entries ? [entries] : []), ...parts]).map(fromBinary);
   const joined = joinParts(form, saved, size);
   const found = saved.reduce((total, { length }) => total + length, 0) / FIELDS[form];
   // A part can be added to what is there, unless it lacks the beginning.
   const isComplete = joined.size === size && (isApart ? found === window.stored : entries !== undefined);
-  const stored = isComplete ? { stored: found, apart: isApart } : TO_TAKE_WHOLE;
+  // To a sum of which nothing is stored, no part can be added.
+  const stored = isComplete ? { stored: found, apart: isApart } : { stored: 0, apart: false };
   return { kind, sum: { ...joined, sampleIds, ...stored } };
 }
 
-/** A sum that no part can be added to. */
-const TO_TAKE_WHOLE = { stored: 0, apart: false };
-
-function interleaved(times: Float64Array, identities: Float64Array): Pick<SavedSum, 'form' | 'entries' | 'size'> {
-  const entries = new Float64Array(2 * times.length);
-  for (const [index, time] of times.entries()) entries.set([time, identities[index]!], 2 * index);
-  return { form: 'unit', entries, size: times.length };
-}
-
 function toWindow(stored: StoredWindow, apart: readonly mongo.Binary[]): SavedWindow {
-  const { tenantId, revision, metUntil, lastFiredAt, decisions = 0, minutes = [] } = stored;
+  const { tenantId, revision, metUntil, lastFiredAt, decisions, minutes } = stored;
   return {
     tenantId: provenTenantId(tenantId),
     ruleId: stored._id,
