@@ -37,7 +37,7 @@ describe('the first owner', () => {
 
   it('is nobody new once there is a user, whoever that is', async () => {
     await identity.stopService();
-    await identity.collection('users').updateOne({}, { $set: { email: 'renamed@example.com' } });
+    await identity.collection('users').updateOne({}, { $set: { loginName: 'renamed' } });
     await identity.startService();
     expect(await count('users')).toBe(1);
   });

@@ -44,9 +44,9 @@ describe('a forgotten password', () => {
       await forgot(email);
       expect((await reset(tokenIn(await mailTo(email, count)))).status).toBe(200);
     }
-    expect(await userOf(userId)).toMatchObject({ contactEmail: email, emailVerified: true });
+    expect(await userOf(userId)).toMatchObject({ email, emailVerified: true });
     expect((await reset(await operatorLink(email))).status).toBe(200);
-    expect(await userOf(userId)).toMatchObject({ contactEmail: email, emailVerified: false });
+    expect(await userOf(userId)).toMatchObject({ email, emailVerified: false });
   });
 
   it('is set anew with the link of an operator though one is mailed after it, and then with no other', async () => {
@@ -73,7 +73,7 @@ describe('a forgotten password', () => {
     const { email, userId } = await newPerson(await identity.newOwner());
     await forgot(email);
     const token = tokenIn(await mailTo(email, 2));
-    await identity.collection('users').updateOne({ _id: userId as never }, { $set: { contactEmail: newEmail() } });
+    await identity.collection('users').updateOne({ _id: userId as never }, { $set: { email: newEmail() } });
     expect((await reset(token)).status).toBe(200);
     expect(await userOf(userId)).toMatchObject({ emailVerified: false });
   });

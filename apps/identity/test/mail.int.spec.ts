@@ -260,11 +260,11 @@ it('no step gives somebody else’s e-mail, or what it is trusted with, to who s
   expect(joined.body.workspaces).toMatchObject([{ slug: trusting.slug, role: 'owner' }]);
   // Now the e-mail leads to the victim alone, and the squatter cannot take it back.
   expect((await identity.login(victim)).body.user).toMatchObject({ id: joined.body.user.id });
-  expect(await userOf(squatterId)).toMatchObject({ contactEmail: null, emailVerified: false });
+  expect(await userOf(squatterId)).toMatchObject({ email: null, emailVerified: false });
   await identity.accept(await inviteByMail(attacker, 'member', victim, 3), {
     body: { name: 'Victim', password: PASSWORD },
   });
-  expect(await userOf(joined.body.user.id as string)).toMatchObject({ contactEmail: victim, emailVerified: true });
+  expect(await userOf(joined.body.user.id as string)).toMatchObject({ email: victim, emailVerified: true });
   await forgot(victim);
   expect((await reset(tokenIn(await mailTo(victim, 4)))).body.login_name).toBe(joined.body.user.login_name);
 });

@@ -64,12 +64,11 @@ describe('the memberships of whoever logs in', () => {
 
   it('are not changed where people gave them by hand', async () => {
     await logInWith(sso, 'cat', {});
-    const cat = await sso.collection('users').findOne({ contactEmail: 'cat@corp.test' });
+    const cat = await sso.collection('users').findOne({ email: 'cat@corp.test' });
     const membership = { userId: String(cat?._id), role: 'admin', joinedAt: new Date() };
     await sso.collection('members').insertMany([
       { tenantId: tenants.get('alpha'), source: 'invitation', ...membership },
-      // As members were stored before they had a source.
-      { tenantId: tenants.get('beta'), ...membership },
+      { tenantId: tenants.get('beta'), source: 'manual', ...membership },
     ]);
     const before = ['alpha admin', 'beta admin'];
     expect((await logInWith(sso, 'cat', { groups: ['alpha-owners'] })).workspaces).toEqual(before);
@@ -107,7 +106,7 @@ describe('the memberships of whoever logs in', () => {
 
   it('are explained to owners: what the provider sent that this workspace asks for, and the rule that counted', async () => {
     await logInWith(sso, 'ida', { groups: ['alpha-staff', 'beta-admins'], phone_number: '+1' });
-    const ida = await sso.collection('users').findOne({ contactEmail: 'ida@corp.test' });
+    const ida = await sso.collection('users').findOne({ email: 'ida@corp.test' });
     const tenantId = tenants.get('beta')!;
     const path = `/api/v1/members/${String(ida?._id)}/sso`;
     const { body } = await sso.call('get', path, { as: { userId: 'user_1', tenantId, role: 'owner' } });
@@ -136,7 +135,7 @@ describe('the memberships of whoever logs in', () => {
     const email = 'jo@corp.test';
     const tenantId = tenants.get('beta')!;
     await logInWith(sso, 'jo', { groups: ['beta-admins'] });
-    const jo = await sso.collection('users').findOne({ contactEmail: email });
+    const jo = await sso.collection('users').findOne({ email });
     for (const subject of ['jo-again', 'jo']) {
       sso.clock.now += 1_000;
       await logInWith(sso, subject, { email, groups: ['beta-admins'] });
@@ -150,7 +149,7 @@ describe('the memberships of whoever logs in', () => {
     const emails = Object.keys(people).map((name) => `${name}@corp.test`);
     const found = await sso
       .collection('users')
-      .find({ contactEmail: { $in: emails } })
+      .find({ email: { $in: emails } })
       .toArray();
     return found.map(({ _id }) => String(_id));
   }
@@ -177,7 +176,7 @@ describe('a log-in where the mapping is strict', () => {
     expect(await browser.failureOf(response)).toMatchObject({
       facts: { missing: 'groups, realm_access.roles', left_out: 'groups' },
     });
-    expect(await sso.collection('users').countDocuments({ contactEmail: 'ben@corp.test' })).toBe(0);
+    expect(await sso.collection('users').countDocuments({ email: 'ben@corp.test' })).toBe(0);
     expect(locationOf(response).searchParams.get('request')).toMatch(/^req_/);
   });
 });

@@ -13,7 +13,7 @@ import {
   type SessionOrigin,
   type SessionStore,
 } from './session.ts';
-import { isFirstPassword, type User, type UserStore } from './user.ts';
+import type { User, UserStore } from './user.ts';
 import type { WorkspaceOfUser, WorkspaceStore } from './workspace.ts';
 
 /** The cause of something that nobody is known for yet. */
@@ -123,11 +123,11 @@ export function createAuthUseCases(deps: AuthDeps): AuthUseCases {
         onRefused(user, request);
         throw passwordsAreOff(passwordPolicy);
       }
-      const mustChangePassword = user.mustChangePassword ?? isFirstPassword(password);
+      const { mustChangePassword } = user;
       const { cookie, session } = mintSession(user.id, clock(), { address, userAgent, mustChangePassword });
       const cause: Cause = { ...request, actor: { type: 'user', id: user.id, name: user.name } };
       if (!(await sessions.open(session, user.passwordHash, cause))) return refuse(user, request);
-      return { cookie, user: { ...user, mustChangePassword }, workspaces: ofUser };
+      return { cookie, user, workspaces: ofUser };
     },
 
     logout: (sessionSha256, cause) => sessions.revoke(sessionSha256, cause),

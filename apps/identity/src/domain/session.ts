@@ -28,7 +28,7 @@ export interface Session {
 export interface SessionStore {
   /**
    * Stores the session if the password of the user is still `passwordHash`. So a log-in during a change of the password
-   * leaves no session. The user remembers `mustChangePassword`. False, with nothing stored, otherwise.
+   * leaves no session. False, with nothing stored, otherwise.
    */
   open(session: Session, passwordHash: string | null, cause: Cause): Promise<boolean>;
   find(sha256: string): Promise<Session | null>;

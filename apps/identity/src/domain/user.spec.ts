@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { isFirstPassword, localPartOf, loginNamesFor } from './user.ts';
+import { localPartOf, loginNamesFor } from './user.ts';
 
 describe('login names for a new user', () => {
   it('are the part of the e-mail before the @, then the same with more and more digits', () => {
@@ -15,14 +15,5 @@ describe('login names for a new user', () => {
 
   it('have at most 64 characters', () => {
     for (const name of loginNamesFor('x'.repeat(200))) expect(name.length).toBeLessThanOrEqual(64);
-  });
-});
-
-describe('a first password', () => {
-  it('is told by its form: 20 letters and digits', () => {
-    expect(isFirstPassword('0123456789abcdefGHIJ')).toBe(true);
-    for (const chosen of ['0123456789abcdefGHI', '0123456789abcdefGHIJK', 'correct horse batter', '']) {
-      expect(isFirstPassword(chosen)).toBe(false);
-    }
   });
 });

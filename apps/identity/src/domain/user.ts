@@ -15,11 +15,8 @@ export interface User {
   emailVerified: boolean;
   /** PHC string (`password.hasher.ts`); null for who logs in by single sign-on alone. */
   passwordHash: string | null;
-  /**
-   * Somebody else knows the password, so the next log-in may do nothing but change it. Null where that is not known,
-   * as of accounts that owners made with a first password: `isFirstPassword` tells at the log-in.
-   */
-  mustChangePassword: boolean | null;
+  /** Somebody else knows the password, so a session may do nothing but change it. */
+  mustChangePassword: boolean;
   createdAt: Date;
 }
 
@@ -65,13 +62,6 @@ export function loginNamesFor(name: string): string[] {
 export function loginNameTaken(): AppError {
   const details = [{ path: 'login_name', message: 'is taken; choose another, or leave it out to get one' }];
   return new AppError('conflict', 'Somebody has that login name already. Choose another.', { details });
-}
-
-const FIRST_PASSWORD = /^[0-9A-Za-z]{20}$/;
-
-/** Whether a password has the form of those that were once generated for an owner to hand over. */
-export function isFirstPassword(password: string): boolean {
-  return FIRST_PASSWORD.test(password);
 }
 
 /** A new user who logs in with the e-mail. Default of `name`: the part of the e-mail before the @. */

@@ -89,7 +89,7 @@ export const accountSchema = z
 export function toAccountBody({ user, workspaces }: Account): z.infer<typeof accountSchema> {
   const { id, mustChangePassword } = user;
   return {
-    user: { id, ...toUserBody(user), must_change_password: mustChangePassword ?? false },
+    user: { id, ...toUserBody(user), must_change_password: mustChangePassword },
     workspaces: workspaces.map(toWorkspaceBody),
   };
 }

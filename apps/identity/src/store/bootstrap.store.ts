@@ -21,7 +21,7 @@ export function createBootstrapStore(
 
   async function ensure(session: ClientSession, newUser: User, newWorkspace: Workspace): Promise<EnsuredOwner> {
     const { id: newTenantId, ...workspace } = newWorkspace;
-    const knownUser = await users.findOne({ email: newUser.loginName }).session(session).lean();
+    const knownUser = await users.findOne({ loginName: newUser.loginName }).session(session).lean();
     const knownWorkspace = await workspaces.findOne({ slug: workspace.slug }).session(session).lean();
     const userId = knownUser?._id ?? newUser.id;
     const tenantId = knownWorkspace?._id ?? newTenantId;

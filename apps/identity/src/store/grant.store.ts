@@ -18,7 +18,7 @@ export function createGrantStore(models: IdentityModels, trail: AuditTrail): Gra
 
     async membershipsOf(userId) {
       const found = await members.find({ userId }).lean();
-      return found.map(({ tenantId, role, source = 'manual' }) => ({ tenantId, role, source }));
+      return found.map(({ tenantId, role, source }) => ({ tenantId, role, source }));
     },
 
     apply: (tenantId, userId, wanted, at, { providerId: _, ...request }) =>

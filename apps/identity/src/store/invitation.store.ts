@@ -34,8 +34,7 @@ export function createInvitationStore(
   });
 
   async function requireNoMember(tenantId: TenantId, email: string, session: ClientSession): Promise<void> {
-    const named = [{ contactEmail: email }, { email, contactEmail: trusted({ $exists: false }) }];
-    const found = await users.find({ $or: named }, { _id: 1 }, { session }).lean();
+    const found = await users.find({ email }, { _id: 1 }, { session }).lean();
     const userId = trusted({ $in: found.map(({ _id }) => _id) });
     if (await members.exists({ tenantId, userId }).session(session)) throw alreadyMember();
   }

@@ -46,11 +46,8 @@ export function createLinkStore(models: IdentityModels, accounts: AccountTrail):
     },
 
     async isClaimed(email) {
-      const hasPassword = { passwordHash: trusted({ $type: 'string' as const }) };
-      const asLogin = { email, contactEmail: trusted({ $exists: false }), ...hasPassword };
-      if ((await users.exists(asLogin)) !== null) return true;
-      const asContact = { contactEmail: email, emailVerified: trusted({ $ne: true }), ...hasPassword };
-      return (await users.exists(asContact)) !== null;
+      const hasPassword = { passwordHash: trusted({ $ne: null }) };
+      return (await users.exists({ email, emailVerified: false, ...hasPassword })) !== null;
     },
 
     async isInvited(email, now) {
@@ -87,13 +84,13 @@ export function createLinkStore(models: IdentityModels, accounts: AccountTrail):
       return found.flatMap(({ issuer, subject, last }) => (last === undefined ? [] : [{ issuer, subject, ...last }]));
     },
 
-    openSession: ({ sha256, userId, mustChangePassword, ...fields }, identity, by) =>
-      changeInTurn(connection, userId, async (session) => {
+    openSession: ({ sha256, ...fields }, identity, by) =>
+      changeInTurn(connection, fields.userId, async (session) => {
+        const { userId } = fields;
         if ((await identities.exists({ _id: idOf(identity), userId }).session(session)) === null) return false;
         // A reset of the password at the same moment conflicts: it ends sessions and unlinks.
-        const change = { $inc: { sessionRevision: 1 }, ...(mustChangePassword && { $set: { mustChangePassword } }) };
-        await users.updateOne({ _id: userId }, change, { session });
-        await sessions.create([{ _id: sha256, userId, mustChangePassword, ...fields }], { session });
+        await users.updateOne({ _id: userId }, { $inc: { sessionRevision: 1 } }, { session });
+        await sessions.create([{ _id: sha256, ...fields }], { session });
         await record(session, userId, 'session.create', by);
         return true;
       }),

@@ -90,7 +90,7 @@ export async function changeMember(
   return { ...member, role: role ?? member.role };
 }
 
-export function toMember({ userId, role, source = 'manual', joinedAt }: StoredMember, stored: StoredUser): Member {
+export function toMember({ userId, role, source, joinedAt }: StoredMember, stored: StoredUser): Member {
   const { loginName, email, emailVerified, name } = toUser(stored);
   return { userId, loginName, email, emailVerified, name, role, source, joinedAt };
 }

@@ -2,22 +2,12 @@ import { ROLES, type Role, type TenantId } from '@tollkeeper/kernel';
 import { type Connection, Schema } from 'mongoose';
 import type { MailOrder } from '../domain/mail.ts';
 import { MEMBERSHIP_SOURCES, type MembershipSource } from '../domain/member.ts';
+import type { Session } from '../domain/session.ts';
+import type { User } from '../domain/user.ts';
 import { createOidcModels } from './oidc.models.ts';
 
-export interface StoredUser {
+export interface StoredUser extends Omit<User, 'id'> {
   _id: string;
-  /** The login name. It has been called so since users logged in with their e-mail and had no other name. */
-  email: string;
-  name: string;
-  /** Missing where the login name is the e-mail. */
-  contactEmail?: string | null;
-  /** Missing means false. */
-  emailVerified?: boolean;
-  /** Missing or null: single sign-on only. */
-  passwordHash?: string | null;
-  /** Missing where it is not known. */
-  mustChangePassword?: boolean | null;
-  createdAt: Date;
   /**
    * Rises with every new session, so that a new session and a change of the password conflict. It is a counter, because
    * setting a field to its present value is no write for MongoDB and conflicts with nothing.
@@ -27,17 +17,8 @@ export interface StoredUser {
   membershipRevision: number;
 }
 
-export interface StoredSession {
+export interface StoredSession extends Omit<Session, 'sha256'> {
   _id: string;
-  userId: string;
-  createdAt: Date;
-  expiresAt: Date;
-  /** Missing means false. */
-  mustChangePassword?: boolean;
-  /** These are missing in sessions of the version before. */
-  lastSeenAt?: Date;
-  address?: string;
-  userAgent?: string;
 }
 
 export interface StoredWorkspace {
@@ -55,8 +36,7 @@ export interface StoredMember {
   userId: string;
   role: Role;
   joinedAt: Date;
-  /** Missing means `manual`. */
-  source?: MembershipSource;
+  source: MembershipSource;
 }
 
 export interface StoredInvitation {
@@ -105,27 +85,28 @@ export interface StoredBootstrap {
 
 const text = { type: String, required: true } as const;
 const date = { type: Date, required: true } as const;
+const flag = { type: Boolean, required: true } as const;
 
 const userSchema = new Schema<StoredUser>(
   {
     _id: text,
-    email: text,
+    loginName: text,
     name: text,
-    contactEmail: String,
-    emailVerified: Boolean,
-    passwordHash: String,
-    mustChangePassword: Boolean,
+    email: { type: String, default: null },
+    emailVerified: flag,
+    passwordHash: { type: String, default: null },
+    mustChangePassword: flag,
     createdAt: date,
     sessionRevision: { type: Number, default: 0 },
     membershipRevision: { type: Number, default: 0 },
   },
   { collection: 'users', versionKey: false },
 );
-userSchema.index({ email: 1 }, { unique: true });
-userSchema.index({ contactEmail: 1 });
+userSchema.index({ loginName: 1 }, { unique: true });
+userSchema.index({ email: 1 });
 userSchema.index(
-  { contactEmail: 1, emailVerified: 1 },
-  { unique: true, partialFilterExpression: { contactEmail: { $type: 'string' }, emailVerified: true } },
+  { email: 1, emailVerified: 1 },
+  { unique: true, partialFilterExpression: { email: { $type: 'string' }, emailVerified: true } },
 );
 
 const sessionSchema = new Schema<StoredSession>(
@@ -134,10 +115,10 @@ const sessionSchema = new Schema<StoredSession>(
     userId: text,
     createdAt: date,
     expiresAt: date,
-    mustChangePassword: Boolean,
-    lastSeenAt: Date,
-    address: String,
-    userAgent: String,
+    mustChangePassword: flag,
+    lastSeenAt: date,
+    address: { type: String, default: '' },
+    userAgent: { type: String, default: '' },
   },
   { collection: 'sessions', versionKey: false },
 );
@@ -156,7 +137,7 @@ const memberSchema = new Schema<StoredMember>(
     userId: text,
     role: { ...text, enum: ROLES },
     joinedAt: date,
-    source: { type: String, enum: MEMBERSHIP_SOURCES },
+    source: { ...text, enum: MEMBERSHIP_SOURCES },
   },
   { collection: 'members', versionKey: false },
 );

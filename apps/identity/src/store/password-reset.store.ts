@@ -30,7 +30,7 @@ export function createPasswordResetStore(models: IdentityModels, accounts: Accou
         const { userId, mailedTo } = reset;
         const user = await users.findById(userId).session(session).lean();
         if (user === null) return null;
-        const emailVerified = user.emailVerified === true && user.contactEmail === mailedTo;
+        const emailVerified = user.emailVerified && user.email === mailedTo;
         await users.updateOne(
           { _id: userId },
           // A log-in at the same moment conflicts, and is then checked against the new password.

@@ -1,6 +1,6 @@
 import { changeInTurn } from '@tollkeeper/mongo';
 import { trusted } from 'mongoose';
-import { MAX_LISTED_SESSIONS, type Session, SESSION_IDLE_MS, type SessionStore } from '../domain/session.ts';
+import { MAX_LISTED_SESSIONS, type Session, type SessionStore } from '../domain/session.ts';
 import type { AccountTrail } from './account.trail.ts';
 import type { IdentityModels, StoredSession } from './models.ts';
 
@@ -8,15 +8,16 @@ export function createSessionStore(models: IdentityModels, accounts: AccountTrai
   const { connection, users, sessions } = models;
 
   return {
-    open: ({ sha256, userId, mustChangePassword, ...fields }, passwordHash, cause) =>
-      changeInTurn(connection, userId, async (session) => {
+    open: ({ sha256, ...fields }, passwordHash, cause) =>
+      changeInTurn(connection, fields.userId, async (session) => {
+        const { userId } = fields;
         const { matchedCount } = await users.updateOne(
           { _id: userId, passwordHash },
-          { $inc: { sessionRevision: 1 }, $set: { mustChangePassword } },
+          { $inc: { sessionRevision: 1 } },
           { session },
         );
         if (matchedCount === 0) return false;
-        await sessions.create([{ _id: sha256, userId, mustChangePassword, ...fields }], { session });
+        await sessions.create([{ _id: sha256, ...fields }], { session });
         await accounts.record(session, userId, cause);
         return true;
       }),
@@ -57,9 +58,6 @@ export function createSessionStore(models: IdentityModels, accounts: AccountTrai
   };
 }
 
-function toSession(stored: StoredSession): Session {
-  const { _id, userId, createdAt, expiresAt, mustChangePassword = false, address = '', userAgent = '' } = stored;
-  // The version before kept the last use as the end of the session alone.
-  const lastSeenAt = stored.lastSeenAt ?? new Date(expiresAt.getTime() - SESSION_IDLE_MS);
-  return { sha256: _id, userId, createdAt, expiresAt, lastSeenAt, address, userAgent, mustChangePassword };
+function toSession({ _id, ...fields }: StoredSession): Session {
+  return { sha256: _id, ...fields };
 }

@@ -8,7 +8,7 @@ import type { IdentityModels, StoredUser } from './models.ts';
 export function createUserStore(models: IdentityModels, accounts: AccountTrail): UserStore {
   const { connection, users, sessions } = models;
   const findByVerifiedEmail = async (email: string) =>
-    toUserOrNull(await users.findOne({ contactEmail: email, emailVerified: true }).lean());
+    toUserOrNull(await users.findOne({ email, emailVerified: true }).lean());
 
   return {
     findByVerifiedEmail,
@@ -18,7 +18,7 @@ export function createUserStore(models: IdentityModels, accounts: AccountTrail):
     },
 
     async findByLogin(name) {
-      return toUserOrNull(await users.findOne({ email: name }).lean()) ?? findByVerifiedEmail(name);
+      return toUserOrNull(await users.findOne({ loginName: name }).lean()) ?? findByVerifiedEmail(name);
     },
 
     changePassword: (userId, { from, to, keepSession }, cause) =>
@@ -31,7 +31,7 @@ export function createUserStore(models: IdentityModels, accounts: AccountTrail):
         if (matchedCount === 0) return false;
         const others = keepSession === null ? {} : { _id: trusted({ $ne: keepSession }) };
         await sessions.deleteMany({ userId, ...others }, { session });
-        await sessions.updateMany({ userId }, { $unset: { mustChangePassword: 1 } }, { session });
+        await sessions.updateMany({ userId }, { $set: { mustChangePassword: false } }, { session });
         await accounts.record(session, userId, cause, [{ field: 'password', from: null, to: CHANGED }]);
         return true;
       }),
@@ -48,11 +48,9 @@ export async function claimEmail(
   email: string,
   session: ClientSession,
 ): Promise<void> {
-  const others = { _id: trusted({ $ne: userId }) };
-  const none = { $set: { contactEmail: null, emailVerified: false } };
-  await users.updateMany({ ...others, contactEmail: email }, none, { session });
-  await users.updateMany({ ...others, email, contactEmail: trusted({ $exists: false }) }, none, { session });
-  await users.updateOne({ _id: userId }, { $set: { contactEmail: email, emailVerified: true } }, { session });
+  const others = { _id: trusted({ $ne: userId }), email };
+  await users.updateMany(others, { $set: { email: null, emailVerified: false } }, { session });
+  await users.updateOne({ _id: userId }, { $set: { email, emailVerified: true } }, { session });
 }
 
 /** The first of the login names that nobody has; null when all are taken. */
@@ -61,28 +59,18 @@ export async function freeLoginName(
   names: readonly string[],
   session: ClientSession,
 ): Promise<string | null> {
-  const taken = await users.find({ email: trusted({ $in: names }) }, { email: 1 }, { session }).lean();
-  return names.find((name) => !taken.some(({ email }) => email === name)) ?? null;
+  const taken = await users.find({ loginName: trusted({ $in: names }) }, { loginName: 1 }, { session }).lean();
+  return names.find((name) => !taken.some(({ loginName }) => loginName === name)) ?? null;
 }
 
 /** What is stored of a user. */
-export function fromUser({ id, loginName, email, ...fields }: User): StoredUser {
-  return { _id: id, email: loginName, contactEmail: email, sessionRevision: 0, membershipRevision: 0, ...fields };
+export function fromUser({ id, ...fields }: User): StoredUser {
+  return { _id: id, sessionRevision: 0, membershipRevision: 0, ...fields };
 }
 
-/** The user of a document, of this version or of the ones before, whose users had an e-mail and a password alone. */
 export function toUser(stored: StoredUser): User {
-  const { _id, name, email: loginName, contactEmail, passwordHash, mustChangePassword, createdAt } = stored;
-  return {
-    id: _id,
-    loginName,
-    name,
-    email: contactEmail === undefined ? loginName : contactEmail,
-    emailVerified: stored.emailVerified ?? false,
-    passwordHash: passwordHash ?? null,
-    mustChangePassword: mustChangePassword ?? null,
-    createdAt,
-  };
+  const { _id, sessionRevision: _sessions, membershipRevision: _memberships, ...fields } = stored;
+  return { id: _id, ...fields };
 }
 
 function toUserOrNull(stored: StoredUser | null): User | null {

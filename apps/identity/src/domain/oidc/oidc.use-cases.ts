@@ -3,7 +3,7 @@ import { AppError, type Clock } from '@tollkeeper/kernel';
 import type { AuthUseCases } from '../auth.use-cases.ts';
 import { digestOf } from '../digest.ts';
 import type { SessionOrigin } from '../session.ts';
-import { isFirstPassword, type UserStore } from '../user.ts';
+import type { UserStore } from '../user.ts';
 import { arrivalOf, notMapped } from './arrival.ts';
 import type { Claims } from './claims.ts';
 import { createEntry, type EntryDeps } from './entry.ts';
@@ -245,8 +245,7 @@ export function createOidcUseCases(deps: OidcDeps): OidcUseCases {
       const by = requestOf(visitor, arrival.providerId);
       if (!(await links.link(arrival.person, user, new Date(clock()), by))) throw linkedAlready();
       await entry.applyGrants(arrival, user.id, by);
-      const mustChangePassword = user.mustChangePassword ?? isFirstPassword(password);
-      const next = await loggedIn(arrival, user.id, 'linked', visitor, mustChangePassword);
+      const next = await loggedIn(arrival, user.id, 'linked', visitor, user.mustChangePassword);
       return next ?? unknownLink();
     },
 
