@@ -1,6 +1,7 @@
 // Compares the proto files with those of the last release and with those on main: buf says what would break a peer
-// that still runs them.
+// that still runs them. Before the first release, nobody does.
 import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 const PROTO_ROOT = join(import.meta.dirname, '..');
@@ -31,6 +32,16 @@ function insideGit(): boolean {
   }
 }
 
+function compareWithMain(): void {
+  const base = insideGit() ? findBase() : null;
+  if (base === null) {
+    console.log('buf breaking: not compared with main, since there is none with proto files');
+    return;
+  }
+  const repository = git('rev-parse', '--path-format=absolute', '--git-common-dir');
+  compare(`main at ${base.slice(0, 12)}`, `${repository}#ref=${base},subdir=proto`);
+}
+
 function compare(name: string, against: string): void {
   console.log(`buf breaking: compared with ${name}`);
   const { status } = spawnSync('buf', ['breaking', '--against', against], { cwd: PROTO_ROOT, stdio: 'inherit' });
@@ -41,11 +52,9 @@ function compare(name: string, against: string): void {
   process.exitCode = 1;
 }
 
-compare('the last release', RELEASED);
-const base = insideGit() ? findBase() : null;
-if (base === null) {
-  console.log('buf breaking: not compared with main, since there is none with proto files');
+if (existsSync(RELEASED)) {
+  compare('the last release', RELEASED);
+  compareWithMain();
 } else {
-  const repository = git('rev-parse', '--path-format=absolute', '--git-common-dir');
-  compare(`main at ${base.slice(0, 12)}`, `${repository}#ref=${base},subdir=proto`);
+  console.log('buf breaking: not compared, since nothing is released');
 }

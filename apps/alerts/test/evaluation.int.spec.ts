@@ -104,30 +104,6 @@ describe('a rule', () => {
     expect(await triggers(tenantId)).toEqual([-180, -80]);
   });
 
-  it('goes on from the windows of a release that stored no kind with them', async () => {
-    const tenantId = newTenant();
-    await stack.createRule(tenantId, rule({ window_seconds: 60, threshold: 2 }));
-    await stack.createRule(tenantId, rule({ window_seconds: 60 }, { rule_kind: 'first_occurrence' }));
-    const [first, second] = [event(clock.now - 2000), event(clock.now - 1000)];
-    await stack.append(tenantId, first);
-    await stack.settled();
-    const windows = mongo.connection.getClient().db(stack.database).collection('windows');
-    const { entries } = (await windows.findOne({ tenantId, kind: 'event_count_gte' }))!;
-    // The time and the identity of the one event, without a count.
-    await windows.updateOne({ tenantId, entries }, { $set: { occurrences: entries.value().subarray(0, 16) } });
-    const before = { $unset: { entries: '', kind: '', parts: '', size: '' } };
-    const { modifiedCount } = await windows.updateMany({ tenantId }, before);
-    expect(modifiedCount).toBe(2);
-    await stack.restart();
-    await stack.append(tenantId, second);
-    await stack.settled();
-    const fired = (await stack.alerts(tenantId)).map(({ rule_kind: kind, event_count: count }) => [kind, count]);
-    expect(fired.toSorted()).toEqual([
-      ['event_count_gte', 2],
-      ['first_occurrence', 1],
-    ]);
-  });
-
   it('counts an event once, however often it arrives, also across a restart', async () => {
     const tenantId = newTenant();
     await stack.createRule(tenantId, rule(threeInAMinute));

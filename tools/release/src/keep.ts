@@ -1,7 +1,7 @@
 // Keeps contracts that later releases are checked against, and prints the files that changed. `nx release` runs it once
-// versions are written. With the name of a new service it keeps only what that service reads and writes.
+// versions are written.
 import { execFileSync } from 'node:child_process';
-import { keepOpenApi, keepRecords, keepRequests, LOG_USERS, pathsIn, writeJson } from './released-contracts.ts';
+import { keepOpenApi, keepRecords, keepRequests, pathsIn, writeJson } from './released-contracts.ts';
 
 const root = process.cwd();
 
@@ -13,9 +13,5 @@ function keepProto(): string[] {
   return writeJson(releasedProto, JSON.parse(image));
 }
 
-const [service] = process.argv.slice(2);
-const kept =
-  service === undefined
-    ? [...keepRecords(root, Object.keys(LOG_USERS)), ...keepRequests(root), ...keepOpenApi(root), ...keepProto()]
-    : keepRecords(root, [service]);
+const kept = [...keepRecords(root), ...keepRequests(root), ...keepOpenApi(root), ...keepProto()];
 for (const file of kept) console.log(file);

@@ -76,7 +76,10 @@ export function currentRequests(): Record<string, SchemasByName> {
   );
 }
 
-/** The folder of what is released, and the documents of the working tree, below the root of the workspace. */
+/**
+ * The folder of what is released, which the first release makes, and the documents of the working tree, below the root
+ * of the workspace.
+ */
 export function pathsIn(root: string) {
   const released = join(root, 'tools/release/released');
   return {
@@ -97,8 +100,9 @@ export function readReleasedRecords(root: string): ReleasedRecords[] {
     .map((file) => ({ release: file.replace(/\.json$/, ''), ...(readJson(join(records, file)) as RecordContracts) }));
 }
 
+/** A document without any operation where there is no file. */
 export function readOpenApi(file: string): OpenApi {
-  return readJson(file) as OpenApi;
+  return existsSync(file) ? (readJson(file) as OpenApi) : { paths: {} };
 }
 
 /**
@@ -106,11 +110,11 @@ export function readOpenApi(file: string): OpenApi {
  * has the same. A file that is there stays: what came after its release is not released. Returns the files that it
  * wrote.
  */
-export function keepRecords(root: string, services: readonly string[]): string[] {
+export function keepRecords(root: string): string[] {
   const { records } = pathsIn(root);
   mkdirSync(records, { recursive: true });
   const released = readReleasedRecords(root);
-  return services.flatMap((service) => {
+  return Object.keys(LOG_USERS).flatMap((service) => {
     const { version } = readJson(join(root, 'apps', service, 'package.json')) as { version: string };
     const current = JSON.stringify(currentRecords(service));
     const known = released.some(
@@ -123,7 +127,8 @@ export function keepRecords(root: string, services: readonly string[]): string[]
 }
 
 export function readReleasedRequests(root: string): Record<string, SchemasByName> {
-  return readJson(pathsIn(root).releasedRequests) as Record<string, SchemasByName>;
+  const { releasedRequests } = pathsIn(root);
+  return existsSync(releasedRequests) ? (readJson(releasedRequests) as Record<string, SchemasByName>) : {};
 }
 
 /** Keeps the requests of all services as the last release's. Returns the files that it wrote. */

@@ -66,10 +66,13 @@ describe('nx release', () => {
   it('releases one service alone, under a tag of its own, with its changelog and its contracts', async () => {
     const others = readdirSync(join(copy, 'apps')).filter((app) => app !== 'keys');
     const before = others.map(versionOf);
-    writeFileSync(join(copy, 'tools/release/released/openapi.json'), '{"paths":{}}\n');
-    const notReleased = 'tools/release/released/records/alerts@0.1.0.json';
-    writeFileSync(join(copy, notReleased), '{"reads":{},"writes":{}}\n');
-    await command('git', 'commit', '--quiet', '--all', '--message', 'Grow the API');
+    const released = (file: string) => join('tools/release/released', file);
+    const ofAlerts = released('records/alerts@0.1.0.json');
+    mkdirSync(join(copy, released('records')), { recursive: true });
+    writeFileSync(join(copy, released('openapi.json')), '{"paths":{}}\n');
+    writeFileSync(join(copy, ofAlerts), '{"reads":{},"writes":{}}\n');
+    await command('git', 'add', '--all');
+    await command('git', 'commit', '--quiet', '--message', 'Have released before');
 
     await command('nx', 'release', '--skip-publish', '--projects=@tollkeeper/keys');
 
@@ -79,8 +82,10 @@ describe('nx release', () => {
     expect(others.map(versionOf)).toEqual(before);
     expect(read('apps/keys/CHANGELOG.md')).toMatch(/## 0\.2\.0 .*Keys can be renamed\./s);
     expect(readdirSync(join(copy, '.nx/version-plans'))).not.toContain('keys.md');
-    expect(read('tools/release/released/openapi.json')).toBe(read('docs/openapi.json'));
-    expect(read(notReleased)).toBe('{"reads":{},"writes":{}}\n');
+    expect(read(released('openapi.json'))).toBe(read('docs/openapi.json'));
+    for (const file of ['proto.json', 'requests.json', 'records/keys@0.2.0.json'])
+      expect(read(released(file))).not.toBe('');
+    expect(read(ofAlerts)).toBe('{"reads":{},"writes":{}}\n');
     expect(await command('git', 'status', '--porcelain')).toBe('');
   });
 });

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { pathsIn } from '../src/released-contracts.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
-const { proto, releasedProto } = pathsIn(root);
+const { proto } = pathsIn(root);
 
 describe('a change of the proto files', () => {
   let copy: string;
@@ -24,7 +24,7 @@ describe('a change of the proto files', () => {
     const after = before.replace(text, replacement);
     expect(after).not.toBe(before);
     writeFileSync(file, after);
-    const { stdout } = spawnSync(join(root, 'node_modules/.bin/buf'), ['breaking', '--against', releasedProto], {
+    const { stdout } = spawnSync(join(root, 'node_modules/.bin/buf'), ['breaking', '--against', proto], {
       cwd: copy,
       encoding: 'utf8',
     });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, globSync, readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { findBreakingChanges } from '../src/openapi.compatibility.ts';
 import { findRecordBreaks, findRequestBreaks } from '../src/records.compatibility.ts';
@@ -22,16 +22,18 @@ describe('this version', () => {
     expect(findBreakingChanges(readOpenApi(releasedOpenApi), readOpenApi(currentOpenApi))).toEqual([]);
   });
 
-  it.each(released)('reads what $release wrote, and writes what it reads', (release) => {
-    expect(findRecordBreaks(release, currentRecords('standalone'))).toEqual([]);
+  it('reads what each release wrote, and writes what it reads', () => {
+    const current = currentRecords('standalone');
+    expect(released.flatMap((release) => findRecordBreaks(release, current))).toEqual([]);
   });
 
   it('takes over gRPC what callers of the last release send: requests only grow', () => {
     expect(findRequestBreaks(readReleasedRequests(root), currentRequests())).toEqual([]);
   });
 
-  it('knows what each service that uses the log last released', () => {
-    for (const service of Object.keys(LOG_USERS)) {
+  it('knows what each service that uses the log and has a release last released', () => {
+    const changelogOf = (service: string) => join(root, 'apps', service, 'CHANGELOG.md');
+    for (const service of Object.keys(LOG_USERS).filter((each) => existsSync(changelogOf(each)))) {
       expect(released.map(({ release }) => release)).toContainEqual(expect.stringMatching(`^${service}@`));
     }
   });

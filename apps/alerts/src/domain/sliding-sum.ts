@@ -155,8 +155,6 @@ export class SlidingSum {
     this.#stored = saved?.stored ?? 0;
     this.#apart = saved?.apart ?? false;
     this.#unsaved = this.#stored === 0 ? Infinity : 0;
-    // A release that kept the newest events whatever their times may have saved them.
-    this.moveTo(this.lastTime);
   }
 
   /** Events; where they count something themselves, what they count. */

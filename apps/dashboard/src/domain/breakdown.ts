@@ -6,8 +6,7 @@ export const DIMENSIONS = ['agent', 'model', 'plan'] as const;
 export type Dimension = (typeof DIMENSIONS)[number];
 
 /**
- * An agent, a model or a plan; `OTHER` for names that are not told apart. Null for settlements that name none, or were
- * counted by a release that did not count it.
+ * An agent, a model or a plan; `OTHER` for names that are not told apart. Null for settlements that name none.
  */
 export type GroupKey = string | null;
 

@@ -24,7 +24,6 @@ const invitedMember = z
     user_id: z.string().meta({ description: 'Id of the invitation, since there is no user yet' }),
     login_name: z.string().meta({ description: 'Empty until somebody joins' }),
     joined_at: moment.meta({ description: 'When the invitation was made' }),
-    initial_password: z.string().optional().meta({ description: 'Never sent: accounts belong to those who join' }),
     status: z.literal('invited'),
     invitation: newInvitation,
   })

@@ -188,10 +188,6 @@ export type AddedMember = {
      * When the invitation was made
      */
     joined_at: string;
-    /**
-     * Never sent: accounts belong to those who join
-     */
-    initial_password?: string;
     status: 'invited';
     invitation: NewInvitation;
 };
