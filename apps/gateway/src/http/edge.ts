@@ -77,7 +77,8 @@ export function createEdge(options: EdgeOptions): Express {
     const address = networkOf(res.locals.clientAddress);
     addresses.enter(address, res);
     publicBytes.enter(address, res);
-    return isDocumentation(req.url) ? answerDocumentation(req, res, next) : answerPages(req, res);
+    if (!isDocumentation(req.url)) return answerPages(req, res);
+    answerDocumentation(req, res, next);
   };
   app.use(answer as RequestHandler);
   app.use(refuseUnknown);
