@@ -79,7 +79,7 @@ const DENIED_AS_A_WHOLE = {
 /** What there are several kinds of, and will be more: scopes, periods, rules, events, channels. */
 const KIND = '/^#?(by|kind|period|scope|type|(rule_?k|scope_?t|channel_?t|event_?t)(ind|ype))$/i';
 const ONE_OF_THEM =
-  '/^(tenant|workspace|agent|plan|model|day|hour|budget|guard|chat|webhook|event_count_gte|spend_gte|[a-z]+\\.(blocked|settled|threshold_reached))$/';
+  '/^(tenant|workspace|agent|plan|model|day|hour|budget|guard|chat|webhook|event_count_gte|first_occurrence|spend_gte|[a-z]+\\.(blocked|settled|threshold_reached))$/';
 const DIVIDED_BY_HAND = {
   selector: [
     'IfStatement > BinaryExpression.test',

@@ -92,9 +92,15 @@ function matches(rule: Rule, event: CountableEvent): boolean {
 
 function becomesTrue(rule: Rule, others: CountableEvent[], event: CountableEvent): boolean {
   const all = [...others, event];
-  if (rule.condition.kind !== 'first_occurrence') return counts(rule, all, all) && !counts(rule, others, all);
-  const windowMs = rule.windowSeconds * 1000;
-  return !others.some(({ time }) => time > event.time - windowMs && time <= event.time);
+  switch (rule.condition.kind) {
+    case 'event_count_gte':
+    case 'spend_gte':
+      return counts(rule, all, all) && !counts(rule, others, all);
+    case 'first_occurrence': {
+      const since = event.time - rule.windowSeconds * 1000;
+      return !others.some(({ time }) => time > since && time <= event.time);
+    }
+  }
 }
 
 /** Whether `events` are enough in the window that ends with the newest of `all`. */
@@ -124,6 +130,17 @@ function newestThatReach(condition: RuleCondition, events: CountableEvent[]): Co
   }
 }
 
+/** Those that a decision with the event may be about. */
+function eventsOf({ kind }: RuleCondition, event: CountableEvent, all: CountableEvent[]): CountableEvent[] {
+  switch (kind) {
+    case 'event_count_gte':
+    case 'spend_gte':
+      return all;
+    case 'first_occurrence':
+      return [event];
+  }
+}
+
 /** An event that reports many calls counts as many, up to the threshold. */
 function countedOf(events: CountableEvent[], threshold: number): number {
   return events.reduce((sum, { count }) => sum + Math.min(count, threshold), 0);
@@ -134,7 +151,7 @@ function settled(events: CountableEvent[]): number {
 }
 
 function decision(rule: Rule, event: CountableEvent, all: CountableEvent[], reason: Reason): ReferenceDecision {
-  const counted = newestThatReach(rule.condition, rule.condition.kind === 'first_occurrence' ? [event] : all)!;
+  const counted = newestThatReach(rule.condition, eventsOf(rule.condition, event, all))!;
   return {
     rule: rule.id,
     revision: rule.revision,

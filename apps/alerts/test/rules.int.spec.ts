@@ -287,7 +287,7 @@ describe('a rule of a kind that only a newer release knows', () => {
     const { id } = await createRule(tenantId);
     const collection = mongo.connection.useDb(stack.database).collection('rules');
     const stored = (await collection.findOne({ _id: id as never }))!;
-    await collection.insertOne({ ...stored, _id: `${id}newer` as never, kind: 'a_newer_kind' });
+    await collection.insertOne({ ...stored, _id: `${id}newer` as never, condition: { kind: 'a_newer_kind' } });
     expect(await expecting(200, 'get', tenantId, '/rules')).toEqual({ items: [expect.objectContaining({ id })] });
     expect((await call('get', tenantId, `/rules/${id}newer`)).status).toBe(404);
     await expecting(200, 'patch', tenantId, `/rules/${id}`, { body: { name: 'Renamed' } });

@@ -11,7 +11,7 @@ const alert: Alert = {
   ruleId: 'rule_1',
   ruleRevision: 3,
   ruleName: 'Blocked often',
-  ruleKind: 'event_count_gte',
+  condition: { kind: 'event_count_gte', threshold: 2 },
   severity: 'high',
   scopeType: 'agent',
   scopeId: 'planner',
@@ -20,8 +20,6 @@ const alert: Alert = {
   status: 'resolved',
   windowStart: at(1),
   windowEnd: at(4),
-  threshold: 2,
-  thresholdMicros: 0,
   settledMicros: null,
   eventCount: 3,
   sampleEventIds: ['e3', 'e2'],
@@ -63,7 +61,7 @@ describe('the record of an alert', () => {
 
   it('has no time of what has not happened, and what a spend rule has come to', () => {
     const open = { ...alert, acknowledgedAt: null, acknowledgedBy: null, resolvedAt: null };
-    const spend = { thresholdMicros: 10, settledMicros: 12 };
+    const spend = { condition: { kind: 'spend_gte', thresholdMicros: 10 } as const, settledMicros: 12 };
     expect(toAlertRecord({ ...open, ...spend })).toMatchObject({
       acknowledged_at: null,
       acknowledged_by: null,

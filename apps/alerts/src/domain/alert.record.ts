@@ -1,7 +1,8 @@
 import type { AlertRecord } from '@tollkeeper/contracts';
 import type { Alert } from './alert.ts';
+import { thresholdsOf } from './rule-kinds.ts';
 
-type SpendFacts = Pick<Alert, 'thresholdMicros' | 'settledMicros'>;
+type SpendFacts = Pick<Alert, 'condition' | 'settledMicros'>;
 
 /** The alert in its wire form, without deliveries. */
 export function toAlertRecord(alert: Alert): AlertRecord {
@@ -10,14 +11,14 @@ export function toAlertRecord(alert: Alert): AlertRecord {
     tenant_id: alert.tenantId,
     rule_id: alert.ruleId,
     rule_name: alert.ruleName,
-    rule_kind: alert.ruleKind,
+    rule_kind: alert.condition.kind,
     severity: alert.severity,
     status: alert.status,
     scope_type: alert.scopeType,
     scope_id: alert.scopeId,
     event_types: alert.eventTypes,
     window: { start: toTimestamp(alert.windowStart), end: toTimestamp(alert.windowEnd) },
-    threshold: alert.threshold,
+    threshold: thresholdsOf(alert.condition).threshold,
     event_count: alert.eventCount,
     spend: toSpend(alert),
     sample_event_ids: alert.sampleEventIds,
@@ -31,8 +32,9 @@ export function toAlertRecord(alert: Alert): AlertRecord {
 }
 
 /** What a `spend_gte` has come to; null for other kinds. */
-export function toSpend({ thresholdMicros, settledMicros }: SpendFacts): AlertRecord['spend'] {
-  return settledMicros === null ? null : { threshold_micros: thresholdMicros, settled_micros: settledMicros };
+export function toSpend({ condition, settledMicros }: SpendFacts): AlertRecord['spend'] {
+  if (settledMicros === null) return null;
+  return { threshold_micros: thresholdsOf(condition).thresholdMicros, settled_micros: settledMicros };
 }
 
 /** RFC 3339 UTC with milliseconds. */

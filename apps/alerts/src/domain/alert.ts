@@ -5,23 +5,22 @@ import type {
   Cause,
   ChannelType,
   NotificationType,
-  RuleKind,
   ScopeType,
   Severity,
 } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import type { Evidence } from './condition.ts';
 import type { Decision } from './evaluator.ts';
-import { type Thresholds, thresholdsOf } from './rule-kinds.ts';
+import type { RuleCondition } from './rule-kinds.ts';
 
 /** A fire of a rule, with the rule as it was then. */
-export interface Alert extends Evidence, Thresholds {
+export interface Alert extends Evidence {
   id: string;
   tenantId: TenantId;
   ruleId: string;
   ruleRevision: number;
   ruleName: string;
-  ruleKind: RuleKind;
+  condition: RuleCondition;
   severity: Severity;
   scopeType: ScopeType;
   scopeId: string;
@@ -67,12 +66,11 @@ export function toAlert({ rule, event, evidence, metUntil }: Decision): Alert {
     ruleId: rule.id,
     ruleRevision: rule.revision,
     ruleName: rule.name,
-    ruleKind: rule.condition.kind,
+    condition: rule.condition,
     severity: rule.severity,
     scopeType: rule.scopeType,
     scopeId: rule.scopeId,
     eventTypes: rule.eventTypes,
-    ...thresholdsOf(rule.condition),
     channelIds: rule.channelIds,
     status: 'firing',
     triggeredAt: event.time,

@@ -1,9 +1,9 @@
 import type { TenantId } from '@tollkeeper/kernel';
 import type { Outcome, Reason } from './evaluator.ts';
-import type { Thresholds } from './rule-kinds.ts';
+import type { RuleCondition } from './rule-kinds.ts';
 
 /** A decision of a rule, as people see it. Times are epoch milliseconds. */
-export interface Evaluation extends Thresholds {
+export interface Evaluation {
   /** See `DecisionPlace`. */
   number: number;
   count: number;
@@ -15,6 +15,7 @@ export interface Evaluation extends Thresholds {
   eventTime: number;
   windowStart: number;
   windowEnd: number;
+  condition: RuleCondition;
   eventCount: number;
   /** Null where the condition is not about spend. */
   settledMicros: number | null;

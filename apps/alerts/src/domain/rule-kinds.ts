@@ -6,7 +6,7 @@ import { FirstOccurrenceCondition, SPAN_BYTES } from './first-occurrence.conditi
 import { BYTES_PER_ENTRY } from './sliding-sum.ts';
 import { MAX_SPEND_ENTRIES, SumCondition } from './sum.condition.ts';
 
-/** What a rule says about its condition beside the kind, in the form of the API and of the store. */
+/** What a rule says about its condition beside the kind, in the form of the API. */
 export interface Thresholds {
   /** Events; 0 for the kinds that count none. */
   threshold: number;

@@ -168,14 +168,6 @@ describe('a sliding sum', () => {
     sum.add({ id: 'large', time: 101, identity: 101 }, MAX_COUNTED_MICROS, Infinity);
     expect([sum.count, sum.total]).toEqual([1, MAX_COUNTED_MICROS]);
   });
-
-  it('that was saved with events from before its window holds without them', () => {
-    const entries = Float64Array.of(1000, 1, 1, 5000, 2, 1);
-    const options = { form: 'count', windowMs: WINDOW_MS, threshold: 2, maxEntries: 2 } as const;
-    const saved: SavedSum = { form: 'count', entries, size: 2, sampleIds: ['e2', 'e1'], stored: 0, apart: false };
-    const sum = new SlidingSum({ ...options, saved });
-    expect([sum.reachesThreshold, sum.sampleIds]).toEqual([false, ['e2']]);
-  });
 });
 
 /** Sums that are saved in parts. */

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { toSpend, toTimestamp, toTimestampOrNull } from '../domain/alert.record.ts';
 import type { Evaluation } from '../domain/evaluation.ts';
 import type { RuleDraft } from '../domain/rule.ts';
+import { thresholdsOf } from '../domain/rule-kinds.ts';
 import type { RuleUseCases } from '../domain/rule.use-cases.ts';
 import { mergePatch } from './merge-patch.ts';
 import { fromDraft, ruleBody, rulePatch, ruleRecord, toDraft, toRuleRecord } from './rule.schemas.ts';
@@ -154,7 +155,7 @@ function toEvaluationBody(decision: Evaluation): z.output<typeof evaluation> {
     event_time: toTimestamp(decision.eventTime),
     window: { start: toTimestamp(decision.windowStart), end: toTimestamp(decision.windowEnd) },
     event_count: decision.eventCount,
-    threshold: decision.threshold,
+    threshold: thresholdsOf(decision.condition).threshold,
     spend: toSpend(decision),
     cooldown_until: toTimestampOrNull(decision.cooldownUntil),
     evaluated_at: toTimestamp(decision.evaluatedAt),

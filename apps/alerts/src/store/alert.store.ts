@@ -1,12 +1,5 @@
 import type { AuditTrail } from '@tollkeeper/audit-trail';
-import {
-  ALERT_STATUSES,
-  type AlertStatus,
-  type Cause,
-  RULE_KINDS,
-  SCOPE_TYPES,
-  SEVERITIES,
-} from '@tollkeeper/contracts';
+import { ALERT_STATUSES, type AlertStatus, type Cause, SCOPE_TYPES, SEVERITIES } from '@tollkeeper/contracts';
 import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { changeInTurn, withTransaction } from '@tollkeeper/mongo';
 import { activeTrace, type TraceHeaders } from '@tollkeeper/runtime';
@@ -38,13 +31,11 @@ function alertSchema(retentionSeconds: number): Schema<StoredAlert> {
       ruleId: text,
       ruleRevision: number,
       ruleName: text,
-      ruleKind: { ...text, enum: RULE_KINDS },
+      condition: { type: Schema.Types.Mixed, required: true },
       severity: { ...text, enum: SEVERITIES },
       scopeType: { ...text, enum: SCOPE_TYPES },
       scopeId: text,
       eventTypes: texts,
-      threshold: number,
-      thresholdMicros: number,
       settledMicros: { type: Number, default: null },
       channelIds: texts,
       windowStart: number,

@@ -6,7 +6,7 @@ import { type Alert, toAlert } from '../domain/alert.ts';
 import type { Evaluation } from '../domain/evaluation.ts';
 import type { Decision } from '../domain/evaluator.ts';
 import type { SavedWindow } from '../domain/partition.evaluator.ts';
-import { savedBytesOf, thresholdsOf } from '../domain/rule-kinds.ts';
+import { savedBytesOf } from '../domain/rule-kinds.ts';
 import type { AlertFanOut } from './alert.fan-out.ts';
 import type { MongoAlertStore } from './alert.store.ts';
 import type { MongoEvaluationStore } from './evaluation.store.ts';
@@ -228,7 +228,7 @@ function toEvaluation(decision: Decision, evaluatedAt: number): Evaluation {
     windowEnd: evidence.windowEnd,
     eventCount: evidence.eventCount,
     settledMicros: evidence.settledMicros,
-    ...thresholdsOf(rule.condition),
+    condition: rule.condition,
     cooldownUntil,
     evaluatedAt,
   };

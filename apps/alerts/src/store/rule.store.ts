@@ -1,19 +1,15 @@
 import type { AuditTrail } from '@tollkeeper/audit-trail';
-import { changesOf, RULE_KINDS, type RuleKind, SCOPE_TYPES, SEVERITIES } from '@tollkeeper/contracts';
+import { changesOf, RULE_KINDS, SCOPE_TYPES, SEVERITIES } from '@tollkeeper/contracts';
 import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { changeInTurn } from '@tollkeeper/mongo';
 import { type ClientSession, type Connection, type Model, Schema, trusted } from 'mongoose';
 import { AUDITED_RULE, type Rule, type RuleInForce, type RuleStore } from '../domain/rule.ts';
-import { conditionOf, thresholdsOf } from '../domain/rule-kinds.ts';
 import type { RuleChanges } from './rule.changes.ts';
 
 /** Without its last fire, which is kept with its window: what people write is never written by the evaluation. */
-interface StoredRule extends Omit<Rule, 'id' | 'tenantId' | 'lastFiredAt' | 'condition'> {
+interface StoredRule extends Omit<Rule, 'id' | 'tenantId' | 'lastFiredAt'> {
   _id: string;
   tenantId: string;
-  kind: RuleKind;
-  threshold: number;
-  thresholdMicros: number;
 }
 
 const text = { type: String, required: true } as const;
@@ -30,10 +26,8 @@ const ruleSchema = new Schema<StoredRule>(
     severity: { ...text, enum: SEVERITIES },
     scopeType: { ...text, enum: SCOPE_TYPES },
     scopeId: text,
-    kind: { ...text, enum: RULE_KINDS },
+    condition: { type: Schema.Types.Mixed, required: true },
     windowSeconds: number,
-    threshold: number,
-    thresholdMicros: number,
     eventTypes: { type: [String], required: true },
     percents: { type: [Number], required: true },
     cooldownSeconds: number,
@@ -82,12 +76,8 @@ export function createRuleStore(deps: RuleStoreDeps): MongoRuleStore {
   const rules: Model<StoredRule> = connection.model<StoredRule>('Rule', ruleSchema);
 
   async function enabledBeside(session: ClientSession, tenantId: TenantId, exceptId: string): Promise<RuleInForce[]> {
-    const filter = { tenantId, enabled: true, kind: ofKnownKinds(), _id: trusted({ $ne: exceptId }) };
-    const projection = { kind: 1, windowSeconds: 1, threshold: 1, thresholdMicros: 1, channelIds: 1 };
-    const found = await rules.find(filter, projection, { session }).lean();
-    return found.map(({ kind, threshold, thresholdMicros, windowSeconds, channelIds }) => {
-      return { condition: conditionOf(kind, { threshold, thresholdMicros }), windowSeconds, channelIds };
-    });
+    const filter = { tenantId, enabled: true, ...OF_KNOWN_KINDS, _id: trusted({ $ne: exceptId }) };
+    return rules.find(filter, { _id: 0, condition: 1, windowSeconds: 1, channelIds: 1 }, { session }).lean();
   }
 
   async function withLastFires(stored: readonly StoredRule[], session?: ClientSession): Promise<Rule[]> {
@@ -100,9 +90,7 @@ export function createRuleStore(deps: RuleStoreDeps): MongoRuleStore {
 
   /** Null where there is none. */
   async function find(tenantId: TenantId, ruleId: string, session?: ClientSession): Promise<Rule | null> {
-    const stored = await rules
-      .find({ _id: ruleId, tenantId, kind: ofKnownKinds() }, null, session && { session })
-      .lean();
+    const stored = await rules.find({ _id: ruleId, tenantId, ...OF_KNOWN_KINDS }, null, session && { session }).lean();
     const [rule] = await withLastFires(stored, session);
     return rule ?? null;
   }
@@ -110,7 +98,7 @@ export function createRuleStore(deps: RuleStoreDeps): MongoRuleStore {
   return {
     list: async (tenantId) => {
       // Majority: the evaluation must not count by a change that a fail-over takes back.
-      const ofTenant = rules.find({ tenantId, kind: ofKnownKinds() }).readConcern('majority');
+      const ofTenant = rules.find({ tenantId, ...OF_KNOWN_KINDS }).readConcern('majority');
       return withLastFires(await ofTenant.sort({ createdAt: 1, _id: 1 }).lean());
     },
 
@@ -140,7 +128,7 @@ export function createRuleStore(deps: RuleStoreDeps): MongoRuleStore {
         if (deleted === null) return false;
         await forget(session, tenantId, ruleId);
         // A kind of a newer release cannot be read.
-        const before = RULE_KINDS.includes(deleted.kind) ? toRule(deleted) : null;
+        const before = RULE_KINDS.includes(deleted.condition.kind) ? toRule(deleted) : null;
         const target = { type: 'rule', id: ruleId, name: deleted.name };
         await trail.record(session, tenantId, cause, { target, changes: changesOf(AUDITED_RULE, before, null) });
         return true;
@@ -164,16 +152,13 @@ export function createRuleStore(deps: RuleStoreDeps): MongoRuleStore {
 }
 
 /** A newer release may have stored kinds that this one cannot evaluate. Until it is back, their rules rest. */
-function ofKnownKinds() {
-  return trusted({ $in: [...RULE_KINDS] });
-}
+const OF_KNOWN_KINDS = { 'condition.kind': trusted({ $in: [...RULE_KINDS] }) };
 
 function toRule(stored: StoredRule): Rule {
-  const { _id, tenantId, kind, threshold, thresholdMicros, ...fields } = stored;
-  const condition = conditionOf(kind, { threshold, thresholdMicros });
-  return { ...fields, id: _id, tenantId: provenTenantId(tenantId), condition, lastFiredAt: null };
+  const { _id, tenantId, ...fields } = stored;
+  return { ...fields, id: _id, tenantId: provenTenantId(tenantId), lastFiredAt: null };
 }
 
-function toStored({ id: _id, lastFiredAt: _lastFiredAt, condition, ...fields }: Rule): Omit<StoredRule, '_id'> {
-  return { ...fields, kind: condition.kind, ...thresholdsOf(condition) };
+function toStored({ id: _id, lastFiredAt: _lastFiredAt, ...fields }: Rule): Omit<StoredRule, '_id'> {
+  return fields;
 }

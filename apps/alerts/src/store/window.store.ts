@@ -6,7 +6,7 @@ import type { SavedCondition } from '../domain/condition.ts';
 import type { Span } from '../domain/coverage.ts';
 import { HELD_BYTES_PER_WINDOW, type SavedWindow } from '../domain/partition.evaluator.ts';
 import type { SavedHistory } from '../domain/rule.history.ts';
-import { BYTES_PER_ENTRY, type EntryForm, FIELDS, isWhole, joinParts } from '../domain/sliding-sum.ts';
+import { BYTES_PER_ENTRY, type EntryForm, FIELDS, isWhole, joinParts, type SavedSum } from '../domain/sliding-sum.ts';
 import type { RuleReference } from './rule.store.ts';
 
 interface StoredWindow {
@@ -204,22 +204,24 @@ export function createWindowStore(connection: Connection): WindowStore {
 function toWrite(window: SavedWindow, partition: number): mongo.AnyBulkWriteOperation<StoredWindow> {
   const { ruleId, condition } = window;
   const fields = fromWindow(window, partition);
-  if (condition.kind === 'first_occurrence') return replace(ruleId, fields);
-  const { form, size, apart, stored, ...sum } = condition.sum;
+  const saved = sumOf(condition);
+  if (saved === null) return replace(ruleId, fields);
+  const { form, size, apart, stored, ...sum } = saved;
   if (apart) {
     const written = { ...fields, form, size, stored: stored + sum.entries.length / FIELDS[form] };
-    return isWhole(condition.sum) ? replace(ruleId, written) : update(ruleId, { $set: written });
+    return isWhole(saved) ? replace(ruleId, written) : update(ruleId, { $set: written });
   }
   const entries = toBinary(sum.entries);
-  if (isWhole(condition.sum)) return replace(ruleId, { ...fields, form, size, entries, parts: [] });
+  if (isWhole(saved)) return replace(ruleId, { ...fields, form, size, entries, parts: [] });
   const added = entries.length() > 0 && { $push: { parts: entries } };
   return update(ruleId, { $set: { ...fields, form, size }, ...added });
 }
 
 /** What a save writes of the pieces of a window: those that it begins replace what is left over in their places. */
 function toPieceWrites({ tenantId, ruleId, condition }: SavedWindow): mongo.AnyBulkWriteOperation<StoredPiece>[] {
-  if (condition.kind === 'first_occurrence' || !condition.sum.apart) return [];
-  const { form, entries, stored } = condition.sum;
+  const sum = sumOf(condition);
+  if (sum === null || !sum.apart) return [];
+  const { form, entries, stored } = sum;
   const [fields, most] = [FIELDS[form], PIECE_ENTRIES[form]];
   const writes: mongo.AnyBulkWriteOperation<StoredPiece>[] = [];
   for (let from = stored, until = stored + entries.length / fields; from < until;) {
@@ -272,6 +274,17 @@ function fromWindow(window: SavedWindow, partition: number): Omit<StoredWindow, 
   };
 }
 
+/** Of the kinds that sum up events; null for the others. */
+function sumOf(condition: SavedCondition): SavedSum | null {
+  switch (condition.kind) {
+    case 'first_occurrence':
+      return null;
+    case 'event_count_gte':
+    case 'spend_gte':
+      return condition.sum;
+  }
+}
+
 function fromCondition(condition: SavedCondition): Pick<StoredWindow, 'sampleIds' | 'spans'> {
   switch (condition.kind) {
     case 'first_occurrence':
@@ -283,8 +296,18 @@ function fromCondition(condition: SavedCondition): Pick<StoredWindow, 'sampleIds
 }
 
 function toCondition(window: StoredWindow, apart: readonly mongo.Binary[]): SavedCondition {
-  const { kind, spans, sampleIds, entries, parts = [] } = window;
-  if (kind === 'first_occurrence') return { kind, spans };
+  const { kind, spans } = window;
+  switch (kind) {
+    case 'first_occurrence':
+      return { kind, spans };
+    case 'event_count_gte':
+    case 'spend_gte':
+      return { kind, sum: toSum(window, apart) };
+  }
+}
+
+function toSum(window: StoredWindow, apart: readonly mongo.Binary[]): SavedSum {
+  const { sampleIds, entries, parts = [] } = window;
   const [form, size] = [window.form!, window.size!];
   const isApart = window.stored !== undefined;
   const saved = (isApart ? apart : [...(entries ? [entries] : []), ...parts]).map(fromBinary);
@@ -294,7 +317,7 @@ function toCondition(window: StoredWindow, apart: readonly mongo.Binary[]): Save
   const isComplete = joined.size === size && (isApart ? found === window.stored : entries !== undefined);
   // To a sum of which nothing is stored, no part can be added.
   const stored = isComplete ? { stored: found, apart: isApart } : { stored: 0, apart: false };
-  return { kind, sum: { ...joined, sampleIds, ...stored } };
+  return { ...joined, sampleIds, ...stored };
 }
 
 function toWindow(stored: StoredWindow, apart: readonly mongo.Binary[]): SavedWindow {
