@@ -8,7 +8,8 @@ import {
   type Metrics,
   type TraceHeaders,
 } from '@tollkeeper/runtime';
-import { type ClientSession, type Connection, type mongo, Schema, trusted } from 'mongoose';
+import { toBuffer } from '@tollkeeper/mongo';
+import { type ClientSession, type Connection, Schema, trusted } from 'mongoose';
 import type { EventLog, LogRecord, TopicOptions } from './event-log.ts';
 
 /** A record on its way to the log. */
@@ -173,9 +174,4 @@ function outboxSchema(collection: string): Schema<StoredRecord> {
 
 function toLogRecord({ key, value, trace }: StoredRecord): LogRecord {
   return { key, value: toBuffer(value), ...(trace?.traceparent !== undefined && { headers: { ...trace } }) };
-}
-
-/** Lean documents carry the driver's own binary type. */
-function toBuffer(value: Buffer | mongo.Binary): Buffer {
-  return Buffer.isBuffer(value) ? value : Buffer.from(value.buffer);
 }

@@ -1,3 +1,4 @@
+export * from './binary.ts';
 export * from './connection.ts';
 export * from './driver.collection.ts';
 export * from './duplicate-key.ts';

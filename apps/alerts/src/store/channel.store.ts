@@ -1,7 +1,7 @@
 import type { AuditTrail } from '@tollkeeper/audit-trail';
 import { type Cause, CHANNEL_TYPES, type ChannelType, systemCause } from '@tollkeeper/contracts';
 import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
-import { changeInTurn } from '@tollkeeper/mongo';
+import { changeInTurn, toBuffer } from '@tollkeeper/mongo';
 import { type ClientSession, type Connection, Schema, trusted } from 'mongoose';
 import {
   AUDITED_CHANNEL,
@@ -180,9 +180,4 @@ export function createChannelStore(deps: ChannelStoreDeps): MongoChannelStore {
 /** A secret copied to another channel or workspace can't be opened there. */
 function contextOf(tenantId: string, channelId: string): string {
   return `${tenantId}|${channelId}`;
-}
-
-/** Lean documents carry the driver's own binary type. */
-function toBuffer(value: Buffer | { buffer: Uint8Array }): Buffer {
-  return Buffer.isBuffer(value) ? value : Buffer.from(value.buffer);
 }

@@ -1,7 +1,7 @@
 import type { AuditTrail } from '@tollkeeper/audit-trail';
 import { KEY_ROLES, type KeyRole } from '@tollkeeper/contracts';
 import { provenTenantId } from '@tollkeeper/kernel';
-import { changeInTurn } from '@tollkeeper/mongo';
+import { changeInTurn, toBuffer } from '@tollkeeper/mongo';
 import { type Connection, Schema, trusted } from 'mongoose';
 import {
   AUDITED_KEY,
@@ -108,9 +108,4 @@ type ListedKey = Pick<StoredKey, '_id' | keyof typeof LISTED>;
 
 function toWorkspaceKey({ _id, name, role, createdAt, lastUsedAt, revokedAt }: ListedKey): WorkspaceKey {
   return { id: _id, name, role, createdAt, lastUsedAt, revokedAt };
-}
-
-/** Lean documents carry the driver's own binary type. */
-function toBuffer(value: Buffer | { buffer: Uint8Array }): Buffer {
-  return Buffer.isBuffer(value) ? value : Buffer.from(value.buffer);
 }
