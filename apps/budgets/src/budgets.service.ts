@@ -41,22 +41,24 @@ export function createBudgets(deps: BudgetsDeps): BudgetsService {
   const history = createHistoryStore(mongo.connection, clock);
   const trail = createAuditTrail({ connection: mongo.connection, eventLog, logger, clock });
   observeOutboxes({ metrics, logger, clock }, [trail.outbox]);
-  const budgets = createBudgetUseCases({
-    store: createBudgetStore(mongo.connection, history, trail),
-    agents: createAgentDirectory(identity),
-    clock,
-  });
-  const plans = createPlanUseCases({ store: createPlanStore(mongo.connection, history, trail), clock });
+  const store = createBudgetStore(mongo.connection, history, trail);
+  const budgets = createBudgetUseCases({ store, agents: createAgentDirectory(identity), clock });
+  const planStore = createPlanStore(mongo.connection, history, trail);
+  const plans = createPlanUseCases({ store: planStore, clock });
   const http = createHttpServer({
     ...deps,
-    routes: [...createBudgetRoutes(budgets), ...createPlanRoutes(plans), ...createHistoryRoutes(history)],
+    routes: [
+      ...createBudgetRoutes(store, budgets),
+      ...createPlanRoutes(planStore, plans),
+      ...createHistoryRoutes(history),
+    ],
     service: 'budgets',
     title: 'Tollkeeper budgets',
     explain: explainOutage,
   });
   const grpc = createGrpcServer({
     ...deps,
-    services: [createBudgetsHandlers(budgets, plans)],
+    services: [createBudgetsHandlers(store, planStore)],
     explain: explainOutage,
     ready: () => mongo.ping(),
   });

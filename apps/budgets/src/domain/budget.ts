@@ -21,6 +21,7 @@ export type SetAgentBudget = Pick<AgentBudget, 'agentId'> & { dailyBudgetMicros:
 export interface BudgetStore {
   /** Null for a workspace that nobody has set a budget for. */
   ofWorkspace(tenantId: TenantId): Promise<DailyBudget>;
+  /** Null unsets it. */
   setWorkspace(tenantId: TenantId, dailyBudgetMicros: DailyBudget, cause: Cause): Promise<void>;
   /** The budgets that were ever set, by `agentId`: those of `agentIds`, or of all agents when that is absent. */
   ofAgents(tenantId: TenantId, agentIds?: readonly string[]): Promise<AgentBudget[]>;

@@ -4,12 +4,8 @@ import { MAX_PLANS, type Plan, type PlanChanges, type PlanStore } from './plan.t
 
 export type NewPlan = Pick<Plan, 'key' | 'displayName' | 'description' | 'dailyBudgetMicros'>;
 
-/** Operations on plans. */
+/** Changes of plans. */
 export interface PlanUseCases {
-  /** By key. */
-  list(tenantId: TenantId): Promise<Plan[]>;
-  /** The plans of the workspace among these keys, by key. */
-  find(tenantId: TenantId, keys: readonly string[]): Promise<Plan[]>;
   /**
    * Makes an active plan. Rejects with `conflict` when the key is taken or the workspace has {@link MAX_PLANS} plans.
    */
@@ -22,9 +18,6 @@ export interface PlanUseCases {
 
 export function createPlanUseCases({ store, clock }: { store: PlanStore; clock: Clock }): PlanUseCases {
   return {
-    list: (tenantId) => store.list(tenantId),
-    find: (tenantId, keys) => store.find(tenantId, keys),
-
     async create(tenantId, fields, cause) {
       if ((await store.count(tenantId)) >= MAX_PLANS) {
         throw new AppError('conflict', `The workspace has ${MAX_PLANS} plans. Delete one that is not needed.`);

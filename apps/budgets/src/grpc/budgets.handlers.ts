@@ -1,12 +1,13 @@
 import { budgetsRequests, budgetsService } from '@tollkeeper/contracts';
 import { type GrpcService, grpcService } from '@tollkeeper/grpc';
-import type { AgentBudget, DailyBudget, SetAgentBudget } from '../domain/budget.ts';
-import type { BudgetUseCases } from '../domain/budget.use-cases.ts';
-import type { Plan } from '../domain/plan.ts';
-import type { PlanUseCases } from '../domain/plan.use-cases.ts';
+import type { AgentBudget, BudgetStore, DailyBudget, SetAgentBudget } from '../domain/budget.ts';
+import type { Plan, PlanStore } from '../domain/plan.ts';
+
+/** Keeps an answer well below the 4 MiB of a gRPC message. */
+const MAX_LISTED_AGENTS = 10_000;
 
 /** The gRPC contract of budgets.proto. */
-export function createBudgetsHandlers(budgets: BudgetUseCases, plans: PlanUseCases): GrpcService {
+export function createBudgetsHandlers(budgets: BudgetStore, plans: PlanStore): GrpcService {
   return grpcService(budgetsService, budgetsRequests, {
     async getBudgets({ tenantId, agentIds, planKeys }) {
       const [daily, ofAgents, ofPlans] = await Promise.all([
@@ -18,8 +19,12 @@ export function createBudgetsHandlers(budgets: BudgetUseCases, plans: PlanUseCas
     },
 
     async listBudgets({ tenantId }) {
-      const all = [budgets.ofWorkspace(tenantId), budgets.listSetAgents(tenantId), plans.list(tenantId)] as const;
-      return toAnswer(...(await Promise.all(all)));
+      const [daily, ofAgents, ofPlans] = await Promise.all([
+        budgets.ofWorkspace(tenantId),
+        budgets.listSetAgents(tenantId, MAX_LISTED_AGENTS),
+        plans.list(tenantId),
+      ]);
+      return toAnswer(daily, ofAgents, ofPlans);
     },
   });
 }

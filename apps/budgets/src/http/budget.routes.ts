@@ -1,6 +1,7 @@
 import { identifier, micros, moment } from '@tollkeeper/contracts';
 import { defineRoute, type Route } from '@tollkeeper/http';
 import { z } from 'zod';
+import type { BudgetStore } from '../domain/budget.ts';
 import type { AgentWithBudget, BudgetUseCases } from '../domain/budget.use-cases.ts';
 import { PREFIX, segments, TAG, workspaceOf } from './paths.ts';
 
@@ -25,11 +26,11 @@ const agentItem = z
   .meta({ id: 'AgentBudgetItem' });
 
 /** The daily budgets of the workspace and of its agents, for owners. */
-export function createBudgetRoutes(budgets: BudgetUseCases): Route[] {
-  return [...workspaceRoutes(budgets), ...agentRoutes(budgets)];
+export function createBudgetRoutes(store: BudgetStore, budgets: BudgetUseCases): Route[] {
+  return [...workspaceRoutes(store), ...agentRoutes(budgets)];
 }
 
-function workspaceRoutes(budgets: BudgetUseCases): Route[] {
+function workspaceRoutes(budgets: BudgetStore): Route[] {
   const path = `${PREFIX}/workspace`;
   return [
     defineRoute({

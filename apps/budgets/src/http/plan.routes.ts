@@ -1,7 +1,7 @@
 import { displayName, micros, moment, planKey } from '@tollkeeper/contracts';
 import { defineRoute, type Route } from '@tollkeeper/http';
 import { z } from 'zod';
-import { MAX_PLANS, type Plan } from '../domain/plan.ts';
+import { MAX_PLANS, type Plan, type PlanStore } from '../domain/plan.ts';
 import type { PlanUseCases } from '../domain/plan.use-cases.ts';
 import { PREFIX, segments, TAG, workspaceOf } from './paths.ts';
 
@@ -42,11 +42,11 @@ const ofWorkspace = z.object({ tenant_id: segments.tenant_id });
 const ofPlan = z.object({ tenant_id: segments.tenant_id, plan_key: segments.plan_key });
 
 /** The plans of the workspace, for owners. */
-export function createPlanRoutes(plans: PlanUseCases): Route[] {
-  return [...collectionRoutes(plans), ...planRoutes(plans)];
+export function createPlanRoutes(store: PlanStore, plans: PlanUseCases): Route[] {
+  return [...collectionRoutes(store, plans), ...planRoutes(plans)];
 }
 
-function collectionRoutes(plans: PlanUseCases): Route[] {
+function collectionRoutes(store: PlanStore, plans: PlanUseCases): Route[] {
   const path = `${PREFIX}/plans`;
   return [
     defineRoute({
@@ -61,7 +61,7 @@ function collectionRoutes(plans: PlanUseCases): Route[] {
       responses: { 200: { description: 'The plans', schema: z.object({ items: z.array(planSchema) }) } },
       handler: async ({ caller, params }) => {
         const tenantId = workspaceOf(caller, params);
-        const found = await plans.list(tenantId);
+        const found = await store.list(tenantId);
         return { status: 200, body: { items: found.map((plan) => toPlanBody(tenantId, plan)) } };
       },
     }),
