@@ -22,7 +22,11 @@ export const spendSettledData = z.strictObject({
   reservation_id: identifier.optional().meta({ description: 'The reservation that this settles, if there is one' }),
 });
 
-const scope = z.enum(['workspace', 'agent', 'plan']);
+/** What a daily budget is set for. */
+export const BUDGET_SCOPES = ['workspace', 'agent', 'plan'] as const;
+export type BudgetScope = (typeof BUDGET_SCOPES)[number];
+
+const scope = z.enum(BUDGET_SCOPES);
 
 /** Most blocked calls that one event reports. */
 const MAX_BLOCKED_COUNT = 1_000_000;

@@ -4,8 +4,11 @@ export * from './api/primitives.ts';
 export * from './api/reservation.ts';
 export * from './audit-changes.ts';
 export * from './audit-records.ts';
+export * from './cursor.ts';
 export * from './event-record.ts';
 export {
+  BUDGET_SCOPES,
+  type BudgetScope,
   budgetPercent,
   eventType,
   type KnownEventType,

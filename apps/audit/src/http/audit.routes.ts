@@ -1,4 +1,4 @@
-import { AUDIT_ACTIONS, auditValue, identifier, moment, timestamp } from '@tollkeeper/contracts';
+import { AUDIT_ACTIONS, auditValue, fromCursor, identifier, moment, timestamp, toCursor } from '@tollkeeper/contracts';
 import { defineRoute, integerQuery, type Route } from '@tollkeeper/http';
 import { AppError } from '@tollkeeper/kernel';
 import { z } from 'zod';
@@ -78,7 +78,7 @@ export function createAuditRoutes(records: RecordReader): Route[] {
       handler: async ({ caller, query }) => {
         const { limit, cursor, format } = query;
         const filter = toFilter(query);
-        const after = cursor === undefined ? undefined : fromCursor(cursor);
+        const after = cursor === undefined ? undefined : placeOf(cursor);
         if (format === 'ndjson') {
           const headers = {
             'content-type': 'application/x-ndjson; charset=utf-8',
@@ -87,7 +87,10 @@ export function createAuditRoutes(records: RecordReader): Route[] {
           return { status: 200, headers, stream: streamLines(caller, filter, after, toBody) };
         }
         const { entries, next } = await records.list(caller.tenantId, filter, { limit, after });
-        return { status: 200, body: { items: entries.map(toBody), next_cursor: next && toCursor(next) } };
+        return {
+          status: 200,
+          body: { items: entries.map(toBody), next_cursor: next && toCursor(next.time, next.sequence) },
+        };
       },
     }),
     defineRoute({
@@ -135,20 +138,9 @@ function toValue(value: Entry['changes'][number]['from']): z.output<typeof audit
   return typeof value === 'object' && value !== null ? [...value] : value;
 }
 
-/** Opaque to clients. It is a place in a list of one workspace, and names nothing of another one. */
-function toCursor({ time, sequence }: ListPlace): string {
-  return Buffer.from(`${time}|${sequence}`).toString('base64url');
-}
-
-function fromCursor(text: string): ListPlace {
-  const [, time, sequence] = /^(-?\d{1,15})\|(\d{1,15})$/.exec(Buffer.from(text, 'base64url').toString()) ?? [];
-  if (time === undefined || sequence === undefined) {
-    const message = 'must be the next_cursor of an earlier answer; leave it out to start at the newest';
-    throw new AppError('invalid_request', `The request is not valid: cursor ${message}.`, {
-      details: [{ path: 'cursor', message }],
-    });
-  }
-  return { time: Number(time), sequence: Number(sequence) };
+function placeOf(cursor: string): ListPlace {
+  const [time, sequence] = fromCursor(cursor, /^\d{1,15}$/);
+  return { time, sequence: Number(sequence) };
 }
 
 function toTime(utc: string | undefined): number | undefined {

@@ -1,12 +1,10 @@
+import type { BudgetScope } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import type { DailyBudget } from './budget.ts';
 
-export const SCOPES = ['workspace', 'agent', 'plan'] as const;
-export type Scope = (typeof SCOPES)[number];
-
 /** A daily budget that a person changed. */
 export interface BudgetChange {
-  scope: Scope;
+  scope: BudgetScope;
   /** The `agent_id` or the `plan_key`; of the workspace, its id. */
   scopeId: string;
   /** Null when there was none, also before a plan was created. */
@@ -19,7 +17,7 @@ export interface BudgetChange {
 }
 
 /** Which changes to list. `scopeId` is of the scope. */
-export type ChangeFilter = { scope?: undefined } | { scope: Scope; scopeId?: string | undefined };
+export type ChangeFilter = { scope?: undefined } | { scope: BudgetScope; scopeId?: string | undefined };
 
 /** A place in a list: the last change of a page. */
 export interface ChangePlace {

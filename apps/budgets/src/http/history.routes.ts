@@ -1,14 +1,13 @@
-import { identifier, micros, moment } from '@tollkeeper/contracts';
+import { BUDGET_SCOPES, fromCursor, identifier, invalidRequest, micros, moment, toCursor } from '@tollkeeper/contracts';
 import { defineRoute, integerQuery, type Route } from '@tollkeeper/http';
-import { AppError } from '@tollkeeper/kernel';
 import { z } from 'zod';
-import { type BudgetChange, type BudgetHistory, type ChangePlace, SCOPES } from '../domain/history.ts';
+import type { BudgetChange, BudgetHistory, ChangePlace } from '../domain/history.ts';
 import { PREFIX, segments, TAG, workspaceOf } from './paths.ts';
 
 const amount = micros.nullable();
 const changeSchema = z
   .object({
-    scope: z.enum(SCOPES),
+    scope: z.enum(BUDGET_SCOPES),
     scope_id: z.string().meta({ description: 'The `agent_id` or the `plan_key`; of the workspace, its id' }),
     previous_daily_budget_usd_micros: amount.meta({
       description: 'Null when none was set, and for a plan that was created',
@@ -25,7 +24,7 @@ const changePage = z.object({
 
 const ofWorkspace = z.object({ tenant_id: segments.tenant_id });
 const historyQuery = z.object({
-  scope: z.enum(SCOPES).optional().meta({ description: 'Changes of such budgets only' }),
+  scope: z.enum(BUDGET_SCOPES).optional().meta({ description: 'Changes of such budgets only' }),
   scope_id: identifier.optional().meta({
     description: 'Of this agent, plan or workspace only, by its `agent_id`, `plan_key` or id. Needs `scope`',
   }),
@@ -51,11 +50,16 @@ export function createHistoryRoutes(history: BudgetHistory): Route[] {
       handler: async ({ caller, params, query }) => {
         const tenantId = workspaceOf(caller, params);
         const { scope, scope_id: scopeId, limit, cursor } = query;
-        if (scope === undefined && scopeId !== undefined) throw invalid('scope', 'is required with scope_id');
+        if (scope === undefined && scopeId !== undefined) {
+          throw invalidRequest([{ path: 'scope', message: 'is required with scope_id' }], 1);
+        }
         const filter = scope === undefined ? {} : { scope, scopeId };
-        const after = cursor === undefined ? undefined : fromCursor(cursor);
+        const after = cursor === undefined ? undefined : placeOf(cursor);
         const { changes, next } = await history.list(tenantId, filter, { limit, after });
-        return { status: 200, body: { items: changes.map(toChangeBody), next_cursor: next && toCursor(next) } };
+        return {
+          status: 200,
+          body: { items: changes.map(toChangeBody), next_cursor: next && toCursor(next.time, next.id) },
+        };
       },
     }),
   ];
@@ -72,21 +76,7 @@ function toChangeBody(change: BudgetChange): z.infer<typeof changeSchema> {
   };
 }
 
-/** Opaque to clients. It is a place in time, so it names nothing of any workspace. */
-function toCursor({ time, id }: ChangePlace): string {
-  return Buffer.from(`${time}|${id}`).toString('base64url');
-}
-
-function fromCursor(text: string): ChangePlace {
-  const [, time, id] = /^(\d{1,15})\|([0-9a-f]{24})$/.exec(Buffer.from(text, 'base64url').toString()) ?? [];
-  if (time === undefined || id === undefined) {
-    throw invalid('cursor', 'must be the next_cursor of an earlier answer; leave it out to start at the newest');
-  }
-  return { time: Number(time), id };
-}
-
-function invalid(path: string, message: string): AppError {
-  return new AppError('invalid_request', `The request is not valid: ${path} ${message}.`, {
-    details: [{ path, message }],
-  });
+function placeOf(cursor: string): ChangePlace {
+  const [time, id] = fromCursor(cursor, /^[0-9a-f]{24}$/);
+  return { time, id };
 }

@@ -1,14 +1,13 @@
-import { identifier } from '@tollkeeper/contracts';
+import { fromCursor, identifier, toCursor } from '@tollkeeper/contracts';
 import { defineRoute, integerQuery, type Route } from '@tollkeeper/http';
 import { AppError } from '@tollkeeper/kernel';
 import { z } from 'zod';
 import { BLOCKED_TYPES, eventKey, SPEND_SETTLED, type BlockedType } from '../domain/event.ts';
-import type { EventReader } from '../domain/event.reader.ts';
+import type { EventCursor, EventReader } from '../domain/event.reader.ts';
 import type { Reads } from '../domain/reads.ts';
 import type { Subject, Tallies } from '../domain/tallies.ts';
 import type { Tally } from '../domain/tally.ts';
 import { toFullEvent, toItem, toWindow } from './bodies.ts';
-import { fromCursorText, toCursorText } from './cursor.ts';
 import { blockedSchemas, budgetBlockedFields, guardBlockedFields, rangeQuery } from './schemas.ts';
 import type { WindowOf } from './window.ts';
 
@@ -72,7 +71,7 @@ function routesOf(deps: BlockedDeps, type: BlockedType, { path, name, what, meas
       }),
       responses: { 200: { description: 'A page', schema: schemas.list } },
       async handler({ caller: { tenantId }, query, signal }) {
-        const after = query.cursor === undefined ? undefined : fromCursorText(query.cursor);
+        const after = query.cursor === undefined ? undefined : placeOf(query.cursor);
         const window = await windowOf(tenantId, query);
         const subject: Subject = query.agent_id === undefined ? 'workspace' : { agentId: query.agent_id };
         const [[tally], found] = await reads.run({ tenantId, kind: type, signal }, (meter) =>
@@ -89,7 +88,7 @@ function routesOf(deps: BlockedDeps, type: BlockedType, { path, name, what, meas
             window: toWindow(window),
             total: tally![measure],
             items: page.map(toItem),
-            next_cursor: last === undefined ? null : toCursorText({ time: last.time, key: eventKey(last) }),
+            next_cursor: last === undefined ? null : toCursor(last.time, eventKey(last)),
           }),
         };
       },
@@ -133,4 +132,9 @@ function routesOf(deps: BlockedDeps, type: BlockedType, { path, name, what, meas
       },
     }),
   ];
+}
+
+function placeOf(cursor: string): EventCursor {
+  const [time, key] = fromCursor(cursor, /./);
+  return { time, key };
 }

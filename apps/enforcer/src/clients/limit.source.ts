@@ -1,9 +1,9 @@
-import type { BudgetsServiceDefinition } from '@tollkeeper/contracts';
+import type { BudgetScope, BudgetsServiceDefinition } from '@tollkeeper/contracts';
 import type { GrpcClient } from '@tollkeeper/grpc';
 import { AppError, type TenantId } from '@tollkeeper/kernel';
 import { createSparingWarner, type Logger, type Metrics } from '@tollkeeper/runtime';
 import { LRUCache } from 'lru-cache';
-import type { Limit, Scope } from '../domain/limit.ts';
+import type { Limit } from '../domain/limit.ts';
 import type { LimitSource } from '../domain/peers.ts';
 
 /** How long an answer is used, from the question on. With the deadline, a changed budget counts within 2 s. */
@@ -28,7 +28,7 @@ export interface LimitSourceDeps {
 }
 
 interface Account {
-  scope: Scope;
+  scope: BudgetScope;
   scopeId: string;
   /** In the cache. */
   key: string;
@@ -236,7 +236,7 @@ function isSince(entry: Known | undefined, oldest: number): boolean {
   return entry !== undefined && entry.at >= oldest;
 }
 
-function idsOf(accounts: Account[], scope: Scope): string[] {
+function idsOf(accounts: Account[], scope: BudgetScope): string[] {
   return accounts.filter((account) => account.scope === scope).map(({ scopeId }) => scopeId);
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
+import type { BudgetScope } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import type { Day } from './ledger.ts';
-import type { Scope } from './limit.ts';
 
 /** A reservation that holds its amount. Times are epoch milliseconds. */
 export interface Hold {
@@ -48,7 +48,7 @@ export type Op =
   /** Spend without a reservation. */
   | ({ op: 'post'; settlementId: string; micros: number } & Posting)
   /** An event has told that the spend of an account reached a percentage of its limit. */
-  | { op: 'tell'; day: number; scope: Scope; scopeId: string; percent: number };
+  | { op: 'tell'; day: number; scope: BudgetScope; scopeId: string; percent: number };
 
 export type OpOf<K extends Op['op']> = Extract<Op, { op: K }>;
 

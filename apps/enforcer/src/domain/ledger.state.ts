@@ -1,6 +1,6 @@
+import type { BudgetScope } from '@tollkeeper/contracts';
 import type { Hold } from './journal.ts';
 import { type Account, type AccountName, type Day, KEEP_DAY_MS, type Ledger, newAccount } from './ledger.ts';
-import type { Scope } from './limit.ts';
 
 /** A ledger in memory. */
 export interface LedgerState extends Ledger {
@@ -27,11 +27,11 @@ export interface FrozenLedger {
 
 interface DayState extends Day {
   accounts: Map<string, Account>;
-  counts: Record<Scope, number>;
+  counts: Record<BudgetScope, number>;
   bytes: number;
 }
 
-const NO_ACCOUNTS: Readonly<Record<Scope, number>> = { workspace: 0, agent: 0, plan: 0 };
+const NO_ACCOUNTS: Readonly<Record<BudgetScope, number>> = { workspace: 0, agent: 0, plan: 0 };
 /** What V8 takes for an account and for a hold, beside the characters of their strings. A suite measures it. */
 const ACCOUNT_BYTES = 320;
 const HOLD_BYTES = 560;
@@ -129,12 +129,12 @@ function copyOf(account: Readonly<Account>): Account {
 export function createDraft(base: Ledger): Ledger {
   const holds = new Map<string, Hold | null>();
   const accounts = new Map<string, Account>();
-  const counts = new Map<number, Record<Scope, number>>();
+  const counts = new Map<number, Record<BudgetScope, number>>();
   const drafted = createLedger();
   let holdCount = base.holdCount;
 
   const isThere = (day: number) => base.days.some(({ start }) => start === day);
-  function count(day: number, scope: Scope): void {
+  function count(day: number, scope: BudgetScope): void {
     const ofDay = counts.get(day) ?? { ...NO_ACCOUNTS };
     ofDay[scope] += 1;
     counts.set(day, ofDay);

@@ -1,5 +1,6 @@
+import type { BudgetScope } from '@tollkeeper/contracts';
 import type { Hold, Op, OpOf, Posting } from './journal.ts';
-import type { OverspendCause, Scope } from './limit.ts';
+import type { OverspendCause } from './limit.ts';
 
 /** A local day `[start, end)` of a workspace in epoch milliseconds. The days of a ledger do not overlap. */
 export interface Day {
@@ -26,7 +27,7 @@ export interface Account {
 
 /** An account by what it is of. The workspace has one, with its own id as `scopeId`. */
 export interface AccountName {
-  scope: Scope;
+  scope: BudgetScope;
   scopeId: string;
 }
 
@@ -43,7 +44,7 @@ export interface Ledger {
   removeHold(id: string): void;
   addDay(day: Day): void;
   /** Accounts of the scope on the day. 0 for a day that is not there. */
-  accountCount(day: number, scope: Scope): number;
+  accountCount(day: number, scope: BudgetScope): number;
   /** As it is; undefined while nothing was spent or held, and for a day that is not there. To be read only. */
   readAccount(day: number, name: AccountName): Readonly<Account> | undefined;
   /** To be changed; undefined for a day that is not there. */

@@ -1,10 +1,8 @@
-/** What a daily budget is set for. */
-export const SCOPES = ['workspace', 'agent', 'plan'] as const;
-export type Scope = (typeof SCOPES)[number];
+import type { BudgetScope } from '@tollkeeper/contracts';
 
 /** A daily budget that is set. `scopeId` is the workspace's id, an `agent_id` or a `plan_key`. */
 export interface Limit {
-  scope: Scope;
+  scope: BudgetScope;
   scopeId: string;
   dailyBudgetMicros: number;
 }

@@ -1,4 +1,5 @@
-import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
+import { fromCursor, toCursor } from '@tollkeeper/contracts';
+import type { Clock, TenantId } from '@tollkeeper/kernel';
 import { type Ask, findReservation, toReservation } from './decision.ts';
 import type { ReservationFilter, ReservationPage } from './enforcement.ts';
 import type { OpOf } from './journal.ts';
@@ -48,7 +49,7 @@ export async function listReservations(
   const { submit, grants: reader, clock } = deps;
   const since = clock() - LIST_MS;
   const items: Reservation[] = [];
-  let place = page.cursor === undefined ? null : fromCursor(page.cursor);
+  let place = page.cursor === undefined ? null : placeOf(page.cursor);
   const until = performance.now() + LOOK_MS;
   do {
     const { grants, next } = await reader.grantsBefore(tenantId, place, since);
@@ -57,12 +58,12 @@ export async function listReservations(
     for (const [index, reservation] of reservations.entries()) {
       if (reservation === null || (filter.state ?? reservation.state) !== reservation.state) continue;
       items.push(reservation);
-      if (items.length === page.limit) return { items, nextCursor: toCursor(chosen[index]!) };
+      if (items.length === page.limit) return { items, nextCursor: cursorOf(chosen[index]!) };
     }
     if (next === null) return { items, nextCursor: null };
     place = next;
   } while (performance.now() < until);
-  return { items, nextCursor: toCursor(place) };
+  return { items, nextCursor: cursorOf(place) };
 }
 
 function isChosen({ agentId, runId }: OpOf<'grant'>, filter: ReservationFilter): boolean {
@@ -88,16 +89,11 @@ function readAll(placed: readonly PlacedGrant[]): Ask<(Reservation | null)[]> {
   };
 }
 
-function toCursor({ seq, index }: Place): string {
-  return `${seq}.${index}`;
+function cursorOf({ seq, index }: Place): string {
+  return toCursor(seq, index);
 }
 
-function fromCursor(text: string): Place {
-  const match = /^(\d{1,12})\.(\d{1,6})$/.exec(text);
-  if (match === null) {
-    throw new AppError('invalid_request', 'The request is not valid.', {
-      details: [{ path: 'cursor', message: 'must be the next_cursor of the page before' }],
-    });
-  }
-  return { seq: Number(match[1]), index: Number(match[2]) };
+function placeOf(cursor: string): Place {
+  const [seq, index] = fromCursor(cursor, /^\d{1,6}$/);
+  return { seq, index: Number(index) };
 }

@@ -1,4 +1,5 @@
 import {
+  type BudgetScope,
   type DenialMessage,
   enforcerRequests,
   enforcerService,
@@ -9,7 +10,7 @@ import { type GrpcService, grpcService, type RpcAuthenticator, type RpcContext }
 import type { VerifiedKey } from '@tollkeeper/workspace-keys';
 import type { z } from 'zod';
 import type { Reservations } from '../domain/enforcement.ts';
-import type { Denial, LimitRow, Scope } from '../domain/limit.ts';
+import type { Denial, LimitRow } from '../domain/limit.ts';
 import type { Reservation, ReservationState } from '../domain/reservation.ts';
 
 /** Largest request that the gRPC server has to take. */
@@ -107,7 +108,7 @@ function toLimitFields(limit: Omit<LimitRow, 'remainingMicros'>) {
   };
 }
 
-function toWireScope<S extends Scope>(scope: S) {
+function toWireScope<S extends BudgetScope>(scope: S) {
   return `LIMIT_SCOPE_${scope.toUpperCase() as Uppercase<S>}` as const;
 }
 

@@ -1,6 +1,6 @@
-import { identifier, micros, moment, planKey } from '@tollkeeper/contracts';
+import { BUDGET_SCOPES, identifier, micros, moment, planKey } from '@tollkeeper/contracts';
 import { z } from 'zod';
-import { type LimitRow, SCOPES } from '../domain/limit.ts';
+import type { LimitRow } from '../domain/limit.ts';
 import { type Reservation, RESERVATION_STATES } from '../domain/reservation.ts';
 
 export const reservationState = z.enum(RESERVATION_STATES).meta({
@@ -24,7 +24,7 @@ export const reservationSchema = z
   .meta({ id: 'Reservation' });
 
 const limitFields = {
-  scope: z.enum(SCOPES).meta({ description: 'What the daily budget is set for' }),
+  scope: z.enum(BUDGET_SCOPES).meta({ description: 'What the daily budget is set for' }),
   scope_id: z.string().meta({ description: 'The id of the workspace, an `agent_id` or a `plan_key`' }),
   daily_budget_usd_micros: micros,
   spent_micros: micros.meta({ description: 'USD micros that were settled on the running day' }),
