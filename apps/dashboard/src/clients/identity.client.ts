@@ -20,7 +20,7 @@ export function createDirectory(identity: GrpcClient<IdentityServiceDefinition>,
       if (timezone === undefined) return undefined;
       const canonical = canonicalTimezone(timezone);
       if (canonical !== null) return canonical;
-      // A workspace may have a time zone that only ICU knows. Its days are then those of UTC.
+      // A newer release of identity may know time zones that this one does not.
       logger.warn({ tenant_id: tenantId, timezone }, 'unknown time zone of a workspace; its days are those of UTC');
       return 'UTC';
     },

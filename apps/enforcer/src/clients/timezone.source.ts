@@ -29,7 +29,7 @@ export function createTimezoneSource(identity: GrpcClient<IdentityServiceDefinit
       }
       const canonical = canonicalTimezone(workspace.timezone);
       if (canonical !== null) return canonical;
-      // A workspace may have a time zone that only ICU knows. Its days are then those of UTC, as in the dashboard.
+      // A newer release of identity may know time zones that this one does not. The dashboard does the same.
       const { timezone } = workspace;
       logger.warn({ tenant_id: tenantId, timezone }, 'unknown time zone of a workspace; its days are those of UTC');
       return 'UTC';
