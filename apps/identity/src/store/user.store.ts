@@ -68,8 +68,12 @@ export function fromUser({ id, ...fields }: User): StoredUser {
   return { _id: id, sessionRevision: 0, membershipRevision: 0, ...fields };
 }
 
-export function toUser(stored: StoredUser): User {
-  const { _id, sessionRevision: _sessions, membershipRevision: _memberships, ...fields } = stored;
+export function toUser({
+  _id,
+  sessionRevision: _sessionRevision,
+  membershipRevision: _membershipRevision,
+  ...fields
+}: StoredUser): User {
   return { id: _id, ...fields };
 }
 
