@@ -1,7 +1,5 @@
-import { keysOf, type Op } from '../src/domain/journal.ts';
-import type { Day } from '../src/domain/ledger.ts';
+import { type Day, type Hold, keysOf, type Op } from '../src/domain/journal.ts';
 import { createLedger, type NamedAccount } from '../src/domain/ledger.state.ts';
-import type { Hold } from '../src/domain/journal.ts';
 import type { PlacedGrant } from '../src/domain/reservation.list.ts';
 import type { LedgerMemory } from '../src/ledger/ledger.memory.ts';
 import type { JournalStore } from '../src/store/journal.store.ts';

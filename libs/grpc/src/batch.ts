@@ -1,27 +1,9 @@
 import { status } from '@grpc/grpc-js';
 import { MAX_BATCH_REQUESTS } from '@tollkeeper/contracts';
-import { AppError, type ErrorCode, type ErrorDetail } from '@tollkeeper/kernel';
-import type { z } from 'zod';
+import { AppError } from '@tollkeeper/kernel';
 import { checkRequest } from './request-check.ts';
 import { GRPC_STATUS, SOMETHING_WENT_WRONG } from './status.ts';
-
-/** Why a request of a batch was refused, as messages carry it. */
-export interface RequestRefusal {
-  code: ErrorCode;
-  message: string;
-  details: ErrorDetail[];
-  retryAfterSeconds?: number;
-}
-
-/**
- * Answers each request of a batch as if it had come alone, all at the same time. One that its schema or `answer`
- * refuses becomes an `error` in its place. Resolves once all are answered, in the order of the requests.
- */
-export type AnswerEach = <Request, Answer>(
-  requests: readonly unknown[],
-  schema: z.ZodType<Request>,
-  answer: (request: Request) => Promise<Answer>,
-) => Promise<(Answer | { error: RequestRefusal })[]>;
+import type { AnswerEach, RequestRefusal } from './unary.ts';
 
 interface AnswerEachDeps {
   /** Logs what went wrong, and says what may be told of it. */

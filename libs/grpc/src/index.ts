@@ -1,4 +1,3 @@
-export type { AnswerEach, RequestRefusal } from './batch.ts';
 export * from './grpc-client.ts';
 export * from './grpc-server.ts';
 export * from './status.ts';

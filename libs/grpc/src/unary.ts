@@ -1,6 +1,6 @@
 import type { ServiceDefinition } from '@grpc/grpc-js';
+import type { ErrorCode, ErrorDetail } from '@tollkeeper/kernel';
 import type { z } from 'zod';
-import type { AnswerEach } from './batch.ts';
 
 /** The names of a service's RPCs, without the index signature that generated definitions carry. */
 type RpcName<D> = keyof { [K in keyof D as string extends K ? never : K extends string ? K : never]: true };
@@ -12,6 +12,24 @@ type Result<M> = M extends { responseDeserialize: (bytes: Buffer) => infer Respo
 
 /** Metadata that carries the id of the request that led to a call. */
 export const REQUEST_ID_METADATA = 'x-request-id';
+
+/** Why a request of a batch was refused, as messages carry it. */
+export interface RequestRefusal {
+  code: ErrorCode;
+  message: string;
+  details: ErrorDetail[];
+  retryAfterSeconds?: number;
+}
+
+/**
+ * Answers each request of a batch as if it had come alone, all at the same time. One that its schema or `answer`
+ * refuses becomes an `error` in its place. Resolves once all are answered, in the order of the requests.
+ */
+export type AnswerEach = <Request, Answer>(
+  requests: readonly unknown[],
+  schema: z.ZodType<Request>,
+  answer: (request: Request) => Promise<Answer>,
+) => Promise<(Answer | { error: RequestRefusal })[]>;
 
 export interface RpcContext<C = undefined> {
   /** Id of the request that led to this call; on every log line about it. */

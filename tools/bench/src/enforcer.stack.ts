@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Fleet, NODE_FLAGS, startFleet } from '@tollkeeper/fleet';
 import type { ServiceName } from '@tollkeeper/topology';
-import type { DeciderSettings } from './deciders/decider.ts';
+import type { DeciderSettings } from './deciders/decider.settings.ts';
 import type { DecisionLoad, DecisionResult } from './decision.load.ts';
 import { makeBudgetedWorkspaces } from './enforcer.workspaces.ts';
 import { redisVersion, startRedis } from './redis.process.ts';

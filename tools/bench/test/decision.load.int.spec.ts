@@ -2,7 +2,7 @@ import { useMongo } from '@tollkeeper/testing';
 import { describe, expect, it } from '@jest/globals';
 import { mongo } from 'mongoose';
 import { AMOUNT_MICROS } from '../src/deciders/call.ts';
-import { createDecider } from '../src/deciders/decider.ts';
+import { createDecider } from '../src/deciders/decider.settings.ts';
 import { createDecisionLoader } from '../src/decision.load.ts';
 
 const { uri } = useMongo();

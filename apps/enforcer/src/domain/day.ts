@@ -1,5 +1,6 @@
 import { localDays } from '@tollkeeper/kernel';
-import type { Day, Ledger } from './ledger.ts';
+import type { Day } from './journal.ts';
+import type { Ledger } from './ledger.ts';
 
 /** The day of the ledger that has the moment; undefined while nobody has opened it. */
 export function findDay(ledger: Ledger, at: number): Day | undefined {

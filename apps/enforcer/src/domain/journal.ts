@@ -1,7 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { BudgetScope } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
-import type { Day } from './ledger.ts';
+
+/** A local day `[start, end)` of a workspace in epoch milliseconds. The days of a ledger do not overlap. */
+export interface Day {
+  start: number;
+  end: number;
+  /** The IANA zone whose calendar it follows. */
+  timezone: string;
+}
 
 /** A reservation that holds its amount. Times are epoch milliseconds. */
 export interface Hold {

@@ -1,6 +1,6 @@
 import type { BudgetScope } from '@tollkeeper/contracts';
-import type { Hold } from './journal.ts';
-import { type Account, type AccountName, type Day, KEEP_DAY_MS, type Ledger, newAccount } from './ledger.ts';
+import type { Day, Hold } from './journal.ts';
+import { type Account, type AccountName, KEEP_DAY_MS, type Ledger, newAccount } from './ledger.ts';
 
 /** A ledger in memory. */
 export interface LedgerState extends Ledger {

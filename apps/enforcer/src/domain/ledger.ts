@@ -1,14 +1,6 @@
 import type { BudgetScope } from '@tollkeeper/contracts';
-import type { Hold, Op, OpOf, Posting } from './journal.ts';
+import type { Day, Hold, Op, OpOf, Posting } from './journal.ts';
 import type { OverspendCause } from './limit.ts';
-
-/** A local day `[start, end)` of a workspace in epoch milliseconds. The days of a ledger do not overlap. */
-export interface Day {
-  start: number;
-  end: number;
-  /** The IANA zone whose calendar it follows. */
-  timezone: string;
-}
 
 /** What a workspace, an agent or a plan has spent and holds on one day, in USD micros. */
 export interface Account {

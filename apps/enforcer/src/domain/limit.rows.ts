@@ -1,4 +1,5 @@
-import { type Day, EMPTY_ACCOUNT, type Ledger } from './ledger.ts';
+import type { Day } from './journal.ts';
+import { EMPTY_ACCOUNT, type Ledger } from './ledger.ts';
 import type { Denial, Limit, LimitRow } from './limit.ts';
 
 /** The limits as they are on the day. */

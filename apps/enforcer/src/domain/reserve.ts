@@ -10,8 +10,8 @@ import {
   toReservation,
 } from './decision.ts';
 import type { Decision } from './enforcement.ts';
-import { type Hold, keys, type Op, reservationIdOf } from './journal.ts';
-import { accountNamesOf, applyOp, type Day, EMPTY_ACCOUNT, hasRoomFor, type Ledger } from './ledger.ts';
+import { type Day, type Hold, keys, type Op, reservationIdOf } from './journal.ts';
+import { accountNamesOf, applyOp, EMPTY_ACCOUNT, hasRoomFor, type Ledger } from './ledger.ts';
 import type { Limit } from './limit.ts';
 import { hasRoom, leastRemaining, rowsOf, toDenial } from './limit.rows.ts';
 import type { ReservationRequest } from './reservation.ts';

@@ -1,6 +1,6 @@
 import type { Ask } from './decision.ts';
-import type { Op } from './journal.ts';
-import { applyOp, type Day, EMPTY_ACCOUNT, type Ledger } from './ledger.ts';
+import type { Day, Op } from './journal.ts';
+import { applyOp, EMPTY_ACCOUNT, type Ledger } from './ledger.ts';
 import type { Limit } from './limit.ts';
 
 /** Percentages of a limit that people are told of when spend reaches them. */

@@ -4,8 +4,7 @@ import { gunzip, gzip } from 'node:zlib';
 import { startSlices, type TenantId, type WorkSlices } from '@tollkeeper/kernel';
 import { driverCollection, isDuplicateKey } from '@tollkeeper/mongo';
 import { type Connection, mongo, Schema } from 'mongoose';
-import type { Hold } from '../domain/journal.ts';
-import type { Day } from '../domain/ledger.ts';
+import type { Day, Hold } from '../domain/journal.ts';
 import { createLedger, type FrozenLedger, type LedgerState, type NamedAccount } from '../domain/ledger.state.ts';
 
 /** Most accounts and holds of a part: one is encoded or restored in a few milliseconds, and is far below 16 MiB. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { createDecider, type DeciderSettings } from '../deciders/decider.ts';
+import { createDecider, type DeciderSettings } from '../deciders/decider.settings.ts';
 import { createDecisionLoader, type DecisionLoad } from '../decision.load.ts';
 import { announce } from './announce.ts';
 

@@ -11,7 +11,6 @@ import {
 import { type ApiAnswer, type ApiInput, createManagementApi } from '@tollkeeper/client';
 import { type Operations, TollkeeperError, TollkeeperUnavailable } from '@tollkeeper/client';
 import { createContext, useContext, useMemo } from 'react';
-import { text } from '../text/index.ts';
 import { connection } from './session.ts';
 
 export type { Api } from '@tollkeeper/client';
@@ -202,16 +201,4 @@ export function createQueryClient(): QueryClient {
       mutations: { retry: false, networkMode: 'always' },
     },
   });
-}
-
-/** What a person is told of an error, and the request to quote. */
-export function explain(error: unknown): { message: string; requestId: string | null } {
-  if (error instanceof TollkeeperUnavailable && error.status === null) {
-    return { message: text.common.lost.once, requestId: null };
-  }
-  if (error instanceof TollkeeperError) {
-    const fields = error.details.map(({ path, message }) => `${path}: ${message}`).join('; ');
-    return { message: fields === '' ? error.message : `${error.message} ${fields}`, requestId: error.requestId };
-  }
-  return { message: error instanceof Error ? error.message : String(error), requestId: null };
 }

@@ -1,10 +1,11 @@
 import { useMutation } from '@tanstack/react-query';
 import { type FormEvent, useState } from 'react';
-import { type Api, callApi, explain, TollkeeperError } from '../api/api.ts';
+import { type Api, callApi, TollkeeperError } from '../api/api.ts';
 import { connection, sessionHint } from '../api/session.ts';
 import { timeLeft } from '../format/time.ts';
 import { text } from '../text/index.ts';
 import { Button } from '../ui/button.tsx';
+import { explain } from '../ui/explain.ts';
 import { TextField } from '../ui/field.tsx';
 import { useNow } from '../ui/now.ts';
 import ui from '../ui/ui.module.css';

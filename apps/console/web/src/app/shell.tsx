@@ -1,11 +1,12 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useLocation, useNavigate } from '@tanstack/react-router';
 import { Fragment, useCallback, useEffect, useState } from 'react';
-import { type Api, callApi, explain, TollkeeperError, useRead } from '../api/api.ts';
+import { type Api, callApi, TollkeeperError, useRead } from '../api/api.ts';
 import { sessionHint, useConnection } from '../api/session.ts';
 import { text } from '../text/index.ts';
 import { Button } from '../ui/button.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { explain } from '../ui/explain.ts';
 import { clearToasts, toast, Toasts } from '../ui/toasts.tsx';
 import { useMay, useWorkspace } from './account.tsx';
 import { LoginForm } from './login-form.tsx';

@@ -1,8 +1,8 @@
 import { type ReactNode, useState } from 'react';
-import { explain } from '../api/api.ts';
 import { text } from '../text/index.ts';
 import { Button } from './button.tsx';
 import { Dialog, DialogActions } from './dialog.tsx';
+import { explain } from './explain.ts';
 import css from './ui.module.css';
 
 export interface ConfirmProps {

@@ -2,8 +2,9 @@ import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
 import type { Pages } from '../api/api.ts';
 import { text } from '../text/index.ts';
 import { Button } from './button.tsx';
+import type { TableProps } from './cells.tsx';
 import { Failed, Loaded, type LoadedProps } from './parts.tsx';
-import { Table, type TableProps } from './table.tsx';
+import { Table } from './table.tsx';
 
 /** In pixels. The next page is asked for while this much is below what is in sight: scrolling does not wait for it. */
 const AHEAD = 1_500;

@@ -1,8 +1,9 @@
 import { type ReactElement, type ReactNode, useEffect, useRef } from 'react';
-import { type Answer, explain } from '../api/api.ts';
+import type { Answer } from '../api/api.ts';
 import { useWorkspace } from '../app/account.tsx';
 import { text } from '../text/index.ts';
 import { Button } from './button.tsx';
+import { explain } from './explain.ts';
 import css from './ui.module.css';
 
 export type Tone = 'calm' | 'ok' | 'warn' | 'bad';

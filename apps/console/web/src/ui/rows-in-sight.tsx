@@ -1,6 +1,6 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useLayoutEffect, useRef, useState } from 'react';
-import { Cells, type TableProps } from './table.tsx';
+import { Cells, type TableProps } from './cells.tsx';
 
 /** Of a row before it is drawn, in pixels. */
 const ROW_HEIGHT = 36;

@@ -1,7 +1,7 @@
 import { useSyncExternalStore } from 'react';
-import { explain } from '../api/api.ts';
 import { text } from '../text/index.ts';
 import { Button } from './button.tsx';
+import { explain } from './explain.ts';
 import css from './ui.module.css';
 
 interface Toast {

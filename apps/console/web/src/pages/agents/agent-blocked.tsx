@@ -4,9 +4,10 @@ import { useWorkspace } from '../../app/account.tsx';
 import { useSpan } from '../../app/span.ts';
 import { exactCount } from '../../format/numbers.ts';
 import { text } from '../../text/index.ts';
+import type { Column } from '../../ui/cells.tsx';
 import { At } from '../../ui/figures.tsx';
 import { Card, Loaded, Tag } from '../../ui/parts.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { Table } from '../../ui/table.tsx';
 import { type BlockedKind, kindInAddress } from '../blocked/blocked-search.ts';
 
 const words = text.agents.agent;

@@ -8,11 +8,12 @@ import { percent } from '../../format/numbers.ts';
 import { text } from '../../text/index.ts';
 import { AgentLink } from '../../ui/agent-link.tsx';
 import { Button } from '../../ui/button.tsx';
+import type { Column } from '../../ui/cells.tsx';
 import { TextField } from '../../ui/field.tsx';
 import { Ago, Count, Money } from '../../ui/figures.tsx';
 import { Card, Loaded, Note, PageHead } from '../../ui/parts.tsx';
 import { SpanBar } from '../../ui/span-bar.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { Table } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
 import { NewAgentDialog } from './new-agent-dialog.tsx';
 

@@ -1,12 +1,13 @@
 import { type Api, useRead } from '../../api/api.ts';
 import { actionName, valueText } from '../../text/audit.ts';
 import { text } from '../../text/index.ts';
+import type { Column } from '../../ui/cells.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Facts } from '../../ui/facts.tsx';
 import { At } from '../../ui/figures.tsx';
 import { Loaded } from '../../ui/parts.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { Table } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
 import { useAuditSearch } from './use-audit-search.ts';
 

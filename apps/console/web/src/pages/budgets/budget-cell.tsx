@@ -1,8 +1,8 @@
 import { type FormEvent, useEffect, useEffectEvent, useRef, useState } from 'react';
-import { explain } from '../../api/api.ts';
 import { editableMoney, exactMoney, money, parseMoney } from '../../format/money.ts';
 import { text } from '../../text/index.ts';
 import { Button } from '../../ui/button.tsx';
+import { explain } from '../../ui/explain.ts';
 import { Money } from '../../ui/figures.tsx';
 import { useIsForNow } from '../../ui/table.tsx';
 import { toast, toastFailure } from '../../ui/toasts.tsx';

@@ -1,10 +1,10 @@
 import { type Api, usePages, useRead } from '../../api/api.ts';
 import { useWorkspace } from '../../app/account.tsx';
 import { text } from '../../text/index.ts';
+import type { Column } from '../../ui/cells.tsx';
 import { Ago, Money } from '../../ui/figures.tsx';
 import { PagedTable } from '../../ui/paged-table.tsx';
 import { Card } from '../../ui/parts.tsx';
-import type { Column } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
 
 const words = text.budgets.history;

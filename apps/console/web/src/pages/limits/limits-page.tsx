@@ -6,10 +6,11 @@ import { money } from '../../format/money.ts';
 import { clock, duration } from '../../format/time.ts';
 import { text } from '../../text/index.ts';
 import { AgentLink } from '../../ui/agent-link.tsx';
+import type { Column } from '../../ui/cells.tsx';
 import { Count, Money } from '../../ui/figures.tsx';
 import { useNow } from '../../ui/now.ts';
 import { Card, Loaded, Meter, Note, PageHead, Unknown } from '../../ui/parts.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { Table } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
 import { Reservations } from './reservations.tsx';
 

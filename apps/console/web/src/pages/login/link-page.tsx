@@ -1,12 +1,13 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Navigate, useNavigate, useSearch } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
-import { callApi, explain, TollkeeperError } from '../../api/api.ts';
+import { callApi, TollkeeperError } from '../../api/api.ts';
 import { connection, sessionHint } from '../../api/session.ts';
 import { Door } from '../../app/door.tsx';
 import css from '../../app/shell.module.css';
 import { text } from '../../text/index.ts';
 import { Button } from '../../ui/button.tsx';
+import { explain } from '../../ui/explain.ts';
 import { TextField } from '../../ui/field.tsx';
 import { Skeleton } from '../../ui/parts.tsx';
 import ui from '../../ui/ui.module.css';

@@ -2,10 +2,11 @@ import { useState } from 'react';
 import { type Api, useChange } from '../../api/api.ts';
 import { text } from '../../text/index.ts';
 import { Button } from '../../ui/button.tsx';
+import type { Column } from '../../ui/cells.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { Ago } from '../../ui/figures.tsx';
 import { Note } from '../../ui/parts.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { Table } from '../../ui/table.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
 

@@ -1,14 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type Api, explain, useChange, useRead } from '../../api/api.ts';
+import { type Api, useChange, useRead } from '../../api/api.ts';
 import { mayWith, useAccount, useMay } from '../../app/account.tsx';
 import { providersQuery } from '../../app/providers.tsx';
 import { text } from '../../text/index.ts';
 import { Button } from '../../ui/button.tsx';
+import type { Column } from '../../ui/cells.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
+import { explain } from '../../ui/explain.ts';
 import { Ago } from '../../ui/figures.tsx';
 import { Card, Loaded, NotAllowed, PageHead, Tag } from '../../ui/parts.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { Table } from '../../ui/table.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
 import { InvitationTable } from './invitation-table.tsx';

@@ -7,9 +7,10 @@ import { Sparkline } from '../../charts/sparkline.tsx';
 import { percent } from '../../format/numbers.ts';
 import { text } from '../../text/index.ts';
 import { AgentLink } from '../../ui/agent-link.tsx';
+import type { Column } from '../../ui/cells.tsx';
 import { Ago, Count, Money } from '../../ui/figures.tsx';
 import { budgetTone, Card, Loaded, Note, Tag } from '../../ui/parts.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { Table } from '../../ui/table.tsx';
 import { useLimitOf } from '../budgets/use-limits.ts';
 import { IN_CHART } from './spend-chart.tsx';
 

@@ -10,8 +10,8 @@ import { FormDialog } from '../../ui/form-dialog.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
 import { SEVERITIES } from '../alerts/alerts-search.ts';
-import { EMPTY, PERCENTS, problemsOf, type RuleForm, toForm, toRule } from './rule-form.ts';
-import { KINDS, RULE_KINDS } from './rule-kinds.ts';
+import { EMPTY, PERCENTS, problemsOf, toForm, toRule } from './rule-form.ts';
+import { KINDS, RULE_KINDS, type RuleForm } from './rule-kinds.ts';
 
 const words = text.rules.form;
 const READS = ['GET /api/v1/alerts/rules'] as const;

@@ -1,27 +1,10 @@
 import type { Api } from '../../api/api.ts';
 import { editableMoney } from '../../format/money.ts';
 import { text } from '../../text/index.ts';
-import { RULE_KINDS, type RuleKind } from './rule-kinds.ts';
+import { RULE_KINDS, type RuleForm } from './rule-kinds.ts';
 
 export const PERCENTS = [50, 80, 100] as const;
 const MAX_MINUTES = 43_200;
-
-/** The fields as they are typed. */
-export interface RuleForm {
-  name: string;
-  description: string;
-  kind: RuleKind;
-  eventTypes: readonly string[];
-  percents: readonly number[];
-  threshold: string;
-  amount: string;
-  windowMinutes: string;
-  /** Empty for any agent. */
-  agentId: string;
-  severity: Api.AlertRule['severity'];
-  pauseMinutes: string;
-  channelIds: readonly string[];
-}
 
 export const EMPTY: RuleForm = {
   name: '',

@@ -1,12 +1,29 @@
 import type { Api } from '../../api/api.ts';
 import { parseMoney } from '../../format/money.ts';
 import { text } from '../../text/index.ts';
-import type { RuleForm } from './rule-form.ts';
 
 const MAX_EVENTS = 100_000;
 const words = text.rules.form;
 
 export type RuleKind = Api.AlertRule['rule_kind'];
+
+/** The fields as they are typed. */
+export interface RuleForm {
+  name: string;
+  description: string;
+  kind: RuleKind;
+  eventTypes: readonly string[];
+  percents: readonly number[];
+  threshold: string;
+  amount: string;
+  windowMinutes: string;
+  /** Empty for any agent. */
+  agentId: string;
+  severity: Api.AlertRule['severity'];
+  pauseMinutes: string;
+  channelIds: readonly string[];
+}
+
 type Problems = Partial<Record<keyof RuleForm, string>>;
 
 /** What the form has for a kind of rule. */

@@ -1,9 +1,11 @@
-import { type Api, explain, useChange, useRead } from '../../api/api.ts';
+import { type Api, useChange, useRead } from '../../api/api.ts';
 import { text } from '../../text/index.ts';
 import { Button } from '../../ui/button.tsx';
+import type { Column } from '../../ui/cells.tsx';
+import { explain } from '../../ui/explain.ts';
 import { Ago } from '../../ui/figures.tsx';
 import { Loaded, Tag } from '../../ui/parts.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { Table } from '../../ui/table.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
 

@@ -6,9 +6,10 @@ import { Sparkline } from '../../charts/sparkline.tsx';
 import { percent } from '../../format/numbers.ts';
 import { text } from '../../text/index.ts';
 import { AgentLink } from '../../ui/agent-link.tsx';
+import type { Column } from '../../ui/cells.tsx';
 import { Count, Money, Tokens } from '../../ui/figures.tsx';
 import { Card, Loaded, Note } from '../../ui/parts.tsx';
-import { type Column, Table } from '../../ui/table.tsx';
+import { Table } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
 
 const words = text.spend;
