@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type EmbeddedMongo, startEmbeddedMongo } from '@tollkeeper/embedded-mongo';
 import type { Replica } from '@tollkeeper/fleet';
-import { type KafkaBroker, startKafka } from '@tollkeeper/kafka';
+import { type KafkaBroker, startKafka } from '@tollkeeper/embedded-kafka';
 import { eventually } from '@tollkeeper/testing';
 import { SERVICES, TOPOLOGY, usesLog } from '@tollkeeper/topology';
 import { type ApiClient, createClient, logIn } from '../src/api.client.ts';

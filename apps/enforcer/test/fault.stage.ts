@@ -8,7 +8,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { GATEWAY_EVENTS_TOPIC_OPTIONS } from '@tollkeeper/contracts';
 import { type EmbeddedMongo, startEmbeddedMongo } from '@tollkeeper/embedded-mongo';
 import { createConfiguredEventLog } from '@tollkeeper/event-log';
-import { startKafka } from '@tollkeeper/kafka';
+import { startKafka } from '@tollkeeper/embedded-kafka';
 import { freePort, killWithOwner } from '@tollkeeper/managed-process';
 import { createLogger, createMetrics } from '@tollkeeper/runtime';
 import { createKeysStandIn } from '@tollkeeper/testing/keys-stand-in';

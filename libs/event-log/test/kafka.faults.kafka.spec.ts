@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
-import { type KafkaBroker, startKafka } from '@tollkeeper/kafka';
+import { type KafkaBroker, startKafka } from '@tollkeeper/embedded-kafka';
 import { halt } from '@tollkeeper/managed-process';
 import { connectMongo, createOffsetStore, type MongoConnection } from '@tollkeeper/mongo';
 import { createMetrics } from '@tollkeeper/runtime';

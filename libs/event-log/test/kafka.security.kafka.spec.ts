@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type KafkaBroker, startKafka } from '@tollkeeper/kafka';
+import { type KafkaBroker, startKafka } from '@tollkeeper/embedded-kafka';
 import { createMetrics } from '@tollkeeper/runtime';
 import { eventually, testLogger } from '@tollkeeper/testing';
 import { generate } from 'selfsigned';

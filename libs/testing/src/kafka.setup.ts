@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startKafka } from '@tollkeeper/kafka';
+import { startKafka } from '@tollkeeper/embedded-kafka';
 import { KAFKA_BROKERS_VARIABLE } from './kafka.variable.ts';
 import startMongo from './mongo.setup.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createDashboard, dashboardConfig } from '@tollkeeper/dashboard';
 import type { EventLog } from '@tollkeeper/event-log';
-import { startKafka } from '@tollkeeper/kafka';
+import { startKafka } from '@tollkeeper/embedded-kafka';
 import { createLogger, createMetrics, loadConfig } from '@tollkeeper/runtime';
 import { type AlertsStack, startAlertsStack } from './alerts.stack.ts';
 import { runService } from './consumer.runs.ts';

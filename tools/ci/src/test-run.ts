@@ -15,7 +15,7 @@ import {
 const LONG_PROJECT = '@tollkeeper/e2e';
 
 /** Their suites on Kafka and tools wait for brokers, or are short. */
-const IDLE_PROJECTS = ['@tollkeeper/kafka', '@tollkeeper/event-log', '@tollkeeper/deployment'];
+const IDLE_PROJECTS = ['@tollkeeper/embedded-kafka', '@tollkeeper/event-log', '@tollkeeper/deployment'];
 
 /**
  * Runs the suites of every project, or of those named, but those on Apache Kafka, with their output passed through, and
@@ -35,7 +35,7 @@ export function runTests(projects?: string[]): Promise<TestReport> {
  */
 export async function runIntegrationTests(projects?: string[]): Promise<TestReport> {
   if (projects?.length === 0) return { passed: 0, failures: [] };
-  const { exitCode } = await runCommand('node', ['tools/kafka/src/prepare.ts']);
+  const { exitCode } = await runCommand('node', ['libs/embedded-kafka/scripts/prepare.ts']);
   if (exitCode !== 0) return { passed: 0, failures: ['Apache Kafka could not be prepared; its output above says why'] };
   // Told while it goes on: the first time it takes minutes. A suite that needs what could not be built fails, and says
   // why.

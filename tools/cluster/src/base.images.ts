@@ -3,7 +3,7 @@ import { cp, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { existsSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { findMongod } from '@tollkeeper/embedded-mongo';
-import { prepareKafka } from '@tollkeeper/kafka';
+import { prepareKafka } from '@tollkeeper/embedded-kafka';
 import { defaultCacheDirectory } from '@tollkeeper/managed-process';
 import { ROOT } from '@tollkeeper/deployment';
 import { command } from './command.ts';

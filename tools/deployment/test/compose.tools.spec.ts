@@ -128,7 +128,7 @@ describe('docker-compose.yml', () => {
   });
 
   it('runs the Apache Kafka that the suites run on', async () => {
-    const pom = await readFile(join(ROOT, 'tools/kafka/pom.xml'), 'utf8');
+    const pom = await readFile(join(ROOT, 'libs/embedded-kafka/pom.xml'), 'utf8');
     const [, version] = /<artifactId>kafka_[\d.]+<\/artifactId>\s*<version>([^<]+)</.exec(pom) ?? [];
     expect(service('kafka').image).toBe(`apache/kafka:${version}`);
   });

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { type EmbeddedMongo, startEmbeddedMongo } from '@tollkeeper/embedded-mongo';
-import { type KafkaBroker, startKafka } from '@tollkeeper/kafka';
+import { type KafkaBroker, startKafka } from '@tollkeeper/embedded-kafka';
 import { freePort, isFree, LockHeldError, lockFile } from '@tollkeeper/managed-process';
 import { type Installation, type Port, SERVICES, type ServiceName, settingsOf } from '@tollkeeper/topology';
 import { buildBundles, bundleOf } from './bundles.ts';

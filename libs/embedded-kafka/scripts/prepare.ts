@@ -1,4 +1,4 @@
-import { prepareKafka } from './kafka.broker.ts';
+import { prepareKafka } from '../src/kafka.broker.ts';
 
 /** Fetches what a broker needs, or says what to install: for runs that shall not find out in the middle. */
 try {
