@@ -76,6 +76,13 @@ const DENIED_AS_A_WHOLE = {
     'It passes unless every part is there. List what is there and compare the list: expect(names.filter((name) => name in headers)).toEqual([]).',
 };
 
+/** Nx sees what a project imports by name, and runs the suites that a change reaches. It sees no path. */
+const PROJECT_BY_PATH = '/^(\\.\\.\\x2F)+(apps|e2e|integrations|libs|proto|tools)\\x2F/';
+const REACHED_BY_PATH = {
+  selector: `Literal[value=${PROJECT_BY_PATH}], TemplateElement[value.raw=${PROJECT_BY_PATH}]`,
+  message: 'Use the package by its name, so that Nx sees the dependency; import.meta.resolve gives a path.',
+};
+
 /** What there are several kinds of, and will be more: scopes, periods, rules, events, channels. */
 const KIND = '/^#?(by|kind|period|scope|type|(rule_?k|scope_?t|channel_?t|event_?t)(ind|ype))$/i';
 const ONE_OF_THEM =
@@ -130,7 +137,6 @@ function moduleBoundaries({ extra = [], allow = [] } = {}) {
     'receiver',
     'release',
     'replay',
-    'sso-provider',
     'e2e',
   ].map((scope) => ({
     sourceTag: `scope:${scope}`,
@@ -178,7 +184,7 @@ export default defineConfig(
         'error',
         { object: 'Math', property: 'random', message: 'Ids and secrets come from node:crypto or the kernel.' },
       ],
-      'no-restricted-syntax': ['error', DIVIDED_BY_HAND],
+      'no-restricted-syntax': ['error', DIVIDED_BY_HAND, REACHED_BY_PATH],
       'max-lines': ['error', { max: 400, skipBlankLines: true, skipComments: true }],
       '@typescript-eslint/await-thenable': 'error',
       '@typescript-eslint/consistent-type-imports': 'error',
@@ -202,14 +208,14 @@ export default defineConfig(
   {
     files: ['apps/console/web/src/**/*.{ts,tsx}'],
     ignores: ['apps/console/web/src/text/**'],
-    rules: { 'no-restricted-syntax': ['error', UNTRANSLATED, DIVIDED_BY_HAND] },
+    rules: { 'no-restricted-syntax': ['error', UNTRANSLATED, DIVIDED_BY_HAND, REACHED_BY_PATH] },
   },
   {
     files: SPECS,
     rules: {
       ...moduleBoundaries({ extra: ['testing', 'embedded'] }),
       'no-restricted-properties': ['error', ...SWITCHED_OFF],
-      'no-restricted-syntax': ['error', DENIED_AS_A_WHOLE],
+      'no-restricted-syntax': ['error', DENIED_AS_A_WHOLE, REACHED_BY_PATH],
     },
   },
   {
@@ -221,6 +227,7 @@ export default defineConfig(
     rules: moduleBoundaries({ extra: ['testing', 'embedded'], allow: ['@tollkeeper/deployment'] }),
   },
   { files: ['tools/monitoring/**/*.ts'], rules: moduleBoundaries({ extra: ['embedded'] }) },
+  { files: ['**/*.js'], rules: { 'no-restricted-syntax': ['error', REACHED_BY_PATH] } },
   { files: ['tools/**/*.ts', '**/scripts/**/*.ts'], rules: { 'no-console': 'off' } },
   // As its reader would write it, with the package by its name.
   { files: ['libs/*/examples/**/*.ts'], rules: { 'no-console': 'off', '@nx/enforce-module-boundaries': 'off' } },

@@ -1,3 +1,3 @@
-import mongoPreset from '../../libs/testing/jest-mongo.preset.js';
+import mongoPreset from '@tollkeeper/testing/jest-mongo.preset.js';
 
 export default { ...mongoPreset };

@@ -1,3 +1,3 @@
-import preset from '../../libs/testing/jest-mongo.preset.js';
+import preset from '@tollkeeper/testing/jest-mongo.preset.js';
 
 export default { ...preset };

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe } from '@jest/globals';
 import { freePort } from '@tollkeeper/managed-process';
-import { startSsoProvider, type SsoProvider } from '@tollkeeper/testing/sso-provider';
+import { startSsoProvider, type SsoProvider } from '@tollkeeper/sso-provider';
 import { useBrowser } from '../src/browser.ts';
 import { useBuiltConsole } from '../src/console/built.ts';
 import { useStandalone } from '../src/standalone.stage.ts';

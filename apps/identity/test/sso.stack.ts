@@ -1,6 +1,6 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import type { TestMongo } from '@tollkeeper/testing';
-import { type ProviderSettings, startSsoProvider, type SsoProvider } from '@tollkeeper/testing/sso-provider';
+import { type ProviderSettings, startSsoProvider, type SsoProvider } from '@tollkeeper/sso-provider';
 import { parseSetCookie } from 'cookie';
 import type { Response } from 'supertest';
 import { Agent, request } from 'undici';

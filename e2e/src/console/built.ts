@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { beforeAll } from '@jest/globals';
 
-const BUILD = join(import.meta.dirname, '../../../apps/console/scripts/build-web.ts');
+const BUILD = fileURLToPath(import.meta.resolve('@tollkeeper/console/build-web'));
 
 /** Builds the pages, unless they are there; before what serves them is started. */
 export function useBuiltConsole(): void {

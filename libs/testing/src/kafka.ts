@@ -18,7 +18,7 @@ export function useKafka(): TestKafka {
   const brokers = process.env[KAFKA_BROKERS_VARIABLE];
   if (!brokers) {
     throw new Error(
-      'No Kafka runs: spread libs/testing/jest-kafka.preset.js in the jest.integration.config.js of this project.',
+      'No Kafka runs: spread @tollkeeper/testing/jest-kafka.preset.js in the jest.integration.config.js of this project.',
     );
   }
   return { brokers, newName: (prefix) => `${prefix}-${randomUUID()}` };

@@ -22,7 +22,9 @@ export interface TestMongo {
 export function useMongo(): TestMongo {
   const uri = process.env[MONGO_URI_VARIABLE];
   if (!uri) {
-    throw new Error('No mongod runs: spread libs/testing/jest-mongo.preset.js in the jest.config.js of this project.');
+    throw new Error(
+      'No mongod runs: spread @tollkeeper/testing/jest-mongo.preset.js in the jest.config.js of this project.',
+    );
   }
   const databases: string[] = [];
   const newDatabase = () => {

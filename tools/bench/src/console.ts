@@ -1,6 +1,6 @@
 // How fast the console's first page is there, and whether long lists scroll.
 import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { newId } from '@tollkeeper/kernel';
 import { findChromium } from '@tollkeeper/testing/chromium';
@@ -52,7 +52,7 @@ const COUNT_FRAMES = `{
   requestAnimationFrame(next);
 }`;
 
-execFileSync(process.execPath, [join(import.meta.dirname, '../../../apps/console/scripts/build-web.ts')]);
+execFileSync(process.execPath, [fileURLToPath(import.meta.resolve('@tollkeeper/console/build-web'))]);
 const dataDirectory = await newDataDirectory();
 const standalone = await startStandalone({ dataDirectory, env: { ...UNLIMITED_EVENTS, TOLLKEEPER_DEMO: 'true' } });
 const browser = await chromium.launch({ executablePath: findChromium(), args: ['--no-sandbox'] });

@@ -44,6 +44,13 @@ describe('nx affected -t test', () => {
     ]);
   });
 
+  it('after a change in the SSO provider runs the suites that log in with it', async () => {
+    const tested = await testedAfterChangeTo('libs/sso-provider/src/provider.ts');
+
+    expect(tested).toEqual(expect.arrayContaining(['identity', 'e2e']));
+    expect(tested).not.toContain('keys');
+  });
+
   it('after a change in apps/standalone runs no service', async () => {
     const tested = await testedAfterChangeTo('apps/standalone/src/main.ts');
 

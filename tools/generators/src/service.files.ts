@@ -38,7 +38,7 @@ function packageJson({ name, http, grpc, mongodb, calls }: NewService): string {
 }
 
 function jestConfig({ mongodb }: NewService): string {
-  const preset = mongodb ? '../../libs/testing/jest-mongo.preset.js' : '../../jest.preset.js';
+  const preset = mongodb ? '@tollkeeper/testing/jest-mongo.preset.js' : '../../jest.preset.js';
   return `import preset from '${preset}';\n\nexport default { ...preset };\n`;
 }
 

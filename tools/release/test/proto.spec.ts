@@ -1,12 +1,23 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathsIn } from '../src/released-contracts.ts';
 
 const root = resolve(import.meta.dirname, '../../..');
-const { proto } = pathsIn(root);
+const { proto, releasedProto } = pathsIn(root);
+
+/** What would break a peer that runs the proto files of `against`, with those in `folder`. */
+function breaksIn(folder: string, against: string): string[] {
+  const buf = join(root, 'node_modules/.bin/buf');
+  const { stdout } = spawnSync(buf, ['breaking', '--against', against], { cwd: folder, encoding: 'utf8' });
+  return stdout.split('\n').filter((line) => line !== '');
+}
+
+it('the proto files break nothing of the last release', () => {
+  expect(existsSync(releasedProto) ? breaksIn(proto, releasedProto) : []).toEqual([]);
+});
 
 describe('a change of the proto files', () => {
   let copy: string;
@@ -17,18 +28,14 @@ describe('a change of the proto files', () => {
   });
   afterEach(() => rmSync(copy, { recursive: true }));
 
-  /** What `npm run lint` says of the keys service with `text` replaced. */
+  /** With `text` of the keys service replaced. */
   function breaks(text: string | RegExp, replacement: string): string[] {
     const file = join(copy, 'tollkeeper/keys/v1/keys.proto');
     const before = readFileSync(file, 'utf8');
     const after = before.replace(text, replacement);
     expect(after).not.toBe(before);
     writeFileSync(file, after);
-    const { stdout } = spawnSync(join(root, 'node_modules/.bin/buf'), ['breaking', '--against', proto], {
-      cwd: copy,
-      encoding: 'utf8',
-    });
-    return stdout.split('\n').filter((line) => line !== '');
+    return breaksIn(copy, proto);
   }
 
   it('is let by when it adds a field', () => {

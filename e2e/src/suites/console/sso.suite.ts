@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import type { SsoProvider } from '@tollkeeper/testing/sso-provider';
+import type { SsoProvider } from '@tollkeeper/sso-provider';
 import type { Page } from 'playwright-core';
 import { type useBrowser, type Look, LOOKS } from '../../browser.ts';
 import { fillLogIn, openAs, rowOf } from '../../console/person.ts';

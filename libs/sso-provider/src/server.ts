@@ -14,6 +14,8 @@ export interface ServerOptions {
   /** Whether to serve https, with a certificate of its own. */
   tls: boolean;
   claimsInIdToken: boolean;
+  /** Told why a request got no answer but a 500. */
+  onError(error: unknown): void;
 }
 
 export interface RunningProvider {
@@ -30,7 +32,7 @@ const VALID_MS = 30 * 86_400_000;
  * Starts the provider on 127.0.0.1. `PUT /control/people` replaces the people (a JSON object of claims by name), and
  * `PUT /control/faults` what goes wrong. Anybody on this machine may do so.
  */
-export async function startProvider({ port, tls, claimsInIdToken }: ServerOptions): Promise<RunningProvider> {
+export async function startProvider({ port, tls, claimsInIdToken, onError }: ServerOptions): Promise<RunningProvider> {
   const people: People = samplePeople();
   let faults: Faults = {};
   let answer: RequestListener = () => undefined;
@@ -63,7 +65,7 @@ export async function startProvider({ port, tls, claimsInIdToken }: ServerOption
   const handle = createProvider({ issuer, clientSecret, people, claimsInIdToken, faults: () => faults });
   answer = (request, response) => {
     Promise.resolve(handle(request, response)).catch((error: unknown) => {
-      console.error(error);
+      onError(error);
       if (!response.headersSent) response.writeHead(500);
       response.end();
     });

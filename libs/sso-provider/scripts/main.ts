@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { parseArgs } from 'node:util';
-import { CLIENT_ID } from './provider.ts';
-import { startProvider } from './server.ts';
+import { CLIENT_ID } from '../src/provider.ts';
+import { startProvider } from '../src/server.ts';
 
 const USAGE = 'npm run sso:provider -- [--port 4000] [--tls] [--claims-in-id-token] [--directory .tollkeeper/sso]';
 
@@ -20,7 +20,8 @@ else await run();
 
 async function run(): Promise<void> {
   const { port, tls, directory, 'claims-in-id-token': claimsInIdToken } = values;
-  const running = await startProvider({ port: Number(port), tls, claimsInIdToken }).catch((error: unknown) => {
+  const options = { port: Number(port), tls, claimsInIdToken, onError: console.error };
+  const running = await startProvider(options).catch((error: unknown) => {
     if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE')) throw error;
     console.error(`Port ${port} is taken. Choose another one: ${USAGE}`);
     process.exit(1);

@@ -5,8 +5,9 @@ import { type IncomingMessage, request } from 'node:http';
 import { request as requestTls } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Faults } from './provider.ts';
 
-const MAIN = join(import.meta.dirname, '../../../tools/sso-provider/src/main.ts');
+const MAIN = join(import.meta.dirname, '../scripts/main.ts');
 const START_TIMEOUT_MS = 60_000;
 
 /** A provider as the setting `OIDC_PROVIDERS` takes it. */
@@ -18,15 +19,6 @@ export interface ProviderSettings extends Record<string, unknown> {
   mapping: { claim: string; value: string; workspace: string; role: string }[];
 }
 
-/** What `tools/sso-provider` can do wrong. */
-export interface ProviderFaults {
-  clockSeconds?: number;
-  otherSubject?: boolean;
-  otherKeys?: boolean;
-  tokenAlgorithm?: 'none' | 'HS256';
-  status?: number;
-}
-
 /** A real OpenID Connect provider in a process of its own. */
 export interface SsoProvider {
   readonly issuer: string;
@@ -35,7 +27,7 @@ export interface SsoProvider {
   /** Replaces the people who can log in, by their names, which are their subjects. */
   setPeople(people: Record<string, Record<string, unknown>>): Promise<void>;
   /** Replaces what it does wrong; `{}` for nothing. */
-  setFaults(faults: ProviderFaults): Promise<void>;
+  setFaults(faults: Faults): Promise<void>;
   stop(): Promise<void>;
 }
 

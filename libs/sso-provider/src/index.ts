@@ -1,0 +1,1 @@
+export { type ProviderSettings, type SsoProvider, startSsoProvider } from './provider.process.ts';
