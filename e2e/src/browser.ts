@@ -1,5 +1,4 @@
 import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
 import { afterAll, beforeAll, expect } from '@jest/globals';
 import { findChromium } from '@tollkeeper/testing/chromium';
 import { type Browser, chromium, type Page } from 'playwright-core';
@@ -45,7 +44,7 @@ export function useBrowser(baseUrl: () => string): { visit(look: Look): Promise<
     // As root it needs --no-sandbox; the pages are our own.
     const args = ['--no-sandbox', '--disable-dev-shm-usage'];
     browser = await chromium.launch({ executablePath: findChromium(), args });
-    axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+    axe = await readFile(new URL(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
   });
   afterAll(() => inTime('close', browser?.close()));
 

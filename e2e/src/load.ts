@@ -3,7 +3,7 @@ import type { Target } from './target.ts';
 import type { Replica } from '@tollkeeper/fleet';
 
 /** What became of a request: its status, or how the connection failed. */
-export interface Outcome {
+interface Outcome {
   request: string;
   status: number | string;
   retryAfter: string | undefined;

@@ -16,14 +16,14 @@ const ALARM_SPACING = 3;
 const MARK = 'alarm.mark';
 
 /** What the dashboard says of a workspace. */
-export interface Counts {
+interface Counts {
   settlements: number;
   totalMicros: number;
   blocked: number;
 }
 
 /** Fired notifications that arrived, all with a valid signature. */
-export interface Arrivals {
+interface Arrivals {
   /** Webhook ids by alert. */
   byAlert: ReadonlyMap<string, ReadonlySet<string>>;
   /** Requests in all: more than alerts where an attempt was repeated. */

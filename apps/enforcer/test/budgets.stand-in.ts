@@ -17,7 +17,7 @@ interface StandInBudgets {
 }
 
 /** A question as it came. */
-export interface AskedBudgets {
+interface AskedBudgets {
   tenantId: string;
   agentIds: string[];
   planKeys: string[];

@@ -57,8 +57,6 @@ export interface CallOptions {
   replica?: number;
 }
 
-export type Stack = ReturnType<typeof useEnforcer>;
-
 /**
  * The service on a real mongod and event log, with identity, budgets and keys behind real gRPC. Every answer is checked
  * against its OpenAPI document. The clock stands still unless a suite moves it; it is set back after each test. The

@@ -126,7 +126,7 @@ async function startReplica(env: NodeJS.ProcessEnv) {
   };
 }
 
-export async function until(holds: () => Promise<boolean>): Promise<void> {
+async function until(holds: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + PATIENCE_MS;
   while (!(await holds().catch(() => false))) {
     if (Date.now() > deadline) throw new Error('waited too long');

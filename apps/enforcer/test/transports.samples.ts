@@ -1,8 +1,8 @@
 import type { Denial, LimitRow } from '../src/domain/limit.ts';
 import type { Reservation } from '../src/domain/reservation.ts';
 
-export const CREATED_AT = Date.parse('2026-11-21T18:00:00.001Z');
-export const EXPIRES_AT = Date.parse('2026-11-21T18:10:00.001Z');
+const CREATED_AT = Date.parse('2026-11-21T18:00:00.001Z');
+const EXPIRES_AT = Date.parse('2026-11-21T18:10:00.001Z');
 export const RESETS_AT = Date.parse('2026-11-22T00:00:00.000Z');
 export const MAX = Number.MAX_SAFE_INTEGER;
 
@@ -86,7 +86,7 @@ export const denialBody = {
   message: 'The plan pro has 1 micro left today.',
 };
 
-export const seconds = (time: number) => String(Math.floor(time / 1000));
+const seconds = (time: number) => String(Math.floor(time / 1000));
 export const heldMessage = {
   id: 'rsv_1',
   requestId: 'req-1',
@@ -104,7 +104,7 @@ export const settledMessage = {
   ...{ settledMicros: '0', _settledMicros: 'settledMicros' },
   ...{ settlementId: 'stl-1', _settlementId: 'settlementId' },
 };
-export const resetsAt = { seconds: seconds(RESETS_AT), nanos: 0 };
+const resetsAt = { seconds: seconds(RESETS_AT), nanos: 0 };
 export const rowMessage = {
   scope: 'LIMIT_SCOPE_AGENT',
   scopeId: 'agent-1',

@@ -15,7 +15,7 @@ import type { ServiceName } from '@tollkeeper/topology';
 import type { z } from 'zod';
 
 /** What every service is made with, beside its settings. */
-export interface PartDeps {
+interface PartDeps {
   logger: Logger;
   metrics: Metrics;
   tracer: Tracer | undefined;

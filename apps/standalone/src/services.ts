@@ -41,7 +41,7 @@ export interface ServicesOptions {
 }
 
 /** Each service by its name; it is made at its start. */
-export type LateParts = { readonly [S in ServiceName]: LateComponent<Parts[S]> };
+type LateParts = { readonly [S in ServiceName]: LateComponent<Parts[S]> };
 
 export type Services = ReturnType<typeof createServices>;
 

@@ -14,7 +14,7 @@ export interface Terminal {
   stopped(reason: string): void;
 }
 
-export interface FirstCredentials {
+interface FirstCredentials {
   workspace: string;
   ownerEmail: string;
   /** Null when the person has chosen it. */

@@ -18,13 +18,13 @@ export interface Reservation {
   settlement_id: string | null;
 }
 
-export interface Limit {
+interface Limit {
   spent_micros: number;
   held_micros: number;
   overspend_micros: { above_hold: number; late: number; unreserved: number };
 }
 
-export interface Settlement {
+interface Settlement {
   settlement_id: string;
   run_id: string;
   amount_micros: number;
@@ -55,7 +55,7 @@ export interface Tollkeeper {
   remove(): Promise<void>;
 }
 
-export interface Blocked {
+interface Blocked {
   agent_id: string;
   scope: string;
   /** How many calls it stands for; 1 where it is absent. */

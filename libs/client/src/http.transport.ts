@@ -12,7 +12,7 @@ export interface TransportOptions {
   secret: string | undefined;
 }
 
-export interface TransportRequest {
+interface TransportRequest {
   method: string;
   /** Below the address of Tollkeeper, such as `/api/v1/events`. */
   path: string;

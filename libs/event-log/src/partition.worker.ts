@@ -18,7 +18,7 @@ export interface PartitionSource {
   next(signal: AbortSignal): Promise<FetchedRecords>;
 }
 
-export interface FetchedRecords {
+interface FetchedRecords {
   /** At least one and at most `maxRecords`. There are no gaps, except where retention has removed records. */
   records: ReadRecord[];
   /** The partition's end as far as it is known. */

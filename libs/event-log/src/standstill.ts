@@ -19,7 +19,7 @@ const STEPS = {
 };
 
 /** Takes the steps that the worker of a partition reports. */
-export interface PartitionProgress {
+interface PartitionProgress {
   /** The worker asks for its position, or opens the log there. */
   begins(step: 'position' | 'open'): void;
   /** The worker waits for records at `position`. */

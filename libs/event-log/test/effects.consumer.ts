@@ -30,7 +30,7 @@ export function createEffectsHandler(
 }
 
 /** What the process below is told in its arguments, as JSON. */
-export interface EffectsConsumerOptions {
+interface EffectsConsumerOptions {
   uri: string;
   database: string;
   topic: string;

@@ -1,6 +1,6 @@
 import type { ConsumerHandler, ReadRecord, RecordBatch } from '../src/event-log.ts';
 
-export interface AppliedBatch extends RecordBatch {
+interface AppliedBatch extends RecordBatch {
   member: string;
 }
 

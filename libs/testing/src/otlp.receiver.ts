@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import { createRequire } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import protobuf from 'protobufjs';
 
 export interface ReceivedSpan {
@@ -98,7 +98,7 @@ export async function startOtlpReceiver(port = 0): Promise<OtlpReceiver> {
 /** The type of an export by OpenTelemetry's own .proto files, which this package of Elastic's carries. */
 function loadRequestType(): protobuf.Type {
   const root = new protobuf.Root();
-  const protos = dirname(createRequire(import.meta.url).resolve('@elastic/mockotlpserver/package.json'));
+  const protos = dirname(fileURLToPath(import.meta.resolve('@elastic/mockotlpserver/package.json')));
   root.resolvePath = (_origin, target) => join(protos, target);
   root.loadSync('opentelemetry/proto/collector/trace/v1/trace_service.proto');
   return root.lookupType('opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest');

@@ -22,7 +22,7 @@ export interface Contender {
 }
 
 /** Callers of a decider, in a process of their own. */
-export interface Callers {
+interface Callers {
   readonly pid: number;
   run(load: DecisionLoad): Promise<DecisionResult>;
   /** Frees all that is held. */

@@ -18,7 +18,7 @@ const USERS = {
   kubelet: { name: 'system:node:node', group: 'system:nodes' },
 } as const;
 
-export type User = keyof typeof USERS;
+type User = keyof typeof USERS;
 
 export interface ControlPlaneOptions {
   /** Holds keys, tokens, logs and the data of etcd. Made when missing. */

@@ -22,7 +22,7 @@ class KubernetesError extends Error {
   }
 }
 
-export interface Applied<T> {
+interface Applied<T> {
   object: T;
   /** What the server warns of: deprecated versions, pods that a policy would refuse, and the like. */
   warnings: string[];

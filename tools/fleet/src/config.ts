@@ -50,7 +50,6 @@ export const fleetConfig = z.object({
     .default('info')
     .describe('fatal, error, warn, info, debug, trace or silent; default info'),
 });
-export type FleetConfig = z.infer<typeof fleetConfig>;
 
 /**
  * What the services read without the fleet's help: private certificate authorities, where traces go, and how much a

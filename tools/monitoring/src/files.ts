@@ -18,7 +18,7 @@ export interface RuleTest {
   alert_rule_test: { alertname: string; exp_alerts: unknown[] }[];
 }
 
-export interface Panel {
+interface Panel {
   id: number;
   title: string;
   type: string;

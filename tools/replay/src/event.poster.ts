@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { GatewayEvent } from '@tollkeeper/contracts';
 
 /** Events of a batch that Tollkeeper will not take, by their index in it. */
-export type Refusals = ReadonlyMap<number, string>;
+type Refusals = ReadonlyMap<number, string>;
 
 export interface EventPoster {
   /**

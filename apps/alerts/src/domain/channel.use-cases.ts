@@ -3,7 +3,7 @@ import { AppError, type Clock, newId, type TenantId } from '@tollkeeper/kernel';
 import { type Channel, type ChannelDraft, type ChannelStore, MAX_CHANNELS } from './channel.ts';
 
 /** What a destination answered. */
-export interface TestResult {
+interface TestResult {
   responseStatus: number;
   /** At most 1 KiB of text. */
   responseSnippet: string;

@@ -51,7 +51,7 @@ export interface PartitionSession {
 }
 
 /** What has come since the last save. */
-export interface Pending {
+interface Pending {
   /** Events evaluated. */
   events: number;
   /** Of the last of them. */

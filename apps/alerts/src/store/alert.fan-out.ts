@@ -6,7 +6,7 @@ import type { MongoChannelStore } from './channel.store.ts';
 import type { NewNotification, NotificationStore } from './notification.store.ts';
 
 /** Alerts that have changed, as they are after the change. */
-export interface AlertNews {
+interface AlertNews {
   type: NotificationType;
   alerts: readonly Alert[];
   /** Epoch milliseconds. */

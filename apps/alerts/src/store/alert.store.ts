@@ -86,7 +86,7 @@ export interface MongoAlertStore extends AlertStore {
 }
 
 /** An alert whose condition is met until `metUntil`, epoch milliseconds. */
-export interface LastingAlert {
+interface LastingAlert {
   alert: Alert;
   metUntil: number;
 }

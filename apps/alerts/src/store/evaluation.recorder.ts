@@ -15,7 +15,7 @@ import type { SetAsideChanges, SetAsideStore } from './set-aside.store.ts';
 import type { WindowStore } from './window.store.ts';
 
 /** What reading a stretch of the log has come to. */
-export interface Progress {
+interface Progress {
   step: OffsetStep;
   /** May be gone through several times. */
   windows: Iterable<SavedWindow>;
@@ -29,7 +29,7 @@ export interface Progress {
 export type AlertTraces = ReadonlyMap<string, TraceHeaders>;
 
 /** Where a partition stands. */
-export interface Standing {
+interface Standing {
   /** Null: nothing was read. */
   position: number | null;
   /** The workspaces that are set aside, with since when, epoch milliseconds. */

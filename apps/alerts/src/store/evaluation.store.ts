@@ -21,7 +21,7 @@ const evaluationSchema = new Schema<StoredEvaluation>(
 evaluationSchema.index({ ruleId: 1 });
 
 /** Decisions of one rule. */
-export interface RuleEvaluations {
+interface RuleEvaluations {
   tenantId: TenantId;
   ruleId: string;
   evaluations: readonly Evaluation[];

@@ -30,7 +30,7 @@ const ruleChangeSchema = new Schema<StoredChange>(
 );
 ruleChangeSchema.index({ begunAt: 1 });
 
-export interface RuleChange {
+interface RuleChange {
   tenantId: string;
   /** Another one with each change of the workspace's rules. */
   revision: number;

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 
 /** A text that only the holders of a key can read. */
-export interface Sealed {
+interface Sealed {
   /** Which key it takes. */
   keyId: string;
   iv: Buffer;

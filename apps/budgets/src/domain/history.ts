@@ -17,7 +17,7 @@ export interface BudgetChange {
 }
 
 /** Which changes to list. `scopeId` is of the scope. */
-export type ChangeFilter = { scope?: undefined } | { scope: BudgetScope; scopeId?: string | undefined };
+type ChangeFilter = { scope?: undefined } | { scope: BudgetScope; scopeId?: string | undefined };
 
 /** A place in a list: the last change of a page. */
 export interface ChangePlace {

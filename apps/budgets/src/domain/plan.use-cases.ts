@@ -2,7 +2,7 @@ import type { Cause } from '@tollkeeper/contracts';
 import { AppError, type Clock, newId, type TenantId } from '@tollkeeper/kernel';
 import { MAX_PLANS, type Plan, type PlanChanges, type PlanStore } from './plan.ts';
 
-export type NewPlan = Pick<Plan, 'key' | 'displayName' | 'description' | 'dailyBudgetMicros'>;
+type NewPlan = Pick<Plan, 'key' | 'displayName' | 'description' | 'dailyBudgetMicros'>;
 
 /** Changes of plans. */
 export interface PlanUseCases {

@@ -11,7 +11,7 @@ export type Dimension = (typeof DIMENSIONS)[number];
 export type GroupKey = string | null;
 
 /** What was settled in one group, or in several. */
-export interface GroupSpend {
+interface GroupSpend {
   total: Tally;
   /** USD micros, by the index of the span. */
   micros: Float64Array;

@@ -12,7 +12,7 @@ export interface ReadMeter {
 /** For those that read nothing on behalf of a client. */
 export const UNLIMITED: ReadMeter = { take: () => undefined };
 
-export interface Read {
+interface Read {
   tenantId: TenantId;
   /** What is read, such as `top-agents`: where one was large, the next begins among the large ones. */
   kind: string;

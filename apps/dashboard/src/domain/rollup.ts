@@ -16,7 +16,7 @@ export type Level = 'workspace' | 'rows';
 
 export const PERIOD_MS: Record<Period, number> = { day: 86_400_000, hour: 3_600_000 };
 
-export const SLOT_MS: Record<Period, Record<Level, number>> = {
+const SLOT_MS: Record<Period, Record<Level, number>> = {
   day: { workspace: 3_600_000, rows: 3_600_000 },
   hour: { workspace: 60_000, rows: 900_000 },
 };
@@ -90,7 +90,7 @@ export function periodStart(period: Period, time: number): number {
 }
 
 /** The slot of the roll-up from `start` on in which `time` lies. */
-export function slotOf(period: Period, level: Level, start: number, time: number): number {
+function slotOf(period: Period, level: Level, start: number, time: number): number {
   return Math.floor((time - start) / SLOT_MS[period][level]);
 }
 
@@ -112,7 +112,7 @@ export function rowKey({ name, model }: Pick<Row, 'name' | 'model'>): string {
 }
 
 /** Collects what is added to roll-ups: one delta for each. */
-export function createRollupDeltas(): {
+function createRollupDeltas(): {
   /** The delta of the roll-up in which `time` lies. */
   at(tenantId: TenantId, period: Period, time: number): RollupDelta;
   all(): RollupDelta[];
@@ -135,7 +135,7 @@ export function createRollupDeltas(): {
 }
 
 /** What is added to the workspace in the slot of `time`. */
-export function workspaceSlot({ workspace, period, start }: RollupDelta, time: number): WorkspaceSlot {
+function workspaceSlot({ workspace, period, start }: RollupDelta, time: number): WorkspaceSlot {
   const slot = slotOf(period, 'workspace', start, time);
   let held = workspace.get(slot);
   if (held === undefined) workspace.set(slot, (held = { tally: emptyTally(), runsStarted: 0 }));
@@ -143,7 +143,7 @@ export function workspaceSlot({ workspace, period, start }: RollupDelta, time: n
 }
 
 /** What is added to the row among `rows`, by the number of the slot. */
-export function rowSlots(rows: Map<string, Row>, row: Pick<Row, 'name' | 'model'>): Map<number, Tally> {
+function rowSlots(rows: Map<string, Row>, row: Pick<Row, 'name' | 'model'>): Map<number, Tally> {
   const key = rowKey(row);
   let known = rows.get(key);
   if (known === undefined) rows.set(key, (known = { ...row, slots: new Map() }));

@@ -10,7 +10,7 @@ const STEPS_MS = [
   ['1min', 60_000],
   ['1h', HOUR_MS],
 ] as const;
-export type Interval = (typeof STEPS_MS)[number][0] | '1d';
+type Interval = (typeof STEPS_MS)[number][0] | '1d';
 const MAX_POINTS = 120;
 
 export interface Series {

@@ -48,7 +48,7 @@ export interface Tallies {
 }
 
 /** As many as a roll-up tells apart of an agent. */
-export const MAX_MODELS = 1_000;
+const MAX_MODELS = 1_000;
 
 export function createTallies(stores: { tallies: TallyStore[]; runStarts: RunStartStore[] }): Tallies {
   /** Adds what the stores say to the largest of their answers: a workspace may have many agents. */

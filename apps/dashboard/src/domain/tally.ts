@@ -82,7 +82,7 @@ export function subtractSums(from: Tally, other: Tally): void {
  * Keys that are told apart in a read. Senders make up agents as they like, so nothing else bounds the memory that it
  * takes. With more, a workspace is read without those that come last.
  */
-export const MAX_KEYS = 100_000;
+const MAX_KEYS = 100_000;
 /** What a key and its tally take of the heap, about. */
 const KEY_BYTES = 256;
 

@@ -74,7 +74,7 @@ export function accountNamesOf({ agentId, planKey }: Pick<Posting, 'agentId' | '
 }
 
 /** The workspace's own account. A ledger is of one workspace, so it needs no id here. */
-export const WORKSPACE: AccountName = { scope: 'workspace', scopeId: '' };
+const WORKSPACE: AccountName = { scope: 'workspace', scopeId: '' };
 
 /** Whether the account is there, or may still be made. */
 export function hasRoomFor(ledger: Ledger, day: number, name: AccountName): boolean {

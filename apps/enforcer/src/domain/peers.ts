@@ -10,7 +10,7 @@ export interface ApplyingLimits {
 }
 
 /** Accounts of a workspace beside its own. */
-export interface ChosenAccounts {
+interface ChosenAccounts {
   agentIds: readonly string[];
   planKeys: readonly string[];
 }

@@ -7,7 +7,7 @@ import type { Reservation } from './reservation.ts';
 import type { Submit } from './reservation.use-cases.ts';
 
 /** A place in a journal. */
-export interface Place {
+interface Place {
   /** Number of the entry. */
   seq: number;
   /** Of the op in its entry. */

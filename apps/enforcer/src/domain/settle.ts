@@ -55,7 +55,7 @@ export interface ReportedSpend {
 }
 
 /** What became of reported spend. `too_old`: its time is more than three days ago, so no limit has it. */
-export type PostOutcome = 'settled' | 'late' | 'unreserved' | 'duplicate' | 'too_old';
+type PostOutcome = 'settled' | 'late' | 'unreserved' | 'duplicate' | 'too_old';
 
 /** `posting` says where the spend is, also if it was posted before; null if that is not known. */
 export interface Posted {

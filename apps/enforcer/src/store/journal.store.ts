@@ -24,7 +24,7 @@ export interface Entry {
 }
 
 /** What became of an entry: `behind` if another one has its number, `repeated` if another one has a key of its ops. */
-export type Appended = 'added' | 'behind' | 'repeated';
+type Appended = 'added' | 'behind' | 'repeated';
 
 /** The journals of all workspaces. What is written has reached the journal of a majority of MongoDB. */
 export interface JournalStore extends GrantReader {

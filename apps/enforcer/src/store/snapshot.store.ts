@@ -11,13 +11,13 @@ import { createLedger, type FrozenLedger, type LedgerState, type NamedAccount } 
 export const PART_ITEMS = 1_000;
 
 /** A ledger after the entry `seq` of its journal. */
-export interface Snapshot {
+interface Snapshot {
   seq: number;
   ledger: LedgerState;
 }
 
 /** `unreadable` says why a snapshot that is there cannot be read; its ledger is empty then. */
-export interface LoadedSnapshot extends Snapshot {
+interface LoadedSnapshot extends Snapshot {
   unreadable?: unknown;
 }
 

@@ -8,7 +8,7 @@ import { AppError, provenTenantId } from '@tollkeeper/kernel';
 import { LRUCache } from 'lru-cache';
 import type { Session, SessionDirectory } from '../domain/session.ts';
 
-export type IdentityClient = GrpcClient<typeof identityService>;
+type IdentityClient = GrpcClient<typeof identityService>;
 
 export interface SessionDirectoryOptions {
   identity: Pick<IdentityClient, 'resolveSession'>;

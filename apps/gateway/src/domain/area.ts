@@ -9,7 +9,7 @@ export type Upstream =
  * of a workspace key (which the service itself checks), or members of the workspace with at least a role, for reading
  * and for writing.
  */
-export type AreaAccess = 'public' | 'visitor' | 'session' | 'key' | { read: Role; write: Role };
+type AreaAccess = 'public' | 'visitor' | 'session' | 'key' | { read: Role; write: Role };
 
 /** A part of the API that shares a service and the access it needs. */
 export interface Area {

@@ -5,7 +5,7 @@ import type { Membership } from '../domain/membership.ts';
 import type { Session } from '../domain/session.ts';
 
 /** What is known about a request as soon as it is, for its log line and its error answer; kept in `res.locals`. */
-export interface Exchange {
+interface Exchange {
   requestId: string;
   /** The client's address: the socket's, or what the trusted proxies say. */
   clientAddress: string;

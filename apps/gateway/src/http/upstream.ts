@@ -26,7 +26,7 @@ export interface UpstreamOptions {
 }
 
 /** A request as a service gets it. */
-export interface UpstreamRequest {
+interface UpstreamRequest {
   method: string;
   /** With its query. */
   path: string;

@@ -3,7 +3,7 @@ import type { Mail } from '../domain/mail.ts';
 import type { SmtpServer } from './smtp.url.ts';
 
 /** Milliseconds. */
-export interface SendLimits {
+interface SendLimits {
   /** Until the server has greeted. */
   connectMs: number;
   /**

@@ -41,9 +41,9 @@ export interface AuthUseCases {
   changePassword(userId: string, change: PasswordChange, cause: Cause): Promise<void>;
 }
 
-export type LoginAttempt = Required<Attempt> & Pick<SessionOrigin, 'userAgent'>;
+type LoginAttempt = Required<Attempt> & Pick<SessionOrigin, 'userAgent'>;
 
-export interface ResolvedSession {
+interface ResolvedSession {
   userId: string;
   /** What people call the user. */
   userName: string;
@@ -53,7 +53,7 @@ export interface ResolvedSession {
   mustChangePassword: boolean;
 }
 
-export interface PasswordChange {
+interface PasswordChange {
   currentPassword: string;
   newPassword: string;
   /** The session that is kept; null when there is none. */

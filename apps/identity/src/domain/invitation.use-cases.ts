@@ -12,7 +12,7 @@ import { mayUsePassword, type PasswordPolicy, passwordsAreOff } from './password
 import { mintSession, type SessionOrigin, type SessionStore } from './session.ts';
 
 /** What a person without an account says to get one. */
-export interface SignUp {
+interface SignUp {
   name: string;
   password: string;
   /** Null to get one that is free. */

@@ -45,7 +45,7 @@ interface CountedMail {
 }
 
 /** A user, or a network address where nobody is logged in. */
-export type MailCause = { userId: string } | { address: string };
+type MailCause = { userId: string } | { address: string };
 
 export interface MailRefusal {
   /** Whose limit is reached: of who causes it, or of who gets it. */

@@ -6,7 +6,7 @@ import type { User } from './user.ts';
 export const RESET_MS = 30 * 60_000;
 
 /** Lets whoever has its token set the password of a user, once. */
-export interface PasswordReset {
+interface PasswordReset {
   userId: string;
   /** The e-mail that the link is mailed to, where it is mailed. */
   mailedTo: string | null;

@@ -3,7 +3,7 @@ import type { Account } from './account.ts';
 
 /** Who may log in with a password. */
 export const PASSWORD_LOGINS = ['all', 'owners', 'none'] as const;
-export type PasswordLogin = (typeof PASSWORD_LOGINS)[number];
+type PasswordLogin = (typeof PASSWORD_LOGINS)[number];
 
 export interface PasswordPolicy {
   allowed: PasswordLogin;

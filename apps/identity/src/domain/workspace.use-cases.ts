@@ -2,7 +2,7 @@ import type { Cause } from '@tollkeeper/contracts';
 import { AppError, type Clock, newId, provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import type { Workspace, WorkspaceOfUser, WorkspaceStore } from './workspace.ts';
 
-export interface NewWorkspace {
+interface NewWorkspace {
   slug: string;
   name: string;
   timezone: string;

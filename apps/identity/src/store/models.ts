@@ -53,7 +53,7 @@ export interface StoredInvitation {
   expiresAt: Date;
 }
 
-export interface StoredPasswordReset {
+interface StoredPasswordReset {
   /** SHA-256 of the token, in hex. */
   _id: string;
   userId: string;
@@ -61,7 +61,7 @@ export interface StoredPasswordReset {
   expiresAt: Date;
 }
 
-export interface StoredMail {
+interface StoredMail {
   _id: string;
   order: MailOrder;
   attempts: number;
@@ -76,7 +76,7 @@ export interface StoredAgent {
   createdAt: Date;
 }
 
-export interface StoredBootstrap {
+interface StoredBootstrap {
   /** `first-owner`. */
   _id: string;
   /** Rises with every attempt to make the first owner, so that two attempts conflict, whomever they would make. */

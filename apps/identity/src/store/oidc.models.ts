@@ -2,7 +2,7 @@ import { type Connection, Schema } from 'mongoose';
 import type { FailedLogIn, LogInReport, PendingLink, Transaction } from '../domain/oidc/log-in.store.ts';
 import type { Proof } from '../domain/oidc/oidc.client.ts';
 
-export interface StoredTransaction extends Omit<Transaction, 'proof'> {
+interface StoredTransaction extends Omit<Transaction, 'proof'> {
   /** SHA-256 of the state, in hex. */
   _id: string;
   proof: Omit<Proof, 'state'>;
@@ -13,13 +13,13 @@ export interface StoredLink extends Omit<PendingLink, 'id'> {
   _id: string;
 }
 
-export interface StoredFailure extends Omit<FailedLogIn, 'id'> {
+interface StoredFailure extends Omit<FailedLogIn, 'id'> {
   /** SHA-256 of the id, in hex. */
   _id: string;
 }
 
 /** A person at a provider, and the user whom they are. */
-export interface StoredIdentity {
+interface StoredIdentity {
   /** SHA-256 of issuer and subject, in hex: a subject may be longer than a key of an index should be. */
   _id: string;
   issuer: string;

@@ -15,7 +15,7 @@ export interface WorkspaceKey {
 }
 
 /** The facts to verify a key with: its workspace, its role, and the digest that the secret must have. */
-export interface KeyProof {
+interface KeyProof {
   tenantId: TenantId;
   role: KeyRole;
   sha256: Buffer;

@@ -5,7 +5,7 @@ import { type SendRequest, toDestinationRequest } from './destination.request.ts
 import { testMessage } from './message.ts';
 
 /** The answer of the destination to a test. */
-export interface TestResult {
+interface TestResult {
   responseStatus: number;
   /** At most 1 KiB of text. */
   responseSnippet: string;

@@ -4,7 +4,7 @@ import { Schema } from 'mongoose';
 import { type Delivery, type DeliveryState, queuedState, type TraceContext } from '../domain/delivery.ts';
 
 /** The worker of a delivery, and until when no other worker may take it. */
-export interface Lease {
+interface Lease {
   owner: string;
   until: Date;
 }

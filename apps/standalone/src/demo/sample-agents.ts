@@ -1,5 +1,5 @@
 /** A model of the sample traffic. Prices are USD micros per token, about what such a model costs. */
-export interface SampleModel {
+interface SampleModel {
   name: string;
   provider: string;
   inputMicros: number;

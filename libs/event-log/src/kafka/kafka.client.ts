@@ -16,7 +16,7 @@ export interface KafkaSettings {
 }
 
 /** One client of the cluster, with connections of its own. */
-export interface KafkaClient {
+interface KafkaClient {
   kafka: Kafka;
   /**
    * Cuts the client's connections and refuses new ones. This also ends the retries of kafkajs, which would otherwise

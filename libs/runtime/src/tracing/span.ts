@@ -14,7 +14,7 @@ import { extractContext, injectSpan, type TraceCarrier, type TraceHeaders } from
 export type { Span, Tracer };
 
 /** Both ends of a call, both ends of a record in the log, or work in between. */
-export type Kind = 'server' | 'client' | 'producer' | 'consumer' | 'internal';
+type Kind = 'server' | 'client' | 'producer' | 'consumer' | 'internal';
 
 const KINDS: Record<Kind, SpanKind> = {
   server: SpanKind.SERVER,

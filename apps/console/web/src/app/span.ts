@@ -3,7 +3,7 @@ import { useWorkspace } from './account.tsx';
 
 /** The spans that pages offer; the API has more. */
 export const RANGES = ['15min', 'today', 'yesterday', 'current_month', '3m'] as const;
-export type Range = (typeof RANGES)[number] | '5min' | '1m';
+type Range = (typeof RANGES)[number] | '5min' | '1m';
 const KNOWN: readonly Range[] = ['5min', '1m', ...RANGES];
 
 /** What the address of a page says of its span, for whoever gets it sent. */

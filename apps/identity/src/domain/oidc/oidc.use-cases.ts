@@ -18,7 +18,7 @@ export const LOG_IN_MS = 600_000;
 /** Others may have linked the same person in the middle of it; then it is decided anew. */
 const MAX_ATTEMPTS = 3;
 
-export interface ConfiguredProvider {
+interface ConfiguredProvider {
   provider: OidcProvider;
   client: OidcClient;
 }
@@ -27,7 +27,7 @@ export interface ConfiguredProvider {
  * What became of a log-in, for metrics and the log. `unknown_log_in`: it was begun more than 10 minutes ago, in another
  * browser or at another provider, or has been used.
  */
-export type OidcResult = 'logged_in' | 'linked' | 'signed_up' | 'proof_asked' | 'unknown_log_in' | OidcFailureCode;
+type OidcResult = 'logged_in' | 'linked' | 'signed_up' | 'proof_asked' | 'unknown_log_in' | OidcFailureCode;
 
 export interface OidcDeps extends Omit<EntryDeps, 'providerIds'> {
   providers: readonly ConfiguredProvider[];
