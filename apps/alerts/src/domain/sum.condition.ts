@@ -26,7 +26,7 @@ interface SumOfKind {
   settledMicros(total: number): number | null;
 }
 
-export const SUMS: Record<SumKind, SumOfKind> = {
+const SUMS: Record<SumKind, SumOfKind> = {
   event_count_gte: {
     form: 'unit',
     amountOf: ({ count }) => count,
