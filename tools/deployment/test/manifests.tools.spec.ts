@@ -9,6 +9,7 @@ import { SERVICES, type ServiceName, TOPOLOGY } from '@tollkeeper/topology';
 import { decodedSecrets, environmentOf, secretKeys } from '../src/environment.ts';
 import { appOf, type Container, type Labels, type Manifest, ofKind, type Workload } from '../src/manifest.ts';
 import { portNumber, selects } from '../src/manifest.ts';
+import { tableOf } from '../src/page.ts';
 import { OPTIONAL_SECRETS, renderOverlay, type Rendered, ROOT, SAMPLE_SECRETS } from '../src/render.ts';
 import { isService, readSettings, SERVICE_CONFIGS, takes } from '../src/services.ts';
 import { kubernetesValidate } from '../src/tools.ts';
@@ -292,6 +293,21 @@ describe('production', () => {
       // Else each `kubectl apply` would undo what the autoscaler did.
       if (scaled.has(deployment.metadata.name)) expect(deployment.spec.replicas).toBeUndefined();
     }
+  });
+
+  it('has as many replicas of each service as the documentation says', async () => {
+    const sizing = tableOf(await readFile(join(ROOT, 'docs/deployment.md'), 'utf8'), '## Sizing');
+    const said = sizing.flatMap(([services = '', replicas = '']) => {
+      const [minimum, maximum = minimum] = replicas.split('–').map(Number);
+      return services.split(', ').map((service) => [service, minimum, maximum]);
+    });
+    const autoscalers = ofKind(production.manifests, 'HorizontalPodAutoscaler');
+    const made = deployments(production.manifests).map(({ service, deployment }) => {
+      const scaled = autoscalers.find(({ spec }) => spec.scaleTargetRef.name === deployment.metadata.name)?.spec;
+      const { replicas } = deployment.spec;
+      return [service, scaled?.minReplicas ?? replicas, scaled?.maxReplicas ?? replicas];
+    });
+    expect(said.sort()).toEqual(made.sort());
   });
 
   it('scales what counts events by the events that wait, up to a replica for each partition', () => {

@@ -1,24 +1,29 @@
 import { describe, expect, it } from '@jest/globals';
 import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { addressSetting, callsOf, type Port, SERVICES, TOPOLOGY, usesLog } from '@tollkeeper/topology';
+import { secretSettings } from '@tollkeeper/runtime';
+import {
+  addressSetting,
+  callsOf,
+  type Port,
+  SERVICES,
+  type ServiceName,
+  TOPOLOGY,
+  usesLog,
+} from '@tollkeeper/topology';
+import { namesIn, tableOf } from '../src/page.ts';
 import { OPTIONAL_SECRETS, ROOT, SAMPLE_SECRETS } from '../src/render.ts';
 import { SERVICE_CONFIGS, takes } from '../src/services.ts';
 
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 const manifest = (path: string) =>
   JSON.parse(read(path)) as { dependencies: Record<string, string>; nx: { implicitDependencies: string[] } };
+const INSTALLATION_SECRETS = Object.keys({ ...SAMPLE_SECRETS, ...OPTIONAL_SECRETS });
 const PACKAGES = SERVICES.map((service) => `@tollkeeper/${service}`).sort();
 
 /** The settings of a service that stand for something in the table. */
 function settingsOfTable(settings: string[]): string[] {
-  const named = [
-    'MONGODB_URI',
-    'KAFKA_BROKERS',
-    'HTTP_PORT',
-    'GRPC_PORT',
-    ...Object.keys({ ...SAMPLE_SECRETS, ...OPTIONAL_SECRETS }),
-  ];
+  const named = ['MONGODB_URI', 'KAFKA_BROKERS', 'HTTP_PORT', 'GRPC_PORT', ...INSTALLATION_SECRETS];
   const shared = Object.values(TOPOLOGY).flatMap((entry) => entry.settings);
   return settings
     .filter((name) => named.includes(name) || shared.some((each) => each === name) || /_(GRPC|HTTP)$/.test(name))
@@ -64,6 +69,7 @@ describe('the table of services', () => {
 
 describe('the documentation', () => {
   const architecture = read('docs/architecture.md');
+  const deployment = read('docs/deployment.md');
 
   it('has a row for each service, and a README beside its code', () => {
     for (const service of SERVICES) expect(architecture).toContain(`[${service}](../apps/${service})`);
@@ -81,21 +87,52 @@ describe('the documentation', () => {
   });
 
   it('names the topics and the groups of Kafka that the services need rights on, and no others', () => {
-    const [topics = [], groups = []] = read('docs/deployment.md')
-      .split('\n')
-      .filter((line) => line.startsWith('| Kafka'))
-      .map((row) => [...row.matchAll(/`([a-z.*]+)`/g)].map(([, name]) => name!).sort());
+    const [topics = [], groups = []] = tableOf(deployment, 'They need these rights')
+      .filter(([where]) => where === 'Kafka')
+      .map(([, rights = '']) => namesIn(rights));
     const used = Object.values(TOPOLOGY).flatMap(({ reads, writes }) => [...reads, ...writes]);
     expect(topics).toEqual(['.dead', ...new Set(used)].sort());
     const readers = SERVICES.filter((service) => TOPOLOGY[service].reads.length > 0);
-    expect(groups).toEqual(readers.map((service) => `${service}.*`).sort());
+    expect(groups).toEqual(readers.map((service) => `${consumerGroupOf(service)}.*`).sort());
+  });
+
+  it('says of every secret who reads it, and of no other', () => {
+    const readers = new Map(
+      tableOf(deployment, '## Secrets').flatMap(([keys = '', readBy = '']) =>
+        namesIn(keys).map((key) => [key, READERS[readBy] ?? SERVICES.filter((service) => service === readBy)]),
+      ),
+    );
+    const secrets = [...INSTALLATION_SECRETS, 'MONGODB_URI', 'KAFKA_SASL_USERNAME', 'KAFKA_SASL_PASSWORD'];
+    expect([...readers.keys()].sort()).toEqual(secrets.sort());
+    for (const [key, services] of readers) {
+      expect([key, services]).toEqual([key, SERVICES.filter((service) => takes(service, key))]);
+    }
+  });
+
+  it('lists every setting of a service that may come from a file, and no other', () => {
+    const [, list = ''] = /This\s+works\s+for (.*?); on the standalone/s.exec(deployment) ?? [];
+    const secrets = SERVICES.flatMap((service) => secretSettings(SERVICE_CONFIGS[service]));
+    expect(namesIn(list)).toEqual([...new Set(secrets)].sort());
   });
 
   it('builds the image of every service', () => {
-    const [, apps = ''] = /for app in ([a-z ]+); do/.exec(read('docs/deployment.md')) ?? [];
+    const [, apps = ''] = /for app in ([a-z ]+); do/.exec(deployment) ?? [];
     expect(apps.split(' ').sort()).toEqual(SERVICES.toSorted());
   });
 });
+
+/** What the table of secrets calls several services by. */
+const READERS: Record<string, ServiceName[]> = {
+  'all but console': SERVICES.filter((service) => service !== 'console'),
+  'those with a database': SERVICES.filter((service) => TOPOLOGY[service].mongodb),
+  'those that use the log': SERVICES.filter(usesLog),
+};
+
+/** The name by which the consumers of a service share the work. */
+function consumerGroupOf(service: ServiceName): string {
+  const sources = globSync(`apps/${service}/src/consumers/*.ts`, { cwd: ROOT }).map(read).join('\n');
+  return /^export const CONSUMER_GROUP = '(.+)';$/m.exec(sources)?.[1] ?? '';
+}
 
 /** The arrows between services, and between them and the log, in the picture of docs/architecture.md. */
 function arrowsOf(page: string): string[] {

@@ -68,7 +68,11 @@ export function addToPlaces(texts: Texts, service: NewService): void {
       calls.map((peer) => `    ${name} -. gRPC .-> ${peer}\n`).join(''),
     ),
   );
-  edit('docs/deployment.md', before('; do\n     version=', ` ${name}`));
+  edit(
+    'docs/deployment.md',
+    before('; do\n     version=', ` ${name}`),
+    before('budgets, notifier, audit, console', `${name}, `),
+  );
   texts.write(
     `.nx/version-plans/${name}-first-release.md`,
     `---\n'@tollkeeper/${name}': minor\n---\n\nFirst release: ${purpose.charAt(0).toLowerCase()}${purpose.slice(1)}.\n`,

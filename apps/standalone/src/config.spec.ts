@@ -1,0 +1,16 @@
+import { expect, it } from '@jest/globals';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { standaloneConfig } from './config.ts';
+
+it('has every setting in the table of the README, and no other there', () => {
+  const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8');
+  const [, table = ''] = /^## Settings\n(.*?)^## /ms.exec(readme) ?? [];
+  const said = [...table.matchAll(/^\| (`.+?) +\|/gm)].flatMap(([, names = '']) =>
+    [...names.matchAll(/`(\w+)`/g)].map(([, name]) => name),
+  );
+  // What OpenTelemetry takes is on the page that its row leads to; libs/embedded-mongo reads MONGOD_BINARY.
+  const settings = Object.keys(standaloneConfig.shape).filter((name) => !name.startsWith('OTEL_'));
+  const expected = [...settings, 'MONGOD_BINARY'].sort();
+  expect(said.filter((name) => !name?.startsWith('OTEL_')).sort()).toEqual(expected);
+});
