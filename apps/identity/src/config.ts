@@ -43,9 +43,13 @@ export const identityConfig = serviceConfig
     PUBLIC_URL: httpOriginField().describe(
       'where browsers reach the gateway, e.g. https://tollkeeper.example.com; session cookies are Secure unless it is http on a loopback host',
     ),
-    FIRST_OWNER_EMAIL: email
-      .optional()
-      .describe('e-mail of the owner that is made at the start while there is no user at all; default nobody is made'),
+    FIRST_OWNER_EMAIL: secret(
+      email
+        .optional()
+        .describe(
+          'e-mail of the owner that is made at the start while there is no user at all; default nobody is made',
+        ),
+    ),
     FIRST_OWNER_PASSWORD: secret(
       newPassword
         .optional()

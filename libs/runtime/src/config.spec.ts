@@ -126,6 +126,20 @@ describe('loadConfig', () => {
       ]);
     });
 
+    it('takes a file that is missing or empty for no setting where a dash says that it may be, and no other problem', async () => {
+      const optional = z.object({ SECRET: secret(z.string().min(8).optional()) });
+      const read = (file: string) => loadConfig(optional, { SECRET_FILE: `-${file}` }).SECRET;
+      expect(read(join(directory, 'none'))).toBe(undefined);
+      expect(read(await fileOf('\n'))).toBe(undefined);
+      expect(read(await fileOf('hunter2-hunter2\n'))).toBe('hunter2-hunter2');
+      expect(refusal({ SECRET_FILE: `-${directory}` })).toEqual([
+        { variable: 'SECRET_FILE', message: "names a file that can't be read (EISDIR)" },
+      ]);
+      expect(refusal({ SECRET_FILE: `-${join(directory, 'none')}` })).toEqual([
+        { variable: 'SECRET', message: expect.stringContaining('is required and not set') },
+      ]);
+    });
+
     it('says what is wrong with what is in it, and not what that is', async () => {
       const problems = refusal({ SECRET_FILE: await fileOf('hunter2') });
       expect(problems).toEqual([

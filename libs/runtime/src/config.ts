@@ -42,8 +42,9 @@ export function secretSettings(schema: z.ZodObject): string[] {
  *
  * The keys of `schema` are the names of the variables and each field's description says what it takes. A variable
  * set to the empty string counts as not set, as deployment templates produce it. A {@link secret} may be in a file in
- * place of its variable: `<name>_FILE` names it, and a line break at its end does not count. Throws a {@link
- * ConfigError} that holds all problems at once; no value is ever part of it, since any of them may be a secret.
+ * place of its variable: `<name>_FILE` names it, and a line break at its end does not count. A `-` before the path says
+ * that the file may be missing or empty; the setting is not set then. Throws a {@link ConfigError} that holds all
+ * problems at once; no value is ever part of it, since any of them may be a secret.
  */
 export function loadConfig<S extends z.ZodObject>(schema: S, env: NodeJS.ProcessEnv): z.infer<S> {
   const { given, problems } = readVariables(schema, env);
@@ -76,11 +77,14 @@ function readVariables(schema: z.ZodObject, env: NodeJS.ProcessEnv) {
       problems.push({ variable: fileVariable, message: `is set beside ${variable}: set one of the two` });
       continue;
     }
+    const mayBeMissing = file.startsWith('-');
     try {
-      given[variable] = readFileSync(file, 'utf8').replace(/\r?\n$/, '');
-      if (given[variable] === '') problems.push({ variable: fileVariable, message: 'names a file that is empty' });
+      const text = readFileSync(file.replace(/^-/, ''), 'utf8').replace(/\r?\n$/, '');
+      if (text !== '') given[variable] = text;
+      else if (!mayBeMissing) problems.push({ variable: fileVariable, message: 'names a file that is empty' });
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
+      if (mayBeMissing && code === 'ENOENT') continue;
       problems.push({ variable: fileVariable, message: `names a file that can't be read (${code})` });
     }
   }

@@ -7,6 +7,7 @@ import { parse } from 'yaml';
 import { type ControlPlane, startControlPlane } from '../src/control-plane.ts';
 import { podMonitorDefinition } from '../src/monitoring.crd.ts';
 import type { KubernetesObject } from '../src/kubernetes.api.ts';
+import { SECRETS_POLICY } from '../src/secrets.policy.ts';
 import { waitFor } from '../src/wait.ts';
 
 const BUILD_TIMEOUT_MS = 45 * 60_000;
@@ -65,6 +66,10 @@ beforeAll(async () => {
   await waitFor(`the kind of ${object.metadata.name}`, PODS_TIMEOUT_MS, () =>
     cluster.api.list('monitoring.coreos.com/v1', 'podmonitors').catch(() => undefined),
   );
+  for (const object of SECRETS_POLICY) await cluster.api.apply(object);
+  await waitFor('the policy about secrets to be in force', PODS_TIMEOUT_MS, async () =>
+    (await refusalOf(podWith({ env: [SECRET_VARIABLE] }))).includes('secret is in a variable') ? true : undefined,
+  );
   installations = [
     await install('local', 'local'),
     await install('production', 'production'),
@@ -76,6 +81,27 @@ afterAll(async () => {
   await cluster?.stop();
   await rm(directory, { recursive: true, force: true });
 });
+
+const SECRET_VARIABLE = { name: 'PASSWORD', valueFrom: { secretKeyRef: { name: 'any', key: 'PASSWORD' } } };
+
+/** A pod of the kind that a restricted namespace admits, with `more` in its container. */
+function podWith(more: object): object {
+  const securityContext = {
+    ...{ allowPrivilegeEscalation: false, runAsNonRoot: true, capabilities: { drop: ['ALL'] } },
+    seccompProfile: { type: 'RuntimeDefault' },
+  };
+  const container = { name: 'intruder', image: 'intruder', securityContext, ...more };
+  const spec = { automountServiceAccountToken: false, containers: [container] };
+  return { apiVersion: 'v1', kind: 'Pod', metadata: { name: 'intruder' }, spec };
+}
+
+/** What the API server says when it refuses a pod; empty if it would take it. Makes nothing. */
+function refusalOf(pod: object): Promise<string> {
+  return cluster.api.call('POST', '/api/v1/namespaces/default/pods?dryRun=All', pod).then(
+    () => '',
+    (error: Error) => error.message,
+  );
+}
 
 /** Why a workload has not all its pods; undefined while that is open, empty where it has them. */
 function missingPods({ metadata, spec, status }: Workload): string | undefined {
@@ -112,7 +138,7 @@ describe('a Kubernetes API server', () => {
     expect(warnings).toEqual([]);
   });
 
-  it('admits every pod of theirs to a namespace that enforces the restricted Pod Security Standard', async () => {
+  it('admits every pod of theirs to a namespace of the restricted Pod Security Standard, where no variable may be a secret', async () => {
     for (const { namespace, manifests } of installations) {
       const { metadata } = await cluster.api.get<KubernetesObject>('v1', 'namespaces', namespace);
       expect(metadata.labels).toMatchObject({ 'pod-security.kubernetes.io/enforce': 'restricted' });
@@ -193,6 +219,12 @@ describe('the same API server refuses', () => {
     const metadata = { name: 'intruder', namespace: NAMESPACE };
     const pod = { apiVersion: 'v1', kind: 'Pod', metadata, spec: podSpec };
     await expect(cluster.api.apply(pod)).rejects.toThrow(/violates PodSecurity "restricted:latest": privileged/);
+  });
+
+  it('a pod with a key of a Secret, or a whole one, in its variables, and takes the same pod without', async () => {
+    expect(await refusalOf(podWith({}))).toBe('');
+    const variables = [{ env: [SECRET_VARIABLE] }, { envFrom: [{ secretRef: { name: 'any' } }] }];
+    for (const more of variables) expect(await refusalOf(podWith(more))).toContain('a secret is in a variable');
   });
 
   it('the pods of a workload that would be privileged, and the workload says why', async () => {

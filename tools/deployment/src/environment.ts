@@ -4,7 +4,7 @@ import { type Labels, type Manifest, ofKind, type PodSpec } from './manifest.ts'
  * What the kubelet would give to the one container of a pod: variables of its own over those of whole ConfigMaps.
  * `<name>_FILE` that leads to a mounted key of a Secret is there as `<name>`, with what is in the file. `secrets`
  * stands in for Secrets that are made apart from the manifests. Throws on a reference that leads nowhere and is not
- * optional.
+ * optional, and on a file that is not mounted.
  */
 export function environmentOf(pod: PodSpec, manifests: Manifest[], secrets: Record<string, Labels>): Labels {
   const [container] = pod.containers;
@@ -15,35 +15,35 @@ export function environmentOf(pod: PodSpec, manifests: Manifest[], secrets: Reco
   for (const { configMapRef } of container?.envFrom ?? []) {
     Object.assign(environment, required(configMaps[configMapRef.name], `ConfigMap ${configMapRef.name}`));
   }
-  for (const { name, value, valueFrom = {} } of container?.env ?? []) {
-    const [reference, objects] = valueFrom.secretKeyRef
-      ? [valueFrom.secretKeyRef, secrets]
-      : [valueFrom.configMapKeyRef, configMaps];
-    const found = reference === undefined ? value : objects[reference.name]?.[reference.key];
+  for (const { name, value, valueFrom } of container?.env ?? []) {
+    const reference = valueFrom?.configMapKeyRef;
+    const found = reference === undefined ? value : configMaps[reference.name]?.[reference.key];
     if (found === undefined && reference?.optional) continue;
     environment[name] = required(found, `${name}, key ${reference?.key} of ${reference?.name}`);
   }
   return withFilesRead(environment, secretFiles(pod, secrets));
 }
 
-function withFilesRead(environment: Labels, files: Map<string, string>): Labels {
+function withFilesRead(environment: Labels, files: Map<string, string | null>): Labels {
   return Object.fromEntries(
-    Object.entries(environment).map(([name, value]) =>
-      name.endsWith('_FILE') && value.startsWith('/run/secrets/')
-        ? [name.replace(/_FILE$/, ''), required(files.get(value), `${name}, the file ${value}`)]
-        : [name, value],
-    ),
+    Object.entries(environment).flatMap(([name, value]) => {
+      const [, dash, file] = /^(-?)(\/run\/secrets\/.+)/.exec(value) ?? [];
+      if (!name.endsWith('_FILE') || file === undefined) return [[name, value]];
+      const text = required(files.get(file), `${name}, the file ${file}`);
+      if (text === null && dash === '') throw new Error(`${name} may be missing, and no dash says so`);
+      return text === null ? [] : [[name.replace(/_FILE$/, ''), text]];
+    }),
   );
 }
 
-/** What is in each file that a pod mounts from Secrets, by its path. */
+/** What is in each file that a pod mounts from Secrets, by its path; null where the Secret may lack the key and does. */
 function secretFiles({ containers: [container], volumes = [] }: PodSpec, secrets: Record<string, Labels>) {
-  const files = new Map<string, string>();
+  const files = new Map<string, string | null>();
   for (const { name, secret } of volumes) {
     const mount = container?.volumeMounts?.find((each) => each.name === name);
     if (secret === undefined || mount === undefined) continue;
     for (const { key, path } of secret.items) {
-      const text = secrets[secret.secretName]?.[key];
+      const text = secrets[secret.secretName]?.[key] ?? (secret.optional ? null : undefined);
       files.set(`${mount.mountPath}/${path}`, required(text, `key ${key} of ${secret.secretName}`));
     }
   }
@@ -55,13 +55,12 @@ function required<T>(value: T | undefined, what: string): T {
   return value;
 }
 
-/** Keys that pods take from Secrets, in variables and in files. */
+/** Keys of Secrets that pods mount. */
 export function secretKeys(pods: PodSpec[]): string[] {
-  const keys = pods.flatMap(({ containers, volumes = [] }) => [
-    ...containers.flatMap(({ env = [] }) => env.map(({ valueFrom }) => valueFrom?.secretKeyRef?.key)),
-    ...volumes.flatMap(({ secret }) => secret?.items.map(({ key }) => key) ?? []),
-  ]);
-  return [...new Set(keys.filter((key) => key !== undefined))].sort();
+  const keys = pods.flatMap(({ volumes = [] }) =>
+    volumes.flatMap(({ secret }) => secret?.items.map(({ key }) => key) ?? []),
+  );
+  return [...new Set(keys)].sort();
 }
 
 /** The data of Secrets among the manifests, decoded. */

@@ -33,7 +33,10 @@ export interface PodSpec {
   topologySpreadConstraints?: { labelSelector: Selector }[];
   hostAliases?: { ip: string; hostnames: string[] }[];
   containers: Container[];
-  volumes?: { name: string; secret?: { secretName: string; items: { key: string; path: string }[] } }[];
+  volumes?: {
+    name: string;
+    secret?: { secretName: string; optional?: boolean; items: { key: string; path: string }[] };
+  }[];
 }
 
 export interface Container {
@@ -53,16 +56,7 @@ export interface Container {
 export interface EnvironmentVariable {
   name: string;
   value?: string;
-  valueFrom?: {
-    configMapKeyRef?: KeyReference;
-    secretKeyRef?: KeyReference;
-  };
-}
-
-interface KeyReference {
-  name: string;
-  key: string;
-  optional?: boolean;
+  valueFrom?: { configMapKeyRef?: { name: string; key: string; optional?: boolean } };
 }
 
 export interface Probe {

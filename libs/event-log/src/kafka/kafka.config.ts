@@ -32,7 +32,7 @@ export const kafkaFields = {
     .enum(['plain', 'scram-sha-256', 'scram-sha-512'])
     .optional()
     .describe('plain, scram-sha-256 or scram-sha-512; default no log-in'),
-  KAFKA_SASL_USERNAME: z.string().optional().describe('user of the log-in'),
+  KAFKA_SASL_USERNAME: secret(z.string().optional().describe('user of the log-in')),
   KAFKA_SASL_PASSWORD: secret(z.string().optional().describe('its password')),
 };
 
