@@ -1,11 +1,14 @@
 import { existsSync } from 'node:fs';
 import { mkdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { kustomize } from '@tollkeeper/deployment';
 import { defaultCacheDirectory, lockFile } from '@tollkeeper/managed-process';
 import { CHECKS } from './checks.ts';
 import { buildImages, IMAGE_FILES } from './images.ts';
 import { missingPrerequisites } from './prerequisites.ts';
+import { COMPOSE, CONTROL_PLANE, DOCKER, findPrograms, NODE, RUNC } from './programs.ts';
 import { runInSandbox } from './sandbox.ts';
+import { say } from './say.ts';
 
 /**
  * `npm run test:cluster -- [images] [compose] [<check> …]`: all of it, or the stages that are named. README.md says
@@ -24,6 +27,9 @@ async function run(): Promise<number> {
   const unlock = await lockFile(join(home, 'lock.json'));
   try {
     const stages = named.length === 0 ? STAGES : named;
+    // The sandboxes have no way out, so nothing can be fetched there.
+    for (const set of [DOCKER, COMPOSE, RUNC, CONTROL_PLANE, NODE]) await findPrograms(set, say);
+    await kustomize(['version']);
     if (stages.includes('images') || !IMAGE_FILES.every((file) => existsSync(join(home, file))))
       await buildImages(home);
     const compose = stages.includes('compose') ? await runInSandbox('compose.main.ts', [home]) : 0;
