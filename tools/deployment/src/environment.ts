@@ -36,7 +36,7 @@ function withFilesRead(environment: Labels, files: Map<string, string | null>): 
   );
 }
 
-/** What is in each file that a pod mounts from Secrets, by its path; null where the Secret may lack the key and does. */
+/** What is in each file that a pod mounts from Secrets, by its path; null where a key is not there and may be so. */
 function secretFiles({ containers: [container], volumes = [] }: PodSpec, secrets: Record<string, Labels>) {
   const files = new Map<string, string | null>();
   for (const { name, secret } of volumes) {
