@@ -13,12 +13,13 @@ import { assembleService } from '@tollkeeper/runtime';
 import type { Component, ServesHttp, ServiceDeps } from '@tollkeeper/runtime';
 import { createSessionDirectory } from './clients/session.directory.ts';
 import type { GatewayConfig } from './config.ts';
-import { PAGES, type Upstream } from './domain/area.ts';
+import type { Upstream } from './domain/area.ts';
 import { createEdgeHeaders } from './http/edge-headers.ts';
 import { createEdge } from './http/edge.ts';
 import type { EdgeResponse } from './http/exchange.ts';
 import { executeRoute } from './http/execute.ts';
 import { createForwarder } from './http/forward.ts';
+import { createPagesProxy } from './http/pages.proxy.ts';
 import { createWaitingBodies } from './http/waiting.bodies.ts';
 import { createPublishedDocument } from './openapi/published-document.ts';
 
@@ -42,7 +43,6 @@ export function createGateway(deps: GatewayDeps): GatewayService {
     ingest: config.INGEST_HTTP,
     enforcer: config.ENFORCER_HTTP,
     audit: config.AUDIT_HTTP,
-    console: config.CONSOLE_HTTP,
   };
   const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, deps);
   const sessions = createSessionDirectory({ identity, tokenKey: key, cacheMs: config.SESSION_CACHE_MS });
@@ -52,14 +52,9 @@ export function createGateway(deps: GatewayDeps): GatewayService {
     if (!res.headersSent) edgeHeaders.setForApi(res as EdgeResponse);
     answerFailure(error, req, res);
   };
-  const forwarder = createForwarder({
-    upstreams,
-    tokenKey: key,
-    sessions,
-    timeoutMs: config.UPSTREAM_TIMEOUT_MS,
-    edgeHeaders,
-    answerError,
-  });
+  const answering = { timeoutMs: config.UPSTREAM_TIMEOUT_MS, edgeHeaders, answerError };
+  const forwarder = createForwarder({ upstreams, tokenKey: key, sessions, ...answering });
+  const pages = createPagesProxy({ origin: config.CONSOLE_HTTP, ...answering });
   const countRefusal = createRefusalCounter(metrics);
   const budgets = createBodyBudgets(countRefusal);
   observeBodies(metrics, Object.values(budgets));
@@ -79,8 +74,9 @@ export function createGateway(deps: GatewayDeps): GatewayService {
       countRefusal,
       bodies: createWaitingBodies({ budgets, answerError }),
       sessions,
-      published: createPublishedDocument({ upstreams: withOperations(upstreams), routes: [executeRoute], logger }),
+      published: createPublishedDocument({ upstreams, routes: [executeRoute], logger }),
       forward: forwarder.forward,
+      sendPage: pages.send,
       edgeHeaders,
       answerError,
       logger,
@@ -91,15 +87,13 @@ export function createGateway(deps: GatewayDeps): GatewayService {
   const connections: Component = {
     name: 'upstream-connections',
     start: async () => {},
-    stop: async () => forwarder.close(),
+    async stop() {
+      pages.close();
+      await forwarder.close();
+    },
   };
   // Without identity, requests that need no session (events above all) go on; the others get 503.
   return assembleService({ name: 'gateway', logger, parts: [identity, connections], http: listener });
-}
-
-/** All but the console, which serves pages. */
-function withOperations(upstreams: Record<Upstream, string>): Record<string, string> {
-  return Object.fromEntries(Object.entries(upstreams).filter(([name]) => name !== PAGES.upstream));
 }
 
 function createBodyBudgets(countRefusal: CountRefusal): Record<Upstream, BodyBudget> {
@@ -113,6 +107,5 @@ function createBodyBudgets(countRefusal: CountRefusal): Record<Upstream, BodyBud
     ingest: create(),
     enforcer: create(),
     audit: create(),
-    console: create(),
   };
 }

@@ -55,12 +55,28 @@ async function startLeaving(): Promise<{ url: string; requests: () => number }> 
 }
 
 describe('a service that goes away', () => {
-  it('under a read on a kept connection: the read is sent again on a new one', async () => {
-    const leaving = await startLeaving();
-    const { gateway } = await start({ DASHBOARD_HTTP: leaving.url });
-    expect((await send(`${gateway.httpUrl}${SPEND}`)).status).toBe(200);
-    expect((await send(`${gateway.httpUrl}${SPEND}`)).status).toBe(200);
-    expect(leaving.requests()).toBe(3);
+  it.each([SPEND, '/assets/app.js'])(
+    'under a read on a kept connection: the read is sent again on a new one (%s)',
+    async (path) => {
+      const leaving = await startLeaving();
+      const { gateway } = await start({ DASHBOARD_HTTP: leaving.url, CONSOLE_HTTP: leaving.url });
+      expect((await send(`${gateway.httpUrl}${path}`)).status).toBe(200);
+      expect((await send(`${gateway.httpUrl}${path}`)).status).toBe(200);
+      expect(leaving.requests()).toBe(3);
+    },
+  );
+
+  it('under pages: 503 with Retry-After and without its address, and no place is kept for them', async () => {
+    const stack = await start();
+    const page = () => send(`${stack.gateway.httpUrl}/w/acme`, { headers: {} });
+    stack.services.console.answer = (req) => void req.socket.destroy();
+    for (let sent = 0; sent < 1040; sent += 40) await Promise.all(Array.from({ length: 40 }, page));
+    stack.services.console.answer = undefined;
+    expect((await page()).status).toBe(200);
+    await stack.services.console.close();
+    const answer = await page();
+    expect(answer).toMatchObject({ status: 503, retryAfter: '5', body: { code: 'service_unavailable' } });
+    expect(JSON.stringify(answer.body)).not.toMatch(/ECONNREFUSED|127\.0\.0\.1/);
   });
 
   it('under a write on a kept connection: it is not sent twice, and the client is told to', async () => {

@@ -24,15 +24,23 @@ beforeEach(() => {
 afterAll(() => stack.stop());
 
 type Answering = (req: IncomingMessage, res: ServerResponse) => unknown;
-const dashboard = (answer: Answering): void => {
-  stack.services.dashboard.answer = (req, res) => void answer(req, res);
-};
+
+/** The two ways to a service: the API goes by undici, and the pages by http-proxy-middleware. */
+const WAYS = [
+  { way: 'of the API', service: 'dashboard', path: SPEND },
+  { way: 'of a page', service: 'console', path: '/w/acme/agents?x=%zz' },
+] as const;
 
 function send(path: string, options: RequestOptions = {}) {
   const req = httpRequest(`${stack.gateway.httpUrl}${path}`, { headers: { cookie: cookieOf('ada') }, ...options });
   // A refused body may be cut off after the answer.
   req.on('error', () => undefined);
   return req;
+}
+
+/** From now on the service answers so. */
+function answerFrom(service: keyof Stack['services'], answer: Answering): void {
+  stack.services[service].answer = (req, res) => void answer(req, res);
 }
 
 async function answerOf(req: ReturnType<typeof send>): Promise<IncomingMessage> {
@@ -45,28 +53,29 @@ async function get(path: string, options: RequestOptions = {}): Promise<{ res: I
   return { res, body: Buffer.concat(await res.toArray()) };
 }
 
-describe('an answer reaches the client', () => {
+describe.each(WAYS)('an answer $way reaches the client', ({ service, path }) => {
+  const answering = (answer: Answering) => answerFrom(service, answer);
   const bytes = Buffer.from(Array.from({ length: 2 * 256 }, (_, index) => index % 256));
 
   it.each([
     ['with a length', { 'content-length': bytes.length }],
     ['without one', {}],
   ])('byte by byte, %s', async (_name, headers) => {
-    dashboard((_req, res) => res.writeHead(200, headers).end(bytes));
-    expect((await get(SPEND)).body).toEqual(bytes);
+    answering((_req, res) => res.writeHead(200, headers).end(bytes));
+    expect((await get(path)).body).toEqual(bytes);
   });
 
   it('whole and in order when it comes in many pieces', async () => {
     const pieces = Array.from({ length: 200 }, (_, index) => Buffer.alloc(10_000, index));
-    dashboard((_req, res) => Readable.from(pieces).pipe(res));
-    expect((await get(SPEND)).body.equals(Buffer.concat(pieces))).toBe(true);
+    answering((_req, res) => Readable.from(pieces).pipe(res));
+    expect((await get(path)).body.equals(Buffer.concat(pieces))).toBe(true);
   });
 
   it('to HEAD with the headers of GET and without a body, and the connection is good for more', async () => {
-    dashboard((_req, res) => res.writeHead(200, { 'content-length': 17, 'x-own': 'yes' }).end());
+    answering((_req, res) => res.writeHead(200, { 'content-length': 17, 'x-own': 'yes' }).end());
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     for (let sent = 0; sent < 2; sent += 1) {
-      const { res, body } = await get(SPEND, { method: 'HEAD', agent });
+      const { res, body } = await get(path, { method: 'HEAD', agent });
       expect([res.statusCode, res.headers['content-length'], res.headers['x-own'], body.length]).toEqual([
         ...[200, '17', 'yes', 0],
       ]);
@@ -75,32 +84,32 @@ describe('an answer reaches the client', () => {
   });
 
   it.each([204, 304])('%d without a body, and the connection is good for more', async (status) => {
-    dashboard((_req, res) => res.writeHead(status, { etag: '"1"' }).end());
+    answering((_req, res) => res.writeHead(status, { etag: '"1"' }).end());
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     for (let sent = 0; sent < 2; sent += 1) {
-      const { res, body } = await get(SPEND, { agent });
+      const { res, body } = await get(path, { agent });
       expect([res.statusCode, res.headers['etag'], body.length]).toEqual([status, '"1"', 0]);
     }
     agent.destroy();
   });
 
   it('after news that the service sends ahead, which stay here', async () => {
-    dashboard((_req, res) => {
+    answering((_req, res) => {
       res.writeEarlyHints({ link: '</style.css>; rel=preload' });
       res.end('{}');
     });
-    const { res, body } = await get(SPEND);
+    const { res, body } = await get(path);
     expect([res.statusCode, body.toString()]).toEqual([200, '{}']);
   });
 
   it('without its trailers and what else is between two neighbours', async () => {
-    dashboard((_req, res) => {
+    answering((_req, res) => {
       res.writeHead(200, { trailer: 'x-checksum', 'keep-alive': 'timeout=1', 'proxy-authenticate': 'Basic' });
       res.write('{}');
       res.addTrailers({ 'x-checksum': 'abc' });
       res.end();
     });
-    const { res } = await get(SPEND);
+    const { res } = await get(path);
     expect(res.trailers).toEqual({});
     for (const name of ['trailer', 'proxy-authenticate']) expect(res.headers).not.toHaveProperty(name);
     expect(res.headers['keep-alive']).not.toBe('timeout=1');
@@ -109,7 +118,7 @@ describe('an answer reaches the client', () => {
   it('as fast as the client reads it, with no more than the buffers on the way ahead of it', async () => {
     let produced = 0;
     const total = 64 * MIB;
-    dashboard((_req, res) => {
+    answering((_req, res) => {
       const source = new Readable({
         read() {
           produced += 64 * 1024;
@@ -118,7 +127,7 @@ describe('an answer reaches the client', () => {
       });
       source.pipe(res);
     });
-    const res = await answerOf(send(SPEND).end());
+    const res = await answerOf(send(path).end());
     let before = -1;
     await eventually(() => {
       const still = produced === before;
@@ -133,21 +142,26 @@ describe('an answer reaches the client', () => {
 });
 
 describe('a client that goes away', () => {
-  it('takes its request to the service with it, before the answer and in the middle of it, which is no failure', async () => {
-    for (const begin of [() => undefined, (res: ServerResponse) => res.writeHead(200).write('half')]) {
-      const left = Promise.withResolvers<void>();
-      dashboard((_req, res) => {
-        res.on('close', () => left.resolve());
-        begin(res);
-      });
-      const req = send(SPEND).end();
-      await eventually(() => expect(stack.services.dashboard.requests).toBe(1));
-      req.destroy();
-      await left.promise;
-      stack.services.dashboard.requests = 0;
-    }
-    expect(stack.log.text()).not.toContain('request failed');
-  });
+  it.each(WAYS)(
+    'takes its request $way to the service with it, before the answer and in the middle of it, which is no failure',
+    async ({ service, path }) => {
+      const failures = () => stack.log.text().split('request failed').length;
+      const before = failures();
+      for (const begin of [() => undefined, (res: ServerResponse) => res.writeHead(200).write('half')]) {
+        const left = Promise.withResolvers<void>();
+        answerFrom(service, (_req, res) => {
+          res.on('close', () => left.resolve());
+          begin(res);
+        });
+        const req = send(path).end();
+        await eventually(() => expect(stack.services[service].requests).toBe(1));
+        req.destroy();
+        await left.promise;
+        stack.services[service].requests = 0;
+      }
+      expect(failures()).toBe(before);
+    },
+  );
 
   it('in the middle of its body leaves the service without the rest', async () => {
     const left = Promise.withResolvers<void>();
@@ -161,27 +175,87 @@ describe('a client that goes away', () => {
 });
 
 describe('a service', () => {
-  it('that falls silent in the middle of its answer has it cut off, with no made-up end', async () => {
-    const impatient = await startStack({ UPSTREAM_TIMEOUT_MS: '100' });
-    impatient.services.dashboard.answer = (_req, res) => void res.writeHead(200).write('half');
-    const answer = await fetch(`${impatient.gateway.httpUrl}${SPEND}`, { headers: { cookie: cookieOf('ada') } });
-    await expect(answer.text()).rejects.toThrow();
-    await impatient.stop();
+  it.each(WAYS)(
+    'that falls silent in the middle of its answer $way has it cut off, with no made-up end',
+    async ({ service, path }) => {
+      const impatient = await startStack({ UPSTREAM_TIMEOUT_MS: '100' });
+      impatient.services[service].answer = (_req, res) => void res.writeHead(200).write('half');
+      const answer = await fetch(`${impatient.gateway.httpUrl}${path}`, { headers: { cookie: cookieOf('ada') } });
+      await expect(answer.text()).rejects.toThrow();
+      await impatient.stop();
+    },
+  );
+
+  it.each(WAYS)(
+    'that breaks off in the middle of its answer $way has it cut off, with no made-up end, and is asked once',
+    async ({ service, path }) => {
+      answerFrom(service, (req, res) => {
+        res.writeHead(200, { 'content-length': '100' }).write('half');
+        setImmediate(() => req.socket.destroy());
+      });
+      const answer = await fetch(`${stack.gateway.httpUrl}${path}`, { headers: { cookie: cookieOf('ada') } });
+      await expect(answer.text()).rejects.toThrow();
+      expect(stack.services[service].requests).toBe(1);
+    },
+  );
+
+  it.each(WAYS)(
+    'that stays silent before an answer $way is 504 with Retry-After, and is asked once',
+    async ({ service, path }) => {
+      const impatient = await startStack({ UPSTREAM_TIMEOUT_MS: '100' });
+      impatient.services[service].answer = () => undefined;
+      const answer = await fetch(`${impatient.gateway.httpUrl}${path}`, { headers: { cookie: cookieOf('ada') } });
+      const { code } = (await answer.json()) as { code: string };
+      expect([answer.status, code, answer.headers.get('retry-after')]).toEqual([504, 'upstream_timeout', '5']);
+      expect(impatient.services[service].requests).toBe(1);
+      await impatient.stop();
+    },
+  );
+
+  it.each(WAYS)(
+    'that waits for a client which reads nothing of its answer $way is not taken for silent',
+    async ({ service, path }) => {
+      const impatient = await startStack({ UPSTREAM_TIMEOUT_MS: '2000' });
+      const total = 32 * MIB;
+      let produced = 0;
+      impatient.services[service].answer = (_req, res) =>
+        void new Readable({
+          read() {
+            produced += 64 * 1024;
+            this.push(produced > total ? null : Buffer.alloc(64 * 1024));
+          },
+        }).pipe(res);
+      const { port } = new URL(impatient.gateway.httpUrl);
+      const res = await answerOf(send(path, { host: '127.0.0.1', port, headers: { cookie: cookieOf('ada') } }).end());
+      // Longer than the longest silence: so many looks take five seconds.
+      let looks = 0;
+      await eventually(() => expect((looks += 1)).toBeGreaterThan(72));
+      expect(produced).toBeLessThan(total);
+      let read = 0;
+      try {
+        for await (const chunk of res) read += (chunk as Buffer).length;
+      } finally {
+        await impatient.stop();
+      }
+      expect(read).toBe(total);
+    },
+  );
+
+  it.each(WAYS)('that closes each connection unanswered gets a read $way twice at most', async ({ service, path }) => {
+    answerFrom(service, (req) => req.socket.destroy());
+    expect((await get(path)).res.statusCode).toBe(503);
+    expect(stack.services[service].requests).toBe(2);
   });
 
-  it('that closes each connection unanswered gets a read twice at most, and a write once', async () => {
-    for (const service of [stack.services.dashboard, stack.services.ingest]) {
-      service.answer = (req) => void req.socket.destroy();
-    }
-    expect((await get(SPEND)).res.statusCode).toBe(503);
-    expect(stack.services.dashboard.requests).toBe(2);
+  it('that closes each connection unanswered gets a write once', async () => {
+    answerFrom('ingest', (req) => req.socket.destroy());
     expect((await answerOf(send(EVENTS, { method: 'POST' }).end('{}'))).statusCode).toBe(503);
     expect((await answerOf(send(EVENTS, { method: 'POST' }).end())).statusCode).toBe(503);
     expect(stack.services.ingest.requests).toBe(2);
   });
 
   it('that closes the connection under a read with a body gets it once, as the body is gone', async () => {
-    dashboard((req) => req.socket.destroy());
+    answerFrom('dashboard', (req) => req.socket.destroy());
     const headers = { cookie: cookieOf('ada'), 'content-type': 'application/json', 'content-length': 2 };
     expect((await answerOf(send(SPEND, { headers }).end('{}'))).statusCode).toBe(503);
     expect(stack.services.dashboard.requests).toBe(1);
@@ -258,7 +332,7 @@ describe('a service', () => {
   });
 });
 
-describe('a service that answers nothing', () => {
+describe.each(WAYS)('a service that answers nothing $way', ({ service, path }) => {
   it('gets 1,024 requests at a time, the next is told to come again, and another service answers', async () => {
     const wide = await startStack({ UNDER_WAY_PER_SENDER: '1024', UNDER_WAY_PER_ADDRESS: '4096' });
     const agent = new Agent({ maxSockets: Infinity });
@@ -271,11 +345,11 @@ describe('a service that answers nothing', () => {
       }).end();
     try {
       let reached = 0;
-      wide.services.dashboard.answer = () => void (reached += 1);
-      for (let sent = 0; sent < 1024; sent += 1) to(SPEND, 'ada');
+      wide.services[service].answer = () => void (reached += 1);
+      for (let sent = 0; sent < 1024; sent += 1) to(path, 'ada');
       await eventually(() => expect(reached).toBe(1024));
 
-      const refused = await answerOf(to(SPEND, 'adam'));
+      const refused = await answerOf(to(path, 'adam'));
       expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '1']);
       expect(reached).toBe(1024);
       expect((await answerOf(to('/w/acme/api/v1/alerts/rules', 'adam'))).statusCode).toBe(200);

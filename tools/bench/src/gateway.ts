@@ -36,6 +36,7 @@ const rounds = Number(values.rounds);
 const seconds = Number(values.seconds);
 const connections = Number(values.connections);
 const WARM_UP_SECONDS = 3;
+const PAGE_PATH = '/assets/app.js';
 const stops: (() => Promise<void>)[] = [];
 
 try {
@@ -66,6 +67,8 @@ async function startContenders(): Promise<Contender[]> {
     ...{ HOST: '127.0.0.1', HTTP_PORT: '0', PUBLIC_URL: 'http://localhost:8080', CALLER_TOKEN_SECRET },
     ...{ IDENTITY_GRPC: identity.grpcAddress, IDENTITY_HTTP: identity.httpUrl },
     ...{ DASHBOARD_HTTP: upstream.url, KEYS_HTTP: upstream.url, INGEST_HTTP: upstream.url },
+    // All load comes from one address.
+    PUBLIC_BYTES_PER_SECOND: '1000000000',
     ENFORCER_HTTP: upstream.url,
     AUDIT_HTTP: upstream.url,
     CONSOLE_HTTP: upstream.url,
@@ -75,15 +78,16 @@ async function startContenders(): Promise<Contender[]> {
   const nginx = await startNginx(upstream.url);
   if (nginx !== null) stops.push(nginx.stop);
 
-  const path = `/w/${identity.slug}/api/v1/dashboard/spend`;
+  const apiPath = `/w/${identity.slug}/api/v1/dashboard/spend`;
   const headers = { cookie: await logIn(gateway.url, identity) };
-  const contender = (name: string, { url, pid }: { url: string; pid: number }): Contender => ({
+  const contender = (name: string, { url, pid }: { url: string; pid: number }, path = apiPath): Contender => ({
     ...{ name, url: `${url}${path}`, pid, headers },
     ...{ rounds: [], cpuMicros: [] },
   });
   return [
     contender('express 5 + http-proxy-middleware 4, bare', baseline),
-    contender('gateway: session, tenant, access, proxy', gateway),
+    contender('gateway, the API: session, tenant, access, undici', gateway),
+    contender('gateway, a page: http-proxy-middleware 4', gateway, PAGE_PATH),
     ...(nginx === null ? [] : [contender('nginx with auth_request, 1 worker', nginx)]),
   ];
 }
@@ -155,7 +159,7 @@ function report(contenders: Contender[]): void {
     markdownTable(['proxied GET', 'requests/s', 'of the bare proxy', 'CPU µs/request', 'p50 ms', 'p99 ms'], rows),
   );
   console.log(
-    '\nGoal: the gateway keeps at least 90 % of the bare proxy with at most 1.3 times its p99, and is not slower than nginx with auth_request.',
+    '\nGoal: the API keeps at least 90 % of the bare proxy with at most 1.3 times its p99, and is not slower than nginx with auth_request.',
   );
 }
 

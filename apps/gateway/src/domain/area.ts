@@ -1,8 +1,7 @@
 import type { Role } from '@tollkeeper/kernel';
 
-/** The services behind the gateway. */
-export type Upstream =
-  'identity' | 'dashboard' | 'budgets' | 'alerts' | 'keys' | 'ingest' | 'enforcer' | 'audit' | 'console';
+/** The services that have the API behind the gateway. */
+export type Upstream = 'identity' | 'dashboard' | 'budgets' | 'alerts' | 'keys' | 'ingest' | 'enforcer' | 'audit';
 
 /**
  * Who may use an area: anyone (`public`), anyone with a session or without (`visitor`), anyone with a session, holders
@@ -11,10 +10,18 @@ export type Upstream =
  */
 type AreaAccess = 'public' | 'visitor' | 'session' | 'key' | { read: Role; write: Role };
 
-/** A part of the API that shares a service and the access it needs. */
-export interface Area {
+/** A part of what the gateway serves. */
+export interface Part {
   /** In logs and metrics. */
   name: string;
+  /** In traces. */
+  path: string;
+  /** True where the log tells the client's address. */
+  tellsClientAddress: boolean;
+}
+
+/** A part of the API that shares a service and the access it needs. */
+export interface Area extends Part {
   /**
    * The area is this path and all below it. `{tenant_id}` stands for a segment that names the workspace, `{token}` at
    * the end for one that begins with a one-time token.
@@ -156,7 +163,7 @@ export const AREAS: readonly Area[] = [
 ];
 
 /** The pages of the console: every path that is neither of the API nor of its documentation, for GET and HEAD. */
-export const PAGES: Area = { ...DEFAULTS, name: 'pages', path: '/', upstream: 'console', access: 'public' };
+export const PAGES: Part = { name: 'pages', path: '/', tellsClientAddress: false };
 
 const TOKEN = '{token}';
 const TOKEN_SEGMENT = /^tk_[^/]*$/;

@@ -27,6 +27,7 @@ import { answerExecute, isExecute } from './execute.ts';
 import type { Admitted, Forwarder } from './forward.ts';
 import { createLoginLimit } from './login-limit.ts';
 import { createObserver } from './observe.ts';
+import type { PagesProxy } from './pages.proxy.ts';
 import { createPublicBytesLimit } from './public-bytes.limit.ts';
 import { createUnderWayLimit, type UnderWayLimit } from './under-way.limit.ts';
 import type { WaitingBodies } from './waiting.bodies.ts';
@@ -44,6 +45,7 @@ export interface EdgeOptions {
   sessions: SessionDirectory;
   published: PublishedDocument;
   forward: Forwarder['forward'];
+  sendPage: PagesProxy['send'];
   edgeHeaders: EdgeHeaders;
   answerError: ErrorAnswerer;
   logger: Logger;
@@ -107,14 +109,13 @@ const refuseUnknown: RequestHandler = () => {
 };
 
 /** The way of a request for a page or a file of the console. Everybody may have them: they hold nobody's data. */
-function createPages({ forward }: EdgeOptions): (req: EdgeRequest, res: EdgeResponse) => Promise<void> {
-  return async (req, res) => {
+function createPages({ sendPage }: EdgeOptions): (req: EdgeRequest, res: EdgeResponse) => void {
+  return (req, res) => {
     if (req.method !== 'GET' && req.method !== 'HEAD') {
       throw new AppError('method_not_allowed', 'Pages take GET, HEAD.', { allow: ['GET', 'HEAD'] });
     }
     res.locals.area = PAGES;
-    const target = { area: PAGES, url: req.url, workspace: { slug: undefined, tenantId: undefined } };
-    return forward(req, res, { target, cookie: undefined, session: null, membership: null, body: null });
+    sendPage(req, res);
   };
 }
 

@@ -1,6 +1,6 @@
 import type { Span } from '@tollkeeper/runtime';
 import type { Request, Response } from 'express';
-import type { Area } from '../domain/area.ts';
+import type { Part } from '../domain/area.ts';
 import type { Membership } from '../domain/membership.ts';
 import type { Session } from '../domain/session.ts';
 
@@ -11,7 +11,7 @@ interface Exchange {
   clientAddress: string;
   /** Absent while nothing is traced. */
   span?: Span;
-  area?: Area;
+  area?: Part;
   session?: Session;
   membership?: Membership;
 }

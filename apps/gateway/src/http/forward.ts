@@ -1,14 +1,13 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import { CALLER_HEADER, CLIENT_HEADER, REQUEST_ID_HEADER, signClientAddress } from '@tollkeeper/http';
+import { CALLER_HEADER, CLIENT_HEADER, signClientAddress } from '@tollkeeper/http';
 import type { ErrorAnswerer, TokenKey } from '@tollkeeper/http';
-import { headersOf } from '@tollkeeper/runtime';
-import { type Area, PAGES, type Upstream } from '../domain/area.ts';
+import type { Upstream } from '../domain/area.ts';
 import { isSafeMethod } from '../domain/write-protection.ts';
 import type { Membership } from '../domain/membership.ts';
 import type { Session, SessionDirectory } from '../domain/session.ts';
 import type { Target } from './admission.ts';
 import type { EdgeHeaders } from './edge-headers.ts';
 import type { EdgeRequest, EdgeResponse } from './exchange.ts';
+import { passedHeaders } from './passed-headers.ts';
 import { createUpstream } from './upstream.ts';
 import type { UpstreamService } from './upstream.ts';
 
@@ -44,52 +43,30 @@ export interface Forwarder {
   close(): Promise<void>;
 }
 
-/** What passes from outside to any service. All else stays out: callers' tokens, addresses, hop-by-hop headers. */
-const PASSED_HEADERS = [
-  'accept',
-  'accept-encoding',
-  'accept-language',
-  'content-encoding',
-  'content-type',
-  'user-agent',
-];
-
-const TRACE_HEADERS = ['traceparent', 'tracestate'];
-
 export function createForwarder({ upstreams, tokenKey, sessions, edgeHeaders, ...options }: ForwardOptions): Forwarder {
+  const answerHeaders = edgeHeaders.ofAnswer;
   const services = Object.fromEntries(
-    Object.entries(upstreams).map(([name, origin]) => [name, createUpstream({ name, origin, ...options })]),
+    Object.entries(upstreams).map(([name, origin]) => [
+      name,
+      createUpstream({ name, origin, answerHeaders, ...options }),
+    ]),
   ) as Record<Upstream, UpstreamService>;
 
   async function forward(req: EdgeRequest, res: EdgeResponse, admitted: Admitted): Promise<void> {
     const { target, cookie, session, membership, body } = admitted;
     const { area } = target;
-    const { requestId, span, clientAddress } = res.locals;
     const { method } = req;
-    const headers = passedHeaders(req.headers, area);
-    headers.push(REQUEST_ID_HEADER, requestId);
-    // The client's trace state belongs to the client's parent, and the span may have begun a trace of its own.
-    pushAll(headers, span === undefined ? req.headers : { ...headersOf(span) }, TRACE_HEADERS);
+    const headers = passedHeaders(req, res, area.credentials);
     if (session !== null) headers.push(CALLER_HEADER, await session.callerToken(area.upstream, membership));
     if (area.tellsClientAddress || (session !== null && !isSafeMethod(method))) {
-      headers.push(CLIENT_HEADER, await signClientAddress(tokenKey, area.upstream, clientAddress));
+      headers.push(CLIENT_HEADER, await signClientAddress(tokenKey, area.upstream, res.locals.clientAddress));
     }
     const { 'content-length': length } = req.headers;
     if (body === 'stream' && length !== undefined) headers.push('content-length', length);
     const changesSession = cookie !== undefined && area.upstream === 'identity' && !isSafeMethod(method);
     const onAnswer = changesSession ? () => sessions.forget(cookie) : undefined;
     const { bodyLimitBytes, answerWithinMs } = area;
-    const answerHeaders = area === PAGES ? edgeHeaders.ofPage : edgeHeaders.ofAnswer;
-    const request = {
-      method,
-      path: target.url,
-      headers,
-      body,
-      bodyLimitBytes,
-      answerWithinMs,
-      answerHeaders,
-      onAnswer,
-    };
+    const request = { method, path: target.url, headers, body, bodyLimitBytes, answerWithinMs, onAnswer };
     services[area.upstream].send(request, req, res);
   }
 
@@ -99,19 +76,4 @@ export function createForwarder({ upstreams, tokenKey, sessions, edgeHeaders, ..
       await Promise.all(Object.values(services).map((service) => service.close()));
     },
   };
-}
-
-/** Names and values in turn. */
-function passedHeaders(given: IncomingHttpHeaders, { credentials }: Area): string[] {
-  const headers: string[] = [];
-  pushAll(headers, given, PASSED_HEADERS);
-  pushAll(headers, given, credentials);
-  return headers;
-}
-
-function pushAll(headers: string[], given: IncomingHttpHeaders, names: readonly string[]): void {
-  for (const name of names) {
-    const value = given[name];
-    if (typeof value === 'string') headers.push(name, value);
-  }
 }

@@ -7,6 +7,8 @@ import { isSafeMethod } from '../domain/write-protection.ts';
 import { tooLarge } from './admission.ts';
 import type { EdgeHeaders } from './edge-headers.ts';
 import type { EdgeRequest, EdgeResponse } from './exchange.ts';
+import { createPlaces, MAX_UNDER_WAY } from './places.ts';
+import { isLost, silent, unreachable } from './upstream.failures.ts';
 
 export interface UpstreamOptions {
   /** Of the service, for those who are told that it failed. */
@@ -16,11 +18,9 @@ export interface UpstreamOptions {
    * Longest silence of the service, in milliseconds: until it is connected, until it answers, and within its answer.
    */
   timeoutMs: number;
-  /**
-   * Requests to the service at a time, each on a connection of its own: those of a service that hangs must not pile up
-   * here.
-   */
   maxUnderWay?: number;
+  /** The headers of an answer, from the service's. */
+  answerHeaders: EdgeHeaders['ofAnswer'];
   /** Answers a request whose service failed. */
   answerError: ErrorAnswerer;
 }
@@ -37,8 +37,6 @@ interface UpstreamRequest {
   bodyLimitBytes: number;
   /** Longest time from here until the answer is through; undefined for no more than the longest silence. */
   answerWithinMs: number | undefined;
-  /** The headers of the answer, from the service's. */
-  answerHeaders: EdgeHeaders['ofAnswer'];
   /** Called when the service has answered, before the client gets to see it. */
   onAnswer?: (() => void) | undefined;
 }
@@ -57,16 +55,10 @@ export interface UpstreamService {
   close(): Promise<void>;
 }
 
-/**
- * An answer gives its place to another request when nothing of it went out for this long. The system takes up to a
- * megabyte of it at a time, so a client that reads 100 kB/s keeps its place.
- */
-const UNREAD_MS = 10_000;
-
 const GONE = new Error('the client went away');
 
 export function createUpstream(options: UpstreamOptions): UpstreamService {
-  const { name, origin, timeoutMs, maxUnderWay = 1024, answerError } = options;
+  const { name, origin, timeoutMs, maxUnderWay = MAX_UNDER_WAY, answerHeaders, answerError } = options;
   const pool = new Pool(origin, {
     connections: maxUnderWay,
     connectTimeout: timeoutMs,
@@ -74,25 +66,13 @@ export function createUpstream(options: UpstreamOptions): UpstreamService {
     bodyTimeout: timeoutMs,
     allowH2: false,
   });
-  let underWay = 0;
-  /** Answers that wait for their clients, and since when; the one that waits longest first. */
-  const unread = new Map<EdgeResponse, number>();
-
-  /** Breaks off the answer whose client has read nothing for longest; false when none has waited long. */
-  function makeRoom(): boolean {
-    const [longest] = unread;
-    if (longest === undefined || performance.now() - longest[1] < UNREAD_MS) return false;
-    unread.delete(longest[0]);
-    longest[0].destroy();
-    return true;
-  }
+  const places = createPlaces(name, maxUnderWay);
 
   function send(request: UpstreamRequest, req: EdgeRequest, res: EdgeResponse): void {
     // The client went away before there was a request to abort.
     if (res.closed) return;
-    if (underWay >= maxUnderWay && !makeRoom()) throw tooBusy(name);
-    underWay += 1;
-    const { method, path, headers, answerWithinMs, answerHeaders, onAnswer } = request;
+    places.take(res);
+    const { method, path, headers, answerWithinMs, onAnswer } = request;
     let sent: Dispatcher.DispatchController | undefined;
     let sentAgain = false;
     /** Of the answer, where the service says it. */
@@ -100,7 +80,6 @@ export function createUpstream(options: UpstreamOptions): UpstreamService {
     /** The answer, where it came in one piece. */
     let whole: Buffer | undefined;
     res.once('close', () => {
-      unread.delete(res);
       if (!res.writableFinished) sent?.abort(GONE);
     });
     // One timer over all of it: the pool's own begin anew with each step, and the first only with a connection.
@@ -132,15 +111,11 @@ export function createUpstream(options: UpstreamOptions): UpstreamService {
         }
         if (res.write(chunk)) return;
         controller.pause();
-        unread.set(res, performance.now());
-        res.once('drain', () => {
-          unread.delete(res);
-          controller.resume();
-        });
+        places.wait(res, () => controller.resume());
       },
       onResponseEnd() {
         clearTimeout(timer);
-        underWay -= 1;
+        places.leave(res);
         // As text it leaves together with the head, in one write: that is a quarter of all that a request costs here.
         if (whole === undefined) res.end();
         else res.end(whole.toString('latin1'), 'latin1');
@@ -153,7 +128,7 @@ export function createUpstream(options: UpstreamOptions): UpstreamService {
         }
         clearTimeout(timer);
         // Not before, because a request that waits for a connection holds its body even if its client is gone.
-        underWay -= 1;
+        places.leave(res);
         if (!res.closed && !res.writableEnded) answerError(toAppError(request, name, error), req, res);
       },
     };
@@ -183,13 +158,7 @@ async function* limited(req: EdgeRequest, limitBytes: number): AsyncGenerator<Bu
   }
 }
 
-const LOST = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 const SILENT = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT']);
-
-/** Whether a service has let go of the connection, as it does that stops or is restarted. */
-function isLost(error: Error): boolean {
-  return 'code' in error && LOST.has(String(error.code));
-}
 
 /** A request that changes nothing may be sent twice. */
 function mayBeSentAgain({ method, body }: UpstreamRequest): boolean {
@@ -199,16 +168,9 @@ function mayBeSentAgain({ method, body }: UpstreamRequest): boolean {
 function toAppError({ answerWithinMs }: UpstreamRequest, name: string, error: Error): AppError {
   if (error instanceof AppError) return error;
   if ('code' in error && SILENT.has(String(error.code))) {
-    if (answerWithinMs !== undefined) return tooLate(name);
-    return new AppError('upstream_timeout', `The ${name} service took too long to answer. Try again shortly.`);
+    return answerWithinMs === undefined ? silent(name) : tooLate(name);
   }
-  const message = `The ${name} service cannot be reached just now. Try again shortly.`;
-  return new AppError('service_unavailable', message, { cause: error });
-}
-
-function tooBusy(name: string): AppError {
-  const message = `The ${name} service has as many requests under way as it can take. Try again shortly.`;
-  return new AppError('service_unavailable', message, { retryAfterSeconds: 1 });
+  return unreachable(name, error);
 }
 
 function tooLate(name: string): AppError {

@@ -1,0 +1,34 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { REQUEST_ID_HEADER } from '@tollkeeper/http';
+import { headersOf } from '@tollkeeper/runtime';
+import type { EdgeRequest, EdgeResponse } from './exchange.ts';
+
+/** What passes from outside to any service. All else stays out: callers' tokens, addresses, hop-by-hop headers. */
+const PASSED_HEADERS = [
+  'accept',
+  'accept-encoding',
+  'accept-language',
+  'content-encoding',
+  'content-type',
+  'user-agent',
+];
+
+const TRACE_HEADERS = ['traceparent', 'tracestate'];
+
+/** The headers that a service gets of a request, names in lower case and values in turn; `credentials` among them. */
+export function passedHeaders(req: EdgeRequest, res: EdgeResponse, credentials: readonly string[] = []): string[] {
+  const { requestId, span } = res.locals;
+  const headers = [REQUEST_ID_HEADER, requestId];
+  pushAll(headers, req.headers, PASSED_HEADERS);
+  pushAll(headers, req.headers, credentials);
+  // The client's trace state belongs to the client's parent, and the span may have begun a trace of its own.
+  pushAll(headers, span === undefined ? req.headers : { ...headersOf(span) }, TRACE_HEADERS);
+  return headers;
+}
+
+function pushAll(headers: string[], given: IncomingHttpHeaders, names: readonly string[]): void {
+  for (const name of names) {
+    const value = given[name];
+    if (typeof value === 'string') headers.push(name, value);
+  }
+}
