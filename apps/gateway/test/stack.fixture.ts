@@ -187,6 +187,8 @@ export async function startStack(env: Record<string, string> = {}, tracer?: Trac
       ENFORCER_HTTP: services.enforcer.url,
       AUDIT_HTTP: services.audit.url,
       CONSOLE_HTTP: services.console.url,
+      // All of a suite's requests come from one address.
+      PUBLIC_BYTES_PER_SECOND: '1000000000',
       ...env,
     }),
     logger: log.logger,
