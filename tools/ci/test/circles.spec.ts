@@ -1,5 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
 import { runCommand, workspaceRoot } from '../src/command.ts';
 
 it('lint fails when two files import each other, even if only for types', async () => {
@@ -10,6 +11,6 @@ it('lint fails when two files import each other, even if only for types', async 
     cwd: fixture,
     output: 'capture',
   });
-  expect(output).toContain('no-circular: owner.ts');
+  expect(stripVTControlCharacters(output)).toContain('no-circular: owner.ts');
   expect(exitCode).not.toBe(0);
 });
