@@ -22,12 +22,20 @@ const settlement = (reservationId: string, amountMicros: number) => ({
   ...{ reservationId, settlementId: `stl-${reservationId}`, amountMicros },
 });
 
+/** What became of one request of a batch: one of the three. */
+interface Result {
+  error?: { code: string };
+  /** To a reservation. */
+  response?: { decision: string; allowed?: { reservation: { id: string } } };
+  /** After a settlement or a release. */
+  reservation?: { state: string };
+}
+
 /** The results of a batch, as they come. */
 async function sendOnce(workspace: Workspace, rpc: Batch, requests: Body[], replica = 0) {
   const answer = await workspace.rpc(rpc, { requests }, replica);
   if (!Array.isArray(answer['results'])) throw new Error(`expected results, got ${JSON.stringify(answer)}`);
-  // eslint-disable-next-line @typescript-eslint/no-explicit-any
-  return answer['results'] as any[];
+  return answer['results'] as Result[];
 }
 /** Sends it again while some of it cannot be decided, as gateways do. */
 async function send(...batch: Parameters<typeof sendOnce>): ReturnType<typeof sendOnce> {
@@ -39,14 +47,11 @@ async function send(...batch: Parameters<typeof sendOnce>): ReturnType<typeof se
     throw new Error('some of the batch could not be decided');
   });
 }
-const idsOf = (results: Awaited<ReturnType<typeof send>>): string[] =>
-  results.map(({ response }) => response.allowed.reservation.id as string);
-const codesOf = (results: Awaited<ReturnType<typeof send>>): string[] =>
+const idsOf = (results: Result[]): string[] => results.map(({ response }) => response!.allowed!.reservation.id);
+const codesOf = (results: Result[]): string[] =>
   results.map(
-    (result) =>
-      result.error?.code ??
-      result.response?.decision ??
-      result.reservation.state.slice('RESERVATION_STATE_'.length).toLowerCase(),
+    ({ error, response, reservation }) =>
+      error?.code ?? response?.decision ?? reservation!.state.slice('RESERVATION_STATE_'.length).toLowerCase(),
   );
 
 describe('a batch', () => {
@@ -71,7 +76,7 @@ describe('a batch', () => {
     }
     const single: unknown[] = [];
     for (const request of requests) single.push(await alone.rpc('Reserve', request));
-    const results = (await send(together, 'ReserveMany', requests)).map(({ response }) => response as unknown);
+    const results = (await send(together, 'ReserveMany', requests)).map(({ response }) => response);
     /** The same whatever the workspace is called, and so its reservations. */
     const anonymous = (of: unknown, { tenantId }: Workspace) =>
       JSON.stringify(of)
@@ -98,7 +103,7 @@ describe('a batch', () => {
       ...['allowed', 'invalid_request', 'request_id_reused', 'denied', 'invalid_request', 'allowed'],
     ]);
     expect(reserved[1]).toMatchObject({ error: { details: [{ path: 'plan_key' }] } });
-    const [first, last] = idsOf([reserved[0], reserved[5]]) as [string, string];
+    const [first, last] = idsOf([reserved[0]!, reserved[5]!]) as [string, string];
     expect(
       codesOf(
         await send(

@@ -45,7 +45,7 @@ describe('what the console gets of a request', () => {
   it.each([
     ['', {}],
     [', also of one that waits for 100 Continue', { expect: '100-continue' }],
-    [', also of one that expects what nobody knows', { expect: 'tea' }],
+    [', also with an expectation that no server knows', { expect: 'tea' }],
   ])('are the harmless headers alone%s', async (_name, more) => {
     const { text } = await raw(`GET / HTTP/1.1\r\n${headerLines({ host: 'evil.example', ...forged, ...more })}\r\n`);
     const { headers, url } = JSON.parse(text) as Seen;

@@ -19,7 +19,7 @@ export interface Places {
   isWaiting(res: EdgeResponse): boolean;
 }
 
-/** More than any one sender may have under way, and less than what would take too much memory. */
+/** More than one sender may have in progress, and less than what would take too much memory. */
 export const MAX_UNDER_WAY = 1024;
 
 /**
@@ -61,6 +61,6 @@ export function createPlaces(name: string, max: number): Places {
 }
 
 function tooBusy(name: string): AppError {
-  const message = `The ${name} service has as many requests under way as it can take. Try again shortly.`;
+  const message = `The ${name} service has as many requests in progress as it can take. Try again shortly.`;
   return new AppError('service_unavailable', message, { retryAfterSeconds: 1 });
 }

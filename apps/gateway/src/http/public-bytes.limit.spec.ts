@@ -69,7 +69,7 @@ describe('the bytes that one address may take', () => {
     expect(begin('192.0.2.1').enter).toThrow();
   });
 
-  it('are counted of all answers that were under way together, and nobody waits for more than one burst', () => {
+  it('include all answers sent at the same time, and nobody waits longer than one burst takes', () => {
     const { clock, begin } = setUp();
     const together = Array.from({ length: 10 }, () => begin('192.0.2.1'));
     for (const { enter } of together) enter();

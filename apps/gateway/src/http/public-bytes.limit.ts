@@ -49,7 +49,7 @@ export function createPublicBytesLimit(
       const before = socket.bytesWritten;
       res.once('close', () => {
         const bytes = bytesTaken(address) + socket.bytesWritten - before;
-        // Answers that were under way together may come to far more: nobody waits longer than for one burst.
+        // Answers sent at the same time may add up to far more: nobody waits longer than one burst takes.
         taken.set(address, { bytes: Math.min(bytes, 2 * burst), at: now() });
       });
     },

@@ -2,7 +2,7 @@ import { AppError } from '@tollkeeper/kernel';
 
 const LOST = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
-/** Whether a service has let go of the connection, as it does that stops or is restarted. */
+/** Whether a service has closed the connection, as one does that stops or restarts. */
 export function isLost(error: Error): boolean {
   return 'code' in error && LOST.has(String(error.code));
 }
