@@ -87,18 +87,6 @@ describe('403', () => {
     },
   );
 
-  it.each([
-    ['get', '/api/v1/dashboard/spend'],
-    ['get', '/api/v1/workspaces'],
-    ['post', '/api/v1/workspaces'],
-    ['post', '/api/v1/invitations/tk_invite_x:accept'],
-  ] as [Method, string][])('to a session whose password must be changed first: %s %s', async (method, path) => {
-    const answer = await call(method, path, 'fresh');
-    expect([answer.status, answer.body.error]).toEqual([403, expect.stringContaining('Change your password first')]);
-    expect((await call('post', '/api/v1/auth/password', 'fresh').send({})).status).toBe(200);
-    expect((await call('get', '/api/v1/auth/me', 'fresh')).status).toBe(200);
-  });
-
   it('for a member of no workspace at all', async () => {
     expect((await call('get', '/api/v1/dashboard/spend', 'new')).status).toBe(403);
   });

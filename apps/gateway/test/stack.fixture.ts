@@ -94,7 +94,7 @@ interface SessionMembership {
 /** Identity's gRPC side, with the sessions that the test gives it by cookie name. */
 export interface IdentityStub {
   grpc: GrpcServer;
-  sessions: Map<string, { userId: string; memberships: SessionMembership[]; passwordChangeRequired?: boolean }>;
+  sessions: Map<string, { userId: string; memberships: SessionMembership[] }>;
   questions: number;
   /** Awaited before each answer. */
   hold: Promise<void> | undefined;
@@ -107,9 +107,9 @@ export async function startIdentity(port = 0): Promise<IdentityStub> {
       await stub.hold;
       const found = [...stub.sessions].find(([name]) => sha256(sessionIdOf(name)).equals(sessionSha256));
       if (found === undefined) return {};
-      const [, { userId, memberships, passwordChangeRequired = false }] = found;
+      const [, { userId, memberships }] = found;
       const wired = memberships.map((m) => ({ ...m, role: toWireRole(m.role) }));
-      return { session: { userId, memberships: wired, passwordChangeRequired } };
+      return { session: { userId, memberships: wired } };
     },
     getWorkspace: async () => ({}),
     getAgents: async () => ({ agents: [] }),
@@ -155,7 +155,6 @@ export async function startStack(env: Record<string, string> = {}, tracer?: Trac
       { ...acme, role: 'member' },
     ],
   });
-  identity.sessions.set('fresh', { userId: 'user_fresh', memberships: [], passwordChangeRequired: true });
   identity.sessions.set('new', { userId: 'user_new', memberships: [] });
 
   const services = {

@@ -72,7 +72,7 @@ describe('invitations', () => {
     expect(answer.status).toBe(200);
     expect(answer.body.user).toEqual({
       ...{ id: expect.stringMatching(/^user_/), login_name: email.split('@')[0], name: 'Ada' },
-      ...{ email, email_verified: false, must_change_password: false },
+      ...{ email, email_verified: false },
     });
     expect((await identity.resolve(cookieOf(answer)))?.userId).toBe(answer.body.user.id);
     expect((await identity.login(answer.body.user.login_name as string)).status).toBe(200);

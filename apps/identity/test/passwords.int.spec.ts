@@ -14,28 +14,6 @@ const { login, resolve } = identity;
 const change = ({ caller }: TestOwner, cookie: string, body: object) =>
   identity.call('post', '/api/v1/auth/password', { as: { ...caller, tenantId: null, role: null }, cookie, body });
 
-describe('a password that somebody else knows', () => {
-  it('opens a session that may do nothing but change it', async () => {
-    const owner = await identity.newOwner();
-    const known = { $set: { mustChangePassword: true } };
-    await identity.collection('users').updateOne({ _id: owner.userId as never }, known);
-    const opened = await login(owner.email);
-    expect(opened.body.user).toMatchObject({ must_change_password: true });
-    const cookie = cookieOf(opened);
-    const held = { userId: owner.userId, memberships: [], passwordChangeRequired: true };
-    expect(await resolve(cookie)).toMatchObject(held);
-    // Another log-in does not get around it, and the same password again is no change.
-    expect(await resolve(cookieOf(await login(owner.email)))).toMatchObject(held);
-    const same = await change(owner, cookie, { current_password: PASSWORD, new_password: PASSWORD });
-    expect([same.status, same.body.details]).toEqual([400, [expect.objectContaining({ path: 'new_password' })]]);
-
-    expect((await change(owner, cookie, { current_password: PASSWORD, new_password: NEW_PASSWORD })).status).toBe(204);
-    expect(await resolve(cookie)).toMatchObject({ passwordChangeRequired: false, memberships: [{ slug: owner.slug }] });
-    const next = await login(owner.email, NEW_PASSWORD);
-    expect(next.body.user).toMatchObject({ must_change_password: false });
-  });
-});
-
 describe('a common password', () => {
   it('is refused wherever one is chosen, with the name of the field', async () => {
     const owner = await identity.newOwner();
@@ -144,7 +122,7 @@ describe('a link to reset a password', () => {
     expect(await resolve(ofOther)).not.toBeNull();
     expect((await login(owner.email)).status).toBe(401);
     const opened = await login(owner.email, NEW_PASSWORD);
-    expect(opened.body.user).toMatchObject({ must_change_password: false, email_verified: false });
+    expect(opened.body.user).toMatchObject({ email_verified: false });
   });
 
   it('of 20 who use it at the same moment works for one, and a log-in meanwhile leaves no session', async () => {

@@ -18,7 +18,6 @@ describe('sessions', () => {
       expect(response.body).toEqual({
         user: {
           ...{ id: userId, login_name: email, email, email_verified: false, name: email.split('@')[0] },
-          must_change_password: false,
         },
         workspaces: [{ id: tenantId, slug, name: 'Research', role: 'owner', timezone: 'UTC' }],
       });
@@ -92,7 +91,6 @@ describe('sessions', () => {
       expect(await identity.resolve(cookie)).toEqual({
         userId: owner.userId,
         userName: owner.email.split('@')[0],
-        passwordChangeRequired: false,
         memberships: [
           { tenantId: owner.tenantId, slug: owner.slug, role: 'WORKSPACE_ROLE_OWNER' },
           { tenantId: second.body.id, slug: `${owner.slug}-2`, role: 'WORKSPACE_ROLE_OWNER' },
@@ -222,6 +220,15 @@ describe('sessions', () => {
       expect(responses.map(({ status }) => status).toSorted()).toEqual([204, 400, 400]);
       const taken = passwords[responses.findIndex(({ status }) => status === 204)] ?? '';
       expect((await identity.login(owner.email, taken)).status).toBe(200);
+    });
+
+    it('is refused when it is the old one', async () => {
+      const owner = await identity.newOwner();
+      const response = await change(owner, PASSWORD, PASSWORD);
+      expect([response.status, response.body.details]).toEqual([
+        400,
+        [{ path: 'new_password', message: 'is your password now; choose another' }],
+      ]);
     });
 
     it('has at least 12 characters', async () => {

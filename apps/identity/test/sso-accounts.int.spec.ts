@@ -161,18 +161,6 @@ describe('a first log-in by a provider, where nobody signs up', () => {
     expect((await browser.ask('get', link)).status).toBe(404);
     sso.clock.now -= 600_000;
   });
-
-  it('asks for a new password where another person may know the one that proved the account', async () => {
-    await provider().setPeople({ kim: { email: 'kim@corp.test', email_verified: true } });
-    const workspace = { slug: 'w-kim', name: 'Kim' };
-    const { userId } = await sso.ensureOwner({ email: 'kim@corp.test', password: PASSWORD, workspace });
-    await sso.collection('users').updateOne({ _id: userId as never }, { $set: { mustChangePassword: true } });
-    const browser = sso.newBrowser();
-    const link = linkOf(await browser.logIn('kim'));
-    await browser.ask('post', `${link}:prove`, { login: 'kim@corp.test', password: PASSWORD });
-    const stored = await sso.collection('sessions').findOne({ userId });
-    expect(stored?.['mustChangePassword']).toBe(true);
-  });
 });
 
 describe('a reset of the password of an account', () => {

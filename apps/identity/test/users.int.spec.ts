@@ -22,7 +22,7 @@ describe('users', () => {
     const id = newId('user');
     const user = {
       ...{ id, loginName: id.toLowerCase(), name: 'Ada', email: null, emailVerified: false },
-      ...{ passwordHash: null, mustChangePassword: false, createdAt: new Date(0) },
+      ...{ passwordHash: null, createdAt: new Date(0) },
       ...fields,
     };
     await models.users.create(fromUser(user));
@@ -30,7 +30,7 @@ describe('users', () => {
   }
 
   it('are read as they were stored', async () => {
-    const user = await insert({ email: 'new@example.com', passwordHash: 'y', mustChangePassword: true });
+    const user = await insert({ email: 'new@example.com', passwordHash: 'y' });
     expect(await users.findById(user.id)).toEqual(user);
     const bare = await insert({});
     expect(await users.findById(bare.id)).toEqual(bare);

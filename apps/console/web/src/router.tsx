@@ -11,7 +11,7 @@ import {
 import { TollkeeperError } from './api/api.ts';
 import { connection, sessionHint } from './api/session.ts';
 import { accountQuery } from './app/account.tsx';
-import { AccountGate, HomeGate, NotFound, PageFailed, Waiting, WorkspaceGate } from './app/gates.tsx';
+import { HomeGate, NotFound, PageFailed, Waiting, WorkspaceGate } from './app/gates.tsx';
 import { providersQuery } from './app/providers.tsx';
 import { isPathHere } from './app/return-path.ts';
 import { parseSpan } from './app/span.ts';
@@ -113,7 +113,6 @@ const account = createRoute({
     }
   },
   pendingComponent: Waiting,
-  component: AccountGate,
 });
 
 const home = createRoute({ getParentRoute: () => account, path: '/', component: HomeGate });

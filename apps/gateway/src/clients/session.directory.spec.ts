@@ -33,7 +33,7 @@ function setUp({ cacheMs = 5_000 } = {}) {
         await state.hold;
         if (state.down) throw new AppError('upstream_timeout', 'too slow');
         const { memberships } = state;
-        const session = { userId: 'user_1', userName: 'Ada', memberships, passwordChangeRequired: false };
+        const session = { userId: 'user_1', userName: 'Ada', memberships };
         return { session: state.valid ? session : null };
       },
     },

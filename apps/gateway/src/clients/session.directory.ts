@@ -106,12 +106,11 @@ export function createSessionDirectory(options: SessionDirectoryOptions): Sessio
 }
 
 function toSession(session: SessionMessage, tokenKey: TokenKey): Session {
-  const { userId, userName, memberships, passwordChangeRequired } = session;
+  const { userId, userName, memberships } = session;
   const tokens = new Map<string, Promise<string>>();
   const name = userName === '' ? undefined : userName;
   return {
     userId,
-    passwordChangeRequired,
     name,
     // A role of a newer release of identity opens nothing here, and leaves the other workspaces as they are.
     memberships: memberships.flatMap(({ tenantId, slug, role: wireRole }) => {

@@ -7,8 +7,6 @@ export interface Session {
   /** What people call the user; undefined where identity does not say. */
   name: string | undefined;
   memberships: readonly Membership[];
-  /** The session may use nothing but the area of its own account until the password is changed. */
-  passwordChangeRequired: boolean;
   /** The signed caller for a service, in a workspace or (null) in none; made once while the session is cached. */
   callerToken(service: Upstream, membership: Membership | null): Promise<string>;
 }

@@ -86,27 +86,18 @@ export function sessionCookie({ cookie }: IncomingHttpHeaders): string | undefin
 
 /**
  * The session behind the cookie; null where the area needs none and none is valid. Throws `unauthenticated` where it
- * does and there is none that is valid, and `forbidden` to one whose password must be changed first, outside of the
- * area of their account. A workspace key is no session. `resolve` is the directory's.
+ * does and there is none that is valid. A workspace key is no session. `resolve` is the directory's.
  */
 export async function authenticate(
-  { access, name }: Area,
+  { access }: Area,
   cookie: string | undefined,
   resolve: SessionDirectory['resolve'],
   requestId: string,
 ): Promise<Session | null> {
   if (access === 'public' || access === 'key') return null;
   const session = cookie === undefined ? null : await resolve(cookie, requestId);
-  if (session?.passwordChangeRequired === true && name !== 'auth') throw passwordChangeRequired();
   if (session !== null || access === 'visitor') return session;
   throw new AppError('unauthenticated', `You are not signed in. Log in at POST /api/v1/auth/login. ${KEY_HINT}`);
-}
-
-function passwordChangeRequired(): AppError {
-  return new AppError(
-    'forbidden',
-    'Change your password first, at POST /api/v1/auth/password: somebody else knows it.',
-  );
 }
 
 /**

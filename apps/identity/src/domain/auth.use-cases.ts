@@ -47,10 +47,7 @@ interface ResolvedSession {
   userId: string;
   /** What people call the user. */
   userName: string;
-  /** None while the password must be changed. */
   workspaces: WorkspaceOfUser[];
-  /** The session may do nothing but change the password. */
-  mustChangePassword: boolean;
 }
 
 interface PasswordChange {
@@ -123,8 +120,7 @@ export function createAuthUseCases(deps: AuthDeps): AuthUseCases {
         onRefused(user, request);
         throw passwordsAreOff(passwordPolicy);
       }
-      const { mustChangePassword } = user;
-      const { cookie, session } = mintSession(user.id, clock(), { address, userAgent, mustChangePassword });
+      const { cookie, session } = mintSession(user.id, clock(), { address, userAgent });
       const cause: Cause = { ...request, actor: { type: 'user', id: user.id, name: user.name } };
       if (!(await sessions.open(session, user.passwordHash, cause))) return refuse(user, request);
       return { cookie, user, workspaces: ofUser };
@@ -138,10 +134,9 @@ export function createAuthUseCases(deps: AuthDeps): AuthUseCases {
       if (session === null || !isAlive(session, now)) return null;
       const use = refreshed(session, now);
       if (use !== null) await sessions.extend(sessionSha256, use);
-      const { userId, mustChangePassword } = session;
+      const { userId } = session;
       const [user, ofUser] = await Promise.all([users.findById(userId), workspaces.listOf(userId)]);
-      const userName = user?.name ?? '';
-      return { userId, userName, mustChangePassword, workspaces: mustChangePassword ? [] : ofUser };
+      return { userId, userName: user?.name ?? '', workspaces: ofUser };
     },
 
     listSessions: (userId) => sessions.listOf(userId, new Date(clock())),

@@ -20,8 +20,6 @@ export interface Session {
   /** Where it was opened from, for its user to recognise it; empty where that is not known. */
   address: string;
   userAgent: string;
-  /** The session may do nothing but change the password. */
-  mustChangePassword: boolean;
 }
 
 /** The audit log of each workspace of the user is told of a session that opens or is revoked. */
@@ -55,20 +53,19 @@ export function sessionIdOf({ sha256 }: Pick<Session, 'sha256'>): string {
 export interface SessionOrigin {
   address: string;
   userAgent: string;
-  mustChangePassword?: boolean;
 }
 
 /** A new session and the text of its cookie: 256 random bits in base64url. */
 export function mintSession(
   userId: string,
   now: number,
-  { address, userAgent, mustChangePassword = false }: SessionOrigin,
+  { address, userAgent }: SessionOrigin,
 ): { cookie: string; session: Session } {
   const cookie = randomBytes(32).toString('base64url');
   const createdAt = new Date(now);
   const session = {
     ...{ sha256: digestOf(cookie), userId, createdAt, expiresAt: endOf(createdAt, now) },
-    ...{ lastSeenAt: createdAt, address, userAgent, mustChangePassword },
+    ...{ lastSeenAt: createdAt, address, userAgent },
   };
   return { cookie, session };
 }

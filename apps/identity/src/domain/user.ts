@@ -15,8 +15,6 @@ export interface User {
   emailVerified: boolean;
   /** PHC string (`password.hasher.ts`); null for who logs in by single sign-on alone. */
   passwordHash: string | null;
-  /** Somebody else knows the password, so a session may do nothing but change it. */
-  mustChangePassword: boolean;
   createdAt: Date;
 }
 
@@ -26,7 +24,7 @@ export interface UserStore {
   findByLogin(loginNameOrEmail: string): Promise<User | null>;
   findByVerifiedEmail(email: string): Promise<User | null>;
   /**
-   * Replaces the password, which then need not be changed, and revokes all sessions of the user except the named one,
+   * Replaces the password, and revokes all sessions of the user except the named one,
    * in one step. False, with nothing changed, when the password is no longer `from`. The audit log of each workspace of
    * the user is told.
    */
@@ -72,7 +70,7 @@ export async function draftUser(
   const passwordHash = await hasher.hash(password);
   return {
     ...{ id: newId('user'), loginName: email, name: name ?? localPartOf(email) },
-    ...{ email, emailVerified: false, passwordHash, mustChangePassword: false },
+    ...{ email, emailVerified: false, passwordHash },
     createdAt: new Date(clock()),
   };
 }

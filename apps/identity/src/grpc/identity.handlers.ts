@@ -26,8 +26,8 @@ export function createIdentityHandlers({ auth, workspaces, agents, agentStore }:
         slug,
         role: toWireRole(role),
       }));
-      const { userId, userName, mustChangePassword } = resolved;
-      return { session: { userId, userName, memberships, passwordChangeRequired: mustChangePassword } };
+      const { userId, userName } = resolved;
+      return { session: { userId, userName, memberships } };
     },
 
     async getWorkspace({ tenantId }) {

@@ -32,7 +32,7 @@ export function createAuthRoutes(auth: AuthUseCases, resets: PasswordResetUseCas
       tag: TAG,
       summary: 'Log in',
       description:
-        'Sets the cookie `gw_session`, always a new one. With `must_change_password` the session may do nothing until `POST /api/v1/auth/password`. After ten failures for a user or from an address within 15 minutes the answer is 429 until the 15 minutes are over.',
+        'Sets the cookie `gw_session`, always a new one. After ten failures for a user or from an address within 15 minutes the answer is 429 until the 15 minutes are over.',
       access: 'public',
       body: z.strictObject({ email: login, password }),
       responses: { 200: { description: 'Logged in', schema: accountSchema } },

@@ -75,21 +75,14 @@ export const workspaceSchema = z
 
 export const accountSchema = z
   .object({
-    user: z.object({
-      id: z.string(),
-      ...userFields,
-      must_change_password: z.boolean().meta({
-        description: 'Somebody else knows the password. Until it is changed, the session may do nothing else.',
-      }),
-    }),
+    user: z.object({ id: z.string(), ...userFields }),
     workspaces: z.array(workspaceSchema),
   })
   .meta({ id: 'Account', description: 'A user and the workspaces that they are a member of, by slug' });
 
 export function toAccountBody({ user, workspaces }: Account): z.infer<typeof accountSchema> {
-  const { id, mustChangePassword } = user;
   return {
-    user: { id, ...toUserBody(user), must_change_password: mustChangePassword },
+    user: { id: user.id, ...toUserBody(user) },
     workspaces: workspaces.map(toWorkspaceBody),
   };
 }

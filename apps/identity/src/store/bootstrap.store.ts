@@ -28,8 +28,8 @@ export function createBootstrapStore(
 
     if (knownUser === null) await users.create([fromUser(newUser)], { session });
     else {
-      const { passwordHash, mustChangePassword } = newUser;
-      await users.updateOne({ _id: userId }, { $set: { passwordHash, mustChangePassword } }, { session });
+      const { passwordHash } = newUser;
+      await users.updateOne({ _id: userId }, { $set: { passwordHash } }, { session });
       await sessions.deleteMany({ userId }, { session });
       const changes = [{ field: 'password', from: null, to: CHANGED }];
       await accounts.record(session, userId, systemCause('user.password.change', FIRST_OWNER), changes);

@@ -44,7 +44,7 @@ export function createInvitationStore(
     const names = newUser.loginName === null ? loginNamesFor(localPartOf(email)) : [newUser.loginName];
     const loginName = await freeLoginName(users, names, session);
     if (loginName === null) throw loginNameTaken();
-    const user: User = { ...newUser, loginName, email, emailVerified: false, mustChangePassword: false };
+    const user: User = { ...newUser, loginName, email, emailVerified: false };
     await users.create([fromUser(user)], { session });
   }
 

@@ -34,7 +34,7 @@ export function createPasswordResetStore(models: IdentityModels, accounts: Accou
         await users.updateOne(
           { _id: userId },
           // A log-in at the same moment conflicts, and is then checked against the new password.
-          { $set: { passwordHash, mustChangePassword: false, emailVerified }, $inc: { sessionRevision: 1 } },
+          { $set: { passwordHash, emailVerified }, $inc: { sessionRevision: 1 } },
           { session },
         );
         await passwordResets.deleteMany({ userId }, { session });

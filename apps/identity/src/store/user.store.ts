@@ -25,13 +25,12 @@ export function createUserStore(models: IdentityModels, accounts: AccountTrail):
       changeInTurn(connection, userId, async (session) => {
         const { matchedCount } = await users.updateOne(
           { _id: userId, passwordHash: from },
-          { $set: { passwordHash: to, mustChangePassword: false } },
+          { $set: { passwordHash: to } },
           { session },
         );
         if (matchedCount === 0) return false;
         const others = keepSession === null ? {} : { _id: trusted({ $ne: keepSession }) };
         await sessions.deleteMany({ userId, ...others }, { session });
-        await sessions.updateMany({ userId }, { $set: { mustChangePassword: false } }, { session });
         await accounts.record(session, userId, cause, [{ field: 'password', from: null, to: CHANGED }]);
         return true;
       }),

@@ -53,10 +53,6 @@ export type Account = {
          */
         email_verified: boolean;
         name: string;
-        /**
-         * Somebody else knows the password. Until it is changed, the session may do nothing else.
-         */
-        must_change_password: boolean;
     };
     workspaces: Array<Workspace>;
 };

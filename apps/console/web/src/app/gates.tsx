@@ -1,27 +1,11 @@
-import { useQueryClient } from '@tanstack/react-query';
-import { Navigate, Outlet, useParams } from '@tanstack/react-router';
+import { Navigate, useParams } from '@tanstack/react-router';
 import { TollkeeperError, WorkspaceSlug } from '../api/api.ts';
 import { text } from '../text/index.ts';
 import { Button } from '../ui/button.tsx';
 import { Failed, Note, Skeleton } from '../ui/parts.tsx';
-import { accountQuery, useAccount, WorkspaceProvider } from './account.tsx';
-import { Door } from './door.tsx';
-import { PasswordForm } from './password-form.tsx';
+import { useAccount, WorkspaceProvider } from './account.tsx';
 import { Shell } from './shell.tsx';
 import css from './shell.module.css';
-
-/** All pages for people who are logged in; one with a password that somebody else knows changes it first. */
-export function AccountGate() {
-  const { user } = useAccount();
-  const client = useQueryClient();
-  if (!user.must_change_password) return <Outlet />;
-  const words = text.settings.password.must;
-  return (
-    <Door title={words.title} lead={words.lead}>
-      <PasswordForm onChanged={() => void client.invalidateQueries(accountQuery)} />
-    </Door>
-  );
-}
 
 /** Leads to the person's first workspace. */
 export function HomeGate() {

@@ -17,10 +17,6 @@ export const settings = {
     change: 'Change the password',
     changed: 'Your password is changed.',
     wrong: 'The password of now is wrong.',
-    must: {
-      title: 'Choose a password',
-      lead: 'Somebody else has handed over the password that you logged in with. Change it to go on.',
-    },
   },
   sessions: {
     title: 'Your sessions',

@@ -33,7 +33,7 @@ export function createEntry({ links, grants, providerIds, clock, onSkipped }: En
     signUp(person) {
       const user: User = {
         ...{ id: newId('user'), loginName: '', name: person.name ?? nameOf(person) },
-        ...{ email: person.email, emailVerified: person.emailProven, passwordHash: null, mustChangePassword: false },
+        ...{ email: person.email, emailVerified: person.emailProven, passwordHash: null },
         createdAt: new Date(clock()),
       };
       return links.signUp(person, user, loginNamesFor(nameOf(person)));

@@ -48,7 +48,7 @@ export type Next =
   | { page: 'failed'; failureId: string | null };
 
 /** A browser, where it comes from, and the cookie of its log-ins; null where it has none. */
-export interface Visitor extends Omit<SessionOrigin, 'mustChangePassword'> {
+export interface Visitor extends SessionOrigin {
   browser: string | null;
   requestId: string;
 }
@@ -154,11 +154,10 @@ export function createOidcUseCases(deps: OidcDeps): OidcUseCases {
     userId: string,
     result: OidcResult,
     visitor: Visitor,
-    mustChangePassword = false,
   ): Promise<Next | null> {
     const { requestId, address, userAgent } = visitor;
     const by = requestOf(visitor, providerId);
-    const cookie = await entry.openSession(person, userId, { address, userAgent, mustChangePassword }, by);
+    const cookie = await entry.openSession(person, userId, { address, userAgent }, by);
     if (cookie === null) return null;
     observe(providerId, result, { requestId });
     return { page: 'return', returnTo, cookie };
@@ -245,7 +244,7 @@ export function createOidcUseCases(deps: OidcDeps): OidcUseCases {
       const by = requestOf(visitor, arrival.providerId);
       if (!(await links.link(arrival.person, user, new Date(clock()), by))) throw linkedAlready();
       await entry.applyGrants(arrival, user.id, by);
-      const next = await loggedIn(arrival, user.id, 'linked', visitor, user.mustChangePassword);
+      const next = await loggedIn(arrival, user.id, 'linked', visitor);
       return next ?? unknownLink();
     },
 

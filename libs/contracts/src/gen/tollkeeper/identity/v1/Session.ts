@@ -5,14 +5,9 @@ import type { Membership as _tollkeeper_identity_v1_Membership, Membership__Outp
 export interface Session {
   'userId'?: (string);
   /**
-   * The workspaces of the user, in no particular order. Empty for a user without any, and while
-   * `password_change_required` is true.
+   * The workspaces of the user, in no particular order. Empty for a user without any.
    */
   'memberships'?: (_tollkeeper_identity_v1_Membership)[];
-  /**
-   * The session may do nothing but change the password of its user, which somebody else knows.
-   */
-  'passwordChangeRequired'?: (boolean);
   /**
    * What people call the user.
    */
@@ -22,14 +17,9 @@ export interface Session {
 export interface Session__Output {
   'userId': (string);
   /**
-   * The workspaces of the user, in no particular order. Empty for a user without any, and while
-   * `password_change_required` is true.
+   * The workspaces of the user, in no particular order. Empty for a user without any.
    */
   'memberships': (_tollkeeper_identity_v1_Membership__Output)[];
-  /**
-   * The session may do nothing but change the password of its user, which somebody else knows.
-   */
-  'passwordChangeRequired': (boolean);
   /**
    * What people call the user.
    */
