@@ -63,6 +63,7 @@ export function useBudgets(mongo: TestMongo) {
     await service.start();
     client = createGrpcClient(budgetsService, service.grpcAddress, {
       config: { CALLER_TOKEN_SECRET },
+      deadlineMs: 60_000,
     });
     document = (await supertest(service.httpUrl).get('/openapi.json')).body as OpenApiDocument;
   });

@@ -1,4 +1,12 @@
-import { createLogger, createMetrics, createTracing, isTraced, loadConfig, runProcess } from '@tollkeeper/runtime';
+import {
+  createLogger,
+  createMetrics,
+  createTracing,
+  isTraced,
+  loadConfig,
+  runProcess,
+  STOP_TIMEOUT_MS,
+} from '@tollkeeper/runtime';
 import { standaloneConfig } from './config.ts';
 import { requireFreePort } from './port.ts';
 import { createStandalone } from './standalone.service.ts';
@@ -26,7 +34,7 @@ try {
   const tracing = await createTracing({ config, logger: loggerOf('standalone'), metrics });
   const standalone = createStandalone({ config, port, loggerOf, metrics, tracing, terminal, onFatal });
   const build = () => endingReadably(standalone, end);
-  await runProcess({ name: 'tollkeeper', build, logger: loggerOf('standalone'), stopTimeoutMs: 10_000 });
+  await runProcess({ name: 'tollkeeper', build, logger: loggerOf('standalone'), stopTimeoutMs: STOP_TIMEOUT_MS });
 } catch (error) {
   end(error);
 }
