@@ -1,0 +1,70 @@
+import TinyQueue from 'tinyqueue';
+import type { Op, OpOf } from '../domain/journal.ts';
+import { applyOp, type Ledger } from '../domain/ledger.ts';
+import type { LedgerState } from '../domain/ledger.state.ts';
+
+/** Most holds that one entry ends. */
+export const MAX_DUE = 2_000;
+/** Most former ends of holds that are kept, beside as many as there are holds. */
+const MAX_FORMER_ENDS = 1_000;
+
+/** When the holds of a ledger are past their time. */
+export interface HoldTimer {
+  /** Takes the ends of all holds of a ledger that was loaded. */
+  restart(of: LedgerState): void;
+  /** Takes the end that an op has given a hold. To be called when the op has been applied to the ledger. */
+  note(op: Op, on: LedgerState): void;
+  /** Whether a hold may be past its time. */
+  isDue(now: number): boolean;
+  /**
+   * Applies the ops that end holds which are past their time, {@link MAX_DUE} at most. Whoever does not get them into
+   * the journal puts them back.
+   */
+  takeDue(draft: Ledger, now: number): OpOf<'expire'>[];
+  putBack(ops: readonly OpOf<'expire'>[]): void;
+  clear(): void;
+}
+
+export function createHoldTimer(): HoldTimer {
+  /** The holds by their end. A hold that was extended or ended may still be in it with a former end. */
+  const ends = new TinyQueue<{ id: string; at: number }>([], (a, b) => a.at - b.at);
+
+  function restart(of: LedgerState): void {
+    ends.data = [...of.holds()].map(({ id, expiresAt }) => ({ id, at: expiresAt })).sort((a, b) => a.at - b.at);
+    ends.length = ends.data.length;
+  }
+
+  return {
+    restart,
+    note(op, on) {
+      if (op.op !== 'grant' && op.op !== 'extend') return;
+      ends.push({ id: op.id, at: op.expiresAt });
+      // A hold that is extended again and again must not fill the memory with its former ends.
+      if (ends.length > 2 * on.holdCount + MAX_FORMER_ENDS) restart(on);
+    },
+    isDue(now) {
+      const next = ends.peek();
+      return next !== undefined && next.at <= now;
+    },
+    takeDue(draft, now) {
+      const ops: OpOf<'expire'>[] = [];
+      for (let next = ends.peek(); next !== undefined && next.at <= now; next = ends.peek()) {
+        if (ops.length === MAX_DUE) return ops;
+        ends.pop();
+        const hold = draft.hold(next.id);
+        if (hold === undefined || hold.expiresAt > now) continue;
+        const op: OpOf<'expire'> = { op: 'expire', id: hold.id, expiresAt: hold.expiresAt };
+        applyOp(draft, op);
+        ops.push(op);
+      }
+      return ops;
+    },
+    putBack(ops) {
+      for (const { id, expiresAt } of ops) ends.push({ id, at: expiresAt });
+    },
+    clear() {
+      ends.data = [];
+      ends.length = 0;
+    },
+  };
+}

@@ -1,0 +1,140 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
+import { dayToOpen, findDay } from '../domain/day.ts';
+import { keysOf, type Op } from '../domain/journal.ts';
+import { applyOp, type Ledger } from '../domain/ledger.ts';
+import { createDraft } from '../domain/ledger.state.ts';
+import type { JournalStore } from '../store/journal.store.ts';
+import { type HoldTimer, MAX_DUE } from './hold.timer.ts';
+import type { LedgerMetrics } from './ledger.metrics.ts';
+import type { LedgerReplica } from './ledger.replica.ts';
+import { decideAll, dropLate, type Waiting } from './waiting.requests.ts';
+
+/** How long a batch is decided anew because other replicas were first, or more has to be looked up. */
+const GIVE_UP_MS = 5_000;
+/**
+ * A replica that has just written an entry can write the next one before any other has read the first. So it lets
+ * others pass for a moment: after each of its turns while it has met others within `seenMs`, and else once in that time
+ * to see whether there are any.
+ */
+const LET_PASS = { pauseMs: 8, seenMs: 250 };
+
+export interface LedgerTurnsDeps {
+  journal: Pick<JournalStore, 'append' | 'find'>;
+  /** The IANA zone of the workspace. Asked when a day begins. */
+  timezoneOf(tenantId: TenantId): Promise<string>;
+  metrics: LedgerMetrics;
+  clock: Clock;
+}
+
+/** The turns of a replica at the journal of a workspace. One at a time. */
+export interface LedgerTurns {
+  /** Decides the requests on a draft and appends what was decided, until no other replica was first. */
+  take(batch: readonly Waiting[]): Promise<void>;
+  /** Between two turns. */
+  letOthersPass(): Promise<void>;
+}
+
+export function createLedgerTurns(
+  tenantId: TenantId,
+  replica: LedgerReplica,
+  holds: HoldTimer,
+  deps: LedgerTurnsDeps,
+): LedgerTurns {
+  const { journal, metrics, clock } = deps;
+  /** When another replica was first, and when others were let pass. By `performance.now()`. */
+  let othersSeenAt = -Infinity;
+  let letPassAt = -Infinity;
+
+  async function take(batch: readonly Waiting[]): Promise<void> {
+    let waiting = batch;
+    const on = await replica.load();
+    const known = new Map<string, Op | null>();
+    let isNewest = false;
+
+    const lookUp = async (keys: readonly string[]): Promise<void> => {
+      const found = await journal.find(tenantId, keys);
+      for (const key of keys) known.set(key, found.get(key) ?? null);
+    };
+    const readNewest = async (): Promise<void> => {
+      await replica.catchUp(on);
+      isNewest = true;
+    };
+
+    const startedAt = performance.now();
+    while (performance.now() - startedAt < GIVE_UP_MS) {
+      waiting = dropLate(waiting);
+      const now = clock();
+      const draft = createDraft(on);
+      const due = holds.takeDue(draft, now);
+      try {
+        // If there may be more of them, these are written first, so that a decision never counts what has expired.
+        const requests = due.length === MAX_DUE ? [] : waiting;
+        const ops: Op[] = [...due, ...(await openDays(tenantId, draft, requests, now, deps))];
+        const decided = await decideAll(requests, draft, ops, { tenantId, now, isNewest, known });
+        if ('needs' in decided) {
+          if (decided.keys.length > 0) await lookUp(decided.keys);
+          await readNewest();
+          continue;
+        }
+        const outcome =
+          ops.length === 0
+            ? 'added'
+            : await journal.append(tenantId, { seq: replica.seq + 1, at: now, ops }, decided.audited);
+        if (outcome === 'added') {
+          if (ops.length > 0) replica.commit(on, ops, now);
+          due.length = 0;
+          for (const settle of decided.settle) settle();
+          if (requests === waiting) return;
+          continue;
+        }
+        if (outcome === 'behind') {
+          othersSeenAt = performance.now();
+          metrics.lostRace();
+        } else {
+          await lookUp(ops.flatMap(keysOf));
+        }
+        await readNewest();
+      } finally {
+        holds.putBack(due);
+      }
+    }
+    throw new AppError('service_unavailable', 'Too many replicas work on this workspace. Try again shortly.', {
+      retryAfterSeconds: 1,
+    });
+  }
+
+  async function letOthersPass(): Promise<void> {
+    const { pauseMs, seenMs } = LET_PASS;
+    const now = performance.now();
+    if (now - othersSeenAt >= seenMs && now - letPassAt < seenMs) return;
+    letPassAt = now;
+    await delay(pauseMs);
+  }
+
+  return { take, letOthersPass };
+}
+
+/** The ops that open the running day, and the days of the requests. */
+async function openDays(
+  tenantId: TenantId,
+  draft: Ledger,
+  batch: readonly Waiting[],
+  now: number,
+  deps: Pick<LedgerTurnsDeps, 'timezoneOf'>,
+): Promise<Op[]> {
+  const ops: Op[] = [];
+  let timezone: string | undefined;
+  for (const at of [now, ...batch.flatMap(({ ask }) => ask.at ?? [])]) {
+    if (findDay(draft, at) !== undefined) continue;
+    timezone ??= await deps.timezoneOf(tenantId).catch((error: unknown) => {
+      const last = draft.days.at(-1)?.timezone;
+      if (last === undefined) throw error;
+      return last;
+    });
+    const op: Op = { op: 'day', ...dayToOpen(draft, at, timezone) };
+    applyOp(draft, op);
+    ops.push(op);
+  }
+  return ops;
+}

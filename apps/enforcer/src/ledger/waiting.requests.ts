@@ -1,0 +1,71 @@
+import { startSlices } from '@tollkeeper/kernel';
+import { tookTooLong } from '../domain/answer.time.ts';
+import type { Ask, Audited, Context, Decided } from '../domain/decision.ts';
+import { keysOf, type Op } from '../domain/journal.ts';
+import type { Ledger } from '../domain/ledger.ts';
+
+/** A request that waits for its decision, and how it is answered. */
+export interface Waiting {
+  ask: Ask<unknown>;
+  /** By `performance.now()`. */
+  since: number;
+  resolve(answer: unknown): void;
+  reject(error: unknown): void;
+}
+
+type AllDecided = { settle: (() => void)[]; audited: Audited[] } | { needs: true; keys: string[] };
+
+/** Decides all requests on the draft, in their order and in slices. Adds their ops to `ops`. */
+export async function decideAll(
+  batch: readonly Waiting[],
+  draft: Ledger,
+  ops: Op[],
+  given: Omit<Context, 'find'> & { known: ReadonlyMap<string, Op | null> },
+): Promise<AllDecided> {
+  const { known, ...facts } = given;
+  /** The journal does not have these yet, and two requests of a batch may be the same. */
+  const drafted = new Map(ops.flatMap((op) => keysOf(op).map((key) => [key, op] as const)));
+  const context: Context = { ...facts, find: (key) => drafted.get(key) ?? known.get(key) };
+  const settle: (() => void)[] = [];
+  const audited: Audited[] = [];
+  const keys = new Set<string>();
+  let needs = false;
+
+  const slices = startSlices();
+  for (const { ask, resolve, reject } of batch) {
+    if (slices.usedUp()) await slices.next();
+    const decided = decide(ask, draft, context);
+    if ('needs' in decided) {
+      needs = true;
+      for (const key of decided.needs.keys ?? []) keys.add(key);
+    } else if ('refusal' in decided) {
+      settle.push(() => reject(decided.refusal));
+    } else {
+      settle.push(() => resolve(decided.answer));
+      if (decided.audited !== undefined) audited.push(decided.audited);
+      for (const op of decided.ops) {
+        ops.push(op);
+        for (const key of keysOf(op)) drafted.set(key, op);
+      }
+    }
+  }
+  return needs ? { needs, keys: [...keys] } : { settle, audited };
+}
+
+/** Rejects the requests that nobody waits for any more. Answers the others. */
+export function dropLate(waiting: readonly Waiting[]): readonly Waiting[] {
+  const now = performance.now();
+  const isLate = ({ ask }: Waiting) => ask.deadline !== undefined && ask.deadline <= now;
+  if (!waiting.some(isLate)) return waiting;
+  for (const { reject } of waiting.filter(isLate)) reject(tookTooLong());
+  return waiting.filter((request) => !isLate(request));
+}
+
+/** A request that fails must not stop those that are decided with it. */
+function decide(ask: Ask<unknown>, draft: Ledger, context: Context): Decided<unknown> | { refusal: unknown } {
+  try {
+    return ask.decide(draft, context);
+  } catch (error) {
+    return { refusal: error };
+  }
+}
