@@ -44,19 +44,18 @@ const SERVICE_LAYERS = {
 const WITHOUT_DATABASE = ['http', 'grpc', 'clients'];
 
 /** The import rules between the folders of a service, which `<service>.service.ts` puts together. */
-const serviceLayers = ['*', ...Object.keys(SERVICE_LAYERS)].map((folder) => {
+const serviceLayers = ['*', ...Object.keys(SERVICE_LAYERS)].flatMap((folder) => {
   const allowed = (SERVICE_LAYERS[folder] ?? []).map((name) => `(?!${name}/)`).join('');
-  const patterns = [
-    { regex: `^\\.\\./${allowed}`, message: 'SERVICE_LAYERS (eslint.config.js) says what it may import.' },
-  ];
-  if (WITHOUT_DATABASE.includes(folder)) {
-    patterns.push({ regex: '^(mongoose|mongodb|@tollkeeper/mongo)$', message: 'Queries belong into src/store.' });
-  }
-  return {
-    files: [`apps/*/src/${folder}/**/*.ts`],
-    ignores: ['**/*.spec.ts'],
-    rules: { 'no-restricted-imports': ['error', { patterns }] },
-  };
+  const ofDatabase = { regex: '^(mongoose|mongodb|@tollkeeper/mongo)$', message: 'Queries belong into src/store.' };
+  // A layer may have folders of its own, whose files reach the other layers one folder further up.
+  return [
+    { files: [`apps/*/src/${folder}/*.ts`], up: '\\.\\./' },
+    { files: [`apps/*/src/${folder}/*/*.ts`], up: '\\.\\./\\.\\./' },
+  ].map(({ files, up }) => {
+    const others = { regex: `^${up}${allowed}`, message: 'SERVICE_LAYERS (eslint.config.js) says what it may import.' };
+    const patterns = WITHOUT_DATABASE.includes(folder) ? [others, ofDatabase] : [others];
+    return { files, ignores: ['**/*.spec.ts'], rules: { 'no-restricted-imports': ['error', { patterns }] } };
+  });
 });
 
 const SPECS = ['**/*.spec.ts', '**/test/**/*.ts'];

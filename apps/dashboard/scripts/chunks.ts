@@ -5,8 +5,8 @@ import { connectMongo } from '@tollkeeper/mongo';
 import { createLogger, loadConfig, mongodbFields } from '@tollkeeper/runtime';
 import { mongo } from 'mongoose';
 import { z } from 'zod';
-import { openEvents, readMarks } from '../src/store/chunk.codec.ts';
-import type { ChunkDocument } from '../src/store/chunk.packing.ts';
+import { openEvents, readMarks } from '../src/store/chunks/chunk.codec.ts';
+import type { ChunkDocument } from '../src/store/chunks/chunk.packing.ts';
 
 const USAGE = `Prints what is packed in chunks of the dashboard as JSON lines.
 

@@ -6,7 +6,7 @@ import { BUDGET_BLOCKED, eventKey, GUARD_BLOCKED, type DashboardEvent } from '..
 import { createTallies, sumTallies } from '../src/domain/tallies.ts';
 import { emptyTally, tallyOf } from '../src/domain/tally.ts';
 import { createBlockedStore } from '../src/store/blocked.store.ts';
-import { byOldest } from '../src/store/chunk.store.ts';
+import { byOldest } from '../src/store/chunks/chunk.reader.ts';
 import { createStores } from '../src/store/stores.ts';
 import { documentsRead } from './documents-read.ts';
 

@@ -5,7 +5,7 @@ import { useMongo } from '@tollkeeper/testing';
 import { eventKey, SPEND_SETTLED, type DashboardEvent } from '../src/domain/event.ts';
 import type { RunStart } from '../src/domain/run.ts';
 import { planReads } from '../src/domain/read-plan.ts';
-import { createChunkStore } from '../src/store/chunk.store.ts';
+import { createChunkStore } from '../src/store/chunks/chunk.store.ts';
 import { documentsRead } from './documents-read.ts';
 
 const DAY_MS = 86_400_000;

@@ -8,8 +8,8 @@ import { CALLER_TOKEN_SECRET, eventually, useMongo } from '@tollkeeper/testing';
 import { SPEND_SETTLED, type DashboardEvent } from '../src/domain/event.ts';
 import { namesOf } from '../src/domain/names.ts';
 import { rollupDeltas } from '../src/domain/rollup.ts';
-import { createNameStore } from '../src/store/name.store.ts';
-import { createRollupStore } from '../src/store/rollup.store.ts';
+import { createNameStore } from '../src/store/rollups/name.store.ts';
+import { createRollupStore } from '../src/store/rollups/rollup.store.ts';
 import type { DashboardProcessMessage } from './dashboard.process.ts';
 
 const AGENTS = 60_000;

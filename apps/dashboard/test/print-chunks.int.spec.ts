@@ -5,7 +5,7 @@ import { provenTenantId } from '@tollkeeper/kernel';
 import { ensureIndexes } from '@tollkeeper/mongo';
 import { useMongo } from '@tollkeeper/testing';
 import { SPEND_SETTLED, type DashboardEvent } from '../src/domain/event.ts';
-import { createChunkStore } from '../src/store/chunk.store.ts';
+import { createChunkStore } from '../src/store/chunks/chunk.store.ts';
 
 const mongo = useMongo();
 const chunks = createChunkStore(mongo.connection, 2_000_000_000);

@@ -8,8 +8,8 @@ import { namesOf } from '../src/domain/names.ts';
 import { rollupDeltas } from '../src/domain/rollup.ts';
 import { seriesOf } from '../src/domain/series.ts';
 import { createTallies, sumTallies } from '../src/domain/tallies.ts';
-import { createNameStore } from '../src/store/name.store.ts';
-import { createRollupStore } from '../src/store/rollup.store.ts';
+import { createNameStore } from '../src/store/rollups/name.store.ts';
+import { createRollupStore } from '../src/store/rollups/rollup.store.ts';
 import { documentsRead } from './documents-read.ts';
 
 const DAY_MS = 86_400_000;

@@ -6,7 +6,7 @@ import { mongo as driver, type Connection } from 'mongoose';
 import { BUDGET_BLOCKED, SPEND_SETTLED, type DashboardEvent } from '../src/domain/event.ts';
 import { recordEvents } from '../src/domain/record-events.ts';
 import { createTallies } from '../src/domain/tallies.ts';
-import { byNewest } from '../src/store/chunk.store.ts';
+import { byNewest } from '../src/store/chunks/chunk.reader.ts';
 import { createStores } from '../src/store/stores.ts';
 import { CENTURY_SECONDS } from './recording.process.ts';
 import { referenceOf } from './reference.ts';

@@ -1,7 +1,7 @@
 import type { TenantId } from '@tollkeeper/kernel';
 import type { Connection } from 'mongoose';
-import { openEvents } from '../src/store/chunk.codec.ts';
-import type { ChunkDocument } from '../src/store/chunk.packing.ts';
+import { openEvents } from '../src/store/chunks/chunk.codec.ts';
+import type { ChunkDocument } from '../src/store/chunks/chunk.packing.ts';
 
 /** How many events are stored, of one workspace or of all: as documents, and packed. */
 export async function storedEvents(database: Connection, tenantId?: TenantId): Promise<number> {

@@ -14,151 +14,162 @@ const TAG = 'Dashboard';
 /** What has a name for people beside its key. */
 const HAS_DISPLAY_NAME: Record<Dimension, boolean> = { agent: true, model: false, plan: false };
 
-/** Spend and blocked calls of the whole workspace. */
-export function createSpendRoutes(deps: {
+interface SpendDeps {
   reads: Reads;
   tallies: Tallies;
   budgets: Budgets;
   directory: Directory;
   windowOf: WindowOf;
-}): Route[] {
-  const { reads, tallies, budgets, directory, windowOf } = deps;
-  return [
-    defineRoute({
-      method: 'get',
-      path: '/api/v1/dashboard/overview',
-      operationId: 'getOverview',
-      tag: TAG,
-      summary: 'Spend, budget, blocked calls and activity of the workspace at a glance',
-      access: 'member',
-      query: z.object(rangeQuery),
-      responses: { 200: { description: 'The overview', schema: overviewSchema } },
-      async handler({ caller: { tenantId }, query, signal }) {
-        const window = await windowOf(tenantId, query);
-        const before = { start: window.start - (window.end - window.start), end: window.start };
-        const [{ previous, current, activeAgents, runs }, budget] = await Promise.all([
-          reads.run({ tenantId, kind: 'overview', signal }, async (meter) => {
-            const [spans, byAgent, started] = await Promise.all([
-              tallies.ofSpans(tenantId, 'workspace', [before, window], meter),
-              tallies.byAgent(tenantId, window, meter),
-              tallies.runsStarted(tenantId, window, meter),
-            ]);
-            return { previous: spans[0], current: spans[1], activeAgents: byAgent.size, runs: started };
-          }),
-          budgets.ofWorkspace(tenantId),
-        ]);
-        return {
-          status: 200,
-          body: {
-            window: toWindow(window),
-            spend: toMetrics(current!, budget.daily, window),
-            budget: toBudget(budget.daily, window),
-            ...toBudgetMark(budget),
-            blocked: { budget: current!.budgetBlocked, guard: current!.guardBlocked },
-            active_agents: activeAgents,
-            runs,
-            previous: {
-              total_micros: toSum(previous!.totalMicros),
-              budget: previous!.budgetBlocked,
-              guard: previous!.guardBlocked,
-            },
+}
+
+/** Spend and blocked calls of the whole workspace. */
+export function createSpendRoutes(deps: SpendDeps): Route[] {
+  return [overviewRoute(deps), spendRoute(deps), seriesRoute(deps), breakdownRoute(deps)];
+}
+
+function overviewRoute({ reads, tallies, budgets, windowOf }: SpendDeps): Route {
+  return defineRoute({
+    method: 'get',
+    path: '/api/v1/dashboard/overview',
+    operationId: 'getOverview',
+    tag: TAG,
+    summary: 'Spend, budget, blocked calls and activity of the workspace at a glance',
+    access: 'member',
+    query: z.object(rangeQuery),
+    responses: { 200: { description: 'The overview', schema: overviewSchema } },
+    async handler({ caller: { tenantId }, query, signal }) {
+      const window = await windowOf(tenantId, query);
+      const before = { start: window.start - (window.end - window.start), end: window.start };
+      const [{ previous, current, activeAgents, runs }, budget] = await Promise.all([
+        reads.run({ tenantId, kind: 'overview', signal }, async (meter) => {
+          const [spans, byAgent, started] = await Promise.all([
+            tallies.ofSpans(tenantId, 'workspace', [before, window], meter),
+            tallies.byAgent(tenantId, window, meter),
+            tallies.runsStarted(tenantId, window, meter),
+          ]);
+          return { previous: spans[0], current: spans[1], activeAgents: byAgent.size, runs: started };
+        }),
+        budgets.ofWorkspace(tenantId),
+      ]);
+      return {
+        status: 200,
+        body: {
+          window: toWindow(window),
+          spend: toMetrics(current!, budget.daily, window),
+          budget: toBudget(budget.daily, window),
+          ...toBudgetMark(budget),
+          blocked: { budget: current!.budgetBlocked, guard: current!.guardBlocked },
+          active_agents: activeAgents,
+          runs,
+          previous: {
+            total_micros: toSum(previous!.totalMicros),
+            budget: previous!.budgetBlocked,
+            guard: previous!.guardBlocked,
           },
-        };
-      },
+        },
+      };
+    },
+  });
+}
+
+function spendRoute({ reads, tallies, budgets, windowOf }: SpendDeps): Route {
+  return defineRoute({
+    method: 'get',
+    path: '/api/v1/dashboard/spend',
+    operationId: 'getSpend',
+    tag: TAG,
+    summary: 'Spend of the workspace',
+    access: 'member',
+    query: z.object(rangeQuery),
+    responses: { 200: { description: 'The spend', schema: spendSchema } },
+    async handler({ caller: { tenantId }, query, signal }) {
+      const window = await windowOf(tenantId, query);
+      const [[tally], budget] = await Promise.all([
+        reads.run({ tenantId, kind: 'spend', signal }, (meter) =>
+          tallies.ofSpans(tenantId, 'workspace', [window], meter),
+        ),
+        budgets.ofWorkspace(tenantId),
+      ]);
+      const metrics = toMetrics(tally!, budget.daily, window);
+      return { status: 200, body: { window: toWindow(window), metrics, ...toBudgetMark(budget) } };
+    },
+  });
+}
+
+function seriesRoute({ reads, tallies, windowOf }: SpendDeps): Route {
+  return defineRoute({
+    method: 'get',
+    path: '/api/v1/dashboard/spend/series',
+    operationId: 'getSpendSeries',
+    tag: TAG,
+    summary: 'Spend and blocked calls of the workspace over time',
+    description: 'Points without events are zero. Days are local days, so one with a clock change has 23 or 25 hours.',
+    access: 'member',
+    query: z.object(rangeQuery),
+    responses: { 200: { description: 'The series', schema: seriesSchema } },
+    async handler({ caller: { tenantId }, query, signal }) {
+      const window = await windowOf(tenantId, query);
+      const { interval, points } = seriesOf(window);
+      const values = await reads.run({ tenantId, kind: 'series', signal }, (meter) =>
+        tallies.ofSpans(tenantId, 'workspace', points, meter),
+      );
+      return {
+        status: 200,
+        body: {
+          window: toWindow(window),
+          interval,
+          points: points.map((span, index) => toPoint(span, values[index]!)),
+        },
+      };
+    },
+  });
+}
+
+function breakdownRoute({ reads, tallies, directory, windowOf }: SpendDeps): Route {
+  return defineRoute({
+    method: 'get',
+    path: '/api/v1/dashboard/spend/breakdown',
+    operationId: 'getSpendBreakdown',
+    tag: TAG,
+    summary: 'Spend of the workspace over time, divided by agent, model or plan',
+    description:
+      'The points are those of `/spend/series`, and what the groups and the others spent adds up to what it shows.',
+    access: 'member',
+    query: z.object({
+      ...rangeQuery,
+      by: z.enum(DIMENSIONS).meta({ description: 'What spend is divided by' }),
+      limit: integerQuery({ min: 1, max: 20, default: 5, description: 'Largest number of groups in the answer' }),
     }),
-    defineRoute({
-      method: 'get',
-      path: '/api/v1/dashboard/spend',
-      operationId: 'getSpend',
-      tag: TAG,
-      summary: 'Spend of the workspace',
-      access: 'member',
-      query: z.object(rangeQuery),
-      responses: { 200: { description: 'The spend', schema: spendSchema } },
-      async handler({ caller: { tenantId }, query, signal }) {
-        const window = await windowOf(tenantId, query);
-        const [[tally], budget] = await Promise.all([
-          reads.run({ tenantId, kind: 'spend', signal }, (meter) =>
-            tallies.ofSpans(tenantId, 'workspace', [window], meter),
-          ),
-          budgets.ofWorkspace(tenantId),
-        ]);
-        const metrics = toMetrics(tally!, budget.daily, window);
-        return { status: 200, body: { window: toWindow(window), metrics, ...toBudgetMark(budget) } };
-      },
-    }),
-    defineRoute({
-      method: 'get',
-      path: '/api/v1/dashboard/spend/series',
-      operationId: 'getSpendSeries',
-      tag: TAG,
-      summary: 'Spend and blocked calls of the workspace over time',
-      description:
-        'Points without events are zero. Days are local days, so one with a clock change has 23 or 25 hours.',
-      access: 'member',
-      query: z.object(rangeQuery),
-      responses: { 200: { description: 'The series', schema: seriesSchema } },
-      async handler({ caller: { tenantId }, query, signal }) {
-        const window = await windowOf(tenantId, query);
-        const { interval, points } = seriesOf(window);
-        const values = await reads.run({ tenantId, kind: 'series', signal }, (meter) =>
-          tallies.ofSpans(tenantId, 'workspace', points, meter),
-        );
-        return {
-          status: 200,
-          body: {
-            window: toWindow(window),
-            interval,
-            points: points.map((span, index) => toPoint(span, values[index]!)),
-          },
-        };
-      },
-    }),
-    defineRoute({
-      method: 'get',
-      path: '/api/v1/dashboard/spend/breakdown',
-      operationId: 'getSpendBreakdown',
-      tag: TAG,
-      summary: 'Spend of the workspace over time, divided by agent, model or plan',
-      description:
-        'The points are those of `/spend/series`, and what the groups and the others spent adds up to what it shows.',
-      access: 'member',
-      query: z.object({
-        ...rangeQuery,
-        by: z.enum(DIMENSIONS).meta({ description: 'What spend is divided by' }),
-        limit: integerQuery({ min: 1, max: 20, default: 5, description: 'Largest number of groups in the answer' }),
-      }),
-      responses: { 200: { description: 'The breakdown', schema: breakdownSchema } },
-      async handler({ caller: { tenantId }, query: { by, limit, ...range }, signal }) {
-        const window = await windowOf(tenantId, range);
-        const { interval, points } = seriesOf(window);
-        const { groups, others } = await reads.run({ tenantId, kind: 'breakdown', signal }, (meter) =>
-          tallies.breakdown(tenantId, by, points, limit, meter),
-        );
-        const layers = others === undefined ? groups : [...groups, others];
-        const whole = sumTallies(layers.map(({ total }) => total));
-        const hasDisplayName = HAS_DISPLAY_NAME[by];
-        const agentIds = hasDisplayName ? groups.flatMap(({ key }) => key ?? []) : [];
-        const names = await directory.displayNames(tenantId, agentIds);
-        return {
-          status: 200,
-          body: {
-            window: toWindow(window),
-            interval,
-            by,
-            groups: groups.map(({ key, total }) => ({
-              ...toName('key', key),
-              ...(hasDisplayName && key !== null && { display_name: names.get(key) ?? key }),
-              ...toSpend(total, whole),
-            })),
-            others: others === undefined ? null : { count: others.count, ...toSpend(others.total, whole) },
-            points: points.map(({ start }, index) => ({
-              start: toTimestamp(start),
-              micros: layers.map(({ micros }) => toSum(micros[index]!)),
-            })),
-          },
-        };
-      },
-    }),
-  ];
+    responses: { 200: { description: 'The breakdown', schema: breakdownSchema } },
+    async handler({ caller: { tenantId }, query: { by, limit, ...range }, signal }) {
+      const window = await windowOf(tenantId, range);
+      const { interval, points } = seriesOf(window);
+      const { groups, others } = await reads.run({ tenantId, kind: 'breakdown', signal }, (meter) =>
+        tallies.breakdown(tenantId, by, points, limit, meter),
+      );
+      const layers = others === undefined ? groups : [...groups, others];
+      const whole = sumTallies(layers.map(({ total }) => total));
+      const hasDisplayName = HAS_DISPLAY_NAME[by];
+      const agentIds = hasDisplayName ? groups.flatMap(({ key }) => key ?? []) : [];
+      const names = await directory.displayNames(tenantId, agentIds);
+      return {
+        status: 200,
+        body: {
+          window: toWindow(window),
+          interval,
+          by,
+          groups: groups.map(({ key, total }) => ({
+            ...toName('key', key),
+            ...(hasDisplayName && key !== null && { display_name: names.get(key) ?? key }),
+            ...toSpend(total, whole),
+          })),
+          others: others === undefined ? null : { count: others.count, ...toSpend(others.total, whole) },
+          points: points.map(({ start }, index) => ({
+            start: toTimestamp(start),
+            micros: layers.map(({ micros }) => toSum(micros[index]!)),
+          })),
+        },
+      };
+    },
+  });
 }

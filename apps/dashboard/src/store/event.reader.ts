@@ -1,7 +1,7 @@
 import { SPEND_SETTLED } from '../domain/event.ts';
 import type { EventReader } from '../domain/event.reader.ts';
 import type { BlockedStore } from './blocked.store.ts';
-import type { ChunkStore } from './chunk.store.ts';
+import type { ChunkStore } from './chunks/chunk.store.ts';
 
 /** Reads blocked events from their documents, and settlements from chunks. */
 export function createEventReader({ blocked, chunks }: { blocked: BlockedStore; chunks: ChunkStore }): EventReader {

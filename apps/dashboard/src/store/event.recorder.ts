@@ -2,9 +2,9 @@ import type { ClientSession } from 'mongoose';
 import { isBlocked } from '../domain/event.ts';
 import type { EventRecorder } from '../domain/record-events.ts';
 import type { BlockedStore } from './blocked.store.ts';
-import type { ChunkStore } from './chunk.store.ts';
-import type { NameStore } from './name.store.ts';
-import type { RollupStore } from './rollup.store.ts';
+import type { ChunkStore } from './chunks/chunk.store.ts';
+import type { NameStore } from './rollups/name.store.ts';
+import type { RollupStore } from './rollups/rollup.store.ts';
 
 /**
  * Writes with the given MongoDB session, so that all calls of one transaction take effect together. Blocked events are

@@ -3,12 +3,13 @@ import type { EventReader } from '../domain/event.reader.ts';
 import type { EventRecorder } from '../domain/record-events.ts';
 import type { RunStartStore, TallyStore } from '../domain/tallies.ts';
 import { createBlockedStore } from './blocked.store.ts';
-import { createChunkStore } from './chunk.store.ts';
-import { createChunkTallies } from './chunk.tallies.ts';
+import { createChunkStore } from './chunks/chunk.store.ts';
+import { createChunkTallies } from './chunks/chunk.tallies.ts';
 import { createEventReader } from './event.reader.ts';
 import { createEventRecorder } from './event.recorder.ts';
-import { createNameStore } from './name.store.ts';
-import { createRollupStore, rollupSeconds } from './rollup.store.ts';
+import { createNameStore } from './rollups/name.store.ts';
+import { rollupSeconds } from './rollups/rollup.collection.ts';
+import { createRollupStore } from './rollups/rollup.store.ts';
 
 /** How the domain writes and reads what is stored. */
 export interface Stores {

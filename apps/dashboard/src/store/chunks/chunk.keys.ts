@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { TenantId } from '@tollkeeper/kernel';
 import { LRUCache } from 'lru-cache';
-import { SPEND_SETTLED, type DashboardEvent } from '../domain/event.ts';
+import { SPEND_SETTLED, type DashboardEvent } from '../../domain/event.ts';
 
 /**
  * The keys under which a chunk is found: of its events, their settlements and the runs that start in it. A key stands

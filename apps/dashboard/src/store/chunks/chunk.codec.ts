@@ -1,7 +1,7 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import type { TenantId, TimeSpan } from '@tollkeeper/kernel';
-import type { DashboardEvent, EventData } from '../domain/event.ts';
-import { ByteReader, ByteWriter } from './bytes.ts';
+import type { DashboardEvent, EventData } from '../../domain/event.ts';
+import { ByteReader, ByteWriter } from '../bytes.ts';
 
 /**
  * The packed form of events of one workspace, in the order of their times, compressed with Zstandard. Values of one

@@ -1,7 +1,7 @@
 import type { TenantId } from '@tollkeeper/kernel';
 import { mongo } from 'mongoose';
-import type { DashboardEvent } from '../domain/event.ts';
-import type { RunStart } from '../domain/run.ts';
+import type { DashboardEvent } from '../../domain/event.ts';
+import type { RunStart } from '../../domain/run.ts';
 import { packEvents, packMarks, type RunMark } from './chunk.codec.ts';
 import { identityKeys, runStartKey } from './chunk.keys.ts';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { addToSlot, rowKey, type Row, type WorkspaceSlot } from '../domain/rollup.ts';
-import { addTally, emptyTally, MEASURES, type Tally } from '../domain/tally.ts';
+import { addToSlot, rowKey, type Row, type WorkspaceSlot } from '../../domain/rollup.ts';
+import { addTally, emptyTally, MEASURES, type Tally } from '../../domain/tally.ts';
 import { addToRows, addToWorkspace, packedRows, readWorkspace, rowsApart, type PackedRow } from './rollup.codec.ts';
 import { hashOfName, hashOfRow } from './row.hash.ts';
 

@@ -1,7 +1,7 @@
 import type { TenantId } from '@tollkeeper/kernel';
 import { mongo } from 'mongoose';
-import type { Period, RollupKey, RowKind } from '../domain/rollup.ts';
-import { isUndivided, partsFrom, UNDIVIDED, type Part } from '../domain/rollup.parts.ts';
+import type { Period, RollupKey, RowKind } from '../../domain/rollup.ts';
+import { isUndivided, partsFrom, UNDIVIDED, type Part } from '../../domain/rollup.parts.ts';
 import { HASH_BYTES } from './row.hash.ts';
 
 /**

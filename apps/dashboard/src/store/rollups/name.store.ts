@@ -2,9 +2,9 @@ import type { TenantId } from '@tollkeeper/kernel';
 import { driverCollection } from '@tollkeeper/mongo';
 import { LRUCache } from 'lru-cache';
 import { Schema, type mongo, type ClientSession, type Connection } from 'mongoose';
-import { MAX_NAMES, NAME_KINDS, type NameKind, type NamesOfDay } from '../domain/names.ts';
-import type { ReadMeter } from '../domain/reads.ts';
-import { PERIOD_MS } from '../domain/rollup.ts';
+import { MAX_NAMES, NAME_KINDS, type NameKind, type NamesOfDay } from '../../domain/names.ts';
+import type { ReadMeter } from '../../domain/reads.ts';
+import { PERIOD_MS } from '../../domain/rollup.ts';
 import { bytesOf, packHashes, unpackHashes } from './rollup.document.ts';
 import { hashOfName } from './row.hash.ts';
 

@@ -1,10 +1,10 @@
 import type { TenantId } from '@tollkeeper/kernel';
-import { SPEND_SETTLED, type DashboardEvent } from '../domain/event.ts';
-import type { Dimension } from '../domain/breakdown.ts';
-import type { ReadPlan } from '../domain/read-plan.ts';
-import type { ReadMeter } from '../domain/reads.ts';
-import { AMOUNTS, holdTally, tallyOf, type Tally } from '../domain/tally.ts';
-import type { TallyStore } from '../domain/tallies.ts';
+import { SPEND_SETTLED, type DashboardEvent } from '../../domain/event.ts';
+import type { Dimension } from '../../domain/breakdown.ts';
+import type { ReadPlan } from '../../domain/read-plan.ts';
+import type { ReadMeter } from '../../domain/reads.ts';
+import { AMOUNTS, holdTally, tallyOf, type Tally } from '../../domain/tally.ts';
+import type { TallyStore } from '../../domain/tallies.ts';
 import type { ChunkStore } from './chunk.store.ts';
 
 const GROUP: Record<Dimension, 'agent_id' | 'model' | 'plan_key'> = {

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { rowKey, type Row } from '../domain/rollup.ts';
-import { HASH_BITS, NAME_BITS } from '../domain/rollup.parts.ts';
+import { rowKey, type Row } from '../../domain/rollup.ts';
+import { HASH_BITS, NAME_BITS } from '../../domain/rollup.parts.ts';
 
 const ROW_BYTES = (HASH_BITS - NAME_BITS) / 8;
 const NAME_BYTES = NAME_BITS / 8;

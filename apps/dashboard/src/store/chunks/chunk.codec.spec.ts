@@ -2,7 +2,7 @@ import { zstdCompressSync, zstdDecompressSync } from 'node:zlib';
 import { describe, expect, it } from '@jest/globals';
 import { provenTenantId } from '@tollkeeper/kernel';
 import fc from 'fast-check';
-import type { DashboardEvent } from '../domain/event.ts';
+import type { DashboardEvent } from '../../domain/event.ts';
 import { openEvents, packEvents } from './chunk.codec.ts';
 
 const tenantId = provenTenantId('ws_1');

@@ -1,7 +1,7 @@
-import { OTHER } from '../domain/names.ts';
-import type { Row, WorkspaceSlot } from '../domain/rollup.ts';
-import { addTally, emptyTally, MEASURES, type Tally } from '../domain/tally.ts';
-import { ByteReader, ByteWriter } from './bytes.ts';
+import { OTHER } from '../../domain/names.ts';
+import type { Row, WorkspaceSlot } from '../../domain/rollup.ts';
+import { addTally, emptyTally, MEASURES, type Tally } from '../../domain/tally.ts';
+import { ByteReader, ByteWriter } from '../bytes.ts';
 import { hashOfName, HASH_BYTES, type StoredModel, type StoredRow } from './row.hash.ts';
 
 /**

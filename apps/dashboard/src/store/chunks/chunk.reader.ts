@@ -1,0 +1,127 @@
+import type { TenantId, TimeSpan } from '@tollkeeper/kernel';
+import type { mongo } from 'mongoose';
+import { eventKey, SPEND_SETTLED, type DashboardEvent } from '../../domain/event.ts';
+import { UNLIMITED, type ReadMeter } from '../../domain/reads.ts';
+import type { RunStartStore } from '../../domain/tallies.ts';
+import {
+  BY_AGENT,
+  BY_QUARTER,
+  BY_RUN,
+  eventsOf,
+  marksOfRuns,
+  type ChunkCollection,
+  type FindChunks,
+} from './chunk.collection.ts';
+import { DAY_MS, quarterOf, type ChunkDocument } from './chunk.packing.ts';
+
+export interface ChunkReader extends RunStartStore {
+  /**
+   * The events in `span`, of one agent or of all, in any order. Their `data` has only `fields`, and they have no id.
+   */
+  eventsIn(
+    tenantId: TenantId,
+    span: TimeSpan,
+    fields: readonly string[],
+    agentId?: string,
+    meter?: ReadMeter,
+  ): AsyncGenerator<DashboardEvent>;
+  /** The oldest settlements of a run, oldest first, at most `limit`. */
+  oldestOfRun(tenantId: TenantId, runId: string, limit: number, meter?: ReadMeter): Promise<DashboardEvent[]>;
+  /** The newest settlements of an agent in `span`, newest first, at most `limit`. */
+  newestOfAgent(
+    tenantId: TenantId,
+    agentId: string,
+    span: TimeSpan,
+    limit: number,
+    meter?: ReadMeter,
+  ): Promise<DashboardEvent[]>;
+  hasAgent(tenantId: TenantId, agentId: string): Promise<boolean>;
+}
+
+/** How many chunks are read at once of those that are read until enough is found. */
+const AT_ONCE = 4;
+/** And of those that all are read. */
+const ALL_AT_ONCE = 16;
+
+export function createChunkReader(chunks: ChunkCollection, find: FindChunks): ChunkReader {
+  return {
+    async *eventsIn(tenantId, span, fields, agentId, meter = UNLIMITED) {
+      const ofAgent = agentId !== undefined && { agents: agentId };
+      const filter = { tenantId, ...ofAgent, ...overlapping(span), quarters: { $in: quartersOf(span) } };
+      const hint = agentId === undefined ? BY_QUARTER : BY_AGENT;
+      for await (const chunk of find(filter, 'events', { hint, batchSize: ALL_AT_ONCE })) {
+        meter.take(chunk.events.position);
+        for (const event of eventsOf(chunk, { span, fields, ids: false })) {
+          if (agentId === undefined || event.data.agent_id === agentId) yield event;
+        }
+      }
+    },
+    async oldestOfRun(tenantId, runId, limit, meter = UNLIMITED) {
+      let oldest: DashboardEvent[] = [];
+      const options = { hint: BY_RUN, sort: { from: 1 }, batchSize: AT_ONCE } as const;
+      for await (const chunk of find({ tenantId, runs: runId }, 'events', options)) {
+        if (oldest.length === limit && oldest.at(-1)!.time < chunk.from.getTime()) break;
+        meter.take(chunk.events.position);
+        for (const event of eventsOf(chunk)) {
+          if (event.type === SPEND_SETTLED && event.data.run_id === runId) oldest.push(event);
+        }
+        oldest = oldest.sort(byOldest).slice(0, limit);
+      }
+      return oldest;
+    },
+    async newestOfAgent(tenantId, agentId, span, limit, meter = UNLIMITED) {
+      let newest: DashboardEvent[] = [];
+      const options = { hint: BY_AGENT, sort: { to: -1 }, batchSize: AT_ONCE } as const;
+      for await (const chunk of find({ tenantId, agents: agentId, ...overlapping(span) }, 'events', options)) {
+        if (newest.length === limit && newest.at(-1)!.time > chunk.to.getTime()) break;
+        meter.take(chunk.events.position);
+        for (const event of eventsOf(chunk, { span })) {
+          if (event.type === SPEND_SETTLED && event.data.agent_id === agentId) newest.push(event);
+        }
+        newest = newest.sort(byNewest).slice(0, limit);
+      }
+      return newest;
+    },
+    hasAgent: async (tenantId, agentId) =>
+      (await chunks.findOne({ tenantId, agents: agentId }, { projection: { _id: 1 } })) !== null,
+    async countRunStarts(tenantId, { raw }, meter = UNLIMITED) {
+      const counts = await Promise.all(
+        raw.map(async (span) => {
+          let runs = 0;
+          const filter = {
+            tenantId,
+            ...overlapping(span),
+            quarters: { $in: quartersOf(span) },
+            marks: { $exists: true },
+          };
+          for await (const chunk of find(filter, 'marks', { hint: BY_QUARTER, batchSize: ALL_AT_ONCE })) {
+            meter.take(chunk.marks?.position ?? 0);
+            for (const { time, starts } of marksOfRuns(chunk))
+              if (time >= span.start && time < span.end) runs += starts;
+          }
+          return runs;
+        }),
+      );
+      return counts.reduce((sum, count) => sum + count, 0);
+    },
+  };
+}
+
+/** Later events come first; of one time, that whose key is larger to the database, which compares bytes. */
+export function byNewest(a: DashboardEvent, b: DashboardEvent): number {
+  return b.time - a.time || Buffer.compare(Buffer.from(eventKey(b)), Buffer.from(eventKey(a)));
+}
+
+export function byOldest(a: DashboardEvent, b: DashboardEvent): number {
+  return -byNewest(a, b);
+}
+
+/** A chunk is of one day. So those that end a day behind the span need not be looked at. */
+function overlapping({ start, end }: TimeSpan): mongo.Filter<ChunkDocument> {
+  return { to: { $gte: new Date(start), $lt: new Date(end + DAY_MS) }, from: { $lt: new Date(end) } };
+}
+
+function quartersOf({ start, end }: TimeSpan): number[] {
+  const first = quarterOf(start);
+  return Array.from({ length: quarterOf(end - 1) - first + 1 }, (_, index) => first + index);
+}

@@ -1,0 +1,13 @@
+import type { Connection } from 'mongoose';
+import { createChunkCollection, createFindChunks } from './chunk.collection.ts';
+import { createChunkReader, type ChunkReader } from './chunk.reader.ts';
+import { createChunkWriter, type ChunkWriter } from './chunk.writer.ts';
+
+export interface ChunkStore extends ChunkReader, ChunkWriter {}
+
+/** All events but blocked ones, and the starts of all runs, packed; kept for `retentionSeconds` after the newest. */
+export function createChunkStore(connection: Connection, retentionSeconds: number): ChunkStore {
+  const chunks = createChunkCollection(connection, retentionSeconds);
+  const find = createFindChunks(connection, chunks);
+  return { ...createChunkReader(chunks, find), ...createChunkWriter(chunks, find) };
+}

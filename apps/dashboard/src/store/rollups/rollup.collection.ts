@@ -1,0 +1,51 @@
+import { driverCollection } from '@tollkeeper/mongo';
+import { Schema, type ClientSession, type Connection, type mongo } from 'mongoose';
+import type { RollupDocument } from './rollup.document.ts';
+
+export type RollupCollection = mongo.Collection<RollupDocument>;
+
+/**
+ * An overview compares a range with the span of equal length before it. The longest range has 92 days, so it reaches
+ * 184 days back. Roll-ups are kept that long even if raw events, which are many more, have a shorter retention.
+ */
+const MIN_RETENTION_SECONDS = 190 * 86_400;
+
+/** Seconds after their start for which roll-ups are kept. */
+export function rollupSeconds(retentionSeconds: number): number {
+  return Math.max(retentionSeconds, MIN_RETENTION_SECONDS);
+}
+
+/**
+ * Roll-ups by hour and day, kept for `retentionSeconds` after their start, but at least {@link MIN_RETENTION_SECONDS}.
+ */
+export function createRollupCollection(connection: Connection, retentionSeconds: number): RollupCollection {
+  const schema = new Schema<RollupDocument>(
+    {
+      _id: { type: String, required: true },
+      tenantId: { type: String, required: true },
+      start: { type: Date, required: true },
+      workspace: Schema.Types.Buffer,
+      agents: Schema.Types.Buffer,
+      days: Schema.Types.Buffer,
+      plans: Schema.Types.Buffer,
+      divided: { type: [String], default: undefined },
+      starts: { agents: Schema.Types.Buffer, days: Schema.Types.Buffer, plans: Schema.Types.Buffer },
+    },
+    { collection: 'rollups', versionKey: false },
+  );
+  schema.index({ start: 1 }, { expireAfterSeconds: rollupSeconds(retentionSeconds) });
+  // The driver's collection: this is a hot path, and every value that is read or written is typed or made here.
+  return driverCollection<RollupDocument>(connection, 'Rollup', schema);
+}
+
+/** Documents by their keys. */
+export async function findRollups(
+  rollups: RollupCollection,
+  session: ClientSession | undefined,
+  keys: string[],
+  projection: mongo.Document = {},
+): Promise<Map<string, RollupDocument>> {
+  if (keys.length === 0) return new Map();
+  const found = await rollups.find({ _id: { $in: keys } }, { ...(session && { session }), projection }).toArray();
+  return new Map(found.map((document) => [document._id, document]));
+}
