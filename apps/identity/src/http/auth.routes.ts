@@ -24,159 +24,195 @@ const sessionSchema = z
 /** Login, logout and the caller's own account. */
 export function createAuthRoutes(auth: AuthUseCases, resets: PasswordResetUseCases, cookies: SessionCookies): Route[] {
   return [
-    defineRoute({
-      method: 'post',
-      audit: 'session.create',
-      path: '/api/v1/auth/login',
-      operationId: 'login',
-      tag: TAG,
-      summary: 'Log in',
-      description:
-        'Sets the cookie `gw_session`, always a new one. After ten failures for a user or from an address within 15 minutes the answer is 429 until the 15 minutes are over.',
-      access: 'public',
-      body: z.strictObject({ email: login, password }),
-      responses: { 200: { description: 'Logged in', schema: accountSchema } },
-      handler: async ({ body, clientAddress, headers, cause }) => {
-        const who = { login: body.email, ...originOf(clientAddress, headers) };
-        const { cookie, ...account } = await auth.login(who, body.password, cause);
-        return { status: 200, headers: { 'set-cookie': cookies.set(cookie) }, body: toAccountBody(account) };
-      },
-    }),
-    defineRoute({
-      method: 'post',
-      audit: 'session.delete',
-      path: '/api/v1/auth/logout',
-      operationId: 'logout',
-      tag: TAG,
-      summary: 'Log out',
-      description: 'Revokes the session of the request. It ends everywhere within 5 seconds.',
-      access: 'session',
-      responses: { 204: { description: 'Logged out' } },
-      handler: async ({ headers, cause }) => {
-        const session = sessionOf(headers);
-        if (session !== null) await auth.logout(session, cause);
-        return { status: 204, headers: { 'set-cookie': cookies.clear() } };
-      },
-    }),
-    defineRoute({
-      method: 'get',
-      path: '/api/v1/auth/me',
-      operationId: 'getAccount',
-      tag: TAG,
-      summary: 'Who is logged in',
-      access: 'session',
-      responses: { 200: { description: 'The account of the caller', schema: accountSchema } },
-      handler: async ({ caller }) => ({ status: 200, body: toAccountBody(await auth.account(caller.userId)) }),
-    }),
-    defineRoute({
-      method: 'post',
-      audit: 'user.password.change',
-      path: '/api/v1/auth/password',
-      operationId: 'changePassword',
-      tag: TAG,
-      summary: 'Change the password',
-      description: 'Revokes the other sessions of the user. A wrong current password counts as a failed login.',
-      access: 'session',
-      body: z.strictObject({ current_password: password, new_password: newPassword }),
-      responses: { 204: { description: 'The password is changed' } },
-      handler: async ({ caller, body, headers, clientAddress, cause }) => {
-        const change = {
-          currentPassword: body.current_password,
-          newPassword: body.new_password,
-          sessionSha256: sessionOf(headers),
-          address: clientAddress,
-        };
-        await auth.changePassword(caller.userId, change, cause);
-        return { status: 204 };
-      },
-    }),
-    defineRoute({
-      method: 'get',
-      path: '/api/v1/auth/sessions',
-      operationId: 'listSessions',
-      tag: TAG,
-      summary: 'List your sessions',
-      access: 'session',
-      responses: {
-        200: { description: 'Newest first, at most 500', schema: z.object({ items: z.array(sessionSchema) }) },
-      },
-      handler: async ({ caller, headers }) => {
-        const current = sessionOf(headers);
-        const items = (await auth.listSessions(caller.userId)).map((each) => toSessionBody(each, current));
-        return { status: 200, body: { items } };
-      },
-    }),
-    defineRoute({
-      method: 'delete',
-      audit: 'session.delete',
-      path: '/api/v1/auth/sessions',
-      operationId: 'endOtherSessions',
-      tag: TAG,
-      summary: 'End all your sessions but the one of this request',
-      description: 'They end everywhere within 5 seconds.',
-      access: 'session',
-      responses: { 204: { description: 'The others have ended' } },
-      handler: async ({ caller, headers, cause }) => {
-        await auth.endOtherSessions(caller.userId, sessionOf(headers), cause);
-        return { status: 204 };
-      },
-    }),
-    defineRoute({
-      method: 'delete',
-      audit: 'session.delete',
-      path: '/api/v1/auth/sessions/{session_id}',
-      operationId: 'endSession',
-      tag: TAG,
-      summary: 'End one of your sessions',
-      description: 'It ends everywhere within 5 seconds.',
-      access: 'session',
-      params: z.object({ session_id: identifier }),
-      responses: { 204: { description: 'It has ended' } },
-      handler: async ({ caller, params, cause }) => {
-        await auth.endSession(caller.userId, params.session_id, cause);
-        return { status: 204 };
-      },
-    }),
-    defineRoute({
-      method: 'post',
-      audit: 'user.password.link',
-      path: '/api/v1/auth/forgot',
-      operationId: 'forgotPassword',
-      tag: TAG,
-      summary: 'Have a link to reset the password mailed',
-      description:
-        'Mails a link to the user who has verified the e-mail. The answer is the same for every other e-mail. 409 without a mail server; 429 after 5 for an e-mail, or 60 from an address, within an hour.',
-      access: 'public',
-      body: z.strictObject({ email }),
-      responses: { 204: { description: 'If somebody has verified the e-mail, a link is on its way' } },
-      handler: async ({ body, clientAddress, cause }) => {
-        await resets.forgot(body.email, clientAddress, cause);
-        return { status: 204 };
-      },
-    }),
-    defineRoute({
-      method: 'post',
-      audit: 'user.password.reset',
-      path: '/api/v1/auth/reset',
-      operationId: 'resetPassword',
-      tag: TAG,
-      summary: 'Set a new password with a one-time link',
-      description:
-        'Takes the token of a link that an operator has made, or that was mailed. It works once, for 30 minutes, and ends all sessions of the user and all links to their providers. 404 for every token that does not; after ten of those from an address within 15 minutes the answer is 429 until the 15 minutes are over.',
-      access: 'public',
-      body: z.strictObject({ token: z.string().max(128), new_password: newPassword }),
-      responses: {
-        200: {
-          description: 'The password is set; log in with it',
-          schema: z.object({ login_name: userFields.login_name }),
-        },
-      },
-      handler: async ({ body, clientAddress, cause }) => {
-        const user = await resets.reset(body.token, clientAddress, body.new_password, cause);
-        return { status: 200, body: { login_name: user.loginName } };
-      },
-    }),
+    loginRoute(auth, cookies),
+    logoutRoute(auth, cookies),
+    accountRoute(auth),
+    changePasswordRoute(auth),
+    listSessionsRoute(auth),
+    endOtherSessionsRoute(auth),
+    endSessionRoute(auth),
+    forgotPasswordRoute(resets),
+    resetPasswordRoute(resets),
   ];
+}
+
+function loginRoute(auth: AuthUseCases, cookies: SessionCookies): Route {
+  return defineRoute({
+    method: 'post',
+    audit: 'session.create',
+    path: '/api/v1/auth/login',
+    operationId: 'login',
+    tag: TAG,
+    summary: 'Log in',
+    description:
+      'Sets the cookie `gw_session`, always a new one. After ten failures for a user or from an address within 15 minutes the answer is 429 until the 15 minutes are over.',
+    access: 'public',
+    body: z.strictObject({ email: login, password }),
+    responses: { 200: { description: 'Logged in', schema: accountSchema } },
+    handler: async ({ body, clientAddress, headers, cause }) => {
+      const who = { login: body.email, ...originOf(clientAddress, headers) };
+      const { cookie, ...account } = await auth.login(who, body.password, cause);
+      return { status: 200, headers: { 'set-cookie': cookies.set(cookie) }, body: toAccountBody(account) };
+    },
+  });
+}
+
+function logoutRoute(auth: AuthUseCases, cookies: SessionCookies): Route {
+  return defineRoute({
+    method: 'post',
+    audit: 'session.delete',
+    path: '/api/v1/auth/logout',
+    operationId: 'logout',
+    tag: TAG,
+    summary: 'Log out',
+    description: 'Revokes the session of the request. It ends everywhere within 5 seconds.',
+    access: 'session',
+    responses: { 204: { description: 'Logged out' } },
+    handler: async ({ headers, cause }) => {
+      const session = sessionOf(headers);
+      if (session !== null) await auth.logout(session, cause);
+      return { status: 204, headers: { 'set-cookie': cookies.clear() } };
+    },
+  });
+}
+
+function accountRoute(auth: AuthUseCases): Route {
+  return defineRoute({
+    method: 'get',
+    path: '/api/v1/auth/me',
+    operationId: 'getAccount',
+    tag: TAG,
+    summary: 'Who is logged in',
+    access: 'session',
+    responses: { 200: { description: 'The account of the caller', schema: accountSchema } },
+    handler: async ({ caller }) => ({ status: 200, body: toAccountBody(await auth.account(caller.userId)) }),
+  });
+}
+
+function changePasswordRoute(auth: AuthUseCases): Route {
+  return defineRoute({
+    method: 'post',
+    audit: 'user.password.change',
+    path: '/api/v1/auth/password',
+    operationId: 'changePassword',
+    tag: TAG,
+    summary: 'Change the password',
+    description: 'Revokes the other sessions of the user. A wrong current password counts as a failed login.',
+    access: 'session',
+    body: z.strictObject({ current_password: password, new_password: newPassword }),
+    responses: { 204: { description: 'The password is changed' } },
+    handler: async ({ caller, body, headers, clientAddress, cause }) => {
+      const change = {
+        currentPassword: body.current_password,
+        newPassword: body.new_password,
+        sessionSha256: sessionOf(headers),
+        address: clientAddress,
+      };
+      await auth.changePassword(caller.userId, change, cause);
+      return { status: 204 };
+    },
+  });
+}
+
+function listSessionsRoute(auth: AuthUseCases): Route {
+  return defineRoute({
+    method: 'get',
+    path: '/api/v1/auth/sessions',
+    operationId: 'listSessions',
+    tag: TAG,
+    summary: 'List your sessions',
+    access: 'session',
+    responses: {
+      200: { description: 'Newest first, at most 500', schema: z.object({ items: z.array(sessionSchema) }) },
+    },
+    handler: async ({ caller, headers }) => {
+      const current = sessionOf(headers);
+      const items = (await auth.listSessions(caller.userId)).map((each) => toSessionBody(each, current));
+      return { status: 200, body: { items } };
+    },
+  });
+}
+
+function endOtherSessionsRoute(auth: AuthUseCases): Route {
+  return defineRoute({
+    method: 'delete',
+    audit: 'session.delete',
+    path: '/api/v1/auth/sessions',
+    operationId: 'endOtherSessions',
+    tag: TAG,
+    summary: 'End all your sessions but the one of this request',
+    description: 'They end everywhere within 5 seconds.',
+    access: 'session',
+    responses: { 204: { description: 'The others have ended' } },
+    handler: async ({ caller, headers, cause }) => {
+      await auth.endOtherSessions(caller.userId, sessionOf(headers), cause);
+      return { status: 204 };
+    },
+  });
+}
+
+function endSessionRoute(auth: AuthUseCases): Route {
+  return defineRoute({
+    method: 'delete',
+    audit: 'session.delete',
+    path: '/api/v1/auth/sessions/{session_id}',
+    operationId: 'endSession',
+    tag: TAG,
+    summary: 'End one of your sessions',
+    description: 'It ends everywhere within 5 seconds.',
+    access: 'session',
+    params: z.object({ session_id: identifier }),
+    responses: { 204: { description: 'It has ended' } },
+    handler: async ({ caller, params, cause }) => {
+      await auth.endSession(caller.userId, params.session_id, cause);
+      return { status: 204 };
+    },
+  });
+}
+
+function forgotPasswordRoute(resets: PasswordResetUseCases): Route {
+  return defineRoute({
+    method: 'post',
+    audit: 'user.password.link',
+    path: '/api/v1/auth/forgot',
+    operationId: 'forgotPassword',
+    tag: TAG,
+    summary: 'Have a link to reset the password mailed',
+    description:
+      'Mails a link to the user who has verified the e-mail. The answer is the same for every other e-mail. 409 without a mail server; 429 after 5 for an e-mail, or 60 from an address, within an hour.',
+    access: 'public',
+    body: z.strictObject({ email }),
+    responses: { 204: { description: 'If somebody has verified the e-mail, a link is on its way' } },
+    handler: async ({ body, clientAddress, cause }) => {
+      await resets.forgot(body.email, clientAddress, cause);
+      return { status: 204 };
+    },
+  });
+}
+
+function resetPasswordRoute(resets: PasswordResetUseCases): Route {
+  return defineRoute({
+    method: 'post',
+    audit: 'user.password.reset',
+    path: '/api/v1/auth/reset',
+    operationId: 'resetPassword',
+    tag: TAG,
+    summary: 'Set a new password with a one-time link',
+    description:
+      'Takes the token of a link that an operator has made, or that was mailed. It works once, for 30 minutes, and ends all sessions of the user and all links to their providers. 404 for every token that does not; after ten of those from an address within 15 minutes the answer is 429 until the 15 minutes are over.',
+    access: 'public',
+    body: z.strictObject({ token: z.string().max(128), new_password: newPassword }),
+    responses: {
+      200: {
+        description: 'The password is set; log in with it',
+        schema: z.object({ login_name: userFields.login_name }),
+      },
+    },
+    handler: async ({ body, clientAddress, cause }) => {
+      const user = await resets.reset(body.token, clientAddress, body.new_password, cause);
+      return { status: 200, body: { login_name: user.loginName } };
+    },
+  });
 }
 
 function toSessionBody(session: Session, currentSha256: string | null): z.infer<typeof sessionSchema> {

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { parseCookie, stringifySetCookie } from 'cookie';
 import { isPlainLoopback } from '../domain/loopback.ts';
-import { LOG_IN_MS } from '../domain/oidc/oidc.use-cases.ts';
+import { LOG_IN_MS } from '../domain/oidc/visit.ts';
 
 const NAME = 'gw_oidc';
 const PATH = '/api/v1/auth/oidc';

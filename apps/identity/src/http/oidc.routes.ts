@@ -3,8 +3,9 @@ import { defineRoute, type RequestFacts, type Route } from '@tollkeeper/http';
 import { z } from 'zod';
 import { FACTS, OIDC_FAILURES } from '../domain/oidc/failure.ts';
 import type { MappingReport, ReportMapping } from '../domain/oidc/mapping.report.ts';
-import type { Next, OidcUseCases, Visitor } from '../domain/oidc/oidc.use-cases.ts';
+import type { OidcUseCases } from '../domain/oidc/oidc.use-cases.ts';
 import { isReturnPath } from '../domain/oidc/return-path.ts';
+import type { Next, Visitor } from '../domain/oidc/visit.ts';
 import { PASSWORD_LOGINS, type PasswordPolicy } from '../domain/password.policy.ts';
 import type { BrowserCookie } from './browser.cookie.ts';
 import { login, password } from './schemas.ts';
@@ -73,166 +74,209 @@ export interface OidcRoutesDeps {
 
 /** Log-in by OpenID Connect providers. The addresses that browsers open answer with a redirect, also in failure. */
 export function createOidcRoutes(deps: OidcRoutesDeps): Route[] {
-  const { oidc, reportMapping, passwordPolicy, mailsLinks, sessions, browsers } = deps;
-  const visitorOf = ({ headers, requestId, clientAddress }: RequestFacts): Visitor => ({
-    browser: browsers.of(headers),
-    requestId,
-    ...originOf(clientAddress, headers),
-  });
-
-  function redirect(next: Next, requestId: string) {
-    const cookie =
-      next.page === 'provider' ? browsers.set(next.browser) : next.page === 'return' ? sessions.set(next.cookie) : null;
-    const headers = { location: locationOf(next, requestId), ...(cookie !== null && { 'set-cookie': cookie }) };
-    return { status: 302 as const, headers };
-  }
-
-  /** What a page gets that asked itself. */
-  function entered(next: Next) {
-    if (next.page !== 'return') throw new Error(`A log-in that was proven led to ${next.page}`);
-    const headers = { 'set-cookie': sessions.set(next.cookie) };
-    return { status: 200 as const, headers, body: { return_to: next.returnTo } };
-  }
-
+  const browser = createBrowserAnswers(deps);
   return [
-    defineRoute({
-      method: 'get',
-      path: PATH,
-      operationId: 'listLoginProviders',
-      tag: TAG,
-      summary: 'List the ways to log in',
-      access: 'public',
-      responses: {
-        200: {
-          description: 'The providers, who may log in with a password, and whether links are mailed',
-          schema: providersSchema,
-        },
-      },
-      handler: async () => ({
-        status: 200,
-        body: {
-          items: oidc.providers.map(({ id, buttonText }) => ({ id, button_text: buttonText })),
-          password_login: passwordPolicy.allowed,
-          mails_links: mailsLinks,
-        },
-      }),
-    }),
-    defineRoute({
-      method: 'get',
-      path: `${PATH}/{provider}/start`,
-      operationId: 'startLogin',
-      tag: TAG,
-      summary: 'Log in with a provider',
-      description: 'For browsers. The log-in must be complete within 10 minutes.',
-      access: 'public',
-      params: ofProvider,
-      query: z.object({
-        return_to: z
-          .string()
-          .refine(isReturnPath, 'must be the path of a page here, such as /w/demo')
-          .default('/')
-          .meta({ description: 'Path of the page to go to after the log-in' }),
-      }),
-      responses: { 302: { description: 'To the provider, or to the page that says what is wrong' } },
-      handler: async ({ params, query, ...facts }) =>
-        redirect(await oidc.start(params.provider, query.return_to, visitorOf(facts)), facts.requestId),
-    }),
-    defineRoute({
-      method: 'get',
-      audit: 'session.create',
-      path: `${PATH}/{provider}/callback`,
-      operationId: 'finishLogin',
-      tag: TAG,
-      summary: 'Come back from a provider',
-      description: 'Sets the cookie `gw_session` when the log-in is complete.',
-      access: 'public',
-      params: ofProvider,
-      query: z.object({
-        code: fromOutside,
-        state: fromOutside,
-        iss: fromOutside,
-        error: fromOutside,
-        error_description: fromOutside,
-      }),
-      responses: { 302: { description: 'To the page asked for, to prove the account, or to what is wrong' } },
-      handler: async ({ params, query, ...facts }) =>
-        redirect(await oidc.finish(params.provider, query, visitorOf(facts)), facts.requestId),
-    }),
-    defineRoute({
-      method: 'get',
-      path: `${PATH}/failures/{failure_id}`,
-      operationId: 'getFailedLogin',
-      tag: TAG,
-      summary: 'Say why a log-in failed',
-      description: 'For 10 minutes after it.',
-      access: 'public',
-      params: z.object({ failure_id: token }),
-      responses: { 200: { description: 'What went wrong', schema: failureSchema } },
-      handler: async ({ params }) => {
-        const { buttonText, code, facts } = await oidc.failure(params.failure_id);
-        return { status: 200, body: { provider: buttonText, code, facts } };
-      },
-    }),
-    defineRoute({
-      method: 'get',
-      path: `${PATH}/links/{link_id}`,
-      operationId: 'getPendingLink',
-      tag: TAG,
-      summary: 'Say for whom an account is to be proven',
-      description: 'For 10 minutes, and only for the browser that logged in at the provider.',
-      access: 'public',
-      params: z.object({ link_id: token }),
-      responses: { 200: { description: 'Who it is', schema: linkSchema } },
-      handler: async ({ params, ...facts }) => {
-        const { buttonText, arrival, mayBeNew } = await oidc.pendingLink(params.link_id, visitorOf(facts));
-        return { status: 200, body: { provider: buttonText, email: arrival.person.email, may_be_new: mayBeNew } };
-      },
-    }),
-    defineRoute({
-      method: 'post',
-      audit: 'user.provider.link',
-      path: `${PATH}/links/{link_id}:prove`,
-      operationId: 'proveAccount',
-      tag: TAG,
-      summary: 'Prove an account with its password, once',
-      description:
-        'Links the account to the person at the provider, and logs in. A wrong password counts as a failed login.',
-      access: 'public',
-      params: z.object({ link_id: token }),
-      body: z.strictObject({ login, password }),
-      responses: { 200: { description: 'Logged in', schema: enteredSchema } },
-      handler: async ({ params, body, ...facts }) =>
-        entered(await oidc.prove(params.link_id, visitorOf(facts), body.login, body.password)),
-    }),
-    defineRoute({
-      method: 'post',
-      audit: 'session.create',
-      path: `${PATH}/links/{link_id}:signUp`,
-      operationId: 'signUpWithProvider',
-      tag: TAG,
-      summary: 'Get an account of one’s own in place of proving one',
-      access: 'public',
-      params: z.object({ link_id: token }),
-      responses: { 200: { description: 'Logged in', schema: enteredSchema } },
-      handler: async ({ params, ...facts }) => entered(await oidc.signUp(params.link_id, visitorOf(facts))),
-    }),
-    defineRoute({
-      method: 'get',
-      path: '/api/v1/members/{user_id}/sso',
-      operationId: 'getMappingReport',
-      tag: TAG,
-      summary: 'What providers said of a member, and what it came to',
-      description: 'Of the last log-in at each provider. It has no tokens.',
-      access: 'owner',
-      params: z.object({ user_id: identifier.meta({ description: 'Id of the user' }) }),
-      responses: { 200: { description: 'By provider', schema: z.object({ items: z.array(reportSchema) }) } },
-      handler: async ({ caller, params }) => {
-        const reports = await reportMapping(caller.tenantId, params.user_id);
-        return { status: 200, body: { items: reports.map(toReportBody) } };
-      },
-    }),
+    listProvidersRoute(deps),
+    startRoute(deps, browser),
+    callbackRoute(deps, browser),
+    failureRoute(deps),
+    pendingLinkRoute(deps, browser),
+    proveRoute(deps, browser),
+    signUpRoute(deps, browser),
+    mappingReportRoute(deps),
   ];
 }
+
+function listProvidersRoute({ oidc, passwordPolicy, mailsLinks }: OidcRoutesDeps): Route {
+  return defineRoute({
+    method: 'get',
+    path: PATH,
+    operationId: 'listLoginProviders',
+    tag: TAG,
+    summary: 'List the ways to log in',
+    access: 'public',
+    responses: {
+      200: {
+        description: 'The providers, who may log in with a password, and whether links are mailed',
+        schema: providersSchema,
+      },
+    },
+    handler: async () => ({
+      status: 200,
+      body: {
+        items: oidc.providers.map(({ id, buttonText }) => ({ id, button_text: buttonText })),
+        password_login: passwordPolicy.allowed,
+        mails_links: mailsLinks,
+      },
+    }),
+  });
+}
+
+function startRoute({ oidc }: OidcRoutesDeps, { visitorOf, redirect }: BrowserAnswers): Route {
+  return defineRoute({
+    method: 'get',
+    path: `${PATH}/{provider}/start`,
+    operationId: 'startLogin',
+    tag: TAG,
+    summary: 'Log in with a provider',
+    description: 'For browsers. The log-in must be complete within 10 minutes.',
+    access: 'public',
+    params: ofProvider,
+    query: z.object({
+      return_to: z
+        .string()
+        .refine(isReturnPath, 'must be the path of a page here, such as /w/demo')
+        .default('/')
+        .meta({ description: 'Path of the page to go to after the log-in' }),
+    }),
+    responses: { 302: { description: 'To the provider, or to the page that says what is wrong' } },
+    handler: async ({ params, query, ...facts }) =>
+      redirect(await oidc.start(params.provider, query.return_to, visitorOf(facts)), facts.requestId),
+  });
+}
+
+function callbackRoute({ oidc }: OidcRoutesDeps, { visitorOf, redirect }: BrowserAnswers): Route {
+  return defineRoute({
+    method: 'get',
+    audit: 'session.create',
+    path: `${PATH}/{provider}/callback`,
+    operationId: 'finishLogin',
+    tag: TAG,
+    summary: 'Come back from a provider',
+    description: 'Sets the cookie `gw_session` when the log-in is complete.',
+    access: 'public',
+    params: ofProvider,
+    query: z.object({
+      code: fromOutside,
+      state: fromOutside,
+      iss: fromOutside,
+      error: fromOutside,
+      error_description: fromOutside,
+    }),
+    responses: { 302: { description: 'To the page asked for, to prove the account, or to what is wrong' } },
+    handler: async ({ params, query, ...facts }) =>
+      redirect(await oidc.finish(params.provider, query, visitorOf(facts)), facts.requestId),
+  });
+}
+
+function failureRoute({ oidc }: OidcRoutesDeps): Route {
+  return defineRoute({
+    method: 'get',
+    path: `${PATH}/failures/{failure_id}`,
+    operationId: 'getFailedLogin',
+    tag: TAG,
+    summary: 'Say why a log-in failed',
+    description: 'For 10 minutes after it.',
+    access: 'public',
+    params: z.object({ failure_id: token }),
+    responses: { 200: { description: 'What went wrong', schema: failureSchema } },
+    handler: async ({ params }) => {
+      const { buttonText, code, facts } = await oidc.failure(params.failure_id);
+      return { status: 200, body: { provider: buttonText, code, facts } };
+    },
+  });
+}
+
+function pendingLinkRoute({ oidc }: OidcRoutesDeps, { visitorOf }: BrowserAnswers): Route {
+  return defineRoute({
+    method: 'get',
+    path: `${PATH}/links/{link_id}`,
+    operationId: 'getPendingLink',
+    tag: TAG,
+    summary: 'Say for whom an account is to be proven',
+    description: 'For 10 minutes, and only for the browser that logged in at the provider.',
+    access: 'public',
+    params: z.object({ link_id: token }),
+    responses: { 200: { description: 'Who it is', schema: linkSchema } },
+    handler: async ({ params, ...facts }) => {
+      const { buttonText, arrival, mayBeNew } = await oidc.pendingLink(params.link_id, visitorOf(facts));
+      return { status: 200, body: { provider: buttonText, email: arrival.person.email, may_be_new: mayBeNew } };
+    },
+  });
+}
+
+function proveRoute({ oidc }: OidcRoutesDeps, { visitorOf, entered }: BrowserAnswers): Route {
+  return defineRoute({
+    method: 'post',
+    audit: 'user.provider.link',
+    path: `${PATH}/links/{link_id}:prove`,
+    operationId: 'proveAccount',
+    tag: TAG,
+    summary: 'Prove an account with its password, once',
+    description:
+      'Links the account to the person at the provider, and logs in. A wrong password counts as a failed login.',
+    access: 'public',
+    params: z.object({ link_id: token }),
+    body: z.strictObject({ login, password }),
+    responses: { 200: { description: 'Logged in', schema: enteredSchema } },
+    handler: async ({ params, body, ...facts }) =>
+      entered(await oidc.prove(params.link_id, visitorOf(facts), body.login, body.password)),
+  });
+}
+
+function signUpRoute({ oidc }: OidcRoutesDeps, { visitorOf, entered }: BrowserAnswers): Route {
+  return defineRoute({
+    method: 'post',
+    audit: 'session.create',
+    path: `${PATH}/links/{link_id}:signUp`,
+    operationId: 'signUpWithProvider',
+    tag: TAG,
+    summary: 'Get an account of one’s own in place of proving one',
+    access: 'public',
+    params: z.object({ link_id: token }),
+    responses: { 200: { description: 'Logged in', schema: enteredSchema } },
+    handler: async ({ params, ...facts }) => entered(await oidc.signUp(params.link_id, visitorOf(facts))),
+  });
+}
+
+function mappingReportRoute({ reportMapping }: OidcRoutesDeps): Route {
+  return defineRoute({
+    method: 'get',
+    path: '/api/v1/members/{user_id}/sso',
+    operationId: 'getMappingReport',
+    tag: TAG,
+    summary: 'What providers said of a member, and what it came to',
+    description: 'Of the last log-in at each provider. It has no tokens.',
+    access: 'owner',
+    params: z.object({ user_id: identifier.meta({ description: 'Id of the user' }) }),
+    responses: { 200: { description: 'By provider', schema: z.object({ items: z.array(reportSchema) }) } },
+    handler: async ({ caller, params }) => {
+      const reports = await reportMapping(caller.tenantId, params.user_id);
+      return { status: 200, body: { items: reports.map(toReportBody) } };
+    },
+  });
+}
+
+/** What comes from a browser, and what goes back to it. */
+function createBrowserAnswers({ sessions, browsers }: OidcRoutesDeps) {
+  return {
+    visitorOf: ({ headers, requestId, clientAddress }: RequestFacts): Visitor => ({
+      browser: browsers.of(headers),
+      requestId,
+      ...originOf(clientAddress, headers),
+    }),
+
+    redirect(next: Next, requestId: string) {
+      const cookie =
+        next.page === 'provider'
+          ? browsers.set(next.browser)
+          : next.page === 'return'
+            ? sessions.set(next.cookie)
+            : null;
+      const headers = { location: locationOf(next, requestId), ...(cookie !== null && { 'set-cookie': cookie }) };
+      return { status: 302 as const, headers };
+    },
+
+    /** What a page gets that asked itself. */
+    entered(next: Next) {
+      if (next.page !== 'return') throw new Error(`A log-in that was proven led to ${next.page}`);
+      const headers = { 'set-cookie': sessions.set(next.cookie) };
+      return { status: 200 as const, headers, body: { return_to: next.returnTo } };
+    },
+  };
+}
+
+type BrowserAnswers = ReturnType<typeof createBrowserAnswers>;
 
 /** Pages of the console; what is in these addresses says nothing of anybody. */
 function locationOf(next: Next, requestId: string): string {
