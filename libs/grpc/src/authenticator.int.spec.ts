@@ -3,7 +3,8 @@ import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/
 import { identityRequests, identityService } from '@tollkeeper/contracts';
 import { AppError } from '@tollkeeper/kernel';
 import { createLogger, createMetrics } from '@tollkeeper/runtime';
-import { createGrpcServer, grpcService, type RpcAuthenticator } from './grpc-server.ts';
+import { createGrpcServer } from './grpc-server.ts';
+import { grpcService, type RpcAuthenticator } from './grpc-service.ts';
 import { createServiceTokens } from './service-token.ts';
 import { fromStatus } from './status.ts';
 import type { RpcContext } from './unary.ts';

@@ -12,7 +12,8 @@ import { eventually } from '@tollkeeper/testing';
 import { service as healthService } from 'grpc-health-check';
 import { SignJWT } from 'jose';
 import { createGrpcClient, type GrpcClient } from './grpc-client.ts';
-import { createGrpcServer, type GrpcServer, type GrpcServerOptions, grpcService } from './grpc-server.ts';
+import { createGrpcServer, type GrpcServer, type GrpcServerOptions } from './grpc-server.ts';
+import { grpcService } from './grpc-service.ts';
 import type { UnaryHandlers } from './unary.ts';
 
 type Handlers = UnaryHandlers<IdentityServiceDefinition>;

@@ -1,4 +1,5 @@
 export * from './grpc-client.ts';
 export * from './grpc-server.ts';
+export * from './grpc-service.ts';
 export * from './status.ts';
 export * from './unary.ts';

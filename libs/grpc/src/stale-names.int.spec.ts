@@ -6,7 +6,8 @@ import { freePort } from '@tollkeeper/managed-process';
 import { createLogger, createMetrics } from '@tollkeeper/runtime';
 import { eventually } from '@tollkeeper/testing';
 import { createGrpcClient, type GrpcClient, LOOKUP_INTERVAL_MS } from './grpc-client.ts';
-import { createGrpcServer, type GrpcServer, grpcService } from './grpc-server.ts';
+import { createGrpcServer, type GrpcServer } from './grpc-server.ts';
+import { grpcService } from './grpc-service.ts';
 
 const NAME = 'identity.stale.test';
 const callerTokenSecret = 'a-caller-token-secret-of-enough-bytes';

@@ -1,0 +1,43 @@
+import type { ServiceDefinition } from '@grpc/grpc-js';
+import { AppError } from '@tollkeeper/kernel';
+import type { RpcAuthenticator, RpcFacts } from './grpc-service.ts';
+import { createServiceTokenCheck } from './service-token.ts';
+import { serviceNameOf } from './unary.ts';
+
+/**
+ * Most requests of one caller that are answered at a time, those of batches too, where callers have an authenticator of
+ * their own.
+ */
+const MAX_UNDER_WAY = 256;
+
+/** Who is calling; null for one that is none of our services and should be. */
+export type Admit = (facts: RpcFacts) => Promise<{ caller: unknown; ended?: () => void } | null>;
+
+/** Lets in our services, by the token that they share. */
+export function admitServices(callerTokenSecret: string, definition: ServiceDefinition): Admit {
+  const isForUs = createServiceTokenCheck(callerTokenSecret, serviceNameOf(definition));
+  return async ({ authorization }) => ((await isForUs(authorization)) ? { caller: undefined } : null);
+}
+
+/** Lets in whom `authenticate` does, with a bounded number of requests at a time. */
+export function admitCallers({ authenticate, senderOf }: RpcAuthenticator<unknown>): Admit {
+  const underWay = new Map<string, number>();
+  return async (facts) => {
+    const caller = await authenticate(facts);
+    const sender = senderOf(caller);
+    const count = (underWay.get(sender) ?? 0) + facts.requests;
+    if (count > MAX_UNDER_WAY) throw tooManyUnderWay();
+    underWay.set(sender, count);
+    const ended = (): void => {
+      const left = (underWay.get(sender) ?? 0) - facts.requests;
+      if (left === 0) underWay.delete(sender);
+      else underWay.set(sender, left);
+    };
+    return { caller, ended };
+  };
+}
+
+function tooManyUnderWay(): AppError {
+  const message = `You may have ${MAX_UNDER_WAY} requests under way here. Wait for the answers to some of them.`;
+  return new AppError('rate_limited', message, { retryAfterSeconds: 1 });
+}

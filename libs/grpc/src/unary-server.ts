@@ -1,0 +1,109 @@
+import { type handleUnaryCall, status, type UntypedServiceImplementation } from '@grpc/grpc-js';
+import { AppError, type ExplainError, newId } from '@tollkeeper/kernel';
+import { type Logger, withSpan } from '@tollkeeper/runtime';
+import type { z } from 'zod';
+import { createAnswerEach, requestsIn } from './batch.ts';
+import { admitCallers, admitServices, type Admit } from './call.admission.ts';
+import { type ServerTelemetry, textOf } from './call.telemetry.ts';
+import type { GrpcService, UnaryHandler } from './grpc-service.ts';
+import { checkRequest } from './request-check.ts';
+import { toStatus } from './status.ts';
+import { REQUEST_ID_METADATA, toCallName } from './unary.ts';
+
+/** Without an error code of ours, so that it never becomes a 401 for the person whose request led to the call. */
+const NOT_A_SERVICE = {
+  code: status.UNAUTHENTICATED,
+  details: 'No valid token of a service. CALLER_TOKEN_SECRET must be the same in all services, and their clocks right.',
+};
+/** Milliseconds between two warnings of refused calls. */
+const WARN_EVERY_MS = 1_000;
+const WELL_FORMED_REQUEST_ID = /^[A-Za-z0-9._:-]{1,128}$/;
+
+export interface UnaryServerDeps {
+  callerTokenSecret: string;
+  telemetry: ServerTelemetry;
+  logger: Logger;
+  /** Of the libraries that the handlers use: an error that it knows is answered as it says. */
+  explain: ExplainError | undefined;
+}
+
+/** Makes what grpc-js calls for each RPC of a service: who is let in, what is checked, and what is answered. */
+export function createImplementer(deps: UnaryServerDeps): (service: GrpcService) => UntypedServiceImplementation {
+  const { callerTokenSecret, telemetry, logger } = deps;
+  const warnOfRefusal = createRefusalWarner();
+
+  function toUnaryCall(
+    method: string,
+    schema: z.ZodType,
+    handler: UnaryHandler,
+    admit: Admit,
+  ): handleUnaryCall<unknown, unknown> {
+    return (call, callback) => {
+      const { span, end } = telemetry.begin(method, call.metadata);
+      const requestId = toRequestId(call.metadata.get(REQUEST_ID_METADATA)[0]);
+      const explain = (thrown: unknown): unknown => {
+        const err = deps.explain?.(thrown) ?? thrown;
+        const log = logger.child({ request_id: requestId, rpc: method });
+        if (!(err instanceof AppError)) log.error({ err }, 'an RPC failed');
+        else if (err.cause !== undefined) warnOfRefusal(log, err);
+        return err;
+      };
+      const fail = (thrown: unknown): void => refuse(toStatus(explain(thrown), requestId));
+      const refuse = (failure: { code: status }): void => {
+        end(failure.code);
+        callback(failure);
+      };
+      const answer = async (): Promise<void> => {
+        const authorization = textOf(call.metadata, 'authorization');
+        const requests = requestsIn(call.request);
+        const admitted = await admit({ authorization, requestId, rpc: method, requests });
+        if (admitted === null) return refuse(NOT_A_SERVICE);
+        const { caller, ended } = admitted;
+        try {
+          const answerEach = createAnswerEach({ explain, onAnswer: (code) => telemetry.batched(method, code) });
+          const response = await handler(checkRequest(schema, call.request), { requestId, caller, answerEach });
+          end(status.OK);
+          callback(null, response);
+        } finally {
+          ended?.();
+        }
+      };
+      const respond = (): void => void answer().catch(fail);
+      if (span === undefined) respond();
+      else withSpan(span, respond);
+    };
+  }
+
+  return ({ definition, requests, handlers, authenticator }) => {
+    const methods: UntypedServiceImplementation = {};
+    const admit =
+      authenticator === undefined ? admitServices(callerTokenSecret, definition) : admitCallers(authenticator);
+    for (const [rpcName, { path }] of Object.entries(definition)) {
+      const handler = handlers[toCallName(rpcName)];
+      const schema = requests[toCallName(rpcName)];
+      if (handler === undefined || schema === undefined) throw new Error(`${path} has no handler or no schema`);
+      methods[rpcName] = toUnaryCall(path, schema, handler, admit);
+    }
+    return methods;
+  };
+}
+
+/** While a peer is away, all calls are refused for the same cause, and some have thousands a second. */
+function createRefusalWarner(): (log: Logger, err: AppError) => void {
+  let warnAt = 0;
+  let unsaid = 0;
+  return (log, err) => {
+    if (performance.now() < warnAt) {
+      unsaid += 1;
+      return;
+    }
+    const before = unsaid === 0 ? '' : `, and ${unsaid} before it`;
+    log.warn({ err }, `an RPC was refused${before}`);
+    warnAt = performance.now() + WARN_EVERY_MS;
+    unsaid = 0;
+  };
+}
+
+function toRequestId(given: unknown): string {
+  return typeof given === 'string' && WELL_FORMED_REQUEST_ID.test(given) ? given : newId('req');
+}
