@@ -1,0 +1,145 @@
+import type { BudgetScope, BudgetsServiceDefinition } from '@tollkeeper/contracts';
+import type { GrpcClient } from '@tollkeeper/grpc';
+import { AppError, type TenantId } from '@tollkeeper/kernel';
+import { createSparingWarner, type Logger } from '@tollkeeper/runtime';
+import { LRUCache } from 'lru-cache';
+import type { Limit } from '../domain/limit.ts';
+import { type Account, agentAccount, planAccount, toLimit, workspaceAccount } from './limit.account.ts';
+
+/** Longest that budgets may take. A call waits for two answers at most, and it has its decision within 500 ms. */
+const DEADLINE_MS = 200;
+/** Budgets is not asked about a workspace for so long after it failed. */
+const PAUSE_MS = 1000;
+/** Most ids of each kind in one question (budgets.proto). */
+export const MAX_ASKED = 1000;
+const MAX_WORKSPACES = 10_000;
+
+/** What budgets said about an account. */
+export interface Known {
+  /** When it was asked. */
+  at: number;
+  /** Null if no budget is set, or the plan does not exist. */
+  limit: Limit | null;
+  /** Of a plan. */
+  isActive: boolean;
+}
+
+/** A question about accounts of one workspace, and its own budget. */
+interface Question {
+  agentIds: Set<string>;
+  planKeys: Set<string>;
+  sent: boolean;
+  /** Resolves once the answer is in the cache. */
+  answered: Promise<void>;
+}
+
+/** The questions about a workspace: the one under way, and those that wait for it. */
+export interface Turn {
+  questions: Question[];
+  /** When budgets may be asked again after it failed; null since it answered. */
+  retryAt: number | null;
+}
+
+export interface LimitQuestionsDeps {
+  budgets: GrpcClient<BudgetsServiceDefinition>;
+  /** What budgets said of accounts, by their key. */
+  known: { set(key: string, known: Known): unknown };
+  logger: Logger;
+  now: () => number;
+}
+
+/** Asks budgets one question about a workspace at a time. Calls that come meanwhile share the next one. */
+export interface LimitQuestions {
+  turnOf(tenantId: TenantId): Turn;
+  /**
+   * Resolves once the answer is known. Rejects with `service_unavailable`; then the questions behind it do so too,
+   * without being asked.
+   */
+  ask(tenantId: TenantId, turn: Turn, accounts: Account[]): Promise<void>;
+}
+
+export function createLimitQuestions({ budgets, known, logger, now }: LimitQuestionsDeps): LimitQuestions {
+  // A workspace that drops out while it is asked about may be asked about twice at once, which does no harm.
+  const turns = new LRUCache<TenantId, Turn>({ max: MAX_WORKSPACES });
+  const warn = createSparingWarner(logger, now, 'budgets does not answer; the last known limits stay in force');
+
+  function append(tenantId: TenantId, turn: Turn): Question {
+    const before = turn.questions.at(-1)?.answered ?? Promise.resolve();
+    const question: Question = {
+      agentIds: new Set(),
+      planKeys: new Set(),
+      sent: false,
+      answered: before.then(() => send(tenantId, turn, question)).finally(() => turn.questions.shift()),
+    };
+    // Nobody may wait for it.
+    question.answered.catch(() => {});
+    turn.questions.push(question);
+    return question;
+  }
+
+  async function send(tenantId: TenantId, turn: Turn, question: Question): Promise<void> {
+    question.sent = true;
+    const at = now();
+    const agentIds = [...question.agentIds];
+    const planKeys = [...question.planKeys];
+    try {
+      const answer = await budgets.getBudgets({ tenantId, agentIds, planKeys }, { deadlineMs: DEADLINE_MS });
+      const ofAgents = new Map(answer.agents.map((agent) => [agent.agentId, agent.dailyBudgetUsdMicros]));
+      const ofPlans = new Map(answer.plans.map((plan) => [plan.planKey, plan]));
+      const keep = (account: Account, micros: string | undefined, isActive = true) =>
+        known.set(account.key, { at, limit: micros === undefined ? null : toLimit(account, micros), isActive });
+
+      keep(workspaceAccount(tenantId), answer.dailyBudgetUsdMicros);
+      for (const agentId of agentIds) keep(agentAccount(tenantId, agentId), ofAgents.get(agentId));
+      for (const planKey of planKeys) {
+        const plan = ofPlans.get(planKey);
+        keep(planAccount(tenantId, planKey), plan?.dailyBudgetUsdMicros, plan?.isActive);
+      }
+      turn.retryAt = null;
+    } catch (error) {
+      turn.retryAt = now() + PAUSE_MS;
+      warn({ err: error });
+      throw unavailable(error);
+    }
+  }
+
+  return {
+    turnOf(tenantId) {
+      const present = turns.get(tenantId);
+      if (present !== undefined) return present;
+      const turn: Turn = { questions: [], retryAt: null };
+      turns.set(tenantId, turn);
+      return turn;
+    },
+    ask(tenantId, turn, accounts) {
+      const agentIds = idsOf(accounts, 'agent');
+      const planKeys = idsOf(accounts, 'plan');
+      const [current] = turn.questions;
+      if (current !== undefined && covers(current, agentIds, planKeys)) return current.answered;
+      const last = turn.questions.at(-1);
+      const open = last !== undefined && hasRoom(last, agentIds, planKeys) ? last : append(tenantId, turn);
+      for (const agentId of agentIds) open.agentIds.add(agentId);
+      for (const planKey of planKeys) open.planKeys.add(planKey);
+      return open.answered;
+    },
+  };
+}
+
+function idsOf(accounts: Account[], scope: BudgetScope): string[] {
+  return accounts.filter((account) => account.scope === scope).map(({ scopeId }) => scopeId);
+}
+
+function covers(question: Question, agentIds: string[], planKeys: string[]): boolean {
+  return agentIds.every((id) => question.agentIds.has(id)) && planKeys.every((key) => question.planKeys.has(key));
+}
+
+function hasRoom(question: Question, agentIds: string[], planKeys: string[]): boolean {
+  if (question.sent) return false;
+  const { agentIds: agents, planKeys: plans } = question;
+  return agents.size + agentIds.length <= MAX_ASKED && plans.size + planKeys.length <= MAX_ASKED;
+}
+
+export function unavailable(cause?: unknown): AppError {
+  const message = 'The budgets of the workspace cannot be read just now. Try again shortly.';
+  return new AppError('service_unavailable', message, { retryAfterSeconds: 1, cause });
+}
