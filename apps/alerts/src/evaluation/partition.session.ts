@@ -62,8 +62,7 @@ interface Pending {
   decisions: ReadonlyMap<string, Decision>;
 }
 
-/** Takes the partition over where the store says it stands. */
-export async function openPartitionSession(deps: {
+export interface PartitionSessionDeps {
   topic: string;
   partition: number;
   book: RuleBook;
@@ -71,7 +70,10 @@ export async function openPartitionSession(deps: {
   recorder: EvaluationRecorder;
   memory: WindowMemory;
   clock: Clock;
-}): Promise<PartitionSession> {
+}
+
+/** Takes the partition over where the store says it stands. */
+export async function openPartitionSession(deps: PartitionSessionDeps): Promise<PartitionSession> {
   const { topic, partition, watcher, recorder } = deps;
   const standing = await recorder.standing(topic, partition);
   // The rules of all windows are in the book then, unless they are gone.

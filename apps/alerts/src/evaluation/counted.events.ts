@@ -1,0 +1,43 @@
+import { decodeGatewayEvent, peekEventType } from '@tollkeeper/contracts';
+import type { DeadLetters, RecordBatch } from '@tollkeeper/event-log';
+import { startSlices } from '@tollkeeper/kernel';
+import { type CountableEvent, toCountableEvent } from '../domain/event.ts';
+import type { RuleBook } from '../domain/rule-book.ts';
+import type { FireTraces } from './fire.traces.ts';
+
+export interface CountedEvent {
+  event: CountableEvent;
+  offset: number;
+}
+
+export interface CountedEventsDeps {
+  book: RuleBook;
+  traces: Pick<FireTraces, 'remember'>;
+  deadLetters: DeadLetters;
+}
+
+/**
+ * The events of a batch that a rule may count; only those are decoded, as most are not. The key of a record is the
+ * workspace.
+ */
+export async function countedEvents(
+  batch: RecordBatch,
+  { book, traces, deadLetters }: CountedEventsDeps,
+): Promise<CountedEvent[]> {
+  const events: CountedEvent[] = [];
+  const slices = startSlices();
+  for (const record of batch.records) {
+    const type = peekEventType(record.value);
+    if (type !== null && !(book.countsType(type) && book.counts(record.key, type))) continue;
+    // Not asked of those that are passed over: they cost less than the question.
+    if (slices.usedUp()) await slices.next();
+    try {
+      const event = toCountableEvent(decodeGatewayEvent(record.value));
+      traces.remember(event, record.headers);
+      events.push({ event, offset: record.offset });
+    } catch (error) {
+      await deadLetters.setAside(batch, record, error instanceof Error ? error.message : String(error));
+    }
+  }
+  return events;
+}
