@@ -14,10 +14,8 @@ import { connectMongo, explainOutage } from '@tollkeeper/mongo';
 import {
   assembleService,
   type Component,
-  createSparingWarner,
   inBackground,
   type Logger,
-  type Metrics,
   type ServesGrpc,
   type ServesHttp,
   type ServiceDeps,
@@ -27,13 +25,13 @@ import { createLimitSource } from './clients/limit.source.ts';
 import { createTimezoneSource } from './clients/timezone.source.ts';
 import type { EnforcerConfig } from './config.ts';
 import { CONSUMER_GROUP, createGatewayEventsConsumer } from './consumers/gateway-events.consumer.ts';
-import { createThresholdTeller } from './consumers/threshold.teller.ts';
-import { createDenialTeller, type DenialTeller, type DenialTellerDeps } from './domain/denial.teller.ts';
+import { createDenialTeller, type DenialTeller } from './domain/denial.teller.ts';
 import type { Reservations } from './domain/enforcement.ts';
 import { createLimits } from './domain/limit.use-cases.ts';
-import { createReservations, type ReservationDeps } from './domain/reservation.use-cases.ts';
-import type { UsedUp } from './domain/reserve.ts';
+import { createReservations } from './domain/reservation.use-cases.ts';
+import { createThresholdTeller } from './domain/threshold.teller.ts';
 import type { AppendEvents } from './domain/workspace.appends.ts';
+import { createDecisionTelemetry, createOverQuota, createThresholdTelemetry } from './enforcer.telemetry.ts';
 import { createEnforcerHandlers, MAX_REQUEST_BYTES } from './grpc/enforcer.handlers.ts';
 import { createLimitRoutes } from './http/limit.routes.ts';
 import { createReservationRoutes } from './http/reservation.routes.ts';
@@ -94,7 +92,7 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
     agents: createAgentRegistrar({ identity, logger, now }),
   });
   const limits = createLimits({ ...common, grants: journal });
-  const thresholds = createThresholdTeller({ ...common, logger, now });
+  const thresholds = createThresholdTeller({ ...common, ...createThresholdTelemetry({ logger, now }) });
   const consumer = createGatewayEventsConsumer({
     ...common,
     thresholds,
@@ -121,7 +119,7 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
     ready: () => mongo.ping(),
   });
   // Reservations are decided without the log, and without the peers from what is known of them.
-  const tellers = [toComponent(denials, logger), thresholds];
+  const tellers = [toComponent(denials, logger), { name: 'threshold-teller', ...thresholds }];
   const parts = [mongo, trail.outbox, keys, budgets, identity, ledgers, ...tellers, inBackground(consumer, logger)];
   const service = assembleService({ name: 'enforcer', logger, parts, grpc, http });
   return Object.assign(service, { reservations });
@@ -141,56 +139,5 @@ function toComponent(denials: DenialTeller, logger: Logger): Component {
     name: 'denials',
     async start() {},
     stop: () => denials.stop().catch((err: unknown) => logger.warn({ err }, 'not all denials were told at the stop')),
-  };
-}
-
-/** What a workspace may not exceed: `calls` of its quota, or what it may have, whose names the domain gives. */
-type Quota = 'calls' | UsedUp;
-
-function createOverQuota(metrics: Metrics) {
-  const counter = metrics.counter({
-    name: 'enforcer_requests_over_quota_total',
-    help: 'Requests of gateways refused because of a quota of their workspace, by quota',
-    labelNames: ['quota'],
-  });
-  for (const quota of ['calls', 'open_reservations', 'accounts', 'held'] satisfies Quota[]) counter.inc({ quota }, 0);
-  return counter;
-}
-
-interface DecisionTelemetryDeps {
-  metrics: Metrics;
-  overQuota: ReturnType<typeof createOverQuota>;
-  logger: Logger;
-  now: () => number;
-}
-
-function createDecisionTelemetry({
-  metrics,
-  overQuota,
-  logger,
-  now,
-}: DecisionTelemetryDeps): Pick<ReservationDeps, 'onDecision' | 'onUsedUp'> & Pick<DenialTellerDeps, 'onUntold'> {
-  const decisions = metrics.counter({
-    name: 'enforcer_decisions_total',
-    help: 'Answers to requests for a reservation, without dry runs',
-    labelNames: ['decision'],
-  });
-  const untold = metrics.counter({
-    name: 'enforcer_untold_denials_total',
-    help: 'Denials that the event log did not take, so neither dashboards nor alert rules know of them',
-  });
-  const message = 'calls are denied, and the event log does not take the events about them';
-  const warnOfUntold = createSparingWarner(logger, now, message);
-  const warnOfUsedUp = createSparingWarner(logger, now, 'a workspace has all the reservations or agents that it may');
-  return {
-    onDecision: (decision) => decisions.inc({ decision }),
-    onUntold(tenant_id, err, count) {
-      untold.inc(count);
-      warnOfUntold({ err, tenant_id });
-    },
-    onUsedUp(tenant_id, quota) {
-      overQuota.inc({ quota });
-      warnOfUsedUp({ tenant_id });
-    },
   };
 }

@@ -4,7 +4,7 @@ import type { Clock, TenantId } from '@tollkeeper/kernel';
 import type { Metrics } from '@tollkeeper/runtime';
 import type { Submit } from '../domain/reservation.use-cases.ts';
 import { post, type ReportedSpend } from '../domain/settle.ts';
-import type { ThresholdTeller } from './threshold.teller.ts';
+import type { ThresholdTeller } from '../domain/threshold.teller.ts';
 
 /** The consumer group of the replicas. Offsets are stored under this name. */
 export const CONSUMER_GROUP = 'enforcer';

@@ -1,12 +1,11 @@
 import type { Clock, TenantId } from '@tollkeeper/kernel';
-import { type Component, createSparingWarner, type Logger } from '@tollkeeper/runtime';
-import { thresholdReached } from '../domain/enforcement.events.ts';
-import type { Posting } from '../domain/journal.ts';
-import type { Limit } from '../domain/limit.ts';
-import type { LimitSource } from '../domain/peers.ts';
-import type { Submit } from '../domain/reservation.use-cases.ts';
-import { findReached, tell } from '../domain/threshold.ts';
-import type { AppendEvents } from '../domain/workspace.appends.ts';
+import { thresholdReached } from './enforcement.events.ts';
+import type { Posting } from './journal.ts';
+import type { Limit } from './limit.ts';
+import type { LimitSource } from './peers.ts';
+import type { Submit } from './reservation.use-cases.ts';
+import { findReached, tell } from './threshold.ts';
+import type { AppendEvents } from './workspace.appends.ts';
 
 /** How often accounts whose limits were not known are looked at again. */
 const AGAIN_MS = 2_000;
@@ -20,33 +19,30 @@ export interface ThresholdTellerDeps {
   append: AppendEvents;
   limits: Pick<LimitSource, 'of'>;
   clock: Clock;
-  logger: Logger;
-  /** A monotonic clock in milliseconds. */
-  now: () => number;
+  /** Called each time that nobody knows the limits of a workspace. Its people are told once somebody does. */
+  onLimitsUnknown: (tenantId: TenantId, error: unknown) => void;
+  /** Called each time that people could not be told. It is tried again. */
+  onUntoldThresholds: (tenantId: TenantId, error: unknown) => void;
 }
 
 /** Tells of the limits that spend has reached. */
-export interface ThresholdTeller extends Component {
+export interface ThresholdTeller {
   /**
    * Looks at the accounts that were posted to, each on its day. Resolves when the events are in the log. What has to
    * wait for budgets is told later, until this process ends. Rejects while the log or MongoDB is away.
    */
   tellOf(tenantId: TenantId, postings: readonly Posting[]): Promise<void>;
+  /** From now on, what waits is looked at again and again. */
+  start(): Promise<void>;
+  stop(): Promise<void>;
 }
 
 export function createThresholdTeller(deps: ThresholdTellerDeps): ThresholdTeller {
-  const { submit, append, limits, clock, logger, now } = deps;
+  const { submit, append, limits, clock, onLimitsUnknown, onUntoldThresholds } = deps;
   /** By workspace, and by what it says. */
   const waiting = new Map<TenantId, Map<string, Posting>>();
   let waitingCount = 0;
   let timer: NodeJS.Timeout | undefined;
-  // Every workspace that waits is looked at again and again.
-  const warnOfLimits = createSparingWarner(logger, now, 'people are told of reached limits once budgets answers');
-  const warnOfFailure = createSparingWarner(
-    logger,
-    now,
-    'people could not be told of reached limits; it is tried again',
-  );
 
   /** Null while nobody knows the limits. */
   async function limitsOf(tenantId: TenantId, postings: readonly Posting[]): Promise<Limit[] | null> {
@@ -55,7 +51,7 @@ export function createThresholdTeller(deps: ThresholdTellerDeps): ThresholdTelle
     try {
       return await limits.of(tenantId, { agentIds, planKeys });
     } catch (err) {
-      warnOfLimits({ err, tenant_id: tenantId });
+      onLimitsUnknown(tenantId, err);
       return null;
     }
   }
@@ -93,7 +89,7 @@ export function createThresholdTeller(deps: ThresholdTellerDeps): ThresholdTelle
       for (let start = 0; start < all.length; start += AT_ONCE) {
         const some = all.slice(start, start + AT_ONCE);
         await tellOf(tenantId, some).catch((err: unknown) => {
-          warnOfFailure({ err, tenant_id: tenantId });
+          onUntoldThresholds(tenantId, err);
           wait(tenantId, some);
         });
       }
@@ -102,7 +98,6 @@ export function createThresholdTeller(deps: ThresholdTellerDeps): ThresholdTelle
   }
 
   return {
-    name: 'threshold-teller',
     tellOf,
     async start() {
       timer = setTimeout(() => void tellAgain(), AGAIN_MS);

@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import { AppError, type TenantId } from '@tollkeeper/kernel';
 import { testLogger } from '@tollkeeper/testing';
-import type { Posting } from '../domain/journal.ts';
+import { createThresholdTelemetry } from '../enforcer.telemetry.ts';
+import type { Posting } from './journal.ts';
 import { createThresholdTeller } from './threshold.teller.ts';
 
 const WORKSPACES = Array.from({ length: 20 }, (_, i) => `ws_${i}` as TenantId);
@@ -23,8 +24,7 @@ it('says once a minute that budgets is away, however many workspaces wait for it
       },
     },
     clock: () => Date.now(),
-    logger,
-    now: () => performance.now(),
+    ...createThresholdTelemetry({ logger, now: () => performance.now() }),
   });
   await teller.start();
   for (const tenantId of WORKSPACES) await teller.tellOf(tenantId, [POSTING]);

@@ -1,0 +1,73 @@
+import { createSparingWarner, type Logger, type Metrics } from '@tollkeeper/runtime';
+import type { DenialTellerDeps } from './domain/denial.teller.ts';
+import type { ReservationDeps } from './domain/reservation.use-cases.ts';
+import type { UsedUp } from './domain/reserve.ts';
+import type { ThresholdTellerDeps } from './domain/threshold.teller.ts';
+
+/** What a workspace may not exceed: `calls` of its quota, or what it may have, whose names the domain gives. */
+type Quota = 'calls' | UsedUp;
+
+export function createOverQuota(metrics: Metrics) {
+  const counter = metrics.counter({
+    name: 'enforcer_requests_over_quota_total',
+    help: 'Requests of gateways refused because of a quota of their workspace, by quota',
+    labelNames: ['quota'],
+  });
+  for (const quota of ['calls', 'open_reservations', 'accounts', 'held'] satisfies Quota[]) counter.inc({ quota }, 0);
+  return counter;
+}
+
+interface DecisionTelemetryDeps {
+  metrics: Metrics;
+  overQuota: ReturnType<typeof createOverQuota>;
+  logger: Logger;
+  now: () => number;
+}
+
+export function createDecisionTelemetry({
+  metrics,
+  overQuota,
+  logger,
+  now,
+}: DecisionTelemetryDeps): Pick<ReservationDeps, 'onDecision' | 'onUsedUp'> & Pick<DenialTellerDeps, 'onUntold'> {
+  const decisions = metrics.counter({
+    name: 'enforcer_decisions_total',
+    help: 'Answers to requests for a reservation, without dry runs',
+    labelNames: ['decision'],
+  });
+  const untold = metrics.counter({
+    name: 'enforcer_untold_denials_total',
+    help: 'Denials that the event log did not take, so neither dashboards nor alert rules know of them',
+  });
+  const message = 'calls are denied, and the event log does not take the events about them';
+  const warnOfUntold = createSparingWarner(logger, now, message);
+  const warnOfUsedUp = createSparingWarner(logger, now, 'a workspace has all the reservations or agents that it may');
+  return {
+    onDecision: (decision) => decisions.inc({ decision }),
+    onUntold(tenant_id, err, count) {
+      untold.inc(count);
+      warnOfUntold({ err, tenant_id });
+    },
+    onUsedUp(tenant_id, quota) {
+      overQuota.inc({ quota });
+      warnOfUsedUp({ tenant_id });
+    },
+  };
+}
+
+/** Sparing, since every workspace that waits is looked at again and again. */
+export function createThresholdTelemetry({
+  logger,
+  now,
+}: Pick<DecisionTelemetryDeps, 'logger' | 'now'>): Pick<ThresholdTellerDeps, 'onLimitsUnknown' | 'onUntoldThresholds'> {
+  const warnOfLimits = createSparingWarner(logger, now, 'people are told of reached limits once budgets answers');
+  const warnOfFailure = createSparingWarner(
+    logger,
+    now,
+    'people could not be told of reached limits; it is tried again',
+  );
+  return {
+    onLimitsUnknown: (tenant_id, err) => warnOfLimits({ err, tenant_id }),
+    onUntoldThresholds: (tenant_id, err) => warnOfFailure({ err, tenant_id }),
+  };
+}
