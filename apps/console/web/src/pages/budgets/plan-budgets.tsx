@@ -20,46 +20,24 @@ const words = text.budgets;
 
 type Plan = Pick<Api.PlanBudget, 'plan_key' | 'display_name'>;
 
+/** What limits say of plans, beside their budgets. */
+const AMOUNTS = [
+  ['used', Used],
+  ['held', Held],
+  ['left', Left],
+] as const;
+
 export function PlanBudgets() {
   const { id: tenant_id } = useWorkspace();
   const [open, setOpen] = useState<Api.PlanBudget | 'new' | null>(null);
   const [removing, setRemoving] = useState<Api.PlanBudget | null>(null);
   const list = useRead('GET /api/v1/workspaces/{tenant_id}/budgets/plans', { path: { tenant_id } }, { live: true });
-  const update = useChange('PUT /api/v1/workspaces/{tenant_id}/budgets/plans/{plan_key}', PLAN_READS);
-  const remove = useChange('DELETE /api/v1/workspaces/{tenant_id}/budgets/plans/{plan_key}', PLAN_READS);
+  const { setBudget, setActive } = usePlanChanges();
   const limitOf = useLimitOf('plan');
   const ledTo = useLedTo();
 
-  function setActive(plan: Plan, is_active: boolean, withUndo = true): Promise<void> {
-    const { plan_key, display_name } = plan;
-    // As a promise: each of two quick changes has its own answer.
-    return update.mutateAsync({ path: { tenant_id, plan_key }, body: { is_active } }).then(
-      () =>
-        toast(is_active ? words.plan.activated(display_name) : words.plan.deactivated(display_name), {
-          ...(withUndo && { undo: () => void setActive(plan, !is_active, false) }),
-        }),
-      toastFailure,
-    );
-  }
-
   const columns: Column<Api.PlanBudget>[] = [
-    {
-      key: 'plan',
-      head: words.column.plan,
-      cell: (plan) => (
-        <>
-          <button
-            type="button"
-            className={ui['linkButton']}
-            aria-label={words.plan.edit(plan.display_name)}
-            onClick={() => setOpen(plan)}
-          >
-            {plan.display_name}
-          </button>{' '}
-          <span className={ui['id']}>{plan.plan_key}</span> {!plan.is_active && <Tag>{words.plan.inactive}</Tag>}
-        </>
-      ),
-    },
+    { key: 'plan', head: words.column.plan, cell: (plan) => <PlanName plan={plan} onOpen={() => setOpen(plan)} /> },
     {
       key: 'budget',
       head: words.column.budget,
@@ -72,37 +50,18 @@ export function PlanBudgets() {
             optional={false}
             micros={daily_budget_usd_micros}
             usedMicros={limit && limit.spent_micros + limit.held_micros}
-            save={(micros) =>
-              update.mutateAsync({
-                path: { tenant_id, plan_key },
-                body: { daily_budget_usd_micros: micros ?? daily_budget_usd_micros },
-              })
-            }
+            save={(micros) => setBudget(plan_key, micros ?? daily_budget_usd_micros)}
           />
         );
       },
     },
-    {
-      key: 'used',
-      head: words.column.used,
+    ...AMOUNTS.map(([key, Amount]): Column<Api.PlanBudget> => ({
+      key,
+      head: words.column[key],
       align: 'right',
       wide: true,
-      cell: ({ plan_key }) => <Used limit={limitOf(plan_key)} />,
-    },
-    {
-      key: 'held',
-      head: words.column.held,
-      align: 'right',
-      wide: true,
-      cell: ({ plan_key }) => <Held limit={limitOf(plan_key)} />,
-    },
-    {
-      key: 'left',
-      head: words.column.left,
-      align: 'right',
-      wide: true,
-      cell: ({ plan_key }) => <Left limit={limitOf(plan_key)} />,
-    },
+      cell: ({ plan_key }) => <Amount limit={limitOf(plan_key)} />,
+    })),
     {
       key: 'action',
       head: <span className="heard">{words.column.action}</span>,
@@ -131,19 +90,65 @@ export function PlanBudgets() {
         }
       </Loaded>
       {open !== null && <PlanDialog plan={open === 'new' ? null : open} onClose={() => setOpen(null)} />}
-      {removing !== null && (
-        <Confirm
-          title={words.plan.removeTitle(removing.display_name)}
-          action={text.common.action.remove}
-          onClose={() => setRemoving(null)}
-          onConfirm={async () => {
-            await remove.mutateAsync({ path: { tenant_id, plan_key: removing.plan_key } });
-            toast(words.plan.removed(removing.display_name));
-          }}
-        >
-          {words.plan.removeText}
-        </Confirm>
-      )}
+      {removing !== null && <RemovePlan plan={removing} onClose={() => setRemoving(null)} />}
     </Card>
+  );
+}
+
+function usePlanChanges() {
+  const { id: tenant_id } = useWorkspace();
+  const update = useChange('PUT /api/v1/workspaces/{tenant_id}/budgets/plans/{plan_key}', PLAN_READS);
+
+  function setActive(plan: Plan, is_active: boolean, withUndo = true): Promise<void> {
+    const { plan_key, display_name } = plan;
+    // As a promise: each of two quick changes has its own answer.
+    return update.mutateAsync({ path: { tenant_id, plan_key }, body: { is_active } }).then(
+      () =>
+        toast(is_active ? words.plan.activated(display_name) : words.plan.deactivated(display_name), {
+          ...(withUndo && { undo: () => void setActive(plan, !is_active, false) }),
+        }),
+      toastFailure,
+    );
+  }
+
+  function setBudget(plan_key: string, daily_budget_usd_micros: number) {
+    return update.mutateAsync({ path: { tenant_id, plan_key }, body: { daily_budget_usd_micros } });
+  }
+
+  return { setBudget, setActive };
+}
+
+function PlanName({ plan, onOpen }: { plan: Api.PlanBudget; onOpen: () => void }) {
+  return (
+    <>
+      <button
+        type="button"
+        className={ui['linkButton']}
+        aria-label={words.plan.edit(plan.display_name)}
+        onClick={onOpen}
+      >
+        {plan.display_name}
+      </button>{' '}
+      <span className={ui['id']}>{plan.plan_key}</span> {!plan.is_active && <Tag>{words.plan.inactive}</Tag>}
+    </>
+  );
+}
+
+function RemovePlan({ plan, onClose }: { plan: Plan; onClose: () => void }) {
+  const { id: tenant_id } = useWorkspace();
+  const { plan_key, display_name } = plan;
+  const remove = useChange('DELETE /api/v1/workspaces/{tenant_id}/budgets/plans/{plan_key}', PLAN_READS);
+  return (
+    <Confirm
+      title={words.plan.removeTitle(display_name)}
+      action={text.common.action.remove}
+      onClose={onClose}
+      onConfirm={async () => {
+        await remove.mutateAsync({ path: { tenant_id, plan_key } });
+        toast(words.plan.removed(display_name));
+      }}
+    >
+      {words.plan.removeText}
+    </Confirm>
   );
 }
