@@ -1,5 +1,5 @@
 import { UNLIMITED, type ReadMeter } from './reads.ts';
-import { addTally, emptyTally, type Tally } from './tally.ts';
+import { addTally, emptyTally, type SpendTally, type Tally } from './tally.ts';
 
 /** What spend can be divided by. */
 export const DIMENSIONS = ['agent', 'model', 'plan'] as const;
@@ -11,8 +11,8 @@ export type Dimension = (typeof DIMENSIONS)[number];
 export type GroupKey = string | null;
 
 /** What was settled in one group, or in several. */
-interface GroupSpend {
-  total: Tally;
+interface GroupSpend<Total = SpendTally> {
+  total: Total;
   /** USD micros, by the index of the span. */
   micros: Float64Array;
 }
@@ -41,8 +41,8 @@ export function createBreakdown(
   spans: number,
   meter: ReadMeter = UNLIMITED,
 ): { add: AddSpend; largest(limit: number): Breakdown } {
-  const nothing = (): GroupSpend => ({ total: emptyTally(), micros: new Float64Array(spans) });
-  const groups = new Map<GroupKey, GroupSpend>();
+  const nothing = (): GroupSpend<Tally> => ({ total: emptyTally(), micros: new Float64Array(spans) });
+  const groups = new Map<GroupKey, GroupSpend<Tally>>();
   const further = nothing();
 
   return {

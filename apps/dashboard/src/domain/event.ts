@@ -34,8 +34,11 @@ export type EventAmount = 'amount_micros' | 'input_tokens' | 'output_tokens' | '
 export const SPEND_SETTLED = 'spend.settled';
 export const BUDGET_BLOCKED = 'budget.blocked';
 export const GUARD_BLOCKED = 'guard.blocked';
-export const BLOCKED_TYPES = [BUDGET_BLOCKED, GUARD_BLOCKED] as const;
+export const BLOCKED_TYPES = [BUDGET_BLOCKED, GUARD_BLOCKED] as const satisfies readonly KnownEventType[];
 export type BlockedType = (typeof BLOCKED_TYPES)[number];
+/** What blocked a call: the first word of the type, by which answers count calls. */
+export type Blocker = FirstWord<BlockedType>;
+type FirstWord<Type> = Type extends `${infer Word}.blocked` ? Word : never;
 
 const BLOCKED: ReadonlySet<string> = new Set(BLOCKED_TYPES);
 
@@ -43,18 +46,23 @@ export function isBlocked({ type }: Pick<DashboardEvent, 'type'>): boolean {
   return BLOCKED.has(type);
 }
 
-const KEPT_WHOLE = new Map<string, boolean>(
-  Object.entries({
-    'spend.settled': true,
-    'budget.blocked': true,
-    'guard.blocked': true,
-    'budget.threshold_reached': false,
-  } satisfies Record<KnownEventType, boolean>),
-);
+const KEPT_WHOLE = {
+  'spend.settled': true,
+  'budget.blocked': true,
+  'guard.blocked': true,
+  'budget.threshold_reached': false,
+} as const satisfies Record<KnownEventType, boolean> & Record<typeof SPEND_SETTLED | BlockedType, true>;
+
+/** A type whose events are kept with their amounts. */
+export type WholeType = {
+  [Type in KnownEventType]: (typeof KEPT_WHOLE)[Type] extends true ? Type : never;
+}[KnownEventType];
+
+const IS_KEPT_WHOLE: ReadonlyMap<string, boolean> = new Map(Object.entries(KEPT_WHOLE));
 
 /** Whether events of the type are shown with all that they say. Of others, only the run and the agent are kept. */
 export function isKeptWhole(type: string): boolean {
-  return KEPT_WHOLE.get(type) === true;
+  return IS_KEPT_WHOLE.get(type) === true;
 }
 
 /**

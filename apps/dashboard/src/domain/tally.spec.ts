@@ -38,12 +38,6 @@ describe('the tally of an event', () => {
   it('of settled spend counts 0 of an amount that it does not report', () => {
     expect(tallyOf(event('spend.settled'))).toEqual({ ...NOTHING, settlements: 1, lastAt: 1000 });
   });
-
-  it('counts and adds up as many times as there are events alike, and has their time', () => {
-    expect(tallyOf(event('budget.blocked'), 3)).toEqual({ ...NOTHING, budgetBlocked: 3, lastAt: 1000 });
-    const settled = { ...NOTHING, totalMicros: 21, settlements: 3, inputTokens: 15, outputTokens: 9, lastAt: 1000 };
-    expect(tallyOf(event('spend.settled', amounts), 3)).toEqual(settled);
-  });
 });
 
 describe('tallies', () => {

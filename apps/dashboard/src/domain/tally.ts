@@ -1,15 +1,19 @@
-import { BUDGET_BLOCKED, GUARD_BLOCKED, SPEND_SETTLED, type DashboardEvent, type EventAmount } from './event.ts';
+import type { KnownEventType } from '@tollkeeper/contracts';
+import {
+  BUDGET_BLOCKED,
+  GUARD_BLOCKED,
+  SPEND_SETTLED,
+  type DashboardEvent,
+  type EventAmount,
+  type WholeType,
+} from './event.ts';
 import type { ReadMeter } from './reads.ts';
 
 /** A measure of events, kept in roll-ups. */
 export type Measure = { of: OfType; combine: 'sum' | 'max' } | { of: 'time'; combine: 'max' };
 
 /** 1 for each event of the type, or a field of its data, which counts `absent` (0) without it. */
-interface OfType {
-  type: string;
-  amount?: EventAmount;
-  absent?: number;
-}
+type OfType = { type: KnownEventType; amount?: undefined } | { type: WholeType; amount: EventAmount; absent?: number };
 
 /**
  * All measures. The tallies in memory, the packed form of roll-ups and all queries are made from this table. Stored
@@ -33,6 +37,13 @@ export const MEASURES = {
 /** The measures of a span of time. Tallies of disjoint spans add up to the tally of their union. */
 export type Tally = { -readonly [Name in keyof typeof MEASURES]: number };
 
+/** The measures that are sums over settlements. Only these can be divided: what names no plan is found by subtraction. */
+export type SpendTally = Pick<Tally, SumOf<typeof SPEND_SETTLED>>;
+/** The measures that are sums over events of the type. */
+export type SumOf<Type extends KnownEventType> = {
+  [Name in keyof Tally]: (typeof MEASURES)[Name] extends { of: { type: Type }; combine: 'sum' } ? Name : never;
+}[keyof Tally];
+
 // Lists of names, because each event passes here several times.
 const NAMES = Object.keys(MEASURES) as (keyof Tally)[];
 const SUMS = combinedAs('sum');
@@ -53,16 +64,13 @@ export function emptyTally(): Tally {
   return { ...NOTHING };
 }
 
-/** The tally of one event, or of `count` events that are alike. */
-export function tallyOf({ type, time, data }: Pick<DashboardEvent, 'type' | 'time' | 'data'>, count = 1): Tally {
+/** The tally of one event. */
+export function tallyOf({ type, time, data }: Pick<DashboardEvent, 'type' | 'time' | 'data'>): Tally {
   const tally = emptyTally();
   for (const name of NAMES) {
-    const { of, combine }: Measure = MEASURES[name];
+    const { of }: Measure = MEASURES[name];
     if (of === 'time') tally[name] = time;
-    else if (of.type === type) {
-      const amount = of.amount === undefined ? 1 : (data[of.amount] ?? of.absent ?? 0);
-      tally[name] = combine === 'sum' ? count * amount : amount;
-    }
+    else if (of.type === type) tally[name] = of.amount === undefined ? 1 : (data[of.amount] ?? of.absent ?? 0);
   }
   return tally;
 }

@@ -11,6 +11,7 @@ import { sumTallies, type Tallies } from '../domain/tallies.ts';
 import type { Tally } from '../domain/tally.ts';
 import { first } from '../domain/top.ts';
 import {
+  toBlockedFields,
   toBudget,
   toBudgetMark,
   toItem,
@@ -70,8 +71,7 @@ export function createAgentsRoutes(deps: {
           agent_id: agentId,
           display_name: names.get(agentId) ?? agentId,
           ...toSpend(tally, workspace),
-          budget_blocked: tally.budgetBlocked,
-          guard_blocked: tally.guardBlocked,
+          ...toBlockedFields(tally),
           last_seen_at: toTimestamp(tally.lastAt),
         }));
         return { status: 200, body: { window: toWindow(window), items } };

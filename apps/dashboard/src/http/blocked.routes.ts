@@ -6,7 +6,7 @@ import { BLOCKED_TYPES, eventKey, SPEND_SETTLED, type BlockedType } from '../dom
 import type { EventCursor, EventReader } from '../domain/event.reader.ts';
 import type { Reads } from '../domain/reads.ts';
 import type { Subject, Tallies } from '../domain/tallies.ts';
-import type { Tally } from '../domain/tally.ts';
+import type { SumOf } from '../domain/tally.ts';
 import { toFullEvent, toItem, toWindow } from './bodies.ts';
 import { blockedSchemas, budgetBlockedFields, guardBlockedFields, rangeQuery } from './schemas.ts';
 import type { WindowOf } from './window.ts';
@@ -26,16 +26,16 @@ export function createBlockedRoutes(deps: BlockedDeps): Route[] {
   return BLOCKED_TYPES.flatMap((type) => routesOf(deps, type, KINDS[type]));
 }
 
-interface BlockedKind {
+interface BlockedKind<Type extends BlockedType> {
   path: string;
   name: string;
   what: string;
   /** Counts the calls. */
-  measure: keyof Tally;
+  measure: SumOf<Type>;
   fields: z.ZodObject;
 }
 
-const KINDS: Record<BlockedType, BlockedKind> = {
+const KINDS: { [Type in BlockedType]: BlockedKind<Type> } = {
   'budget.blocked': {
     path: '/api/v1/dashboard/budget-blocked',
     name: 'BudgetBlocked',
@@ -52,7 +52,11 @@ const KINDS: Record<BlockedType, BlockedKind> = {
   },
 };
 
-function routesOf(deps: BlockedDeps, type: BlockedType, { path, name, what, measure, fields }: BlockedKind): Route[] {
+function routesOf(
+  deps: BlockedDeps,
+  type: BlockedType,
+  { path, name, what, measure, fields }: (typeof KINDS)[BlockedType],
+): Route[] {
   const { reads, tallies, events, windowOf } = deps;
   const schemas = blockedSchemas(name, fields);
   return [

@@ -1,8 +1,8 @@
 import { MAX_MICROS, roundTo2, type TimeSpan, type TimeWindow } from '@tollkeeper/kernel';
 import { budgetUsedPct, windowBudget, type DailyBudget, type KnownBudget } from '../domain/budget.ts';
-import type { DashboardEvent } from '../domain/event.ts';
+import type { Blocker, DashboardEvent } from '../domain/event.ts';
 import { OTHER } from '../domain/names.ts';
-import type { Tally } from '../domain/tally.ts';
+import type { SpendTally, Tally } from '../domain/tally.ts';
 
 /** Epoch milliseconds in the form of the API. */
 export function toTimestamp(epochMs: number): string {
@@ -19,8 +19,18 @@ export function toWindow({ kind, start, end, timezone }: TimeWindow) {
 }
 
 /** The tokens that belong to a sum of spend. */
-export function toTokens({ inputTokens, outputTokens }: Tally) {
+export function toTokens({ inputTokens, outputTokens }: SpendTally) {
   return { input_tokens: toSum(inputTokens), output_tokens: toSum(outputTokens) };
+}
+
+/** Blocked calls, by what blocked them. */
+export function toBlocked({ budgetBlocked, guardBlocked }: Tally): Record<Blocker, number> {
+  return { budget: budgetBlocked, guard: guardBlocked };
+}
+
+/** Blocked calls, as fields beside others. */
+export function toBlockedFields({ budgetBlocked, guardBlocked }: Tally): Record<`${Blocker}_blocked`, number> {
+  return { budget_blocked: budgetBlocked, guard_blocked: guardBlocked };
 }
 
 export function toMetrics(tally: Tally, daily: DailyBudget, window: TimeWindow) {
@@ -44,7 +54,7 @@ export function toBudgetMark({ stale }: KnownBudget) {
 }
 
 /** What a group settled, beside the `whole` that its share is of. */
-export function toSpend(tally: Tally, whole: Pick<Tally, 'totalMicros'>) {
+export function toSpend(tally: SpendTally, whole: Pick<SpendTally, 'totalMicros'>) {
   return {
     total_micros: toSum(tally.totalMicros),
     unique_settlements: tally.settlements,
@@ -65,8 +75,7 @@ export function toPoint({ start }: TimeSpan, tally: Tally) {
     total_micros: toSum(tally.totalMicros),
     unique_settlements: tally.settlements,
     ...toTokens(tally),
-    budget_blocked: tally.budgetBlocked,
-    guard_blocked: tally.guardBlocked,
+    ...toBlockedFields(tally),
   };
 }
 

@@ -2,12 +2,18 @@ import { identifier, micros, planKey, timestamp, timezone } from '@tollkeeper/co
 import { RANGE_KINDS } from '@tollkeeper/kernel';
 import { z } from 'zod';
 import { DIMENSIONS } from '../domain/breakdown.ts';
+import type { Blocker } from '../domain/event.ts';
 
 const count = z.int().min(0);
 const tokens = {
   input_tokens: count.meta({ description: 'Sum over the settlements; those that report none add 0' }),
   output_tokens: count.meta({ description: 'Sum over the settlements; those that report none add 0' }),
 };
+const blockedCalls = { budget: count, guard: count } satisfies Record<Blocker, z.ZodType>;
+const blockedCallFields = { budget_blocked: count, guard_blocked: count } satisfies Record<
+  `${Blocker}_blocked`,
+  z.ZodType
+>;
 const percent = z.number().min(0).meta({ description: 'Percent, 2 decimals' });
 
 /** The query parameters of every drilldown. */
@@ -54,11 +60,11 @@ export const overviewSchema = z
     spend: metricsSchema,
     budget: budgetSchema,
     ...budgetMark,
-    blocked: z.object({ budget: count, guard: count }),
+    blocked: z.object(blockedCalls),
     active_agents: count.meta({ description: 'Agents with an event of any type' }),
     runs: count.meta({ description: 'Runs whose first event is in the window' }),
     previous: z
-      .object({ total_micros: micros, budget: count, guard: count })
+      .object({ total_micros: micros, ...blockedCalls })
       .meta({ description: 'Spend and blocked calls of the span of equal length just before the window' }),
   })
   .meta({ id: 'Overview' });
@@ -73,8 +79,7 @@ const pointSchema = z
     total_micros: micros,
     unique_settlements: count,
     ...tokens,
-    budget_blocked: count,
-    guard_blocked: count,
+    ...blockedCallFields,
   })
   .meta({ id: 'SpendPoint' });
 
@@ -142,8 +147,7 @@ export const topAgentsSchema = z
         agent_id: identifier,
         display_name: z.string(),
         ...spendFields,
-        budget_blocked: count,
-        guard_blocked: count,
+        ...blockedCallFields,
         last_seen_at: timestamp,
       }),
     ),

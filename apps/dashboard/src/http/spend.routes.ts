@@ -5,8 +5,19 @@ import type { Budgets } from '../domain/budget.ts';
 import type { Directory } from '../domain/directory.ts';
 import type { Reads } from '../domain/reads.ts';
 import { seriesOf } from '../domain/series.ts';
-import { sumTallies, type Tallies } from '../domain/tallies.ts';
-import { toBudget, toBudgetMark, toMetrics, toName, toPoint, toSpend, toSum, toTimestamp, toWindow } from './bodies.ts';
+import type { Tallies } from '../domain/tallies.ts';
+import {
+  toBlocked,
+  toBudget,
+  toBudgetMark,
+  toMetrics,
+  toName,
+  toPoint,
+  toSpend,
+  toSum,
+  toTimestamp,
+  toWindow,
+} from './bodies.ts';
 import { breakdownSchema, overviewSchema, rangeQuery, seriesSchema, spendSchema } from './schemas.ts';
 import type { WindowOf } from './window.ts';
 
@@ -58,14 +69,10 @@ function overviewRoute({ reads, tallies, budgets, windowOf }: SpendDeps): Route 
           spend: toMetrics(current!, budget.daily, window),
           budget: toBudget(budget.daily, window),
           ...toBudgetMark(budget),
-          blocked: { budget: current!.budgetBlocked, guard: current!.guardBlocked },
+          blocked: toBlocked(current!),
           active_agents: activeAgents,
           runs,
-          previous: {
-            total_micros: toSum(previous!.totalMicros),
-            budget: previous!.budgetBlocked,
-            guard: previous!.guardBlocked,
-          },
+          previous: { total_micros: toSum(previous!.totalMicros), ...toBlocked(previous!) },
         },
       };
     },
@@ -148,7 +155,7 @@ function breakdownRoute({ reads, tallies, directory, windowOf }: SpendDeps): Rou
         tallies.breakdown(tenantId, by, points, limit, meter),
       );
       const layers = others === undefined ? groups : [...groups, others];
-      const whole = sumTallies(layers.map(({ total }) => total));
+      const whole = { totalMicros: layers.reduce((sum, { total }) => sum + total.totalMicros, 0) };
       const hasDisplayName = HAS_DISPLAY_NAME[by];
       const agentIds = hasDisplayName ? groups.flatMap(({ key }) => key ?? []) : [];
       const names = await directory.displayNames(tenantId, agentIds);

@@ -5,7 +5,7 @@ import { BLOCKED_TYPES, eventKey, type BlockedType, type DashboardEvent, type Ev
 import type { EventReader } from '../domain/event.reader.ts';
 import type { RawRead, ReadPlan } from '../domain/read-plan.ts';
 import type { ReadMeter } from '../domain/reads.ts';
-import { holdTally, tallyOf, type Tally } from '../domain/tally.ts';
+import { emptyTally, holdTally, type Measure, MEASURES, type Tally } from '../domain/tally.ts';
 import type { Subject, TallyStore } from '../domain/tallies.ts';
 
 interface BlockedDocument {
@@ -28,12 +28,15 @@ export interface BlockedStore extends TallyStore, Pick<EventReader, 'listBlocked
   oldestOfRun(tenantId: TenantId, type: BlockedType, runId: string, limit: number): Promise<DashboardEvent[]>;
 }
 
-// The count stands last, so that sums are read from these indexes alone.
+// The count stands last, so that sums of it are read from these indexes alone.
 const BY_TIME = { tenantId: 1, type: 1, time: -1, _id: -1, 'data.count': 1 } as const;
 const BY_AGENT = { tenantId: 1, type: 1, 'data.agent_id': 1, time: -1, _id: -1, 'data.count': 1 } as const;
 const BY_RUN = { tenantId: 1, 'data.run_id': 1, type: 1, time: 1, _id: 1 } as const;
-/** How many calls an event reports. */
-const CALLS = { $ifNull: ['$data.count', 1] };
+/** What the server counts of events. Each measure is counted for events of every type, and is of its own type's. */
+const COUNTED = (Object.entries(MEASURES) as [keyof Tally, Measure][]).filter(([, { of }]) => isOfBlocked(of));
+const ACCUMULATORS = Object.fromEntries(
+  COUNTED.map(([name, { of, combine }]) => [name, { [combine === 'sum' ? '$sum' : '$max']: valueOf(of) }]),
+);
 /** For the bounds of the indexes. */
 const OF_ALL_TYPES = { type: { $in: [...BLOCKED_TYPES] } };
 
@@ -82,11 +85,10 @@ export function createBlockedStore(connection: Connection, retentionSeconds: num
     await Promise.all(
       plan.raw.map(async (raw) => {
         const match = { tenantId, ...OF_ALL_TYPES, ...subjectFilter(subject), time: within(raw) };
-        const $group = { _id: { type: '$type', group: by(raw) }, count: { $sum: CALLS }, newest: { $max: '$time' } };
-        type Row = { _id: { type: BlockedType; group: Group }; count: number; newest: Date };
-        for await (const { _id, count, newest } of blocked.aggregate<Row>([{ $match: match }, { $group }], { hint })) {
-          const tally = tallyOf({ type: _id.type, time: newest.getTime(), data: {} }, count);
-          holdTally(total, keyOf(_id.group, raw), tally, meter);
+        const $group = { _id: { type: '$type', group: by(raw) }, ...ACCUMULATORS };
+        type Row = Tally & { _id: { type: BlockedType; group: Group } };
+        for await (const row of blocked.aggregate<Row>([{ $match: match }, { $group }], { hint })) {
+          holdTally(total, keyOf(row._id.group, raw), toTally(row._id.type, row), meter);
         }
       }),
     );
@@ -138,6 +140,22 @@ export function createBlockedStore(connection: Connection, retentionSeconds: num
       return (await blocked.findOne(filter, { projection: { _id: 1 }, hint: BY_AGENT })) !== null;
     },
   };
+}
+
+function isOfBlocked(of: Measure['of']): boolean {
+  return of === 'time' || BLOCKED_TYPES.some((type) => type === of.type);
+}
+
+/** What an event adds to a measure, as the server computes it: the same as `tallyOf`. */
+function valueOf(of: Measure['of']): unknown {
+  if (of === 'time') return { $toLong: '$time' };
+  return of.amount === undefined ? 1 : { $ifNull: [`$data.${of.amount}`, of.absent ?? 0] };
+}
+
+function toTally(type: BlockedType, counted: Tally): Tally {
+  const tally = emptyTally();
+  for (const [name, { of }] of COUNTED) if (of === 'time' || of.type === type) tally[name] = counted[name];
+  return tally;
 }
 
 function stepOf({ start, stepMs }: RawRead): object {
