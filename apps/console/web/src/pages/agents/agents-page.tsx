@@ -15,6 +15,7 @@ import { Card, Loaded, Note, PageHead } from '../../ui/parts.tsx';
 import { SpanBar } from '../../ui/span-bar.tsx';
 import { Table } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
+import { allBlockedOf } from '../blocked/blocked-search.ts';
 import { NewAgentDialog } from './new-agent-dialog.tsx';
 
 const words = text.agents;
@@ -63,8 +64,7 @@ export function AgentsPage() {
       key: 'blocked',
       head: words.column.blocked,
       align: 'right',
-      cell: ({ spent }) =>
-        spent === undefined ? text.common.none : <Count value={spent.budget_blocked + spent.guard_blocked} />,
+      cell: ({ spent }) => (spent === undefined ? text.common.none : <Count value={allBlockedOf(spent)} />),
     },
     {
       key: 'seen',

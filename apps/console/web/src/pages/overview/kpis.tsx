@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { Fragment, type ReactNode } from 'react';
 import { type Answer, type Api, useRead } from '../../api/api.ts';
 import { useWorkspace } from '../../app/account.tsx';
 import { useSpan } from '../../app/span.ts';
@@ -11,6 +11,7 @@ import { Count, hasTokens, Money } from '../../ui/figures.tsx';
 import { useNow } from '../../ui/now.ts';
 import { Card, Loaded, Meter } from '../../ui/parts.tsx';
 import ui from '../../ui/ui.module.css';
+import { allBlocked, BLOCKED_KINDS, kindInAddress } from '../blocked/blocked-search.ts';
 import css from './overview.module.css';
 
 const words = text.overview;
@@ -32,7 +33,7 @@ export function Kpis({ overview }: { overview: Answer<Api.Overview> }) {
         <div className={css['blocked']}>
           <Loaded query={overview} height={52}>
             {({ blocked, previous }) => {
-              const now = blocked.budget + blocked.guard;
+              const now = allBlocked(blocked);
               return (
                 <>
                   <p className={css['figure']}>
@@ -41,16 +42,21 @@ export function Kpis({ overview }: { overview: Answer<Api.Overview> }) {
                     </NumberLink>
                   </p>
                   <p className={css['sub']}>
-                    <Against now={now} before={previous.budget + previous.guard} span={before} write={count} />
+                    <Against now={now} before={allBlocked(previous)} span={before} write={count} />
                   </p>
                   <p className={css['sub']}>
-                    <Link to="/w/$slug/blocked" params={{ slug }}>
-                      {words.byBudget(count(blocked.budget))}
-                    </Link>
-                    {', '}
-                    <Link to="/w/$slug/blocked" params={{ slug }} search={(before) => ({ ...before, kind: 'guard' })}>
-                      {words.byGuard(count(blocked.guard))}
-                    </Link>
+                    {BLOCKED_KINDS.map((kind, index) => (
+                      <Fragment key={kind}>
+                        {index > 0 && ', '}
+                        <Link
+                          to="/w/$slug/blocked"
+                          params={{ slug }}
+                          search={(before) => ({ ...before, ...kindInAddress(kind) })}
+                        >
+                          {words.by[kind](count(blocked[kind]))}
+                        </Link>
+                      </Fragment>
+                    ))}
                   </p>
                 </>
               );

@@ -11,6 +11,7 @@ import type { Column } from '../../ui/cells.tsx';
 import { Ago, Count, Money } from '../../ui/figures.tsx';
 import { budgetTone, Card, Loaded, Note, Tag } from '../../ui/parts.tsx';
 import { Table } from '../../ui/table.tsx';
+import { allBlockedOf } from '../blocked/blocked-search.ts';
 import { useLimitOf } from '../budgets/use-limits.ts';
 import { IN_CHART } from './spend-chart.tsx';
 
@@ -68,7 +69,7 @@ export function TopAgents() {
       key: 'blocked',
       head: words.column.blocked,
       align: 'right',
-      cell: (row) => <Count value={row.budget_blocked + row.guard_blocked} />,
+      cell: (row) => <Count value={allBlockedOf(row)} />,
     },
     { key: 'seen', head: words.column.seen, align: 'right', wide: true, cell: (row) => <Ago at={row.last_seen_at} /> },
   ];
