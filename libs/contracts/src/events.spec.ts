@@ -3,6 +3,7 @@ import { type ErrorDetail, MAX_MICROS, provenTenantId } from '@tollkeeper/kernel
 import fc from 'fast-check';
 import type { z } from 'zod';
 import { decodeGatewayEvent, encodeGatewayEvent, peekEventType } from './event-record.ts';
+import type { KnownEventType } from './event-schemas.ts';
 import { countOf, gatewayEventBatchOf, gatewayEventSchema, isSpendSettled, MAX_EVENT_DATA_BYTES } from './events.ts';
 import { toErrorDetails } from './validation.ts';
 
@@ -38,6 +39,14 @@ const thresholdReached = {
   data: { scope: 'agent', scope_id: 'agent-1', percent: 80, spent_micros: 81, daily_budget_usd_micros: 100 },
 };
 const other = { ...spend, type: 'tool.called', data: { agent_id: 'agent-1' } };
+/** An event of each type. */
+const EVENTS = {
+  'spend.settled': spend,
+  'budget.blocked': budgetBlocked,
+  'guard.blocked': guardBlocked,
+  'budget.threshold_reached': thresholdReached,
+  other,
+} satisfies Record<KnownEventType | 'other', object>;
 
 function problemsOf(schema: z.ZodType, input: unknown): ErrorDetail[] {
   const result = schema.safeParse(input);
@@ -73,12 +82,9 @@ describe('the count of a budget.blocked', () => {
 });
 
 describe('one event', () => {
-  it.each([spend, budgetBlocked, guardBlocked, thresholdReached, other])(
-    'of type $type is taken, its time in UTC',
-    (input) => {
-      expect(gatewayEventSchema.parse(input)).toEqual({ ...input, time: '2026-11-21T18:00:00.123Z' });
-    },
-  );
+  it.each(Object.values(EVENTS))('of type $type is taken, its time in UTC', (input) => {
+    expect(gatewayEventSchema.parse(input)).toEqual({ ...input, time: '2026-11-21T18:00:00.123Z' });
+  });
 
   it('takes the optional fields of a settlement', () => {
     const tokens = { input_tokens: 0, output_tokens: MAX_MICROS };
@@ -323,7 +329,7 @@ describe('the record of an event in the log', () => {
     for (const cut of [1, 22, 23, 30]) expect(peekEventType(value.subarray(0, cut))).toBeNull();
   });
 
-  it.each([spend, budgetBlocked, guardBlocked, thresholdReached, other])('keeps $type whole', (input) => {
+  it.each(Object.values(EVENTS))('keeps $type whole', (input) => {
     const event = gatewayEventSchema.parse(input);
     const { key, value } = encodeGatewayEvent({ tenantId, receivedAt, event });
     expect(key).toBe('ws_1');

@@ -61,13 +61,18 @@ export function isThresholdReached(event: GatewayEvent): event is BudgetThreshol
   return event.type === 'budget.threshold_reached';
 }
 
+type DataOf<Type extends KnownEventType> = z.infer<(typeof knownEventSchemas)[Type]>['data'];
+/** The types whose events may report several calls. */
+type CountingType = { [Type in KnownEventType]: 'count' extends keyof DataOf<Type> ? Type : never }[KnownEventType];
+const COUNTING: Record<CountingType, true> = { 'budget.blocked': true };
+
 /** How many events this one stands for: a `budget.blocked` may report several blocked calls. */
 export function countOf(event: GatewayEvent): number {
-  return isBudgetBlocked(event) ? (event.data.count ?? 1) : 1;
+  return isCounting(event) ? (event.data.count ?? 1) : 1;
 }
 
-function isBudgetBlocked(event: GatewayEvent): event is BudgetBlockedEvent {
-  return event.type === 'budget.blocked';
+function isCounting(event: GatewayEvent): event is EventOf<CountingType, DataOf<CountingType>> {
+  return Object.hasOwn(COUNTING, event.type);
 }
 
 const ATTRIBUTES = new Set(Object.keys(otherEventSchema.shape));
