@@ -34,7 +34,7 @@ export interface TimeWindow extends TimeSpan {
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 
-const ROLLING_MS: Partial<Record<RangeKind, number>> = {
+const ROLLING_MS = {
   '15s': 15 * SECOND_MS,
   '30s': 30 * SECOND_MS,
   '1min': MINUTE_MS,
@@ -43,7 +43,7 @@ const ROLLING_MS: Partial<Record<RangeKind, number>> = {
   '15min': 15 * MINUTE_MS,
   '30min': 30 * MINUTE_MS,
   '45min': 45 * MINUTE_MS,
-};
+} as const satisfies Partial<Record<RangeKind, number>>;
 
 /**
  * An IANA time zone name in the spelling of IANA: `Europe/Berlin` for `europe/berlin`. A link such as `US/Pacific`
@@ -69,8 +69,7 @@ export function canonicalTimezone(name: string): string | null {
  */
 export function resolveRange(range: string | undefined, timezone: string, now: number): TimeWindow {
   const kind = RANGE_KINDS.find((known) => known === range) ?? 'current_month';
-  const rollingMs = ROLLING_MS[kind];
-  if (rollingMs !== undefined) return { kind, start: now - rollingMs, end: now, timezone };
+  if (isRolling(kind)) return { kind, start: now - ROLLING_MS[kind], end: now, timezone };
 
   const local = toLocal(now, timezone);
   const today = local.startOfDay();
@@ -85,9 +84,13 @@ export function resolveRange(range: string | undefined, timezone: string, now: n
       return { kind, start: local.subtract({ months: 1 }).epochMilliseconds, end: now, timezone };
     case '3m':
       return { kind, start: local.subtract({ months: 3 }).epochMilliseconds, end: now, timezone };
-    default:
+    case 'current_month':
       return { kind, start: local.with({ day: 1 }).startOfDay().epochMilliseconds, end: now, timezone };
   }
+}
+
+function isRolling(kind: RangeKind): kind is keyof typeof ROLLING_MS {
+  return Object.hasOwn(ROLLING_MS, kind);
 }
 
 /**
