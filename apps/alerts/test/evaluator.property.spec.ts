@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { describe, expect, it } from '@jest/globals';
+import { RULE_KINDS, SCOPE_TYPES, type ScopeType } from '@tollkeeper/contracts';
 import { provenTenantId } from '@tollkeeper/kernel';
 import fc from 'fast-check';
 import { toAlert } from '../src/domain/alert.ts';
@@ -41,14 +42,20 @@ const ofTypes: Filters[] = [[], ['budget.blocked'], ['budget.blocked', 'tool.fai
 });
 const ofPercents: Filters[] = [[], [80], [100, 50]].map((percents) => ({ eventTypes: [THRESHOLD_REACHED], percents }));
 
+const SCOPE_ID: Record<ScopeType, (tenantId: string) => string> = {
+  tenant: (tenantId) => tenantId,
+  workspace: (tenantId) => tenantId,
+  agent: () => 'agent-1',
+};
+
 const ruleArbitrary = fc.record({
   tenant: fc.integer({ min: 0, max: 1 }),
-  kind: fc.constantFrom('event_count_gte' as const, 'first_occurrence' as const, 'spend_gte' as const),
+  kind: fc.constantFrom(...RULE_KINDS),
   windowSeconds: fc.constantFrom(1, 2, 5, 30, 120, 400, 900),
   threshold: fc.constantFrom(1, 2, 3, 5, 13, 20),
   thresholdMicros: fc.constantFrom(1, 3, 10, 25, 60),
   cooldownSeconds: fc.constantFrom(0, 0, 1, 10, 60, 600),
-  agent: fc.constantFrom(null, null, 'agent-1'),
+  scopeType: fc.constantFrom(...SCOPE_TYPES),
   filters: fc.oneof(
     { weight: 3, arbitrary: fc.constantFrom(...ofTypes) },
     { weight: 1, arbitrary: fc.constantFrom(...ofPercents) },
@@ -142,8 +149,8 @@ function toRule(generated: Generated<typeof ruleArbitrary>, index: number): Rule
     description: '',
     enabled: true,
     severity: 'high',
-    scopeType: generated.agent === null ? 'workspace' : 'agent',
-    scopeId: generated.agent ?? tenantId,
+    scopeType: generated.scopeType,
+    scopeId: SCOPE_ID[generated.scopeType](tenantId),
     condition: conditionOf(generated.kind, generated),
     windowSeconds: generated.windowSeconds,
     ...generated.filters,

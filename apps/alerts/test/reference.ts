@@ -1,3 +1,4 @@
+import type { RuleKind, ScopeType } from '@tollkeeper/contracts';
 import { MAX_LATENESS_MS, type CountableEvent } from '../src/domain/event.ts';
 import type { Reason } from '../src/domain/evaluator.ts';
 import type { RuleCondition } from '../src/domain/rule-kinds.ts';
@@ -51,7 +52,7 @@ export function decideByBruteForce(
       countedBy.set(key, all);
 
       const became = becomesTrue(rule, others, event);
-      const still = rule.condition.kind !== 'first_occurrence' && counts(rule, others, all) && counts(rule, all, all);
+      const still = STAYS_TRUE[rule.condition.kind] && counts(rule, others, all) && counts(rule, all, all);
       const lastFire = lastFires.get(rule.id);
       const inCooldown =
         rule.cooldownSeconds > 0 && lastFire !== undefined && event.time < lastFire + rule.cooldownSeconds * 1000;
@@ -83,9 +84,20 @@ function minuteOf({ time }: { time: number }): number {
   return Math.floor(time / 60_000);
 }
 
+/** Whether the condition can hold on with further events. */
+const STAYS_TRUE: Record<RuleKind, boolean> = { event_count_gte: true, first_occurrence: false, spend_gte: true };
+/** Whether the kind counts what was settled, and events that settled nothing are none of it. */
+const IS_ABOUT_SPEND: Record<RuleKind, boolean> = { event_count_gte: false, first_occurrence: false, spend_gte: true };
+
+const IS_IN_SCOPE: Record<ScopeType, (rule: Rule, event: CountableEvent) => boolean> = {
+  workspace: () => true,
+  tenant: () => true,
+  agent: ({ scopeId }, { agentId }) => scopeId === agentId,
+};
+
 function matches(rule: Rule, event: CountableEvent): boolean {
-  if (rule.scopeType === 'agent' && rule.scopeId !== event.agentId) return false;
-  if (rule.condition.kind === 'spend_gte' && event.settledMicros === 0) return false;
+  if (!IS_IN_SCOPE[rule.scopeType](rule, event)) return false;
+  if (IS_ABOUT_SPEND[rule.condition.kind] && event.settledMicros === 0) return false;
   if (rule.percents.length > 0 && !rule.percents.some((percent) => percent === event.percent)) return false;
   return rule.eventTypes.length === 0 || rule.eventTypes.includes(event.type);
 }
@@ -141,6 +153,16 @@ function eventsOf({ kind }: RuleCondition, event: CountableEvent, all: Countable
   }
 }
 
+function eventCountOf(condition: RuleCondition, counted: CountableEvent[]): number {
+  switch (condition.kind) {
+    case 'event_count_gte':
+      return countedOf(counted, condition.threshold);
+    case 'first_occurrence':
+    case 'spend_gte':
+      return counted.length;
+  }
+}
+
 /** An event that reports many calls counts as many, up to the threshold. */
 function countedOf(events: CountableEvent[], threshold: number): number {
   return events.reduce((sum, { count }) => sum + Math.min(count, threshold), 0);
@@ -159,9 +181,8 @@ function decision(rule: Rule, event: CountableEvent, all: CountableEvent[], reas
     time: event.time,
     reason,
     count: 1,
-    eventCount:
-      rule.condition.kind === 'event_count_gte' ? countedOf(counted, rule.condition.threshold) : counted.length,
-    settledMicros: rule.condition.kind === 'spend_gte' ? settled(counted) : null,
+    eventCount: eventCountOf(rule.condition, counted),
+    settledMicros: IS_ABOUT_SPEND[rule.condition.kind] ? settled(counted) : null,
     firstEventAt: Math.min(...counted.map(({ time }) => time)),
     lastEventAt: Math.max(...counted.map(({ time }) => time)),
     samples: counted.slice(0, 10).map(({ id }) => id),

@@ -281,13 +281,16 @@ describe('creating a rule', () => {
   });
 });
 
-describe('a rule of a kind that only a newer release knows', () => {
+describe.each([
+  ['kind', { condition: { kind: 'a_newer_kind' } }],
+  ['scope', { scopeType: 'a_newer_scope' }],
+])('a rule of a %s that only a newer release knows', (_what, newer) => {
   it('rests, and keeps no other rule from being read or changed', async () => {
     const tenantId = newTenant();
     const { id } = await createRule(tenantId);
     const collection = mongo.connection.useDb(stack.database).collection('rules');
     const stored = (await collection.findOne({ _id: id as never }))!;
-    await collection.insertOne({ ...stored, _id: `${id}newer` as never, condition: { kind: 'a_newer_kind' } });
+    await collection.insertOne({ ...stored, _id: `${id}newer` as never, ...newer });
     expect(await expecting(200, 'get', tenantId, '/rules')).toEqual({ items: [expect.objectContaining({ id })] });
     expect((await call('get', tenantId, `/rules/${id}newer`)).status).toBe(404);
     await expecting(200, 'patch', tenantId, `/rules/${id}`, { body: { name: 'Renamed' } });

@@ -1,5 +1,8 @@
 import { hash } from 'node:crypto';
 import {
+  BUDGET_SCOPES,
+  type BudgetScope,
+  type BudgetThresholdReachedEvent,
   countOf,
   type GatewayEvent,
   type GatewayEventRecord,
@@ -51,7 +54,7 @@ export function toCountableEvent({ tenantId, receivedAt, event }: GatewayEventRe
     tenantId,
     id: event.id,
     type: event.type,
-    agentId: threshold?.scope === 'agent' ? threshold.scope_id : event.data.agent_id,
+    agentId: threshold === undefined ? event.data.agent_id : agentOfBudget(threshold),
     time: Date.parse(event.time),
     receivedAt: Date.parse(receivedAt),
     count: countOf(event),
@@ -59,6 +62,19 @@ export function toCountableEvent({ tenantId, receivedAt, event }: GatewayEventRe
     percent: threshold?.percent,
     identity: identityOf(settlement === undefined ? eventKey(event) : settlementKey(settlement.settlement_id)),
   };
+}
+
+/** The agent whose daily budget is the one of an id. */
+const AGENT_OF: Record<BudgetScope, (scopeId: string) => string | undefined> = {
+  workspace: () => undefined,
+  agent: (scopeId) => scopeId,
+  plan: () => undefined,
+};
+
+/** A newer producer may name a scope that is not known here. */
+function agentOfBudget({ scope, scope_id }: BudgetThresholdReachedEvent['data']): string | undefined {
+  const known = BUDGET_SCOPES.find((each) => each === scope);
+  return known === undefined ? undefined : AGENT_OF[known](scope_id);
 }
 
 /** Only the source, which stands last, can hold `|`. */

@@ -101,7 +101,7 @@ type TypesAndPercents = z.output<typeof typesAndPercents>;
 
 function checkThresholds({ rule_kind: kind, rule_config: config }: KindAndConfig, { issues }: z.RefinementCtx): void {
   const { threshold: needed } = CONFIGS[kind];
-  for (const field of ['threshold', 'threshold_micros'] as const) {
+  for (const field of Object.keys(THRESHOLDS) as ThresholdField[]) {
     if ((field === needed) === config[field] > 0) continue;
     const { max, of } = THRESHOLDS[field];
     const message =

@@ -151,8 +151,11 @@ export function createRuleStore(deps: RuleStoreDeps): MongoRuleStore {
   };
 }
 
-/** A newer release may have stored kinds that this one cannot evaluate. Until it is back, their rules rest. */
-const OF_KNOWN_KINDS = { 'condition.kind': trusted({ $in: [...RULE_KINDS] }) };
+/** A newer release may have stored kinds and scopes that this one cannot evaluate. Until it is back, their rules rest. */
+const OF_KNOWN_KINDS = {
+  'condition.kind': trusted({ $in: [...RULE_KINDS] }),
+  scopeType: trusted({ $in: [...SCOPE_TYPES] }),
+};
 
 function toRule(stored: StoredRule): Rule {
   const { _id, tenantId, ...fields } = stored;
