@@ -1,4 +1,4 @@
-import type { Api } from '../api/api.ts';
+import type { Api } from '@tollkeeper/client';
 import { money } from '../format/money.ts';
 import { count } from '../format/numbers.ts';
 import { duration } from '../format/time.ts';
@@ -13,15 +13,19 @@ const WHO: Record<Api.Alert['scope_type'], (id: string) => string> = {
 
 /** What happened, in one sentence. */
 export function alertLine(alert: Api.Alert): string {
-  const { scope_id, scope_type, event_count, threshold, event_types, spend, window } = alert;
+  const { rule_kind, scope_id, scope_type, event_count, threshold, event_types, spend, window } = alert;
   const span = duration(Date.parse(window.end) - Date.parse(window.start));
   const who = WHO[scope_type](scope_id);
-  if (spend !== null) {
-    return `${who}${money(spend.settled_micros)} spent in ${span} (from ${money(spend.threshold_micros)}).`;
+  switch (rule_kind) {
+    case 'spend_gte':
+      return `${who}${money(spend!.settled_micros)} spent in ${span} (from ${money(spend!.threshold_micros)}).`;
+    case 'first_occurrence':
+      return `${who === '' ? 'The' : `${who}the`} first ${eventsOf(event_types, 1)} in ${span}.`;
+    case 'event_count_gte': {
+      const from = threshold === 1 ? '' : ` (from ${count(threshold)})`;
+      return `${who}${count(event_count)} ${eventsOf(event_types, event_count)} in ${span}${from}.`;
+    }
   }
-  if (threshold === 0) return `${who === '' ? 'The' : `${who}the`} first ${eventsOf(event_types, 1)} in ${span}.`;
-  const from = threshold === 1 ? '' : ` (from ${count(threshold)})`;
-  return `${who}${count(event_count)} ${eventsOf(event_types, event_count)} in ${span}${from}.`;
 }
 
 const DELIVERY_STATUS: Record<string, string> = {

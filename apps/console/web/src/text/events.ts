@@ -1,4 +1,4 @@
-import type { Api } from '../api/api.ts';
+import type { Api } from '@tollkeeper/client';
 
 type TypeOf<Event> = Event extends { type: infer Type extends string } ? (string extends Type ? never : Type) : never;
 /** A type of events that Tollkeeper gives a meaning. */

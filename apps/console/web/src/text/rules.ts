@@ -1,4 +1,4 @@
-import type { Api } from '../api/api.ts';
+import type { Api } from '@tollkeeper/client';
 import { money } from '../format/money.ts';
 import { count } from '../format/numbers.ts';
 import { eventsOf } from './events.ts';

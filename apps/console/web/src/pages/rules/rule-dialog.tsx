@@ -10,7 +10,7 @@ import { FormDialog } from '../../ui/form-dialog.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
 import { SEVERITIES } from '../alerts/alerts-search.ts';
-import { EMPTY, PERCENTS, problemsOf, toForm, toRule } from './rule-form.ts';
+import { EMPTY, ofAgent, PERCENTS, problemsOf, toForm, toRule } from './rule-form.ts';
 import { KINDS, RULE_KINDS, type RuleForm } from './rule-kinds.ts';
 
 const words = text.rules.form;
@@ -75,7 +75,7 @@ export function RuleDialog({ rule, onClose }: { rule: Api.AlertRule | null; onCl
         problem={shown.windowMinutes}
         onChange={({ target }) => set({ windowMinutes: target.value })}
       />
-      <AgentField value={form.agentId} onChange={(agentId) => set({ agentId })} />
+      <AgentField value={form.agentId} onChange={(agentId) => set(ofAgent(agentId))} />
       <SelectField
         label={words.severity}
         value={form.severity}

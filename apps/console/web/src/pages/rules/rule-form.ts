@@ -1,4 +1,4 @@
-import type { Api } from '../../api/api.ts';
+import type { Api } from '@tollkeeper/client';
 import { editableMoney } from '../../format/money.ts';
 import { text } from '../../text/index.ts';
 import { RULE_KINDS, type RuleForm } from './rule-kinds.ts';
@@ -15,18 +15,27 @@ export const EMPTY: RuleForm = {
   threshold: '3',
   amount: '',
   windowMinutes: '10',
+  scopeType: 'workspace',
   agentId: '',
   severity: 'medium',
   pauseMinutes: '60',
   channelIds: [],
 };
 
-/** What the form has for the scope of a rule. */
-const AGENT_OF: Record<Api.AlertRule['scope_type'], (id: string) => RuleForm['agentId']> = {
-  workspace: () => '',
-  tenant: () => '',
-  agent: (id) => id,
+/** What the form has for the scope of a rule, and what a rule has for that of a form. */
+const SCOPES: Record<
+  Api.AlertRule['scope_type'],
+  { agentId(scopeId: string): string; scopeId(form: RuleForm, workspaceId: string): string }
+> = {
+  workspace: { agentId: () => '', scopeId: (_form, workspaceId) => workspaceId },
+  tenant: { agentId: () => '', scopeId: (_form, workspaceId) => workspaceId },
+  agent: { agentId: (id) => id, scopeId: ({ agentId }) => agentId },
 };
+
+/** The change of the form when another agent is chosen, or none. */
+export function ofAgent(agentId: string): Pick<RuleForm, 'scopeType' | 'agentId'> {
+  return { scopeType: agentId === '' ? 'workspace' : 'agent', agentId };
+}
 
 export function toForm(rule: Api.AlertRule): RuleForm {
   const { rule_config: config } = rule;
@@ -39,7 +48,8 @@ export function toForm(rule: Api.AlertRule): RuleForm {
     threshold: config.threshold === 0 ? '' : String(config.threshold),
     amount: config.threshold_micros === 0 ? '' : editableMoney(config.threshold_micros),
     windowMinutes: String(config.window_seconds / 60),
-    agentId: AGENT_OF[rule.scope_type](rule.scope_id),
+    scopeType: rule.scope_type,
+    agentId: SCOPES[rule.scope_type].agentId(rule.scope_id),
     severity: rule.severity,
     pauseMinutes: String(rule.cooldown_seconds / 60),
     channelIds: rule.channel_config_ids,
@@ -71,8 +81,8 @@ export function toRule(form: RuleForm, workspaceId: string): Omit<Required<Api.A
     name: form.name,
     description: form.description,
     severity: form.severity,
-    scope_type: form.agentId === '' ? 'workspace' : 'agent',
-    scope_id: form.agentId === '' ? workspaceId : form.agentId,
+    scope_type: form.scopeType,
+    scope_id: SCOPES[form.scopeType].scopeId(form, workspaceId),
     rule_kind: form.kind,
     rule_config: {
       window_seconds: secondsOf(form.windowMinutes),

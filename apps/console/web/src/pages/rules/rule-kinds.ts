@@ -1,4 +1,4 @@
-import type { Api } from '../../api/api.ts';
+import type { Api } from '@tollkeeper/client';
 import { parseMoney } from '../../format/money.ts';
 import { text } from '../../text/index.ts';
 
@@ -17,6 +17,7 @@ export interface RuleForm {
   threshold: string;
   amount: string;
   windowMinutes: string;
+  scopeType: Api.AlertRule['scope_type'];
   /** Empty for any agent. */
   agentId: string;
   severity: Api.AlertRule['severity'];

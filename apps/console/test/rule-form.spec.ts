@@ -1,0 +1,35 @@
+import { expect, it } from '@jest/globals';
+import type { Api } from '@tollkeeper/client';
+import { toForm, toRule } from '../web/src/pages/rules/rule-form.ts';
+
+const WORKSPACE = 'ws_1';
+const SCOPE_IDS: Record<Api.AlertRule['scope_type'], string> = {
+  workspace: WORKSPACE,
+  tenant: WORKSPACE,
+  agent: 'planner',
+};
+const SCOPES = Object.entries(SCOPE_IDS) as [Api.AlertRule['scope_type'], string][];
+const RULE: Omit<Api.AlertRule, 'scope_type' | 'scope_id'> = {
+  id: 'rule_1',
+  tenant_id: WORKSPACE,
+  name: 'Often',
+  description: '',
+  enabled: true,
+  severity: 'high',
+  rule_kind: 'event_count_gte',
+  rule_config: {
+    window_seconds: 60,
+    threshold: 3,
+    threshold_micros: 0,
+    filters: { event_types: ['budget.blocked'], percents: [] },
+  },
+  cooldown_seconds: 0,
+  channel_config_ids: [],
+  created_at: '2026-11-22T00:00:00.000Z',
+  updated_at: '2026-11-22T00:00:00.000Z',
+  last_fired_at: null,
+};
+
+it.each(SCOPES)('a rule of the scope %s keeps it when it is edited', (scope_type, scope_id) => {
+  expect(toRule(toForm({ ...RULE, scope_type, scope_id }), WORKSPACE)).toMatchObject({ scope_type, scope_id });
+});
