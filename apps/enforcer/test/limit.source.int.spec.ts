@@ -241,7 +241,7 @@ describe('while budgets is away', () => {
     await expect(amounts(tenantId, 'coder')).rejects.toMatchObject(error);
     await expect(amounts(tenantId, 'planner', 'basic')).rejects.toMatchObject(error);
     await expect(amounts(newTenant())).rejects.toMatchObject(error);
-    await expect(source.of(tenantId, { agentIds: ['coder'], planKeys: [] })).rejects.toMatchObject(error);
+    await expect(source.of(tenantId, { agent: ['coder'], plan: [] })).rejects.toMatchObject(error);
     await expect(source.all(tenantId)).rejects.toMatchObject(error);
   });
 
@@ -324,21 +324,21 @@ describe('the limits of chosen accounts', () => {
     budgets.setAgent(tenantId, 'c', 3);
     budgets.setPlan(tenantId, 'off', 4, false);
     budgets.setPlan(tenantId, 'on', 5);
-    expect(await source.of(tenantId, { agentIds: ['c', 'a', 'b'], planKeys: ['off', 'no'] })).toEqual([
+    expect(await source.of(tenantId, { agent: ['c', 'a', 'b'], plan: ['off', 'no'] })).toEqual([
       { scope: 'workspace', scopeId: tenantId, dailyBudgetMicros: 1 },
       { scope: 'agent', scopeId: 'c', dailyBudgetMicros: 3 },
       { scope: 'agent', scopeId: 'b', dailyBudgetMicros: 2 },
       { scope: 'plan', scopeId: 'off', dailyBudgetMicros: 4 },
     ]);
     expect(budgets.asked).toHaveLength(1);
-    await source.of(tenantId, { agentIds: ['a'], planKeys: ['no'] });
+    await source.of(tenantId, { agent: ['a'], plan: ['no'] });
     expect(budgets.asked).toHaveLength(1);
   });
 
   it('are kept for 100,000 accounts, the last used ones', async () => {
     const idOf = (index: number) => `agent-${index}`;
-    const agentIds = Array.from({ length: 100_000 }, (_, index) => idOf(index));
-    expect(await source.of(tenantId, { agentIds, planKeys: [] })).toEqual([]);
+    const agent = Array.from({ length: 100_000 }, (_, index) => idOf(index));
+    expect(await source.of(tenantId, { agent, plan: [] })).toEqual([]);
     budgets.state.down = true;
     clock.now += FRESH_MS + 1;
     await expect(amounts(tenantId, idOf(99_999))).resolves.toEqual({});

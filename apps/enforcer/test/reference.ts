@@ -1,3 +1,4 @@
+import type { BudgetScope } from '@tollkeeper/contracts';
 import type { Limit, OverspendCause } from '../src/domain/limit.ts';
 import type { Reservation, ReservationRequest } from '../src/domain/reservation.ts';
 
@@ -37,6 +38,20 @@ export interface Spend {
   planKey: string | null;
   micros: number;
   at: number;
+}
+
+type Call = Pick<Spend, 'agentId' | 'planKey'>;
+type AccountName = Pick<Limit, 'scope' | 'scopeId'>;
+
+const COUNTS_IN: Record<BudgetScope, (call: Call, scopeId: string) => boolean> = {
+  workspace: () => true,
+  agent: ({ agentId }, scopeId) => agentId === scopeId,
+  plan: ({ planKey }, scopeId) => planKey === scopeId,
+};
+
+/** Whether a call counts in the account. */
+export function countsIn(call: Call, { scope, scopeId }: AccountName): boolean {
+  return COUNTS_IN[scope](call, scopeId);
 }
 
 /**
@@ -90,9 +105,8 @@ export class Reference {
   }
 
   /** What an account has on a day. */
-  count(day: number, { scope, scopeId }: Pick<Limit, 'scope' | 'scopeId'>): Counted {
-    const isOfIt = (by: { agentId: string; planKey: string | null }) =>
-      scope === 'workspace' || scopeId === (scope === 'agent' ? by.agentId : by.planKey);
+  count(day: number, name: AccountName): Counted {
+    const isOfIt = (by: Call) => countsIn(by, name);
     const overspend = { above_hold: 0, late: 0, unreserved: 0 };
     const counted = { posted: 0, held: 0, open: 0, released: 0, expired: 0, within: 0, overspend };
     for (const grant of this.of('granted').filter((fact) => fact.day === day && isOfIt(fact.request))) {

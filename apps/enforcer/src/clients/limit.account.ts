@@ -1,4 +1,5 @@
-import type { BudgetScope } from '@tollkeeper/contracts';
+import { BUDGET_SCOPES, type BudgetScope, type BudgetsServiceDefinition } from '@tollkeeper/contracts';
+import type { GrpcClient } from '@tollkeeper/grpc';
 import type { TenantId } from '@tollkeeper/kernel';
 import type { Limit } from '../domain/limit.ts';
 
@@ -10,19 +11,52 @@ export interface Account {
   key: string;
 }
 
-// No id has a slash.
-export function workspaceAccount(tenantId: TenantId): Account {
-  return { scope: 'workspace', scopeId: tenantId, key: tenantId };
+/** In the order of the scopes. */
+export function accountsOf(tenantId: TenantId, ids: Record<BudgetScope, readonly string[]>): Account[] {
+  return BUDGET_SCOPES.flatMap((scope) => ids[scope].map((scopeId) => accountOf(tenantId, scope, scopeId)));
 }
 
-export function agentAccount(tenantId: TenantId, agentId: string): Account {
-  return { scope: 'agent', scopeId: agentId, key: `${tenantId}/agent/${agentId}` };
+function accountOf(tenantId: TenantId, scope: BudgetScope, scopeId: string): Account {
+  // No id has a slash.
+  return { scope, scopeId, key: `${tenantId}/${scope}/${scopeId}` };
 }
 
-export function planAccount(tenantId: TenantId, planKey: string): Account {
-  return { scope: 'plan', scopeId: planKey, key: `${tenantId}/plan/${planKey}` };
+/** Of either question. */
+type Answer = Awaited<ReturnType<GrpcClient<BudgetsServiceDefinition>['getBudgets' | 'listBudgets']>>;
+interface SetBudget {
+  scopeId: string;
+  micros: string;
+  isActive: boolean;
 }
 
-export function toLimit({ scope, scopeId }: Account, micros: string): Limit {
-  return { scope, scopeId, dailyBudgetMicros: Number(micros) };
+/** What an answer says is set. */
+const SET_IN: Record<BudgetScope, (answer: Answer, tenantId: TenantId) => SetBudget[]> = {
+  workspace: ({ dailyBudgetUsdMicros: micros }, tenantId) =>
+    micros === undefined ? [] : [{ scopeId: tenantId, micros, isActive: true }],
+  agent: ({ agents }) =>
+    agents.map(({ agentId, dailyBudgetUsdMicros }) => ({
+      scopeId: agentId,
+      micros: dailyBudgetUsdMicros,
+      isActive: true,
+    })),
+  plan: ({ plans }) =>
+    plans.map(({ planKey, dailyBudgetUsdMicros, isActive }) => ({
+      scopeId: planKey,
+      micros: dailyBudgetUsdMicros,
+      isActive,
+    })),
+};
+
+/** In the order of the scopes. */
+export function budgetsIn(
+  tenantId: TenantId,
+  answer: Answer,
+): { account: Account; limit: Limit; isActive: boolean }[] {
+  return BUDGET_SCOPES.flatMap((scope) =>
+    SET_IN[scope](answer, tenantId).map(({ scopeId, micros, isActive }) => ({
+      account: accountOf(tenantId, scope, scopeId),
+      limit: { scope, scopeId, dailyBudgetMicros: Number(micros) },
+      isActive,
+    })),
+  );
 }

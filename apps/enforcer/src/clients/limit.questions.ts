@@ -4,7 +4,7 @@ import { AppError, type TenantId } from '@tollkeeper/kernel';
 import { createSparingWarner, type Logger } from '@tollkeeper/runtime';
 import { LRUCache } from 'lru-cache';
 import type { Limit } from '../domain/limit.ts';
-import { type Account, agentAccount, planAccount, toLimit, workspaceAccount } from './limit.account.ts';
+import { type Account, accountsOf, budgetsIn } from './limit.account.ts';
 
 /** Longest that budgets may take. A call waits for two answers at most, and it has its decision within 500 ms. */
 const DEADLINE_MS = 200;
@@ -84,16 +84,10 @@ export function createLimitQuestions({ budgets, known, logger, now }: LimitQuest
     const planKeys = [...question.planKeys];
     try {
       const answer = await budgets.getBudgets({ tenantId, agentIds, planKeys }, { deadlineMs: DEADLINE_MS });
-      const ofAgents = new Map(answer.agents.map((agent) => [agent.agentId, agent.dailyBudgetUsdMicros]));
-      const ofPlans = new Map(answer.plans.map((plan) => [plan.planKey, plan]));
-      const keep = (account: Account, micros: string | undefined, isActive = true) =>
-        known.set(account.key, { at, limit: micros === undefined ? null : toLimit(account, micros), isActive });
-
-      keep(workspaceAccount(tenantId), answer.dailyBudgetUsdMicros);
-      for (const agentId of agentIds) keep(agentAccount(tenantId, agentId), ofAgents.get(agentId));
-      for (const planKey of planKeys) {
-        const plan = ofPlans.get(planKey);
-        keep(planAccount(tenantId, planKey), plan?.dailyBudgetUsdMicros, plan?.isActive);
+      const set = new Map(budgetsIn(tenantId, answer).map((budget) => [budget.account.key, budget]));
+      for (const { key } of accountsOf(tenantId, { workspace: [tenantId], agent: agentIds, plan: planKeys })) {
+        const budget = set.get(key);
+        known.set(key, { at, limit: budget?.limit ?? null, isActive: budget?.isActive ?? true });
       }
       turn.retryAt = null;
     } catch (error) {

@@ -4,7 +4,7 @@ import type { TenantId } from '@tollkeeper/kernel';
 import type { Logger, Metrics } from '@tollkeeper/runtime';
 import { LRUCache } from 'lru-cache';
 import type { LimitSource } from '../domain/peers.ts';
-import { type Account, agentAccount, planAccount, toLimit, workspaceAccount } from './limit.account.ts';
+import { type Account, accountsOf, budgetsIn } from './limit.account.ts';
 import { createLimitQuestions, type Known, MAX_ASKED, unavailable } from './limit.questions.ts';
 
 /** How long an answer is used, from the question on. With the deadline, a changed budget counts within 2 s. */
@@ -70,20 +70,19 @@ export function createLimitSource({ budgets, logger, metrics, now }: LimitSource
   return {
     // Not async, so that a call whose limits are fresh costs a few look-ups.
     applying(tenantId, { agentId, planKey }) {
-      const accounts = [workspaceAccount(tenantId), agentAccount(tenantId, agentId)];
-      if (planKey !== null) accounts.push(planAccount(tenantId, planKey));
+      const plan = planKey === null ? [] : [planKey];
+      const accounts = accountsOf(tenantId, { workspace: [tenantId], agent: [agentId], plan });
       const found = lookUp(tenantId, accounts);
-      return found instanceof Promise ? found.then(toApplying) : Promise.resolve(toApplying(found));
+      const toAnswer = (all: Known[]) => toApplying(accounts, all);
+      return found instanceof Promise ? found.then(toAnswer) : Promise.resolve(toAnswer(found));
     },
 
-    async of(tenantId, { agentIds, planKeys }) {
-      const chosen = [
-        ...agentIds.map((agentId) => agentAccount(tenantId, agentId)),
-        ...planKeys.map((planKey) => planAccount(tenantId, planKey)),
-      ];
-      const found = [await lookUp(tenantId, [workspaceAccount(tenantId), ...chosen.slice(0, MAX_ASKED)])];
-      for (let start = MAX_ASKED; start < chosen.length; start += MAX_ASKED) {
-        found.push(await lookUp(tenantId, chosen.slice(start, start + MAX_ASKED)));
+    async of(tenantId, chosen) {
+      const accounts = accountsOf(tenantId, { workspace: [tenantId], ...chosen });
+      // The first question has the workspace too.
+      const found = [await lookUp(tenantId, accounts.slice(0, MAX_ASKED + 1))];
+      for (let start = MAX_ASKED + 1; start < accounts.length; start += MAX_ASKED) {
+        found.push(await lookUp(tenantId, accounts.slice(start, start + MAX_ASKED)));
       }
       return found.flat().flatMap(({ limit }) => limit ?? []);
     },
@@ -91,12 +90,7 @@ export function createLimitSource({ budgets, logger, metrics, now }: LimitSource
     async all(tenantId) {
       try {
         const answer = await budgets.listBudgets({ tenantId }, { deadlineMs: LIST_DEADLINE_MS });
-        const { dailyBudgetUsdMicros: daily, agents, plans } = answer;
-        return [
-          ...(daily === undefined ? [] : [toLimit(workspaceAccount(tenantId), daily)]),
-          ...agents.map((agent) => toLimit(agentAccount(tenantId, agent.agentId), agent.dailyBudgetUsdMicros)),
-          ...plans.map((plan) => toLimit(planAccount(tenantId, plan.planKey), plan.dailyBudgetUsdMicros)),
-        ];
+        return budgetsIn(tenantId, answer).map(({ limit }) => limit);
       } catch (error) {
         throw unavailable(error);
       }
@@ -104,10 +98,10 @@ export function createLimitSource({ budgets, logger, metrics, now }: LimitSource
   };
 }
 
-/** Of a workspace, an agent and, if the call has one, a plan. */
-function toApplying([workspace, agent, plan]: Known[]): Awaited<ReturnType<LimitSource['applying']>> {
-  const applying = [workspace, agent, plan?.isActive ? plan : undefined];
-  const limits = applying.flatMap((entry) => entry?.limit ?? []);
+/** Only a plan may be inactive. */
+function toApplying(accounts: Account[], found: Known[]): Awaited<ReturnType<LimitSource['applying']>> {
+  const limits = found.flatMap(({ limit, isActive }) => (isActive ? (limit ?? []) : []));
+  const plan = found[accounts.findIndex(({ scope }) => scope === 'plan')];
   if (plan === undefined) return { limits, plan: 'none' };
   if (plan.limit === null) return { limits, plan: 'unknown' };
   return { limits, plan: plan.isActive ? 'active' : 'inactive' };

@@ -1,6 +1,6 @@
 import type { BudgetScope } from '@tollkeeper/contracts';
 import type { Day, Hold } from './journal.ts';
-import { type Account, type AccountName, KEEP_DAY_MS, type Ledger, newAccount } from './ledger.ts';
+import { type Account, type AccountName, HAS_SEVERAL, KEEP_DAY_MS, type Ledger, newAccount } from './ledger.ts';
 
 /** A ledger in memory. */
 export interface LedgerState extends Ledger {
@@ -181,9 +181,6 @@ export function createDraft(base: Ledger): Ledger {
     },
   };
 }
-
-/** Whether a ledger, which is of one workspace, has several accounts of the scope. */
-const HAS_SEVERAL: Record<AccountName['scope'], boolean> = { workspace: false, agent: true, plan: true };
 
 function textOf({ scope, scopeId }: AccountName): string {
   return HAS_SEVERAL[scope] ? `${scope}/${scopeId}` : scope;

@@ -1,4 +1,4 @@
-import type { BudgetScope } from '@tollkeeper/contracts';
+import { BUDGET_SCOPES, type BudgetScope } from '@tollkeeper/contracts';
 import type { Day, Hold, Op, OpOf, Posting } from './journal.ts';
 import type { OverspendCause } from './limit.ts';
 
@@ -66,19 +66,31 @@ export function newAccount(): Account {
   };
 }
 
-/** The accounts that a call of an agent under a plan counts in, beside the workspace's. */
-export function accountNamesOf({ agentId, planKey }: Pick<Posting, 'agentId' | 'planKey'>): AccountName[] {
-  const names: AccountName[] = [WORKSPACE, { scope: 'agent', scopeId: agentId }];
-  if (planKey !== null) names.push({ scope: 'plan', scopeId: planKey });
+type Call = Pick<Posting, 'agentId' | 'planKey'>;
+
+/** The accounts that a call of an agent under a plan counts in. */
+export function accountNamesOf(call: Call): AccountName[] {
+  const names: AccountName[] = [];
+  for (const scope of BUDGET_SCOPES) {
+    const scopeId = SCOPE_ID_OF[scope](call);
+    if (scopeId !== null) names.push({ scope, scopeId });
+  }
   return names;
 }
 
-/** The workspace's own account. A ledger is of one workspace, so it needs no id here. */
-const WORKSPACE: AccountName = { scope: 'workspace', scopeId: '' };
+/** Whose account a call counts in; null if none. A ledger is of one workspace, whose account needs no id here. */
+const SCOPE_ID_OF: Record<BudgetScope, (call: Call) => string | null> = {
+  workspace: () => '',
+  agent: ({ agentId }) => agentId,
+  plan: ({ planKey }) => planKey,
+};
+
+/** Whether a ledger, which is of one workspace, has several accounts of the scope. */
+export const HAS_SEVERAL: Record<BudgetScope, boolean> = { workspace: false, agent: true, plan: true };
 
 /** Whether the account is there, or may still be made. */
 export function hasRoomFor(ledger: Ledger, day: number, name: AccountName): boolean {
-  if (name.scope === 'workspace' || ledger.accountCount(day, name.scope) < MAX_ACCOUNTS) return true;
+  if (!HAS_SEVERAL[name.scope] || ledger.accountCount(day, name.scope) < MAX_ACCOUNTS) return true;
   return ledger.readAccount(day, name) !== undefined;
 }
 

@@ -23,8 +23,8 @@ export function createLimits(deps: LimitDeps): Limits {
       const work = async () => {
         const isAll = agentId === undefined && planKey === undefined;
         const chosen = {
-          agentIds: agentId === undefined ? [] : [agentId],
-          planKeys: planKey === undefined ? [] : [planKey],
+          agent: agentId === undefined ? [] : [agentId],
+          plan: planKey === undefined ? [] : [planKey],
         };
         const set = await (isAll ? deps.limits.all(tenantId) : deps.limits.of(tenantId, chosen));
         return viewInParts(deps.submit, tenantId, set);

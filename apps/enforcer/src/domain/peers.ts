@@ -1,3 +1,4 @@
+import type { BudgetScope } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import type { Limit } from './limit.ts';
 
@@ -9,11 +10,8 @@ export interface ApplyingLimits {
   plan: 'none' | 'active' | 'inactive' | 'unknown';
 }
 
-/** Accounts of a workspace beside its own. */
-interface ChosenAccounts {
-  agentIds: readonly string[];
-  planKeys: readonly string[];
-}
+/** The ids of accounts of a workspace beside its own. */
+type ChosenAccounts = Record<Exclude<BudgetScope, 'workspace'>, readonly string[]>;
 
 /** Knows the daily budgets that owners set. All of it rejects with `service_unavailable` alone. */
 export interface LimitSource {

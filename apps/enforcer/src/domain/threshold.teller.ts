@@ -46,10 +46,10 @@ export function createThresholdTeller(deps: ThresholdTellerDeps): ThresholdTelle
 
   /** Null while nobody knows the limits. */
   async function limitsOf(tenantId: TenantId, postings: readonly Posting[]): Promise<Limit[] | null> {
-    const agentIds = [...new Set(postings.map(({ agentId }) => agentId))];
-    const planKeys = [...new Set(postings.flatMap(({ planKey }) => planKey ?? []))];
+    const agent = [...new Set(postings.map(({ agentId }) => agentId))];
+    const plan = [...new Set(postings.flatMap(({ planKey }) => planKey ?? []))];
     try {
-      return await limits.of(tenantId, { agentIds, planKeys });
+      return await limits.of(tenantId, { agent, plan });
     } catch (err) {
       onLimitsUnknown(tenantId, err);
       return null;

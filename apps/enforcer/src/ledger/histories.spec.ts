@@ -1,11 +1,12 @@
 import { randomInt } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { expect, it } from '@jest/globals';
+import { BUDGET_SCOPES, type BudgetScope } from '@tollkeeper/contracts';
 import { AppError, provenTenantId } from '@tollkeeper/kernel';
 import { createMetrics } from '@tollkeeper/runtime';
 import { testLogger } from '@tollkeeper/testing';
 import { createMemoryJournal, createMemorySnapshots, NO_BUDGET } from '../../test/memory.stores.ts';
-import { Reference } from '../../test/reference.ts';
+import { countsIn, Reference } from '../../test/reference.ts';
 import { findDay } from '../domain/day.ts';
 import type { Ask } from '../domain/decision.ts';
 import { extend, read, release } from '../domain/hold.ts';
@@ -36,7 +37,8 @@ const BEGINNINGS = [
 ] as const;
 const ZONES = ['Europe/Berlin', 'Australia/Lord_Howe', 'UTC', 'America/New_York', 'Asia/Kathmandu'] as const;
 const AGENTS = ['agent-a', 'agent-b'];
-const PLANS = [null, 'basic', 'pro'];
+const PLANS = ['basic', 'pro'];
+const SCOPE_IDS: Record<BudgetScope, readonly string[]> = { workspace: [TENANT], agent: AGENTS, plan: PLANS };
 
 const metrics = createLedgerMetrics(createMetrics('histories'));
 const { logger } = testLogger();
@@ -91,11 +93,7 @@ async function live(seed: number): Promise<void> {
   const highest = new Map<string, number>();
   const log: string[] = [];
 
-  const names = [
-    { scope: 'workspace', scopeId: TENANT },
-    ...AGENTS.map((scopeId) => ({ scope: 'agent', scopeId }) as const),
-    ...['basic', 'pro'].map((scopeId) => ({ scope: 'plan', scopeId }) as const),
-  ] as const;
+  const names = BUDGET_SCOPES.flatMap((scope) => SCOPE_IDS[scope].map((scopeId) => ({ scope, scopeId })));
   const setBudget = (name: (typeof names)[number]) => {
     const micros = pick([null, 0, 40, 100, 200, 300]);
     budgets.delete(name.scopeId);
@@ -116,7 +114,7 @@ async function live(seed: number): Promise<void> {
   const newContent = () => ({
     agentId: pick(AGENTS),
     runId: `run-${next(2)}`,
-    planKey: pick(PLANS),
+    planKey: pick([null, ...PLANS]),
     amountMicros: next(80),
     ttlSeconds: pick([10, 60, 600, 3600]),
   });
@@ -147,11 +145,7 @@ async function live(seed: number): Promise<void> {
         if (!contents.has(requestId)) contents.set(requestId, content);
         const request = { requestId, ...content };
         const dryRun = next(6) === 0;
-        const limits = limitsOf(
-          names.filter(
-            ({ scope, scopeId }) => scope === 'workspace' || [content.agentId, content.planKey].includes(scopeId),
-          ),
-        );
+        const limits = limitsOf(names.filter((name) => countsIn(content, name)));
         return {
           what: `reserve ${JSON.stringify({ ...request, limits, dryRun })}`,
           ask: reserve({ ...request, limits, dryRun }),
@@ -183,7 +177,7 @@ async function live(seed: number): Promise<void> {
           settlementId: anySettlement(),
           reservationId: next(3) === 0 ? null : anyId(),
           agentId: pick(AGENTS),
-          planKey: pick(PLANS),
+          planKey: pick([null, ...PLANS]),
           micros: next(60),
           at: reference.now - pick([0, 0, 0, 60 * SECOND, 5 * HOUR, 26 * HOUR, 100 * HOUR]),
         };
