@@ -12,7 +12,7 @@ import { Facts } from '../../ui/facts.tsx';
 import { At } from '../../ui/figures.tsx';
 import { Loaded } from '../../ui/parts.tsx';
 import ui from '../../ui/ui.module.css';
-import type { BudgetsSearch } from '../budgets/budgets-search.ts';
+import { BUDGET_SCOPES, type BudgetScope, type BudgetsSearch } from '../budgets/budgets-search.ts';
 import type { BlockedKind } from './blocked-search.ts';
 import { useClose } from './use-close.ts';
 
@@ -65,17 +65,17 @@ function BudgetEvent({ eventId }: { eventId: string }) {
   );
 }
 
-/** Where the budget is that has blocked the call. */
-function budgetOf({ scope, agent_id, plan_key }: Api.BudgetBlockedEvent, tenantId: string): BudgetsSearch {
-  switch (scope) {
-    case 'agent':
-      return { agents: agent_id, budget: `agent/${agent_id}` };
-    case 'plan':
-      return { budget: plan_key === undefined ? `workspace/${tenantId}` : `plan/${plan_key}` };
-    // Of a newer service it may be any text.
-    default:
-      return { budget: `workspace/${tenantId}` };
-  }
+/** Where the budget is that has blocked the call; undefined for that of the workspace. */
+const BUDGET_OF: Record<BudgetScope, (event: Api.BudgetBlockedEvent) => BudgetsSearch | undefined> = {
+  workspace: () => undefined,
+  agent: ({ agent_id }) => ({ agents: agent_id, budget: `agent/${agent_id}` }),
+  plan: ({ plan_key }) => (plan_key === undefined ? undefined : { budget: `plan/${plan_key}` }),
+};
+
+function budgetOf(event: Api.BudgetBlockedEvent, tenantId: string): BudgetsSearch {
+  // Of a newer service it may be any text.
+  const scope = BUDGET_SCOPES.find((known) => known === event.scope);
+  return (scope && BUDGET_OF[scope](event)) ?? { budget: `workspace/${tenantId}` };
 }
 
 function GuardEvent({ eventId }: { eventId: string }) {

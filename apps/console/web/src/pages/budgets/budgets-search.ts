@@ -1,8 +1,17 @@
 import { useSearch } from '@tanstack/react-router';
+import type { Api } from '@tollkeeper/client';
 import { useState } from 'react';
 
+export type BudgetScope = Api.Limit['scope'];
+
+/** What a daily budget can be set for. */
+export const BUDGET_SCOPES = Object.keys({ workspace: null, agent: null, plan: null } satisfies Record<
+  BudgetScope,
+  null
+>) as BudgetScope[];
+
 /** The scope and the id of a budget, as in an address. */
-export type BudgetName = `${'workspace' | 'agent' | 'plan'}/${string}`;
+export type BudgetName = `${BudgetScope}/${string}`;
 
 /** What the list of agents is searched for, and the budget that somebody was led to. */
 export interface BudgetsSearch {
@@ -13,8 +22,12 @@ export interface BudgetsSearch {
 export function parseBudgetsSearch({ agents, budget }: Record<string, unknown>): BudgetsSearch {
   return {
     ...(typeof agents === 'string' && { agents }),
-    ...(typeof budget === 'string' && /^(workspace|agent|plan)\//.test(budget) && { budget: budget as BudgetName }),
+    ...(isBudgetName(budget) && { budget }),
   };
+}
+
+function isBudgetName(budget: unknown): budget is BudgetName {
+  return typeof budget === 'string' && BUDGET_SCOPES.some((scope) => budget.startsWith(`${scope}/`));
 }
 
 export function useBudgetsSearch(): BudgetsSearch {
