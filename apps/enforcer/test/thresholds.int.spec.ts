@@ -16,6 +16,14 @@ const told = (workspace: Workspace) => {
   return [...byId.values()].map((data) => `${data['scope']} ${data['percent']} at ${data['spent_micros']}`);
 };
 
+/** What is told of limits that budgets answered too late, as it may on a busy machine, comes two seconds later. */
+const expectTold = (workspace: Workspace, expected: string[]) =>
+  eventually(() => {
+    const texts = told(workspace);
+    if (texts.length < expected.length) clock.now += 2000;
+    expect(texts).toEqual(expected);
+  });
+
 function limitedTo(micros: number): Workspace {
   const workspace = stack.newWorkspace();
   budgets.setWorkspace(workspace.tenantId, micros);
@@ -31,16 +39,17 @@ it('50, 80 and 100 % of a limit are told once a limit and day, however the spend
   await spend(49);
   expect(told(workspace)).toEqual([]);
   await spend(1);
-  expect(told(workspace)).toEqual(['workspace 50 at 50']);
+  await expectTold(workspace, ['workspace 50 at 50']);
   await spend(29);
   const { id } = await workspace.granted(10);
-  expect(told(workspace)).toEqual(['workspace 50 at 50']);
+  await expectTold(workspace, ['workspace 50 at 50']);
   await workspace.settle(id, 10);
   await stack.posted();
-  expect(told(workspace)).toEqual(['workspace 50 at 50', 'workspace 80 at 89']);
+  await expectTold(workspace, ['workspace 50 at 50', 'workspace 80 at 89']);
   await spend(11);
   await spend(500);
-  expect(told(workspace).slice(2)).toEqual(['workspace 100 at 100']);
+  const ofDay = ['workspace 50 at 50', 'workspace 80 at 89', 'workspace 100 at 100'];
+  await expectTold(workspace, ofDay);
   expect(workspace.told('budget.threshold_reached')[0]).toMatchObject({
     source: 'tollkeeper/enforcer',
     data: {
@@ -51,7 +60,7 @@ it('50, 80 and 100 % of a limit are told once a limit and day, however the spend
 
   clock.now += DAY;
   await spend(80);
-  expect(told(workspace).slice(3)).toEqual(['workspace 50 at 80', 'workspace 80 at 80']);
+  await expectTold(workspace, [...ofDay, 'workspace 50 at 80', 'workspace 80 at 80']);
 });
 
 it('each limit is told of for itself', async () => {
@@ -61,7 +70,7 @@ it('each limit is told of for itself', async () => {
   budgets.setPlan(workspace.tenantId, 'pro', 200);
   await workspace.spend({ amount_micros: 100, plan_key: 'pro' });
   await stack.posted();
-  expect(told(workspace)).toEqual(['agent 50 at 100', 'agent 80 at 100', 'agent 100 at 100', 'plan 50 at 100']);
+  await expectTold(workspace, ['agent 50 at 100', 'agent 80 at 100', 'agent 100 at 100', 'plan 50 at 100']);
 });
 
 it('they are told once when two replicas settle and post at the same time', async () => {
@@ -88,7 +97,7 @@ it('they are told once through a restart of all replicas, and that of spend befo
   await stack.posted();
   await workspace.spend({ amount_micros: 1 });
   await stack.posted();
-  expect(told(workspace)).toEqual(['workspace 50 at 60', 'workspace 80 at 80']);
+  await expectTold(workspace, ['workspace 50 at 60', 'workspace 80 at 80']);
 });
 
 it('what was reached while budgets or the log were away is told afterwards', async () => {
@@ -107,7 +116,7 @@ it('what was reached while budgets or the log were away is told afterwards', asy
   await eventually(async () => expect(await workspace.limit()).toMatchObject({ spent_micros: 80 }));
   stack.log.down = false;
   await stack.posted();
-  expect(told(workspace)).toEqual(['workspace 50 at 60', 'workspace 80 at 80']);
+  await expectTold(workspace, ['workspace 50 at 60', 'workspace 80 at 80']);
 });
 
 it('what is settled after midnight is told of the day of its grant', async () => {
@@ -117,7 +126,7 @@ it('what is settled after midnight is told of the day of its grant', async () =>
   clock.now += 2000;
   await workspace.settle(id, 90);
   await stack.posted();
-  expect(told(workspace)).toEqual(['workspace 50 at 90', 'workspace 80 at 90']);
+  await expectTold(workspace, ['workspace 50 at 90', 'workspace 80 at 90']);
 });
 
 it('spend under a reservation reaches the limits of its agent, whomever the event names', async () => {
@@ -126,5 +135,5 @@ it('spend under a reservation reaches the limits of its agent, whomever the even
   const { id } = await workspace.granted(90);
   await workspace.spend({ amount_micros: 90, reservation_id: id, agent_id: 'coder' });
   await stack.posted();
-  expect(told(workspace)).toEqual(['agent 50 at 90', 'agent 80 at 90']);
+  await expectTold(workspace, ['agent 50 at 90', 'agent 80 at 90']);
 });

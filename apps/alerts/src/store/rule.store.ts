@@ -151,7 +151,7 @@ export function createRuleStore(deps: RuleStoreDeps): MongoRuleStore {
   };
 }
 
-/** A newer release may have stored kinds and scopes that this one cannot evaluate. Until it is back, their rules rest. */
+/** A newer release may have stored kinds and scopes that this one does not know. Their rules rest until it is back. */
 const OF_KNOWN_KINDS = {
   'condition.kind': trusted({ $in: [...RULE_KINDS] }),
   scopeType: trusted({ $in: [...SCOPE_TYPES] }),

@@ -37,7 +37,7 @@ export const MEASURES = {
 /** The measures of a span of time. Tallies of disjoint spans add up to the tally of their union. */
 export type Tally = { -readonly [Name in keyof typeof MEASURES]: number };
 
-/** The measures that are sums over settlements. Only these can be divided: what names no plan is found by subtraction. */
+/** Sums over settlements. Only these can be divided: what names no plan is found by subtraction. */
 export type SpendTally = Pick<Tally, SumOf<typeof SPEND_SETTLED>>;
 /** The measures that are sums over events of the type. */
 export type SumOf<Type extends KnownEventType> = {

@@ -48,10 +48,7 @@ const SET_IN: Record<BudgetScope, (answer: Answer, tenantId: TenantId) => SetBud
 };
 
 /** In the order of the scopes. */
-export function budgetsIn(
-  tenantId: TenantId,
-  answer: Answer,
-): { account: Account; limit: Limit; isActive: boolean }[] {
+export function budgetsIn(tenantId: TenantId, answer: Answer): { account: Account; limit: Limit; isActive: boolean }[] {
   return BUDGET_SCOPES.flatMap((scope) =>
     SET_IN[scope](answer, tenantId).map(({ scopeId, micros, isActive }) => ({
       account: accountOf(tenantId, scope, scopeId),

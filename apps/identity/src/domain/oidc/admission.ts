@@ -30,12 +30,7 @@ export interface Admission {
   /** Logs in somebody who has just got an account. Null when it is no longer theirs. */
   enterNew(arrival: Arrival, visitor: Visitor): Promise<Next | null>;
   /** Opens the session of somebody who is linked to the user. Null when they no longer are. */
-  loggedIn(
-    arrival: Arrival,
-    userId: string,
-    result: OidcResult,
-    visitor: Visitor,
-  ): Promise<Next | null>;
+  loggedIn(arrival: Arrival, userId: string, result: OidcResult, visitor: Visitor): Promise<Next | null>;
 }
 
 export function createAdmission(deps: AdmissionDeps): Admission {
