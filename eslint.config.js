@@ -92,7 +92,9 @@ const DIVIDED_BY_HAND = {
     'ConditionalExpression > BinaryExpression.test',
     ':matches(JSXExpressionContainer, SpreadElement) > LogicalExpression > BinaryExpression',
   ]
-    .flatMap((place) => [`${place}[left.name=${KIND}]`, `${place}[left.property.name=${KIND}]`])
+    .flatMap((place) =>
+      ['name', 'property.name', 'expression.property.name'].map((of) => `${place}[left.${of}=${KIND}]`),
+    )
     .map((compared) => `${compared}[right.value=${ONE_OF_THEM}]`)
     .join(),
   message: 'A new kind would take the way of the others here. Use a Record by kind, or a switch without a default.',
