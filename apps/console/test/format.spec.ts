@@ -73,12 +73,12 @@ describe('money', () => {
 
 describe('numbers', () => {
   it.each([
-    [0, '0 %'],
-    [0.0001, '< 1 %'],
-    [0.5, '50 %'],
-    [0.9999, '99 %'],
-    [1, '100 %'],
-    [12.5, '1,250 %'],
+    [0, '0%'],
+    [0.0001, '<1%'],
+    [0.5, '50%'],
+    [0.9999, '99%'],
+    [1, '100%'],
+    [12.5, '1,250%'],
   ])('a part of %d is %s: nothing and all are only what is exactly that', (part, text) => {
     expect(percent(part)).toBe(text);
   });

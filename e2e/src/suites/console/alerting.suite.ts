@@ -17,7 +17,7 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
   describe.each(LOOKS)('alerting, at $size size and $theme', (look) => {
     afterEach(() => console.closeAll());
 
-    it('goes from a channel with a test, over a rule, to an alert that is told, acknowledged and resolved', async () => {
+    it('goes from a channel with a test, over a rule, to an alert that is delivered, acknowledged and resolved', async () => {
       const name = `Room ${look.size}`;
       const rule = `Blocked often ${look.size}`;
       const agentId = `blocked-${look.size}`;
@@ -36,11 +36,11 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
       await page.keyboard.press('Tab');
       await page.keyboard.type('a-secret-of-more-than-16-bytes');
       await page.keyboard.press('Enter');
-      await page.getByText(`The channel ${name} is saved.`).waitFor();
-      await tabTo(page, rowOf(page, name).getByRole('button', { name: 'Send a test' }));
+      await page.getByText(`Channel ${name} saved`).waitFor();
+      await tabTo(page, rowOf(page, name).getByRole('button', { name: 'Send test' }));
       await page.keyboard.press('Enter');
-      const test = page.getByRole('dialog', { name: `Send a test: ${name}` });
-      await test.getByText('The receiver answered 200.').waitFor();
+      const test = page.getByRole('dialog', { name: `Send test: ${name}` });
+      await test.getByText('The destination returned 200.').waitFor();
       await test.getByText('thanks').waitFor();
       const received = stage.receiver().received.filter((webhook) => webhook.path === `/hook${path}`);
       expect(received.map(({ body }) => (JSON.parse(body) as { type: string }).type)).toEqual(['channel.test']);
@@ -55,20 +55,20 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
       const form = page.getByRole('dialog', { name: 'New rule' });
       await tabTo(page, form.getByLabel('Name'));
       await page.keyboard.type(rule);
-      await tabTo(page, form.getByLabel('How many events'));
+      await tabTo(page, form.getByLabel('Number of events'));
       await page.keyboard.press('Control+a');
       await page.keyboard.type('0');
       await page.keyboard.press('Enter');
-      await form.getByText('Write a whole number from 1 to 100,000.').waitFor();
+      await form.getByText('Enter a whole number from 1 to 100,000.').waitFor();
       await expectFit();
       await page.keyboard.press('Control+a');
       await page.keyboard.type('2');
       await tabTo(page, form.getByLabel(name));
       await page.keyboard.press('Space');
-      await form.getByText('2 calls blocked by a budget of any agent within 10 minutes').waitFor();
+      await form.getByText('2 calls blocked by a budget within 10 minutes, any agent').waitFor();
       await tabTo(page, form.getByRole('button', { name: 'Save' }));
       await page.keyboard.press('Enter');
-      await rowOf(page, rule).getByText('Watching').waitFor();
+      await rowOf(page, rule).getByText('Active').waitFor();
 
       await eventually(async () => {
         const events = [budgetBlocked('run-9', agentId), budgetBlocked('run-9', agentId)];
@@ -81,7 +81,7 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
       await page.goto(`/w/${console.workspace().slug}`);
       await page
         .getByRole('listitem')
-        .filter({ hasText: /calls blocked by a budget in 10 min/ })
+        .filter({ hasText: /calls blocked by a budget within 10 min \(threshold 2\)/ })
         .first()
         .waitFor();
       await page.getByRole('main').getByRole('link', { name: rule }).first().click();
@@ -91,8 +91,8 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
       await page.getByRole('button', { name: rule }).first().click();
       const drawer = page.getByRole('dialog', { name: rule });
       await drawer.getByText(name).waitFor();
-      await drawer.getByText('answered 200').waitFor();
-      await drawer.getByText('The condition became true: it fired.').first().waitFor();
+      await drawer.getByText('returned 200').waitFor();
+      await drawer.getByText('Fired: the condition became true.').first().waitFor();
       await expectFit();
       await drawer.getByRole('button', { name: 'Acknowledge' }).click();
       await drawer.getByText('acknowledged', { exact: true }).waitFor();
@@ -111,8 +111,8 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
       await page.getByRole('button', { name: rule }).first().waitFor();
       expect(await page.getByLabel('From').inputValue()).toBe('2026-01-02');
       await page.getByLabel('Severity').selectOption('info');
-      await page.getByText('No alert matches').waitFor();
-      await page.getByRole('button', { name: 'Show all' }).click();
+      await page.getByText('No matching alerts').waitFor();
+      await page.getByRole('button', { name: 'Clear filters' }).click();
       await page.getByRole('button', { name: rule }).first().waitFor();
     });
 
@@ -121,19 +121,19 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
       const { page } = await console.open(look, '/rules');
       await page.getByRole('button', { name: rule, exact: true }).click();
       const form = page.getByRole('dialog', { name: `Edit ${rule}` });
-      await form.getByLabel('It fires when').selectOption({ label: 'spend reaches an amount within a time' });
-      await form.getByLabel('How much, in USD').fill('12.50');
-      await form.getByText('$12.50 or more spent by all agents together within 10 minutes').waitFor();
+      await form.getByLabel('Fires when').selectOption({ label: 'spend reaches a threshold' });
+      await form.getByLabel('Amount in USD').fill('12.50');
+      await form.getByText('$12.50 or more spent within 10 minutes, all agents').waitFor();
       await form.getByRole('button', { name: 'Save' }).click();
       await rowOf(page, rule).getByText('$12.50 or more spent').waitFor();
       await rowOf(page, rule).getByRole('button', { name: 'Pause' }).click();
       await rowOf(page, rule).getByText('Paused').waitFor();
-      await undo(page, 'is paused');
-      await rowOf(page, rule).getByText('Watching').waitFor();
+      await undo(page, `Rule ${rule} paused`);
+      await rowOf(page, rule).getByText('Active').waitFor();
       await rowOf(page, rule).getByRole('button', { name: 'Pause' }).click();
       await rowOf(page, rule).getByText('Paused').waitFor();
       await page.getByRole('button', { name: rule, exact: true }).click();
-      await form.getByLabel('How much, in USD').fill('13');
+      await form.getByLabel('Amount in USD').fill('13');
       await form.getByRole('button', { name: 'Save' }).click();
       await rowOf(page, rule).getByText('$13.00 or more spent').waitFor();
       // What is paused is not set going by an edit.
@@ -160,20 +160,20 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
       const form = page.getByRole('dialog', { name: `Edit ${before}` });
       await form.getByLabel('Name').fill(name);
       await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
-      await page.getByText(`The channel ${name} is saved.`).waitFor();
+      await page.getByText(`Channel ${name} saved`).waitFor();
       const row = rowOf(page, name);
       await row.getByRole('button', { name: 'Turn off' }).click();
       await row.getByText('Off', { exact: true }).waitFor();
       expect(await stored()).toEqual([{ enabled: false, signed: true }]);
-      await undo(page, `${name} is off: it is told nothing.`);
-      await page.getByText(`${name} is on.`).waitFor();
+      await undo(page, `Channel ${name} turned off`);
+      await page.getByText(`Channel ${name} turned on`).waitFor();
       await row.getByText('On', { exact: true }).waitFor();
       expect(await stored()).toEqual([{ enabled: true, signed: true }]);
       await row.getByRole('button', { name: /^Delete/ }).click();
-      const warning = page.getByRole('dialog', { name: `Delete the channel ${name}` });
-      await warning.getByText('Rules that name it tell it no longer.').waitFor();
+      const warning = page.getByRole('dialog', { name: `Delete channel ${name}` });
+      await warning.getByText('Rules stop notifying it.').waitFor();
       await warning.getByRole('button', { name: 'Delete' }).click();
-      await page.getByText(`The channel ${name} is deleted.`).waitFor();
+      await page.getByText(`Channel ${name} deleted`).waitFor();
       await row.waitFor({ state: 'detached' });
       expect(await stored()).toEqual([]);
     });
@@ -185,8 +185,8 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
     it('says that the list ends before it, and leads to the newest', async () => {
       const { page } = await console.open(LOOKS[0]!, '/alerts?offset=5000');
       await page.getByText('The list ends before this page.').waitFor();
-      await page.getByRole('button', { name: 'To the newest' }).click();
-      await page.getByText('1 to').waitFor();
+      await page.getByRole('button', { name: 'Go to newest' }).click();
+      await page.getByText('1–').waitFor();
     });
   });
 
@@ -208,11 +208,11 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
       await page.getByRole('button', { name: 'New rule' }).click();
       const form = page.getByRole('dialog', { name: 'New rule' });
       await form.getByLabel('Name').fill('One of many');
-      await form.getByText('Empty means any agent').waitFor();
-      await form.getByLabel('Of which agent').fill('agent-1000');
+      await form.getByText('Leave empty for any agent').waitFor();
+      await form.getByLabel('Agent', { exact: true }).fill('agent-1000');
       await expectFit();
       await form.getByRole('button', { name: 'Save' }).click();
-      await rowOf(page, 'One of many').getByText('of agent-1000').waitFor();
+      await rowOf(page, 'One of many').getByText(', agent-1000').waitFor();
     });
   });
 }

@@ -21,11 +21,11 @@ export function describeConsoleAudit(console: ReturnType<typeof useWorkspaceInBr
       const { page, expectFit } = await console.open(look, '');
       await eventually(async () => {
         await page.goto(`/w/${workspace.slug}/audit`);
-        await page.getByRole('button', { name: 'Set the budget of the workspace' }).waitFor({ timeout: 2_000 });
+        await page.getByRole('button', { name: 'Set the workspace budget' }).waitFor({ timeout: 2_000 });
       });
-      await page.getByLabel('What', { exact: true }).selectOption('key.create');
-      await page.getByLabel('Id of what was changed').fill(id);
-      await page.getByRole('button', { name: 'Set the budget of the workspace' }).waitFor({ state: 'detached' });
+      await page.getByLabel('Action', { exact: true }).selectOption('key.create');
+      await page.getByLabel('Target ID').fill(id);
+      await page.getByRole('button', { name: 'Set the workspace budget' }).waitFor({ state: 'detached' });
       await rowOf(page, 'e2e read_only').getByRole('button', { name: 'Created a key' }).click();
       const drawer = page.getByRole('dialog', { name: 'Audit record' });
       await drawer.getByRole('cell', { name: 'read_only', exact: true }).waitFor();

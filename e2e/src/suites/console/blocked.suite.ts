@@ -23,8 +23,8 @@ const CRAWLERS = 120;
 const BUDGETS = [
   ['workspace', 'crawler-007', 'Edit: End to end'],
   ['plan', 'crawler-008', 'Edit: Research'],
-  ['agent', 'crawler-009', 'Set a budget: crawler-009'],
-  ['agent', 'r', 'Set a budget: r'],
+  ['agent', 'crawler-009', 'Set budget: crawler-009'],
+  ['agent', 'r', 'Set budget: r'],
 ] as const;
 
 export function describeConsoleBlocked(stage: Stage, console: ReturnType<typeof useWorkspaceInBrowser>): void {
@@ -37,9 +37,9 @@ export function describeConsoleBlocked(stage: Stage, console: ReturnType<typeof 
       await row.getByRole('button').first().press('Enter');
       const drawer = page.getByRole('dialog', { name: 'Blocked call' });
       await drawer
-        .getByText('The call asked for $0.0007. The agent had used $0.0098 of its $0.01 for the day.')
+        .getByText('The call requested $0.0007. The agent had spent $0.0098 of its daily budget of $0.01.')
         .waitFor();
-      await drawer.getByText('A daily budget of $0.0105 or more for the agent').waitFor();
+      await drawer.getByText('Raise the daily budget of the agent to $0.0105 or more').waitFor();
       await expectFit();
       await page.waitForURL(/event=/);
       await page.keyboard.press('Escape');
@@ -61,7 +61,7 @@ export function describeConsoleBlocked(stage: Stage, console: ReturnType<typeof 
       await row.getByRole('button').first().click();
       const drawer = page.getByRole('dialog', { name: 'Blocked call' });
       const agent = (await row.getByRole('link').textContent()) ?? '';
-      await drawer.getByRole('link', { name: 'Go to the budget' }).click();
+      await drawer.getByRole('link', { name: 'Go to budget' }).click();
       const field = page.getByRole('searchbox', { name: 'Find an agent' });
       await field.waitFor();
       expect(await field.inputValue()).not.toBe('');
@@ -75,9 +75,9 @@ export function describeConsoleBlocked(stage: Stage, console: ReturnType<typeof 
       const { page, expectFit } = await console.open(look, '/blocked?run=run-1');
       const drawer = page.getByRole('dialog', { name: 'Run run-1' });
       await drawer.getByText('spent $12.35').waitFor();
-      await drawer.getByText('blocked by a budget, asked for $0.0007').waitFor();
+      await drawer.getByText('blocked by a budget, $0.0007 requested').waitFor();
       await expectFit();
-      await drawer.getByRole('button', { name: 'Copy the id of the run' }).click();
+      await drawer.getByRole('button', { name: 'Copy run ID' }).click();
       expect(await page.evaluate<string>('navigator.clipboard.readText()')).toBe('run-1');
     });
 
@@ -163,7 +163,7 @@ export function describeConsoleBlocked(stage: Stage, console: ReturnType<typeof 
         await page.goto(`/w/${workspace.slug}/blocked`);
         const link = page.getByRole('link', { name: agent, exact: true });
         await page.getByRole('row').filter({ has: link }).getByRole('button').first().click();
-        const way = page.getByRole('link', { name: 'Go to the budget' });
+        const way = page.getByRole('link', { name: 'Go to budget' });
         const address = (await way.getAttribute('href')) ?? '';
         await way.click();
         const edit = page.getByRole('button', { name: button, exact: true });

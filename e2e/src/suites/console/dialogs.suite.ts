@@ -32,7 +32,7 @@ const DIALOGS: Opened[] = [
     below: '',
     opener: (page) => page.getByRole('link', { name: 'All agents' }),
     key: 'Control+k',
-    name: 'Go anywhere',
+    name: 'Go to',
   },
   { below: '/agents', opener: button('New agent'), name: 'New agent' },
   { below: '/agents/agent-1', opener: button('Rename'), name: 'Rename agent-1' },
@@ -40,20 +40,20 @@ const DIALOGS: Opened[] = [
   { below: '/blocked?run=run-1', name: 'Run run-1' },
   { below: '/budgets', opener: button('New plan'), name: 'New plan' },
   { below: '/budgets', opener: buttonIn('Research', /^Edit Research/), name: 'Edit Research' },
-  { below: '/budgets', opener: buttonIn('Research', /^Delete/), name: 'Delete the plan Research' },
-  { below: '/limits', opener: buttonIn('agent-1', 'Release'), name: 'Release the hold of agent-1' },
+  { below: '/budgets', opener: buttonIn('Research', /^Delete/), name: 'Delete plan Research' },
+  { below: '/limits', opener: buttonIn('agent-1', 'Release'), name: 'Release the reservation of agent-1' },
   { below: '/alerts', opener: button('Often'), name: 'Often' },
   { below: '/rules', opener: button('New rule'), name: 'New rule' },
   { below: '/rules', opener: button('Often'), name: 'Edit Often' },
-  { below: '/rules', opener: button(/^Delete/), name: 'Delete the rule Often' },
+  { below: '/rules', opener: button(/^Delete/), name: 'Delete rule Often' },
   { below: '/channels', opener: button('New channel'), name: 'New channel' },
   { below: '/channels', opener: button('Room'), name: 'Edit Room' },
-  { below: '/channels', opener: button('Send a test'), name: 'Send a test: Room' },
-  { below: '/channels', opener: button(/^Delete/), name: 'Delete the channel Room' },
+  { below: '/channels', opener: button('Send test'), name: 'Send test: Room' },
+  { below: '/channels', opener: button(/^Delete/), name: 'Delete channel Room' },
   { below: '/keys', opener: button('New key'), name: 'New key' },
-  { below: '/keys', opener: button(/^Revoke/), name: /^Revoke the key/ },
+  { below: '/keys', opener: button(/^Revoke/), name: /^Revoke key/ },
   { below: '/audit?action=key.create', opener: button('Created a key'), name: 'Audit record' },
-  { below: '/members', opener: button('Invite somebody'), name: 'Invite somebody' },
+  { below: '/members', opener: button('Invite member'), name: 'Invite member' },
   { below: '/members', opener: button(/^Revoke the invitation/), name: /^Revoke the invitation/ },
   { below: '/members', opener: button(/^Remove colleague/), name: /^Remove colleague/ },
   { below: '/settings', opener: button('Leave this workspace'), name: 'Leave this workspace' },
@@ -97,7 +97,7 @@ export function describeConsoleDialogs(stage: Stage, console: ReturnType<typeof 
     await owner.expect({ method: 'PUT', path, body: { daily_budget_usd_micros: 50_000_000 } });
     const headers = { authorization: `Bearer ${workspace.apiKey}` };
     const call = { request_id: 'held', agent_id: 'agent-1', run_id: 'run-1', amount_micros: 2_500_000 };
-    // As long as a hold may be: the suites before this one take their time.
+    // As long as a reservation may be: the suites before this one take their time.
     const body = { ...call, ttl_seconds: 3_600 };
     // On a busy machine the check of the key may not be answered in time.
     await eventually(async () => {
@@ -142,7 +142,7 @@ export function describeConsoleDialogs(stage: Stage, console: ReturnType<typeof 
       await page.context().clearCookies();
       await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
       await expectFit();
-      // What is still under way is answered too, before the page is looked at for the last time.
+      // What is still in flight is answered too, before the page is looked at for the last time.
       await page.goto('about:blank');
       // Everything that was asked without a session, and nothing else.
       expect(takeProblems().filter((problem) => !problem.includes('401'))).toEqual([]);

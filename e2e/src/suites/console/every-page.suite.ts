@@ -57,7 +57,7 @@ export function describeEveryPage(stage: Stage, console: ReturnType<typeof useWo
             await route.continue();
           });
           await page.goto(`/w/${slug}`);
-          await page.getByText('Set this workspace up').waitFor();
+          await page.getByText('Set up this workspace').waitFor();
           await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
           expect([slug, last, await layoutShift(page)]).toEqual([slug, last, '0.000']);
           await close();
@@ -78,7 +78,7 @@ export function describeEveryPage(stage: Stage, console: ReturnType<typeof useWo
       const { page, expectFit } = await console.open(look, '');
       await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
       await page.keyboard.press('Control+k');
-      await page.getByRole('combobox', { name: 'A page, an agent or an action' }).waitFor();
+      await page.getByRole('combobox', { name: 'Search pages, agents and actions' }).waitFor();
       await expectFit();
       await page.keyboard.type('memb');
       await page.keyboard.press('Enter');
@@ -126,8 +126,8 @@ export function describeEveryPage(stage: Stage, console: ReturnType<typeof useWo
       await page.goto(`/w/${console.workspace().slug}`);
       if (look.size === 'phone') await page.getByRole('button', { name: 'Menu' }).click();
       await page.getByRole('button', { name: 'End to end' }).click();
-      await page.getByLabel('Time zone of the pages').fill('Asia/Kathmandu');
-      await page.getByRole('button', { name: 'Show times in this zone' }).click();
+      await page.getByLabel('Display time zone').fill('Asia/Kathmandu');
+      await page.getByRole('button', { name: 'Apply' }).click();
       await page.waitForURL(/zone=Asia%2FKathmandu/);
       await page.getByText(/^Today, .*, Asia\/Kathmandu/).waitFor();
       await page.getByRole('link', { name: 'All agents' }).click();
@@ -222,8 +222,8 @@ export function describeEveryPage(stage: Stage, console: ReturnType<typeof useWo
     it('says so, and leads home', async () => {
       const { page } = await console.open(LOOKS[0]!, '');
       await page.goto(`/w/${console.workspace().slug}/nothing`);
-      await page.getByText('There is no such page').waitFor();
-      await page.getByRole('link', { name: 'Go to the overview' }).click();
+      await page.getByText('Page not found').waitFor();
+      await page.getByRole('link', { name: 'Go to overview' }).click();
       await page.waitForURL(/\/w\//);
       expect(page.url()).not.toContain('nothing');
     });

@@ -70,13 +70,13 @@ export function describeConsoleLongList(stage: Stage, console: ReturnType<typeof
       expect(await page.locator(':focus').textContent()).toBe('agent-110');
     });
 
-    it('says when its next page does not come, and asks again when it is told to', async () => {
+    it('says when its next page fails to load, and retries on demand', async () => {
       const { page, takeProblems } = await openList(LOOKS[0]!);
       await scrollToSecondPage(page);
       await page.context().setOffline(true);
       await page.getByRole('button', { name: 'Show more' }).press('Enter');
-      const failed = page.getByRole('alert').filter({ hasText: 'This could not be loaded' });
-      await failed.getByText('The server cannot be reached.').waitFor({ timeout: 30_000 });
+      const failed = page.getByRole('alert').filter({ hasText: 'Loading failed' });
+      await failed.getByText('The server is unreachable.').waitFor({ timeout: 30_000 });
       const rows = await rowCount(page);
       await page.context().setOffline(false);
       await failed.getByRole('button', { name: 'Try again' }).press('Enter');

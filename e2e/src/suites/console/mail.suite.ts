@@ -24,10 +24,10 @@ export function describeConsoleMail(
           return /^http\S+$/m.exec(mails.at(-1)!.text)![0];
         });
       const { page } = await console.open(look, '/members');
-      await page.getByRole('button', { name: 'Invite somebody' }).press('Enter');
+      await page.getByRole('button', { name: 'Invite member' }).press('Enter');
       await page.getByRole('dialog').getByLabel('E-mail').fill(email);
       await page.keyboard.press('Enter');
-      await page.getByText('Another link is mailed to them.').waitFor();
+      await page.getByText('They also get a link by e-mail.').waitFor();
       await page.getByRole('button', { name: 'I have copied the link' }).press('Enter');
 
       const guest = await console.browser.visit(look);
@@ -45,13 +45,13 @@ export function describeConsoleMail(
       await later.expectFit();
       await later.page.getByLabel('E-mail').fill(email);
       await later.page.keyboard.press('Enter');
-      await later.page.getByRole('heading', { name: 'Look into your mail' }).waitFor();
+      await later.page.getByRole('heading', { name: 'Check your e-mail' }).waitFor();
       await later.expectFit();
       await later.page.goto(await linkIn(2));
       const password = rememberedPassword();
       await later.page.getByLabel('New password').fill(password);
       await later.page.keyboard.press('Enter');
-      await later.page.getByRole('heading', { name: 'Your password is set' }).waitFor();
+      await later.page.getByRole('heading', { name: 'Password set' }).waitFor();
       await later.expectFit();
       await later.page.getByRole('button', { name: 'Log in' }).press('Enter');
       await fillLogIn(later.page, { email, password });

@@ -10,8 +10,8 @@ import { budgetBlocked, cloudEvent, spendSettled } from '../../events.ts';
 import { newWorkspace, postEvents, type TestWorkspace } from '../../workspace.ts';
 
 const MINUTE_MS = 60_000;
-/** Shorter than any other hold may be. */
-const SHORTEST_HOLD_SECONDS = 10;
+/** Shorter than any other reservation may be. */
+const SHORTEST_TTL_SECONDS = 10;
 
 export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof useWorkspaceInBrowser>): void {
   describe.each(LOOKS)('where the money goes, at $size size and $theme', (look) => {
@@ -21,15 +21,15 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       const { page } = await console.open(look, '');
       await page.getByTitle('$14.345678', { exact: true }).first().waitFor();
       await page.getByText('of $50.00').waitFor();
-      await page.getByRole('img', { name: /29 % spent/ }).waitFor();
+      await page.getByRole('img', { name: /29% spent/ }).waitFor();
       await page.getByText(/\$35\.65 left, .* resets in \d+ (h|min|s)/).waitFor();
       await page.getByText(new RegExp(`^Today, \\d+ \\p{L}+, ${console.timezone}`, 'u')).waitFor();
       await page.getByRole('group', { name: /^Spend by agent, every hour/ }).waitFor();
       const planner = page.getByRole('table', { name: 'Top agents' }).getByRole('row', { name: 'planner' });
       await planner.getByTitle('$12.345678').waitFor();
       if (look.size === 'desktop') {
-        await planner.getByText('86 %').waitFor();
-        await planner.getByRole('img', { name: 'Course of the spend of planner' }).waitFor();
+        await planner.getByText('86%').waitFor();
+        await planner.getByRole('img', { name: 'Spend trend of planner' }).waitFor();
       }
       await page.getByText('1 by a budget, 1 by a guard').waitFor();
     });
@@ -56,7 +56,7 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await page.getByRole('heading', { level: 1, name: 'Limits' }).waitFor();
     });
 
-    it('is compared with the span before', async () => {
+    it('is compared with the time before', async () => {
       const workspace = await newWorkspace(console.owner());
       const at = (minutes: number) => new Date(Date.now() - minutes * MINUTE_MS).toISOString();
       const blocked = (minutes: number) => ({ ...budgetBlocked('run-1'), time: at(minutes) });
@@ -67,18 +67,18 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       ]);
       const { page } = await console.open(look, '');
       await page.goto(`/w/${workspace.slug}?range=15min`);
-      await cardOf(page, 'Spend').getByText('▲ 50 % more than in the 15 minutes before').waitFor();
-      await cardOf(page, 'Blocked calls').getByText('▼ 50 % less than in the 15 minutes before').waitFor();
+      await cardOf(page, 'Spend').getByText('▲ up 50% vs the previous 15 minutes').waitFor();
+      await cardOf(page, 'Blocked calls').getByText('▼ down 50% vs the previous 15 minutes').waitFor();
     });
 
-    it('follows by itself while the page is open', async () => {
+    it('follows automatically while the page is open', async () => {
       const workspace = await newWorkspace(console.owner());
       const { page } = await console.open(look, '');
       await page.goto(`/w/${workspace.slug}`);
-      await page.getByText('No agent spent anything in this span').waitFor();
+      await page.getByText('No spend in this time range').waitFor();
       await page
         .getByRole('group', { name: /^Spend by agent/ })
-        .getByText('Nothing in this span')
+        .getByText('No data in this time range')
         .waitFor();
       await postEvents(
         stage.deployment(),
@@ -90,12 +90,12 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
 
     it('divides into agents, models and plans, each with its numbers as a table', async () => {
       const { page } = await console.open(look, '/spend');
-      await rowOf(page, 'planner').getByText('86 %').waitFor();
+      await rowOf(page, 'planner').getByText('86%').waitFor();
       await page.getByRole('button', { name: 'Model', exact: true }).click();
       await page.waitForURL(/by=model/);
-      await rowOf(page, 'test-model').getByText('100 %').waitFor();
+      await rowOf(page, 'test-model').getByText('100%').waitFor();
       await page.getByRole('button', { name: 'Plan', exact: true }).click();
-      await rowOf(page, 'no plan named').getByText('100 %').waitFor();
+      await rowOf(page, 'no plan reported').getByText('100%').waitFor();
       await page.getByRole('button', { name: 'Agent', exact: true }).click();
       await page.getByRole('table', { name: 'Agents' }).getByText('writer').waitFor();
       await page.getByRole('button', { name: 'Show as table' }).click();
@@ -103,7 +103,7 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await numbers.getByRole('columnheader', { name: 'planner' }).waitFor();
       await numbers.getByRole('cell', { name: '$12.345678' }).waitFor();
       const agents = page.getByRole('table', { name: 'Agents' });
-      if (look.size === 'desktop') await agents.getByRole('img', { name: 'Course: planner' }).waitFor();
+      if (look.size === 'desktop') await agents.getByRole('img', { name: 'Spend trend of planner' }).waitFor();
       await agents.getByRole('link', { name: 'planner' }).click();
       await page.getByRole('heading', { level: 1, name: 'planner' }).waitFor();
     });
@@ -172,8 +172,8 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await page.getByRole('table', { name: 'Agents' }).getByRole('link', { name: 'planner' }).click();
       await page.getByRole('group', { name: /^Spend: planner/ }).waitFor();
       await page.getByRole('table', { name: 'Models' }).getByText('test-model').waitFor();
-      await page.getByRole('table', { name: 'Last settlements' }).getByText('run-1').waitFor();
-      await page.getByRole('table', { name: 'Its blocked calls' }).getByText('budget of the agent').waitFor();
+      await page.getByRole('table', { name: 'Recent settlements' }).getByText('run-1').waitFor();
+      await page.getByRole('table', { name: 'Blocked calls' }).getByText('agent budget').waitFor();
       await page.getByRole('button', { name: 'Rename' }).click();
       const dialog = page.getByRole('dialog', { name: 'Rename planner' });
       await dialog.getByLabel('Name').fill('Planner');
@@ -198,7 +198,7 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await page.touchscreen.tap(x + 60, middle);
       await chart.getByText(/, 00:00:00/).waitFor();
       await drawFinger(page, { x: x + 60, y: middle }, { x: x + width - 3, y: middle });
-      await chart.getByText('still running').waitFor();
+      await chart.getByText('in progress').waitFor();
     });
   });
 
@@ -215,7 +215,7 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await eventually(() => console.owner().expect({ method: 'PUT', path, body }));
       const { page } = await console.open(look, '');
       await page.goto(`/w/${workspace.slug}/budgets`);
-      await page.getByRole('button', { name: 'Set a budget: writer' }).waitFor();
+      await page.getByRole('button', { name: 'Set budget: writer' }).waitFor();
       await page.getByRole('searchbox', { name: 'Find an agent' }).fill('READ');
       await page.waitForURL(/agents=READ/);
       const agents = page.getByRole('table', { name: 'Agents' });
@@ -249,10 +249,10 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await page.keyboard.press('Control+a');
       await page.keyboard.type('60.000001');
       await page.keyboard.press('Enter');
-      await page.getByText('The budget of End to end is $60.000001 now.').waitFor();
+      await page.getByText('Budget of End to end set to $60.000001').waitFor();
       expect(await budgetOfWorkspace()).toBe(60_000_001);
       await page.getByRole('button', { name: 'Undo' }).press('Enter');
-      await page.getByText('The budget of End to end is $50.00 now.').waitFor();
+      await page.getByText('Budget of End to end set to $50.00').waitFor();
       expect(await budgetOfWorkspace()).toBe(50_000_000);
       const changes = page.getByRole('table', { name: 'Changes' });
       await changes
@@ -267,25 +267,25 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       const field = page.getByLabel('Daily budget of End to end, in USD');
       await field.fill('twelve');
       await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText('Write an amount in US dollars').waitFor();
+      await page.getByText('Enter an amount in US dollars').waitFor();
       await expectFit();
       await field.fill('1');
       await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText('its next calls are denied until the day ends').waitFor();
+      await page.getByText('its calls are blocked until the daily reset').waitFor();
       await page.getByRole('button', { name: 'Cancel' }).click();
       await page.getByText('$50.00').first().waitFor();
     });
 
     it('of an agent is set from nothing and removed; of a plan is made, edited, deactivated and deleted with a warning', async () => {
       const { page, expectFit } = await console.open(look, '/budgets');
-      await page.getByRole('button', { name: 'Set a budget: writer' }).click();
+      await page.getByRole('button', { name: 'Set budget: writer' }).click();
       await page.getByLabel('Daily budget of writer, in USD').fill('7.5');
       await page.keyboard.press('Enter');
-      await page.getByText('The budget of writer is $7.50 now.').waitFor();
+      await page.getByText('Budget of writer set to $7.50').waitFor();
       await page.getByRole('button', { name: 'Edit: writer' }).click();
       await page.getByLabel('Daily budget of writer, in USD').fill('');
       await page.keyboard.press('Enter');
-      await page.getByText('writer has no budget now.').waitFor();
+      await page.getByText('Budget of writer removed').waitFor();
 
       await page.getByRole('button', { name: 'New plan' }).click();
       const dialog = page.getByRole('dialog', { name: 'New plan' });
@@ -294,7 +294,9 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await dialog.getByLabel('Name').fill(`Research ${look.size}`);
       await dialog.getByLabel('Daily budget in USD').fill('3');
       await dialog.getByRole('button', { name: 'Save' }).click();
-      const row = rowOf(page, `research_${look.size}`);
+      // Among the plans: the history of budgets names a deleted plan by its key.
+      const plans = page.getByRole('table', { name: 'Plans' });
+      const row = plans.getByRole('row').filter({ hasText: `research_${look.size}` });
       await row.getByText('$3.00').first().waitFor();
       await row.getByRole('button', { name: `Edit: Research ${look.size}` }).click();
       await row.getByLabel(`Daily budget of Research ${look.size}, in USD`).waitFor();
@@ -303,13 +305,13 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await row.getByRole('button', { name: `Edit Research ${look.size}` }).click();
       const form = page.getByRole('dialog', { name: `Edit Research ${look.size}` });
       await form.getByLabel('Name').fill(`Studies ${look.size}`);
-      await form.getByLabel('What the plan is for').fill('Reading');
+      await form.getByLabel('Description').fill('Reading');
       await form.getByLabel('Daily budget in USD').fill('four');
       await form.getByRole('button', { name: 'Save' }).click();
-      await form.getByText('Write an amount in US dollars').waitFor();
+      await form.getByText('Enter an amount in US dollars').waitFor();
       await form.getByLabel('Daily budget in USD').fill('4');
       await form.getByRole('button', { name: 'Save' }).click();
-      await page.getByText(`The plan Studies ${look.size} is saved.`).waitFor();
+      await page.getByText(`Plan Studies ${look.size} saved`).waitFor();
       await row.getByText(`Studies ${look.size}`).waitFor();
       await row.getByText('$4.00').first().waitFor();
       type Plans = { items: { plan_key: string; description: string }[] };
@@ -319,15 +321,15 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
         ...{ display_name: `Studies ${look.size}`, description: 'Reading', daily_budget_usd_micros: 4_000_000 },
       });
       await row.getByRole('button', { name: 'Deactivate' }).click();
-      await row.getByText('Not active').waitFor();
+      await row.getByText('Inactive').waitFor();
       await row.getByRole('button', { name: /^Delete/ }).click();
-      const warning = page.getByRole('dialog', { name: `Delete the plan Studies ${look.size}` });
+      const warning = page.getByRole('dialog', { name: `Delete plan Studies ${look.size}` });
       await expectFit();
       await warning.getByRole('button', { name: 'Delete' }).click();
       await row.waitFor({ state: 'detached' });
     });
 
-    it('of each of two plans is deactivated, and each is taken back by itself', async () => {
+    it('of each of two plans is deactivated, and each can be undone on its own', async () => {
       const workspace = await newWorkspace(console.owner());
       const plans = `/api/v1/workspaces/${workspace.id}/budgets/plans`;
       for (const name of ['Research', 'Support']) {
@@ -343,19 +345,19 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await page.goto(`/w/${workspace.slug}/budgets`);
       await rowOf(page, 'research').getByRole('button', { name: 'Deactivate' }).click();
       await rowOf(page, 'support').getByRole('button', { name: 'Deactivate' }).click();
-      await rowOf(page, 'research').getByText('Not active').waitFor();
-      await rowOf(page, 'support').getByText('Not active').waitFor();
+      await rowOf(page, 'research').getByText('Inactive').waitFor();
+      await rowOf(page, 'support').getByText('Inactive').waitFor();
       expect(await active()).toEqual([]);
-      await undo(page, 'Research is not active');
-      await page.getByText('Research is active.').waitFor();
-      await rowOf(page, 'research').getByText('Not active').waitFor({ state: 'detached' });
+      await undo(page, 'Plan Research deactivated');
+      await page.getByText('Plan Research activated').waitFor();
+      await rowOf(page, 'research').getByText('Inactive').waitFor({ state: 'detached' });
       expect(await active()).toEqual(['research']);
-      await undo(page, 'Support is not active');
-      await rowOf(page, 'support').getByText('Not active').waitFor({ state: 'detached' });
+      await undo(page, 'Plan Support deactivated');
+      await rowOf(page, 'support').getByText('Inactive').waitFor({ state: 'detached' });
       expect(await active()).toEqual(['research', 'support']);
     });
 
-    it('shows on the limits what is held; an owner gives a hold back', async () => {
+    it('shows on the limits what is held; an owner releases a reservation', async () => {
       const runId = `held-${look.size}`;
       const body = { request_id: runId, agent_id: 'planner', run_id: runId, amount_micros: 2_500_000 };
       const headers = { authorization: `Bearer ${console.workspace().apiKey}` };
@@ -366,18 +368,18 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       const { page, expectFit } = await console.open(look, '/limits');
       await page.getByRole('img', { name: /\$2\.50 held of \$50\.00/ }).waitFor();
       await page.getByRole('button', { name: 'Release', exact: true }).click();
-      const dialog = page.getByRole('dialog', { name: 'Release the hold of planner' });
-      await dialog.getByText('$2.50 will be free for other calls.').waitFor();
+      const dialog = page.getByRole('dialog', { name: 'Release the reservation of planner' });
+      await dialog.getByText('$2.50 becomes available to other calls.').waitFor();
       await expectFit();
       await dialog.getByRole('button', { name: 'Release' }).click();
-      await page.getByText('The hold is released.').waitFor();
+      await page.getByText('Reservation released').waitFor();
       await page.getByRole('img', { name: /\$0\.00 held of \$50\.00/ }).waitFor();
       await page.getByRole('button', { name: 'Released', exact: true }).click();
       await page.waitForURL(/state=released/);
       await page.getByRole('table', { name: 'Reservations' }).getByText('$2.50').first().waitFor();
     });
   });
-  describe('spend that no hold covered', () => {
+  describe('unreserved spend', () => {
     let workspace: TestWorkspace;
     afterEach(() => console.closeAll());
 
@@ -393,14 +395,14 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
           expect([200, 201]).toContain(answer.status);
           return answer.body as { reservation: { id: string } };
         });
-      const hold = async (ttl_seconds: number) => {
+      const reserve = async (ttl_seconds: number) => {
         const wanted = { request_id: randomUUID(), agent_id: 'reader', run_id: 'run-1', amount_micros: 1_000_000 };
         return (await call('', { ...wanted, ttl_seconds })).reservation.id;
       };
       const settle = (id: string, amount_micros: number) =>
         call(`/${id}:settle`, { settlement_id: randomUUID(), amount_micros });
-      const short = await hold(SHORTEST_HOLD_SECONDS);
-      await settle(await hold(600), 1_250_000);
+      const short = await reserve(SHORTEST_TTL_SECONDS);
+      await settle(await reserve(600), 1_250_000);
       await postEvents(
         stage.deployment(),
         workspace.apiKey,
@@ -416,10 +418,10 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
     it.each(LOOKS)('stands on the limits by its cause, at $size size and $theme', async (look) => {
       const { page, expectFit } = await console.open(look, '');
       await page.goto(`/w/${workspace.slug}/limits`);
-      const passed = page.getByRole('table', { name: 'Spend that no hold covered today' });
+      const passed = page.getByRole('table', { name: 'Unreserved spend today' });
       await passed.getByRole('row', { name: 'Workspace $0.25 $0.75 $0.50' }).waitFor();
       const heads = await passed.getByRole('columnheader').allTextContents();
-      expect(heads).toEqual(['Budget of', 'Above the hold', 'After the hold', 'Without a hold']);
+      expect(heads).toEqual(['Scope', 'Over the reservation', 'After it expired', 'Not reserved']);
       const figures = look.size === 'phone' ? / \$2\.50 \$6\.50$/ : / \$2\.50 \$0\.00 \$6\.50 \$9\.00 0$/;
       await page.getByRole('table', { name: 'Limits' }).getByRole('row', { name: figures }).waitFor();
       await expectFit();

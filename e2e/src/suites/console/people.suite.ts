@@ -24,17 +24,17 @@ export function describeConsolePeople(stage: Stage, console: ReturnType<typeof u
       const { page, expectFit } = await console.open(look, '/keys');
       // By keyboard alone up to the first event.
       await page.getByRole('button', { name: 'New key' }).press('Enter');
-      await page.getByLabel('What it is for').focus();
+      await page.getByLabel('Name').focus();
       await page.keyboard.type(name);
       await page.keyboard.press('Enter');
-      const dialog = page.getByRole('dialog', { name: `The key ${name}` });
+      const dialog = page.getByRole('dialog', { name: `Key ${name}` });
       const key = (await dialog.getByText(/^ws_live_/).textContent()) ?? '';
       rememberSecret(key);
       await dialog.getByText('Waiting for the first request').waitFor();
       await expectFit();
       // It is not to be seen again, so no key takes it away.
       for (const pressed of ['Escape', 'Escape', 'Control+k']) await page.keyboard.press(pressed);
-      await page.getByRole('button', { name: 'Copy the command' }).press('Enter');
+      await page.getByRole('button', { name: 'Copy command' }).press('Enter');
       const command = await page.evaluate<string>('navigator.clipboard.readText()');
       expect(await sh(command)).toContain('"accepted":1');
       await dialog.getByText('The key works').waitFor();
@@ -54,14 +54,14 @@ export function describeConsolePeople(stage: Stage, console: ReturnType<typeof u
       const email = `${look.size}@people.example.com`;
       const person = `Ada of ${look.size}`;
       const { page, expectFit } = await console.open(look, '/members');
-      await page.getByRole('button', { name: 'Invite somebody' }).press('Enter');
-      const dialog = page.getByRole('dialog', { name: 'Invite somebody' });
+      await page.getByRole('button', { name: 'Invite member' }).press('Enter');
+      const dialog = page.getByRole('dialog', { name: 'Invite member' });
       await dialog.getByLabel('E-mail').fill(email);
       await dialog.getByLabel('Role').selectOption('admin');
-      await dialog.getByText('Also sees and changes alerts').waitFor();
+      await dialog.getByText('Can also see reservations, and manage alerts').waitFor();
       await expectFit();
       await page.keyboard.press('Enter');
-      const shown = page.getByRole('dialog', { name: 'Hand over the link' });
+      const shown = page.getByRole('dialog', { name: 'Share the link' });
       const link = (await shown.locator('code').textContent()) ?? '';
       rememberSecret(new URL(link).hash.slice(1));
       await expectFit();
@@ -92,7 +92,7 @@ export function describeConsolePeople(stage: Stage, console: ReturnType<typeof u
       await late.close();
 
       await rowOf(page, person).getByRole('combobox').selectOption('member');
-      await page.getByText('is member now.').waitFor();
+      await page.getByText('changed to member').waitFor();
       await rowOf(page, person)
         .getByRole('button', { name: /^Remove/ })
         .click();
@@ -110,7 +110,7 @@ export function describeConsolePeople(stage: Stage, console: ReturnType<typeof u
         .getByRole('button', { name: `Revoke the invitation of ${email}` })
         .press('Enter');
       await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).press('Enter');
-      await page.getByText(`The invitation of ${email} is revoked.`).waitFor();
+      await page.getByText(`Invitation of ${email} revoked`).waitFor();
       await rowOf(page, email).waitFor({ state: 'detached' });
     });
 
@@ -149,14 +149,14 @@ export function describeConsolePeople(stage: Stage, console: ReturnType<typeof u
       await beLoggedIn(page, other, stage.deployment().baseUrl);
       await page.goto(`/w/${console.workspace().slug}/settings`);
       const sessions = page.getByRole('table', { name: 'Your sessions' });
-      await sessions.getByText('this one').waitFor();
+      await sessions.getByText('current').waitFor();
       expect(await sessions.getByRole('button').count()).toBe(0);
       const again = await logIn(stage.deployment(), named);
       await page.reload();
-      await sessions.getByText('this one').waitFor();
+      await sessions.getByText('current').waitFor();
       await expectFit();
       await sessions.getByRole('button', { name: /^End the session of/ }).press('Enter');
-      await page.getByText('The session has ended.').waitFor();
+      await page.getByText('Session ended').waitFor();
       await sessions.getByRole('button').waitFor({ state: 'detached' });
       await eventually(async () => expect((await again.call({ path: '/api/v1/auth/me' })).status).toBe(401));
       await close();
@@ -192,33 +192,33 @@ export function describeConsolePeople(stage: Stage, console: ReturnType<typeof u
       const { page } = await console.open(look, '/members');
       const role = rowOf(page, email).getByRole('combobox', { name: `Role of ${name}` });
       await role.selectOption('member');
-      await undo(page, `${name} is member now.`);
-      await page.getByText(`${name} is admin now.`).waitFor();
+      await undo(page, `Role of ${name} changed to member`);
+      await page.getByText(`Role of ${name} changed to admin`).waitFor();
       expect(await stored()).toBe('admin');
 
       await page.reload();
       await role.selectOption('owner');
       const warning = page.getByRole('dialog', { name: `Make ${name} owner` });
-      await warning.getByText('They see and change more from now on.').waitFor();
+      await warning.getByText('They can see and change more from now on.').waitFor();
       await warning.getByRole('button', { name: 'Cancel' }).click();
       expect([await role.inputValue(), await stored()]).toEqual(['admin', 'admin']);
       await role.selectOption('owner');
-      await warning.getByRole('button', { name: 'Give the role' }).click();
-      await page.getByText(`${name} is owner now.`).waitFor();
+      await warning.getByRole('button', { name: 'Change role' }).click();
+      await page.getByText(`Role of ${name} changed to owner`).waitFor();
       expect(await stored()).toBe('owner');
-      await undo(page, `${name} is owner now.`);
-      await page.getByText(`${name} is admin now.`).waitFor();
+      await undo(page, `Role of ${name} changed to owner`);
+      await page.getByText(`Role of ${name} changed to admin`).waitFor();
       expect([await role.inputValue(), await stored()]).toEqual(['admin', 'admin']);
       // What was taken back is given again in the same way.
-      await undo(page, `${name} is admin now.`);
-      await page.getByText(`${name} is owner now.`).waitFor();
+      await undo(page, `Role of ${name} changed to admin`);
+      await page.getByText(`Role of ${name} changed to owner`).waitFor();
       expect(await stored()).toBe('owner');
 
       if (look.size === 'phone') await page.getByRole('button', { name: 'Menu' }).click();
       await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Keys' }).click();
       await page.getByRole('heading', { level: 1, name: 'Keys' }).waitFor();
-      await undo(page, `${name} is owner now.`);
-      await page.getByText(`${name} is admin now.`).waitFor();
+      await undo(page, `Role of ${name} changed to owner`);
+      await page.getByText(`Role of ${name} changed to admin`).waitFor();
       expect(await stored()).toBe('admin');
     });
 
@@ -227,11 +227,11 @@ export function describeConsolePeople(stage: Stage, console: ReturnType<typeof u
       const { page } = await console.open(look, '');
       await page.goto(`/w/${workspace.slug}/settings`);
       await page.getByLabel('Time zone').fill('Mars/Olympus');
-      await page.getByText('There is no such time zone.').waitFor();
+      await page.getByText('Unknown time zone.').waitFor();
       await page.getByLabel('Time zone').fill('Asia/Kathmandu');
       await page.getByLabel('Name').fill('Renamed');
       await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText('The settings are saved.').waitFor();
+      await page.getByText('Settings saved').waitFor();
       if (look.size === 'desktop') await page.getByRole('button', { name: 'Renamed Asia/Kathmandu' }).waitFor();
       await page.reload();
       expect(await page.getByLabel('Time zone').inputValue()).toBe('Asia/Kathmandu');
@@ -245,26 +245,30 @@ export function describeConsolePeople(stage: Stage, console: ReturnType<typeof u
       await page.getByLabel('Name').fill('Fresh');
       await page.getByLabel('Address').fill(slug);
       await expectFit();
-      await page.getByRole('button', { name: 'Make the workspace' }).click();
-      await page.getByText('Set this workspace up').waitFor();
+      await page.getByRole('button', { name: 'Create workspace' }).click();
+      await page.getByText('Set up this workspace').waitFor();
       const step = page.getByRole('listitem').filter({ hasText: 'Set a budget' });
       expect(await step.getByText('done').count()).toBe(0);
       await step.getByRole('link').click();
-      await page.getByRole('button', { name: 'Set a budget: Fresh' }).click();
+      await page.getByRole('button', { name: 'Set budget: Fresh' }).click();
       await page.getByLabel('Daily budget of Fresh, in USD').fill('5');
       await page.keyboard.press('Enter');
-      await page.getByText('The budget of Fresh is $5.00 now.').waitFor();
+      await page.getByText('Budget of Fresh set to $5.00').waitFor();
       await page.goto(`/w/${slug}`);
       await step.getByText('done').waitFor();
 
-      // What others do meanwhile is checked off by itself.
-      const steps = page.getByRole('listitem').filter({ has: page.getByRole('link', { name: /^(Make|Post|Set) a / }) });
+      // What others do meanwhile is checked off automatically.
+      const steps = page
+        .getByRole('listitem')
+        .filter({ has: page.getByRole('link', { name: /^(Create|Send|Set) an? / }) });
       const done = () => steps.filter({ hasText: 'done' }).getByRole('link').allTextContents();
       expect(await done()).toEqual(['Set a budget']);
       const { api_key } = await newKey(console.owner(), slug, 'developer');
-      await eventually(async () => expect(await done()).toEqual(['Make a key', 'Set a budget']));
+      await eventually(async () => expect(await done()).toEqual(['Create a key', 'Set a budget']));
       await postEvents(stage.deployment(), api_key, spendSettled({ amountMicros: 1 }));
-      await eventually(async () => expect(await done()).toEqual(['Make a key', 'Post a first event', 'Set a budget']));
+      await eventually(async () =>
+        expect(await done()).toEqual(['Create a key', 'Send a first event', 'Set a budget']),
+      );
       const account = await console.owner().expect<Account>({ path: '/api/v1/auth/me' });
       const scope_id = account.workspaces.find((each) => each.slug === slug)?.id;
       await console.owner().expect({
@@ -280,7 +284,7 @@ export function describeConsolePeople(stage: Stage, console: ReturnType<typeof u
       await eventually(async () => expect(await done()).toHaveLength(4));
       await page.reload();
       await page.getByRole('heading', { name: 'Top agents' }).waitFor();
-      expect(await page.getByText('Set this workspace up').count()).toBe(0);
+      expect(await page.getByText('Set up this workspace').count()).toBe(0);
     });
   });
 }

@@ -18,7 +18,7 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
       await page.getByRole('heading', { name: 'Log in' }).waitFor();
       await expectFit();
       await fillLogIn(page, { ...owner, password: 'not-the-password' });
-      await page.getByText('The login name or the password is wrong.').waitFor();
+      await page.getByText('Wrong login name or password.').waitFor();
       expect(takeProblems()).toEqual(['401 /api/v1/auth/login', expect.stringContaining('401')]);
       await fillLogIn(page, owner);
       await page.getByRole('heading', { level: 1, name: 'Budgets' }).waitFor();
@@ -45,7 +45,7 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
       const stranger = await newMember(stage.deployment(), console.owner(), others, 'owner');
       await beLoggedIn(page, stranger, stage.deployment().baseUrl);
       await page.goto(`/w/${console.workspace().slug}/spend`);
-      await page.getByText('There is no such page').waitFor();
+      await page.getByText('Page not found').waitFor();
       expect(await page.content()).not.toContain('planner');
       await close();
     });
@@ -80,12 +80,12 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
     it('changes no password for a wrong one, and none once it has ended; what was typed stays', async () => {
       const { page, takeProblems } = await console.open(look, '/settings');
       const next = page.getByLabel('New password');
-      await page.getByLabel('Password now').fill('not-the-password');
+      await page.getByLabel('Current password').fill('not-the-password');
       await next.fill('of-more-than-12-characters');
-      await page.getByRole('button', { name: 'Change the password' }).click();
-      await page.getByText('The password of now is wrong.').waitFor();
+      await page.getByRole('button', { name: 'Change password' }).click();
+      await page.getByText('The current password is wrong.').waitFor();
       await page.context().clearCookies();
-      await page.getByRole('button', { name: 'Change the password' }).click();
+      await page.getByRole('button', { name: 'Change password' }).click();
       const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
       await dialog.getByLabel('Password').fill(stage.deployment().owner.password);
       await dialog.getByRole('button', { name: 'Log in' }).click();
@@ -129,10 +129,10 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
     });
   });
 
-  describe('a server that is away for a while', () => {
+  describe('a server that is down for a while', () => {
     afterEach(() => console.closeAll());
 
-    it('is told in a banner that goes by itself, and what is typed meanwhile stays and is saved', async () => {
+    it('is reported in a banner that disappears automatically, and what is typed meanwhile stays and is saved', async () => {
       const { page, takeProblems } = await console.open(LOOKS[0]!, '/budgets');
       await page.getByRole('button', { name: 'Edit: End to end' }).click();
       const field = page.getByLabel('Daily budget of End to end, in USD');
@@ -142,30 +142,30 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
       const before = await shown();
       await stage.deployment().end('SIGTERM');
       try {
-        await page.getByText('The server does not answer.').waitFor({ timeout: 30_000 });
+        await page.getByText('Figures may be out of date.').waitFor({ timeout: 30_000 });
         expect(withoutTimes(await shown())).toBe(withoutTimes(before));
         await field.fill('88.75');
         await page.keyboard.press('Enter');
-        await page.getByText('The server cannot be reached.').waitFor();
+        await page.getByText('Nothing you typed is lost.').waitFor();
       } finally {
         await stage.deployment().start();
       }
-      await page.getByText('The server does not answer.').waitFor({ state: 'detached', timeout: 30_000 });
+      await page.getByText('Figures may be out of date.').waitFor({ state: 'detached', timeout: 30_000 });
       expect(await field.inputValue()).toBe('88.75');
       await field.press('Enter');
-      await page.getByText('The budget of End to end is $88.75 now.').waitFor();
+      await page.getByText('Budget of End to end set to $88.75').waitFor();
       await page.getByRole('button', { name: 'Undo' }).click();
-      await page.getByText('The budget of End to end is $50.00 now.').waitFor();
-      // What was asked of a server that ended, was away or began; nothing that the page did wrong.
-      const away = /ERR_CONNECTION_|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE|\b50[234]\b/;
-      expect(takeProblems().filter((problem) => !away.test(problem))).toEqual([]);
+      await page.getByText('Budget of End to end set to $50.00').waitFor();
+      // Requests to a server that stopped, was down or started; nothing that the page did wrong.
+      const outage = /ERR_CONNECTION_|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE|\b50[234]\b/;
+      expect(takeProblems().filter((problem) => !outage.test(problem))).toEqual([]);
     });
   });
 
   describe('what the server refuses', () => {
     afterEach(() => console.closeAll());
 
-    it('is told where it was to stand, with the id of the request, and is asked for again', async () => {
+    it('is reported in its place, with the id of the request, and can be retried', async () => {
       const { page, takeProblems, expectFit } = await console.open(LOOKS[0]!, '/blocked');
       const details = '**/dashboard/budget-blocked/details?*';
       await page.route(details, (route, request) =>
@@ -175,16 +175,16 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
       await page.getByRole('table', { name: 'By a budget' }).getByRole('button').first().click();
       const requestId = (await answer).headers()['x-request-id'] ?? 'none';
       const failed = page.getByRole('dialog', { name: 'Blocked call' }).getByRole('alert');
-      await failed.getByText('This could not be loaded').waitFor();
+      await failed.getByText('Loading failed').waitFor();
       await failed.getByText(`Request ${requestId}`).waitFor();
       await expectFit();
       await page.unroute(details);
       await failed.getByRole('button', { name: 'Try again' }).press('Enter');
-      await page.getByText('What would unblock it').waitFor();
+      await page.getByText('How to unblock it').waitFor();
       expect(takeProblems().filter((problem) => !problem.includes('400'))).toEqual([]);
     });
 
-    it('is told in the form that was sent, with the id of the request, and what was typed stays', async () => {
+    it('is reported in the form that was sent, with the id of the request, and what was typed stays', async () => {
       const { page, takeProblems, expectFit } = await console.open(LOOKS[0]!, '/agents');
       await page.getByRole('button', { name: 'New agent' }).click();
       const form = page.getByRole('dialog', { name: 'New agent' });
@@ -200,10 +200,10 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
     });
   });
 
-  describe('a change that is under way', () => {
+  describe('a change that is in progress', () => {
     afterEach(() => console.closeAll());
 
-    it('is said on its button, which sends it once', async () => {
+    it('is shown on its button, which sends it once', async () => {
       const { page } = await console.open(LOOKS[0]!, '/agents');
       const held = Promise.withResolvers<void>();
       let sent = 0;
@@ -224,7 +224,7 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
       await page.keyboard.press('Enter');
       await saving.click({ force: true });
       held.resolve();
-      await page.getByText('The agent Once is there.').waitFor();
+      await page.getByText('Agent Once added').waitFor();
       expect(sent).toBe(1);
     });
   });
@@ -238,7 +238,7 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
       // The time of the page is the test's: a minute takes none.
       await page.clock.install();
       await page.goto(`/w/${workspace.slug}`);
-      await page.getByText('No agent spent anything in this span').waitFor();
+      await page.getByText('No spend in this time range').waitFor();
       let asked = 0;
       page.on('request', () => (asked += 1));
       await page.clock.runFor(10_000);
@@ -263,7 +263,7 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
 /** The last suite of a standalone: after it nobody logs in from this address for 15 minutes. */
 export function describeConsoleTooManyLogIns(console: ReturnType<typeof useWorkspaceInBrowser>): void {
   describe.each(LOOKS)('too many log-ins that failed, at $size size and $theme', (look) => {
-    it('are told with the time to wait, which counts down, and after which the next one is let through', async () => {
+    it('are refused with the time to wait, which counts down, and after which the next one is let through', async () => {
       const { page, takeProblems, expectFit, close } = await console.browser.visit(look);
       await page.clock.install();
       await page.goto('/');
@@ -277,11 +277,11 @@ export function describeConsoleTooManyLogIns(console: ReturnType<typeof useWorks
         endsAt = Date.now() + Number(answered.headers()['retry-after']) * 1_000;
         await page
           .getByRole('alert')
-          .getByText(/wrong|Too many/)
+          .getByText(/Wrong|Too many/)
           .waitFor();
       }
       expect(status).toBe(429);
-      const wait = page.getByText(/^Too many attempts\. You can try again in \d+ (min|s)\.$/);
+      const wait = page.getByText(/^Too many attempts\. Try again in \d+ (min|s)\.$/);
       await wait.waitFor();
       const button = page.getByRole('button', { name: 'Log in' });
       expect(await button.isDisabled()).toBe(true);
@@ -292,7 +292,7 @@ export function describeConsoleTooManyLogIns(console: ReturnType<typeof useWorks
       await eventually(async () => expect(await seconds()).toBeLessThanOrEqual(11));
       for (let left = (await seconds()) - 1; left > 0; left -= 1) {
         await page.clock.runFor(1_000);
-        await page.getByText(`You can try again in ${left} s.`).waitFor();
+        await page.getByText(`Try again in ${left} s.`).waitFor();
       }
       expect(await button.isDisabled()).toBe(true);
       await page.clock.runFor(1_000);

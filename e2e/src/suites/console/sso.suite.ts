@@ -65,11 +65,11 @@ export function describeConsoleSso(
     it('that is cancelled says so, with the provider’s words as text, and the id of the request', async () => {
       const { page, expectFit, close } = await visitLogIn(look);
       await logInAs(page, 'Cancel');
-      await page.getByText('The provider did not let you in.').waitFor();
+      await page.getByText('The provider denied the login.').waitFor();
       await page.getByText('The log-in was cancelled <b>here</b>.').waitFor();
       await page.getByText(/^req_/).waitFor();
       await expectFit();
-      await page.getByRole('link', { name: 'Back to the log-in' }).click();
+      await page.getByRole('link', { name: 'Back to login' }).click();
       await page.getByRole('heading', { name: 'Log in' }).waitFor();
       await close();
     });
@@ -77,10 +77,10 @@ export function describeConsoleSso(
     it('by a provider that is away says why, and the password works', async () => {
       const { page, expectFit, close } = await visitLogIn(look);
       await page.getByRole('link', { name: 'Log in with one that is away' }).click();
-      await page.getByText('The provider cannot be reached.').waitFor();
+      await page.getByText('The provider is unreachable.').waitFor();
       await page.getByText('ECONNREFUSED').waitFor();
       await expectFit();
-      await page.getByRole('link', { name: 'Back to the log-in' }).click();
+      await page.getByRole('link', { name: 'Back to login' }).click();
       await fillLogIn(page, stage.deployment().owner);
       await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
       await close();
@@ -89,11 +89,11 @@ export function describeConsoleSso(
     it('names the issuer that is set and the one that answers, and clocks that differ', async () => {
       const { page, expectFit, close } = await visitLogIn(look);
       await page.getByRole('link', { name: 'Log in with another name' }).click();
-      await page.getByText('Another issuer answered than the one that is set.').waitFor();
+      await page.getByText('The provider’s issuer differs from the configured one.').waitFor();
       await page.getByText(provider().issuer, { exact: true }).waitFor();
       await page.getByText(provider().issuer.replace('127.0.0.1', 'localhost'), { exact: true }).waitFor();
       await expectFit();
-      await page.getByRole('link', { name: 'Back to the log-in' }).click();
+      await page.getByRole('link', { name: 'Back to login' }).click();
       await provider().setFaults({ clockSeconds: -10_800 });
       await logInAs(page, name);
       await page.getByText('The provider’s clock is 3 h behind Tollkeeper’s.').waitFor();
@@ -109,7 +109,7 @@ export function describeConsoleSso(
       await logInAs(page, name);
       await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
       await page.goto(addresses[0] ?? '');
-      await page.getByText('This log-in is over').waitFor();
+      await page.getByText('This login has expired').waitFor();
       await expectFit();
       await close();
     });
@@ -153,12 +153,12 @@ export function describeConsoleSso(
       if (look === LOOKS[0]) {
         await page.getByRole('heading', { name: 'Do you have an account?' }).waitFor();
         await expectFit();
-        await page.getByLabel('Password of the account').fill('not-the-password');
-        await page.getByRole('button', { name: 'This is my account' }).click();
-        await page.getByText('Login name or password is wrong.').waitFor();
+        await page.getByLabel('Account password').fill('not-the-password');
+        await page.getByRole('button', { name: 'Link account' }).click();
+        await page.getByText('Wrong login name or password.').waitFor();
         expect(takeProblems().filter((problem) => !problem.includes('401'))).toEqual([]);
-        await page.getByLabel('Password of the account').fill(owner.password);
-        await page.getByRole('button', { name: 'This is my account' }).click();
+        await page.getByLabel('Account password').fill(owner.password);
+        await page.getByRole('button', { name: 'Link account' }).click();
       }
       await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
       await close();
@@ -173,7 +173,7 @@ export function describeConsoleSso(
       await provider().setPeople({ [person]: { email: `${person}@corp.test`, name: person, ...MEMBERS } });
       const { page, close } = await visitLogIn(look);
       await logInAs(page, person);
-      await page.getByRole('button', { name: 'I have no account' }).click();
+      await page.getByRole('button', { name: 'I don’t have an account' }).click();
       await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
       await close();
     });
@@ -186,7 +186,7 @@ export function describeConsoleSso(
       const { page, expectFit, close } = await openAs(browser, look, '/w/demo/members', stage.deployment().owner);
       await page.getByRole('button', { name: `Single sign-on of ${name}` }).click();
       const dialog = page.getByRole('dialog', { name: `Single sign-on of ${name}` });
-      await dialog.getByText('member, because groups has tollkeeper-*').waitFor();
+      await dialog.getByText('member, because groups contains tollkeeper-*').waitFor();
       await dialog.getByText('tollkeeper-members', { exact: true }).waitFor();
       await expectFit();
       await close();

@@ -3,7 +3,7 @@ import css from './charts.module.css';
 const WIDTH = 96;
 const HEIGHT = 22;
 
-/** The course of a few numbers, without an axis; what it says stands in the table beside it. */
+/** The trend of a few numbers, without an axis; the table beside it has the numbers. */
 export function Sparkline({
   values,
   label,

@@ -11,12 +11,12 @@ export function exactCount(value: number): string {
   return value.toLocaleString(formats.numbers);
 }
 
-/** "79 %"; a share that is not nothing is never shown as 0 %, and one that is not all never as 100 %. */
+/** "79%"; only nothing is shown as 0%, and only all as 100%. */
 export function percent(part: number): string {
   const pct = part * 100;
-  if (pct > 0 && pct < 1) return '< 1 %';
-  if (pct < 100 && pct > 99) return '99 %';
-  return `${Math.round(pct).toLocaleString(formats.numbers)} %`;
+  if (pct > 0 && pct < 1) return '<1%';
+  if (pct < 100 && pct > 99) return '99%';
+  return `${Math.round(pct).toLocaleString(formats.numbers)}%`;
 }
 
 /** How `now` differs from `before`, in percent of `before`; null when there is nothing to compare with. */

@@ -2,35 +2,37 @@ import type { Api } from '@tollkeeper/client';
 import { money } from '../format/money.ts';
 import { count } from '../format/numbers.ts';
 import { duration } from '../format/time.ts';
-import { eventsOf } from './events.ts';
+import { eventsOf, firstEventOf } from './events.ts';
+import { inWords } from './lengths.ts';
+import { counted } from './plurals.ts';
 
-/** Whose events they were; empty for any agent of the workspace. */
-const WHO: Record<Api.Alert['scope_type'], (id: string) => string> = {
-  workspace: () => '',
-  tenant: () => '',
-  agent: (id) => `${id}: `,
+/** Whose events they were: before a count, and behind a first event. */
+const WHOSE: Record<Api.Alert['scope_type'], (id: string) => { before: string; behind: string }> = {
+  workspace: () => ({ before: '', behind: 'any agent' }),
+  tenant: () => ({ before: '', behind: 'any agent' }),
+  agent: (id) => ({ before: `${id}: `, behind: id }),
 };
 
 /** What happened, in one sentence. */
 export function alertLine(alert: Api.Alert): string {
   const { rule_kind, scope_id, scope_type, event_count, threshold, event_types, spend, window } = alert;
-  const span = duration(Date.parse(window.end) - Date.parse(window.start));
-  const who = WHO[scope_type](scope_id);
+  const windowMs = Date.parse(window.end) - Date.parse(window.start);
+  const whose = WHOSE[scope_type](scope_id);
   switch (rule_kind) {
     case 'spend_gte':
-      return `${who}${money(spend!.settled_micros)} spent in ${span} (from ${money(spend!.threshold_micros)}).`;
+      return `${whose.before}${money(spend!.settled_micros)} spent within ${duration(windowMs)} (threshold ${money(spend!.threshold_micros)})`;
     case 'first_occurrence':
-      return `${who === '' ? 'The' : `${who}the`} first ${eventsOf(event_types, 1)} in ${span}.`;
+      return `First ${firstEventOf(event_types)} in ${inWords(windowMs / 1_000)}, ${whose.behind}`;
     case 'event_count_gte': {
-      const from = threshold === 1 ? '' : ` (from ${count(threshold)})`;
-      return `${who}${count(event_count)} ${eventsOf(event_types, event_count)} in ${span}${from}.`;
+      const from = threshold === 1 ? '' : ` (threshold ${count(threshold)})`;
+      return `${whose.before}${count(event_count)} ${eventsOf(event_types, event_count)} within ${duration(windowMs)}${from}`;
     }
   }
 }
 
 const DELIVERY_STATUS: Record<string, string> = {
-  queued: 'waits',
-  retrying: 'is tried again',
+  queued: 'queued',
+  retrying: 'retrying',
   delivered: 'delivered',
   failed: 'failed',
 };
@@ -40,9 +42,12 @@ export function deliveryStatus(status: string): string {
   return DELIVERY_STATUS[status] ?? status;
 }
 
+const ATTEMPTS = { one: 'attempt', other: 'attempts' };
+const EVENTS = { one: 'event', other: 'events' };
+
 export const alerts = {
   title: 'Alerts',
-  line: 'What rules have found, newest first',
+  line: 'Alerts fired by rules, newest first',
   severity: { critical: 'critical', high: 'high', medium: 'medium', low: 'low', info: 'info' },
   status: { firing: 'firing', acknowledged: 'acknowledged', resolved: 'resolved' },
   filter: {
@@ -51,52 +56,52 @@ export const alerts = {
     rule: 'Rule',
     any: 'Any',
     from: 'From',
-    to: 'Until',
-    clear: 'Show all',
+    to: 'To',
+    clear: 'Clear filters',
   },
-  column: { alert: 'Alert', severity: 'Severity', status: 'Status', when: 'When', told: 'Told' },
+  column: { alert: 'Alert', severity: 'Severity', status: 'Status', when: 'Fired', delivery: 'Delivery' },
   none: {
-    title: 'No alert matches',
-    text: 'Rules decide what becomes an alert. With other filters there may be some.',
+    title: 'No matching alerts',
+    text: 'Alerts appear here when a rule fires. Change or clear the filters to see more.',
     pastEnd: 'The list ends before this page.',
   },
-  page: (from: number, to: number, total: string) => `${from} to ${to} of ${total}`,
+  page: (from: number, to: number, total: string) => `${from}–${to} of ${total}`,
   newer: 'Newer',
   older: 'Older',
-  newest: 'To the newest',
+  newest: 'Go to newest',
   detail: 'Alert',
   acknowledge: 'Acknowledge',
   resolve: 'Resolve',
-  acknowledged: 'The alert is acknowledged.',
-  resolved: 'The alert is resolved.',
+  acknowledged: 'Alert acknowledged',
+  resolved: 'Alert resolved',
   fact: {
     rule: 'Rule',
-    scope: 'Of',
-    window: 'Window',
+    scope: 'Scope',
+    window: 'Time window',
     triggered: 'Fired',
     acknowledged: 'Acknowledged',
     resolved: 'Resolved',
     by: (who: string) => `by ${who}`,
-    samples: 'Some of the events',
-    workspace: 'the workspace',
+    samples: 'Sample events',
+    workspace: 'Workspace',
   },
-  deliveries: 'Who was told',
-  noDeliveries: 'Nobody: the rule has no channel.',
+  deliveries: 'Notified',
+  noDeliveries: 'No one was notified: the rule has no channel.',
   delivery: {
-    'alert.fired': 'told that it fires',
-    'alert.resolved': 'told that it is resolved',
-    attempts: (attempts: number) => (attempts === 1 ? '1 attempt' : `${attempts} attempts`),
-    answered: (status: number) => `answered ${status}`,
+    'alert.fired': 'alert fired',
+    'alert.resolved': 'alert resolved',
+    attempts: (attempts: number) => counted(attempts, ATTEMPTS),
+    answered: (status: number) => `returned ${status}`,
     next: 'next attempt',
   },
-  evaluations: 'Why it fired, and when it did not',
+  evaluations: 'Rule evaluations',
   evaluation: {
-    condition_became_true: 'The condition became true: it fired.',
-    condition_still_true_after_cooldown: 'Still true after the pause: it fired again.',
-    cooldown: 'True, but within the pause after the last alert: it did not fire.',
-    rate_limited: 'True, but too many alerts in a short time: it did not fire.',
-    counted: (events: number, threshold: number) => `${count(events)} of ${count(threshold)} events`,
+    condition_became_true: 'Fired: the condition became true.',
+    condition_still_true_after_cooldown: 'Fired again: still true after the cooldown.',
+    cooldown: 'Not fired: true, but within the cooldown of the last alert.',
+    rate_limited: 'Not fired: true, but too many alerts in a short time.',
+    counted: (events: number, threshold: number) => `${count(events)} of ${counted(threshold, EVENTS)}`,
     spent: (spent: number, threshold: number) => `${money(spent)} of ${money(threshold)}`,
   },
-  noEvaluations: 'The rule’s condition has not been true in the time that is kept.',
+  noEvaluations: 'The condition of the rule has not been true in the retention period.',
 };

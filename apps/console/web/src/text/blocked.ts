@@ -1,53 +1,60 @@
 import { exactMoney } from '../format/money.ts';
+import { exactCount } from '../format/numbers.ts';
+import { noun } from './plurals.ts';
+
+const CALLS = { one: 'blocked call', other: 'blocked calls' };
 
 export const blocked = {
   title: 'Blocked',
-  line: 'Calls that a budget or a guard stopped, newest first',
+  line: 'Calls blocked by a budget or a guard, newest first',
   kinds: { budget: 'By a budget', guard: 'By a guard' },
-  kind: 'Why they were blocked',
-  total: (calls: string) => `${calls} in this span`,
+  kind: 'Blocked by',
+  total: (calls: number) => `${exactCount(calls)} ${noun(calls, CALLS)} in this time range`,
   none: {
     budget: {
-      title: 'No budget blocked a call in this span',
-      text: 'A call that would pass a daily budget stands here, with what would unblock it.',
+      title: 'No calls blocked by a budget in this time range',
+      text: 'Calls that would exceed a daily budget appear here, with the reason and the way to unblock them.',
     },
-    guard: { title: 'No guard blocked a call in this span', text: 'A gateway reports what its guards stop, and why.' },
+    guard: {
+      title: 'No calls blocked by a guard in this time range',
+      text: 'Calls appear here when a gateway reports that one of its guards blocked them.',
+    },
   },
   column: {
-    when: 'When',
+    when: 'Time',
     agent: 'Agent',
-    budget: 'Budget of the',
-    requested: 'Asked for',
-    used: 'Used and held then',
+    budget: 'Budget',
+    requested: 'Requested',
+    used: 'Spent and held',
     guard: 'Guard',
     reason: 'Reason',
     run: 'Run',
   },
   event: 'Blocked call',
   run: (id: string) => `Run ${id}`,
-  why: 'Why',
-  unblock: 'What would unblock it',
+  why: 'Reason',
+  unblock: 'How to unblock it',
   budgetWhy: (scope: string, requested: number, used: number, held: number, budget: number) =>
-    `The call asked for ${exactMoney(requested)}. The ${scope} had used ${exactMoney(used)}${held === 0 ? '' : ` and held ${exactMoney(held)} for open calls`} of its ${exactMoney(budget)} for the day.`,
+    `The call requested ${exactMoney(requested)}. The ${scope} had spent ${exactMoney(used)}${held === 0 ? '' : ` and held ${exactMoney(held)} for open reservations`} of its daily budget of ${exactMoney(budget)}.`,
   budgetUnblock: (scope: string, needed: number) =>
-    `A daily budget of ${exactMoney(needed)} or more for the ${scope}, a smaller call, or the next day.`,
-  guardUnblock: 'The gateway’s guard decides this. Change the call, or the guard where it is too strict.',
-  toBudget: 'Go to the budget',
+    `Raise the daily budget of the ${scope} to ${exactMoney(needed)} or more, make a smaller call, or wait for the daily reset.`,
+  guardUnblock: 'Change the call, or adjust the guard in the gateway’s configuration.',
+  toBudget: 'Go to budget',
   fact: {
     event: 'Event',
     calls: 'Calls',
     run: 'Run',
     agent: 'Agent',
     plan: 'Plan',
-    when: 'When',
+    when: 'Time',
     source: 'Reported by',
   },
-  copyId: (name: string) => `Copy the id of the ${name}`,
-  timeline: 'What happened in the run',
+  copyId: (name: string) => `Copy ${name} ID`,
+  timeline: 'Run timeline',
   settled: (amount: string) => `spent ${amount}`,
-  /** Behind what several calls were blocked by. */
+  /** Behind the reason of a group of calls. */
   times: (calls: string) => ` × ${calls}`,
-  stopped: (amount: string) => `blocked by a budget, asked for ${amount}`,
+  stopped: (amount: string) => `blocked by a budget, ${amount} requested`,
   guarded: (guard: string) => `blocked by the guard ${guard}`,
-  cut: 'Of a longer run the oldest 1,000 of each kind are shown.',
+  cut: 'Only the oldest 1,000 events of each kind are shown.',
 };

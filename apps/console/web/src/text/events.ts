@@ -1,28 +1,61 @@
 import type { Api } from '@tollkeeper/client';
+import { type Noun, noun } from './plurals.ts';
 
 type TypeOf<Event> = Event extends { type: infer Type extends string } ? (string extends Type ? never : Type) : never;
 /** A type of events that Tollkeeper gives a meaning. */
 type KnownEventType = TypeOf<Api.PostEventsData['body']>;
 
-/** One event, and several. In the order of forms. */
-const KNOWN_EVENTS: Record<KnownEventType, readonly [string, string]> = {
-  'budget.blocked': ['call blocked by a budget', 'calls blocked by a budget'],
-  'guard.blocked': ['call blocked by a guard', 'calls blocked by a guard'],
-  'budget.threshold_reached': ['threshold of a daily budget reached', 'thresholds of daily budgets reached'],
-  'spend.settled': ['settlement', 'settlements'],
+interface EventNouns {
+  /** After a number. */
+  counted: Noun;
+  /** After "first", and in a list of several types. */
+  short: Noun;
+}
+
+/** In the order of forms. */
+const KNOWN_EVENTS: Record<KnownEventType, EventNouns> = {
+  'budget.blocked': {
+    counted: { one: 'call blocked by a budget', other: 'calls blocked by a budget' },
+    short: { one: 'budget block', other: 'budget blocks' },
+  },
+  'guard.blocked': {
+    counted: { one: 'call blocked by a guard', other: 'calls blocked by a guard' },
+    short: { one: 'guard block', other: 'guard blocks' },
+  },
+  'budget.threshold_reached': {
+    counted: { one: 'daily budget threshold reached', other: 'daily budget thresholds reached' },
+    short: { one: 'budget threshold', other: 'budget thresholds' },
+  },
+  'spend.settled': {
+    counted: { one: 'settlement', other: 'settlements' },
+    short: { one: 'settlement', other: 'settlements' },
+  },
 };
 
-export const EVENT_TYPES = Object.keys(KNOWN_EVENTS);
-const EVENTS = new Map<string, readonly [string, string]>(Object.entries(KNOWN_EVENTS));
+const ANY: Noun = { one: 'event of any type', other: 'events of any type' };
 
-/** "calls blocked by a budget or calls blocked by a guard", for so many of them. */
+export const EVENT_TYPES = Object.keys(KNOWN_EVENTS);
+const EVENTS = new Map<string, EventNouns>(Object.entries(KNOWN_EVENTS));
+
+/** "calls blocked by a budget"; of several types "budget blocks or guard blocks". */
 export function eventsOf(types: readonly string[], events: number): string {
-  if (types.length === 0) return events === 1 ? 'event of any kind' : 'events of any kind';
-  return types.map((type) => EVENTS.get(type)?.[events === 1 ? 0 : 1] ?? `${type} events`).join(' or ');
+  return nounOf(types, events, types.length === 1 ? 'counted' : 'short');
+}
+
+/** "guard block", behind "First". */
+export function firstEventOf(types: readonly string[]): string {
+  return nounOf(types, 1, 'short');
+}
+
+function nounOf(types: readonly string[], events: number, form: keyof EventNouns): string {
+  if (types.length === 0) return noun(events, ANY);
+  return types
+    .map((type) => noun(events, EVENTS.get(type)?.[form] ?? { one: `${type} event`, other: `${type} events` }))
+    .join(' or ');
 }
 
 /** "Calls blocked by a budget". Gateways report further types, which have no name but their own. */
 export function eventTypeLabel(type: string): string {
-  const [, several] = EVENTS.get(type) ?? [];
+  const several = EVENTS.get(type)?.counted.other;
   return several === undefined ? type : several.charAt(0).toUpperCase() + several.slice(1);
 }

@@ -1,11 +1,11 @@
 export const firstRun = {
-  title: 'Set this workspace up',
-  lead: 'Four steps from nothing to a budget that holds. Each is checked off by itself.',
+  title: 'Set up this workspace',
+  lead: 'Four steps from an empty workspace to an enforced budget. Each is checked off automatically.',
   steps: {
-    key: { name: 'Make a key', text: 'A gateway reports and asks with it.' },
-    event: { name: 'Post a first event', text: 'The key’s page has a line for a shell that does it.' },
-    budget: { name: 'Set a budget', text: 'A daily amount that nothing passes.' },
-    rule: { name: 'Make a rule', text: 'It tells somebody when calls are blocked or money runs out.' },
+    key: { name: 'Create a key', text: 'Gateways authenticate with it.' },
+    event: { name: 'Send a first event', text: 'A new key comes with a shell command that sends one.' },
+    budget: { name: 'Set a budget', text: 'Calls that would exceed the daily amount are blocked.' },
+    rule: { name: 'Create an alert rule', text: 'Get notified when calls are blocked or a budget runs low.' },
   },
   done: 'done',
 };

@@ -1,3 +1,9 @@
+import { counted } from './plurals.ts';
+
+const RUNS = { one: 'run', other: 'runs' };
+const SETTLEMENTS = { one: 'settlement', other: 'settlements' };
+const CALLS = { one: 'call', other: 'calls' };
+
 export const overview = {
   title: 'Overview',
   spend: 'Spend',
@@ -7,19 +13,18 @@ export const overview = {
   used: (spent: string, held: string) => `${spent} spent, ${held} held`,
   left: (left: string, held: string) => `${left} left, ${held} held`,
   resets: (time: string) => `resets in ${time}`,
-  usedUp: 'used up: calls are denied until it resets',
-  pace: (time: string) => `at this pace it is used up at ${time}`,
-  stale: 'The budgets service does not answer; this is the last budget that is known.',
+  usedUp: 'used up: calls are blocked until it resets',
+  pace: (time: string) => `at this pace used up by ${time}`,
+  stale: 'The budgets service is unreachable. Showing the last known budget.',
   blocked: 'Blocked calls',
   by: { budget: (calls: string) => `${calls} by a budget`, guard: (calls: string) => `${calls} by a guard` },
   agents: 'Active agents',
-  runs: (runs: string, settlements: string) => `${runs} runs, ${settlements} settlements`,
+  runs: (runs: number, settlements: number) => `${counted(runs, RUNS)}, ${counted(settlements, SETTLEMENTS)}`,
   each: 'Per settlement',
   tokens: (input: string, output: string) => `${input} tokens in, ${output} out`,
-  against: (before: string) => `than ${before}`,
-  same: (before: string) => `as much as ${before}`,
-  up: (by: string) => `${by} more`,
-  down: (by: string) => `${by} less`,
+  same: 'no change',
+  up: 'up',
+  down: 'down',
   seriesByAgent: 'Spend by agent',
   everyInterval: {
     '1s': 'every second',
@@ -29,24 +34,24 @@ export const overview = {
     '1h': 'every hour',
     '1d': 'every day',
   },
-  blockedMark: (calls: string) => `budget reached, ${calls} calls blocked`,
+  blockedMark: (calls: number) => `budget reached, ${counted(calls, CALLS)} blocked`,
   attention: 'Needs attention',
   allAlerts: 'All alerts',
-  quiet: { title: 'No alert is firing', text: 'When a rule fires, it stands here until somebody resolves it.' },
+  quiet: { title: 'No alert is firing', text: 'Alerts appear here when a rule fires, until they are resolved.' },
   top: 'Top agents',
   allAgents: 'All agents',
   noAgents: {
-    title: 'No agent spent anything in this span',
-    text: 'Choose a longer one above, or let a gateway report its calls.',
+    title: 'No spend in this time range',
+    text: 'Agents appear here when a gateway reports their spend. Or choose a longer time range.',
   },
   column: {
     agent: 'Agent',
     spend: 'Spend',
     share: 'Share',
-    course: 'Course',
+    trend: 'Trend',
     used: 'Budget used today',
     blocked: 'Blocked',
     seen: 'Last seen',
   },
-  courseOf: (agent: string) => `Course of the spend of ${agent}`,
+  trendOf: (agent: string) => `Spend trend of ${agent}`,
 };

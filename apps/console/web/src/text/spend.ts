@@ -1,7 +1,7 @@
 export const spend = {
   title: 'Spend',
   line: (from: string, to: string, zone: string) => `${from} to ${to}, ${zone}`,
-  by: { label: 'Divide by', whole: 'As a whole', agent: 'Agent', model: 'Model', plan: 'Plan' },
+  by: { label: 'Group by', whole: 'Total', agent: 'Agent', model: 'Model', plan: 'Plan' },
   total: 'Spend',
   settlements: 'Settlements',
   each: 'Per settlement',
@@ -10,15 +10,19 @@ export const spend = {
   tokensOut: 'out',
   chart: 'Spend over time',
   groups: { agent: 'Agents', model: 'Models', plan: 'Plans' },
-  none: { agent: 'no agent', model: 'no model named', plan: 'no plan named' },
+  none: { agent: 'no agent reported', model: 'no model reported', plan: 'no plan reported' },
   other: 'other (beyond the first 1,000 of a day)',
   column: {
     name: { agent: 'Agent', model: 'Model', plan: 'Plan' },
     spend: 'Spend',
     share: 'Share',
-    course: 'Course',
+    trend: 'Trend',
     settlements: 'Settlements',
     tokens: 'Tokens in / out',
   },
-  empty: { title: 'Nothing was spent in this span', text: 'Choose a longer span, or let a gateway report its calls.' },
+  trendOf: (name: string) => `Spend trend of ${name}`,
+  empty: {
+    title: 'No spend in this time range',
+    text: 'Spend appears here when a gateway reports it. Or choose a longer time range.',
+  },
 };

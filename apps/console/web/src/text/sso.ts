@@ -1,4 +1,4 @@
-/** What was found, in the order in which the page tells it. */
+/** The facts of a failed login, in the order of the page. */
 type Facts = Readonly<Record<string, string>>;
 
 const duration = (text: string) => {
@@ -12,84 +12,84 @@ export const sso = {
   withPassword: 'Log in with a password',
   done: 'Logging in',
   failed: {
-    title: 'You are not logged in',
-    by: (provider: string) => `The log-in by “${provider}” failed.`,
-    again: 'Back to the log-in',
+    title: 'Login failed',
+    by: (provider: string) => `Single sign-on with “${provider}” failed.`,
+    again: 'Back to login',
     request: 'Request',
     provider: 'Provider',
     facts: {
       host: 'Address',
       problem: 'Problem',
       expected: 'Expected',
-      got: 'Got',
+      got: 'Received',
       error: 'Error',
-      description: 'In the provider’s words',
+      description: 'Description from the provider',
       claim: 'Claim',
       seconds: 'Difference in seconds',
-      tolerance: 'Allowed, in seconds',
-      missing: 'Claims that were not sent',
-      left_out: 'Claims left out because they are too long',
-      person: 'Who you are there',
+      tolerance: 'Allowed difference in seconds',
+      missing: 'Missing claims',
+      left_out: 'Claims omitted because they are too long',
+      person: 'Your account at the provider',
     } as Record<string, string>,
     unknown: {
-      title: 'This log-in is over',
-      text: 'A log-in works once, in the browser that began it, and for 10 minutes. Log in again.',
+      title: 'This login has expired',
+      text: 'A login works once, within 10 minutes, in the browser that started it. Log in again.',
     },
-    /** For the person, and for whoever they show the page to. */
+    /** For the person who logs in, and for their administrator. */
     reasons: {
       provider_unreachable: () => ({
-        what: 'The provider cannot be reached.',
-        do: 'Try again in a minute, or log in with a password. If it lasts, show this page to whoever runs Tollkeeper.',
+        what: 'The provider is unreachable.',
+        do: 'Try again in a minute, or log in with a password. If it keeps failing, show this page to your Tollkeeper administrator.',
       }),
       provider_invalid: () => ({
-        what: 'The provider gave an answer that is none.',
-        do: 'Show this page to whoever runs Tollkeeper: the issuer may be mistyped, or the provider has a fault.',
+        what: 'The provider sent an invalid response.',
+        do: 'Show this page to your Tollkeeper administrator: the configured issuer may be wrong, or the provider has a fault.',
       }),
       issuer_mismatch: () => ({
-        what: 'Another issuer answered than the one that is set.',
-        do: 'Show this page to whoever runs Tollkeeper. Each letter of an issuer counts, also a slash at its end.',
+        what: 'The provider’s issuer differs from the configured one.',
+        do: 'Show this page to your Tollkeeper administrator. Issuers must match exactly, including a trailing slash.',
       }),
       log_in_refused: () => ({
-        what: 'The provider did not let you in.',
-        do: 'Log in again, or ask whoever runs the provider whether you may use Tollkeeper.',
+        what: 'The provider denied the login.',
+        do: 'Log in again, or ask the provider’s administrator for access to Tollkeeper.',
       }),
       client_refused: () => ({
-        what: 'The provider does not accept Tollkeeper’s client id and secret.',
-        do: 'Show this page to whoever runs Tollkeeper: the secret may have expired.',
+        what: 'The provider rejected Tollkeeper’s client ID and secret.',
+        do: 'Show this page to your Tollkeeper administrator: the secret may have expired.',
       }),
       code_refused: () => ({
-        what: 'The provider does not accept the code of this log-in.',
-        do: 'Log in again. If it lasts, show this page to whoever runs Tollkeeper.',
+        what: 'The provider rejected the code of this login.',
+        do: 'Log in again. If it keeps failing, show this page to your Tollkeeper administrator.',
       }),
       token_invalid: () => ({
-        what: 'What the provider says of you is not meant for Tollkeeper, or not signed by it.',
-        do: 'Show this page to whoever runs Tollkeeper.',
+        what: 'The provider’s ID token is not for Tollkeeper, or its signature is wrong.',
+        do: 'Show this page to your Tollkeeper administrator.',
       }),
       clock_off: ({ seconds = '0' }) => ({
         what:
           Number(seconds) > 0
             ? `The provider’s clock is ${duration(seconds)} ahead of Tollkeeper’s.`
             : `The provider’s clock is ${duration(seconds)} behind Tollkeeper’s.`,
-        do: 'Show this page to whoever runs Tollkeeper: one of the two clocks is wrong.',
+        do: 'Show this page to your Tollkeeper administrator: one of the two clocks is wrong.',
       }),
       subject_mismatch: () => ({
-        what: 'The provider gave two answers about two different people.',
-        do: 'Show this page to whoever runs the provider.',
+        what: 'The provider described two different people in one login.',
+        do: 'Show this page to the provider’s administrator.',
       }),
       claim_missing: ({ claim = '' }) => ({
         what: `The provider did not send the claim ${claim}.`,
-        do: 'Show this page to whoever runs the provider.',
+        do: 'Show this page to the provider’s administrator.',
       }),
       not_mapped: () => ({
-        what: 'You are in no group that leads to a workspace here.',
-        do: 'Ask whoever gives out the groups. Then log in again.',
+        what: 'None of your groups has access to a workspace.',
+        do: 'Ask the administrator of your groups for access. Then log in again.',
       }),
       no_account: () => ({
-        what: 'You have no account here.',
-        do: 'Ask an owner of a workspace for an invitation.',
+        what: 'You don’t have an account.',
+        do: 'Ask a workspace owner for an invitation.',
       }),
       busy: () => ({
-        what: 'Too many people log in at this moment.',
+        what: 'Too many people are logging in right now.',
         do: 'Try again in a few seconds.',
       }),
     } satisfies Record<string, (facts: Facts) => { what: string; do: string }>,
@@ -98,33 +98,34 @@ export const sso = {
     title: 'Do you have an account?',
     lead: (provider: string, email: string | null) =>
       email === null
-        ? `You have logged in by “${provider}” for the first time.`
-        : `You have logged in by “${provider}” as ${email} for the first time.`,
-    ask: 'If you have an account here, prove it with its password. You need it this once: from then on the provider is enough.',
+        ? `You logged in with “${provider}” for the first time.`
+        : `You logged in with “${provider}” as ${email} for the first time.`,
+    ask: 'If you already have an account, link it by entering its password once. After that, log in with the provider alone.',
     login: 'Login name or e-mail',
-    password: 'Password of the account',
-    submit: 'This is my account',
+    password: 'Account password',
+    submit: 'Link account',
     busy: 'Checking',
-    wrong: 'Login name or password is wrong.',
-    isNew: 'I have no account',
-    newText: 'You get one of your own. An account that others made under your e-mail stays theirs, without the e-mail.',
-    notNew: 'If you have none, ask an owner of a workspace for an invitation.',
-    making: 'Making it',
+    wrong: 'Wrong login name or password.',
+    isNew: 'I don’t have an account',
+    newText:
+      'You get an account of your own. If someone else registered your e-mail, they keep their account without it.',
+    notNew: 'If you don’t have one, ask a workspace owner for an invitation.',
+    making: 'Creating account',
   },
   report: {
     button: 'Single sign-on',
     buttonOf: (name: string) => `Single sign-on of ${name}`,
     title: (name: string) => `Single sign-on of ${name}`,
-    none: 'This person has not logged in by a provider.',
+    none: 'This member has not logged in with single sign-on.',
     issuer: 'Issuer',
     subject: 'Subject',
-    at: 'Last log-in',
+    at: 'Last login',
     grant: 'Role from the mapping',
-    granted: (role: string, claim: string, value: string) => `${role}, because ${claim} has ${value}`,
-    notGranted: 'No rule of this workspace matches',
-    claims: 'What the provider sent',
+    granted: (role: string, claim: string, value: string) => `${role}, because ${claim} contains ${value}`,
+    notGranted: 'No mapping of this workspace matches',
+    claims: 'Claims used by mappings',
     notSent: 'not sent',
     empty: 'empty',
-    others: 'All claims that were sent',
+    others: 'All claims sent by the provider',
   },
 };

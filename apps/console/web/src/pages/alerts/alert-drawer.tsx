@@ -19,7 +19,7 @@ import { useAlertsSearch } from './use-alerts-search.ts';
 const words = text.alerts;
 const READS = ['GET /api/v1/alerts', 'GET /api/v1/alerts/{alert_id}'] as const;
 
-/** One alert: what happened, who was told, and why it fired. */
+/** One alert: what happened, which channels were notified, and why it fired. */
 export function AlertDrawer({ alertId }: { alertId: string }) {
   const [, set] = useAlertsSearch();
   const alert = useRead('GET /api/v1/alerts/{alert_id}', { path: { alert_id: alertId } }, { live: true });

@@ -61,8 +61,8 @@ function History() {
     },
     { key: 'status', head: words.column.status, cell: (row) => <AlertStatus status={row.status} /> },
     {
-      key: 'told',
-      head: words.column.told,
+      key: 'delivery',
+      head: words.column.delivery,
       wide: true,
       cell: ({ deliveries }) =>
         deliveries.length === 0

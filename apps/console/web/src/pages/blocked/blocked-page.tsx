@@ -152,7 +152,7 @@ interface BlockedListProps<Row> {
 
 function BlockedList<Row extends Blocked>({ list, columns, kind }: BlockedListProps<Row>) {
   return (
-    <Card title={list.first === undefined ? words.kinds[kind] : words.total(exactCount(list.first.total))}>
+    <Card title={list.first === undefined ? words.kinds[kind] : words.total(list.first.total)}>
       <PagedTable
         list={list}
         height={400}

@@ -20,7 +20,7 @@ const words = text.limits;
 export function LimitsPage() {
   const { timezone } = useWorkspace();
   const limits = useRead('GET /api/v1/limits', { query: {} }, { live: true });
-  const mayReadHolds = useMay('admin');
+  const mayReadReservations = useMay('admin');
   const now = useNow();
   const { end, timezone: zone } = limits.data?.day ?? { end: new Date(now).toISOString(), timezone };
   const line = words.line(clock(end, zone), duration(Date.parse(end) - now), zone);
@@ -35,7 +35,7 @@ export function LimitsPage() {
               <Overspend items={items} />
             </Card>
             <Card title={words.reservations.title}>
-              {mayReadHolds ? <Reservations /> : <p>{words.reservations.needed}</p>}
+              {mayReadReservations ? <Reservations /> : <p>{words.reservations.needed}</p>}
             </Card>
           </>
         )}
@@ -62,8 +62,8 @@ function NoBudget() {
 function LimitTable({ items }: { items: Api.Limit[] }) {
   const columns: Column<Api.Limit>[] = [
     {
-      key: 'of',
-      head: words.column.of,
+      key: 'scope',
+      head: words.column.scope,
       cell: (row) => <LimitName limit={row} />,
     },
     {
@@ -107,12 +107,12 @@ function LimitTable({ items }: { items: Api.Limit[] }) {
 
 const CAUSES = ['above_hold', 'late', 'unreserved'] as const;
 
-/** What got past each budget, by its cause. */
+/** Unreserved spend of each budget, by its cause. */
 function Overspend({ items }: { items: Api.Limit[] }) {
   const passed = items.filter(({ overspend_micros }) => CAUSES.some((cause) => overspend_micros[cause] > 0));
   if (passed.length === 0) return <p>{words.overspend.none}</p>;
   const columns: Column<Api.Limit>[] = [
-    { key: 'of', head: words.column.of, cell: (row) => <LimitName limit={row} /> },
+    { key: 'scope', head: words.column.scope, cell: (row) => <LimitName limit={row} /> },
     ...CAUSES.map((cause) => ({
       key: cause,
       head: words.overspend[cause],

@@ -17,7 +17,7 @@ import { RESERVATION_STATES } from './limits-search.ts';
 
 const words = text.limits.reservations;
 
-/** What gateways hold, and what became of it. An owner may give a hold back. */
+/** The reservations of each state. An owner may release the open ones. */
 export function Reservations() {
   const { state = 'held' } = useSearch({ from: '/account/w/$slug/limits' });
   const navigate = useNavigate();
@@ -86,7 +86,7 @@ export function Reservations() {
       <PagedTable
         list={list}
         height={240}
-        none={<Note title={words.none.title}>{words.none.text}</Note>}
+        none={<Note title={words.none[state].title}>{words.none[state].text}</Note>}
         label={words.title}
         columns={columns}
         rowKey={({ id }) => id}

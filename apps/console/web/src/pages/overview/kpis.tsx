@@ -9,7 +9,7 @@ import { clock, duration } from '../../format/time.ts';
 import { text } from '../../text/index.ts';
 import { Count, hasTokens, Money } from '../../ui/figures.tsx';
 import { useNow } from '../../ui/now.ts';
-import { Card, Loaded, Meter } from '../../ui/parts.tsx';
+import { budgetTone, Card, Loaded, Meter } from '../../ui/parts.tsx';
 import ui from '../../ui/ui.module.css';
 import { allBlocked, BLOCKED_KINDS, kindInAddress } from '../blocked/blocked-search.ts';
 import css from './overview.module.css';
@@ -17,15 +17,13 @@ import css from './overview.module.css';
 const words = text.overview;
 
 export function Kpis({ overview }: { overview: Answer<Api.Overview> }) {
-  const { range } = useSpan();
   const { slug } = useWorkspace();
-  const before = text.common.before[range];
   return (
     <div className={css['kpis']}>
       <Card title={words.spend}>
         <div className={css['spend']}>
           <Loaded query={overview} height={52}>
-            {(data) => <SpendFigure data={data} before={before} />}
+            {(data) => <SpendFigure data={data} />}
           </Loaded>
         </div>
       </Card>
@@ -42,7 +40,7 @@ export function Kpis({ overview }: { overview: Answer<Api.Overview> }) {
                     </NumberLink>
                   </p>
                   <p className={css['sub']}>
-                    <Against now={now} before={allBlocked(previous)} span={before} write={count} />
+                    <Comparison now={now} before={allBlocked(previous)} write={count} />
                   </p>
                   <p className={css['sub']}>
                     {BLOCKED_KINDS.map((kind, index) => (
@@ -73,7 +71,7 @@ export function Kpis({ overview }: { overview: Answer<Api.Overview> }) {
                   <Count value={active_agents} />
                 </NumberLink>
               </p>
-              <p className={css['sub']}>{words.runs(count(runs), count(spend.unique_settlements))}</p>
+              <p className={css['sub']}>{words.runs(runs, spend.unique_settlements)}</p>
             </>
           )}
         </Loaded>
@@ -119,7 +117,7 @@ interface NumberLinkProps {
   children: ReactNode;
 }
 
-function SpendFigure({ data, before }: { data: Api.Overview; before: string }) {
+function SpendFigure({ data }: { data: Api.Overview }) {
   const { range } = useSpan();
   const budget = data.budget.window_budget_usd_micros;
   return (
@@ -134,7 +132,12 @@ function SpendFigure({ data, before }: { data: Api.Overview; before: string }) {
         <TodaysBudget spent={data.spend.total_micros} budget={budget} stale={data.budget_stale === true} />
       )}
       <p className={css['sub']}>
-        <Against now={data.spend.total_micros} before={data.previous.total_micros} span={before} write={money} />
+        <Comparison
+          now={data.spend.total_micros}
+          before={data.previous.total_micros}
+          write={money}
+          threatens={budget !== null && budgetTone(data.spend.total_micros, budget) !== 'calm'}
+        />
       </p>
     </>
   );
@@ -178,26 +181,30 @@ function TodaysBudget({ spent, budget, stale }: { spent: number; budget: number;
   );
 }
 
-interface AgainstProps {
+interface ComparisonProps {
   now: number;
   before: number;
-  span: string;
   /** Writes a difference, where there is no percentage of it. */
   write: (difference: number) => string;
+  /** Whether more of it threatens a budget. */
+  threatens?: boolean;
 }
 
-/** How a figure compares with the span before; more spend or blocked calls is what somebody should look at. */
-function Against({ now, before, span, write }: AgainstProps) {
+/** How a figure compares with the same part of the span before. */
+function Comparison({ now, before, write, threatens = false }: ComparisonProps) {
+  const { range } = useSpan();
+  const span = text.common.before[range];
+  if (now === before) return <>{`${words.same} ${span}`}</>;
   const by = change(now, before);
-  if (now === before) return <>{words.same(span)}</>;
   const more = now > before;
-  const size = by === null ? write(now - before) : percent(Math.abs(by));
   return (
     <>
-      <span className={more ? css['more'] : css['less']}>
-        {more ? '▲' : '▼'} {more ? words.up(size) : words.down(size)}
+      <span className={more && threatens ? css['threat'] : undefined}>
+        <span aria-hidden="true">{more ? '▲' : '▼'}</span>{' '}
+        <span className="heard">{more ? words.up : words.down} </span>
+        {by === null ? write(now - before) : percent(Math.abs(by))}
       </span>{' '}
-      {words.against(span)}
+      {span}
     </>
   );
 }

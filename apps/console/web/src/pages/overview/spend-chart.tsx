@@ -3,7 +3,6 @@ import { useSpan } from '../../app/span.ts';
 import { seriesOf } from '../../charts/breakdown.ts';
 import { SpendBars } from '../../charts/spend-bars.tsx';
 import { ChartSpace } from '../../charts/stacked-bars.tsx';
-import { count } from '../../format/numbers.ts';
 import { text } from '../../text/index.ts';
 import { Card, Loaded } from '../../ui/parts.tsx';
 
@@ -35,7 +34,7 @@ export function SpendChart() {
               interval={data.interval}
               series={seriesOf(data)}
               points={data.points}
-              mark={index < 0 ? undefined : { index, text: words.blockedMark(count(blocked)) }}
+              mark={index < 0 ? undefined : { index, text: words.blockedMark(blocked) }}
             />
           );
         }}

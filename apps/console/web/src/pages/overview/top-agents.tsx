@@ -37,7 +37,7 @@ export function TopAgents() {
   );
   const limitOf = useLimitOf('agent');
   const placeOf = (agentId: string) => breakdown.data?.groups.findIndex(({ key }) => key === agentId) ?? -1;
-  const courseOf = (place: number) =>
+  const trendOf = (place: number) =>
     place < 0 ? [] : (breakdown.data?.points.map(({ micros }) => micros[place] ?? 0) ?? []);
   const columns: Column<Row>[] = [
     {
@@ -48,14 +48,14 @@ export function TopAgents() {
     { key: 'spend', head: words.column.spend, align: 'right', cell: (row) => <Money micros={row.total_micros} /> },
     { key: 'share', head: words.column.share, align: 'right', wide: true, cell: (row) => percent(row.share_pct / 100) },
     {
-      key: 'course',
-      head: words.column.course,
+      key: 'trend',
+      head: words.column.trend,
       wide: true,
       cell: ({ agent_id, display_name }) => {
         const place = placeOf(agent_id);
         // The colour that the agent has in the chart.
         const colour = place < IN_CHART ? colourOf(Math.max(0, place)) : REST_COLOUR;
-        return <Sparkline values={courseOf(place)} label={words.courseOf(display_name)} colour={colour} />;
+        return <Sparkline values={trendOf(place)} label={words.trendOf(display_name)} colour={colour} />;
       },
     },
     {

@@ -16,7 +16,7 @@ import { KINDS, RULE_KINDS, type RuleForm } from './rule-kinds.ts';
 const words = text.rules.form;
 const READS = ['GET /api/v1/alerts/rules'] as const;
 
-/** Makes a rule, or edits one; the sentence at its end says what the fields mean together. */
+/** Creates a rule, or edits one; the sentence at its end says what the fields mean together. */
 export function RuleDialog({ rule, onClose }: { rule: Api.AlertRule | null; onClose: () => void }) {
   const { id } = useWorkspace();
   const [form, setForm] = useState<RuleForm>(rule === null ? EMPTY : toForm(rule));
@@ -134,7 +134,7 @@ function EventFields({ form, set }: EventFieldsProps) {
         <Checks
           label={words.percents}
           hint={words.eventsHint}
-          options={PERCENTS.map((percent) => [percent, `${percent} %`] as const)}
+          options={PERCENTS.map((percent) => [percent, `${percent}%`] as const)}
           chosen={form.percents}
           onChange={(percents) => set({ percents })}
         />

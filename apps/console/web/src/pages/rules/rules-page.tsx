@@ -49,7 +49,7 @@ function RuleTable({ onEdit }: { onEdit: (rule: Api.AlertRule) => void }) {
       .mutateAsync({ path: { rule_id: id }, body: { enabled } })
       .then(
         (rule) =>
-          toast(enabled ? words.goesOn(name) : words.pausedNow(name), { undo: () => void setEnabled(rule, !enabled) }),
+          toast(enabled ? words.resumed(name) : words.pausedNow(name), { undo: () => void setEnabled(rule, !enabled) }),
         toastFailure,
       );
   }
@@ -98,7 +98,7 @@ function RuleTable({ onEdit }: { onEdit: (rule: Api.AlertRule) => void }) {
       cell: (rule) => (
         <>
           <Button look="quiet" onClick={() => setEnabled(rule, !rule.enabled)}>
-            {rule.enabled ? words.pause : words.goOn}
+            {rule.enabled ? words.pause : words.resume}
           </Button>
           <Button look="quiet" aria-label={words.removeTitle(rule.name)} onClick={() => setRemoving(rule)}>
             {text.common.action.remove}

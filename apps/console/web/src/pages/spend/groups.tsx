@@ -14,7 +14,7 @@ import ui from '../../ui/ui.module.css';
 
 const words = text.spend;
 
-type Group = Api.SpendBreakdown['groups'][number] & { course: number[] };
+type Group = Api.SpendBreakdown['groups'][number] & { trend: number[] };
 
 const NAMES: Record<Api.SpendBreakdown['by'], (group: Group) => ReactNode> = {
   agent: (group) =>
@@ -25,7 +25,7 @@ const NAMES: Record<Api.SpendBreakdown['by'], (group: Group) => ReactNode> = {
 
 const name = (group: Group, by: Api.SpendBreakdown['by']) => <span className={ui['name']}>{nameOf(group, by)}</span>;
 
-/** The agents, models or plans that spent most, with the course of each. */
+/** The agents, models or plans with the highest spend, with the trend of each. */
 export function Groups({ by }: { by: Api.SpendBreakdown['by'] }) {
   const { query } = useSpan();
   const breakdown = useRead(
@@ -42,10 +42,10 @@ export function Groups({ by }: { by: Api.SpendBreakdown['by'] }) {
     { key: 'spend', head: words.column.spend, align: 'right', cell: (row) => <Money micros={row.total_micros} /> },
     { key: 'share', head: words.column.share, align: 'right', cell: (row) => percent(row.share_pct / 100) },
     {
-      key: 'course',
-      head: words.column.course,
+      key: 'trend',
+      head: words.column.trend,
       wide: true,
-      cell: (row) => <Sparkline values={row.course} label={`${words.column.course}: ${nameOf(row, by)}`} />,
+      cell: (row) => <Sparkline values={row.trend} label={words.trendOf(nameOf(row, by))} />,
     },
     {
       key: 'settlements',
@@ -74,7 +74,7 @@ export function Groups({ by }: { by: Api.SpendBreakdown['by'] }) {
               columns={columns}
               rows={groups.map((group, index) => ({
                 ...group,
-                course: points.map(({ micros }) => micros[index] ?? 0),
+                trend: points.map(({ micros }) => micros[index] ?? 0),
               }))}
               rowKey={keyOf}
             />
