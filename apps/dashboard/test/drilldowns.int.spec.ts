@@ -168,6 +168,28 @@ describe('/overview', () => {
       active_agents: 1,
       runs: 1,
       previous: { total_micros: 7, budget: 0, guard: 1 },
+      comparison: { total_micros: 7, budget: 0, guard: 1 },
+    });
+  });
+
+  it('compares today with yesterday up to the same time', async () => {
+    const tenantId = newTenant();
+    await dashboard.report(tenantId, [
+      settled('2026-11-20T18:34:56.788Z', 7),
+      settled('2026-11-20T18:34:56.789Z', 500),
+      settled('2026-11-20T23:00:00.000Z', 500),
+      settled('2026-11-21T12:00:00.000Z', 40),
+    ]);
+
+    const { body } = await dashboard.get(tenantId, '/overview?range=today');
+
+    expect(body).toMatchObject({
+      spend: { total_micros: 40 },
+      previous: { total_micros: 1007 },
+      comparison: {
+        ...{ start: '2026-11-20T00:00:00.000Z', end: '2026-11-20T18:34:56.789Z' },
+        ...{ total_micros: 7, budget: 0, guard: 0 },
+      },
     });
   });
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { provenTenantId, RANGE_KINDS, resolveRange } from '@tollkeeper/kernel';
+import { comparedSpan, provenTenantId, RANGE_KINDS, resolveRange } from '@tollkeeper/kernel';
 import { ensureIndexes, withTransaction } from '@tollkeeper/mongo';
 import { useMongo } from '@tollkeeper/testing';
 import { dashboardConfig } from '../src/config.ts';
@@ -34,16 +34,17 @@ async function expire(collection: string, now: number): Promise<void> {
   await mongo.connection.collection(collection).deleteMany({ [field]: { $lt: new Date(now - keptMs) } });
 }
 
-/** The longest that any range, and the span of equal length before it, reach back over eight years of moments. */
+/** The longest that any range, and the spans before it that are answered with it, reach back at the instants of eight years. */
 function longestReach(): { range: number; previous: number } {
   const reach = { range: 0, previous: 0 };
   const first = Date.parse('2026-01-01T11:59:59.999Z');
   for (let now = first; now < first + 8 * 366 * DAY_MS; now += DAY_MS) {
     for (const zone of ['UTC', 'Europe/Berlin', 'Pacific/Chatham', 'Australia/Lord_Howe']) {
       for (const kind of RANGE_KINDS) {
-        const { start, end } = resolveRange(kind, zone, now);
-        reach.range = Math.max(reach.range, now - start);
-        reach.previous = Math.max(reach.previous, now - (start - (end - start)));
+        const window = resolveRange(kind, zone, now);
+        reach.range = Math.max(reach.range, now - window.start);
+        const justBefore = window.start - (window.end - window.start);
+        reach.previous = Math.max(reach.previous, now - Math.min(justBefore, comparedSpan(window).start));
       }
     }
   }
@@ -51,7 +52,7 @@ function longestReach(): { range: number; previous: number } {
 }
 
 describe('with the least retention that can be set', () => {
-  it('raw events and runs outlast every range, and roll-ups the span of equal length before it too', async () => {
+  it('raw events and runs outlast every range, and roll-ups the span that it is compared with too', async () => {
     expect(() => retention.parse(String(retentionSeconds - 1))).toThrow();
     const { range, previous } = longestReach();
     expect((await lifeOf('blocked_events')).keptMs).toBeGreaterThan(range + DAY_MS);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { canonicalTimezone, localDays, RANGE_KINDS, resolveRange } from './calendar.ts';
+import { canonicalTimezone, comparedSpan, localDays, RANGE_KINDS, resolveRange } from './calendar.ts';
 
 const at = (text: string) => Date.parse(text);
 const iso = (epochMs: number) => new Date(epochMs).toISOString();
@@ -110,6 +110,49 @@ describe('resolveRange', () => {
       for (const kind of RANGE_KINDS) {
         const window = resolveRange(kind, zone, now);
         expect(window.start).toBeLessThanOrEqual(window.end);
+      }
+    }
+  });
+});
+
+describe('comparedSpan', () => {
+  const compared = (range: string, zone: string, now: string) => {
+    const { start, end } = comparedSpan(resolveRange(range, zone, at(now)));
+    return [iso(start), iso(end)];
+  };
+
+  it.each([
+    ['15min', 'UTC', '2026-11-21T18:30:00.000Z', ['2026-11-21T18:00:00.000Z', '2026-11-21T18:15:00.000Z']],
+    ['today', 'UTC', '2026-11-21T18:30:00.000Z', ['2026-11-20T00:00:00.000Z', '2026-11-20T18:30:00.000Z']],
+    ['yesterday', 'UTC', '2026-11-21T18:30:00.000Z', ['2026-11-19T00:00:00.000Z', '2026-11-20T00:00:00.000Z']],
+    ['current_month', 'UTC', '2026-11-21T18:30:00.000Z', ['2026-10-01T00:00:00.000Z', '2026-10-21T18:30:00.000Z']],
+    ['1m', 'UTC', '2026-11-21T18:30:00.000Z', ['2026-09-21T18:30:00.000Z', '2026-10-21T18:30:00.000Z']],
+    ['3m', 'UTC', '2026-11-21T18:30:00.000Z', ['2026-05-21T18:30:00.000Z', '2026-08-21T18:30:00.000Z']],
+  ])('of %s in %s at %s is the same part of the time before', (range, zone, now, span) => {
+    expect(compared(range, zone, now)).toEqual(span);
+  });
+
+  it('ends today’s at the same wall-clock time, also over a clock change', () => {
+    // In Berlin the clocks went back on the 25th; 12:00 is 10:00 UTC before and 11:00 UTC after.
+    expect(compared('today', 'Europe/Berlin', '2026-10-25T11:00:00.000Z')).toEqual([
+      '2026-10-23T22:00:00.000Z',
+      '2026-10-24T10:00:00.000Z',
+    ]);
+  });
+
+  it('ends with the last month where that is shorter', () => {
+    expect(compared('current_month', 'UTC', '2026-03-31T12:00:00.000Z')).toEqual([
+      '2026-02-01T00:00:00.000Z',
+      '2026-02-28T12:00:00.000Z',
+    ]);
+  });
+
+  it('lies before its window, and starts before or at its end, in every zone', () => {
+    for (const zone of Intl.supportedValuesOf('timeZone')) {
+      for (const kind of RANGE_KINDS) {
+        const window = resolveRange(kind, zone, at('2026-03-29T12:34:56.789Z'));
+        const span = comparedSpan(window);
+        expect([zone, kind, span.start <= span.end, span.end <= window.start]).toEqual([zone, kind, true, true]);
       }
     }
   });

@@ -94,6 +94,32 @@ function isRolling(kind: RangeKind): kind is keyof typeof ROLLING_MS {
 }
 
 /**
+ * The earlier span that a window is compared with, like with like: `today` with yesterday up to the same wall-clock
+ * time, `current_month` with last month up to the same day and time, and any other with the span just before it.
+ */
+export function comparedSpan({ kind, start, end, timezone }: TimeWindow): TimeSpan {
+  const back = (epochMs: number, length: Temporal.DurationLike) => toLocal(epochMs, timezone).subtract(length);
+  switch (kind) {
+    case 'today': {
+      const sameTime = back(end, { days: 1 });
+      return { start: sameTime.startOfDay().epochMilliseconds, end: Math.min(sameTime.epochMilliseconds, start) };
+    }
+    case 'yesterday':
+      return { start: back(start, { days: 1 }).startOfDay().epochMilliseconds, end: start };
+    case 'current_month': {
+      const lastMonth = back(start, { months: 1 }).startOfDay().epochMilliseconds;
+      return { start: lastMonth, end: Math.min(back(end, { months: 1 }).epochMilliseconds, start) };
+    }
+    case '1m':
+      return { start: back(start, { months: 1 }).epochMilliseconds, end: start };
+    case '3m':
+      return { start: back(start, { months: 3 }).epochMilliseconds, end: start };
+    default:
+      return { start: start - (end - start), end: start };
+  }
+}
+
+/**
  * The local calendar days that `[start, end)` touches, oldest first. Each is a whole day from its first to the next
  * day's first instant, so a day with a clock change lasts 23, 24.5 or 25 hours, and neighbours share their boundary.
  * An empty span touches no day.

@@ -66,6 +66,10 @@ export const overviewSchema = z
     previous: z
       .object({ total_micros: micros, ...blockedCalls })
       .meta({ description: 'Spend and blocked calls of the span of equal length just before the window' }),
+    comparison: z.object({ start: timestamp, end: timestamp, total_micros: micros, ...blockedCalls }).meta({
+      description:
+        'Spend and blocked calls of the same part of the time before: yesterday up to the same time for `today`, last month up to the same day and time for `current_month`, and the span just before for other ranges',
+    }),
   })
   .meta({ id: 'Overview' });
 
@@ -204,7 +208,9 @@ export const budgetBlockedFields = z.object({
   }),
   requested_micros: micros,
   spent_micros: micros,
-  held_micros: micros.optional().meta({ description: 'What open reservations held then, where the event says so' }),
+  held_micros: micros
+    .optional()
+    .meta({ description: 'Amount that open reservations held at that time, where the event has it' }),
   daily_budget_usd_micros: micros,
   count: count.min(1).optional().meta({
     description: 'How many blocked calls this reports; 1 if absent. The other fields are those of the last one',

@@ -1,4 +1,5 @@
 import { defineRoute, integerQuery, type Route } from '@tollkeeper/http';
+import { comparedSpan } from '@tollkeeper/kernel';
 import { z } from 'zod';
 import { DIMENSIONS, type Dimension } from '../domain/breakdown.ts';
 import type { Budgets } from '../domain/budget.ts';
@@ -51,14 +52,17 @@ function overviewRoute({ reads, tallies, budgets, windowOf }: SpendDeps): Route 
     async handler({ caller: { tenantId }, query, signal }) {
       const window = await windowOf(tenantId, query);
       const before = { start: window.start - (window.end - window.start), end: window.start };
-      const [{ previous, current, activeAgents, runs }, budget] = await Promise.all([
+      const likewise = comparedSpan(window);
+      const [{ previous, current, comparison, activeAgents, runs }, budget] = await Promise.all([
         reads.run({ tenantId, kind: 'overview', signal }, async (meter) => {
-          const [spans, byAgent, started] = await Promise.all([
+          const [spans, compared, byAgent, started] = await Promise.all([
             tallies.ofSpans(tenantId, 'workspace', [before, window], meter),
+            tallies.ofSpans(tenantId, 'workspace', [likewise], meter),
             tallies.byAgent(tenantId, window, meter),
             tallies.runsStarted(tenantId, window, meter),
           ]);
-          return { previous: spans[0], current: spans[1], activeAgents: byAgent.size, runs: started };
+          const [comparison] = compared;
+          return { previous: spans[0], current: spans[1], comparison, activeAgents: byAgent.size, runs: started };
         }),
         budgets.ofWorkspace(tenantId),
       ]);
@@ -73,6 +77,10 @@ function overviewRoute({ reads, tallies, budgets, windowOf }: SpendDeps): Route 
           active_agents: activeAgents,
           runs,
           previous: { total_micros: toSum(previous!.totalMicros), ...toBlocked(previous!) },
+          comparison: {
+            ...{ start: toTimestamp(likewise.start), end: toTimestamp(likewise.end) },
+            ...{ total_micros: toSum(comparison!.totalMicros), ...toBlocked(comparison!) },
+          },
         },
       };
     },

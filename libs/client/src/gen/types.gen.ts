@@ -262,7 +262,7 @@ export type Overview = {
      */
     runs: number;
     /**
-     * Spend and blocked calls of the span of equal length just before the window
+     * Spend and blocked calls of the same part of the time before: `today` is compared with yesterday up to the same time, `current_month` with last month up to the same day and time, others with the span just before
      */
     previous: {
         /**

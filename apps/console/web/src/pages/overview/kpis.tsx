@@ -30,7 +30,7 @@ export function Kpis({ overview }: { overview: Answer<Api.Overview> }) {
       <Card title={words.blocked}>
         <div className={css['blocked']}>
           <Loaded query={overview} height={52}>
-            {({ blocked, previous }) => {
+            {({ blocked, comparison }) => {
               const now = allBlocked(blocked);
               return (
                 <>
@@ -40,7 +40,7 @@ export function Kpis({ overview }: { overview: Answer<Api.Overview> }) {
                     </NumberLink>
                   </p>
                   <p className={css['sub']}>
-                    <Comparison now={now} before={allBlocked(previous)} write={count} />
+                    <Comparison now={now} before={allBlocked(comparison)} write={count} />
                   </p>
                   <p className={css['sub']}>
                     {BLOCKED_KINDS.map((kind, index) => (
@@ -134,7 +134,7 @@ function SpendFigure({ data }: { data: Api.Overview }) {
       <p className={css['sub']}>
         <Comparison
           now={data.spend.total_micros}
-          before={data.previous.total_micros}
+          before={data.comparison.total_micros}
           write={money}
           threatens={budget !== null && budgetTone(data.spend.total_micros, budget) !== 'calm'}
         />
