@@ -183,7 +183,7 @@ describe('the standalone as a process', () => {
     const owner = await logIn(standalone, OWNER);
     const rules = await owner.expect<{ items: { name: string }[] }>({ path: '/w/demo/api/v1/alerts/rules' });
     expect(rules.items.map(({ name }) => name)).toEqual([
-      ...['80 % of a daily budget', 'Daily budget used up', 'Runaway agent', 'First guard block'],
+      ...['80% of a daily budget', 'Daily budget used up', 'Runaway agent', 'First guard block'],
     ]);
     expect((await postEvents(standalone, standalone.apiKey, spendSettled({ amountMicros: 1 }))).status).toBe(202);
     // The live traffic begins with a runaway agent, and the inbox of the sample is in the process.

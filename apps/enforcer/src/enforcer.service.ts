@@ -138,6 +138,7 @@ function toComponent(denials: DenialTeller, logger: Logger): Component {
   return {
     name: 'denials',
     async start() {},
-    stop: () => denials.stop().catch((err: unknown) => logger.warn({ err }, 'not all denials were told at the stop')),
+    stop: () =>
+      denials.stop().catch((err: unknown) => logger.warn({ err }, 'not all denials were reported before the stop')),
   };
 }

@@ -60,12 +60,8 @@ export function createThresholdTelemetry({
   logger,
   now,
 }: Pick<DecisionTelemetryDeps, 'logger' | 'now'>): Pick<ThresholdTellerDeps, 'onLimitsUnknown' | 'onUntoldThresholds'> {
-  const warnOfLimits = createSparingWarner(logger, now, 'people are told of reached limits once budgets answers');
-  const warnOfFailure = createSparingWarner(
-    logger,
-    now,
-    'people could not be told of reached limits; it is tried again',
-  );
+  const warnOfLimits = createSparingWarner(logger, now, 'alerts about reached limits wait until budgets answers');
+  const warnOfFailure = createSparingWarner(logger, now, 'reached limits could not be reported; retrying');
   return {
     onLimitsUnknown: (tenant_id, err) => warnOfLimits({ err, tenant_id }),
     onUntoldThresholds: (tenant_id, err) => warnOfFailure({ err, tenant_id }),

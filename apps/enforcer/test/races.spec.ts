@@ -129,7 +129,7 @@ describe('while a settlement is on its way to the log', () => {
     settling.catch(() => undefined);
     await expect(other.reservations.release(TENANT, id)).resolves.toMatchObject({ state: 'released' });
     await letAppends(1);
-    await expect(settling).rejects.toThrow('counts, as spend without a reservation');
+    await expect(settling).rejects.toThrow('spend counts as unreserved');
   });
 });
 

@@ -45,12 +45,12 @@ export const gatewayConfig = serviceConfig.extend({
   UNDER_WAY_PER_SENDER: integerField({ min: 1, max: 1024 })
     .prefault('256')
     .describe(
-      'requests that one user, or one workspace key in one area, may have under way at once; more are 429; default 256',
+      'requests that one user, or one workspace key in one area, may have in flight at once; more get 429; default 256',
     ),
   UNDER_WAY_PER_ADDRESS: integerField({ min: 1, max: 4096 })
     .prefault('512')
     .describe(
-      'requests that one address may have under way at once; more are 429; default 512. Without TRUSTED_PROXIES all who come through a proxy have its address',
+      'requests that one address may have in flight at once; more get 429; default 512. Without TRUSTED_PROXIES all who come through a proxy have its address',
     ),
   PUBLIC_BYTES_PER_SECOND: integerField({ min: 1000, max: 1_000_000_000 })
     .prefault('1000000')

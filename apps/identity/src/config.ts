@@ -76,10 +76,10 @@ export const identityConfig = serviceConfig
       ),
     OIDC_SIGN_UP: flagField()
       .prefault('false')
-      .describe('true makes an account for whoever logs in with a provider and has none; default false'),
+      .describe('true creates an account for people who log in with a provider and have none; default false'),
     OIDC_STRICT: flagField()
       .prefault('false')
-      .describe('true refuses whoever the mapping of their provider gives no workspace; default false'),
+      .describe('true refuses people whose provider mapping gives them no workspace; default false'),
     PASSWORD_LOGIN: z
       .enum(PASSWORD_LOGINS, `must be one of ${PASSWORD_LOGINS.join(', ')}`)
       .default('all')

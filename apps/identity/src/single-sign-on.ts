@@ -93,13 +93,13 @@ export function createSingleSignOn(deps: SingleSignOnDeps): { routes: Route[]; p
 function createObserver(logger: Logger, metrics: Metrics): OidcDeps['observe'] {
   const logIns = metrics.counter({
     name: 'identity_oidc_logins_total',
-    help: 'Log-ins by a provider, by what became of them',
+    help: 'Logins with a provider, by outcome',
     labelNames: ['provider', 'result'] as const,
   });
   return (provider, result, { requestId, failure }) => {
     logIns.inc({ provider, result });
     const told = { request_id: requestId, provider, reason: failure?.message ?? result };
-    if (failure === undefined) logger.info(told, 'a log-in by a provider');
-    else logger.warn(told, 'a log-in by a provider failed');
+    if (failure === undefined) logger.info(told, 'a login with a provider');
+    else logger.warn(told, 'a login with a provider failed');
   };
 }

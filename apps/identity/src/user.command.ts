@@ -20,8 +20,8 @@ export const userCommandConfig = z.object({
 
 const USAGE = `Usage: reset-link --email NAME
 
-Makes a link with which a person sets a new password, once, within 30 minutes. It ends all their sessions.
-NAME is the login name or the verified e-mail of the person. Hand the link over to them and to nobody else.`;
+Creates a link to set a new password. It works once, within 30 minutes, and ends all sessions of the person.
+NAME is the login name or the verified e-mail of the person. Give the link to that person only.`;
 
 /** The service moves the records to the log. */
 const leftToTheService = () => Promise.reject(new Error('The service moves the records to the log'));
@@ -54,7 +54,7 @@ export async function runUserCommand(
     );
     const person = user.email === null || user.email === user.loginName ? '' : `, ${user.email}`;
     return [
-      `Hand this link over to ${user.name} (${user.loginName}${person}). It works once, until ${expiresAt.toISOString()}:`,
+      `Give this link to ${user.name} (${user.loginName}${person}). It works once, until ${expiresAt.toISOString()}:`,
       toResetUrl(config.PUBLIC_URL, token),
       '',
     ].join('\n');

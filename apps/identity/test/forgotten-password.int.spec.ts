@@ -29,7 +29,7 @@ describe('a forgotten password', () => {
     expect((await forgot(email.toUpperCase())).status).toBe(204);
     const mail = await mailTo(email, 2);
     expect(mail.headers).toMatch(/^Subject: Reset your Tollkeeper password$/m);
-    expect(mail.text).toContain(`You log in as ${login}.`);
+    expect(mail.text).toContain(`Your login name is ${login}.`);
     expect(mail.text).toContain(`https://tollkeeper.test/reset#${tokenIn(mail)}\n`);
     identity.clock.now += 30 * MINUTE_MS - 1;
     for (const status of [200, 404]) expect((await reset(tokenIn(mail))).status).toBe(status);

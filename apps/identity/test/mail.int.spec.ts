@@ -28,7 +28,7 @@ describe('where no mail server is configured', () => {
   it('nobody is mailed: asking for a link says so, and an invitation has its link alone', async () => {
     expect((await identity.call('get', LOGIN_WAYS)).body).toMatchObject({ mails_links: false });
     const { status, body } = await identity.call('post', FORGOT, { body: { email: newEmail() } });
-    expect([status, body.code, body.error]).toEqual([409, 'conflict', expect.stringContaining('sends no mail')]);
+    expect([status, body.code, body.error]).toEqual([409, 'conflict', expect.stringContaining('sends no e-mail')]);
     const owner = await identity.newOwner();
     const invitation = { email: newEmail(), role: 'member' };
     const made = await identity.call('post', '/api/v1/invitations', { as: owner.caller, body: invitation });
@@ -58,7 +58,7 @@ describe('an invitation', () => {
     const mail = await mailTo(email);
     expect(mail).toMatchObject({ from: 'tollkeeper@example.com', to: [email] });
     expect(mail.headers).toMatch(/^Subject: Invitation to Tollkeeper$/m);
-    expect(mail.text).toContain(`the workspace ${owner.slug} of Tollkeeper, as admin`);
+    expect(mail.text).toContain(`the Tollkeeper workspace ${owner.slug} as admin`);
     expect(mail.text).toContain(`https://tollkeeper.test/invitation#${tokenIn(mail)}\n`);
     expect(tokenIn(mail)).not.toBe(shown);
     const offers = [shown, tokenIn(mail)].map((token) => identity.call('get', `/api/v1/invitations/${token}`));
@@ -198,7 +198,7 @@ describe('a mail server', () => {
   it('that is away is told, and tried again; a restart forgets no mail', async () => {
     const { email } = await newPerson(await identity.newOwner());
     await outage('is busy', () => forgot(email));
-    await expect(identity.impaired()).rejects.toThrow('mail server does not take mail: EENVELOPE 451');
+    await expect(identity.impaired()).rejects.toThrow('mail server is not accepting mail: EENVELOPE 451');
     await identity.restart();
     expect((await reset(tokenIn(await mailTo(email, 2)))).status).toBe(200);
     await identity.impaired();
@@ -207,7 +207,7 @@ describe('a mail server', () => {
   it('is not told to be away by a replica whose mails another one has sent', async () => {
     const { email } = await newPerson(await identity.newOwner());
     await outage('is busy', () => forgot(email));
-    await expect(identity.impaired()).rejects.toThrow('mail server does not take mail');
+    await expect(identity.impaired()).rejects.toThrow('mail server is not accepting mail');
     await identity.collection('mails').deleteMany({});
     await eventually(() => identity.impaired());
   });

@@ -49,8 +49,7 @@ export function useMail(mongo: TestMongo) {
 
   /** Has the mail server behave so until it has failed to take a mail, and lets the time to the next attempt pass. */
   async function outage(how: 'hangs' | 'is busy', during: () => Promise<unknown>): Promise<void> {
-    const failures = () =>
-      identity.logs.lines().filter(({ msg }) => msg === 'a mail could not be sent; it is tried again');
+    const failures = () => identity.logs.lines().filter(({ msg }) => msg === 'a mail could not be sent; retrying');
     const before = failures().length;
     server.behave(how);
     await during();

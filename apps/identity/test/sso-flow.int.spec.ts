@@ -40,7 +40,7 @@ afterAll(() => {
 
 const at = (server: Server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-describe('a log-in by a provider', () => {
+describe('a login with a provider', () => {
   const sso = useSingleSignOn(
     mongo,
     () => {

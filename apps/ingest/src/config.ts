@@ -11,7 +11,7 @@ export const ingestConfig = serviceConfig.extend({
   BODY_BUDGET_BYTES: integerField({ min: 1, max: 1024 * MIB })
     .prefault(String(64 * MIB))
     .describe(
-      'bytes that all bodies under way may take together; beyond it requests get 503; default 67108864 (64 MiB)',
+      'bytes that all bodies in flight may take together; beyond it requests get 503; default 67108864 (64 MiB)',
     ),
   WORKSPACE_EVENTS_PER_SECOND: integerField({ min: 1, max: 10_000_000 })
     .prefault('2000')

@@ -40,7 +40,7 @@ export interface Tollkeeper {
   key: string;
   start(): Promise<void>;
   end(signal: NodeJS.Signals): Promise<void>;
-  /** Lets the process stand still: it takes connections and answers nothing. */
+  /** Suspends the process: it takes connections and answers nothing. */
   halt(): Promise<void>;
   goOn(): void;
   /** Sets a daily budget, and resolves when it counts. */

@@ -38,7 +38,7 @@ export const budgetBlockedData = z.strictObject({
   scope: scope.meta({ description: 'The budget that was used up' }),
   requested_micros: micros,
   spent_micros: micros,
-  held_micros: micros.optional().meta({ description: 'What open reservations held of the budget then' }),
+  held_micros: micros.optional().meta({ description: 'Amount of the budget that open reservations held at that time' }),
   daily_budget_usd_micros: micros,
   plan_key: planKey.optional(),
   count: z.int(BLOCKED_COUNT).min(1, BLOCKED_COUNT).max(MAX_BLOCKED_COUNT, BLOCKED_COUNT).optional().meta({

@@ -78,7 +78,7 @@ export async function startEmbeddedMongo(options: EmbeddedMongoOptions): Promise
       async primary() {
         const port = await findPrimary(ports);
         const member = members.find((candidate) => candidate.port === port);
-        if (member === undefined) throw new Error('the replica set has no primary at the moment');
+        if (member === undefined) throw new Error('the replica set has no primary');
         return member;
       },
       stop: () => (stopping ??= stopAll()),

@@ -59,7 +59,7 @@ export function createAppendQueue(deps: {
       } catch (err) {
         metrics.appendFailures.inc({ topic }, records.length);
         logger.error({ err, topic, records: records.length }, 'append to the event log failed');
-        const error = toAppendError(err, 'The event log cannot store records at the moment. Try again shortly.');
+        const error = toAppendError(err, 'The event log cannot store records right now. Try again shortly.');
         for (const append of taken) append.reject(error);
       }
     }

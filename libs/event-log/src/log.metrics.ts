@@ -40,7 +40,7 @@ export function createLogMetrics(metrics: Metrics) {
     }),
     standstill: metrics.gauge({
       name: 'event_log_standstill_seconds',
-      help: 'Time since a group got on in a partition of this process where something is to be done, 0 where nothing is',
+      help: 'Time since a group last progressed in a partition of this process that has work to do; 0 without work',
       labelNames: ['group', 'topic', 'partition'],
     }),
   };

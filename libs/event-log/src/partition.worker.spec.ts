@@ -195,7 +195,7 @@ describe('a partition in which something is to be done and nothing is', () => {
   it.each<[string, Partial<ConsumerHandler>, Partial<PartitionSource>, number | null, string]>([
     ['its handler hangs', { handle: never }, {}, 7, 'its handler has not answered yet'],
     ['its handler fails', { handle: away }, {}, 7, 'the database is away'],
-    ['its position is not told', { position: never }, {}, null, 'its position was not told yet'],
+    ['its position is not told', { position: never }, {}, null, 'its position was not reported yet'],
     ['asking for its position fails', { position: away }, {}, null, 'the database is away'],
     ['the log is not opened', {}, { open: never }, null, 'the log was not opened yet'],
     ['opening the log fails', {}, { open: away }, null, 'the database is away'],
@@ -213,14 +213,14 @@ describe('a partition in which something is to be done and nothing is', () => {
     expect(log.lines()).toContainEqual(
       expect.objectContaining({
         level: 'error',
-        msg: 'the partition stands still',
+        msg: 'the partition is stalled',
         ...PARTITION,
         offset,
         seconds: 75,
         reason: cause,
       }),
     );
-    const where = `partition 3 of payments stands still at offset ${offset ?? 'unknown'} for 75 s`;
+    const where = `partition 3 of payments is stalled at offset ${offset ?? 'unknown'} for 75 s`;
     expect(standstills.reasons()).toEqual([`${where}: ${cause}`]);
   });
 
@@ -231,7 +231,7 @@ describe('a partition in which something is to be done and nothing is', () => {
     const said = () =>
       log
         .lines()
-        .filter(({ msg }) => msg === 'the partition stands still')
+        .filter(({ msg }) => msg === 'the partition is stalled')
         .map(({ seconds }) => seconds);
     for (const [now, expected] of [
       [61_000, [61]],

@@ -128,7 +128,7 @@ export function startPartitionWork(deps: {
     metrics.lag.remove({ group, topic, partition });
     await handler
       .released?.({ topic, partition, lost })
-      .catch((err: unknown) => logger.warn({ err }, 'what was put off was not stored; it is read again'));
+      .catch((err: unknown) => logger.warn({ err }, 'deferred records were not stored; they are read again'));
   }
 
   const running = run();

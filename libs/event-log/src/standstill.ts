@@ -3,7 +3,7 @@ import type { Logger } from '@tollkeeper/runtime';
 import type { ConsumerOptions } from './event-log.ts';
 import type { LogMetrics } from './log.metrics.ts';
 
-/** A partition that stands still is reported after this time, and again after each further such time. */
+/** A stalled partition is reported after this time, and again after each further such time. */
 const STANDSTILL_MS = 60_000;
 /** When reading takes this long, there was nothing to read. */
 const IDLE_MS = 10_000;
@@ -11,7 +11,7 @@ const LOOK_INTERVAL_MS = 1_000;
 
 /** The steps of a worker, as log lines name them. */
 const STEPS = {
-  position: 'its position was not told yet',
+  position: 'its position was not reported yet',
   open: 'the log was not opened yet',
   read: 'the log was not read yet',
   handle: 'its handler has not answered yet',
@@ -32,7 +32,7 @@ interface PartitionProgress {
   ends(): void;
 }
 
-/** The partitions of a consumer that stand still although records wait. */
+/** The partitions of a consumer that are stalled although records wait. */
 export interface Standstills {
   watch(partition: number): PartitionProgress;
   /** A sentence for each partition that has stood still for a minute: which, where, for how long and why. */
@@ -66,7 +66,7 @@ export function createStandstills(deps: {
       if (forMs < toldMs + STANDSTILL_MS) continue;
       progress.told(forMs);
       const seconds = Math.round(forMs / 1_000);
-      logger.error({ group, topic, partition, offset, seconds, reason: cause }, 'the partition stands still');
+      logger.error({ group, topic, partition, offset, seconds, reason: cause }, 'the partition is stalled');
     }
   }
 
@@ -74,7 +74,7 @@ export function createStandstills(deps: {
     [...watched].flatMap(([partition, { standing }]) => {
       const { forMs, offset, cause } = standing();
       if (forMs < STANDSTILL_MS) return [];
-      const where = `partition ${partition} of ${topic} stands still at offset ${offset ?? 'unknown'}`;
+      const where = `partition ${partition} of ${topic} is stalled at offset ${offset ?? 'unknown'}`;
       return [`${where} for ${Math.round(forMs / 1_000)} s: ${cause}`];
     });
 

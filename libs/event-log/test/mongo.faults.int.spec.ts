@@ -167,7 +167,7 @@ describe('the event log in MongoDB', () => {
     await eventually(() => expect(ledger.values()).toEqual(['ws-0', 'ws-1', 'ws-2', 'ws-3']));
   });
 
-  it('names the partition that stands still, with the cause, and no other, until it gets on', async () => {
+  it('names the stalled partition, with the cause, and no other, until it gets on', async () => {
     let elapsedMs = 0;
     const { log: own } = await openProcess({ monotonicClock: () => elapsedMs });
     const { promise: answer, resolve } = Promise.withResolvers<void>();
@@ -184,7 +184,7 @@ describe('the event log in MongoDB', () => {
     await consumer.impaired?.();
     elapsedMs += 61_000;
     // One sentence for each, so only one partition is told of.
-    const reason = /^partition \d of .* stands still at offset 0 for 61 s: its handler has not answered yet$/;
+    const reason = /^partition \d of .* is stalled at offset 0 for 61 s: its handler has not answered yet$/;
     // The other partition may not have been opened before.
     await eventually(() => expect(consumer.impaired?.()).rejects.toThrow(reason));
     resolve();

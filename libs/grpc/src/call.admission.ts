@@ -38,6 +38,6 @@ export function admitCallers({ authenticate, senderOf }: RpcAuthenticator<unknow
 }
 
 function tooManyUnderWay(): AppError {
-  const message = `You may have ${MAX_UNDER_WAY} requests under way here. Wait for the answers to some of them.`;
+  const message = `You may have ${MAX_UNDER_WAY} requests in flight here. Wait until some of them are answered.`;
   return new AppError('rate_limited', message, { retryAfterSeconds: 1 });
 }

@@ -27,7 +27,7 @@ function setUp(budgetBytes = BUDGET_BYTES) {
 
 const FULL = expect.objectContaining({
   code: 'service_unavailable',
-  message: 'Too many requests are under way at the moment. Try again shortly.',
+  message: 'Too many requests are in progress. Try again shortly.',
   retryAfterSeconds: 1,
 });
 
@@ -201,6 +201,6 @@ it('the bodies of all budgets of a server are one figure', async () => {
   one.open([1_000]);
   two.open([2_000]);
   const text = await metrics.registry.getSingleMetricAsString('http_server_body_bytes');
-  expect(text).toContain('Bytes held of the bodies of requests under way');
+  expect(text).toContain('Bytes of the bodies of requests in progress');
   expect(text.trim().split(' ').at(-1)).toBe('3000');
 });

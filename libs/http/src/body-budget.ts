@@ -162,7 +162,7 @@ export function createBodyBudget(options: BodyBudgetOptions): BodyBudget {
 }
 
 function full(): AppError {
-  const message = 'Too many requests are under way at the moment. Try again shortly.';
+  const message = 'Too many requests are in progress. Try again shortly.';
   return new AppError('service_unavailable', message, { retryAfterSeconds: 1 });
 }
 
@@ -175,7 +175,7 @@ function stalled(): AppError {
 export function observeBodies(metrics: Metrics, budgets: readonly BodyBudget[]): void {
   metrics.gauge({
     name: 'http_server_body_bytes',
-    help: 'Bytes held of the bodies of requests under way',
+    help: 'Bytes of the bodies of requests in progress',
     collect() {
       this.set(budgets.reduce((sum, { takenBytes }) => sum + takenBytes, 0));
     },

@@ -45,13 +45,13 @@ export async function waitUntilGone(pid: number, timeoutMs: number): Promise<boo
 }
 
 /**
- * Makes the process stand still, its connections open, until it gets SIGCONT. Resolves once it stands still: the signal
+ * Suspends the process, its connections open, until it gets SIGCONT. Resolves once it is suspended: the signal
  * counts when its main thread is next on a processor, and its other threads may answer until then.
  */
 export async function halt(pid: number): Promise<void> {
   process.kill(pid, 'SIGSTOP');
   while (!(await ps(pid, 'state='))?.startsWith('T')) {
-    if (!isRunning(pid)) throw new Error(`process ${pid} ended instead of standing still`);
+    if (!isRunning(pid)) throw new Error(`process ${pid} ended instead of being suspended`);
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 }

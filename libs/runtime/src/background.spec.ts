@@ -32,7 +32,7 @@ describe('a part in the background', () => {
     });
     await owner.start();
     await owner.ready?.();
-    await eventually(() => expect(lines.join()).toContain('consumer could not start; it is tried again'));
+    await eventually(() => expect(lines.join()).toContain('consumer could not start; retrying'));
     await expect(owner.impaired?.()).rejects.toThrow('consumer: not started yet: no broker answers');
     away = false;
     await eventually(() => owner.impaired?.());

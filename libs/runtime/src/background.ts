@@ -26,7 +26,7 @@ export function inBackground(
         break;
       } catch (err) {
         missing = `not started yet: ${err instanceof Error ? err.message : String(err)}`;
-        if (!givenUp.signal.aborted) logger.warn({ err }, `${part.name} could not start; it is tried again`);
+        if (!givenUp.signal.aborted) logger.warn({ err }, `${part.name} could not start; retrying`);
       }
       await delay(retryIntervalMs, undefined, { signal: givenUp.signal }).catch(() => undefined);
     }

@@ -47,7 +47,7 @@ export function createLoop(options: LoopOptions): Loop & LoopStatus {
       await work();
       lastPassAt = clock();
     } catch (err) {
-      logger.warn({ err }, `${name} failed; it is tried again`);
+      logger.warn({ err }, `${name} failed; retrying`);
     }
   }
 

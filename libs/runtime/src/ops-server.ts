@@ -96,7 +96,7 @@ export function createOpsServer(options: OpsServerOptions): OpsServer {
       });
       new prom.Gauge({
         name: 'tollkeeper_impaired',
-        help: '1 while there is something that the process can not do though it is ready, as /readyz says; else 0',
+        help: '1 while a part of the ready process does not work, as /readyz says; else 0',
         registers: [processRegistry],
         async collect() {
           this.set((await reasonOf(impaired)) === null ? 0 : 1);

@@ -17,7 +17,7 @@ export function createAuditRecordsConsumer(deps: {
   const { group, records, metrics, clock } = deps;
   const recordsTotal = metrics.counter({
     name: 'audit_records_total',
-    help: 'Records read from the log, by what became of them',
+    help: 'Records read from the log, by outcome',
     labelNames: ['outcome'],
   });
 

@@ -13,20 +13,20 @@ const recordSchema = z
     actor: z.object({
       type: z.string().meta({ description: '`user`, `key` or `system`', examples: ['user', 'key', 'system'] }),
       id: z.string(),
-      name: z.string().meta({ description: 'What people called it then' }),
+      name: z.string().meta({ description: 'Its display name at that time' }),
     }),
-    action: z.string().meta({ description: 'What was done. New actions may be added', examples: [...AUDIT_ACTIONS] }),
+    action: z.string().meta({ description: 'The action. New actions may be added', examples: [...AUDIT_ACTIONS] }),
     target: z
       .object({ type: z.string(), id: z.string(), name: z.string() })
-      .meta({ description: 'What it was done to' }),
+      .meta({ description: 'The target of the action' }),
     changes: z
       .array(z.object({ field: z.string(), from: auditValue, to: auditValue }))
-      .meta({ description: 'The fields that differ. Of a secret, `from` is null and `to` is "changed"' }),
+      .meta({ description: 'The changed fields. For a secret, `from` is null and `to` is "changed"' }),
     address: z.string().nullable().meta({ description: 'Network address of the client; null without a request' }),
-    user_agent: z.string().nullable().meta({ description: 'As the client said' }),
+    user_agent: z.string().nullable().meta({ description: 'As sent by the client' }),
     request_id: z.string().nullable(),
     sequence: z.int().meta({ description: 'Place in the chain of the workspace: 1, 2, 3 … without gaps' }),
-    previous_hash: hash.nullable().meta({ description: 'The `hash` of the record before it; null of the first' }),
+    previous_hash: hash.nullable().meta({ description: 'The `hash` of the record before it; null for the first' }),
     hash: hash.meta({ description: 'SHA-256 in hex of the record and of `previous_hash`' }),
   })
   .meta({ id: 'AuditRecord' });
@@ -41,10 +41,10 @@ const word = z
   .max(64)
   .regex(/^[a-z0-9_.-]+$/, 'must be lower-case words with dots between, such as key.revoke');
 const auditQuery = z.object({
-  actor: identifier.optional().meta({ description: 'What this user, key or part of Tollkeeper did, by its id' }),
-  action: word.optional().meta({ description: 'This action only', example: 'key.revoke' }),
-  target_type: word.optional().meta({ description: 'What was done to such things', example: 'key' }),
-  target_id: identifier.optional().meta({ description: 'What was done to the thing with this id' }),
+  actor: identifier.optional().meta({ description: 'Only changes by this user, key or part of Tollkeeper, by its id' }),
+  action: word.optional().meta({ description: 'Only this action', example: 'key.revoke' }),
+  target_type: word.optional().meta({ description: 'Only changes to targets of this type', example: 'key' }),
+  target_id: identifier.optional().meta({ description: 'Only changes to the target with this id' }),
   from: timestamp.optional().meta({ description: 'Records of this time or later' }),
   to: timestamp.optional().meta({ description: 'Records before this time' }),
   limit: integerQuery({ min: 1, max: 100, default: 50, description: 'Largest number of items on a page' }),
@@ -63,7 +63,7 @@ export function createAuditRoutes(records: RecordReader): Route[] {
       path: '/api/v1/audit',
       operationId: 'listAuditRecords',
       tag: 'Audit log',
-      summary: 'Who changed what, newest first',
+      summary: 'List audit records, newest first',
       description:
         'Every change by a person and every log-in, of the last 400 days. Each record carries the hash of the record before it, so that one that was altered or removed is found. A change is listed within seconds.',
       access: 'owner',

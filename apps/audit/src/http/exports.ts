@@ -27,7 +27,7 @@ export function createExports(records: Pick<RecordReader, 'list'>): StreamLines 
   function enter(callers: readonly string[]): () => void {
     const isFull = (one: string) => underWay.filter((each) => each.includes(one)).length >= MAX_EXPORTS_OF_ONE;
     if (underWay.length >= MAX_EXPORTS || callers.some(isFull)) {
-      const message = 'Too many exports are under way. Try again when one has ended.';
+      const message = 'Too many exports are in progress. Try again when one has finished.';
       throw new AppError('rate_limited', message, { retryAfterSeconds: 10 });
     }
     underWay.push(callers);

@@ -24,9 +24,9 @@ const changePage = z.object({
 
 const ofWorkspace = z.object({ tenant_id: segments.tenant_id });
 const historyQuery = z.object({
-  scope: z.enum(BUDGET_SCOPES).optional().meta({ description: 'Changes of such budgets only' }),
+  scope: z.enum(BUDGET_SCOPES).optional().meta({ description: 'Only changes of such budgets' }),
   scope_id: identifier.optional().meta({
-    description: 'Of this agent, plan or workspace only, by its `agent_id`, `plan_key` or id. Needs `scope`',
+    description: 'Only changes of this agent, plan or workspace, by its `agent_id`, `plan_key` or id. Needs `scope`',
   }),
   limit: integerQuery({ min: 1, max: 100, default: 50, description: 'Largest number of items on a page' }),
   cursor: z.string().max(1024).optional().meta({ description: 'The `next_cursor` of the page before' }),
@@ -40,9 +40,9 @@ export function createHistoryRoutes(history: BudgetHistory): Route[] {
       path: `${PREFIX}/history`,
       operationId: 'listBudgetChanges',
       tag: TAG,
-      summary: 'Who changed which daily budget, newest first',
+      summary: 'List changes of daily budgets, newest first',
       description:
-        'Of the last 400 days. A call that leaves the amount as it was is no change, and `is_active` of a plan is not part of it.',
+        'Covers the last 400 days. A call that leaves the amount as it was is not listed, and neither are changes of `is_active` of a plan.',
       access: 'owner',
       params: ofWorkspace,
       query: historyQuery,

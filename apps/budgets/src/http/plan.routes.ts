@@ -9,7 +9,7 @@ const description = z
   .string()
   .max(1000, 'must be at most 1000 characters')
   .regex(/^[\t\r\n -~\u00a0-\uffff]*$/, 'must not contain control characters other than tabs and line breaks')
-  .meta({ description: 'What the plan is for', example: 'Interactive work of the research team' });
+  .meta({ description: 'Purpose of the plan', example: 'Interactive work of the research team' });
 const isActive = z.boolean().meta({ description: 'Whether calls may be made under the plan' });
 
 const newPlan = z.strictObject({
@@ -130,7 +130,7 @@ function planRoutes(plans: PlanUseCases): Route[] {
       description: 'Its `plan_key` can be used again at once.',
       access: 'owner',
       params: ofPlan,
-      responses: { 204: { description: 'The plan is gone' } },
+      responses: { 204: { description: 'The plan is deleted' } },
       handler: async ({ caller, params, cause }) => {
         await plans.delete(workspaceOf(caller, params), params.plan_key, cause);
         return { status: 204 };

@@ -29,7 +29,7 @@ export function createGatewayEventsConsumer(deps: {
 }): LogConsumer {
   const eventsTotal = deps.metrics.counter({
     name: 'dashboard_events_total',
-    help: 'Events read from the log, by what became of them',
+    help: 'Events read from the log, by outcome',
     labelNames: ['outcome'],
   });
   const overLimitTotal = deps.metrics.counter({

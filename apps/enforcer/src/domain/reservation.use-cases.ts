@@ -84,8 +84,7 @@ export function createReservations(deps: ReservationDeps): Reservations {
 /** The event is in the log by then, so its spend counts. Another replica has ended the reservation in between. */
 function toldAlready(error: unknown): never {
   if (!(error instanceof AppError) || error.code !== 'conflict' || error.message === SETTLEMENT_OF_ANOTHER) throw error;
-  const message =
-    'Another call ended the reservation meanwhile. What was spent counts, as spend without a reservation.';
+  const message = 'Another call ended the reservation in the meantime. The spend counts as unreserved.';
   throw new AppError('conflict', message, { cause: error });
 }
 

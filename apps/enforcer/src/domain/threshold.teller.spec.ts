@@ -20,7 +20,7 @@ it('says once a minute that budgets is away, however many workspaces wait for it
     limits: {
       of() {
         asked += 1;
-        return Promise.reject(new AppError('service_unavailable', 'Budgets is away.'));
+        return Promise.reject(new AppError('service_unavailable', 'Budgets is unavailable.'));
       },
     },
     clock: () => Date.now(),

@@ -20,13 +20,13 @@ const TAG = 'Limits';
 const count = z.int().min(0);
 const overspend = z
   .object({
-    above_hold: micros.meta({ description: 'Settled for more than was held' }),
+    above_hold: micros.meta({ description: 'Settled over the reservation' }),
     late: micros.meta({ description: 'Settled after the reservation had expired' }),
     unreserved: micros.meta({ description: 'Spent without a reservation' }),
   })
   .meta({
     description:
-      'USD micros that were spent on the day without a hold, whether or not the limit was passed. A limit is passed by no more than their sum',
+      'USD micros of unreserved spend on the day, also where the limit was not exceeded. A limit is exceeded by no more than their sum',
   });
 const limitView = limitRow
   .extend({
@@ -108,9 +108,9 @@ named. A changed budget counts within 2 seconds.`,
       path: `${RESERVATIONS_PATH}/{reservation_id}:release`,
       operationId: 'releaseReservationAsOwner',
       tag: TAG,
-      summary: 'Free a hold that hangs',
+      summary: 'Release a stuck reservation',
       description:
-        'For a reservation that its gateway neither settles nor releases. If the call has cost something, report it as a `spend.settled` event. To release again changes nothing. 409 if the reservation was settled.',
+        'For a reservation that its gateway neither settles nor releases. If the call has cost something, report it as a `spend.settled` event. Releasing again changes nothing. 409 if the reservation was settled.',
       access: 'owner',
       params: reservationParams,
       responses: { 200: { description: 'The reservation as it is now', schema: reservationSchema } },

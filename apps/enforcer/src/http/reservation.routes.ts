@@ -34,7 +34,7 @@ const RESERVE = `Asks before a call whether it may spend, and holds the amount i
 granted if, for each daily budget that applies, what was spent on the day, what is held and the amount stay within it.
 Without a budget it is granted. The workspace is the one of the key.
 
-201 means that the hold is durable. **Make the call only while \`reservation.state\` is \`held\`.** 200 means that nothing
+201 means that the reservation is durable. **Make the call only while \`reservation.state\` is \`held\`.** 200 means that nothing
 is held: the call is denied, which dashboards and alert rules learn at once, or it was a \`dry_run\`.
 
 Choose one \`request_id\` for each call. After any other answer, or none, ask again with the same content. For 24 hours a
@@ -105,7 +105,7 @@ export function createReservationRoutes({ reservations, access }: ReservationRou
       audit: BY_GATEWAYS,
       path: PATH,
       operationId: 'reserve',
-      summary: 'Ask whether a call may spend',
+      summary: 'Reserve spend for a call',
       description: RESERVE,
       body: reserveBody,
       responses: {
@@ -148,7 +148,7 @@ export function createReservationRoutes({ reservations, access }: ReservationRou
       audit: BY_GATEWAYS,
       path: `${ONE}:settle`,
       operationId: 'settleReservation',
-      summary: 'Say what a call has cost',
+      summary: 'Settle the cost of a call',
       description: SETTLE,
       params: reservationParams,
       body: settleBody,
@@ -171,9 +171,9 @@ export function createReservationRoutes({ reservations, access }: ReservationRou
       audit: BY_GATEWAYS,
       path: `${ONE}:release`,
       operationId: 'releaseReservation',
-      summary: 'Say that a call has cost nothing',
+      summary: 'Release a reservation',
       description:
-        'Frees what is held. To release a reservation again, or one that has expired, changes nothing. 409 if the reservation was settled.',
+        'Frees what is held. Releasing a reservation again, or an expired one, changes nothing. 409 if the reservation was settled.',
       params: reservationParams,
       responses: now,
       handler: async ({ caller, params }) => {
@@ -187,7 +187,7 @@ export function createReservationRoutes({ reservations, access }: ReservationRou
       audit: BY_GATEWAYS,
       path: `${ONE}:extend`,
       operationId: 'extendReservation',
-      summary: 'Hold a reservation for longer',
+      summary: 'Extend a reservation',
       description: 'The seconds count from now. 409 unless the reservation is held.',
       params: reservationParams,
       body: extendBody,

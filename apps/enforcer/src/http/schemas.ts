@@ -14,10 +14,10 @@ export const reservationSchema = z
     agent_id: identifier,
     run_id: identifier.meta({ example: 'run-2' }),
     plan_key: planKey.nullable(),
-    amount_micros: micros.meta({ description: 'USD micros that were asked for' }),
+    amount_micros: micros.meta({ description: 'USD micros that were requested' }),
     state: reservationState,
     created_at: moment,
-    expires_at: moment.meta({ description: 'When the hold ends by itself' }),
+    expires_at: moment.meta({ description: 'When the reservation expires' }),
     settled_micros: micros.nullable().meta({ description: 'USD micros that were spent; null until it is settled' }),
     settlement_id: identifier.meta({ example: 'settlement-2' }).nullable(),
   })

@@ -28,12 +28,12 @@ export function createLedgerMetrics(metrics: Metrics): LedgerMetrics {
   });
   const overspend = metrics.counter({
     name: 'enforcer_overspend_micros_total',
-    help: 'USD micros posted beyond holds, by cause: the terms of the bound',
+    help: 'USD micros of unreserved spend, by cause',
     labelNames: ['cause'],
   });
   const expired = metrics.counter({
     name: 'enforcer_expired_holds_total',
-    help: 'Reservations whose time ended before they were settled or released',
+    help: 'Reservations that expired before they were settled or released',
   });
   const unreadable = metrics.counter({
     name: 'enforcer_unreadable_total',

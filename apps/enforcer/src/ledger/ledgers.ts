@@ -29,7 +29,7 @@ export interface LedgersDeps extends Omit<WorkspaceLedgerDeps, 'metrics' | 'memo
 
 export function createLedgers({ budgetBytes, metrics, now, ...deps }: LedgersDeps): Ledgers {
   const { clock, logger } = deps;
-  const warn = createSparingWarner(logger, now, 'the holds of a workspace could not be looked through');
+  const warn = createSparingWarner(logger, now, 'the reservations of a workspace could not be checked');
   const warnOfStop = createSparingWarner(logger, now, 'a snapshot was not written at the stop');
   const warnOfMemory = createSparingWarner(logger, now, 'a ledger could not leave memory');
   const memory = createLedgerMemory({

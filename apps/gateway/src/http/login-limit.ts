@@ -25,7 +25,9 @@ export function createLoginLimit(attemptsPerMinute: number, clock: Clock = syste
     window.attempts += 1;
     if (window.attempts > attemptsPerMinute) {
       const retryAfterSeconds = Math.ceil((window.startedAt + WINDOW_MS - now) / 1000);
-      throw new AppError('rate_limited', 'Too many attempts from this address. Wait a moment.', { retryAfterSeconds });
+      throw new AppError('rate_limited', 'Too many attempts from this address. Try again shortly.', {
+        retryAfterSeconds,
+      });
     }
   };
 }

@@ -25,7 +25,7 @@ describe('requests under way', () => {
       expect.objectContaining({
         code: 'rate_limited',
         retryAfterSeconds: 1,
-        message: 'You have 2 requests under way, the most at once. Wait until one of them is answered.',
+        message: 'You have 2 requests in flight, the maximum. Wait until one of them is answered.',
       }),
     );
     expect(refusals).toEqual(['sender_limit']);

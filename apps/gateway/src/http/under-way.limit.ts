@@ -36,6 +36,6 @@ export function createUnderWayLimit(max: number, countRefusal: CountRefusal): Un
 }
 
 function tooMany(max: number): AppError {
-  const message = `You have ${max} requests under way, the most at once. Wait until one of them is answered.`;
+  const message = `You have ${max} requests in flight, the maximum. Wait until one of them is answered.`;
   return new AppError('rate_limited', message, { retryAfterSeconds: 1 });
 }

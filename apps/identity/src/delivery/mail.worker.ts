@@ -46,7 +46,7 @@ export function createMailWorker({ store, write, send, clock, logger }: MailWork
         await store.remove(id);
         return;
       }
-      logger.warn({ reason: error.message, attempts }, 'a mail could not be sent; it is tried again');
+      logger.warn({ reason: error.message, attempts }, 'a mail could not be sent; retrying');
       const waitMs = Math.min(FIRST_RETRY_MS * 2 ** (attempts - 1), LAST_RETRY_MS);
       await store.postpone(id, new Date(clock() + waitMs));
     }
@@ -82,7 +82,7 @@ export function createMailWorker({ store, write, send, clock, logger }: MailWork
       clearTimeout(timer);
     },
     async impaired() {
-      if (failure !== null) throw new Error(`the mail server does not take mail: ${failure}`);
+      if (failure !== null) throw new Error(`the mail server is not accepting mail: ${failure}`);
     },
   };
 }

@@ -166,8 +166,8 @@ function wrongCredentials(): AppError {
 }
 
 function samePassword(): AppError {
-  const details = [{ path: 'new_password', message: 'is your password now; choose another' }];
-  return new AppError('invalid_request', 'The new password is the one that you have.', { details });
+  const details = [{ path: 'new_password', message: 'is your current password; choose another' }];
+  return new AppError('invalid_request', 'The new password is the same as your current one.', { details });
 }
 
 function wrongCurrentPassword(): AppError {

@@ -71,10 +71,10 @@ export function resetMail(to: string, { loginName, url, expiresAt }: Link & { lo
     to,
     subject: 'Reset your Tollkeeper password',
     text: paragraphs(
-      `Somebody asked for a new password for your account at Tollkeeper. You log in as ${loginName}.`,
+      `Someone requested a new password for your Tollkeeper account. Your login name is ${loginName}.`,
       `Set a new password here:\n${url}`,
-      `The link works once, until ${inWords(expiresAt)}. It ends all your sessions.`,
-      'If it was not you, do nothing: your password stays.',
+      `The link works once, until ${inWords(expiresAt)}. Setting a new password ends all your sessions.`,
+      'If you did not request this, ignore this e-mail. Your password stays the same.',
     ),
   };
 }
@@ -84,10 +84,10 @@ export function invitationMail(to: string, { slug, role, url, expiresAt }: Link 
     to,
     subject: 'Invitation to Tollkeeper',
     text: paragraphs(
-      `You are invited to the workspace ${slug} of Tollkeeper, as ${role}.`,
+      `You have been invited to the Tollkeeper workspace ${slug} as ${role}.`,
       `Join here:\n${url}`,
-      `The link works once, until ${inWords(expiresAt)}. Keep it to yourself: it shows that this e-mail is yours.`,
-      'If you do not know the workspace, do nothing.',
+      `The link works once, until ${inWords(expiresAt)}. Do not share it: it verifies your e-mail address.`,
+      'If you did not expect this invitation, ignore this e-mail.',
     ),
   };
 }

@@ -40,7 +40,7 @@ export function createPasswordResetUseCases(deps: PasswordResetDeps): PasswordRe
       }
       if (await mailing.queue.add({ kind: 'reset', email, request }, new Date(clock()))) return;
       await mailing.limiter.giveBack({ kind: 'reset', to: email });
-      const message = 'The mail server does not take mail at the moment. Try again in some minutes.';
+      const message = 'The mail server is not accepting mail. Try again in a few minutes.';
       throw new AppError('service_unavailable', message, { retryAfterSeconds: 60 });
     },
 
@@ -77,7 +77,7 @@ export function toResetUrl(publicUrl: string, token: string): string {
 }
 
 function noMailServer(): AppError {
-  const message = 'This Tollkeeper sends no mail. Ask whoever runs it for a link to reset the password.';
+  const message = 'This Tollkeeper sends no e-mail. Ask its administrator for a link to reset the password.';
   return new AppError('conflict', message);
 }
 

@@ -98,6 +98,6 @@ function toPhcBase64(bytes: Buffer): string {
 }
 
 function overloaded(): AppError {
-  const message = 'Too many logins are under way. Try again in a few seconds.';
+  const message = 'Too many logins are in progress. Try again in a few seconds.';
   return new AppError('service_unavailable', message, { retryAfterSeconds: 5 });
 }

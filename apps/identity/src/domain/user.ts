@@ -59,7 +59,7 @@ export function loginNamesFor(name: string): string[] {
 
 export function loginNameTaken(): AppError {
   const details = [{ path: 'login_name', message: 'is taken; choose another, or leave it out to get one' }];
-  return new AppError('conflict', 'Somebody has that login name already. Choose another.', { details });
+  return new AppError('conflict', 'That login name is taken. Choose another.', { details });
 }
 
 /** A new user who logs in with the e-mail. Default of `name`: the part of the e-mail before the @. */

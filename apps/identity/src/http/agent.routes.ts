@@ -64,7 +64,7 @@ export function createAgentRoutes(agents: AgentUseCases): Route[] {
       path: `${PATH}/{agent_id}`,
       operationId: 'renameAgent',
       tag: TAG,
-      summary: 'Give an agent another name',
+      summary: 'Rename an agent',
       access: 'owner',
       params: z.object({ agent_id: identifier }),
       body: z.strictObject({ display_name: displayName }),

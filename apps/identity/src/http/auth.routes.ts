@@ -177,7 +177,7 @@ function forgotPasswordRoute(resets: PasswordResetUseCases): Route {
     path: '/api/v1/auth/forgot',
     operationId: 'forgotPassword',
     tag: TAG,
-    summary: 'Have a link to reset the password mailed',
+    summary: 'Request a password reset link by e-mail',
     description:
       'Mails a link to the user who has verified the e-mail. The answer is the same for every other e-mail. 409 without a mail server; 429 after 5 for an e-mail, or 60 from an address, within an hour.',
     access: 'public',

@@ -22,11 +22,11 @@ export const newInvitation = z
   .object({
     ...invitationFields,
     url: z.string().meta({
-      description: 'The link to hand over to the person. Whoever has it can join, once. Only in this answer.',
+      description: 'The link to share with the person. Anyone who has it can join, once. Only in this answer.',
     }),
     mailed: z.boolean().meta({
       description:
-        'Another link is mailed to the e-mail, unless 5 were within an hour. It does the same, and proves the e-mail of who joins with it.',
+        'Another link is mailed to the e-mail, unless 5 were within an hour. It does the same, and verifies the e-mail of the person who joins with it.',
     }),
   })
   .meta({ id: 'NewInvitation' });
@@ -38,7 +38,7 @@ const offerSchema = z
     invited_by: z.string().meta({ description: 'Name of the owner who made the invitation' }),
     expires_at: moment,
   })
-  .meta({ id: 'InvitationOffer', description: 'What one is invited to' });
+  .meta({ id: 'InvitationOffer', description: 'The workspace and role of the invitation' });
 
 const token = z.string().max(128).meta({ description: 'Token of the invitation: what follows # in its link' });
 // One path has one name for its parameter: for GET it is the token, for DELETE the id.
@@ -70,9 +70,9 @@ export function createInvitationRoutes(
       path: PATH,
       operationId: 'createInvitation',
       tag: TAG,
-      summary: 'Invite somebody to the workspace',
+      summary: 'Invite someone to the workspace',
       description:
-        'Answers a link for 7 days and one use, to hand over to the person, and mails another one where there is a mail server. A new invitation for the same e-mail replaces the old one. It ends when its maker is no owner any more. 409 if a member has the e-mail, or the workspace is full.',
+        'Returns a link to share with the person, valid for 7 days and one use, and mails another one if there is a mail server. A new invitation for the same e-mail replaces the old one. It expires when its creator is no longer an owner. 409 if a member has the e-mail, or the workspace is full.',
       access: 'owner',
       body: z.strictObject({ email, role: workspaceRole }),
       responses: { 201: { description: 'The new invitation', schema: newInvitation } },
@@ -90,7 +90,7 @@ export function createInvitationRoutes(
       summary: 'Revoke an invitation',
       access: 'owner',
       params: z.object({ invitation: tokenOrId }),
-      responses: { 204: { description: 'Nobody can accept it any more' } },
+      responses: { 204: { description: 'The invitation is revoked' } },
       handler: async ({ caller, params, cause }) => {
         await invitations.revoke(caller.tenantId, caller.userId, params.invitation, cause);
         return { status: 204 };
@@ -101,12 +101,12 @@ export function createInvitationRoutes(
       path: `${PATH}/{invitation}`,
       operationId: 'getInvitation',
       tag: TAG,
-      summary: 'See what an invitation is to',
+      summary: 'Read an invitation',
       description:
-        'For whoever has the token. 404 for every token that offers nothing; after ten of those from an address within 15 minutes the answer is 429 until the 15 minutes are over.',
+        'For anyone with the token. 404 for every token that offers nothing; after ten of those from an address within 15 minutes the answer is 429 until the 15 minutes are over.',
       access: 'public',
       params: z.object({ invitation: tokenOrId }),
-      responses: { 200: { description: 'What the invitation is to', schema: offerSchema } },
+      responses: { 200: { description: 'The invitation', schema: offerSchema } },
       handler: async ({ params, clientAddress }) => {
         const { invitation, workspace, inviterName } = await invitations.find(params.invitation, clientAddress);
         const { email: address, role, expires_at } = toInvitationBody(invitation);
@@ -121,7 +121,7 @@ export function createInvitationRoutes(
       path: `${PATH}/{invitation}:accept`,
       operationId: 'acceptInvitation',
       tag: TAG,
-      summary: 'Join the workspace that an invitation is to',
+      summary: 'Accept an invitation',
       description:
         'With a session, its user joins: send {}. Without one, `name` and `password` make a new account, under the e-mail of the invitation, and open a session. The answer has its `login_name`. The e-mail is verified by the link that was mailed to it, and by no other. 409 for a member of the workspace, a taken `login_name`, and a workspace that is full.',
       access: 'visitor',
@@ -170,7 +170,7 @@ function toSignUp({ name, password, login_name: wished }: AcceptBody) {
   const details = Object.entries({ name, password }).flatMap(([path, value]) =>
     value === undefined ? [{ path, message: 'is needed for a new account; or log in and join with yours' }] : [],
   );
-  throw new AppError('invalid_request', 'Log in, or say the name and password of a new account.', { details });
+  throw new AppError('invalid_request', 'Log in, or send the name and password of a new account.', { details });
 }
 
 export function toNewInvitationBody(

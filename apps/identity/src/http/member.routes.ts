@@ -56,9 +56,9 @@ export function createMemberRoutes(
       path: PATH,
       operationId: 'addMember',
       tag: TAG,
-      summary: 'Invite somebody to the workspace',
+      summary: 'Invite someone to the workspace',
       description:
-        'Does the same as `POST /api/v1/invitations`, which is to be preferred: nobody becomes a member without accepting. `name` is not kept, since whoever joins says their name.',
+        'Does the same as `POST /api/v1/invitations`, which is preferred: no one becomes a member without accepting. `name` is not kept, since the person who joins chooses it.',
       access: 'owner',
       body: z.strictObject({ email, role: workspaceRole, name: displayName.optional() }),
       responses: { 201: { description: 'The invitation, as a member to be', schema: invitedMember } },

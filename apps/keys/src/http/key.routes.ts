@@ -13,7 +13,7 @@ const keyName = z
   .min(1, 'must not be empty')
   .max(80, 'must be at most 80 characters')
   .regex(/^[ -~\u00a0-\uffff]*$/, 'must not contain control characters')
-  .meta({ description: 'What the key is for', example: 'eu-1 gateway' });
+  .meta({ description: 'Purpose of the key', example: 'eu-1 gateway' });
 const keyRole = z.enum(KEY_ROLES).meta({
   id: 'WorkspaceKeyRole',
   description: '`developer` and `admin` keys may post events, `read_only` keys may not',
@@ -77,8 +77,8 @@ export function createKeyRoutes(useCases: KeyUseCases): Route[] {
       path: `${PATH}/{id}:revoke`,
       operationId: 'revokeWorkspaceKey',
       tag: TAG,
-      summary: 'Revoke a key for good',
-      description: 'The key is refused everywhere within 5 seconds. To revoke it again changes nothing.',
+      summary: 'Revoke a key permanently',
+      description: 'The key is refused everywhere within 5 seconds. Revoking it again changes nothing.',
       access: 'owner',
       params: z.object({ id: identifier.meta({ description: 'Id of the key' }) }),
       responses: { 200: { description: 'The key is revoked', schema: z.object({ ok: z.literal(true) }) } },

@@ -22,7 +22,7 @@ export const SAMPLE_CHANNEL = {
  */
 export const SAMPLE_RULES = [
   {
-    name: '80 % of a daily budget',
+    name: '80% of a daily budget',
     description: 'A daily budget is nearly used up. Raise it, or its calls will be blocked.',
     severity: 'medium',
     ...atPercent(80),
@@ -35,7 +35,7 @@ export const SAMPLE_RULES = [
   },
   {
     name: 'Runaway agent',
-    description: 'An agent goes on calling although its budget is used up. Look at its run, and stop it.',
+    description: 'An agent keeps calling although its budget is used up. Look at its run, and stop it.',
     severity: 'critical',
     rule_kind: 'event_count_gte',
     rule_config: { window_seconds: 600, threshold: 10, filters: { event_types: ['budget.blocked'] } },

@@ -195,11 +195,11 @@ export type NewInvitation = {
     created_at: string;
     expires_at: string;
     /**
-     * The link to hand over to the person. Whoever has it can join, once. Only in this answer.
+     * The link to share with the person. Anyone who has it can join, once. Only in this answer.
      */
     url: string;
     /**
-     * Another link is mailed to the e-mail, unless 5 were within an hour. It does the same, and proves the e-mail of who joins with it.
+     * Another link is mailed to the e-mail, unless 5 were within an hour. It does the same, and verifies the e-mail of the person who joins with it.
      */
     mailed: boolean;
 };
@@ -213,7 +213,7 @@ export type Invitation = {
 };
 
 /**
- * What one is invited to
+ * The workspace and role of the invitation
  */
 export type InvitationOffer = {
     workspace: {
@@ -596,7 +596,7 @@ export type BudgetBlocked = {
      */
     spent_micros: number;
     /**
-     * What open reservations held then, where the event says so
+     * Amount that open reservations held at that time, where the event has it
      */
     held_micros?: number;
     /**
@@ -643,7 +643,7 @@ export type BudgetBlockedEvent = {
      */
     spent_micros: number;
     /**
-     * What open reservations held then, where the event says so
+     * Amount that open reservations held at that time, where the event has it
      */
     held_micros?: number;
     /**
@@ -1324,7 +1324,7 @@ export type Reservation = {
     run_id: string;
     plan_key: string | null;
     /**
-     * USD micros that were asked for
+     * USD micros that were requested
      */
     amount_micros: number;
     /**
@@ -1333,7 +1333,7 @@ export type Reservation = {
     state: 'held' | 'settled' | 'released' | 'expired';
     created_at: string;
     /**
-     * When the hold ends by itself
+     * When the reservation expires
      */
     expires_at: string;
     /**
@@ -1377,11 +1377,11 @@ export type Limit = {
      */
     open_reservations: number;
     /**
-     * USD micros that were spent on the day without a hold, whether or not the limit was passed. A limit is passed by no more than their sum
+     * USD micros of unreserved spend on the day, also where the limit was not exceeded. A limit is exceeded by no more than their sum
      */
     overspend_micros: {
         /**
-         * Settled for more than was held
+         * Settled over the reservation
          */
         above_hold: number;
         /**
@@ -1413,16 +1413,16 @@ export type AuditRecord = {
         type: string;
         id: string;
         /**
-         * What people called it then
+         * Its display name at that time
          */
         name: string;
     };
     /**
-     * What was done. New actions may be added
+     * The action. New actions may be added
      */
     action: string;
     /**
-     * What it was done to
+     * The target of the action
      */
     target: {
         type: string;
@@ -1430,7 +1430,7 @@ export type AuditRecord = {
         name: string;
     };
     /**
-     * The fields that differ. Of a secret, `from` is null and `to` is "changed"
+     * The changed fields. For a secret, `from` is null and `to` is "changed"
      */
     changes: Array<{
         field: string;
@@ -1442,7 +1442,7 @@ export type AuditRecord = {
      */
     address: string | null;
     /**
-     * As the client said
+     * As sent by the client
      */
     user_agent: string | null;
     request_id: string | null;
@@ -1451,7 +1451,7 @@ export type AuditRecord = {
      */
     sequence: number;
     /**
-     * The `hash` of the record before it; null of the first
+     * The `hash` of the record before it; null for the first
      */
     previous_hash: string | null;
     /**
@@ -2312,7 +2312,7 @@ export type RevokeInvitationError = RevokeInvitationErrors[keyof RevokeInvitatio
 
 export type RevokeInvitationResponses = {
     /**
-     * Nobody can accept it any more
+     * The invitation is revoked
      */
     204: void;
 };
@@ -2342,7 +2342,7 @@ export type GetInvitationError = GetInvitationErrors[keyof GetInvitationErrors];
 
 export type GetInvitationResponses = {
     /**
-     * What the invitation is to
+     * The invitation
      */
     200: InvitationOffer;
 };
@@ -3115,7 +3115,7 @@ export type CreatePlanBudgetData = {
         plan_key: string;
         display_name: string;
         /**
-         * What the plan is for
+         * Purpose of the plan
          */
         description?: string;
         /**
@@ -3178,7 +3178,7 @@ export type DeletePlanBudgetError = DeletePlanBudgetErrors[keyof DeletePlanBudge
 
 export type DeletePlanBudgetResponses = {
     /**
-     * The plan is gone
+     * The plan is deleted
      */
     204: void;
 };
@@ -3189,7 +3189,7 @@ export type UpdatePlanBudgetData = {
     body: {
         display_name?: string;
         /**
-         * What the plan is for
+         * Purpose of the plan
          */
         description?: string;
         /**
@@ -3243,11 +3243,11 @@ export type ListBudgetChangesData = {
     };
     query?: {
         /**
-         * Changes of such budgets only
+         * Only changes of such budgets
          */
         scope?: 'workspace' | 'agent' | 'plan';
         /**
-         * Of this agent, plan or workspace only, by its `agent_id`, `plan_key` or id. Needs `scope`
+         * Only changes of this agent, plan or workspace, by its `agent_id`, `plan_key` or id. Needs `scope`
          */
         scope_id?: string;
         /**
@@ -3836,7 +3836,7 @@ export type ListWorkspaceKeysResponse = ListWorkspaceKeysResponses[keyof ListWor
 export type CreateWorkspaceKeyData = {
     body: {
         /**
-         * What the key is for
+         * Purpose of the key
          */
         name: string;
         role: WorkspaceKeyRole;
@@ -4000,7 +4000,7 @@ export type PostEventsData = {
              */
             spent_micros: number;
             /**
-             * What open reservations held of the budget then
+             * Amount of the budget that open reservations held at that time
              */
             held_micros?: number;
             /**
@@ -4500,19 +4500,19 @@ export type ListAuditRecordsData = {
     path?: never;
     query?: {
         /**
-         * What this user, key or part of Tollkeeper did, by its id
+         * Only changes by this user, key or part of Tollkeeper, by its id
          */
         actor?: string;
         /**
-         * This action only
+         * Only this action
          */
         action?: string;
         /**
-         * What was done to such things
+         * Only changes to targets of this type
          */
         target_type?: string;
         /**
-         * What was done to the thing with this id
+         * Only changes to the target with this id
          */
         target_id?: string;
         /**

@@ -87,7 +87,7 @@ export const timezone = z
 export const planKey = z
   .string()
   .max(64, 'must be at most 64 characters')
-  .regex(/^[a-z0-9][a-z0-9_-]*$/, 'must start with a-z or 0-9 and go on with a-z 0-9 _ -')
+  .regex(/^[a-z0-9][a-z0-9_-]*$/, 'must start with a-z or 0-9, followed by a-z 0-9 _ -')
   .meta({ description: 'Key of a plan, unique in the workspace', example: 'research_tier' });
 
 /**

@@ -23,7 +23,7 @@ export interface KafkaEventLogOptions extends KafkaSettings {
 
 /**
  * The least that brokers accept by default. When a live consumer is taken for dead, records are only delivered again.
- * While a dead one is taken for alive, its partitions stand still.
+ * While a dead one is taken for alive, its partitions are stalled.
  */
 const DEFAULT_SESSION_TIMEOUT_MS = 6_000;
 /** Milliseconds that a readiness probe waits for an answer. */

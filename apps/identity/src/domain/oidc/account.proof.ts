@@ -66,9 +66,9 @@ export function createAccountProof(deps: AccountProofDeps): AccountProof {
 }
 
 function unknownLink(): never {
-  throw new AppError('not_found', 'Nothing is known of this log-in any more. Log in again.');
+  throw new AppError('not_found', 'This login has expired. Log in again.');
 }
 
 function linkedAlready(): AppError {
-  return new AppError('conflict', 'You have an account here already. Log in again to get into it.');
+  return new AppError('conflict', 'You already have an account. Log in again to use it.');
 }

@@ -14,7 +14,7 @@ const closed: LogInSettings = { signUp: false, strict: false };
 const open: LogInSettings = { signUp: true, strict: false };
 const unproven = { email: 'a@example.com', emailProven: false };
 
-describe('a log-in by a provider', () => {
+describe('a login with a provider', () => {
   it('of a known person goes to their account, whatever e-mail they have now', () => {
     const facts = { ...nobody, person: unproven, knownUserId: 'user_1', verifiedUserId: 'user_2', isClaimed: true };
     expect(decideLogIn(facts, closed)).toEqual({ kind: 'log_in', userId: 'user_1', link: false });

@@ -49,7 +49,7 @@ export function createOidcUseCases(deps: OidcDeps): OidcUseCases {
   function configured(id: string): ConfiguredProvider {
     const found = providers.find(({ provider }) => provider.id === id);
     if (found !== undefined) return found;
-    throw new AppError('not_found', 'There is no such provider. GET /api/v1/auth/oidc lists those that there are.');
+    throw new AppError('not_found', 'There is no such provider. GET /api/v1/auth/oidc lists all providers.');
   }
 
   const buttonTextOf = (id: string) => providers.find(({ provider }) => provider.id === id)?.provider.buttonText ?? id;
@@ -104,7 +104,7 @@ export function createOidcUseCases(deps: OidcDeps): OidcUseCases {
 
     async failure(id) {
       const found = await passing.findFailure(id, clock());
-      if (found === null) throw new AppError('not_found', 'Nothing is known of this log-in any more. Log in again.');
+      if (found === null) throw new AppError('not_found', 'This login has expired. Log in again.');
       return { ...found, buttonText: buttonTextOf(found.providerId) };
     },
 

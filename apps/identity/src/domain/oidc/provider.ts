@@ -52,7 +52,7 @@ const issuer = z
   )
   .refine((url) => !/[?#@]/.test(url), 'must have no query, no fragment and no log-in')
   .refine((url) => !url.includes('/.well-known/'), 'must be the issuer itself, without /.well-known/…')
-  .refine((url) => !EVERY_TENANT.test(url), 'stands for every tenant there is; put the id of your tenant in its place');
+  .refine((url) => !EVERY_TENANT.test(url), 'stands for every tenant; use the id of your tenant instead');
 
 const rule = z.strictObject({
   claim: text(200).regex(/^[^.]+(\.[^.]+){0,9}$/, 'must be names with single dots between, at most 10'),
