@@ -109,7 +109,7 @@ function isJson(headers: IncomingHttpHeaders): boolean {
   return /^application\/json\b/.test(headers['content-type'] ?? '');
 }
 
-/** What must hold of every answer, whoever asked for it. */
+/** The guarantees of every answer, to any caller. */
 async function checkAnswer(target: Target, request: ApiRequest, answer: ApiAnswer): Promise<void> {
   const { method = 'GET', path } = request;
   if (!path.includes('/api/')) return;

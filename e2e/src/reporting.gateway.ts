@@ -9,11 +9,11 @@ const RETRY_PAUSE_MS = 200;
 const SENDERS = 4;
 
 /**
- * Reports events as an agent gateway does: batches wait in order, a few are under way at a time, and each is sent again
+ * Reports events as an agent gateway does: batches wait in order, a few are in flight at a time, and each is sent again
  * with the same ids until it is accepted.
  */
 export interface ReportingGateway {
-  /** Events that were handed over to be sent. */
+  /** Events that were accepted for sending. */
   readonly sent: readonly CloudEvent[];
   /** Events that got a 202. */
   readonly accepted: readonly CloudEvent[];
@@ -21,7 +21,7 @@ export interface ReportingGateway {
   readonly refusals: ReadonlyMap<number | 'unreachable', number>;
   /** Resolves once the batch is accepted; rejects with an answer after which no gateway could know what to do. */
   report(batch: CloudEvent[]): Promise<void>;
-  /** Resolves once nothing waits or is under way any more. */
+  /** Resolves once nothing waits or is in flight any more. */
   drained(): Promise<void>;
   /** Gives up what is not accepted yet. */
   close(): void;

@@ -1,7 +1,7 @@
 import type { WatchedWorkspace } from './watched.workspace.ts';
 
 const INTERVAL_MS = 200;
-/** Small: a fault strikes the batches under way, and more events in each would only take processor time. */
+/** Small: a fault strikes the batches in flight, and more events in each would only take processor time. */
 export const BATCH_SIZE = 5;
 
 export interface SteadyTraffic {

@@ -1,4 +1,4 @@
-/** A running Tollkeeper, however it is deployed: what the black-box suites are told about it. */
+/** A running Tollkeeper, however it is deployed: the facts that black-box suites need of it. */
 export interface Target {
   /** Where the gateway answers, such as `http://127.0.0.1:8080`. */
   readonly baseUrl: string;

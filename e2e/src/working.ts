@@ -6,7 +6,7 @@ import type { Stage } from './deployment.ts';
 import { newWorkspace, type TestWorkspace } from './workspace.ts';
 import type { Experience, Orders, Others } from './working.thread.ts';
 
-/** Work in other workspaces that goes on until it is stopped. */
+/** Work in other workspaces that continues until it is stopped. */
 export interface Working {
   /** Resolves once reservations are as fast as usual, to how long that took in seconds. */
   recovered(): Promise<number>;

@@ -123,7 +123,7 @@ describe('the standalone as a process', () => {
     expect(standalone.logs()).not.toContain("can't start");
   });
 
-  it('refuses a second start on its data directory, and goes on undisturbed', async () => {
+  it('refuses a second start on its data directory, and continues undisturbed', async () => {
     const standalone = await start();
     const { code, terminal } = await failToStart();
     expect(code).toBe(1);

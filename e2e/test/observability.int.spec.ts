@@ -37,8 +37,8 @@ describe('a standalone that is observed', () => {
   }));
 });
 
-describe('a tracing back end that is away', () => {
-  it('costs nothing but the traces: events are taken, alerts delivered, and a stop is not held up', async () => {
+describe('a tracing back end that is down', () => {
+  it('costs nothing but the traces: events are taken, alerts delivered, and a stop is not delayed', async () => {
     const [dataDirectory, collector, receiver] = await Promise.all([
       newDataDirectory(),
       startOtlpReceiver(),

@@ -61,7 +61,7 @@ describe('a fleet that is observed from its first start', () => {
   });
 
   describe('the order of a start does not matter', () => {
-    it('at the first start: services without their storage stay, say why they are not ready, and get ready by themselves', async () => {
+    it('at the first start: services without their storage stay, say why they are not ready, and get ready automatically', async () => {
       await takeAwayStorage();
       const first = deploy();
       first.catch(() => undefined);
@@ -86,7 +86,7 @@ describe('a fleet that is observed from its first start', () => {
         await eventually(async () => expect((await fetch(`${replica.opsUrl}/healthz`)).status).toBe(200));
         launched.push(replica);
       }
-      // The gateway stores nothing, and says itself that what is behind it is away.
+      // The gateway stores nothing, and says itself that what is behind it is down.
       const storing = launched.filter(({ service }) => TOPOLOGY[service].mongodb || usesLog(service));
       for (const { name, opsUrl } of storing) {
         const { status } = await fetch(`${opsUrl}/readyz`);

@@ -65,7 +65,7 @@ describe('the audit log of a workspace', () => {
     }
   });
 
-  it('goes on behind records that cannot be read or are not what they say, and takes none of them', async () => {
+  it('continues behind records that cannot be read or are not what they say, and takes none of them', async () => {
     const [tenantId, other] = [newTenant(), newTenant()];
     const first = newRecord(other, { at: 1_000 });
     await audit.record([first]);

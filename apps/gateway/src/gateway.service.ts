@@ -92,7 +92,7 @@ export function createGateway(deps: GatewayDeps): GatewayService {
       await forwarder.close();
     },
   };
-  // Without identity, requests that need no session (events above all) go on; the others get 503.
+  // Without identity, requests that need no session (events above all) still work; the others get 503.
   return assembleService({ name: 'gateway', logger, parts: [identity, connections], http: listener });
 }
 

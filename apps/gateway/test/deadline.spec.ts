@@ -119,7 +119,7 @@ describe('where an area gives its service a time', () => {
     expect(await reserve(stack)).toMatchObject(LATE);
   });
 
-  it('a body is complete before it goes on, so that the time of the client is none of that of the service', async () => {
+  it('a body is complete before it is sent on, so that the time of the client is none of that of the service', async () => {
     const stack = await start();
     const body = Buffer.alloc(200_000, 'x');
     const answer = await send(stack, 'POST', '/api/v1/reservations', { 'transfer-encoding': 'chunked' }, body);

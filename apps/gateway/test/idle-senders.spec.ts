@@ -190,7 +190,7 @@ describe('a body whose service has not answered yet, and that gives back all its
   });
 });
 
-describe('what one sender may have under way', () => {
+describe('what one sender may have in progress', () => {
   const asAda = { headers: { cookie: cookieOf('ada') } };
   const withKey = (key: string, body = '{}') => ({ method: 'POST', headers: { authorization: `Bearer ${key}` }, body });
 

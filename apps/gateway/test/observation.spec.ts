@@ -97,7 +97,7 @@ describe('the line about a login', () => {
 });
 
 describe('the span of a request', () => {
-  it('goes on with the trace of its client, is named by the area and never by the path, and leads to the service', async () => {
+  it('continues the trace of its client, is named by the area and never by the path, and leads to the service', async () => {
     const receiver = await startOtlpReceiver();
     const config = loadConfig(serviceConfig, { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
     const tracing = await createTracing({ config, logger: testLogger().logger, metrics: createMetrics('test') });

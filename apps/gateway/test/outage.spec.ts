@@ -88,7 +88,7 @@ describe('a service that goes away', () => {
     expect(leaving.requests()).toBe(2);
   });
 
-  it('keeps no place for what it broke off: after more of that than may be under way, the next is answered', async () => {
+  it('keeps no place for what it broke off: after more of that than may be in flight, the next is answered', async () => {
     const stack = await start();
     const post = () => send(`${stack.gateway.httpUrl}/api/v1/events`, { method: 'POST', headers: {}, body: '{}' });
     stack.services.ingest.answer = (req) => void req.socket.destroy();

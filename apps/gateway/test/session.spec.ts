@@ -151,7 +151,7 @@ describe('without identity', () => {
     await own.stop();
   });
 
-  it('the answer is 503 with Retry-After and never 401, what needs no session goes on, and all is well when it is back', async () => {
+  it('the answer is 503 with Retry-After and never 401, what needs no session still works, and all is well when it is back', async () => {
     const own = await startStack();
     const get = (as: string) => request(own.gateway.httpUrl).get(SPEND).set('cookie', cookieOf(as));
     const port = Number(own.identity.grpc.address.split(':').at(-1));

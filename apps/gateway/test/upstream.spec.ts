@@ -141,7 +141,7 @@ describe.each(WAYS)('an answer $way reaches the client', ({ service, path }) => 
   });
 });
 
-describe('a client that goes away', () => {
+describe('a client that disconnects', () => {
   it.each(WAYS)(
     'takes its request $way to the service with it, before the answer and in the middle of it, which is no failure',
     async ({ service, path }) => {

@@ -59,8 +59,8 @@ export function createIngest(deps: IngestDeps): IngestService {
     start: () => eventLog.ensureTopic(GATEWAY_EVENTS_TOPIC_OPTIONS),
     async stop() {},
   };
-  // Without the keys service, only keys that were checked a moment ago are accepted. The answer to each other request
-  // says so, so the service stays ready.
+  // Without the keys service, only keys that were checked in the last seconds are accepted. The answer to each other
+  // request says so, so the service stays ready.
   return assembleService({ name: 'ingest', logger, parts: [topic, keys], http });
 }
 

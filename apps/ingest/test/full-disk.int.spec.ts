@@ -29,7 +29,7 @@ function createSender({ keys, post }: ReturnType<typeof useIngest>) {
 describe('while the disk of the database is almost full', () => {
   const ingest = useIngest(mongo, undefined, {}, MIN_FREE_BYTES);
 
-  it('new events get 503 in words, the database goes on, and events are taken again once there is room', async () => {
+  it('new events get 503 in words, the database continues, and events are taken again once there is room', async () => {
     const { tenantId, accepted, send } = createSender(ingest);
     const { pid } = mongo.mongod;
     const diskFull = async () =>

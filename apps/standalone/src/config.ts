@@ -7,7 +7,7 @@ import { cidrTextField } from '@tollkeeper/net';
 import { flagField, portField, secret, serviceConfig, tracingFields } from '@tollkeeper/runtime';
 import { z } from 'zod';
 
-/** A setting that identity reads itself, as text. What is wrong with it is told here already. */
+/** A setting that identity reads itself, as text. Its problems are reported here already. */
 function ofIdentity(field: z.ZodType, description = z.globalRegistry.get(field)?.description ?? '') {
   return z
     .string()

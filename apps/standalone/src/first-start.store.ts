@@ -1,7 +1,7 @@
 import type { TenantId } from '@tollkeeper/kernel';
 import type { MongoConnection } from '@tollkeeper/mongo';
 
-/** How far the first start has come. It outlives the process, so that a start after a crash goes on from there. */
+/** How far the first start has come. It outlives the process, so that a start after a crash continues from there. */
 export interface FirstStart {
   /** Epoch milliseconds; the sample traffic ends here. */
   begunAt: number;

@@ -10,7 +10,7 @@ export interface Terminal {
   ready(facts: { url: string; ownerEmail: string; seconds: number }): void;
   /** Why it can't start. */
   failure(error: unknown): void;
-  /** Why it has stopped by itself. */
+  /** Why it has stopped on its own. */
   stopped(reason: string): void;
 }
 
@@ -65,7 +65,7 @@ export function endingReadably(component: Component, end: (reason: unknown) => v
     ...component,
     start: () =>
       component.start().catch((error: unknown) => {
-        // A start that Ctrl-C has cut off is no failure: the stop that is under way ends the process.
+        // A start that Ctrl-C has cut off is no failure: the stop that is in progress ends the process.
         if (stopping) throw error;
         end(error);
       }),

@@ -85,14 +85,14 @@ export function describeClient(target: TargetOf): void {
       });
     });
 
-    it('has its key refused at once, also if it goes on while Tollkeeper is away', async () => {
+    it('has its key refused at once, also if it continues while Tollkeeper is down', async () => {
       await startWorkspace();
       const client = clientOf({ key: `${workspace.apiKey}x`, onUnavailable: 'allow' });
       const refusal = { name: 'TollkeeperError', status: 401, requestId: expect.any(String) };
       await expect(client.reserve({ ...call, amountMicros: 1 })).rejects.toMatchObject(refusal);
     });
 
-    it('that goes on while reservations are away has its spend counted once, and shown as unreserved', async () => {
+    it('that continues while reservations are down has its spend counted once, and shown as unreserved', async () => {
       await startWorkspace();
       const cutOff: typeof fetch = (input, init) =>
         String(input).endsWith('/reservations') ? Promise.reject(new TypeError('fetch failed')) : fetch(input, init);

@@ -35,7 +35,7 @@ export function describeOverload(stage: FleetStage): void {
       workspace.gateway.close();
     });
 
-    it('are refused in time with Retry-After and in bounded memory, and are taken and counted once Kafka goes on', async () => {
+    it('are refused in time with Retry-After and in bounded memory, and are taken and counted once Kafka answers again', async () => {
       const { fleet } = stage.deployment();
       const batches = Array.from({ length: BATCHES }, largeBatch);
       const memory = {

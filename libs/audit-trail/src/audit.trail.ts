@@ -13,7 +13,7 @@ import { type Clock, systemClock, type TenantId } from '@tollkeeper/kernel';
 import { activeTrace, type Logger } from '@tollkeeper/runtime';
 import type { ClientSession, Connection } from 'mongoose';
 
-/** What was done to what. `changes` come from `changesOf`, which reads the fields alone that may be told. */
+/** What was done to what. `changes` come from `changesOf`, which reads only the fields that may be shown. */
 export interface Done {
   target: AuditTarget;
   changes: AuditChange[];

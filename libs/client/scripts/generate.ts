@@ -21,7 +21,7 @@ interface Operation {
 async function generate(directory: string): Promise<void> {
   const document = JSON.parse(readFileSync(DOCUMENT, 'utf8')) as Document;
   const operations = listOperations(document);
-  // Where an operation is served, the client is told.
+  // The client knows where an operation is served from its document.
   for (const { operation } of operations) {
     delete operation.servers;
     // The client reads JSON.

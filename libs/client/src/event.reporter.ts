@@ -13,7 +13,7 @@ export type ReportedEvent = Report<GatewayEvent>;
 export interface ReporterOptions {
   /** How long the first event waits for others. */
   lingerMs: number;
-  /** Events that wait or are under way. */
+  /** Events that wait or are in progress. */
   maxQueued: number;
   /** From a report until its events are accepted. */
   timeoutMs: number;
@@ -28,7 +28,7 @@ export interface EventReporter {
 /** What one request carries at most, below the 1000 events and 5 MiB that Tollkeeper takes. */
 const MAX_EVENTS = 1_000;
 const MAX_BYTES = 4 * 1024 * 1024;
-/** What waits, or is under way, takes no more memory than about twice this. */
+/** What waits, or is in progress, takes no more memory than about twice this. */
 const MAX_QUEUED_BYTES = 32 * 1024 * 1024;
 /** Lots whose time is over so soon after another's are given up with it. */
 const SOON_MS = 1_000;
@@ -79,7 +79,7 @@ export function createEventReporter(send: Send, ownSource: string, options: Repo
     return accepted;
   }
 
-  /** One batch is under way at a time: what comes meanwhile makes the next one. */
+  /** One batch is in progress at a time: what comes meanwhile makes the next one. */
   async function sendWaiting(): Promise<void> {
     if (sending) return;
     sending = true;
@@ -101,7 +101,7 @@ export function createEventReporter(send: Send, ownSource: string, options: Repo
   }
 
   async function post(batch: Lot[]): Promise<void> {
-    // What was aborted under way is not sent again, as a part of a batch that was refused or had no answer.
+    // What was aborted in flight is not sent again, as a part of a batch that was refused or had no answer.
     const lots = batch.filter(({ signal }) => !signal?.aborted);
     if (lots.length === 0) return;
     const body = `[${lots.flatMap(({ events }) => events).join()}]`;
@@ -123,7 +123,7 @@ export function createEventReporter(send: Send, ownSource: string, options: Repo
         return;
       }
       const isAway = error instanceof TollkeeperUnavailable && !givenUp.signal.aborted;
-      // Tollkeeper is away, and the time of the first is over. The others go on with theirs.
+      // Tollkeeper is down, and the time of the first is over. The others have their own.
       const others = isAway ? lots.filter((lot) => lot.deadline > deadline + SOON_MS) : [];
       for (const lot of lots) if (!others.includes(lot)) lot.reject(error);
       waiting.unshift(...others);

@@ -5,7 +5,7 @@ export interface ManagementApiOptions {
   url: string;
   /** Slug of the workspace that the operations of a workspace are about. */
   workspace?: string;
-  /** Value of the cookie `gw_session`. Browsers send it by themselves. */
+  /** Value of the cookie `gw_session`. Browsers send it automatically. */
   session?: string;
   /** With all attempts; 10 s unless given. */
   timeoutMs?: number;

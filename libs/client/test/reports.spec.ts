@@ -140,7 +140,7 @@ describe('report', () => {
     expect(await outcomes([again])).toEqual(['accepted']);
   });
 
-  it('says that Tollkeeper is away once the time of the batch is over, and takes the next report', async () => {
+  it('says that Tollkeeper is down once the time of the batch is over, and takes the next report', async () => {
     const tollkeeper = await start([error(503, 'service_unavailable', { 'retry-after': '60' }), accept], {
       timeoutMs: 5_000,
     });
@@ -162,7 +162,7 @@ describe('report', () => {
     expect(Math.max(...ends)).toBeLessThan(5_000);
   });
 
-  it('goes on with what was reported later when the time of the first is over', async () => {
+  it('continues with what was reported later when the time of the first is over', async () => {
     const tollkeeper = await start([hang, hang, accept], { timeoutMs: 2_500, lingerMs: 1_500 });
     const first = tollkeeper.report(spend('first'));
     await new Promise((resolve) => setTimeout(resolve, 1_300));
@@ -214,7 +214,7 @@ describe('report', () => {
     expect(await outcomes([tollkeeper.report(spend('d'), { signal: abort.signal })])).toEqual(['not needed']);
   });
 
-  it('sends what was aborted under way no second time, when its batch is refused', async () => {
+  it('sends what was aborted in flight no second time, when its batch is refused', async () => {
     const refuse = Promise.withResolvers<void>();
     const tollkeeper = await start([
       (...all) => void refuse.promise.then(() => error(400, 'invalid_request')(...all)),

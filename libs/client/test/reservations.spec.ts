@@ -271,7 +271,7 @@ describe('a call that is allowed', () => {
   });
 });
 
-describe("a call that is allowed while Tollkeeper is away (onUnavailable: 'allow')", () => {
+describe("a call that is allowed while Tollkeeper is down (onUnavailable: 'allow')", () => {
   async function unreserved(...after: Answer[]) {
     const late = error(503, 'service_unavailable', { 'retry-after': '60' });
     const tollkeeper = await start([late, ...after], { onUnavailable: 'allow', source: '/gateways/a' });
@@ -314,7 +314,7 @@ describe("a call that is allowed while Tollkeeper is away (onUnavailable: 'allow
     expect(others).toEqual([first, first]);
   });
 
-  it('is told of within the time of a settlement, and its spend goes on being reported', async () => {
+  it('is reported within the time of a settlement, and its spend keeps being reported', async () => {
     const late = error(503, 'service_unavailable', { 'retry-after': '60' });
     const accepted = json(202, { accepted: 1, request_id: 'req-1' });
     const options = { onUnavailable: 'allow', settleTimeoutMs: 300, reporting: { timeoutMs: 1_500 } } as const;
@@ -335,7 +335,7 @@ describe("a call that is allowed while Tollkeeper is away (onUnavailable: 'allow
   });
 });
 
-/** An answer that goes on for as long as somebody reads. */
+/** An answer that continues for as long as somebody reads. */
 function endless(response: Parameters<Answer>[0]): void {
   response.writeHead(200, { 'content-type': 'application/json' });
   const chunk = ' '.repeat(64 * 1024);

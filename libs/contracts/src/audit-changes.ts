@@ -24,11 +24,11 @@ export const AUDIT_LIMITS = {
   changesBytes: 256 * 1024,
 } as const;
 
-/** How to read a field of `T`; `secret` where only the fact that it changed may be told. */
+/** How to read a field of `T`; `secret` where only the fact that it changed may be shown. */
 export type AuditedField<T> = ((of: T) => AuditValue) | { secret: (of: T) => unknown };
 
 /**
- * The fields of a target that the audit log tells of, by the names that the API has for them. It is the only way into a
+ * The fields of a target that the audit log records, by the names that the API has for them. It is the only way into a
  * record: what is not listed is in none.
  */
 export type AuditedFields<T> = Readonly<Record<string, AuditedField<T>>>;

@@ -83,7 +83,7 @@ export interface Cause {
   requestId: string | null;
 }
 
-/** What Tollkeeper does by itself, as `component`. */
+/** Changes by Tollkeeper itself, as `component`. */
 export function systemCause(action: AuditAction, component: string): Cause {
   const actor = { type: 'system', id: component, name: `Tollkeeper (${component})` } as const;
   return { action, actor, address: null, userAgent: null, requestId: null };

@@ -16,7 +16,7 @@ import { issueMessage, norAre } from './validation.ts';
 export const MAX_EVENTS_PER_BATCH = 1000;
 /** Most bytes of a body with events, also after decompression. */
 export const MAX_EVENTS_BODY_BYTES = 5 * 1024 * 1024;
-/** How far ahead of the clock the `time` of an event may be. Whoever takes events in checks it. */
+/** How far ahead of the clock the `time` of an event may be. Ingestion checks it. */
 export const MAX_EVENT_TIME_AHEAD_MS = 5 * 60 * 1000;
 /** Most bytes of an event's `data`, written as JSON without white space, in UTF-8. */
 export const MAX_EVENT_DATA_BYTES = 64 * 1024;

@@ -4,7 +4,7 @@ import type { z } from 'zod';
 /** Answers stay small however much is wrong with a request. */
 export const MAX_DETAILS = 100;
 const MAX_KEY_LENGTH = 128;
-/** Unknown names that a problem tells of; how many more there are is told by their number. */
+/** Unknown names that a problem lists; of the others it gives the number. */
 const MAX_UNKNOWN_NAMES = 5;
 
 const EXPECTED: Record<string, string> = {
@@ -48,7 +48,7 @@ export function formatPath(path: readonly PropertyKey[]): string {
 /**
  * The problems that zod found, as an error answer lists them: one for each issue, of the first 100. `prefix` stands
  * before every path. Of the fields of an object that are not known, the first is named itself, not the object that it
- * is in, and tells of the others.
+ * is in, and reports the others.
  */
 export function toErrorDetails(
   issues: readonly z.core.$ZodIssue[],

@@ -81,7 +81,7 @@ describe('the managed Apache Kafka', () => {
     expect(await count(await start())).toBe(2);
   });
 
-  it('answers nothing while it is paused, and stops all the same', async () => {
+  it('answers nothing while it is paused, and stops anyway', async () => {
     const kafka = await start();
     await kafka.pause();
     const asked = withAdmin(kafka, (admin) => admin.listTopics());

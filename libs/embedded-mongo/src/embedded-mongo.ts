@@ -13,7 +13,7 @@ export interface EmbeddedMongoOptions {
    * Holds the lock, the password and, in `mongo/` (`mongo-2/`, `mongo-3/`), the database files. Created when missing.
    */
   dataDirectory: string;
-  /** 1 unless given; with 3, the set goes on when one of them is lost. The same at each start on the data directory. */
+  /** 1 unless given; with 3, the set survives the loss of one of them. The same at each start on the data directory. */
   members?: 1 | 3;
   /** Where a downloaded `mongod` is kept; by default the user's cache directory. */
   cacheDirectory?: string;

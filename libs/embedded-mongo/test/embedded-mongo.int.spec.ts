@@ -176,7 +176,7 @@ describe('the managed mongod', () => {
     await insert((await start()).uri, 1);
   });
 
-  it('waits with its configuration while another change of it is under way', async () => {
+  it('waits with its configuration while another change of it is in progress', async () => {
     const { uri } = await start();
     const port = Number(new URL(uri).port);
     const password = await readFile(join(dataDirectory, 'mongod.key'), 'utf8');
@@ -184,7 +184,7 @@ describe('the managed mongod', () => {
     await insert(uri, 1);
   });
 
-  it('goes on without its primary when it has three members, and takes it back when it is started again', async () => {
+  it('works on without its primary when it has three members, and takes it back when it is started again', async () => {
     const mongo = await startEmbeddedMongo({ dataDirectory, members: 3 });
     started.push(mongo);
     await insert(mongo.uri, 1);

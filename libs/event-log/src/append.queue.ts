@@ -6,7 +6,7 @@ import { sizeOf } from './log.records.ts';
 
 /** Most bytes that wait for the storage. Further appends are refused. */
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
-/** Milliseconds that an append waits for its answer. Records under way by then may still be stored. */
+/** Milliseconds that an append waits for its answer. Records in progress by then may still be stored. */
 const APPEND_TIMEOUT_MS = 10_000;
 /** Most bytes of one write, unless a single append has more. */
 const MAX_WRITE_BYTES = 4 * 1024 * 1024;
@@ -66,7 +66,7 @@ export function createAppendQueue(deps: {
     writing = undefined;
   }
 
-  /** Drops an append that still waits. An append under way stays, so that no later append can overtake it. */
+  /** Drops an append that still waits. An append in progress stays, so that no later append can overtake it. */
   function giveUp(append: WaitingAppend): void {
     const place = waiting.indexOf(append);
     if (place !== -1) waitingBytes -= bytesOf(waiting.splice(place, 1));

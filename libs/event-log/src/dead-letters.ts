@@ -67,7 +67,7 @@ export function createDeadLetters(deps: {
 
 /**
  * A record that every log accepts. Other programs can write any record to a topic, and a dead letter that the log
- * refuses would stop the partition for ever.
+ * refuses would stop the partition indefinitely.
  */
 function toDeadLetter({ key, value, headers = {} }: ReadRecord, origin: Record<string, string>): LogRecord {
   const tooLong = value.length > MAX_RECORD_BYTES;

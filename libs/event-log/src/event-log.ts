@@ -52,7 +52,7 @@ export interface ConsumerHandler {
    * A handler that also stores positions within a batch calls `stored` with each of them.
    *
    * Batches of one partition come one after the other, batches of several partitions at the same time. After a
-   * rejection and a back-off, the records from {@link position} on come again, for ever. So the handler has to set
+   * rejection and a back-off, the records from {@link position} on come again, indefinitely. So the handler has to set
    * aside records that can never be applied. The consumers of `createConsumerGroup` do all of this.
    */
   handle(batch: RecordBatch, stored: (position: number) => void): Promise<void>;
@@ -101,7 +101,7 @@ export interface ConsumerOptions {
  *
  * - A partition is ordered and its offsets have no gaps; no reader skips a record, however appends interleave.
  * - Partitions are shared out fairly among the live consumers of a group, in one process or in many, and move when
- *   consumers come, go or die. For a moment two consumers can hold the same partition, so delivery is at least once.
+ *   consumers come, go or die. Two consumers can hold the same partition briefly, so delivery is at least once.
  *
  * Every adapter passes `describeEventLogConformance`.
  */

@@ -21,7 +21,7 @@ export interface OutboxRecord extends Pick<LogRecord, 'key' | 'value'> {
 }
 
 /**
- * Records that are written in the transaction of what they tell of, and moved to a topic behind it: such a change
+ * Records that are written in the transaction of what they report, and moved to a topic behind it: such a change
  * without its record, or a record without its change, cannot be.
  *
  * Each record is in the log at least once, and those of one key in the order in which they were added, as far as the
@@ -60,7 +60,7 @@ interface StoredRecord {
   trace?: TraceHeaders | undefined;
 }
 
-/** Bounds of what is moved at a time. A record that is larger is moved by itself. */
+/** Bounds of what is moved at a time. A record that is larger is moved on its own. */
 const MAX_RECORDS = 500;
 const MAX_BYTES = 4 * 1024 * 1024;
 const DEFAULT_INTERVAL_MS = 500;

@@ -247,7 +247,7 @@ describe('a partition in which something is to be done and nothing is', () => {
     expect(standstills.reasons()).toEqual([]);
   });
 
-  it('does not say so of one with nothing to read, nor of one that goes on in mid-batch', async () => {
+  it('does not say so of one with nothing to read, nor of one that continues in mid-batch', async () => {
     const steps: ((position: number) => void)[] = [];
     start({ handle: (_batch, stored) => (steps.push(stored), never()) });
     await eventually(() => expect(steps).toHaveLength(1));
@@ -268,7 +268,7 @@ describe('a partition in which something is to be done and nothing is', () => {
     expect(standstills.reasons()).toEqual([expect.stringContaining('at offset 7 for 61 s')]);
   });
 
-  it('goes on counting when a rebalance starts the work anew', async () => {
+  it('keeps counting when a rebalance starts the work anew', async () => {
     for (const now of [0, 50_000, 100_000]) {
       clock.now = now;
       const asked = Promise.withResolvers<void>();

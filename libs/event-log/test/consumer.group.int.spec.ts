@@ -48,7 +48,7 @@ afterAll(async () => {
 });
 
 describe('a consumer of a group', () => {
-  it('makes its topic, applies what it reads once and goes on behind it after a restart', async () => {
+  it('makes its topic, applies what it reads once and continues behind it after a restart', async () => {
     const first = consumerOf('payments');
     await first.start();
     await append('payments', ['a', 'b']);

@@ -183,7 +183,7 @@ export function describeEventLogConformance(name: string, createHarness: () => P
         expect(ledger.batches.map(({ nextOffset }) => nextOffset)).toEqual([10, 20, 25]);
       });
 
-      it('goes on with what comes later, however many appends it has caught up with', async () => {
+      it('continues with what comes later, however many appends it has caught up with', async () => {
         await log.append(topic, numbered('ws_a', 0, 1));
         for (let appends = 1; appends <= 9; appends += 1) {
           const ledger = createGroupLedger();
@@ -279,7 +279,7 @@ export function describeEventLogConformance(name: string, createHarness: () => P
         }
       });
 
-      it('goes on behind what a handler stored of a batch that it rejects in the middle', async () => {
+      it('continues behind what a handler stored of a batch that it rejects in the middle', async () => {
         await log.append(topic, numbered('ws_a', 0, 4));
         const ledger = createGroupLedger();
         const { position, handle } = ledger.handler();

@@ -138,7 +138,7 @@ describe('the event log in MongoDB', () => {
     expect((await effects()).toSorted()).toEqual(numbered('ws', 0, 6).map(({ value }) => value.toString()));
   });
 
-  it('goes on with what is left when retention has removed records that were not read', async () => {
+  it('continues with what is left when retention has removed records that were not read', async () => {
     await log.append(topic, numbered('ws', 0, 3));
     const ledger = createGroupLedger();
     const consumer = log.consumer({ group: 'late', topic, maxRecords: 10, handler: ledger.handler() });
@@ -238,7 +238,7 @@ describe('the event log in MongoDB', () => {
     expect(ledger.records()).toHaveLength(appends.length - refused.length);
   });
 
-  it('refuses appends with service_unavailable when the database is away', async () => {
+  it('refuses appends with service_unavailable when the database is down', async () => {
     const { log: cut, mongo: away } = await openProcess();
     await cut.append(topic, numbered('ws', 0, 1));
     await away.stop();

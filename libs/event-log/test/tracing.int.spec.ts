@@ -97,7 +97,7 @@ describe('the log as a service uses it', () => {
     for (const { headers } of records) expect(headers?.['traceparent']).toContain(sent?.spanId);
   });
 
-  it('goes on with the traces that records bring, each with its own', async () => {
+  it('continues with the traces that records bring, each with its own', async () => {
     const [one, other] = [headersOf(root()), headersOf(root())];
     await log.append(TOPIC, [record({ ...one }), record({ ...other }), record({ ...one })]);
     const { records } = await consume();

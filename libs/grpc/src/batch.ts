@@ -6,7 +6,7 @@ import { GRPC_STATUS, SOMETHING_WENT_WRONG } from './status.ts';
 import type { AnswerEach, RequestRefusal } from './unary.ts';
 
 interface AnswerEachDeps {
-  /** Logs what went wrong, and says what may be told of it. */
+  /** Logs what went wrong, and returns what may be said about it. */
   explain(thrown: unknown): unknown;
   /** Called for each request with what it came to. */
   onAnswer(code: status): void;

@@ -8,8 +8,8 @@ export interface FairRoom<T> {
 }
 
 /**
- * Room for what senders that nobody knows yet may hold at a time. Whoever takes most of it loses first, so that no
- * sender keeps others out. `evict` is called for an entry that has left the room.
+ * Room for what senders that nobody knows yet may hold at a time. The sender that takes most of it loses first, so that
+ * no sender keeps others out. `evict` is called for an entry that has left the room.
  */
 export function createFairRoom<T>(max: number, evict: (entry: T) => void): FairRoom<T> {
   /** Each in the order of arrival. None is empty. */

@@ -26,7 +26,7 @@ export interface GrpcServerOptions extends ServiceDeps<GrpcServiceConfig> {
   healthIntervalMs?: number;
   /** Most connections. Beyond it, the oldest one of the address that has the most is closed. */
   maxConnections?: number;
-  /** How long calls under way may take to finish on `stop` before they are cut off. */
+  /** How long calls in flight may take to finish on `stop` before they are cut off. */
   stopTimeoutMs?: number;
 }
 
@@ -37,7 +37,7 @@ export interface GrpcServer extends Component {
 
 /**
  * Most requests of a connection that are open. A client keeps further ones back, or is refused. As many as the edge has
- * under way at one service, so that it never waits for this.
+ * in flight at one service, so that it never waits for this.
  */
 const MAX_STREAMS = 1_024;
 const DEFAULT_MAX_REQUEST_BYTES = 4 * 1024 * 1024;

@@ -306,7 +306,7 @@ describe('gRPC between services', () => {
     expect(await client.getWorkspace({ tenantId: 'x' })).toEqual({ workspace });
   });
 
-  it('lets a call under way finish on stop, and takes no new one', async () => {
+  it('lets a call in flight finish on stop, and takes no new one', async () => {
     const { promise: release, resolve } = Promise.withResolvers<void>();
     const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
     const server = makeServer({

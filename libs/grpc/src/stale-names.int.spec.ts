@@ -101,7 +101,7 @@ describe('a client of a service whose replicas are replaced while the name is ca
     await eventually(() => expect(new Set(load.seen)).toEqual(new Set(before)));
 
     for (const address of after) await start(address);
-    // The cache lets go of the old answer, and only then, longer ago than clients look the name up, the old ones leave.
+    // The cache releases the old answer, and only then, longer ago than clients look the name up, the old ones leave.
     known = after;
     await eventually(() => expect(performance.now() - lastLookupAt).toBeGreaterThan(LOOKUP_INTERVAL_MS));
     for (const address of before) await leave(address);

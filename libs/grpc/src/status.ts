@@ -24,7 +24,7 @@ export const GRPC_STATUS: Record<ErrorCode, status> = {
   internal: status.INTERNAL,
 };
 
-/** What is told of a failure that is no `AppError`. */
+/** The answer to a failure that is no `AppError`. */
 export const SOMETHING_WENT_WRONG = 'Something went wrong in the service.';
 
 /** Trailing metadata that carries what a status has no room for: the code itself, the details, the time to wait. */

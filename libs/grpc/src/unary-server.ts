@@ -88,7 +88,7 @@ export function createImplementer(deps: UnaryServerDeps): (service: GrpcService)
   };
 }
 
-/** While a peer is away, all calls are refused for the same cause, and some have thousands a second. */
+/** While a peer is down, all calls are refused for the same cause, and some have thousands a second. */
 function createRefusalWarner(): (log: Logger, err: AppError) => void {
   let warnAt = 0;
   let unsaid = 0;

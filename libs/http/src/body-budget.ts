@@ -2,7 +2,7 @@ import { AppError } from '@tollkeeper/kernel';
 import type { Metrics } from '@tollkeeper/runtime';
 import type { CountRefusal } from './refusals.ts';
 
-/** Bounds the memory that the bodies of all requests under way take together. */
+/** Bounds the memory that the bodies of all requests in flight take together. */
 export interface BodyBudget {
   readonly takenBytes: number;
   /**

@@ -21,7 +21,7 @@ export interface Connections {
   open(socket: Socket): void;
   /**
    * Calls `handle` when it is the request's turn. The requests of one connection are answered one after the other, so
-   * that pipelining has one request under way. A connection with more than {@link MAX_SENT_AHEAD} waiting requests is
+   * that pipelining has one request in flight. A connection with more than {@link MAX_SENT_AHEAD} waiting requests is
    * closed.
    */
   take(req: IncomingMessage, res: ServerResponse, handle: () => void): void;
@@ -32,7 +32,7 @@ export interface Connections {
    * connection that has read nothing for longest.
    */
   limitUnread(): void;
-  /** The answers to the requests under way. */
+  /** The answers to the requests in flight. */
   answers(): ServerResponse[];
 }
 
@@ -44,7 +44,7 @@ export const MAX_SENT_AHEAD = 2;
 
 interface Connection {
   underWay: IncomingMessage | null;
-  /** To the request under way. */
+  /** To the request in flight. */
   answer: ServerResponse | null;
   sentAhead: Set<IncomingMessage>;
   /** What its client left unread when it was last looked at, and the first look that found as much. */
@@ -163,7 +163,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
         countRefusal('pipeline_limit');
         return close(req.socket);
       }
-      // Once the system has taken the answer before it. Reading goes on meanwhile: it shows that a client left.
+      // Once the system has taken the answer before it. Reading continues meanwhile: it shows that a client left.
       res.once('socket', ({ destroyed }: Socket) => {
         // A connection that is closed just when an answer is through still gives the next its turn. Nobody is there.
         if (destroyed) return;

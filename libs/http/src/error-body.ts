@@ -47,7 +47,7 @@ const DEFAULT_RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, number>> = {
   upstream_timeout: 5,
 };
 
-/** The whole answer to `error`. What is not an {@link AppError} is told as `internal`, without its message. */
+/** The whole answer to `error`. Any other error than an {@link AppError} becomes `internal`, without its message. */
 export function errorAnswer(error: unknown, requestId: string): ErrorAnswer {
   const { code, message, details, retryAfterSeconds = DEFAULT_RETRY_AFTER_SECONDS[code], allow } = toAppError(error);
   const headers: Record<string, string> = {};
@@ -62,7 +62,7 @@ const INTERNAL = new AppError(
   'Something went wrong on our side. Quote the request id when asking for help.',
 );
 
-/** What a caller may be told about any thrown value. */
+/** The part of any thrown value that a caller may see. */
 function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   if (error instanceof Error) {

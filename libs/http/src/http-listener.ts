@@ -35,7 +35,7 @@ export interface HttpListenerOptions {
    * the connection that has read nothing for longest.
    */
   unreadBudgetBytes?: number;
-  /** Milliseconds that requests under way get to finish at stop, before their connections are cut. */
+  /** Milliseconds that requests in flight get to finish at stop, before their connections are cut. */
   stopTimeoutMs?: number;
 }
 
@@ -57,7 +57,7 @@ export type HttpListener = Component & { readonly url: string };
  * An HTTP/1.1 server with bounded headers and times, fit to stand behind a proxy that reuses connections.
  *
  * From `drain` on every answer closes its connection, so that those in front open their next one elsewhere. `stop` also
- * refuses new connections, lets requests under way finish, and resolves when no connection is left.
+ * refuses new connections, lets requests in flight finish, and resolves when no connection is left.
  */
 export function createHttpListener(options: HttpListenerOptions): HttpListener {
   const {

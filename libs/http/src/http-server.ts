@@ -49,7 +49,7 @@ export interface HttpServerOptions extends ServiceDeps<HttpServiceConfig> {
   explain?: ExplainError;
   bodyLimitBytes?: number;
   /**
-   * Bytes that the bodies of all requests under way may take together, each as far as it has arrived; one that would go
+   * Bytes that the bodies of all requests in flight may take together, each as far as it has arrived; one that would go
    * beyond it is answered 503, unless one that has stalled gives way.
    */
   bodyBudgetBytes?: number;
@@ -278,7 +278,7 @@ async function sendPieces(res: Response, first: IteratorResult<string>, pieces: 
   try {
     await pipeline(Readable.from(all()), res);
   } catch (error) {
-    // The client went away.
+    // The client disconnected.
     if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error;
   }
 }

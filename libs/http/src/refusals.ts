@@ -6,7 +6,7 @@ export type Refusal =
   | 'body_budget'
   /** A body that came too slowly gave way to another. */
   | 'body_stalled'
-  /** The session, the key or the address has too many requests under way. */
+  /** The session, the key or the address has too many requests in flight. */
   | 'sender_limit'
   /** The address has taken too much of what needs no session and no key. */
   | 'public_bytes'

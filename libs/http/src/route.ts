@@ -30,7 +30,7 @@ export type SecurityScheme = 'session' | 'workspaceKey';
 
 /**
  * Who may call a route: anyone, anyone with or without a session (`visitor`, whose caller is null without one), anyone
- * with a session, members of the workspace with at least this role, or whoever the authenticator lets in.
+ * with a session, members of the workspace with at least this role, or callers that the authenticator lets in.
  */
 export type Access = 'public' | 'visitor' | 'session' | Role | Authenticator<unknown>;
 
@@ -97,7 +97,7 @@ export interface RouteContext<A extends Access, P, Q, B, U extends RouteAudit | 
   caller: CallerFor<A>;
   /** For the audit log. */
   cause: CauseFor<A, U>;
-  /** Aborted when the client goes away before its answer is sent. A handler may reject with its reason. */
+  /** Aborted when the client disconnects before its answer is sent. A handler may reject with its reason. */
   signal: AbortSignal;
 }
 
@@ -205,7 +205,7 @@ export function defineRoute<
     query: route.query,
     bodies: route.body instanceof z.ZodType ? { 'application/json': route.body } : route.body,
     bodyLimitBytes: route.bodyLimitBytes,
-    // The pipeline hands over what the route's own schemas and its access made of the request, so the types hold.
+    // The pipeline passes what the route's own schemas and its access made of the request, so the types hold.
     chargeBytes: route.chargeBytes as Route['chargeBytes'],
     charge: route.charge as Route['charge'],
     handler: route.handler as unknown as Route['handler'],

@@ -132,7 +132,7 @@ describe('the cause of a change', () => {
 });
 
 describe('an answer in pieces', () => {
-  it('is made no faster than its client reads, and ended when the client goes away', async () => {
+  it('is made no faster than its client reads, and ended when the client disconnects', async () => {
     const { hostname, port } = new URL(server.url);
     const socket = connect({ host: hostname, port: Number(port) });
     await once(socket, 'connect');

@@ -12,7 +12,7 @@ import { quietServer } from './api.fixture.ts';
 const BUDGET_BYTES = 100_000;
 const LIMIT_BYTES = 5 * 1024 * 1024;
 
-describe('the bodies of all requests under way', () => {
+describe('the bodies of all requests in flight', () => {
   let reached: PromiseWithResolvers<void>;
   let released: PromiseWithResolvers<void>;
   let server: HttpListener;
@@ -122,7 +122,7 @@ describe('the bodies of all requests under way', () => {
   it.each([
     ['as it is', 'Transfer-Encoding: chunked', Buffer.alloc(90_000, ' ')],
     ['compressed', 'Transfer-Encoding: chunked\r\nContent-Encoding: gzip', gzipSync(Buffer.alloc(90_000, ' '))],
-  ])('give their room back when their sender goes away: %s', async (_name, framing, body) => {
+  ])('give their room back when their sender disconnects: %s', async (_name, framing, body) => {
     const socket = begin(framing, Buffer.concat([Buffer.from(`${body.length.toString(16)}\r\n`), body]));
     await eventually(async () => expect((await post(60_000)).status).toBe(503));
     socket.destroy();

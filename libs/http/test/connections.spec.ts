@@ -103,7 +103,7 @@ describe('a place among the connections', () => {
     expect([connections.count, refusals]).toEqual([2, []]);
   });
 
-  it('is free when a client goes away before it is answered', async () => {
+  it('is free when a client disconnects before it is answered', async () => {
     let begun = 0;
     let over = 0;
     const url = await start((_req, res) => {
@@ -147,7 +147,7 @@ describe('requests sent ahead on one connection', () => {
     await eventually(() => expect(text.match(/done/g)).toHaveLength(3));
   });
 
-  it('are never handled when the connection closes before, and leave nothing under way', async () => {
+  it('are never handled when the connection closes before, and leave nothing in progress', async () => {
     let handled = 0;
     let over = 0;
     const url = await start((_req, res) => {

@@ -35,7 +35,7 @@ async function raw(url: string, text: string): Promise<string> {
 afterEach(() => server?.stop());
 
 describe('createHttpListener', () => {
-  it('finishes the requests under way at stop, refuses new connections, and lets kept-alive ones go', async () => {
+  it('finishes the requests in flight at stop, refuses new connections, and lets kept-alive ones go', async () => {
     const arrived = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
     const { url, stop } = await start({
@@ -97,7 +97,7 @@ describe('createHttpListener', () => {
     agent.destroy();
   });
 
-  it('asked to drain, goes on answering, and says with each answer that the connection ends', async () => {
+  it('asked to drain, keeps answering, and says with each answer that the connection ends', async () => {
     const arrived = Promise.withResolvers<void>();
     const release = Promise.withResolvers<void>();
     const { url, drain } = await start({
@@ -245,7 +245,7 @@ describe('createHttpListener', () => {
     expect(await raw(url, 'GET / HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1.1 200 .*taken$/s);
   });
 
-  it('lets go of a request that does not arrive, even if its client keeps the connection open', async () => {
+  it('releases a request that does not arrive, even if its client keeps the connection open', async () => {
     const closed = Promise.withResolvers<void>();
     const { url } = await start({ requestTimeoutMs: 100, listener: (req) => void req.on('close', closed.resolve) });
     const client = connect({ port: Number(new URL(url).port), host: '127.0.0.1', allowHalfOpen: true });

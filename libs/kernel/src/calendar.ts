@@ -60,7 +60,7 @@ export function canonicalTimezone(name: string): string | null {
 }
 
 /**
- * The window that `range` names at the moment `now`. Rolling ranges end now; `today`, `yesterday` and
+ * The window that `range` names at the instant `now`. Rolling ranges end now; `today`, `yesterday` and
  * `current_month` are calendar spans of `timezone`; `1m` and `3m` reach back to the same wall-clock time one and three
  * calendar months ago, or to the last day of that month when it is shorter. An unknown or absent range is
  * `current_month`.

@@ -26,7 +26,7 @@ export interface ErrorDetail {
 }
 
 /**
- * What a caller may be told about an error of a library; undefined where that is no more than that something went
+ * The part of an error of a library that a caller may see; undefined where that is no more than that something went
  * wrong.
  */
 export type ExplainError = (error: unknown) => AppError | undefined;
@@ -42,7 +42,7 @@ export interface AppErrorOptions {
 }
 
 /**
- * A failure that the caller may be told about: `message` is a sentence for a person and never holds a secret,
+ * A failure that the caller may see: `message` is a sentence for a person and never holds a secret,
  * a query or a stack. Any other thrown value is answered as `internal` with a generic sentence.
  */
 export class AppError extends Error {

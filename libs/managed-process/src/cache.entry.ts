@@ -8,7 +8,7 @@ export interface CacheEntryOptions {
   cacheDirectory: string;
   /** Names the content: another version has another name. */
   name: string;
-  /** What is under way while it is filled, as in `downloading Apache Kafka`. */
+  /** What is in progress while it is filled, as in `downloading Apache Kafka`. */
   activity: string;
   /** Puts the content into an empty directory; may leave anything behind when it rejects. */
   fill(directory: string): Promise<void>;

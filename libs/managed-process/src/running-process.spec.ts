@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { expect, it } from '@jest/globals';
 import { halt } from './running-process.ts';
 
-it('a process that is halted does nothing more until it goes on', async () => {
+it('a process that is halted does nothing more until it is resumed', async () => {
   const script = `process.on('message', (n) => process.send(n)); process.send(0);`;
   const child = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   try {

@@ -42,7 +42,7 @@ const PING_TIMEOUT_MS = 2_000;
  * compared as a value: where a query needs `$gte` and the like, the store wraps it in mongoose's `trusted()`.
  *
  * While no primary answers, operations reject within about 12 s, and most within 5, with errors that `explainOutage`
- * knows; they succeed again by themselves once one does.
+ * knows; they succeed again automatically once one does.
  *
  * `start` waits until the server can be reached and has a primary, with a line in the log for each attempt, and makes
  * the collections and indexes of the models registered on the connection. It rejects with a sentence that says what to

@@ -54,7 +54,7 @@ async function worksAgain(): Promise<void> {
   for (const [, run] of operations) await run();
 }
 
-describe('while MongoDB is away, every operation fails soon with an outage, and afterwards works again by itself', () => {
+describe('while MongoDB is down, every operation fails soon with an outage, and afterwards works again', () => {
   it('when the server is killed, also under what has begun', async () => {
     const begun = Promise.all(Array.from({ length: 20 }, outcomes));
     await testMongo.kill();

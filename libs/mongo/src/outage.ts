@@ -43,7 +43,7 @@ const PASSING = ['RetryableWriteError', 'TransientTransactionError', 'UnknownTra
 /**
  * `service_unavailable` for an error that says that MongoDB can't be reached or has no primary just now; undefined for
  * any other. For the servers of a service with a database (`explain`): what it does in a request fails with such an
- * error within seconds while MongoDB is away.
+ * error within seconds while MongoDB is down.
  */
 export function explainOutage(error: unknown): AppError | undefined {
   if (!isOutage(error)) return undefined;

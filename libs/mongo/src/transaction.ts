@@ -21,11 +21,11 @@ const ABORTED = new Set([
   225, // TransactionTooOld
   239, // SnapshotTooOld
   246, // SnapshotUnavailable
-  251, // NoSuchTransaction: for being too long under way, or behind a write that was refused
+  251, // NoSuchTransaction: for taking too long, or behind a write that was refused
   290, // TransactionExceededLifetimeLimitSeconds
 ]);
 
-/** The server is there, but aborted the transaction at every attempt: by conflicts, or for being too long under way. */
+/** The server is there, but aborted the transaction at every attempt: by conflicts, or for taking too long. */
 export class ContendedTransaction extends Error {
   constructor(triedForMs: number, cause: unknown) {
     const reason = cause instanceof Error ? cause.message : 'it was aborted at its commit';
@@ -37,7 +37,7 @@ export class ContendedTransaction extends Error {
 /**
  * Runs `work` in a transaction on one snapshot and commits it to a majority's journal. Every operation in `work` must
  * be given the session, one after the other. Bulk writes are ordered: behind a write that is refused, an unordered one
- * goes on and reports only that the transaction is gone.
+ * continues and reports only that the transaction is gone.
  *
  * A transient failure (a write conflict, a new primary) runs `work` again, for up to `retryForMs`, so `work` must have
  * no effect outside the session. Any other rejection aborts the transaction and is passed on, a duplicate key included.

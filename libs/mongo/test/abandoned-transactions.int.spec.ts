@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => mongo.stop());
 
 describe('a transaction of a process that was killed', () => {
-  it('holds up others for seconds, and not until the server ends it', async () => {
+  it('delays others for seconds, and not until the server ends it', async () => {
     const admin = mongo.connection.getClient().db('admin');
     const { was } = await admin.command({ setParameter: 1, transactionLifetimeLimitSeconds: 3600 });
     const child = fork(`${import.meta.dirname}/holding.process.ts`, [uri, database]);

@@ -1,7 +1,7 @@
 import { connectMongo, withTransaction } from '../src/index.ts';
 import { createLogger } from '@tollkeeper/runtime';
 
-/** A process that writes an item in a transaction, says so, and never goes on. */
+/** A process that writes an item in a transaction, says so, and never continues. */
 const [uri = '', database = ''] = process.argv.slice(2);
 const mongo = connectMongo({ uri, database, logger: createLogger({ service: 'holding', level: 'silent' }) });
 await mongo.start();

@@ -20,7 +20,7 @@ export function cidrListField() {
     .prefault('');
 }
 
-/** The same text, for whoever only hands it on to services that read it with {@link cidrListField}. */
+/** The same text, for programs that only pass it on to services that read it with {@link cidrListField}. */
 export function cidrTextField() {
   return z
     .string()

@@ -5,7 +5,7 @@ import type { Logger } from './logger.ts';
 /**
  * A part whose absence must not keep its owner from the rest of its work, such as a consumer of the log in a service
  * that answers requests. `start` resolves at once; the part starts behind it, as often as it takes, with a line in the
- * log for each failure, so its own start has to be safe to repeat. What it can't do is told by `impaired`, and never
+ * log for each failure, so its own start has to be safe to repeat. `impaired` reports what it can't do, and never
  * makes its owner unready.
  */
 export function inBackground(

@@ -9,17 +9,17 @@ export interface Component {
    */
   start(): Promise<void>;
   /**
-   * Says that `stop` comes soon: the part goes on with its work and asks those in front of it to turn elsewhere; a
+   * Says that `stop` comes soon: the part continues with its work and asks those in front of it to turn elsewhere; a
    * start that waits gives up and rejects. Idempotent.
    */
   drain?(): void;
-  /** Finishes what is under way and lets go of everything. Idempotent; also safe on a part that never started. */
+  /** Finishes what is in progress and releases everything. Idempotent; also safe on a part that never started. */
   stop(): Promise<void>;
   /** Rejects with the reason while the part cannot do its work. Absent: ready once started. */
   ready?(): Promise<void>;
   /**
-   * Rejects with what the part cannot do at the moment although it is ready. This informs the operator; requests still
-   * go to the part. So one workspace that causes a failure does not take the part away from all others.
+   * Rejects with what the part cannot do although it is ready. This informs the operator; requests still
+   * go to the part. So one workspace that causes a failure does not take the part from all others.
    */
   impaired?(): Promise<void>;
 }
@@ -36,7 +36,7 @@ export interface LifecycleOptions {
  * Parts as one: started in order, stopped in reverse.
  *
  * When a part fails to start, those already started are stopped and the failure is thrown. `stop` drains, and then
- * tries every part though one fails, and throws what failed; called while starting, it lets the part under way finish
+ * tries every part though one fails, and throws what failed; called while starting, it lets the part in progress finish
  * or give up, starts no other, and stops. `ready` rejects before the start is complete, from the moment of `drain` or
  * `stop`, and while a part does.
  */

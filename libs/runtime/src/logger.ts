@@ -104,8 +104,8 @@ function standardOutput(): pino.DestinationStream {
 }
 
 /**
- * With the reader gone, sonic-boom's flush tries for ever, and the process would never end. An ordinary write before it
- * finds out in time: pino then turns the stream off.
+ * With the reader gone, sonic-boom's flush retries endlessly, and the process would never end. An ordinary write before
+ * it finds out in time: pino then turns the stream off.
  */
 function endFlushAtBrokenPipe(stream: ReturnType<typeof pino.destination>): void {
   const flushSync = stream.flushSync.bind(stream);
@@ -154,7 +154,7 @@ function redactValue(value: unknown): unknown {
   return prototype === Object.prototype || prototype === null ? redact(value as Record<string, unknown>) : value;
 }
 
-/** Codes of errors that say that something is away, whatever their causes are. */
+/** Codes of errors that say that something is down, whatever their causes are. */
 const OUTAGES = new Set<ErrorCode>(['service_unavailable', 'upstream_timeout']);
 
 function toLoggedError(err: unknown, withStack = true): unknown {

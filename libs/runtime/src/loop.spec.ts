@@ -52,7 +52,7 @@ describe('a loop', () => {
     await loop.stop();
   });
 
-  it('goes on after a failure, and logs it', async () => {
+  it('continues after a failure, and logs it', async () => {
     const { loop, lines, pass } = recordingLoop(1, (number) => {
       if (number === 1) throw new Error('no database');
     });
@@ -62,7 +62,7 @@ describe('a loop', () => {
     expect(lines.join()).toContain('no database');
   });
 
-  it('waits for the work under way when it stops, and does none after', async () => {
+  it('waits for the work in progress when it stops, and does none after', async () => {
     const release = Promise.withResolvers<void>();
     let finished = false;
     const { loop, pass, passes } = recordingLoop(0, async () => {

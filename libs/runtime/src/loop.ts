@@ -31,7 +31,7 @@ export interface LoopOptions {
   clock?: Clock | undefined;
 }
 
-/** `stop` waits for the work under way and begins none. */
+/** `stop` waits for the work in progress and begins none. */
 export function createLoop(options: LoopOptions): Loop & LoopStatus {
   const { name, prepare, work, intervalMs, logger, clock = systemClock } = options;
   let passes: Promise<void> | undefined;

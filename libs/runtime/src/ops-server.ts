@@ -25,11 +25,11 @@ export interface OpsServerOptions {
 export type OpsServer = Component & { readonly port: number };
 
 /**
- * Serves `/healthz` (200 while the process can answer at all), `/readyz` (200, with what is impaired all the same, or
+ * Serves `/healthz` (200 while the process can answer at all), `/readyz` (200, with what is impaired anyway, or
  * 503 with the reasons) and `/metrics` (Prometheus text: the process's own metrics and those of all services in it).
  *
  * A process that is ready but for a part of its work, such as one partition of several, answers 200 and says so under
- * `impaired`: a 503 would take it away from everybody, and no other replica would get on with that part either.
+ * `impaired`: a 503 would take it from everybody, and no other replica would get on with that part either.
  *
  * Start it first and stop it last, so that it tells the truth while the rest starts and drains. It has no
  * authentication: keep its port inside the cluster.

@@ -64,7 +64,7 @@ export async function runProcess({ name, build, logger, stopTimeoutMs }: Process
 }
 
 /**
- * Milliseconds that a service has to drain, `DRAIN_DELAY_MS` not counted. Whoever ends it waits longer before killing
+ * Milliseconds that a service has to drain, `DRAIN_DELAY_MS` not counted. Supervisors wait longer before killing
  * it.
  */
 export const STOP_TIMEOUT_MS = 25_000;

@@ -40,7 +40,7 @@ function run(env: Record<string, string>) {
 afterEach(() => void child?.kill('SIGKILL'));
 
 describe('a service process', () => {
-  it.each(['SIGTERM', 'SIGINT'] as const)('finishes the request under way on %s and exits with 0', async (signal) => {
+  it.each(['SIGTERM', 'SIGINT'] as const)('finishes the request in flight on %s and exits with 0', async (signal) => {
     const service = run({ MODE: 'good' });
     const [, port] = await service.seen(/port (\d+)/);
     await service.seen(/fixture is ready/);

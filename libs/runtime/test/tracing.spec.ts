@@ -67,7 +67,7 @@ describe('tracing', () => {
     expect(receiver.spans).toHaveLength(1);
   });
 
-  it('keeps a bounded number of spans while the endpoint is away', async () => {
+  it('keeps a bounded number of spans while the endpoint is down', async () => {
     await receiver.stop();
     const tracer = await trace({ OTEL_BSP_MAX_QUEUE_SIZE: '100' });
     for (let i = 0; i < 5_000; i += 1) work(tracer);

@@ -8,7 +8,7 @@ import { halt } from '@tollkeeper/managed-process';
 import mongoose from 'mongoose';
 import type { TestMongo } from './mongo.ts';
 
-/** A `mongod` that a suite has for itself, to take it away. */
+/** A `mongod` that a suite has for itself, to stop it. */
 export interface BreakableMongo extends TestMongo {
   /** Valid from `beforeAll` on, and the same for good. */
   readonly uri: string;

@@ -25,7 +25,7 @@ export interface WorkspaceQuotaDeps {
   perSecond: number;
   /** Most tokens that a workspace may take at once after a pause. */
   burst: number;
-  /** The beginning of a refusal, which goes on with the seconds to wait: `The workspace may …. Try again in 3 s.` */
+  /** The beginning of a refusal, followed by the seconds to wait: `The workspace may …. Try again in 3 s.` */
   refusal: string;
   /** The line in the log about a workspace over its quota. */
   warning: string;

@@ -10,7 +10,7 @@ export interface DecisionLoad {
   decisions: number;
   /** Each reservation is settled before its caller asks again. */
   settles?: boolean;
-  /** Asked for at this rate, with up to 250 calls under way, in place of callers that wait. */
+  /** Asked for at this rate, with up to 250 calls in flight, in place of callers that wait. */
   perSecond?: number;
 }
 
@@ -57,7 +57,7 @@ export function createDecisionLoader(decider: Decider, prefix: string): Decision
 
   /**
    * Times count from when a call was due, so that a decider which falls behind shows it, also by the calls that wait
-   * here until fewer are under way.
+   * here until fewer are in progress.
    */
   async function atRate({ seconds, decisions, settles = false }: DecisionLoad, perSecond: number, times: number[]) {
     const startedAt = performance.now();

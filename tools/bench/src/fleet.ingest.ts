@@ -21,7 +21,7 @@ export interface IngestRounds {
 export interface IngestOptions {
   rounds: number;
   seconds: number;
-  /** Requests, or sends of the producer, under way at a time. */
+  /** Requests, or sends of the producer, in flight at a time. */
   connections: number;
 }
 

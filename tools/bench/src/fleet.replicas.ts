@@ -41,7 +41,7 @@ export async function measureReplicas(fleet: Fleet, options: ReplicasOptions): P
   return [one, await drain(fleet, three, count)];
 }
 
-/** From the first records that any of them applied to the last one, by what they tell of themselves. */
+/** From the first records that any of them applied to the last one, by their own reports. */
 async function drain({ mongo }: Fleet, replicas: readonly Replica[], count: number): Promise<Drained> {
   for (const replica of replicas) replica.launch();
   let started: { at: number; done: number; cpu: number; mongodCpu: number } | undefined;

@@ -57,7 +57,7 @@ function replicasOfAlerts(): Promise<[string, Drained][]> {
     const rules = Array.from({ length: RULES_PER_WORKSPACE }, () => RULE);
     const tenantIds = await makeWorkspaces(fleet, WORKSPACES, rules);
     const start = Date.now();
-    // Each goes on in time where the one before ended, a millisecond an event.
+    // Each continues in time where the one before ended, a millisecond an event.
     const events = (count: number, first: number) => generateEvents(count, start + first, { first, tenantIds });
     const drained = await measureReplicas(fleet, { service: 'alerts', eventLog, count: alertsEvents, events });
     return drained.map((each) => ['alerts, 1,000 rules', each]);

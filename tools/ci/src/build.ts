@@ -7,7 +7,7 @@ import { runCommand, workspaceRoot } from './command.ts';
 /**
  * Bundles the app in the working directory into `dist/`, which needs nothing else but Node, and proves that it starts:
  * with a port that is none it must stop at its configuration and name the variable. Each of its `scripts/` becomes a
- * bundle of its own beside it, for whoever operates it.
+ * bundle of its own beside it, for its operators.
  */
 const BUNDLE = 'dist/main.js';
 const app = process.cwd();

@@ -37,13 +37,13 @@ export async function runIntegrationTests(projects?: string[]): Promise<TestRepo
   if (projects?.length === 0) return { passed: 0, failures: [] };
   const { exitCode } = await runCommand('node', ['libs/embedded-kafka/scripts/prepare.ts']);
   if (exitCode !== 0) return { passed: 0, failures: ['Apache Kafka could not be prepared; its output above says why'] };
-  // Told while it goes on: the first time it takes minutes. A suite that needs what could not be built fails, and says
+  // Reported as it goes: the first time it takes minutes. A suite that needs what could not be built fails, and says
   // why.
   if (projects?.includes('@tollkeeper/cluster') ?? true) await runCommand('node', ['tools/cluster/src/prepare.ts']);
   const names = projects ?? projectFolders(workspaceRoot).map(packageName);
   const idle = names.filter((name) => IDLE_PROJECTS.includes(name));
   const sideBySide = await runTarget(INTEGRATION_RUN, ['test:integration', `--parallel=${IDLE_PROJECTS.length}`], idle);
-  // One after another: several suites overload what they run, and the others must be answered all the same.
+  // One after another: several suites overload what they run, and the others must be answered anyway.
   const others = names.filter((name) => !IDLE_PROJECTS.includes(name));
   const inTurn = await runTarget(INTEGRATION_RUN, ['test:integration', '--parallel=1'], others);
   return {

@@ -66,7 +66,7 @@ async function rollOut({ installation, report }: Cluster, replicas: number): Pro
   for (const service of services) {
     await report.measure(`roll-out, ${replicas} replica${replicas > 1 ? 's' : ''}`, service, async () => {
       await lookUp(service);
-      // Whoever goes on calling the old pods must show it in this row.
+      // A client that keeps calling the old pods must show in this row.
       await Promise.all([installation.restart(service), setTimeout(NAMES_CACHED_MS)]);
     });
   }

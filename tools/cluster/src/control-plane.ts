@@ -127,7 +127,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
   }
 }
 
-/** Starts etcd on loopback; returns where. What it holds is thrown away, so it need not wait for the disk. */
+/** Starts etcd on loopback; returns where. Its data is discarded, so it need not wait for the disk. */
 async function startStore(start: (name: string, args: string[]) => ServerProcess, directory: string): Promise<string> {
   const [client, peer] = [await freePort(), await freePort()].map((port) => `http://127.0.0.1:${port}`);
   start('etcd', [

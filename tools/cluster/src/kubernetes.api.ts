@@ -4,7 +4,7 @@ const REQUEST_TIMEOUT_MS = 60_000;
 /** Who owns the fields that are applied here. */
 const FIELD_MANAGER = 'tollkeeper-cluster';
 
-/** Any object of the API; what is not named here is looked at by whoever knows the kind. */
+/** Any object of the API; what is not named here is read by code that knows the kind. */
 export interface KubernetesObject {
   apiVersion: string;
   kind: string;

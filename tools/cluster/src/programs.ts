@@ -17,7 +17,7 @@ export type OnProgress = (line: string) => void;
 
 /** Programs that are built from Go modules, at the versions that a go.mod below `programs/` locks. */
 export interface ProgramSet {
-  /** As it stands in the cache and in what is told of the build. */
+  /** As it stands in the cache and in the report of the build. */
   name: string;
   /** Folder below `programs/` with go.mod and go.sum. */
   module: string;

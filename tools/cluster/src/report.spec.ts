@@ -27,7 +27,7 @@ describe('the report of a cluster', () => {
     expect(report.complete).toBe(true);
   });
 
-  it('goes on after something that failed, says why, and is not complete', async () => {
+  it('continues after something that failed, says why, and is not complete', async () => {
     const report = createReport(quiet);
     await report.measure('eviction', 'kafka', async () => {
       throw new Error('Waited 240 s in vain for kafka to be ready');

@@ -3,7 +3,7 @@ import type { Peak } from './memory.ts';
 
 /** Collects what was seen, as rows of a table for docs/faults.md. */
 export interface Report {
-  /** Does something while the load goes on, and notes how long it took and what failed meanwhile. Never rejects. */
+  /** Does something while the load continues, and notes how long it took and what failed meanwhile. Never rejects. */
   measure(check: string, subject: string, act: () => Promise<void>): Promise<void>;
   /** From now on requests are counted with this load. */
   watch(load: Load): void;

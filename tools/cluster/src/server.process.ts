@@ -7,7 +7,7 @@ import { killWithOwner } from '@tollkeeper/managed-process';
 const STOP_TIMEOUT_MS = 20_000;
 const KEPT_LINES = 5;
 
-/** A program that runs until it is told to stop, and no longer than this process. */
+/** A program that runs until it is stopped, and no longer than this process. */
 export interface ServerProcess {
   readonly name: string;
   readonly pid: number;

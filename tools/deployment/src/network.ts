@@ -39,7 +39,7 @@ export function reaches(manifests: Manifest[], from: Workload, address: string, 
   );
 }
 
-/** Whether whoever nothing names, in the cluster or out of it, may call the workload at `port`. */
+/** Whether callers that no rule names, in the cluster or outside, may call the workload at `port`. */
 export function isOpen(manifests: Manifest[], to: Workload, port: number): boolean {
   const rules = rulesFor(ofKind(manifests, 'NetworkPolicy'), 'ingress', to);
   return rules === 'all' || rules.some((rule) => opensPort(rule, to, port) && rule.from === undefined);

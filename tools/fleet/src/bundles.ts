@@ -37,7 +37,7 @@ export async function buildBundles(directory: string): Promise<void> {
 async function build(): Promise<void> {
   const projects = SERVICES.map((service) => `@tollkeeper/${service}`).join();
   const args = ['run-many', '--target', 'build', '--projects', projects, '--output-style', 'static'];
-  // Not from whoever runs this: inside of a target of Nx, these would say that the target runs itself.
+  // Not from the parent process: inside of a target of Nx, these would say that the target runs itself.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(NX_|NODE_OPTIONS$)/.test(name)));
   const child = spawn(join(ROOT, 'node_modules', '.bin', 'nx'), args, {
     cwd: ROOT,

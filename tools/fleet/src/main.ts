@@ -47,7 +47,7 @@ try {
 }
 
 /**
- * A second signal gives up waiting; the services are told to stop all the same, as they are after any end of this
+ * A second signal gives up waiting; the services are stopped anyway, as they are after any end of this
  * process.
  */
 function stop(starting: Promise<Fleet>): void {

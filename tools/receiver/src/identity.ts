@@ -4,7 +4,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { generate } from 'selfsigned';
 
-/** What makes a receiver the same one from run to run, so that Tollkeeper needs to be told only once. */
+/** What makes a receiver the same one from run to run, so that Tollkeeper is configured only once. */
 export interface Identity {
   /** PEM. */
   key: string;

@@ -3,7 +3,7 @@ import { resolve } from 'node:path';
 import { AUDIT_ACTIONS } from '@tollkeeper/contracts';
 import { pathsIn, readOpenApi } from '../src/released-contracts.ts';
 
-/** Those that change something, or could, and that no audit log tells of: programs make them with a key. */
+/** Those that change something, or could, and that no audit log records: programs make them with a key. */
 const UNAUDITED = ['execute', 'extendReservation', 'postEvents', 'releaseReservation', 'reserve', 'settleReservation'];
 /** What Tollkeeper or its operator does, so no operation has it, and a log-in that fails. */
 const OF_NO_OPERATION = ['channel.disable', 'member.add', 'session.refuse'];

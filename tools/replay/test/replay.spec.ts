@@ -142,7 +142,7 @@ describe('npm run replay', () => {
     expect(receiver.accepted()).toHaveLength(5);
   });
 
-  it('goes on when the connection is refused and comes back', async () => {
+  it('continues when the connection is refused and comes back', async () => {
     receiver = await startEventReceiver();
     const { url } = receiver;
     await receiver.drop();

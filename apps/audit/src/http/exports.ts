@@ -2,7 +2,7 @@ import { AppError, type TenantId } from '@tollkeeper/kernel';
 import type { Entry, ListPlace, RecordFilter, RecordReader } from '../domain/entry.ts';
 
 /**
- * Exports under way in a replica at a time, and of one person or workspace: each may last as long as its client reads.
+ * Exports in progress at a time in a replica, and of one person or workspace: each lasts as long as its client reads.
  */
 const MAX_EXPORTS = 16;
 const MAX_EXPORTS_OF_ONE = 2;
@@ -19,7 +19,7 @@ export type StreamLines = (
 /**
  * Makes the lines of an export, a page at a time when the client has read the one before. Each page is a query of its
  * own, so nothing is held in the database for a client that reads slowly. Rejects with `rate_limited` at its begin
- * where too many are under way.
+ * where too many are in progress.
  */
 export function createExports(records: Pick<RecordReader, 'list'>): StreamLines {
   const underWay: (readonly string[])[] = [];

@@ -19,7 +19,7 @@ export interface Plan {
 /** The changes of an update. A field that is absent or undefined stays as it is. */
 export type PlanChanges = Partial<Pick<Plan, 'displayName' | 'description' | 'dailyBudgetMicros' | 'isActive'>>;
 
-/** What the audit log tells of a plan. */
+/** The fields of a plan that the audit log records. */
 export const AUDITED_PLAN: AuditedFields<Omit<Plan, 'id'>> = {
   display_name: (plan) => plan.displayName,
   description: (plan) => plan.description,

@@ -4,7 +4,7 @@ import type { BudgetChange, BudgetHistory } from '../domain/history.ts';
 
 type StoredChange = BudgetChange & { _id: Types.ObjectId; tenantId: TenantId };
 
-/** More than 13 months, so the same month of the year before is there. Old changes would otherwise add up for ever. */
+/** More than 13 months, so the same month of the year before is there. Old changes would otherwise add up. */
 const RETENTION_SECONDS = 400 * 86_400;
 
 const changeSchema = new Schema<StoredChange>(

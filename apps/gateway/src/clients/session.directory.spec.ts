@@ -167,7 +167,7 @@ describe('createSessionDirectory', () => {
     expect(await second).not.toBeNull();
   });
 
-  it('goes on with what it knows when it cannot ask anew', async () => {
+  it('continues with what it knows when it cannot ask anew', async () => {
     const { state, resolve, resolveAnew } = setUp();
     await resolve();
     state.down = true;

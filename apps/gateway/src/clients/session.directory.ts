@@ -66,7 +66,7 @@ export function createSessionDirectory(options: SessionDirectoryOptions): Sessio
     answer.catch(() => answers.delete(sha256));
   }
 
-  /** Shares the question that begins when the one under way has its answer with all who come until then. */
+  /** Shares the question that begins when the one in progress has its answer with all who come until then. */
   function askAnew(sha256: string, requestId: string): Promise<Session | null> {
     const underWay = asking.get(sha256);
     if (underWay !== undefined) {

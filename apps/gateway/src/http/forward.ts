@@ -36,7 +36,7 @@ export interface Admitted {
 export interface Forwarder {
   /**
    * Sends an admitted request to its service and the service's answer to the client. Throws `service_unavailable` when
-   * the service has too many under way already.
+   * the service has too many in flight already.
    */
   forward(req: EdgeRequest, res: EdgeResponse, admitted: Admitted): Promise<void>;
   /** Drops the connections to the services. */

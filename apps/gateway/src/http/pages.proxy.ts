@@ -64,7 +64,7 @@ export function createPagesProxy(options: PagesProxyOptions): PagesProxy {
 
   /** Bounds the silence of the console. Time in which an answer waits for its client is none of it. */
   function watch(sent: ClientRequest, _req: EdgeRequest, res: EdgeResponse): void {
-    // The client went away before there was a request to break off.
+    // The client disconnected before there was a request to break off.
     if (res.closed) return void sent.destroy();
     const silence = setTimeout(() => {
       if (places.isWaiting(res)) silence.refresh();

@@ -15,7 +15,7 @@ function setUp(max: number) {
   return { begin, refusals };
 }
 
-describe('requests under way', () => {
+describe('requests in flight', () => {
   it('are as many for one sender as the limit says; the next one is refused, counted, and told so', () => {
     const { begin, refusals } = setUp(2);
     begin('ada');

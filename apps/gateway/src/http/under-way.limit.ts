@@ -4,13 +4,13 @@ import type { EdgeResponse } from './exchange.ts';
 
 export interface UnderWayLimit {
   /**
-   * Counts a request of `sender` until its answer is over. Throws `rate_limited` when the sender has as many under way
+   * Counts a request of `sender` until its answer is over. Throws `rate_limited` when the sender has as many in flight
    * as one may.
    */
   enter(sender: string, res: EdgeResponse): void;
 }
 
-/** Bounds what one sender has under way at once, so that none can take up what all of them share. */
+/** Bounds the requests of one sender in flight, so that none can take up what all of them share. */
 export function createUnderWayLimit(max: number, countRefusal: CountRefusal): UnderWayLimit {
   const counts = new Map<string, number>();
 

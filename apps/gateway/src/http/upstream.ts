@@ -11,7 +11,7 @@ import { createPlaces, MAX_UNDER_WAY } from './places.ts';
 import { isLost, silent, unreachable } from './upstream.failures.ts';
 
 export interface UpstreamOptions {
-  /** Of the service, for those who are told that it failed. */
+  /** Name of the service, for messages about its failures. */
   name: string;
   origin: string;
   /**
@@ -44,7 +44,7 @@ interface UpstreamRequest {
 /** One service, behind connections that are kept. */
 export interface UpstreamService {
   /**
-   * Sends a request and passes the answer to the client. Each ends with the other: a client that goes away breaks off
+   * Sends a request and passes the answer to the client. Each ends with the other: a client that disconnects breaks off
    * the request, a service that breaks off its answer the client's connection. When the service has too many already,
    * the answer whose client has read nothing for longest is broken off; without one, this throws `service_unavailable`.
    * Any failure after that is answered, as 503 or, when the service stays silent, 504. What is
@@ -55,7 +55,7 @@ export interface UpstreamService {
   close(): Promise<void>;
 }
 
-const GONE = new Error('the client went away');
+const GONE = new Error('the client disconnected');
 
 export function createUpstream(options: UpstreamOptions): UpstreamService {
   const { name, origin, timeoutMs, maxUnderWay = MAX_UNDER_WAY, answerHeaders, answerError } = options;
@@ -69,7 +69,7 @@ export function createUpstream(options: UpstreamOptions): UpstreamService {
   const places = createPlaces(name, maxUnderWay);
 
   function send(request: UpstreamRequest, req: EdgeRequest, res: EdgeResponse): void {
-    // The client went away before there was a request to abort.
+    // The client disconnected before there was a request to abort.
     if (res.closed) return;
     places.take(res);
     const { method, path, headers, answerWithinMs, onAnswer } = request;
@@ -101,7 +101,7 @@ export function createUpstream(options: UpstreamOptions): UpstreamService {
         if (status < 200) return;
         onAnswer?.();
         length = Number(given['content-length']);
-        // In one piece: a header set by itself costs several times as much.
+        // In one piece: a header set on its own costs several times as much.
         res.writeHead(status, answerHeaders(res.locals.requestId, given));
       },
       onResponseData(controller, chunk) {

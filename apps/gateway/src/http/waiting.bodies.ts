@@ -8,7 +8,7 @@ export interface WaitingBodies {
   /**
    * The body of a request once it is worth a place at its service: all of it, or `stream` when more than
    * {@link SMALL_BODY_BYTES} of events have come, which `req` then gives first. Null when the request is over before:
-   * its client went away, or the body found no room, stalled or was too large, which is answered here.
+   * its client disconnected, or the body found no room, stalled or was too large, which is answered here.
    *
    * With a session, a body is always complete, so that the access to write is checked when nothing is left to wait for.
    */
@@ -26,7 +26,7 @@ export interface WaitingBodiesDeps {
  * limits how long a body may take.
  */
 export function createWaitingBodies({ budgets, answerError }: WaitingBodiesDeps): WaitingBodies {
-  /** Answers a request whose body does not go on; its connection ends, as more of the body may come. */
+  /** Answers a request whose body stalls; its connection ends, as more of the body may come. */
   function refuse(error: unknown, req: EdgeRequest, res: EdgeResponse): void {
     if (!res.headersSent) res.setHeader('connection', 'close');
     answerError(error, req, res);

@@ -28,7 +28,7 @@ export interface KeyUseCases {
 
 export interface KeyDeps {
   store: KeyStore;
-  /** `isFirst`: no use of the key is stored yet. Whoever has made the key waits to see one. */
+  /** `isFirst`: no use of the key is stored yet. The creator of the key waits to see one. */
   recordUse: (use: KeyUse, options: { isFirst: boolean }) => void;
   clock: Clock;
 }

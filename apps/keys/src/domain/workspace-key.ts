@@ -24,7 +24,7 @@ interface KeyProof {
   isUsed: boolean;
 }
 
-/** What the audit log tells of a key. */
+/** The fields of a key that the audit log records. */
 export const AUDITED_KEY: AuditedFields<WorkspaceKey> = {
   name: (key) => key.name,
   role: (key) => key.role,

@@ -122,7 +122,7 @@ describe('live sample traffic', () => {
     for (const event of events) expect(gatewayEventSchema.parse(event)).toEqual(event);
   });
 
-  it('goes on after a failure', async () => {
+  it('continues after a failure', async () => {
     let appends = 0;
     await run(14, async () => {
       appends += 1;

@@ -15,7 +15,7 @@ export interface RunawayOptions {
   /** Whether the call was allowed. */
   call: (event: SpendSettledEvent) => Promise<boolean>;
   append: (events: GatewayEvent[]) => Promise<void>;
-  /** A call was not answered; the agent goes on with the next. */
+  /** A call was not answered; the agent continues with the next. */
   onFailure: (err: unknown) => void;
 }
 

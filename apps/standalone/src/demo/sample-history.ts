@@ -27,7 +27,7 @@ export function* sampleHistory(until: number): Generator<GatewayEvent[]> {
   for (let hour = firstHour; hour * HOUR_MS < until; hour += 1) {
     if (hour % DAY_HOURS === 0) spent.clear();
     const events = SAMPLE_AGENTS.flatMap((agent) => sampleHour(random, agent, hour, spent));
-    // The enforcer tells of the thresholds of the running day, since it counts this spend too.
+    // The enforcer reports the thresholds of the running day, since it counts this spend too.
     const isToday = Math.floor(hour / DAY_HOURS) === Math.floor(until / HOUR_MS / DAY_HOURS);
     yield events.filter(
       ({ time, type }) => Date.parse(time) <= until && !(isToday && type === 'budget.threshold_reached'),
@@ -35,7 +35,7 @@ export function* sampleHistory(until: number): Generator<GatewayEvent[]> {
   }
 }
 
-/** How busy an agent is at a moment, as a share of its peak. */
+/** How busy an agent is at an instant, as a share of its peak. */
 export function activityAt(agent: SampleAgent, time: number): number {
   const date = new Date(time);
   const weekend = date.getUTCDay() === 0 || date.getUTCDay() === 6;

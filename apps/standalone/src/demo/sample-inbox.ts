@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { SendRequest } from '@tollkeeper/notifier';
 
-/** Where the sample workspace is told of its alerts. No name ends with `.invalid`, so nobody else has it (RFC 2606). */
+/** The destination of the sample workspace's alerts. No name ends with `.invalid`, so nobody else has it (RFC 2606). */
 export const SAMPLE_INBOX_URL = 'https://on-call.sample.invalid/alerts';
 
 /** The share of notifications that find the inbox busy at first: one in so many. */

@@ -9,7 +9,7 @@ const atPercent = (percent: number) => ({
   },
 });
 
-/** Is told of all sample alerts. */
+/** Gets all sample alerts. */
 export const SAMPLE_CHANNEL = {
   name: 'On call (sample)',
   channel_type: 'webhook',

@@ -2,12 +2,12 @@ import type { BudgetThresholdReachedEvent, GatewayEvent } from '@tollkeeper/cont
 import type { Random } from './random.ts';
 import { SAMPLE_GUARDS, type SampleAgent } from './sample-agents.ts';
 
-/** CloudEvents source of all sample traffic, so that it can be told from real events. */
+/** CloudEvents source of all sample traffic, so that it can be distinguished from real events. */
 const SAMPLE_SOURCE = '/tollkeeper/sample';
 
 const GUARD_SHARE = 0.02;
 const SECONDS_BETWEEN_CALLS = { min: 2, max: 25 };
-/** Percents of a daily budget that are told of when the spend of the day reaches them. */
+/** Percents of a daily budget that are reported when the spend of the day reaches them. */
 const PERCENTS = [50, 80, 100];
 
 export interface SampleRunOptions {

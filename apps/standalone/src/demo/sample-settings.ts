@@ -18,8 +18,8 @@ interface Named {
 type SettingsService = 'identity' | 'budgets' | 'alerts';
 
 /**
- * Names the sample agents, sets the budgets that their traffic runs into and makes rules and a channel that tell of it,
- * with the calls that an owner makes for that. Repeating it changes nothing.
+ * Names the sample agents, sets the budgets that their traffic runs into and creates rules and a channel that report
+ * it, with the calls that an owner makes for that. Repeating it changes nothing.
  */
 export async function writeSampleSettings(options: SampleSettingsOptions): Promise<void> {
   const { owner, callerTokenSecret, urls } = options;

@@ -110,7 +110,7 @@ export function describeConsoleLongList(stage: Stage, console: ReturnType<typeof
       await drawer.waitFor();
     });
 
-    it('follows by itself again once its top is back in sight', async () => {
+    it('is updated automatically again once its top is back in sight', async () => {
       const { page } = await openList(LOOKS[0]!);
       await scrollToSecondPage(page);
       await postEvents(stage.deployment(), workspace.apiKey, budgetBlocked('run-late', 'agent-late'));

@@ -74,7 +74,7 @@ export function describeConsoleSso(
       await close();
     });
 
-    it('by a provider that is away says why, and the password works', async () => {
+    it('by a provider that is down says why, and the password works', async () => {
       const { page, expectFit, close } = await visitLogIn(look);
       await page.getByRole('link', { name: 'Log in with one that is away' }).click();
       await page.getByText('The provider is unreachable.').waitFor();
@@ -130,7 +130,7 @@ export function describeConsoleSso(
       await close();
     });
 
-    it('goes on in two tabs, each of which ends where it began', async () => {
+    it('continues in two tabs, each of which ends where it began', async () => {
       const { page, close } = await visitLogIn(look, '/w/demo/spend');
       const other = await page.context().newPage();
       await other.goto('/w/demo/agents');

@@ -20,7 +20,7 @@ export type AlertStatus = (typeof ALERT_STATUSES)[number];
 export const CHANNEL_TYPES = ['chat', 'webhook'] as const;
 export type ChannelType = (typeof CHANNEL_TYPES)[number];
 
-/** `queued` and `retrying` are under way, `delivered` and `failed` are for good. */
+/** `queued` and `retrying` are in progress, `delivered` and `failed` are final. */
 export const DELIVERY_STATUSES = ['queued', 'retrying', 'delivered', 'failed'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 

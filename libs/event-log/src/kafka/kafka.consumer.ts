@@ -63,7 +63,7 @@ export function createKafkaConsumer(deps: {
     });
   }
 
-  /** Resolves when the session has ended by itself, is stuck, or the consumer stops. */
+  /** Resolves when the session has ended on its own, is stuck, or the consumer stops. */
   async function untilOver(current: GroupSession): Promise<void> {
     const ended = current.ended.then((err) =>
       logger.warn({ err }, 'not in the consumer group any more; joining it again'),

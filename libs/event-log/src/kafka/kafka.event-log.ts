@@ -29,7 +29,7 @@ const DEFAULT_SESSION_TIMEOUT_MS = 6_000;
 /** Milliseconds that a readiness probe waits for an answer. */
 const PING_TIMEOUT_MS = 2_000;
 const RETRY_INTERVAL_MS = 1_000;
-/** Milliseconds that a stop waits for appends that are under way. */
+/** Milliseconds that a stop waits for appends that are in progress. */
 const DRAIN_TIMEOUT_MS = 10_000;
 
 interface Appender {
@@ -41,7 +41,7 @@ interface Appender {
  * The event log on Apache Kafka.
  *
  * Concurrent appends to a topic are sent together. An append is refused with `service_unavailable` when 32 MiB wait
- * already, or after 10 seconds without an answer. After an outage of the brokers the log goes on without a restart.
+ * already, or after 10 seconds without an answer. After an outage of the brokers the log continues without a restart.
  */
 export function createKafkaEventLog(options: KafkaEventLogOptions): EventLog {
   const { logger, replicationFactor, sessionTimeoutMs = DEFAULT_SESSION_TIMEOUT_MS } = options;

@@ -18,7 +18,7 @@ const FIELDS: Record<string, keyof LogFields> = {
 
 /**
  * Sends the lines of kafkajs to `logger`, until `isClosed`. All of them get the level debug: kafkajs logs errors that
- * it retries, several times a second while a broker is away. Errors that it does not retry reach our code, which logs
+ * it retries, several times a second while a broker is down. Errors that it does not retry reach our code, which logs
  * them.
  */
 export function createLogCreator(logger: Logger, isClosed: () => boolean) {

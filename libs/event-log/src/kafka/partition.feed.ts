@@ -21,7 +21,7 @@ const RECORD_BYTES = 100;
 export interface PartitionFetcher {
   /** The next fetch starts at `offset`. */
   seek(offset: number): void;
-  /** Fetches nothing of the partition until `resume`, and drops the result of a fetch under way. */
+  /** Fetches nothing of the partition until `resume`, and drops the result of a fetch in progress. */
   pause(): void;
   resume(): void;
 }
@@ -36,7 +36,7 @@ export interface PartitionFeed extends PartitionSource {
 /**
  * Passes the fetched records of one partition to its worker, from the position that the worker gives.
  *
- * A fetch that was under way during a seek or a rebalance brings records from another offset. So the feed takes only
+ * A fetch that was in progress during a seek or a rebalance brings records from another offset. So the feed takes only
  * the records that follow the last one. For others, `next` rejects and the worker opens the feed again. If the same
  * records come again then, retention has removed those in between.
  */

@@ -39,7 +39,7 @@ export function createTopicAdmin(deps: {
   const { replicationFactor, logger } = deps;
   const connection = createAdminConnection(deps.openClient);
   /**
-   * The ping that is under way. All callers share it: in an outage, pings would otherwise queue up before other calls.
+   * The ping in progress. All callers share it: in an outage, pings would otherwise queue up before other calls.
    */
   let ping: Promise<unknown> | undefined;
 

@@ -55,7 +55,7 @@ describe('the source of a partition', () => {
     expect(await offsetsOf(source)).toEqual([0, 1, 2]);
   });
 
-  it('goes on behind what retention has removed', async () => {
+  it('continues behind what retention has removed', async () => {
     const source = sourceOf({ ends: [3, 4], stored: [3] });
     await source.open(0);
     expect(await offsetsOf(source)).toEqual([3]);

@@ -128,7 +128,7 @@ function createReport(logger: Logger, onExported: OtlpTracingDeps['onExported'])
   };
 }
 
-/** Of the answer of an endpoint only its status line is told: its body can quote the request. */
+/** Only the status line of an endpoint's answer is logged: its body can quote the request. */
 function reasonOf(error: Error | undefined): string {
   const code = (error as { code?: unknown } | undefined)?.code;
   return [code, error?.message].filter((part) => part !== undefined && part !== '').join(' ');

@@ -53,8 +53,8 @@ export function startSpan(tracer: Tracer, { name, kind, parent, links = [], attr
 }
 
 /**
- * Ends the span. With an error it counts as failed; of the error only its code or name is told, since messages can hold
- * anything.
+ * Ends the span. With an error it counts as failed; only the code or name of the error is recorded, since messages can
+ * hold anything.
  */
 export function endSpan(span: Span, error?: unknown): void {
   if (error !== undefined) failSpan(span, errorType(error));

@@ -12,7 +12,7 @@ export interface TracingDeps {
 
 /**
  * Traces go to the OTLP endpoint of the environment in batches, from a queue of bounded length. An endpoint that fails
- * or hangs costs spans and nothing else: it is told in the log once a minute at most and in the counter.
+ * or hangs costs spans and nothing else: it is reported in the log once a minute at most and in the counter.
  *
  * Without an endpoint there are no tracers, the SDK is not even loaded, and every place that makes spans passes over
  * it.

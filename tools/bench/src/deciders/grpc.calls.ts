@@ -2,7 +2,7 @@ import { Client, credentials, Metadata, type MethodDefinition, status } from '@g
 
 /** One connection to each replica, which take the calls in turn. */
 export interface GrpcCalls {
-  /** Asks again after UNAVAILABLE: whoever got no decision asks again, and its call takes as long as both. */
+  /** Asks again after UNAVAILABLE: a caller without a decision asks again, and its call takes as long as both. */
   call<Request, Response>(
     method: MethodDefinition<Request, Response>,
     request: Request,

@@ -6,7 +6,7 @@ import { announce } from './announce.ts';
 /** What the process is asked to do; it answers each with one message. */
 export type DecisionRequest = { run: DecisionLoad } | { free: number };
 
-// The callers of one decider, in a process of their own so that their processor time is told apart.
+// The callers of one decider, in a process of their own so that their processor time is measured apart.
 const decider = await createDecider(JSON.parse(process.env['DECIDER'] ?? '') as DeciderSettings);
 const loader = createDecisionLoader(decider, randomUUID());
 process.on('message', (request: DecisionRequest) => {

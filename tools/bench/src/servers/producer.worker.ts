@@ -4,7 +4,7 @@ export interface ProduceRequest {
   brokers: string;
   /** The records of each send, all with one key. */
   batches: { key: string; values: string[] }[];
-  /** Sends under way at a time. */
+  /** Sends in progress at a time. */
   inFlight: number;
   seconds: number;
 }

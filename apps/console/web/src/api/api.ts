@@ -66,7 +66,7 @@ export interface ReadOptions {
 
 /**
  * The answer of an operation that reads. While another span or page of the same is asked for, the last answer stays, so
- * that nothing jumps. The client of the API tries again by itself.
+ * that nothing jumps. The client of the API retries automatically.
  */
 export function useRead<O extends Reads>(
   operation: O,
@@ -93,7 +93,7 @@ function isOfTheSame(key: readonly unknown[], other: readonly unknown[] | undefi
   return JSON.stringify(key, whole) === JSON.stringify(other, whole);
 }
 
-/** What a page needs of an answer that is under way, here, or did not come. */
+/** The state of an answer: in progress, here, or failed. */
 export interface Answer<T> {
   data: T | undefined;
   error: Error | null;
@@ -117,16 +117,16 @@ export interface Pages<Item, Page> {
   /** Asks for the next page; undefined when there are no more. */
   more: (() => unknown) | undefined;
   loadingMore: boolean;
-  /** The last answer did not come. The next page is not asked for by itself then. */
+  /** The last answer did not come. Then the next page is not asked for automatically. */
   failed: boolean;
-  /** Back to the first page, which follows by itself again. */
+  /** Back to the first page, which is updated automatically again. */
   fold: () => void;
   query: Answer<unknown>;
 }
 
 /**
- * A list that is asked for page by page. It follows by itself while it has one page; of more, none is asked for again,
- * so that nothing moves under whoever reads them.
+ * A list that is asked for page by page. It is updated automatically while it has one page; of more, none is asked for
+ * again, so that nothing moves while people read.
  */
 export function usePages<O extends ReadsPages>(
   operation: O,

@@ -57,7 +57,7 @@ export function PageFailed({ error }: { error: unknown }) {
       </main>
     );
   }
-  // For whoever looks at the console of the browser; the person is told what to do.
+  // For developers with the browser's console open; the page says what to do.
   reportError(error);
   return (
     <main className={css['door']}>

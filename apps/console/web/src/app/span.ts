@@ -6,7 +6,7 @@ export const RANGES = ['15min', 'today', 'yesterday', 'current_month', '3m'] as 
 type Range = (typeof RANGES)[number] | '5min' | '1m';
 const KNOWN: readonly Range[] = ['5min', '1m', ...RANGES];
 
-/** What the address of a page says of its span, for whoever gets it sent. */
+/** The part of an address that names the span, so that a shared link shows the same. */
 export interface SpanSearch {
   range?: Range;
   /** IANA name, where it is not the zone of the workspace. */

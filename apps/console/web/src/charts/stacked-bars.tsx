@@ -194,7 +194,7 @@ function Plot({ label, series, points, short, exact, mark, height = 250 }: Stack
             height={height - BOTTOM - TOP}
             onPointerMove={(event) => hasMoved(event) && setActive(index)}
             onPointerDown={({ currentTarget, pointerId }) => {
-              // A finger stays with the bar that it began on, unless it is let go.
+              // A finger stays with the bar that it began on until it is lifted.
               currentTarget.releasePointerCapture(pointerId);
               setActive(index);
             }}
@@ -226,7 +226,7 @@ function Plot({ label, series, points, short, exact, mark, height = 250 }: Stack
   );
 }
 
-/** A line at a moment, and what it says: beside it where there is room, else above it. */
+/** A line at an instant with its label: beside it where there is room, else above it. */
 function Mark({ at, text: said, width, height }: { at: number; text: string; width: number; height: number }) {
   const size = said.length * LETTER;
   const isBefore = at - 6 - size >= LEFT;

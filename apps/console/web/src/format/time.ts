@@ -65,7 +65,7 @@ export function duration(ms: number): string {
   return minutes === 0 ? largestUnit(ms) : `${largestUnit(ms)} ${words.minutes(minutes)}`;
 }
 
-/** As `duration`, rounded up: whoever waits for so long has waited long enough. */
+/** As `duration`, rounded up, so that waiting this long is always enough. */
 export function timeLeft(ms: number): string {
   const unit = ms <= MINUTE - SECOND ? SECOND : MINUTE;
   return duration(Math.ceil(ms / unit) * unit);

@@ -30,7 +30,7 @@ export function Count({ value }: { value: number }) {
   );
 }
 
-/** Whether anybody has counted tokens: gateways that count none tell of none. */
+/** Whether tokens are known: some gateways report none. */
 export function hasTokens({ input, output }: TokenCounts): boolean {
   return input > 0 || output > 0;
 }

@@ -60,7 +60,7 @@ function End({ list: { items, query, more, loadingMore, failed } }: { list: Part
   const waits = more === undefined || loadingMore || failed;
   useEffect(() => {
     if (waits) return;
-    // Anew after each page: an end that is still near is told again.
+    // Anew after each page: an end that is still near is reported again.
     return whenSeen(ref, AHEAD, (seen) => seen && more());
   }, [waits, more, items.length]);
   if (more === undefined) return null;

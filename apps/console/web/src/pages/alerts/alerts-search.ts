@@ -1,7 +1,7 @@
 export const SEVERITIES = ['critical', 'high', 'medium', 'low', 'info'] as const;
 export const STATUSES = ['firing', 'acknowledged', 'resolved'] as const;
 
-/** The filters, the page of the list, and the alert in the drawer, for whoever gets the address sent. */
+/** The filters, the page of the list, and the alert in the drawer, so that a shared link shows the same. */
 export interface AlertsSearch {
   severity?: (typeof SEVERITIES)[number];
   status?: (typeof STATUSES)[number];

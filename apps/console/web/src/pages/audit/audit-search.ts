@@ -1,4 +1,4 @@
-/** The filters, and the record in the drawer, for whoever gets the address sent. */
+/** The filters, and the record in the drawer, so that a shared link shows the same. */
 export interface AuditSearch {
   actor?: string;
   action?: string;

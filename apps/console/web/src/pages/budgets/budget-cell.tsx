@@ -16,9 +16,9 @@ export interface BudgetCellProps {
   micros: number | null;
   /** Spent and held today, where that is known. */
   usedMicros: number | undefined;
-  /** Null takes the budget away. */
+  /** Null removes the budget. */
   save: (micros: number | null) => Promise<unknown>;
-  /** Whether it may be taken away. */
+  /** Whether it may be removed. */
   optional?: boolean;
   /** Brings it into sight and focuses it: somebody was led to it. */
   isLedTo?: boolean;

@@ -24,7 +24,7 @@ export function InvitationPage() {
       callApi(undefined, 'GET /api/v1/invitations/{invitation}', { path: { invitation: token }, signal }),
     enabled: token !== '',
     retry: false,
-    // Whoever has used it stays on the page.
+    // A person who has used it stays on the page.
     staleTime: Infinity,
   });
   const account = useQuery({ ...accountQuery, enabled: sessionHint.get(), retry: false });

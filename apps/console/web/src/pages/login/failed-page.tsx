@@ -14,7 +14,7 @@ export function FailedPage() {
   const { failure, request } = useSearch({ from: '/login/failed' });
   const { data, isPending } = useQuery({
     queryKey: ['failure', failure],
-    // What is not known any more is told as what was never known.
+    // An expired failure is shown like one that never existed.
     queryFn: () =>
       callApi(undefined, 'GET /api/v1/auth/oidc/failures/{failure_id}', { path: { failure_id: failure ?? '' } }).catch(
         () => null,

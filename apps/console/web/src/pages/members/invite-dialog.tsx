@@ -11,7 +11,7 @@ import ui from '../../ui/ui.module.css';
 const words = text.members;
 export const ROLES = ['member', 'admin', 'owner'] as const;
 
-/** Invites somebody, and shows the link to hand over, this once. */
+/** Invites a person, and shows the link to share, this once. */
 export function InviteDialog({ onClose }: { onClose: () => void }) {
   const [email, setEmail] = useState('');
   const [role, setRole] = useState<Api.WorkspaceRole>('member');

@@ -11,7 +11,7 @@ import ui from '../../ui/ui.module.css';
 
 const words = text.reset.forgot;
 
-/** Has a link mailed. The page says the same whoever has the e-mail. */
+/** Requests a link by e-mail. The page says the same for every e-mail. */
 export function ForgotPage() {
   const [email, setEmail] = useState('');
   const ask = useMutation({
