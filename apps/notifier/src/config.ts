@@ -23,7 +23,7 @@ export const notifierConfig = serviceConfig.extend({
   DELIVERY_CONCURRENCY: integerField({ min: 2, max: 1000 })
     .prefault('100')
     .describe(
-      'most quick deliveries under way at the same time in this process, and as many that take over 2 s, 2 to 1000; default 100',
+      'most quick deliveries in progress at the same time in this process, and as many that take over 2 s, 2 to 1000; default 100',
     ),
   POLL_INTERVAL_MS: integerField({ min: 10, max: 10_000 })
     .prefault('500')

@@ -29,7 +29,7 @@ describe('a delivery', () => {
     const [{ headers, body, json }] = receiver.received as [(typeof receiver.received)[0]];
     expect(headers).toMatchObject({ 'webhook-id': sent.notificationId, 'content-type': 'application/json' });
     expect(headers['webhook-timestamp']).toBe(String(clock.now / 1000));
-    // The library refuses timestamps that are not of now, and the clock of the test stands still.
+    // The library refuses timestamps that are not of now, and the clock of the test is stopped.
     expect(new Webhook(SECRET).sign(sent.notificationId, new Date(clock.now), body)).toBe(headers['webhook-signature']);
     expect(json).toEqual({
       type: 'alert.fired',

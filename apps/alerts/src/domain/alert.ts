@@ -120,6 +120,6 @@ export interface AlertStore {
   resolve(tenantId: TenantId, alertId: string, cause: Cause, at: number): Promise<Alert | null>;
   /** Deliveries by alert id: of the fire first, then of the resolution. */
   deliveries(tenantId: TenantId, alertIds: string[]): Promise<Map<string, Delivery[]>>;
-  /** Notifications of the workspace that are neither delivered nor given up. */
+  /** Notifications of the workspace that are still to be delivered. */
   countUndelivered(tenantId: TenantId): Promise<number>;
 }

@@ -96,7 +96,7 @@ export function createChannelRoutes(channels: ChannelUseCases, allowsAddress: Ad
       description: 'The channel is removed from the rules that name it. The rules stay.',
       access: 'admin',
       params: channelParams,
-      responses: { 204: { description: 'The channel is gone' } },
+      responses: { 204: { description: 'The channel is deleted' } },
       handler: async ({ caller, params, cause }) => {
         await channels.delete(caller.tenantId, params.channel_id, cause);
         return { status: 204 };

@@ -8,7 +8,7 @@ const MAX_SECRET_LENGTH = 512;
 /** Less could be found by trying, from one delivery and its signature. */
 const MIN_SECRET_BYTES = 16;
 
-const name = displayName.meta({ description: 'What people call the channel', example: 'Platform team' });
+const name = displayName.meta({ description: 'Display name of the channel', example: 'Platform team' });
 const channelType = z.enum(CHANNEL_TYPES).meta({
   description: '`chat`: incoming webhook of a chat service; `webhook`: Standard Webhooks',
 });

@@ -120,7 +120,7 @@ export function createRuleRoutes(rules: RuleUseCases): Route[] {
       description: 'Its alerts stay in history.',
       access: 'admin',
       params: ruleParams,
-      responses: { 204: { description: 'The rule is gone' } },
+      responses: { 204: { description: 'The rule is deleted' } },
       handler: async ({ caller, params, cause }) => {
         await rules.delete(caller.tenantId, params.rule_id, cause);
         return { status: 204 };

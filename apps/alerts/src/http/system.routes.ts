@@ -20,7 +20,7 @@ const systemStatus = z
   .object({
     EvaluatorEnabled: z.boolean(),
     DispatcherEnabled: z.boolean(),
-    QueueSize: z.int().meta({ description: 'Notifications of the workspace that are neither delivered nor given up' }),
+    QueueSize: z.int().meta({ description: 'Notifications of the workspace that are still to be delivered' }),
     LastEvaluationTime: moment.meta({
       description: 'When the evaluator of the answering replica last completed a pass; it makes one each second',
     }),

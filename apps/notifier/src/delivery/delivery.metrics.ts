@@ -22,7 +22,7 @@ export function createDeliveryMetrics(deps: {
   const labelNames = ['channel_type'] as const;
   const outcomes = metrics.counter({
     name: 'notifier_deliveries_total',
-    help: 'Steps of deliveries by what came of them: delivered, failed, retrying, postponed',
+    help: 'Steps of deliveries, by outcome: delivered, failed, retrying, postponed',
     labelNames: ['channel_type', 'outcome'],
   });
   const attemptDuration = metrics.histogram({

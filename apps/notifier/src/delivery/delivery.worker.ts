@@ -86,10 +86,7 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): Loop {
     const done = serve(channelId, first, place)
       .catch((err: unknown) => {
         // When the lease ends, the delivery is due again.
-        logger.warn(
-          { err, notification_id: place.notificationId },
-          'a delivery failed to be worked on; it is tried again',
-        );
+        logger.warn({ err, notification_id: place.notificationId }, 'processing a delivery failed; retrying');
       })
       .finally(() => {
         underWay.delete(channelId);
@@ -155,7 +152,7 @@ export function createDeliveryWorker(deps: DeliveryWorkerDeps): Loop {
     const { notificationId, tenantId, channelId } = delivery.notification;
     const log = logger.child({ notification_id: notificationId, tenant_id: tenantId, channel_id: channelId });
     if (result.kind === 'postponed') {
-      log.warn({ err: result.cause }, 'alerts could not be asked for the channel; the delivery waits');
+      log.warn({ err: result.cause }, 'the channel could not be read from alerts; the delivery waits');
       await store.postpone(delivery, owner, result.until);
     } else {
       const hold = result.kind === 'attempted' ? result.holdChannelUntil : null;

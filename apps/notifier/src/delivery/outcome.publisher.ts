@@ -46,7 +46,7 @@ export function createOutcomePublisher(deps: {
     async stop() {
       await loop.stop();
       // Publishes the results of the last attempts. If the log is away, the next start does it.
-      await publishAll().catch((err: unknown) => logger.warn({ err }, 'outcomes are left to be published'));
+      await publishAll().catch((err: unknown) => logger.warn({ err }, 'outcomes are not published yet'));
     },
   };
 }

@@ -6,7 +6,7 @@ const REASONS: Record<string, string> = {
   EAI_AGAIN: "The destination's name can't be resolved just now.",
   ECONNREFUSED: 'The destination refused the connection.',
   ECONNRESET: 'The destination closed the connection without an answer.',
-  ETIMEDOUT: 'The destination did not take the connection in time.',
+  ETIMEDOUT: 'The destination did not accept the connection in time.',
   EHOSTUNREACH: "The destination's network can't be reached.",
   ENETUNREACH: "The destination's network can't be reached.",
   HPE_HEADER_OVERFLOW: 'The destination answered with more than 16 KiB of headers.',

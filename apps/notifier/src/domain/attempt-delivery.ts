@@ -52,5 +52,5 @@ export async function attemptDelivery(
 }
 
 function toAppError(cause: unknown): AppError {
-  return cause instanceof AppError ? cause : new AppError('internal', 'Alerts could not be asked.', { cause });
+  return cause instanceof AppError ? cause : new AppError('internal', 'Alerts did not answer.', { cause });
 }

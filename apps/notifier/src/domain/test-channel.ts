@@ -44,7 +44,7 @@ export function createTestChannel({ channels, alertUrl, send, clock }: TestChann
   return async (tenantId, channelId) => {
     const others = underWay.get(tenantId) ?? 0;
     if (others >= MAX_TESTS_UNDER_WAY) {
-      const message = 'Too many channel tests of this workspace are under way. Wait for one to end.';
+      const message = 'Too many channel tests of this workspace are in progress. Wait for one to finish.';
       throw new AppError('rate_limited', message, { retryAfterSeconds: 15 });
     }
     underWay.set(tenantId, others + 1);

@@ -894,7 +894,7 @@ export type AlertRulePatch = {
 
 export type AlertChannelInput = {
     /**
-     * What people call the channel
+     * Display name of the channel
      */
     name?: string;
     enabled?: boolean;
@@ -907,7 +907,7 @@ export type AlertChannelInput = {
     };
 } | {
     /**
-     * What people call the channel
+     * Display name of the channel
      */
     name?: string;
     enabled?: boolean;
@@ -942,7 +942,7 @@ export type AlertSystemStatus = {
     EvaluatorEnabled: boolean;
     DispatcherEnabled: boolean;
     /**
-     * Notifications of the workspace that are neither delivered nor given up
+     * Notifications of the workspace that are still to be delivered
      */
     QueueSize: number;
     /**
@@ -3389,7 +3389,7 @@ export type DeleteAlertRuleError = DeleteAlertRuleErrors[keyof DeleteAlertRuleEr
 
 export type DeleteAlertRuleResponses = {
     /**
-     * The rule is gone
+     * The rule is deleted
      */
     204: void;
 };
@@ -3563,7 +3563,7 @@ export type DeleteAlertChannelError = DeleteAlertChannelErrors[keyof DeleteAlert
 
 export type DeleteAlertChannelResponses = {
     /**
-     * The channel is gone
+     * The channel is deleted
      */
     204: void;
 };
