@@ -47,7 +47,7 @@ describe('a number with its noun', () => {
 describe('the sentence of an alert', () => {
   it('names the count, the time window and the threshold', () => {
     expect(alert({})).toBe('10 calls blocked by a budget within 10 min (threshold 10)');
-    expect(alert({ event_count: 1, threshold: 1 })).toBe('1 call blocked by a budget within 10 min');
+    expect(alert({ event_count: 1, threshold: 1 })).toBe('1 call blocked by a budget');
     expect(alert({ scope_type: 'agent', scope_id: 'crawler', event_types: ['budget.blocked', 'guard.blocked'] })).toBe(
       'crawler: 10 budget blocks or guard blocks within 10 min (threshold 10)',
     );

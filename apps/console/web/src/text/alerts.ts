@@ -24,8 +24,9 @@ export function alertLine(alert: Api.Alert): string {
     case 'first_occurrence':
       return `First ${firstEventOf(event_types)} in ${inWords(windowMs / 1_000)}, ${whose.behind}`;
     case 'event_count_gte': {
-      const from = threshold === 1 ? '' : ` (threshold ${count(threshold)})`;
-      return `${whose.before}${count(event_count)} ${eventsOf(event_types, event_count)} within ${duration(windowMs)}${from}`;
+      const events = `${whose.before}${count(event_count)} ${eventsOf(event_types, event_count)}`;
+      // One event is enough: how long the rule waits for it says nothing.
+      return threshold === 1 ? events : `${events} within ${duration(windowMs)} (threshold ${count(threshold)})`;
     }
   }
 }
