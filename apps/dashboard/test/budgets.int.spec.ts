@@ -135,7 +135,7 @@ describe('while budgets is down', () => {
     return answers.map(({ body }) => body);
   };
 
-  it('answers come from the last known budgets, or without any, say so, and recover by themselves', async () => {
+  it('answers come from the last known budgets, or without any, say so, and recover automatically', async () => {
     const known = await spending(500, 1000);
     budgets.setAgent(known, 'planner', 5000);
     const fresh = await bodiesOf(known);

@@ -7,7 +7,7 @@ export interface DashboardProcessMessage {
   httpUrl: string;
 }
 
-/** The dashboard in a process of its own, whose heap whoever forks it chooses. Its peers are away. */
+/** The dashboard in a process of its own, whose heap its parent chooses. Its peers are down. */
 async function run(uri: string, database: string, now: number, secret: string): Promise<void> {
   const logger = createLogger({ service: 'dashboard', level: 'silent' });
   const metrics = createMetrics('dashboard');

@@ -23,7 +23,7 @@ export function eventAt(index: number): DashboardEvent {
 
 /**
  * Records the events up to number `count` in small batches, so that it folds all the time, and stores how far it is as
- * a consumer does. Beside others that do the same, and after any of them was killed, it goes on where all of them are.
+ * a consumer does. Beside others that do the same, and after any of them was killed, it continues where they are.
  */
 async function record(uri: string, database: string, count: number): Promise<void> {
   const mongo = connectMongo({ uri, database, logger: createLogger({ service: 'recording', level: 'silent' }) });

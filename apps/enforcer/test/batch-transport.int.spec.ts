@@ -136,7 +136,7 @@ describe('a gateway that asks for many at once', () => {
     expect(await end('ReleaseMany')).toMatchObject({ status: 'RESOURCE_EXHAUSTED', code: 'rate_limited' });
   });
 
-  it('has 256 requests under way at a time, those of batches too', async () => {
+  it('has 256 requests in flight at a time, those of batches too', async () => {
     const workspaces = [issued.issue(), issued.issue()] as const;
     let answer = (): void => {};
     ports.ready = new Promise((resolve) => (answer = resolve));

@@ -60,7 +60,7 @@ export interface CallOptions {
 /**
  * The service on a real mongod and event log, with identity, budgets and keys behind real gRPC. Every answer is checked
  * against its OpenAPI document. The clock is stopped unless a suite moves it; it is set back after each test. The
- * monotonic one goes on with it, and by what gateways wait after a 503.
+ * monotonic one continues with it, and by what gateways wait after a 503.
  */
 export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 } = {}) {
   const { logger } = testLogger();

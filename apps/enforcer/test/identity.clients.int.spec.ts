@@ -97,7 +97,7 @@ describe('agents that are seen', () => {
     expect(asked).toEqual([['a', 'b'], ['marker']]);
   });
 
-  it('wait for the RPC under way, and are then registered in batches of 1000', async () => {
+  it('wait for the RPC in flight, and are then registered in batches of 1000', async () => {
     const release = holdAnswers();
     registrar.seen(tenantId, 'first');
     await eventually(() => expect(identity.registered).toHaveLength(1));

@@ -126,7 +126,7 @@ it('writes no snapshot of many holds until there are many ops behind the last on
   expect(savedSnapshots).toBe(1);
 });
 
-it('ends a page of reservations in time, and goes on behind it, in a journal full of other entries', async () => {
+it('ends a page of reservations in time, and continues behind it, in a journal full of other entries', async () => {
   const tenantId = provenTenantId('ws_crowded');
   const ledger = replica(tenantId);
   await ledger.submit(asked('r1', 7, []));
@@ -181,7 +181,7 @@ it('makes a ledger from the journal when its snapshot is not readable, and repla
   expect(await snapshots.load(tenantId)).toMatchObject({ seq: seq + 1, ledger: { holdCount: 2 } });
 });
 
-it('goes on behind an unreadable snapshot whose journal is gone', async () => {
+it('continues behind an unreadable snapshot whose journal is gone', async () => {
   const tenantId = provenTenantId('ws_forgotten');
   const database = real.connection.getClient().db(real.connection.name);
   await database

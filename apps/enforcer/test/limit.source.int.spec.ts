@@ -167,7 +167,7 @@ describe('freshness', () => {
 });
 
 describe('questions', () => {
-  it('are one for calls that come together, and one for all that come while it is under way', async () => {
+  it('are one for calls that come together, and one for all that come while it is in progress', async () => {
     const ids = Array.from({ length: 20 }, (_, index) => `agent-${index}`);
     for (const [index, id] of ids.entries()) budgets.setAgent(tenantId, id, index);
     const release = holdAnswers();
@@ -182,7 +182,7 @@ describe('questions', () => {
     expect(budgets.mostUnderWay()).toBe(1);
   });
 
-  it('are not asked again for what the one under way asks', async () => {
+  it('are not asked again for what the one in progress asks', async () => {
     const release = holdAnswers();
     const first = amounts(tenantId);
     await eventually(() => expect(budgets.asked).toHaveLength(1));
@@ -215,7 +215,7 @@ describe('questions', () => {
   });
 });
 
-describe('while budgets is away', () => {
+describe('while budgets is down', () => {
   beforeEach(async () => {
     budgets.setWorkspace(tenantId, 7);
     budgets.setPlan(tenantId, 'pro', 8);

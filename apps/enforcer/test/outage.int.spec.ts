@@ -40,7 +40,7 @@ describe('without MongoDB', () => {
   it.each([
     ['killed', () => mongo.kill(), () => mongo.restart()],
     ['hung', () => mongo.hang(), () => mongo.goOn()],
-  ] as const)('%s, all calls are 503 with Retry-After, and work again by themselves', async (_how, take, giveBack) => {
+  ] as const)('%s, all calls are 503 with Retry-After, and work again automatically', async (_how, take, giveBack) => {
     const workspace = limitedTo(100);
     const [settled, released] = [await workspace.granted(50), await workspace.granted(30)];
     const unloaded = limitedTo(100);
@@ -52,7 +52,7 @@ describe('without MongoDB', () => {
     await giveBack();
     await eventually(() => stack.ready());
 
-    // What was under way may have been done. Asked again, all of it is done, and once.
+    // What was in progress may have been done. Asked again, all of it is done, and once.
     await workspace.granted(REQUEST);
     expect((await workspace.settle(settled.id, 4, 'stl-1')).status).toBe(200);
     expect((await workspace.release(released.id)).status).toBe(200);
@@ -82,7 +82,7 @@ describe('without budgets', () => {
     expect((await unknown.reserve(1)).status).toBe(201);
   });
 
-  it('holds are settled and released all the same', async () => {
+  it('holds are settled and released anyway', async () => {
     const workspace = limitedTo(100);
     const [first, second] = [await workspace.granted(50), await workspace.granted(50)];
     budgets.state.down = true;

@@ -148,7 +148,7 @@ describe('a settlement by a call', () => {
     }
   });
 
-  it('is 503 while the log is away, changes nothing, and counts when it is repeated later', async () => {
+  it('is 503 while the log is down, changes nothing, and counts when it is repeated later', async () => {
     const workspace = limitedTo(100);
     const { id } = await workspace.granted(100);
     for (const away of [{ down: true }, { down: false, hangs: true }]) {
@@ -216,7 +216,7 @@ describe('a denial', () => {
     expect(new Set(ids).size).toBe(3);
   });
 
-  it('is answered while the log is away, and counted as one that nobody knows of', async () => {
+  it('is answered while the log is down, and counted as one that nobody knows of', async () => {
     const workspace = limitedTo(0);
     const untold = () => stack.counted('enforcer_untold_denials_total');
     for (const away of [{ down: true }, { down: false, hangs: true }]) {

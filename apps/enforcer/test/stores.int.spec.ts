@@ -93,7 +93,7 @@ describe.each([
     expect(loaded.ledger.days).toMatchObject([{ start: AT, end: AT + 86_400_000, timezone: 'UTC' }]);
   });
 
-  it('keep a ledger as it was when the snapshot was asked for, while it goes on', async () => {
+  it('keep a ledger as it was when the snapshot was asked for, while it continues', async () => {
     const ledger = createLedger();
     const of = (index: number) => ({ ...(post('s') as OpOf<'post'>), agentId: `agent-${index}` });
     for (const op of [day, grant('a'), ...Array.from({ length: 2 * PART_ITEMS }, (_, at) => of(at))])

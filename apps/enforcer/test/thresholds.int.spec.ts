@@ -100,7 +100,7 @@ it('they are told once through a restart of all replicas, and that of spend befo
   await expectTold(workspace, ['workspace 50 at 60', 'workspace 80 at 80']);
 });
 
-it('what was reached while budgets or the log were away is told afterwards', async () => {
+it('what was reached while budgets or the log were down is told afterwards', async () => {
   const workspace = limitedTo(100);
   budgets.state.down = true;
   await workspace.spend({ amount_micros: 60 });

@@ -6,7 +6,7 @@ import type { IdentityModels } from './store/models.ts';
 
 /**
  * Tells of log-ins that failed: the audit log, where the account is known, and a metric. No answer waits for it, or the
- * time would tell whether there is such an account. `stop` waits for what is under way; `kill -9` may lose it.
+ * time would tell whether there is such an account. `stop` waits for what is in progress; `kill -9` may lose it.
  */
 export function createRefusedLogins(deps: {
   models: IdentityModels;

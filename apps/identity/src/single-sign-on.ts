@@ -34,7 +34,7 @@ export interface SingleSignOnDeps {
   metrics: Metrics;
 }
 
-/** Log-in by OpenID Connect providers: its routes, and a part that lets go of the connections to the providers. */
+/** Log-in by OpenID Connect providers: its routes, and a part that releases the connections to the providers. */
 export function createSingleSignOn(deps: SingleSignOnDeps): { routes: Route[]; part: Component } {
   const {
     config,

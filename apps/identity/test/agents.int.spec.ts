@@ -39,7 +39,7 @@ describe('agents', () => {
       });
       expect(await list(owner, '?limit=2')).toMatchObject({ items: [{}, { agent_id: 'b' }], next_cursor: 'b' });
       expect(await list(owner, '?limit=2&cursor=b')).toMatchObject({ items: [{ agent_id: 'c' }], next_cursor: null });
-      // A last page that is full is the last one all the same.
+      // A last page that is full is the last one anyway.
       expect(await list(owner, '?limit=2&cursor=a')).toMatchObject({ items: [{}, {}], next_cursor: null });
     });
 
@@ -191,7 +191,7 @@ describe('agents', () => {
       expect(await list(owner)).toMatchObject({ items: [{}, { display_name: 'A good name' }] });
     });
 
-    it('register though the service was away, and are not read again after a restart', async () => {
+    it('register though the service was down, and are not read again after a restart', async () => {
       const owner = await identity.newOwner();
       await identity.stopService();
       await report(owner.tenantId, [eventOf({ agent_id: 'while-away' })]);

@@ -204,7 +204,7 @@ describe('the audit log of a workspace is told', () => {
     ]);
   });
 
-  it('of a member who leaves, by themselves', async () => {
+  it('of a member who leaves, automatically', async () => {
     const owner = await identity.newOwner();
     const guest = await identity.newOwner();
     const token = await identity.invite(owner, 'member', 'guest@example.com');

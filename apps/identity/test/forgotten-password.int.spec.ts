@@ -111,7 +111,7 @@ describe('a forgotten password', () => {
     expect(answers).toEqual(Array(4).fill(answers[0]));
     await nothingWaits();
     await mailTo(email, 2);
-    // The first owner, and who joined by the link that was handed over, have proved no e-mail.
+    // The first owner, and who joined by the link that was shared, have proved no e-mail.
     expect([owner.email, unproven].map((each) => server().to(each).length)).toEqual([0, 1]);
   });
 

@@ -51,7 +51,7 @@ describe('an invitation', () => {
     await inviteByMail(owner, 'member', email);
   });
 
-  it('is mailed with a link of its own, in words of ours alone, and the shown link goes on working', async () => {
+  it('is mailed with a link of its own, in words of ours alone, and the shown link keeps working', async () => {
     const owner = await identity.newOwner();
     const email = newEmail();
     const shown = await identity.invite(owner, 'admin', email);
@@ -195,7 +195,7 @@ describe('a mail server', () => {
     expect((await reset(tokenIn(await mailTo(email, 2)))).status).toBe(200);
   });
 
-  it('that is away is told, and tried again; a restart forgets no mail', async () => {
+  it('that is down is told, and tried again; a restart forgets no mail', async () => {
     const { email } = await newPerson(await identity.newOwner());
     await outage('is busy', () => forgot(email));
     await expect(identity.impaired()).rejects.toThrow('mail server is not accepting mail: EENVELOPE 451');

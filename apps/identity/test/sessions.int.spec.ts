@@ -154,7 +154,7 @@ describe('sessions', () => {
       expect(await identity.resolve(other)).not.toBeNull();
     });
 
-    it('cannot be undone by a use that is under way', async () => {
+    it('cannot be undone by a use that is in progress', async () => {
       const { email, caller } = await identity.newOwner();
       const cookie = cookieOf(await identity.login(email));
       identity.clock.now += HOUR_MS;

@@ -74,7 +74,7 @@ describe('a mail', () => {
     expect(server.received).toEqual([]);
   });
 
-  it('is refused for ever when the server knows nobody of that address, which no reason repeats', async () => {
+  it('is refused permanently when the server knows nobody of that address, which no reason repeats', async () => {
     const server = await newServer({});
     const url = `smtp://127.0.0.1:${server.port}?tls=none`;
     server.behave('is busy');
@@ -108,7 +108,7 @@ describe('a mail', () => {
     await expect(send(`smtp://127.0.0.1:${port}?tls=none`)).rejects.toMatchObject({ final: false });
   });
 
-  it('gives a server up that goes on answering, and does not end', async () => {
+  it('gives a server up that keeps answering, and does not end', async () => {
     const url = await newListener((socket) => {
       socket.write('220 ready\r\n');
       const timer = setInterval(() => socket.write('250-and more\r\n'), 100);

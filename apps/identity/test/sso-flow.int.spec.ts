@@ -144,7 +144,7 @@ describe('a login with a provider', () => {
     expect(locationOf(await attacker.browser.comeBack(attacker.back)).pathname).toBe('/login/done');
   });
 
-  it('goes on in two tabs of one browser, each of which ends where it began', async () => {
+  it('continues in two tabs of one browser, each of which ends where it began', async () => {
     const browser = sso.newBrowser();
     const one = locationOf(await browser.start('try', '/w/one')).href;
     const two = locationOf(await browser.start('try', '/w/two')).href;
@@ -339,7 +339,7 @@ describe('a provider over https', () => {
     { OIDC_SIGN_UP: 'true' },
   );
 
-  it('is asked with the certificates of its file, and not without; one that is away says so', async () => {
+  it('is asked with the certificates of its file, and not without; one that is down says so', async () => {
     await overTls().setPeople({ ann: { email: 'ann@corp.test', email_verified: true } });
     expect(locationOf(await sso.newBrowser().logIn('ann')).pathname).toBe('/login/done');
     const browser = sso.newBrowser();

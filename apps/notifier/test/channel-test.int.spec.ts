@@ -83,7 +83,7 @@ describe('SendTest', () => {
     await expect(asked).rejects.toMatchObject({ code: 'invalid_request', details: [{ path }] });
   });
 
-  it('lets a workspace have a few under way at a time', async () => {
+  it('lets a workspace have a few in progress at a time', async () => {
     const open: (() => void)[] = [];
     const receiver = await notifier.receiver((response, request) => void open.push(() => ok(response, request)));
     const channel = alerts.addChannel(newTenant(), receiver.url);

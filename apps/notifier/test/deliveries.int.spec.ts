@@ -194,7 +194,7 @@ describe('a delivery', () => {
     expect(receiver.received[0]!.json.data['url']).toBe(`${PUBLIC_URL}/api/v1/alerts/${sent.alert.id}`);
   });
 
-  it('is not held up by a record that can not be read', async () => {
+  it('is not delayed by a record that can not be read', async () => {
     const receiver = await notifier.receiver();
     const channel = alerts.addChannel(newTenant(), receiver.url);
     await notifier.appendValues(

@@ -71,7 +71,7 @@ describe('the sender', () => {
   });
 
   describe('without an answer', () => {
-    it('says that the time is over, and lets go of the connection', async () => {
+    it('says that the time is over, and releases the connection', async () => {
       receiver().answers.push(hang);
       expect(await send({ timeoutMs: 200 })).toEqual({
         kind: 'unreachable',

@@ -101,7 +101,7 @@ export interface AlertQuery {
   offset: number;
 }
 
-/** What the audit log tells of an alert: only what people do with it. */
+/** The fields of an alert that the audit log records: only the actions of people. */
 export const AUDITED_ALERT: AuditedFields<Pick<Alert, 'status'>> = { status: (alert) => alert.status };
 
 /**

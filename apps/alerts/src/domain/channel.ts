@@ -23,7 +23,7 @@ export interface Channel {
 /** What a person says about a channel; the rest is Tollkeeper's. */
 export type ChannelDraft = Pick<Channel, 'name' | 'enabled' | 'destination'>;
 
-/** What the audit log tells of a channel. An address may have a secret in it, so no more than its host is told. */
+/** The fields of a channel that the audit log records. Of an address only the host: it may hold a secret. */
 export const AUDITED_CHANNEL: AuditedFields<ChannelDraft> = {
   name: ({ name }) => name,
   enabled: ({ enabled }) => enabled,

@@ -64,7 +64,7 @@ describe.each(KINDS)('a rule of the kind $condition.kind', ({ condition, thresho
     expect([first, newest, late].map((event) => watched.take(event))).toEqual(['not_met', 'not_met', 'became_true']);
   });
 
-  it('goes on from what was saved, and takes nothing of another kind for that', () => {
+  it('continues from what was saved, and takes nothing of another kind for that', () => {
     const watched = open();
     watched.take(first);
     const saved = structuredClone(watched.save());
@@ -108,7 +108,7 @@ describe('a rule of the kind first_occurrence', () => {
     expect(watched.take(eventAt(T + 2 * WINDOW_MS - 1))).toBe('became_true');
   });
 
-  it('goes on from what was saved', () => {
+  it('continues from what was saved', () => {
     const watched = openCondition(watching(condition));
     watched.take(eventAt(T));
     expect(openCondition(watching(condition), structuredClone(watched.save())).take(eventAt(T + 1))).toBe('not_met');

@@ -28,7 +28,7 @@ interface Kind<K extends RuleKind> {
   of(thresholds: Thresholds): RuleCondition<K>;
   /** The inverse of `of`: 0 for what the kind has not. */
   describe(condition: RuleCondition<K>): Thresholds;
-  /** Begins with an empty window, or goes on from one that was saved for the same condition and `stagger`. */
+  /** Begins with an empty window, or continues from one that was saved for the same condition and `stagger`. */
   open(condition: RuleCondition<K>, windowMs: number, stagger: number, saved?: SavedCondition<K>): Condition;
   /** Most bytes that the window takes in the evaluator's memory, about. */
   cost(condition: RuleCondition<K>, windowMs: number): number;

@@ -27,7 +27,7 @@ describe('the history of a rule', () => {
     expect(history.lastFiredAt).toBe(T + 5);
   });
 
-  it('goes on from what was saved, which no later decision changes', () => {
+  it('continues from what was saved, which no later decision changes', () => {
     const history = new RuleHistory();
     history.fire(eventAt(T));
     history.suppress(eventAt(T), 'cooldown');

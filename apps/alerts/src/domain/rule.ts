@@ -61,7 +61,7 @@ export function startsEmpty(before: RuleDraft, after: RuleDraft): boolean {
   return !isDeepStrictEqual(counted(before), counted(after));
 }
 
-/** What the audit log tells of a rule. */
+/** The fields of a rule that the audit log records. */
 export const AUDITED_RULE: AuditedFields<RuleDraft> = {
   name: (rule) => rule.name,
   description: (rule) => rule.description,

@@ -196,7 +196,7 @@ describe.each(LARGE)('a sum that %s and is saved in parts', (_what, options) => 
   };
   const seen = ({ size, count, total, sampleIds }: SlidingSum) => ({ size, count, total, sampleIds });
 
-  it('goes on from the store as if it had never stopped, whatever comes late and wherever it crashes', () => {
+  it('continues from the store as if it had never stopped, whatever comes late and wherever it crashes', () => {
     const saves = { whole: 0, part: 0 };
     fc.assert(
       fc.property(stretches, (made) => {

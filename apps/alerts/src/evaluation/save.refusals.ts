@@ -20,7 +20,7 @@ export class RefusedSave extends Error {
   }
 }
 
-/** A refusal can pass: the server may have too much to do at the moment. */
+/** A refusal can pass: the server may have too much to do right now. */
 const MAX_REFUSALS_OF_ONE_EVENT = 3;
 /** Above this, only the size of what is stored bounds a save. */
 const MAX_LIMIT = 4096;

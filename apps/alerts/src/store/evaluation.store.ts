@@ -30,7 +30,7 @@ interface RuleEvaluations {
 }
 
 export interface MongoEvaluationStore extends EvaluationStore {
-  /** Puts decisions in their places, and so lets go of those beyond the last {@link MAX_EVALUATIONS} of each rule. */
+  /** Puts decisions in their places, and so releases those beyond the last {@link MAX_EVALUATIONS} of each rule. */
   record(session: ClientSession, ofRules: readonly RuleEvaluations[]): Promise<void>;
   delete(session: ClientSession, tenantId: TenantId, ruleId: string): Promise<void>;
 }

@@ -33,7 +33,7 @@ interface Question {
   answered: Promise<void>;
 }
 
-/** The questions about a workspace: the one under way, and those that wait for it. */
+/** The questions about a workspace: the one in progress, and those that wait for it. */
 export interface Turn {
   questions: Question[];
   /** When budgets may be asked again after it failed; null since it answered. */

@@ -23,7 +23,7 @@ export function createTimezoneSource(identity: GrpcClient<IdentityServiceDefinit
     async timezoneOf(tenantId) {
       const workspace = await find(tenantId);
       if (workspace === null) {
-        // The log may have events of it all the same, and those of other workspaces must not wait for them.
+        // The log may have events of it anyway, and those of other workspaces must not wait for them.
         logger.error({ tenant_id: tenantId }, 'identity does not know a workspace; its days are those of UTC');
         return 'UTC';
       }

@@ -1,6 +1,6 @@
 import { AppError } from '@tollkeeper/kernel';
 
-/** Whoever asks has an answer within a second. What is under way when the time is over may still take effect. */
+/** A caller has an answer within a second. What is in progress when the time is over may still take effect. */
 export const ANSWER_MS = 900;
 /** A gateway's part of it. Its key is checked before. */
 export const GATEWAY_ANSWER_MS = 650;

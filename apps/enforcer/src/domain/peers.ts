@@ -16,7 +16,7 @@ type ChosenAccounts = Record<Exclude<BudgetScope, 'workspace'>, readonly string[
 /** Knows the daily budgets that owners set. All of it rejects with `service_unavailable` alone. */
 export interface LimitSource {
   /**
-   * As of at most 2 s ago; while budgets is away, the last known ones. Rejects within a second, if one of them is not
+   * As of at most 2 s ago; while budgets is down, the last known ones. Rejects within a second, if one of them is not
    * known.
    */
   applying(tenantId: TenantId, call: { agentId: string; planKey: string | null }): Promise<ApplyingLimits>;
@@ -36,7 +36,7 @@ export interface LimitSource {
 export interface TimezoneSource {
   /**
    * IANA zone of the workspace, as of now; UTC for one that identity does not know. Rejects with `service_unavailable`
-   * while identity is away.
+   * while identity is down.
    */
   timezoneOf(tenantId: TenantId): Promise<string>;
 }

@@ -89,9 +89,9 @@ function toldAlready(error: unknown): never {
 }
 
 /**
- * The settlements under way in this process. Between its event and its op, a settlement can be overtaken by one with
+ * The settlements in progress in this process. Between its event and its op, a settlement can be overtaken by one with
  * another id or by a release, and then its spend counts without the reservation. Here those are refused at once; of two
- * replicas, the slower one says what became of it. The same settlement shares the work that is under way: a second
+ * replicas, the slower one says what became of it. The same settlement shares the work that is in progress: a second
  * event could say another amount than what is posted.
  */
 function createSettling() {

@@ -11,7 +11,7 @@ const POSTING: Posting = { day: 0, agentId: 'planner', planKey: null };
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
 
-it('says once a minute that budgets is away, however many workspaces wait for it', async () => {
+it('says once a minute that budgets is down, however many workspaces wait for it', async () => {
   const { logger, lines } = testLogger();
   let asked = 0;
   const teller = createThresholdTeller({

@@ -29,7 +29,7 @@ export interface ThresholdTellerDeps {
 export interface ThresholdTeller {
   /**
    * Looks at the accounts that were posted to, each on its day. Resolves when the events are in the log. What has to
-   * wait for budgets is told later, until this process ends. Rejects while the log or MongoDB is away.
+   * wait for budgets is told later, until this process ends. Rejects while the log or MongoDB is down.
    */
   tellOf(tenantId: TenantId, postings: readonly Posting[]): Promise<void>;
   /** From now on, what waits is looked at again and again. */

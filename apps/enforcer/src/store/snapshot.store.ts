@@ -171,7 +171,7 @@ export function createSnapshotStore(connection: Connection): SnapshotStore {
 
 /**
  * The parts of a snapshot, each made when it is asked for. There is always a first one. Nothing is taken before a part
- * is handed out and put into the next one: the ledger goes on in between, and would have changed it.
+ * is handed out and put into the next one: the ledger continues in between, and would have changed it.
  */
 function* partsOf({ days, holds, accounts }: FrozenLedger): Generator<Part | FirstPart> {
   let part: Part | FirstPart = { days: [...days], accounts: [], holds: [] };

@@ -25,7 +25,7 @@ export interface OidcClientOptions {
   redirectUri: string;
 }
 
-/** A provider, asked at the first log-in and not before: one that is away keeps nothing from starting. */
+/** A provider, asked at the first log-in and not before: one that is down keeps nothing from starting. */
 export function createOidcClient(
   provider: OidcProvider,
   { ca, redirectUri }: OidcClientOptions,

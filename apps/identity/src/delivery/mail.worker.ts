@@ -14,16 +14,16 @@ export interface MailWorkerDeps {
 }
 
 const INTERVAL_MS = 1_000;
-/** Mails under way at the same time in this process. */
+/** Mails in progress at the same time in this process. */
 const CONCURRENCY = 4;
 /** Longer than an attempt takes. Then another replica takes over what a killed one had. */
 const LEASE_MS = 2 * 60_000;
 const FIRST_RETRY_MS = 10_000;
 const LAST_RETRY_MS = 5 * 60_000;
-/** How long a stop waits for the mails under way, so that few are given up that the server has just taken. */
+/** How long a stop waits for the mails in progress, so that few are given up that the server has just taken. */
 const STOP_GRACE_MS = 2_000;
 
-/** Sends what waits in the queue, apart from all requests. A mail server that is away or hangs delays mail alone. */
+/** Sends what waits in the queue, apart from all requests. A mail server that is down or hangs delays mail alone. */
 export function createMailWorker({ store, write, send, clock, logger }: MailWorkerDeps): Loop {
   const stopped = new AbortController();
   let stopping = false;
@@ -39,7 +39,7 @@ export function createMailWorker({ store, write, send, clock, logger }: MailWork
       await store.remove(id);
     } catch (error) {
       if (!(error instanceof MailFailure)) throw error;
-      // A server that refuses one mail for ever takes others.
+      // A server that refuses one mail permanently takes others.
       failure = error.final ? null : error.message;
       if (error.final) {
         logger.warn({ reason: error.message, attempts }, 'the mail server refused a mail; it is not sent');

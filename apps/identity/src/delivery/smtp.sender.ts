@@ -20,7 +20,7 @@ export type SendMail = (mail: Mail, stopped: AbortSignal) => Promise<void>;
 
 /** Why a mail was not taken. It names neither the mail nor the person, so it may be logged. */
 export class MailFailure extends Error {
-  /** The server refuses this mail for ever. */
+  /** The server refuses this mail permanently. */
   readonly final: boolean;
 
   constructor(reason: string, final: boolean) {

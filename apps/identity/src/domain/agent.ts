@@ -8,7 +8,7 @@ export interface Agent {
   createdAt: Date;
 }
 
-/** What the audit log tells of an agent. */
+/** The fields of an agent that the audit log records. */
 export const AUDITED_AGENT: AuditedFields<Pick<Agent, 'displayName'>> = { display_name: (agent) => agent.displayName };
 
 /** What a person changes is written to the audit trail in its transaction. */

@@ -26,7 +26,7 @@ export interface Invitation {
   expiresAt: Date;
 }
 
-/** What the audit log tells of an invitation. */
+/** The fields of an invitation that the audit log records. */
 export const AUDITED_INVITATION: AuditedFields<Pick<Invitation, 'email' | 'role'>> = {
   email: (invitation) => invitation.email,
   role: (invitation) => invitation.role,

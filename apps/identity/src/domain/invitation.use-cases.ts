@@ -75,7 +75,7 @@ export function createInvitationUseCases(deps: InvitationDeps): InvitationUseCas
     return notValid();
   }
 
-  /** The owner has the link to hand over, so they need no mail to invite. */
+  /** The owner has the link to share, so they need no mail to invite. */
   async function mail({ id, email, invitedBy, createdAt }: Invitation): Promise<boolean> {
     if (mailing === null) return false;
     const { queue, limiter: mailLimiter } = mailing;

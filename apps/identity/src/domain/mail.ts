@@ -53,7 +53,7 @@ export interface MailRefusal {
   retryAfterSeconds: number;
 }
 
-/** Of a kind, while the mail server is away. So nobody stops the mails for passwords by invitations. */
+/** Of a kind, while the mail server is down. So nobody stops the mails for passwords by invitations. */
 export const MAX_WAITING_MAILS = 1_000;
 
 interface Link {

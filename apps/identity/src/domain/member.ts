@@ -17,7 +17,7 @@ export interface Member extends Pick<User, 'loginName' | 'email' | 'emailVerifie
   joinedAt: Date;
 }
 
-/** What the audit log tells of a member. */
+/** The fields of a member that the audit log records. */
 export const AUDITED_MEMBER: AuditedFields<Pick<Member, 'role'>> = { role: (member) => member.role };
 
 /**

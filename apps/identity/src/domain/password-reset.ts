@@ -17,7 +17,7 @@ interface PasswordReset {
 export interface PasswordResetStore {
   /**
    * Stores it under the digest of its token, in place of others of the user. One that is mailed replaces only those
-   * that were mailed: anybody may ask for it, and an operator's link helps where the mail server is away.
+   * that were mailed: anybody may ask for it, and an operator's link helps where the mail server is down.
    */
   add(reset: PasswordReset, tokenSha256: string, cause: Cause): Promise<void>;
   /**

@@ -8,7 +8,7 @@ type PasswordLogin = (typeof PASSWORD_LOGINS)[number];
 export interface PasswordPolicy {
   allowed: PasswordLogin;
   /**
-   * Login name or verified e-mail of the one owner who always may, so that a provider that is away locks nobody out.
+   * Login name or verified e-mail of the one owner who always may, so that a provider that is down locks nobody out.
    */
   breakGlass: string | null;
 }

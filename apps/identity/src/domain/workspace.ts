@@ -17,7 +17,7 @@ export interface WorkspaceOfUser {
   role: Role;
 }
 
-/** What the audit log tells of a workspace. */
+/** The fields of a workspace that the audit log records. */
 export const AUDITED_WORKSPACE: AuditedFields<Pick<Workspace, 'slug' | 'name' | 'timezone'>> = {
   slug: (workspace) => workspace.slug,
   name: (workspace) => workspace.name,

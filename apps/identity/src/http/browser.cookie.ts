@@ -15,7 +15,7 @@ export interface BrowserCookie {
 }
 
 /**
- * Binds log-ins that are under way at a provider to the browser that began them. It is sent along when the provider
+ * Binds log-ins that are in progress at a provider to the browser that began them. It is sent along when the provider
  * sends the browser back, which `SameSite=Lax` allows and `Strict` would not.
  */
 export function createBrowserCookie(publicUrl: string): BrowserCookie {

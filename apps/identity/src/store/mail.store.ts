@@ -9,7 +9,7 @@ const KEPT_MS = { reset: 30 * 60_000, invitation: 86_400_000 };
 export interface WaitingMail {
   id: string;
   order: MailOrder;
-  /** With the one under way. */
+  /** With the one in progress. */
   attempts: number;
 }
 

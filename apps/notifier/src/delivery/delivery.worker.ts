@@ -35,7 +35,7 @@ const REMEMBERED_CHANNELS = 10_000;
 /** Most deliveries of a channel in a row while other channels wait for a place. */
 const FAIR_SHARE = 20;
 
-/** The resources of a channel with an attempt under way. */
+/** The resources of a channel with an attempt in flight. */
 interface Place {
   notificationId: string;
   pace: 'quick' | 'slow';
@@ -53,7 +53,7 @@ interface Place {
 export function createDeliveryWorker(deps: DeliveryWorkerDeps): Loop {
   const { store, attempt, inTrace, onSettled, concurrency, clock, logger } = deps;
   const owner = randomUUID();
-  /** The work under way, by channel. */
+  /** The work in progress, by channel. */
   const underWay = new Map<string, Place & { done: Promise<void> }>();
   const taken = { quick: 0, slow: 0 };
   const slowChannels = new LRUCache<string, true>({ max: REMEMBERED_CHANNELS });

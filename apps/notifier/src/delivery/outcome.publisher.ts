@@ -45,7 +45,7 @@ export function createOutcomePublisher(deps: {
     ...loop,
     async stop() {
       await loop.stop();
-      // Publishes the results of the last attempts. If the log is away, the next start does it.
+      // Publishes the results of the last attempts. If the log is down, the next start does it.
       await publishAll().catch((err: unknown) => logger.warn({ err }, 'outcomes are not published yet'));
     },
   };

@@ -14,7 +14,7 @@ interface TestResult {
 /**
  * Sends a `channel.test` message to the channel, even if it is disabled, and returns the destination's answer with any
  * status. Rejects with `not_found`, `destination_unreachable`, `destination_blocked`, and `rate_limited` while {@link
- * MAX_TESTS_UNDER_WAY} tests of the workspace are under way.
+ * MAX_TESTS_UNDER_WAY} tests of the workspace are in progress.
  */
 export type TestChannel = (tenantId: TenantId, channelId: string) => Promise<TestResult>;
 

@@ -11,7 +11,7 @@ export interface EntryDeps {
   /** Ids of the configured providers: what others once granted counts for nothing. */
   providerIds: readonly string[];
   clock: Clock;
-  /** A role could not be given, since the user or the workspace is full. The log-in goes on without it. */
+  /** A role could not be given, since the user or the workspace is full. The log-in continues without it. */
   onSkipped: (told: { tenantId: TenantId; userId: string; reason: string }) => void;
 }
 

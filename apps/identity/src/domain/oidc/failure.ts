@@ -24,7 +24,7 @@ export const OIDC_FAILURES = [
   'not_mapped',
   /** Facts: `person`. */
   'no_account',
-  /** Too many log-ins are under way: by this provider, or of this person. */
+  /** Too many log-ins are in progress: by this provider, or of this person. */
   'busy',
 ] as const;
 export type OidcFailureCode = (typeof OIDC_FAILURES)[number];

@@ -9,7 +9,7 @@ import type { Proof } from './oidc.client.ts';
 import type { Person } from './person.ts';
 
 /**
- * A log-in that is under way at a provider. It is kept here and not in its cookie: so each is used once, by one atomic
+ * A log-in in progress at a provider. It is kept here and not in its cookie: so each is used once, by one atomic
  * step for all replicas, and the log-ins of several tabs share one cookie.
  */
 export interface Transaction {
@@ -80,7 +80,7 @@ export interface LogInReport {
 
 type Identity = Pick<Person, 'issuer' | 'subject'>;
 
-/** A log-in, as the audit log tells of it. */
+/** A log-in, as the audit log records it. */
 export interface LogInRequest extends Pick<Cause, 'address' | 'userAgent' | 'requestId'> {
   providerId: string;
 }

@@ -1,6 +1,6 @@
 import type { Claims } from './claims.ts';
 
-/** What only the browser and we know of a log-in that is under way, and what the provider must repeat. */
+/** What only the browser and we know of a log-in that is in progress, and what the provider must repeat. */
 export interface Proof {
   /** Returns in the address of the callback. */
   state: string;
