@@ -34,7 +34,7 @@ interface Question {
 }
 
 /** The questions about a workspace: the one in progress, and those that wait for it. */
-export interface Turn {
+interface Turn {
   questions: Question[];
   /** When budgets may be asked again after it failed; null since it answered. */
   retryAt: number | null;
