@@ -262,9 +262,28 @@ export type Overview = {
      */
     runs: number;
     /**
-     * Spend and blocked calls of the same part of the time before: `today` is compared with yesterday up to the same time, `current_month` with last month up to the same day and time, others with the span just before
+     * Spend and blocked calls of the span of equal length just before the window
      */
     previous: {
+        /**
+         * USD micros (millionths of a US dollar)
+         */
+        total_micros: number;
+        budget: number;
+        guard: number;
+    };
+    /**
+     * Spend and blocked calls of the same part of the time before: yesterday up to the same time for `today`, last month up to the same day and time for `current_month`, and the span just before for other ranges
+     */
+    comparison: {
+        /**
+         * RFC 3339 timestamp
+         */
+        start: string;
+        /**
+         * RFC 3339 timestamp
+         */
+        end: string;
         /**
          * USD micros (millionths of a US dollar)
          */
