@@ -226,6 +226,11 @@ export default defineConfig(
     },
   },
   {
+    // What the pages get from the public API has the types of its client.
+    files: ['apps/console/test/**/*.ts'],
+    rules: moduleBoundaries({ extra: ['client', 'testing', 'embedded'] }),
+  },
+  {
     files: ['apps/standalone/**/*.ts', 'tools/bench/**/*.ts', 'tools/deployment/**/*.ts', 'e2e/**/*.ts'],
     rules: moduleBoundaries({ extra: ['testing', 'embedded', 'topology'], allow: appPackages }),
   },

@@ -11,8 +11,9 @@ const DAY_MS = 1_440 * MINUTE_MS;
 function alert(change: Partial<Api.Alert>, windowMs = 10 * MINUTE_MS): string {
   const end = Date.parse('2026-11-24T12:00:00.000Z');
   const window = { start: new Date(end - windowMs).toISOString(), end: new Date(end).toISOString() };
-  const counts = { scope_type: 'workspace', scope_id: 'ws', event_types: ['budget.blocked'], spend: null } as const;
-  return alertLine({ ...counts, event_count: 10, threshold: 10, window, ...change } as Api.Alert);
+  const scope = { scope_type: 'workspace', scope_id: 'ws', event_types: ['budget.blocked'] } as const;
+  const counts = { rule_kind: 'event_count_gte', event_count: 10, threshold: 10, spend: null } as const;
+  return alertLine({ ...scope, ...counts, window, ...change } as Api.Alert);
 }
 
 function rule(
@@ -54,13 +55,17 @@ describe('the sentence of an alert', () => {
   });
 
   it('names the quiet time before a first event', () => {
-    const first = { threshold: 0, event_count: 1, event_types: ['guard.blocked'] };
+    const first: Partial<Api.Alert> = {
+      ...{ rule_kind: 'first_occurrence', threshold: 0, event_count: 1, event_types: ['guard.blocked'] },
+    };
     expect(alert(first, DAY_MS)).toBe('First guard block in 24 hours, any agent');
   });
 
   it('names the spend and its threshold', () => {
     const spend = { settled_micros: 12_400_000, threshold_micros: 10_000_000 };
-    expect(alert({ spend, threshold: 0 })).toBe('$12.40 spent within 10 min (threshold $10.00)');
+    expect(alert({ rule_kind: 'spend_gte', spend, threshold: 0 })).toBe(
+      '$12.40 spent within 10 min (threshold $10.00)',
+    );
   });
 });
 

@@ -34,7 +34,7 @@ async function expire(collection: string, now: number): Promise<void> {
   await mongo.connection.collection(collection).deleteMany({ [field]: { $lt: new Date(now - keptMs) } });
 }
 
-/** The longest that any range, and the spans before it that are answered with it, reach back at the instants of eight years. */
+/** The longest that any range, and what it is compared with, reach back at the instants of eight years. */
 function longestReach(): { range: number; previous: number } {
   const reach = { range: 0, previous: 0 };
   const first = Date.parse('2026-01-01T11:59:59.999Z');
