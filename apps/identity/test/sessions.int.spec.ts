@@ -227,7 +227,7 @@ describe('sessions', () => {
       const response = await change(owner, PASSWORD, PASSWORD);
       expect([response.status, response.body.details]).toEqual([
         400,
-        [{ path: 'new_password', message: 'is your password now; choose another' }],
+        [{ path: 'new_password', message: 'is your current password; choose another' }],
       ]);
     });
 
