@@ -61,6 +61,11 @@ describe('the sentence of an alert', () => {
     expect(alert(first, DAY_MS)).toBe('First guard block in 24 hours, any agent');
   });
 
+  it('names the events of a rule kind that only a newer service knows', () => {
+    const rule_kind = 'newer' as Api.Alert['rule_kind'];
+    expect(alert({ rule_kind })).toBe('10 calls blocked by a budget');
+  });
+
   it('names the spend and its threshold', () => {
     const spend = { settled_micros: 12_400_000, threshold_micros: 10_000_000 };
     expect(alert({ rule_kind: 'spend_gte', spend, threshold: 0 })).toBe(

@@ -16,7 +16,7 @@ const told = (workspace: Workspace) => {
   return [...byId.values()].map((data) => `${data['scope']} ${data['percent']} at ${data['spent_micros']}`);
 };
 
-/** What is told of limits that budgets answered too late, as it may on a busy machine, comes two seconds later. */
+/** On a busy machine budgets may answer too late; what was reached is then reported two seconds later. */
 const expectTold = (workspace: Workspace, expected: string[]) =>
   eventually(() => {
     const texts = told(workspace);
@@ -100,7 +100,7 @@ it('they are told once through a restart of all replicas, and that of spend befo
   await expectTold(workspace, ['workspace 50 at 60', 'workspace 80 at 80']);
 });
 
-it('what was reached while budgets or the log were down is told afterwards', async () => {
+it('what was reached while budgets or the log were down is reported afterwards', async () => {
   const workspace = limitedTo(100);
   budgets.state.down = true;
   await workspace.spend({ amount_micros: 60 });

@@ -19,7 +19,7 @@ export interface ThresholdTellerDeps {
   append: AppendEvents;
   limits: Pick<LimitSource, 'of'>;
   clock: Clock;
-  /** Called each time that nobody knows the limits of a workspace. Its people are told once somebody does. */
+  /** Called each time that nobody knows the limits of a workspace. What it reached is reported once they are known. */
   onLimitsUnknown: (tenantId: TenantId, error: unknown) => void;
   /** Called each time that people could not be told. It is tried again. */
   onUntoldThresholds: (tenantId: TenantId, error: unknown) => void;
@@ -29,7 +29,7 @@ export interface ThresholdTellerDeps {
 export interface ThresholdTeller {
   /**
    * Looks at the accounts that were posted to, each on its day. Resolves when the events are in the log. What has to
-   * wait for budgets is told later, until this process ends. Rejects while the log or MongoDB is down.
+   * wait for budgets is reported later, until this process ends. Rejects while the log or MongoDB is down.
    */
   tellOf(tenantId: TenantId, postings: readonly Posting[]): Promise<void>;
   /** From now on, what waits is looked at again and again. */

@@ -18,17 +18,18 @@ export function alertLine(alert: Api.Alert): string {
   const { rule_kind, scope_id, scope_type, event_count, threshold, event_types, spend, window } = alert;
   const windowMs = Date.parse(window.end) - Date.parse(window.start);
   const whose = WHOSE[scope_type](scope_id);
+  const events = `${whose.before}${count(event_count)} ${eventsOf(event_types, event_count)}`;
   switch (rule_kind) {
     case 'spend_gte':
       return `${whose.before}${money(spend!.settled_micros)} spent within ${duration(windowMs)} (threshold ${money(spend!.threshold_micros)})`;
     case 'first_occurrence':
       return `First ${firstEventOf(event_types)} in ${inWords(windowMs / 1_000)}, ${whose.behind}`;
-    case 'event_count_gte': {
-      const events = `${whose.before}${count(event_count)} ${eventsOf(event_types, event_count)}`;
+    case 'event_count_gte':
       // One event is enough: how long the rule waits for it says nothing.
       return threshold === 1 ? events : `${events} within ${duration(windowMs)} (threshold ${count(threshold)})`;
-    }
   }
+  // A newer service may have kinds that this page does not know.
+  return events;
 }
 
 const DELIVERY_STATUS: Record<string, string> = {
