@@ -32,11 +32,13 @@ const LAYERS = {
 const SERVICE_LAYERS = {
   store: ['domain'],
   clients: ['domain'],
+  // All of one thing, from its routes to its store.
+  channels: ['domain'],
   http: ['domain', 'openapi'],
-  grpc: ['domain'],
+  grpc: ['domain', 'channels'],
   consumers: ['domain', 'store', 'evaluation'],
   evaluation: ['domain', 'store'],
-  delivery: ['domain', 'store'],
+  delivery: ['domain', 'store', 'channels'],
   ledger: ['domain', 'store'],
 };
 
@@ -244,6 +246,24 @@ export default defineConfig(
   // As its reader would write it, with the package by its name.
   { files: ['libs/*/examples/**/*.ts'], rules: { 'no-console': 'off', '@nx/enforce-module-boundaries': 'off' } },
   ...serviceLayers,
+  {
+    // What is particular to a type of channels.
+    files: ['apps/*/src/channels/*/*.ts'],
+    ignores: ['**/*.spec.ts'],
+    rules: {
+      'no-restricted-imports': [
+        'error',
+        {
+          patterns: [
+            {
+              regex: '^\\.\\./(?!\\.\\./domain/|[^./][^/]*$)',
+              message: 'A type of channels imports what all of them share, and src/domain.',
+            },
+          ],
+        },
+      ],
+    },
+  },
   // The rules of a service know no transport, no store and no process: what they need comes in through ports.
   ...[
     { files: ['apps/*/src/domain/*.ts'], own: '\\./' },

@@ -8,27 +8,24 @@ import {
   instrumentEventLog,
   observeOutboxes,
 } from '@tollkeeper/event-log';
-import { createGrpcClient, createGrpcServer } from '@tollkeeper/grpc';
+import { createGrpcClient } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
 import { type Clock, systemClock } from '@tollkeeper/kernel';
 import { connectMongo, explainOutage } from '@tollkeeper/mongo';
-import { createAddressGuard } from '@tollkeeper/net';
 import {
   assembleService,
   type Component,
   createLoop,
   inBackground,
-  type ServesGrpc,
   type ServesHttp,
   type ServiceDeps,
 } from '@tollkeeper/runtime';
 import { createAgentDirectory } from './clients/identity.client.ts';
-import { createTestSender } from './clients/notifier.client.ts';
+import { createChannelDirectory } from './clients/notifier.client.ts';
 import type { AlertsConfig } from './config.ts';
-import { createDeliveriesConsumer } from './consumers/deliveries.consumer.ts';
 import { CONSUMER_GROUP, createGatewayEventsConsumer } from './consumers/gateway-events.consumer.ts';
+import { createNotifierReportsConsumer } from './consumers/notifier-reports.consumer.ts';
 import { createAlertUseCases } from './domain/alert.use-cases.ts';
-import { createChannelUseCases } from './domain/channel.use-cases.ts';
 import { createRuleBook } from './domain/rule-book.ts';
 import { createRuleUseCases } from './domain/rule.use-cases.ts';
 import { createAlertResolver } from './evaluation/alert.resolver.ts';
@@ -36,14 +33,11 @@ import { createEvaluationMetrics } from './evaluation/evaluation.metrics.ts';
 import { createFireTraces } from './evaluation/fire.traces.ts';
 import { createRuleWatcher } from './evaluation/rule.watcher.ts';
 import { createWindowMemory } from './evaluation/window.memory.ts';
-import { createAlertsHandlers } from './grpc/alerts.handlers.ts';
 import { createAlertRoutes } from './http/alert.routes.ts';
-import { createChannelRoutes } from './http/channel.routes.ts';
 import { createRuleRoutes } from './http/rule.routes.ts';
 import { createSystemRoutes } from './http/system.routes.ts';
 import { registerQueueMetrics } from './queue.metrics.ts';
 import { createAlertStores, type AlertStores } from './store/alert.stores.ts';
-import { createSecretCipher } from './store/secret.cipher.ts';
 
 export interface AlertsDeps extends ServiceDeps<AlertsConfig> {
   /** Started before the service and stopped after it. */
@@ -51,8 +45,8 @@ export interface AlertsDeps extends ServiceDeps<AlertsConfig> {
   clock?: Clock;
 }
 
-/** Alert rules, their evaluation, and what came of it. Addresses are valid once started. */
-export interface AlertsService extends Component, ServesHttp, ServesGrpc {
+/** Alert rules, their evaluation, and what came of it. `httpUrl` is valid once started. */
+export interface AlertsService extends Component, ServesHttp {
   /** Records of `gateway.events` that are not evaluated, or not stored as evaluated, yet. */
   lag(): Promise<number>;
 }
@@ -78,21 +72,21 @@ export function createAlerts(given: AlertsDeps): AlertsService {
     trail,
     outbox: dispatcher,
     offsets: group.offsets,
-    cipher: createSecretCipher(config.CHANNEL_ENCRYPTION_KEYS),
     retentionSeconds: config.HISTORY_RETENTION_SECONDS,
     clock,
   });
   const evaluation = createEvaluation({ ...deps, clock, stores, group, onQueued: dispatcher.wake });
-  const deliveries = createDeliveriesConsumer({ ...stores, group, logger });
+  const reports = createNotifierReportsConsumer({ ...stores, group });
   registerQueueMetrics({ ...deps, clock, notifications: stores.notifications });
 
   const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, deps);
   const notifier = createGrpcClient(notifierService, config.NOTIFIER_GRPC, deps);
-  const channels = createChannelUseCases({ store: stores.channels, sender: createTestSender(notifier), clock });
+  const channels = createChannelDirectory(notifier);
   const rules = createRuleUseCases({
     store: stores.rules,
     evaluations: stores.evaluations,
     agents: createAgentDirectory(identity),
+    channels,
     clock,
   });
   const alerts = createAlertUseCases({ store: stores.alerts, clock, onResolved: dispatcher.wake });
@@ -104,35 +98,23 @@ export function createAlerts(given: AlertsDeps): AlertsService {
         dispatcher,
         countUndelivered: stores.notifications.countUndelivered,
         countEnabledRules: stores.rules.countEnabled,
-        countChannels: stores.channels.count,
+        countChannels: channels.count,
         notEvaluatedSince: stores.setAside.since,
       }),
       ...createRuleRoutes(rules),
-      ...createChannelRoutes(channels, createAddressGuard(config.DESTINATION_ALLOW_CIDRS).allows),
       ...createAlertRoutes(alerts),
     ],
     service: 'alerts',
     title: 'Tollkeeper alerts',
     explain: explainOutage,
   });
-  const grpc = createGrpcServer({
-    ...deps,
-    services: [createAlertsHandlers(channels)],
-    explain: explainOutage,
-    ready: () => mongo.ping(),
-  });
-  const prepared: Component = {
-    name: 'alert-stores',
-    start: () => stores.channels.requireKeys(),
-    stop: async () => undefined,
-  };
   // Peers cost a few calls only: alerts are decided and dispatched without them.
   const peers = [identity, notifier];
-  // Rules, channels and history are there without the log.
-  const consumers = [evaluation.consumer, deliveries].map((consumer) => inBackground(consumer, logger));
+  // Rules and history are there without the log.
+  const consumers = [evaluation.consumer, reports].map((consumer) => inBackground(consumer, logger));
   const work = [dispatcher, trail.outbox, ...consumers, evaluation.loop];
-  const parts = [mongo, prepared, ...peers, ...work];
-  return Object.assign(assembleService({ name: 'alerts', logger, parts, grpc, http }), {
+  const parts = [mongo, ...peers, ...work];
+  return Object.assign(assembleService({ name: 'alerts', logger, parts, http }), {
     lag: evaluation.consumer.lag,
   });
 }

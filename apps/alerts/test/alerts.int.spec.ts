@@ -237,7 +237,6 @@ describe('the deliveries of an alert', () => {
       error: 'The destination answered 500.',
       lastAttemptAt: new Date(clock.now).toISOString(),
       nextAttemptAt: '2026-11-21T18:00:06.000Z',
-      disableChannel: false,
     } as const;
     const delivery = async () => ((await expecting(200, 'get', tenantId, `/${alert.id}`)).deliveries as Body[])[0]!;
     const queueSize = async () => (await expecting(200, 'get', tenantId, '/system'))['QueueSize'];
@@ -280,36 +279,14 @@ describe('the deliveries of an alert', () => {
     expect(listed?.['deliveries']).toEqual([await delivery()]);
   });
 
-  it('disable the channel when the destination is gone, once', async () => {
-    const { tenantId, channelId, report, delivery } = await fired();
-    const gone = {
-      ...report,
-      status: 'failed',
-      attempts: 1,
-      responseStatus: 410,
-      sequence: 1,
-      disableChannel: true,
-    } as const;
-    await stack.report(gone);
-    await eventually(async () => {
-      expect(await expecting(200, 'get', tenantId, `/channels/${channelId}`)).toMatchObject({ enabled: false });
-    });
-    await expecting(200, 'patch', tenantId, `/channels/${channelId}`, { body: { enabled: true } });
-    await stack.report(gone);
-    await stack.report({ ...gone, sequence: 2, disableChannel: false, responseSnippet: 'read last' });
-    await eventually(async () => expect(await delivery()).toMatchObject({ response_snippet: 'read last' }));
-    expect(await expecting(200, 'get', tenantId, `/channels/${channelId}`)).toMatchObject({ enabled: true });
-  });
-
-  it('leave a channel alone that was changed after its destination had said that it is gone', async () => {
-    const { tenantId, channelId, report, delivery } = await fired();
-    clock.now += 1;
-    const moved = { config: { url: 'https://hooks.example.com/new' } };
-    await expecting(200, 'patch', tenantId, `/channels/${channelId}`, { body: moved });
-    const gone = { status: 'failed', attempts: 1, responseStatus: 410, sequence: 1, disableChannel: true } as const;
-    await stack.report({ ...report, ...gone });
-    await eventually(async () => expect(await delivery()).toMatchObject({ response_status: 410 }));
-    expect(await expecting(200, 'get', tenantId, `/channels/${channelId}`)).toMatchObject({ enabled: true });
+  it('are shown with a type of channels that this release does not name', async () => {
+    const tenantId = newTenant();
+    const { id } = await createChannel(tenantId, { type: 'pager' });
+    await createRule(tenantId, { ...everyEvent, channel_config_ids: [id] });
+    await stack.append(tenantId, event(clock.now));
+    await eventually(() => expect(notified(tenantId)).toMatchObject([{ channelType: 'pager' }]));
+    const { items } = (await stack.unchecked('get', tenantId, '')).body as { items: Body[] };
+    expect(items).toMatchObject([{ deliveries: [{ channel_type: 'pager' }] }]);
   });
 
   it('show a status that a newer release of the notifier reports', async () => {
@@ -340,6 +317,7 @@ describe('the status of alerting', () => {
     await createRule(tenantId, { enabled: false });
     await createChannel(tenantId);
     await createChannel(tenantId, { enabled: false });
+    await createChannel(newTenant());
 
     expect(await expecting(200, 'get', tenantId, '/system')).toEqual({
       EvaluatorEnabled: true,
@@ -351,6 +329,17 @@ describe('the status of alerting', () => {
       NotEvaluatedSince: null,
       ConfiguredChannels: 2,
     });
+  });
+
+  it('is not answered without the notifier, which has the channels', async () => {
+    await stack.peers.stop();
+    const refused = await call('get', newTenant(), '/system');
+    await stack.peers.start();
+    expect([refused.status, refused.body, refused.headers['retry-after']]).toEqual([
+      503,
+      expect.objectContaining({ code: 'service_unavailable' }),
+      '1',
+    ]);
   });
 
   it('shows that the loops go on when nothing happens', async () => {

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll } from '@jest/globals';
 import { type AuditReader, createAuditReader } from '@tollkeeper/audit-trail/testing';
 import {
-  alertsService,
-  type AlertsServiceDefinition,
+  type ChannelRecord,
+  type ChannelSummary,
   decodeNotification,
   DELIVERIES_TOPIC,
   DELIVERIES_TOPIC_OPTIONS,
   type DeliveryRecord,
+  encodeChannelRecord,
   encodeDelivery,
   encodeGatewayEvent,
   GATEWAY_EVENTS_TOPIC,
@@ -17,7 +18,6 @@ import {
   type ReadNotification,
 } from '@tollkeeper/contracts';
 import { createConfiguredEventLog, type EventLog, type LogConsumer } from '@tollkeeper/event-log';
-import { createGrpcClient, type GrpcClient } from '@tollkeeper/grpc';
 import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
 import { newId, provenTenantId, type Role, type TenantId } from '@tollkeeper/kernel';
 import { createMetrics, loadConfig, type Metrics } from '@tollkeeper/runtime';
@@ -34,8 +34,6 @@ import { alertsConfig, type AlertsService, createAlerts } from '../src/index.ts'
 import { createPeersStandIn } from './peers.stand-in.ts';
 
 const ALERTS_PATH = '/api/v1/alerts';
-export const KEY_A = `a:${Buffer.alloc(32, 1).toString('base64')}`;
-export const KEY_B = `b:${Buffer.alloc(32, 2).toString('base64')}`;
 
 export type Method = 'get' | 'post' | 'patch' | 'delete';
 export type Body = Record<string, unknown>;
@@ -70,20 +68,17 @@ export function useAlerts(
   let service: AlertsService;
   let reader: LogConsumer;
   let audit: AuditReader;
-  let client: GrpcClient<AlertsServiceDefinition>;
   let document: OpenApiDocument;
 
   const configOf = (overrides: NodeJS.ProcessEnv) =>
     loadConfig(alertsConfig, {
       HOST: '127.0.0.1',
       HTTP_PORT: '0',
-      GRPC_PORT: '0',
       MONGODB_URI: mongo.uri,
       MONGODB_DATABASE: database,
       CALLER_TOKEN_SECRET,
       IDENTITY_GRPC: peers.address,
       NOTIFIER_GRPC: peers.address,
-      CHANNEL_ENCRYPTION_KEYS: KEY_A,
       EVALUATION_INTERVAL_MS: '50',
       DISPATCH_INTERVAL_MS: '50',
       ...environment,
@@ -113,29 +108,34 @@ export function useAlerts(
     await reader.start();
     audit = createAuditReader(eventLog);
     await audit.start();
-    client = createGrpcClient(alertsService, service.grpcAddress, {
-      config: { CALLER_TOKEN_SECRET },
-    });
     document = (await supertest(service.httpUrl).get('/openapi.json')).body as OpenApiDocument;
   }
 
   async function stop(): Promise<void> {
-    await client.stop();
     await reader.stop();
     await audit.stop();
     await service.stop();
     await eventLog.stop();
   }
 
-  async function call(method: Method, tenantId: TenantId, below: string, options: CallOptions = {}): Promise<Response> {
+  async function unchecked(
+    method: Method,
+    tenantId: TenantId,
+    below: string,
+    options: CallOptions = {},
+  ): Promise<Response> {
     const { role = 'admin', userId = 'user_1', body, contentType = 'application/json' } = options;
     const { token = await signCallerToken(CALLER_TOKEN_SECRET, 'alerts', { userId, tenantId, role }) } = options;
-    const path = `${ALERTS_PATH}${below}`;
-    const request = supertest(service.httpUrl)[method](path);
+    const request = supertest(service.httpUrl)[method](`${ALERTS_PATH}${below}`);
     if (token !== null) request.set(CALLER_HEADER, token);
-    const response = await (body === undefined
-      ? request
-      : request.set('content-type', contentType).send(JSON.stringify(body)));
+    if (body !== undefined) request.set('content-type', contentType).send(JSON.stringify(body));
+    return request;
+  }
+
+  async function call(...args: Parameters<typeof unchecked>): Promise<Response> {
+    const [method, , below] = args;
+    const response = await unchecked(...args);
+    const path = `${ALERTS_PATH}${below}`;
     const answered = response.status === 204 ? undefined : (response.body as unknown);
     expectMatchesOpenApi(document, { method, path, status: response.status, body: answered });
     return response;
@@ -171,6 +171,12 @@ export function useAlerts(
       events.map((event) => encode(tenantId, event, clock.now)),
     );
 
+  const reportChannel = (record: ChannelRecord) => eventLog.append(DELIVERIES_TOPIC, [encodeChannelRecord(record)]);
+  const reportChange = (tenantId: TenantId, channel: ChannelSummary) =>
+    reportChannel({ kind: 'channel.changed', tenantId, channel });
+  const reportDeletion = (tenantId: TenantId, channelId: string) =>
+    reportChannel({ kind: 'channel.deleted', tenantId, channelId });
+
   beforeAll(async () => {
     await peers.start();
     await start();
@@ -193,14 +199,24 @@ export function useAlerts(
     append,
     createRule,
     createRules,
-    createChannel: (tenantId: TenantId, changes: Body = {}) =>
-      expecting(201, 'post', tenantId, '/channels', { body: { ...webhookBody, ...changes } }) as Promise<
-        Body & { id: string }
-      >,
+    unchecked,
+    createChannel: async (tenantId: TenantId, fields: Partial<ChannelSummary> = {}) =>
+      peers.addChannel(tenantId, fields),
+    async changeChannel(tenantId: TenantId, channelId: string, change: Partial<ChannelSummary>) {
+      const before = peers.channels.get(channelId)!;
+      const channel = { ...before, ...change, revision: before.revision + 1 };
+      peers.channels.set(channelId, channel);
+      await reportChange(tenantId, channel);
+    },
+    async deleteChannel(tenantId: TenantId, channelId: string) {
+      peers.channels.delete(channelId);
+      await reportDeletion(tenantId, channelId);
+    },
+    reportChange,
+    reportDeletion,
     alerts: async (tenantId: TenantId) => (await expecting(200, 'get', tenantId, '')).items as AlertBody[],
     evaluations: async (tenantId: TenantId, ruleId: string) =>
       (await expecting(200, 'get', tenantId, `/rules/${ruleId}/evaluations`)).items as Body[],
-    getChannel: (tenantId: string, channelId: string) => client.getChannel({ tenantId, channelId }),
     report: (delivery: DeliveryRecord) => eventLog.append(DELIVERIES_TOPIC, [encodeDelivery(delivery)]),
     appendRecord: (topic: string, key: string, value: Buffer) => eventLog.append(topic, [{ key, value }]),
     metric: async (name: string) => (await metrics.registry.getSingleMetric(name)!.get()).values,
@@ -250,8 +266,6 @@ function readNotifications(eventLog: EventLog, notified: ReadNotification[]): Lo
     },
   });
 }
-
-export const webhookBody = { channel_type: 'webhook', config: { url: 'https://hooks.example.com/in' } };
 
 export function ruleBody(tenantId: TenantId, changes: Body = {}): Body {
   return {

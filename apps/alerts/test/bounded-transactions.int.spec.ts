@@ -28,7 +28,6 @@ async function queued(count: number, fields: Partial<DeliveryRecord> = {}): Prom
     return {
       type: 'alert.fired',
       channelType: 'webhook',
-      disableChannel: true,
       ...ids,
       ...outcome,
       ...progress,

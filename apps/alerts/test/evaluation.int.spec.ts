@@ -309,13 +309,25 @@ describe('a rule', () => {
     expect(alert!.deliveries).toHaveLength(1);
   });
 
-  it('fires without the channel that was deleted', async () => {
+  it('fires without a channel that was deleted or disabled, and with one that was enabled', async () => {
     const tenantId = newTenant();
-    const channel = await stack.createChannel(tenantId);
-    await stack.createRule(tenantId, rule({ window_seconds: 60, threshold: 1 }, { channel_config_ids: [channel.id] }));
-    await stack.expecting(204, 'delete', tenantId, `/channels/${channel.id}`);
+    const [deleted, disabled, enabled] = [
+      await stack.createChannel(tenantId),
+      await stack.createChannel(tenantId),
+      await stack.createChannel(tenantId, { enabled: false }),
+    ];
+    const channel_config_ids = [deleted.id, disabled.id, enabled.id];
+    const { id } = await stack.createRule(tenantId, rule({ window_seconds: 60, threshold: 1 }, { channel_config_ids }));
+    await stack.changeChannel(tenantId, disabled.id, { enabled: false });
+    await stack.changeChannel(tenantId, enabled.id, { enabled: true });
+    await stack.deleteChannel(tenantId, deleted.id);
+    await eventually(async () => {
+      const { channel_config_ids: left } = await stack.expecting(200, 'get', tenantId, `/rules/${id}`);
+      expect(left).toEqual([disabled.id, enabled.id]);
+    });
     await report(tenantId, 0);
-    expect(await stack.alerts(tenantId)).toMatchObject([{ deliveries: [] }]);
+    const [alert] = await stack.alerts(tenantId);
+    expect(alert!.deliveries.map(({ channel_id }) => channel_id)).toEqual([enabled.id]);
   });
 });
 

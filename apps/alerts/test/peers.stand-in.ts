@@ -1,4 +1,5 @@
 import {
+  type ChannelSummary,
   identityRequests,
   identityService,
   type IdentityServiceDefinition,
@@ -7,15 +8,14 @@ import {
   type NotifierServiceDefinition,
 } from '@tollkeeper/contracts';
 import { grpcService, type UnaryHandlers } from '@tollkeeper/grpc';
-import type { AppError, TenantId } from '@tollkeeper/kernel';
+import { newId, type TenantId } from '@tollkeeper/kernel';
 import type { Logger } from '@tollkeeper/runtime';
 import { createPeers } from '@tollkeeper/testing';
 
 /** The parts of identity and the notifier that alerts asks. */
 export function createPeersStandIn(logger: Logger) {
   const agents = new Map<string, string[]>();
-  const tested: { tenantId: string; channelId: string }[] = [];
-  let failure: AppError | undefined;
+  const channels = new Map<string, ChannelSummary & { tenantId: string }>();
 
   const identity: UnaryHandlers<IdentityServiceDefinition> = {
     resolveSession: async () => ({}),
@@ -27,10 +27,9 @@ export function createPeersStandIn(logger: Logger) {
     registerAgents: async () => ({}),
   };
   const notifier: UnaryHandlers<NotifierServiceDefinition> = {
-    async sendTest(request) {
-      tested.push(request);
-      if (failure !== undefined) throw failure;
-      return { responseStatus: 204, responseSnippet: '' };
+    async findChannels({ tenantId, channelIds }) {
+      const own = [...channels.values()].filter((channel) => channel.tenantId === tenantId);
+      return { channels: own.filter(({ id }) => channelIds.length === 0 || channelIds.includes(id)) };
     },
   };
 
@@ -39,8 +38,13 @@ export function createPeersStandIn(logger: Logger) {
     grpcService(notifierService, notifierRequests, notifier),
   ];
   return Object.assign(createPeers(logger, services), {
-    tested,
     register: (tenantId: TenantId, ...agentIds: string[]) => void agents.set(tenantId, agentIds),
-    failTests: (error: AppError | undefined) => void (failure = error),
+    channels,
+    /** A new enabled webhook unless `fields` say otherwise. */
+    addChannel(tenantId: TenantId, fields: Partial<ChannelSummary>): ChannelSummary {
+      const channel = { id: newId('chan'), type: 'webhook', enabled: true, revision: 1, ...fields };
+      channels.set(channel.id, { tenantId, ...channel });
+      return channel;
+    },
   });
 }

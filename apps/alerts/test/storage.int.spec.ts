@@ -205,12 +205,16 @@ describe('the queries of the service', () => {
     await stack.expecting(200, 'get', tenantId, '/system');
     await stack.expecting(200, 'get', tenantId, '/rules');
     await stack.expecting(200, 'get', tenantId, `/rules/${rule.id}/evaluations`);
-    await stack.expecting(200, 'get', tenantId, '/channels');
+    await stack.changeChannel(tenantId, channel.id, { enabled: false });
     await stack.expecting(200, 'post', tenantId, `/${alert!.id}:acknowledge`);
     await stack.expecting(200, 'post', tenantId, `/${alert!.id}:resolve`);
     await stack.metric('outbox_depth');
     await stack.metric('alerts_oldest_undelivered_age_seconds');
-    await stack.expecting(204, 'delete', tenantId, `/channels/${channel.id}`);
+    await stack.deleteChannel(tenantId, channel.id);
+    await eventually(async () => {
+      const { channel_config_ids: left } = await stack.expecting(200, 'get', tenantId, `/rules/${rule.id}`);
+      expect(left).toEqual([]);
+    });
     clock.now += SECOND;
     await eventually(async () => {
       for (const { status } of await stack.alerts(tenantId)) expect(status).toBe('resolved');

@@ -9,7 +9,7 @@ import { createMetrics } from '@tollkeeper/runtime';
 import { CALLER_TOKEN_SECRET, eventually, useMongo } from '@tollkeeper/testing';
 import { mongo as driver } from 'mongoose';
 import { MAX_SPEND_ENTRIES } from '../src/domain/sum.condition.ts';
-import { event, KEY_A, newTenant, useAlerts } from './alerts.stack.ts';
+import { event, newTenant, useAlerts } from './alerts.stack.ts';
 
 const MAIN = join(import.meta.dirname, '../src/main.ts');
 const MINUTE = 60_000;
@@ -147,9 +147,9 @@ describe('four workspaces of 620 rules about the spend of a day, with nearly all
     return spawn(process.execPath, [`--max-old-space-size=${POD_BYTES / 2 / 2 ** 20}`, MAIN], {
       stdio: ['ignore', 'inherit', 'inherit'],
       env: {
-        ...{ HOST: '127.0.0.1', OPS_PORT: '0', HTTP_PORT: '0', GRPC_PORT: '0', LOG_LEVEL: 'error' },
+        ...{ HOST: '127.0.0.1', OPS_PORT: '0', HTTP_PORT: '0', LOG_LEVEL: 'error' },
         ...{ MONGODB_URI: mongo.uri, MONGODB_DATABASE: stack.database, ...log, CALLER_TOKEN_SECRET },
-        ...{ IDENTITY_GRPC: stack.peers.address, NOTIFIER_GRPC: stack.peers.address, CHANNEL_ENCRYPTION_KEYS: KEY_A },
+        ...{ IDENTITY_GRPC: stack.peers.address, NOTIFIER_GRPC: stack.peers.address },
       },
     });
   }

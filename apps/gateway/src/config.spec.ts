@@ -10,6 +10,7 @@ const env = {
   DASHBOARD_HTTP: 'http://dashboard:8080',
   BUDGETS_HTTP: 'http://budgets:8080',
   ALERTS_HTTP: 'http://alerts:8080',
+  NOTIFIER_HTTP: 'http://notifier:8080',
   KEYS_HTTP: 'http://keys:8080',
   INGEST_HTTP: 'http://ingest:8080',
   AUDIT_HTTP: 'http://audit:8080',

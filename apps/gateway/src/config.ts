@@ -30,6 +30,7 @@ export const gatewayConfig = serviceConfig.extend({
   INGEST_HTTP: httpOriginField().describe('origin of ingest, such as http://ingest:8080'),
   BUDGETS_HTTP: httpOriginField().describe('origin of budgets, such as http://budgets:8080'),
   ALERTS_HTTP: httpOriginField().describe('origin of alerts, such as http://alerts:8080'),
+  NOTIFIER_HTTP: httpOriginField().describe('origin of the notifier, such as http://notifier:8080'),
   AUDIT_HTTP: httpOriginField().describe('origin of audit, such as http://audit:8080'),
   ENFORCER_HTTP: httpOriginField().describe('origin of enforcer, such as http://enforcer:8080'),
   CONSOLE_HTTP: httpOriginField().describe('origin of console, such as http://console:8080'),

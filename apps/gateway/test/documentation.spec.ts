@@ -160,7 +160,7 @@ describe('the pages', () => {
     const answer = await request(stack.gateway.httpUrl).get('/openapi.json');
     expect([answer.type, answer.headers['cache-control']]).toEqual(['application/json', 'no-cache']);
     expect(Object.keys(answer.body.paths)).toEqual([
-      ...['/identity', '/dashboard', '/budgets', '/alerts', '/keys', '/ingest', '/enforcer', '/audit'],
+      ...['/identity', '/dashboard', '/budgets', '/alerts', '/notifier', '/keys', '/ingest', '/enforcer', '/audit'],
       '/api/v1/execute',
     ]);
     expect(answer.body.components.securitySchemes).toHaveProperty('session');

@@ -40,6 +40,7 @@ describe('what a service gets', () => {
     members: ['x-tollkeeper-caller'],
     agents: ['x-tollkeeper-caller'],
     dashboard: ['x-tollkeeper-caller'],
+    channels: ['x-tollkeeper-caller'],
     alerts: ['x-tollkeeper-caller'],
     keys: ['x-tollkeeper-caller'],
     events: ['authorization'],

@@ -78,7 +78,7 @@ describe('a write', () => {
   const WRITES = [
     ['post', '/w/acme/api/v1/management/workspace-keys', 'keys'],
     ['put', '/w/acme/api/v1/workspaces/ws_acme/budgets/workspace', 'budgets'],
-    ['post', '/w/acme/api/v1/alerts/channels', 'alerts'],
+    ['post', '/w/acme/api/v1/alerts/channels', 'notifier'],
     ['post', '/w/acme/api/v1/members', 'identity'],
     ['patch', '/w/acme/api/v1/workspace', 'identity'],
   ] as const;

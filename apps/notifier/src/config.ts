@@ -3,21 +3,30 @@ import {
   grpcServiceFields,
   hostPortField,
   httpOriginField,
+  httpServiceFields,
   integerField,
   mongodbFields,
+  secret,
   serviceConfig,
 } from '@tollkeeper/runtime';
 import type { z } from 'zod';
+import { encryptionKeysField } from './channels/encryption.keys.ts';
 
 /** Environment of the notifier. */
 export const notifierConfig = serviceConfig.extend({
+  ...httpServiceFields,
   ...grpcServiceFields,
   ...mongodbFields('tollkeeper_notifier'),
-  ALERTS_GRPC: hostPortField().describe('host:port of the alerts service'),
   IDENTITY_GRPC: hostPortField().describe('host:port of the identity service'),
   PUBLIC_URL: httpOriginField().describe('address that browsers use, such as https://tollkeeper.example.com'),
+  CHANNEL_ENCRYPTION_KEYS: secret(
+    encryptionKeysField().describe(
+      'keys of the channel secrets, <id>:<base64 of 32 random bytes>, separated by commas: the first one encrypts, all of them ' +
+        'decrypt. docs/runbook.md says how to change them',
+    ),
+  ),
   DESTINATION_ALLOW_CIDRS: cidrListField().describe(
-    'networks, separated by commas, that deliveries may go to though their addresses are special; metadata addresses of clouds are ' +
+    'networks, separated by commas, that channels may lead to though their addresses are special; metadata addresses of clouds are ' +
       'opened one by one (/32, /128) alone; default none',
   ),
   DELIVERY_CONCURRENCY: integerField({ min: 2, max: 1000 })

@@ -1,16 +1,38 @@
 import { randomInt } from 'node:crypto';
-import { alertsService, identityService } from '@tollkeeper/contracts';
-import { createConsumerGroup, type EventLog, instrumentEventLog } from '@tollkeeper/event-log';
+import { createAuditTrail } from '@tollkeeper/audit-trail';
+import { DELIVERIES_TOPIC_OPTIONS, identityService } from '@tollkeeper/contracts';
+import {
+  createConsumerGroup,
+  createOutbox,
+  type EventLog,
+  instrumentEventLog,
+  observeOutboxes,
+} from '@tollkeeper/event-log';
 import { createGrpcClient, createGrpcServer } from '@tollkeeper/grpc';
+import { createHttpServer } from '@tollkeeper/http';
 import { type Clock, systemClock } from '@tollkeeper/kernel';
 import { connectMongo, explainOutage } from '@tollkeeper/mongo';
 import { createAddressGuard } from '@tollkeeper/net';
-import { assembleService, type Component, inBackground, type ServesGrpc, type ServiceDeps } from '@tollkeeper/runtime';
-import { cachedChannels, createChannelDirectory } from './clients/alerts.client.ts';
+import {
+  assembleService,
+  type Component,
+  inBackground,
+  type ServesGrpc,
+  type ServesHttp,
+  type ServiceDeps,
+} from '@tollkeeper/runtime';
+import type { Connection } from 'mongoose';
+import { createChannelDirectory } from './channels/channel.directory.ts';
+import { createChannelRoutes } from './channels/channel.routes.ts';
+import { createChannelStore } from './channels/channel.store.ts';
+import { createChannelUseCases } from './channels/channel.use-cases.ts';
+import { createSecretCipher } from './channels/secret.cipher.ts';
+import { createTestSender } from './channels/test.sender.ts';
 import { createAlertUrl } from './clients/identity.client.ts';
 import type { NotifierConfig } from './config.ts';
 import { CONSUMER_GROUP, createNotificationsConsumer } from './consumers/notifications.consumer.ts';
 import { createDeliveryMetrics } from './delivery/delivery.metrics.ts';
+import { createDeliveryStep } from './delivery/delivery.step.ts';
 import { createDeliveryTracing, traceSending } from './delivery/delivery.tracing.ts';
 import { createDeliveryWorker } from './delivery/delivery.worker.ts';
 import { createHttpsSender } from './delivery/https.sender.ts';
@@ -18,7 +40,6 @@ import { createNameResolver, type ResolveName } from './delivery/name.resolver.t
 import { createOutcomePublisher } from './delivery/outcome.publisher.ts';
 import { attemptDelivery } from './domain/attempt-delivery.ts';
 import type { SendRequest } from './domain/destination.request.ts';
-import { createTestChannel } from './domain/test-channel.ts';
 import { createNotifierHandlers } from './grpc/notifier.handlers.ts';
 import { createDeliveryStore } from './store/delivery.store.ts';
 
@@ -34,8 +55,8 @@ export interface NotifierDeps extends ServiceDeps<NotifierConfig> {
   ownDestinations?: ReadonlyMap<string, SendRequest>;
 }
 
-/** Delivers notifications to their channels. `grpcAddress` is valid once started. */
-export type NotifierService = Component & ServesGrpc;
+/** Channels, and the delivery of notifications to them. Addresses are valid once started. */
+export type NotifierService = Component & ServesHttp & ServesGrpc;
 
 const OUTCOME_POLL_INTERVAL_MS = 1000;
 
@@ -45,27 +66,32 @@ export function createNotifier(deps: NotifierDeps): NotifierService {
   const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger });
   const { connection } = mongo;
   const store = createDeliveryStore(connection);
-  const alerts = createGrpcClient(alertsService, config.ALERTS_GRPC, deps);
+  const { channels, outboxes } = createChannels({ ...deps, eventLog, connection, clock });
   const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, deps);
-  const channels = createChannelDirectory(alerts);
   const alertUrl = createAlertUrl(identity, config.PUBLIC_URL, logger);
   const guard = createAddressGuard(config.DESTINATION_ALLOW_CIDRS);
   const sender = createHttpsSender({ guard, resolve: resolveName, ...(timeoutMs !== undefined && { timeoutMs }) });
   const send = traceSending(tracer, (request, signal) =>
     (deps.ownDestinations?.get(request.url) ?? sender)(request, signal),
   );
-  const attemptDeps = { channels: cachedChannels(channels, clock), alertUrl, send, clock, random };
+  const attemptDeps = { channels: createChannelDirectory(channels), alertUrl, send, clock, random };
 
   const publisher = createOutcomePublisher({ store, eventLog, logger, pollIntervalMs: OUTCOME_POLL_INTERVAL_MS });
   const deliveryMetrics = createDeliveryMetrics({ metrics, store, clock, logger });
-  const worker = createDeliveryWorker({
+  const takeStep = createDeliveryStep({
     store,
+    channels,
     attempt: (delivery, signal) => attemptDelivery(attemptDeps, delivery, signal),
     inTrace: createDeliveryTracing(tracer),
     onSettled(delivery, result) {
       deliveryMetrics.observe(delivery, result);
       publisher.wake();
     },
+    logger,
+  });
+  const worker = createDeliveryWorker({
+    store,
+    takeStep,
     concurrency: config.DELIVERY_CONCURRENCY,
     pollIntervalMs: config.POLL_INTERVAL_MS,
     clock,
@@ -77,21 +103,43 @@ export function createNotifier(deps: NotifierDeps): NotifierService {
     onQueued: worker.wake,
     clock,
   });
+  const sendTest = createTestSender({ alertUrl, send, clock });
+  const http = createHttpServer({
+    ...deps,
+    routes: createChannelRoutes(createChannelUseCases({ store: channels, sendTest, clock }), guard.allows),
+    service: 'notifier',
+    title: 'Tollkeeper notifier',
+    explain: explainOutage,
+  });
   const grpc = createGrpcServer({
     ...deps,
-    services: [createNotifierHandlers(createTestChannel({ channels, alertUrl, send, clock }))],
+    services: [createNotifierHandlers(channels)],
     explain: explainOutage,
     ready: () => mongo.ping(),
   });
+  const prepared: Component = {
+    name: 'channel-keys',
+    start: () => channels.requireKeys(),
+    stop: async () => undefined,
+  };
 
-  // Without alerts, deliveries wait. Without identity, links lack the workspace. The notifier stays ready in both
-  // cases.
-  const peers = [alerts, identity];
-  // Queued deliveries are made without the log.
+  // Channels are there, and queued deliveries are made, without the log.
   const queueing = inBackground(consumer, logger);
   // Parts stop in reverse order: first the intake ends, then attempts finish, then the last outcomes are published.
-  const parts = [mongo, ...peers, publisher, worker, queueing];
-  return assembleService({ name: 'notifier', logger, parts, grpc });
+  // Without identity, links lack the workspace.
+  const parts = [mongo, prepared, identity, ...outboxes, publisher, worker, queueing];
+  return assembleService({ name: 'notifier', logger, parts, grpc, http });
+}
+
+/** The store of channels, and the outboxes of what it tells the audit log and alerts. */
+function createChannels(deps: NotifierDeps & { connection: Connection; clock: Clock }) {
+  const { config, connection, clock } = deps;
+  const trail = createAuditTrail(deps);
+  const outbox = createOutbox({ ...deps, topic: DELIVERIES_TOPIC_OPTIONS, collection: 'channel_outbox' });
+  const outboxes = [outbox, trail.outbox];
+  observeOutboxes(deps, outboxes);
+  const cipher = createSecretCipher(config.CHANNEL_ENCRYPTION_KEYS);
+  return { channels: createChannelStore({ connection, cipher, trail, outbox, clock }), outboxes };
 }
 
 const RANDOM_STEPS = 2 ** 32;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { chatBody } from '../src/domain/chat.body.ts';
+import { chatBody } from '../src/channels/chat/chat.body.ts';
 import { type Message, testMessage } from '../src/domain/message.ts';
-import { MAX_BODY_BYTES, webhookBody } from '../src/domain/webhook.body.ts';
+import { MAX_BODY_BYTES, webhookBody } from '../src/channels/webhook/webhook.body.ts';
 import { alertRecord, newTenant, NOW } from './notification.builder.ts';
 
 const message = (fields: Partial<Message> = {}): Message => ({

@@ -4,25 +4,25 @@ import { eventually, useMongo } from '@tollkeeper/testing';
 import { Webhook } from 'standardwebhooks';
 import { alertRecord, newTenant, notification } from './notification.builder.ts';
 import { PUBLIC_URL, useNotifier } from './notifier.stack.ts';
-import { drop, status } from './receiver.ts';
+import { drop, gated, status } from './receiver.ts';
 
 const SECRET = `whsec_${Buffer.from('a secret that both sides know...').toString('base64')}`;
 const iso = (epochMs: number) => new Date(epochMs).toISOString();
 
 describe('a delivery', () => {
   const notifier = useNotifier(useMongo());
-  const { alerts, clock } = notifier;
+  const { clock } = notifier;
 
   it('brings the alert to a webhook, signed, and tells alerts', async () => {
     const receiver = await notifier.receiver();
     const tenantId = newTenant();
-    const sent = await notifier.notify(alerts.addChannel(tenantId, receiver.url, { signingSecret: SECRET }));
+    const sent = await notifier.notify(await notifier.addChannel(tenantId, receiver.url, { signingSecret: SECRET }));
 
     const outcome = await notifier.outcome(sent);
     expect(outcome).toMatchObject({
       ...{ notificationId: sent.notificationId, type: 'alert.fired', tenantId, alertId: sent.alert.id },
       ...{ channelId: sent.channelId, channelType: 'webhook', status: 'delivered', attempts: 1, sequence: 1 },
-      ...{ responseStatus: 200, responseSnippet: 'thanks', error: null, nextAttemptAt: null, disableChannel: false },
+      ...{ responseStatus: 200, responseSnippet: 'thanks', error: null, nextAttemptAt: null },
       lastAttemptAt: iso(clock.now),
     });
     expect(receiver.received).toHaveLength(1);
@@ -40,14 +40,14 @@ describe('a delivery', () => {
 
   it('to a channel without a secret carries no signature', async () => {
     const receiver = await notifier.receiver();
-    const sent = await notifier.notify(alerts.addChannel(newTenant(), receiver.url));
+    const sent = await notifier.notify(await notifier.addChannel(newTenant(), receiver.url));
     await notifier.outcome(sent);
     expect(receiver.received[0]!.headers).not.toHaveProperty('webhook-signature');
   });
 
   it('to a chat is text and blocks', async () => {
     const receiver = await notifier.receiver();
-    const sent = await notifier.notify(alerts.addChannel(newTenant(), receiver.url, { type: 'chat' }));
+    const sent = await notifier.notify(await notifier.addChannel(newTenant(), receiver.url, { type: 'chat' }));
     expect(await notifier.outcome(sent)).toMatchObject({ channelType: 'chat', status: 'delivered' });
     expect(receiver.received[0]!.json).toEqual({
       text: 'Alert (high): Budget blocks',
@@ -61,7 +61,7 @@ describe('a delivery', () => {
     async (type) => {
       const receiver = await notifier.receiver();
       const tenantId = newTenant();
-      const channel = alerts.addChannel(tenantId, receiver.url, { type });
+      const channel = await notifier.addChannel(tenantId, receiver.url, { type });
       const sent = notification({ tenantId, channelId: channel.id, alert: alertRecord({ tenant_id: tenantId }) });
       const { key, value } = encodeNotification(sent);
       const newer = { rule_kind: 'spend_rate_gte', severity: 'fatal', status: 'snoozed', scope_type: 'team' };
@@ -79,7 +79,7 @@ describe('a delivery', () => {
 
   it('is made once though the log has its notification several times', async () => {
     const receiver = await notifier.receiver();
-    const channel = alerts.addChannel(newTenant(), receiver.url);
+    const channel = await notifier.addChannel(newTenant(), receiver.url);
     const sent = await notifier.notify(channel);
     await notifier.append([sent, sent]);
     await notifier.append([sent]);
@@ -90,7 +90,7 @@ describe('a delivery', () => {
   it('is tried again on schedule with the same webhook-id and a fresh signature', async () => {
     const receiver = await notifier.receiver();
     receiver.answers.push(status(500, {}, 'broken'), drop, status(429));
-    const sent = await notifier.notify(alerts.addChannel(newTenant(), receiver.url, { signingSecret: SECRET }));
+    const sent = await notifier.notify(await notifier.addChannel(newTenant(), receiver.url, { signingSecret: SECRET }));
 
     const pausesMs = [5_000, 30_000, 120_000];
     for (const [index, pauseMs] of pausesMs.entries()) {
@@ -114,7 +114,7 @@ describe('a delivery', () => {
 
   it('is given up after the last retry', async () => {
     const receiver = await notifier.receiver(status(500));
-    const sent = await notifier.notify(alerts.addChannel(newTenant(), receiver.url, { type: 'chat' }));
+    const sent = await notifier.notify(await notifier.addChannel(newTenant(), receiver.url, { type: 'chat' }));
     for (let attempts = 1; attempts < 6; attempts += 1) {
       clock.now = Date.parse((await notifier.outcome(sent, attempts)).nextAttemptAt!);
     }
@@ -124,30 +124,61 @@ describe('a delivery', () => {
   it('keeps its schedule over a restart', async () => {
     const receiver = await notifier.receiver();
     receiver.answers.push(status(503));
-    const sent = await notifier.notify(alerts.addChannel(newTenant(), receiver.url));
+    const sent = await notifier.notify(await notifier.addChannel(newTenant(), receiver.url));
     const due = Date.parse((await notifier.outcome(sent)).nextAttemptAt!);
 
     clock.now = due - 1;
     await notifier.restart();
     // Another delivery that is made shows that this one had its chance.
-    await notifier.outcome(await notifier.notify(alerts.addChannel(newTenant(), receiver.url)));
+    await notifier.outcome(await notifier.notify(await notifier.addChannel(newTenant(), receiver.url)));
     expect(notifier.toldOf(sent)).toHaveLength(1);
     clock.now = due;
     expect(await notifier.outcome(sent, 2)).toMatchObject({ status: 'delivered', sequence: 2 });
   });
 
-  it('that the destination answers with 410 fails at once and disables the channel', async () => {
+  it('that the destination answers with 410 fails at once and disables the channel, which alerts and the audit log hear of', async () => {
     const receiver = await notifier.receiver(status(410));
-    const sent = await notifier.notify(alerts.addChannel(newTenant(), receiver.url));
-    expect(await notifier.outcome(sent)).toMatchObject({ status: 'failed', disableChannel: true, responseStatus: 410 });
+    const channel = await notifier.addChannel(newTenant(), receiver.url);
+    const { tenantId, id } = channel;
+    const sent = [await notifier.notify(channel), await notifier.notify(channel)] as const;
+    expect(await notifier.outcome(sent[0])).toMatchObject({ status: 'failed', responseStatus: 410 });
+    expect(await notifier.expecting(200, 'get', tenantId, `/${id}`)).toMatchObject({ enabled: false });
+    expect(await notifier.outcome(sent[1], 0)).toMatchObject({ attempts: 0, error: 'The channel is disabled.' });
+    expect(receiver.received).toHaveLength(1);
+
+    const summary = { id, type: 'webhook', enabled: false, revision: 2 };
+    const changed = [{ kind: 'channel.changed', tenantId, channel: summary }];
+    await eventually(() => expect(notifier.reportedOf(tenantId)).toEqual(changed));
+    const [, disabled] = await notifier.audited(tenantId, 2);
+    expect(disabled).toMatchObject({
+      ...{ action: 'channel.disable', target: { type: 'channel', id }, actor: { type: 'system', id: 'alerts' } },
+      changes: [{ field: 'enabled', from: true, to: false }],
+    });
+    expect(notifier.logs.text()).toContain('a channel was disabled, since its destination answered 410 Gone');
+
+    await notifier.patchChannel(channel, { enabled: true });
+    await notifier.outcome(await notifier.notify(channel));
+    expect(receiver.received).toHaveLength(2);
+  });
+
+  it('whose destination answers with 410 leaves a channel alone that was changed meanwhile', async () => {
+    const gate = gated(status(410));
+    const receiver = await notifier.receiver(gate.answer);
+    const channel = await notifier.addChannel(newTenant(), receiver.url);
+    const sent = await notifier.notify(channel);
+    await eventually(() => expect(receiver.received).toHaveLength(1));
+    await notifier.patchChannel(channel, { config: { url: (await notifier.receiver()).url } });
+    gate.open();
+    expect(await notifier.outcome(sent)).toMatchObject({ status: 'failed', responseStatus: 410 });
+    expect(await notifier.expecting(200, 'get', channel.tenantId, `/${channel.id}`)).toMatchObject({ enabled: true });
   });
 
   it('to a channel that is deleted or disabled fails without a request', async () => {
     const receiver = await notifier.receiver();
-    const disabled = alerts.addChannel(newTenant(), receiver.url, { enabled: false });
-    const deleted = alerts.addChannel(newTenant(), receiver.url, { type: 'chat' });
-    alerts.channels.delete(deleted.id);
-    const foreign = { ...alerts.addChannel(newTenant(), receiver.url), tenantId: newTenant() };
+    const disabled = await notifier.addChannel(newTenant(), receiver.url, { enabled: false });
+    const deleted = await notifier.addChannel(newTenant(), receiver.url, { type: 'chat' });
+    await notifier.deleteChannel(deleted);
+    const foreign = { ...(await notifier.addChannel(newTenant(), receiver.url)), tenantId: newTenant() };
 
     expect(await notifier.outcome(await notifier.notify(disabled), 0)).toMatchObject({
       ...{ status: 'failed', attempts: 0, error: 'The channel is disabled.' },
@@ -162,41 +193,42 @@ describe('a delivery', () => {
 
   it('goes where the channel points to at each attempt', async () => {
     const [before, after] = [await notifier.receiver(status(500)), await notifier.receiver()];
-    const channel = alerts.addChannel(newTenant(), before.url);
+    const channel = await notifier.addChannel(newTenant(), before.url);
     const sent = await notifier.notify(channel);
     const { nextAttemptAt } = await notifier.outcome(sent);
-    channel.url = after.url;
+    await notifier.patchChannel(channel, { config: { url: after.url } });
     clock.now = Date.parse(nextAttemptAt!);
     await notifier.outcome(sent, 2);
     expect([before.received.length, after.received.length]).toEqual([1, 1]);
   });
 
-  it('waits without losing an attempt while alerts can not be asked', async () => {
+  it('waits without losing an attempt while the channel cannot be decrypted', async () => {
     const receiver = await notifier.receiver();
-    const channel = alerts.addChannel(newTenant(), receiver.url);
-    alerts.state.alertsDown = true;
+    const channel = await notifier.addChannel(newTenant(), receiver.url);
+    await notifier.channels().updateOne({ _id: channel.id }, { $set: { keyId: 'lost' } });
     const sent = await notifier.notify(channel);
-    const postponed = () =>
-      notifier.deliveries().findOne({ _id: sent.notificationId, nextAttemptAt: { $gt: new Date(clock.now) } });
-    await eventually(async () => expect(await postponed()).toMatchObject({ status: 'queued', attempts: 0 }));
+    await eventually(() => expect(notifier.logs.text()).toContain('a delivery failed to be worked on'));
+    expect(await notifier.deliveries().findOne({ _id: sent.notificationId })).toMatchObject({ attempts: 0 });
+    expect(receiver.received).toEqual([]);
 
-    alerts.state.alertsDown = false;
+    await notifier.channels().updateOne({ _id: channel.id }, { $set: { keyId: 'a' } });
+    // The lease of the attempt that failed is over.
     clock.now += 10_000;
     expect(await notifier.outcome(sent)).toMatchObject({ status: 'delivered', attempts: 1 });
   });
 
   it('has a link without the workspace while identity can not be asked', async () => {
     const receiver = await notifier.receiver();
-    alerts.state.identityDown = true;
-    const sent = await notifier.notify(alerts.addChannel(newTenant(), receiver.url));
+    notifier.identity.state.down = true;
+    const sent = await notifier.notify(await notifier.addChannel(newTenant(), receiver.url));
     await notifier.outcome(sent);
-    alerts.state.identityDown = false;
+    notifier.identity.state.down = false;
     expect(receiver.received[0]!.json.data['url']).toBe(`${PUBLIC_URL}/api/v1/alerts/${sent.alert.id}`);
   });
 
   it('is not delayed by a record that can not be read', async () => {
     const receiver = await notifier.receiver();
-    const channel = alerts.addChannel(newTenant(), receiver.url);
+    const channel = await notifier.addChannel(newTenant(), receiver.url);
     await notifier.appendValues(
       ['not json', '{"v":2}', 'null'].map((text) => ({ key: channel.id, value: Buffer.from(text) })),
     );
@@ -209,7 +241,7 @@ describe('a delivery', () => {
     const receiver = await notifier.receiver();
     receiver.answers.push(status(500), drop);
     const url = receiver.url.replace('/hook', '/T000/B000/very-secret-path');
-    const channel = alerts.addChannel(newTenant(), url, { type: 'chat', signingSecret: 'very-secret-key' });
+    const channel = await notifier.addChannel(newTenant(), url, { type: 'chat' });
     const alert = alertRecord({ rule_name: 'very-secret-rule' });
     const sent = await notifier.notify(channel, { alert });
     clock.now = Date.parse((await notifier.outcome(sent)).nextAttemptAt!);
@@ -234,7 +266,7 @@ describe('the queue', () => {
   it('shows in the metrics, its depth and the age of the oldest in it as they are now', async () => {
     const shown = async () => (await notifier.metricsText()).match(/(?<=^notifier_(queue|oldest).*} ).*/gm);
     expect(await shown()).toEqual(['0', '0']);
-    const channel = notifier.alerts.addChannel(newTenant(), (await notifier.receiver(status(500))).url);
+    const channel = await notifier.addChannel(newTenant(), (await notifier.receiver(status(500))).url);
     const sent = [await notifier.notify(channel), await notifier.notify(channel)];
     for (const each of sent) await notifier.outcome(each);
     notifier.clock.now += 4000;

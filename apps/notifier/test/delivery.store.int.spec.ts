@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { connectMongo, withTransaction } from '@tollkeeper/mongo';
 import { testLogger, useMongo } from '@tollkeeper/testing';
+import { CHANNEL_KINDS } from '../src/channels/channel.kinds.ts';
 import type { Delivery } from '../src/domain/delivery.ts';
 import { settleAttempt } from '../src/domain/settle-attempt.ts';
 import { createDeliveryStore } from '../src/store/delivery.store.ts';
@@ -38,7 +39,8 @@ describe('the store of deliveries', () => {
   const claim = (channelId: string, owner = 'one') => store.claim(channelId, owner, NOW, NOW + LEASE_MS);
   const attempt = (delivery: Delivery, status: number) => {
     const outcome = { kind: 'answered', status, snippet: '', retryAfter: '600' } as const;
-    return settleAttempt(delivery, 'webhook', outcome, NOW, Math.random);
+    const { retryPausesMs } = CHANNEL_KINDS.webhook;
+    return settleAttempt(delivery, { type: 'webhook', retryPausesMs }, outcome, NOW, Math.random);
   };
 
   /** What the server did for `work`. */

@@ -14,14 +14,14 @@ describe('a channel that works', () => {
     timeoutMs: 120_000,
     environment: { DELIVERY_CONCURRENCY: String(PLACES) },
   });
-  const { alerts, clock } = notifier;
+  const { clock } = notifier;
   const addChannels = (count: number, url: string) =>
-    Array.from({ length: count }, () => alerts.addChannel(newTenant(), url));
+    Promise.all(Array.from({ length: count }, () => notifier.addChannel(newTenant(), url)));
 
   it('has its turn before channels with a backlog have another one', async () => {
     const gate = gated();
     const busy = await notifier.receiver(gate.answer);
-    const backlogs = addChannels(PLACES, busy.url).map(({ tenantId, id: channelId }) =>
+    const backlogs = (await addChannels(PLACES, busy.url)).map(({ tenantId, id: channelId }) =>
       Array.from({ length: BACKLOG }, () => notification({ tenantId, channelId })),
     );
     await notifier.append(backlogs.flat());
@@ -32,7 +32,7 @@ describe('a channel that works', () => {
       ok(response, request);
     });
     clock.now += 1;
-    const newer = await notifier.notify(alerts.addChannel(newTenant(), good.url));
+    const newer = await notifier.notify(await notifier.addChannel(newTenant(), good.url));
     await notifier.queued(newer);
 
     gate.open();
@@ -45,10 +45,11 @@ describe('a channel that works', () => {
   it('is served while more channels hang than there are places, though none was slow before', async () => {
     const gate = gated();
     const hung = await notifier.receiver(gate.answer);
-    const sent = await Promise.all(addChannels(2 * PLACES + 1, hung.url).map((channel) => notifier.notify(channel)));
+    const hanging = await addChannels(2 * PLACES + 1, hung.url);
+    const sent = await Promise.all(hanging.map((channel) => notifier.notify(channel)));
     for (const each of sent) await notifier.queued(each);
     clock.now += 1;
-    const good = await notifier.notify(alerts.addChannel(newTenant(), (await notifier.receiver()).url));
+    const good = await notifier.notify(await notifier.addChannel(newTenant(), (await notifier.receiver()).url));
 
     await notifier.outcome(good);
     expect(hung.received).toHaveLength(sent.length);
@@ -61,7 +62,7 @@ describe('a channel that works', () => {
   it('has places that channels which were slow before never take', async () => {
     const gate = gated();
     const hung = await notifier.receiver(gate.answer);
-    const channels = addChannels(PLACES + 1, hung.url);
+    const channels = await addChannels(PLACES + 1, hung.url);
     const slowly: Answer = (response, request) => setTimeout(() => ok(response, request), SLOW_ANSWER_MS);
     hung.answers.push(...channels.map(() => slowly));
     const first = await Promise.all(channels.map((channel) => notifier.notify(channel)));
@@ -70,7 +71,7 @@ describe('a channel that works', () => {
     const sent = await Promise.all(channels.map((channel) => notifier.notify(channel)));
     for (const each of sent) await notifier.queued(each);
     await eventually(() => expect(hung.received).toHaveLength(first.length + PLACES));
-    const good = addChannels(PLACES, (await notifier.receiver()).url);
+    const good = await addChannels(PLACES, (await notifier.receiver()).url);
     for (const channel of good) await notifier.outcome(await notifier.notify(channel));
     expect(hung.received).toHaveLength(first.length + PLACES);
     gate.open();

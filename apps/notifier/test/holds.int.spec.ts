@@ -8,7 +8,7 @@ const MINUTE_MS = 60_000;
 
 describe('a Retry-After', () => {
   const notifier = useNotifier(useMongo(), { clock: { now: Date.now() } });
-  const { alerts, clock } = notifier;
+  const { clock } = notifier;
 
   /** A destination that takes one request in so many minutes, and a note of each request. */
   async function limited(minutes: number) {
@@ -22,7 +22,7 @@ describe('a Retry-After', () => {
         ok(response, request);
       } else status(429, { 'retry-after': String(minutes * 60) })(response, request);
     });
-    return { requests, channel: alerts.addChannel(newTenant(), receiver.url) };
+    return { requests, channel: await notifier.addChannel(newTenant(), receiver.url) };
   }
 
   it('holds all of its channel, what comes in meanwhile too, over a restart; then they go in their order', async () => {
@@ -31,8 +31,8 @@ describe('a Retry-After', () => {
       requests.push({ id: request.headers['webhook-id'], at: clock.now });
       (requests.length === 1 ? status(503, { 'retry-after': '600' }) : ok)(response, request);
     });
-    const channel = alerts.addChannel(newTenant(), receiver.url);
-    const others = alerts.addChannel(newTenant(), (await notifier.receiver()).url);
+    const channel = await notifier.addChannel(newTenant(), receiver.url);
+    const others = await notifier.addChannel(newTenant(), (await notifier.receiver()).url);
     /** What another channel gets shows that this one had its chance. */
     const passOthers = async () => notifier.outcome(await notifier.notify(others));
     const before = [1, 2].map(() => notification({ tenantId: channel.tenantId, channelId: channel.id }));

@@ -7,11 +7,14 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { encodeNotification, NOTIFICATIONS_TOPIC, NOTIFICATIONS_TOPIC_OPTIONS } from '@tollkeeper/contracts';
 import { createConfiguredEventLog } from '@tollkeeper/event-log';
 import { createMetrics } from '@tollkeeper/runtime';
+import { freePort } from '@tollkeeper/managed-process';
 import { CALLER_TOKEN_SECRET, eventually, testLogger, useMongo } from '@tollkeeper/testing';
 import { Webhook } from 'standardwebhooks';
-import { createAlertsStandIn } from './alerts.stand-in.ts';
 import { trustedAuthority } from './authority.ts';
+import { createChannelApi } from './channel.api.ts';
+import { createIdentityStandIn } from './identity.stand-in.ts';
 import { newTenant, notification } from './notification.builder.ts';
+import { KEY_A } from './notifier.stack.ts';
 import { ok, type Receiver, startReceiver } from './receiver.ts';
 
 const MAIN = join(import.meta.dirname, '../src/main.ts');
@@ -26,12 +29,13 @@ describe('a notifier that is killed in the middle of deliveries, again and again
   const { logger } = testLogger();
   const database = mongo.newDatabase();
   const logDatabase = mongo.newDatabase();
-  const alerts = createAlertsStandIn(logger);
+  const identity = createIdentityStandIn(logger);
   const log = createConfiguredEventLog({
     config: { EVENT_LOG_MONGODB_URI: mongo.uri, EVENT_LOG_DATABASE: logDatabase },
     logger,
     metrics: createMetrics('event-log'),
   });
+  let port: number;
   let directory: string;
   let receiver: Receiver;
   let child: ChildProcess;
@@ -42,17 +46,19 @@ describe('a notifier that is killed in the middle of deliveries, again and again
     child = spawn(process.execPath, [MAIN], {
       stdio: 'inherit',
       env: {
-        ...{ HOST: '127.0.0.1', OPS_PORT: '0', GRPC_PORT: '0', LOG_LEVEL: 'error' },
+        ...{ HOST: '127.0.0.1', OPS_PORT: '0', HTTP_PORT: String(port), GRPC_PORT: '0', LOG_LEVEL: 'error' },
         ...{ MONGODB_URI: mongo.uri, MONGODB_DATABASE: database },
         ...{ EVENT_LOG_MONGODB_URI: mongo.uri, EVENT_LOG_DATABASE: logDatabase },
         CALLER_TOKEN_SECRET,
-        ...{ ALERTS_GRPC: alerts.address, IDENTITY_GRPC: alerts.address, PUBLIC_URL: 'https://tollkeeper.example.com' },
+        ...{ IDENTITY_GRPC: identity.address, PUBLIC_URL: 'https://tollkeeper.example.com' },
+        CHANNEL_ENCRYPTION_KEYS: KEY_A,
         ...{ DESTINATION_ALLOW_CIDRS: '127.0.0.1/32', NODE_EXTRA_CA_CERTS: join(directory, 'ca.pem') },
       },
     });
   }
 
   beforeAll(async () => {
+    port = await freePort();
     directory = await mkdtemp(join(tmpdir(), 'tollkeeper-notifier-'));
     const authority = await trustedAuthority();
     await writeFile(join(directory, 'ca.pem'), authority.ca);
@@ -62,7 +68,7 @@ describe('a notifier that is killed in the middle of deliveries, again and again
         child.kill('SIGKILL');
       } else ok(response, request);
     });
-    await alerts.start();
+    await identity.start();
     await log.start();
     await log.ensureTopic(NOTIFICATIONS_TOPIC_OPTIONS);
     // A killed process leaves its transaction open; by default the server ends it after a minute.
@@ -71,7 +77,7 @@ describe('a notifier that is killed in the middle of deliveries, again and again
   afterAll(async () => {
     child.kill('SIGKILL');
     await receiver.stop();
-    await alerts.stop();
+    await identity.stop();
     await log.stop();
     await rm(directory, { recursive: true });
   });
@@ -80,16 +86,18 @@ describe('a notifier that is killed in the middle of deliveries, again and again
     const tenantId = newTenant();
     const url = `https://127.0.0.1:${receiver.port}/`;
     const fields = { signingSecret: SECRET };
-    const channels = Array.from({ length: CHANNELS }, () => alerts.addChannel(tenantId, url, fields));
+    startNotifier();
+    const { addChannel } = createChannelApi(() => `http://127.0.0.1:${port}`);
+    const channels = [await eventually(() => addChannel(tenantId, url, fields))];
+    while (channels.length < CHANNELS) channels.push(await addChannel(tenantId, url, fields));
     const sent = Array.from({ length: NOTIFICATIONS }, (_, n) =>
       notification({ tenantId, channelId: channels[n % CHANNELS]!.id }),
     );
     await log.append(NOTIFICATIONS_TOPIC, sent.map(encodeNotification));
     while (kills < KILLS) {
+      if (child.signalCode === null) await once(child, 'exit');
       startNotifier();
-      await once(child, 'exit');
     }
-    startNotifier();
 
     const deliveries = mongo.connection.useDb(database).collection('deliveries');
     const delivered = { status: 'delivered', unpublished: { $exists: false } };

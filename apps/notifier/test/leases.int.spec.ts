@@ -10,7 +10,7 @@ const STEPS = 3;
 
 describe('the lease on a delivery', () => {
   const notifier = useNotifier(useMongo(), { timeoutMs: 60_000 });
-  const { alerts, clock } = notifier;
+  const { clock } = notifier;
 
   const leaseOn = async (_id: string) => (await notifier.deliveries().findOne({ _id }))?.lease;
 
@@ -19,7 +19,7 @@ describe('the lease on a delivery', () => {
     await other.start();
     const gate = gated();
     const receiver = await notifier.receiver(gate.answer);
-    const sent = await notifier.notify(alerts.addChannel(newTenant(), receiver.url));
+    const sent = await notifier.notify(await notifier.addChannel(newTenant(), receiver.url));
     await eventually(() => expect(receiver.received).toHaveLength(1));
     for (let step = 0; step < STEPS; step += 1) {
       clock.now += STEP_MS;
@@ -37,7 +37,7 @@ describe('the lease on a delivery', () => {
   it('that was lost while the destination took its time leaves the outcome to whoever has it now', async () => {
     const gate = gated();
     const receiver = await notifier.receiver(gate.answer);
-    const channel = alerts.addChannel(newTenant(), receiver.url, { type: 'chat' });
+    const channel = await notifier.addChannel(newTenant(), receiver.url, { type: 'chat' });
     const sent = await notifier.notify(channel);
     await eventually(() => expect(receiver.received).toHaveLength(1));
     const until = new Date(clock.now + STEP_MS);

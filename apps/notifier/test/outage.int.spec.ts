@@ -12,7 +12,7 @@ describe('the notifier without MongoDB', () => {
   it('killed in mid-delivery, is not ready and shows its other metrics; when it is back all arrives, and alerts hears of it', async () => {
     const gate = gated();
     const receiver = await notifier.receiver(gate.answer);
-    const channel = notifier.alerts.addChannel(newTenant(), receiver.url);
+    const channel = await notifier.addChannel(newTenant(), receiver.url);
     const sent = [await notifier.notify(channel), await notifier.notify(channel)];
     await eventually(() => expect(receiver.received).toHaveLength(1));
     await mongo.kill();

@@ -24,9 +24,9 @@ export const status =
     response.writeHead(code, headers).end(body);
 
 /** An answer that every request waits for until the test opens the gate. */
-export function gated(): { answer: Answer; open: () => void } {
+export function gated(answer: Answer = ok): { answer: Answer; open: () => void } {
   const gate = Promise.withResolvers<void>();
-  return { answer: (response, request) => void gate.promise.then(() => ok(response, request)), open: gate.resolve };
+  return { answer: (response, request) => void gate.promise.then(() => answer(response, request)), open: gate.resolve };
 }
 
 /** A real HTTPS server on loopback. What `answers` has is used up first; then every request gets `otherwise`. */

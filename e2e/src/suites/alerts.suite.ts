@@ -116,5 +116,14 @@ export function describeAlerts({ deployment, receiver }: Stage): void {
         expect(text).not.toContain(SIGNING_SECRET.replace('whsec_', ''));
       }
     });
+
+    it('a channel that is deleted leaves the rules that named it', async () => {
+      const rules = async () =>
+        owner.expect<{ items: { channel_config_ids: string[] }[] }>({ path: workspace.path('/alerts/rules') });
+      const named = async () => (await rules()).items.flatMap(({ channel_config_ids }) => channel_config_ids);
+      expect(new Set(await named())).toEqual(new Set([channelId]));
+      await owner.expect({ method: 'DELETE', path: workspace.path(`/alerts/channels/${channelId}`), status: 204 });
+      await eventually(async () => expect(await named()).toEqual([]));
+    });
   });
 }

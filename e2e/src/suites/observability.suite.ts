@@ -106,8 +106,6 @@ export function describeObservability(observe: () => Promise<Observed>): void {
       expect(request.attributes).toMatchObject({ 'server.address': '127.0.0.1' });
       expect(request.failed).toBe(index === 0);
     }
-    const asked = below('notifier', 'CLIENT', 'tollkeeper.alerts.v1.AlertsService/GetChannel', attempts[0]!);
-    below('alerts', 'SERVER', 'tollkeeper.alerts.v1.AlertsService/GetChannel', asked);
     for (const reported of all('notifier', 'send alerts.deliveries')) {
       expect(reported).toMatchObject({ kind: 'PRODUCER', parentSpanId: notified.spanId });
       below('alerts', 'CONSUMER', 'process alerts.deliveries', reported);

@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { provenTenantId } from '@tollkeeper/kernel';
 import {
-  decodeDelivery,
   decodeNotification,
   type DeliveryRecord,
   encodeDelivery,
@@ -9,6 +8,7 @@ import {
   type NotificationRecord,
 } from './alert-records.ts';
 import type { AlertRecord } from './api/alert.ts';
+import { decodeNotifierRecord, encodeChannelRecord } from './channel-records.ts';
 
 const at = '2026-11-21T18:00:00.000Z';
 const alert: AlertRecord = {
@@ -58,7 +58,6 @@ const delivery: DeliveryRecord = {
   lastAttemptAt: at,
   nextAttemptAt: at,
   sequence: 4,
-  disableChannel: false,
 };
 
 describe('a notification', () => {
@@ -101,6 +100,39 @@ describe('a delivery', () => {
   it('is keyed by its alert and reads back as it was written', () => {
     const { key, value } = encodeDelivery(delivery);
     expect(key).toBe('alrt_1');
-    expect(decodeDelivery(value)).toEqual(delivery);
+    expect(decodeNotifierRecord(value)).toEqual({ kind: 'delivery', delivery });
+  });
+});
+
+describe('what became of a channel', () => {
+  const tenantId = provenTenantId('ws_1');
+  const channel = { id: 'chan_1', type: 'webhook', enabled: false, revision: 2 };
+  const changed = { kind: 'channel.changed', tenantId, channel } as const;
+  const deleted = { kind: 'channel.deleted', tenantId, channelId: 'chan_1' } as const;
+
+  it.each([changed, deleted])('is keyed by its workspace and reads back as it was written: $kind', (record) => {
+    const { key, value } = encodeChannelRecord(record);
+    expect(key).toBe('ws_1');
+    expect(decodeNotifierRecord(value)).toEqual(record);
+  });
+
+  it('has an id of its own for each change and for the deletion, however often it is written', () => {
+    const next = { ...changed, channel: { ...channel, revision: 3 } };
+    const ids = [changed, next, deleted, changed, next, deleted].map((record) => encodeChannelRecord(record).id);
+    expect(new Set(ids).size).toBe(3);
+  });
+
+  it('is passed over when a newer notifier reports what this version does not know', () => {
+    const value = Buffer.from(JSON.stringify({ v: 1, kind: 'channel.muted', channel_id: 7 }));
+    expect(decodeNotifierRecord(value)).toEqual({ kind: 'other' });
+  });
+
+  it.each([
+    ['a delivery without its fields', { v: 1, kind: 'delivery' }, 'notification_id: '],
+    ['a channel with an operator for an id', { v: 1, kind: 'channel.deleted', tenant_id: { $gt: '' } }, 'tenant_id: '],
+    ['no kind', { v: 1 }, 'kind: '],
+    ['another version', { v: 2, kind: 'channel.deleted' }, 'v: '],
+  ])('cannot be read from %s', (_case, record, message) => {
+    expect(() => decodeNotifierRecord(Buffer.from(JSON.stringify(record)))).toThrow(message);
   });
 });

@@ -4,7 +4,6 @@ import {
   type AlertRecord,
   alertSchema,
   CHANNEL_TYPES,
-  type ChannelType,
   DELIVERY_STATUSES,
   type DeliveryStatus,
   NOTIFICATION_TYPES,
@@ -24,25 +23,23 @@ export const NOTIFICATIONS_TOPIC = 'alerts.notifications';
 export const NOTIFICATIONS_TOPIC_OPTIONS = { name: NOTIFICATIONS_TOPIC, partitions: 6, retentionMs: 7 * 86_400_000 };
 
 /**
- * The topic of what became of each notification, written by the notifier and read by alerts: key is the alert id, value
- * what `encodeDelivery` writes. At least once; `sequence` tells which of two records is newer.
+ * The topic of what the notifier reports to alerts, by the `kind` of the record: what became of each notification
+ * (`encodeDelivery`), and what became of channels (`channel-records.ts`). At least once. Deliveries have the alert id
+ * as their key; `sequence` tells which of two records is newer.
  */
 export const DELIVERIES_TOPIC = 'alerts.deliveries';
 
 export const DELIVERIES_TOPIC_OPTIONS = { name: DELIVERIES_TOPIC, partitions: 6, retentionMs: 7 * 86_400_000 };
 
-/**
- * Something to tell a channel. Where and with what secret is asked of alerts (`GetChannel`): neither is ever in the
- * log.
- */
+/** Something to tell a channel. The notifier knows its address and its secret: neither is ever in the log. */
 export interface NotificationRecord {
   /** Derived from alert, channel and type, so the same at every append; becomes the `webhook-id`. */
   notificationId: string;
   type: NotificationType;
   tenantId: TenantId;
   channelId: string;
-  /** As it was then: what to call the channel should it be deleted before the first attempt. */
-  channelType: ChannelType;
+  /** As alerts knew it then: what to call the channel should it be deleted before the first attempt. */
+  channelType: string;
   /** The alert as it was at `occurredAt`. */
   alert: AlertRecord;
   /** RFC 3339 UTC: when the alert fired or was resolved, by the clock of alerts. */
@@ -50,9 +47,8 @@ export interface NotificationRecord {
 }
 
 /** A notification as its reader has it: what it only shows is any text. */
-export interface ReadNotification extends Omit<NotificationRecord, 'type' | 'channelType' | 'alert'> {
+export interface ReadNotification extends Omit<NotificationRecord, 'type' | 'alert'> {
   type: string;
-  channelType: string;
   alert: ShownAlert;
 }
 
@@ -79,8 +75,6 @@ export interface DeliveryRecord {
   nextAttemptAt: string | null;
   /** Rises with every record of the notification; a reader drops a record that is not newer than what it has. */
   sequence: number;
-  /** The destination said that it is gone (410): alerts disables the channel. */
-  disableChannel: boolean;
 }
 
 /** A report as its reader has it: a status that it does not know is shown as it is. */
@@ -108,6 +102,7 @@ export function encodeNotification(notification: NotificationRecord): { key: str
 export function encodeDelivery(delivery: DeliveryRecord): { key: string; value: Buffer } {
   const body: z.input<typeof readDeliverySchema> = {
     v: 1,
+    kind: 'delivery',
     notification_id: delivery.notificationId,
     type: delivery.type,
     tenant_id: delivery.tenantId,
@@ -122,7 +117,6 @@ export function encodeDelivery(delivery: DeliveryRecord): { key: string; value: 
     last_attempt_at: delivery.lastAttemptAt,
     next_attempt_at: delivery.nextAttemptAt,
     sequence: delivery.sequence,
-    disable_channel: delivery.disableChannel,
   };
   return { key: delivery.alertId, value: Buffer.from(JSON.stringify(body)) };
 }
@@ -137,7 +131,7 @@ export const notificationSchema = z.object({
   type: z.enum(NOTIFICATION_TYPES),
   tenant_id: id,
   channel_id: id,
-  channel_type: z.enum(CHANNEL_TYPES),
+  channel_type: z.string(),
   alert: alertSchema,
   occurred_at: moment,
 });
@@ -158,12 +152,12 @@ export type ShownAlert = z.infer<typeof shownAlertSchema>;
 
 export const readNotificationSchema = notificationSchema.extend({
   type: z.string(),
-  channel_type: z.string(),
   alert: shownAlertSchema,
 });
 
 export const deliverySchema = z.object({
   v: z.literal(1),
+  kind: z.literal('delivery'),
   notification_id: id,
   type: z.enum(NOTIFICATION_TYPES),
   tenant_id: id,
@@ -178,7 +172,6 @@ export const deliverySchema = z.object({
   last_attempt_at: moment.nullable(),
   next_attempt_at: moment.nullable(),
   sequence: count,
-  disable_channel: z.boolean(),
 });
 
 export const readDeliverySchema = deliverySchema.extend({
@@ -204,9 +197,8 @@ export function decodeNotification(value: Buffer): ReadNotification {
   };
 }
 
-/** Reads the value of a record of `alerts.deliveries`. Throws as {@link decodeNotification} does. */
-export function decodeDelivery(value: Buffer): ReadDelivery {
-  const record = readRecord(readDeliverySchema, value);
+/** A report as `readDeliverySchema` has taken it. */
+export function toReadDelivery(record: z.output<typeof readDeliverySchema>): ReadDelivery {
   return {
     notificationId: record.notification_id,
     type: record.type,
@@ -222,6 +214,5 @@ export function decodeDelivery(value: Buffer): ReadDelivery {
     lastAttemptAt: record.last_attempt_at,
     nextAttemptAt: record.next_attempt_at,
     sequence: record.sequence,
-    disableChannel: record.disable_channel,
   };
 }

@@ -4,6 +4,7 @@ export * from './api/primitives.ts';
 export * from './api/reservation.ts';
 export * from './audit-changes.ts';
 export * from './audit-records.ts';
+export * from './channel-records.ts';
 export * from './cursor.ts';
 export * from './event-record.ts';
 export {

@@ -8,6 +8,7 @@ import {
   readNotificationSchema,
 } from './alert-records.ts';
 import { AUDIT_TOPIC, auditRecordSchema, readAuditRecordSchema } from './audit-records.ts';
+import { channelRecordSchemas } from './channel-records.ts';
 import { GATEWAY_EVENTS_TOPIC, gatewayEventRecords, readEventRecords } from './event-record.ts';
 
 /**
@@ -26,7 +27,10 @@ export interface RecordContract {
 export const LOG_RECORDS: Record<string, Record<string, RecordContract>> = {
   [GATEWAY_EVENTS_TOPIC]: bothWays(gatewayEventRecords, readEventRecords),
   [NOTIFICATIONS_TOPIC]: bothWays({ notification: notificationSchema }, { notification: readNotificationSchema }),
-  [DELIVERIES_TOPIC]: bothWays({ delivery: deliverySchema }, { delivery: readDeliverySchema }),
+  [DELIVERIES_TOPIC]: bothWays(
+    { delivery: deliverySchema, ...channelRecordSchemas },
+    { delivery: readDeliverySchema, ...channelRecordSchemas },
+  ),
   [AUDIT_TOPIC]: bothWays({ record: auditRecordSchema }, { record: readAuditRecordSchema }),
 };
 

@@ -18,11 +18,11 @@ const tenantId = identifier.transform(provenTenantId);
 const asked = z.array(z.string()).max(MAX_ASKED, `must have at most ${MAX_ASKED} ids`);
 const agentIds = asked.pipe(z.array(identifier));
 const planKeys = asked.pipe(z.array(planKey));
+const channelIds = asked.pipe(z.array(identifier));
 const sha256 = z
   .instanceof(Buffer)
   .refine((bytes) => bytes.length === SHA256_BYTES, `must be a SHA-256 of ${SHA256_BYTES} bytes`);
 const keyId = z.string().regex(/^[0-9A-Za-z]{16}$/, 'must be 16 characters of A-Z a-z 0-9');
-const channel = z.object({ tenantId, channelId: identifier });
 
 /** An int64, which arrives as text. Beyond what a number carries exactly, `schema` refuses it. */
 const int64 = (schema: z.ZodType<number, number>) => z.string('must be given').transform(Number).pipe(schema);
@@ -37,10 +37,7 @@ const batch = <Request>() =>
       .max(MAX_BATCH_REQUESTS, `must have at most ${MAX_BATCH_REQUESTS} requests`),
   });
 
-/** What alerts takes over gRPC, by the name of the RPC. */
-export const alertsRequests = { getChannel: channel };
-
-/** What budgets takes over gRPC. */
+/** What budgets takes over gRPC, by the name of the RPC. */
 export const budgetsRequests = {
   getBudgets: z.object({ tenantId, agentIds, planKeys }),
   listBudgets: z.object({ tenantId }),
@@ -85,4 +82,4 @@ export const identityRequests = {
 export const keysRequests = { verifyKey: z.object({ keyId, keySha256: sha256 }) };
 
 /** What the notifier takes over gRPC. */
-export const notifierRequests = { sendTest: channel };
+export const notifierRequests = { findChannels: z.object({ tenantId, channelIds }) };

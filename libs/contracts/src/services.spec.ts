@@ -1,7 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { ROLES } from '@tollkeeper/kernel';
 import {
-  alertsService,
   budgetsService,
   enforcerService,
   fromWireKeyRole,
@@ -16,7 +15,6 @@ import { KEY_ROLES } from './workspace-key.ts';
 
 describe('services', () => {
   it('carry every RPC of the proto files', () => {
-    expect(Object.keys(alertsService)).toEqual(['GetChannel']);
     expect(Object.keys(budgetsService)).toEqual(['GetBudgets', 'ListBudgets']);
     const [one, batches] = [
       ['Reserve', 'GetReservation', 'Settle', 'Release', 'Extend'],
@@ -25,7 +23,7 @@ describe('services', () => {
     expect(Object.keys(enforcerService)).toEqual([...one, ...batches]);
     expect(Object.keys(identityService)).toEqual(['ResolveSession', 'GetWorkspace', 'GetAgents', 'RegisterAgents']);
     expect(Object.keys(keysService)).toEqual(['VerifyKey']);
-    expect(Object.keys(notifierService)).toEqual(['SendTest']);
+    expect(Object.keys(notifierService)).toEqual(['FindChannels']);
   });
 
   it('keep a message through serialization, fields of several words included', () => {

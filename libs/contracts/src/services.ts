@@ -2,7 +2,6 @@ import type { ServiceDefinition } from '@grpc/grpc-js';
 import { fromJSON } from '@grpc/proto-loader';
 import type { Role } from '@tollkeeper/kernel';
 import descriptor from './gen/descriptor.json' with { type: 'json' };
-import type { AlertsServiceDefinition } from './gen/tollkeeper/alerts/v1/AlertsService.ts';
 import type { BudgetsServiceDefinition } from './gen/tollkeeper/budgets/v1/BudgetsService.ts';
 import type { EnforcerServiceDefinition } from './gen/tollkeeper/enforcer/v1/EnforcerService.ts';
 import type { IdentityServiceDefinition } from './gen/tollkeeper/identity/v1/IdentityService.ts';
@@ -12,7 +11,6 @@ import type { KeysServiceDefinition } from './gen/tollkeeper/keys/v1/KeysService
 import type { NotifierServiceDefinition } from './gen/tollkeeper/notifier/v1/NotifierService.ts';
 import type { KeyRole } from './workspace-key.ts';
 
-export type { Channel__Output as ChannelMessage } from './gen/tollkeeper/alerts/v1/Channel.ts';
 export type { Denial as DenialMessage } from './gen/tollkeeper/enforcer/v1/Denial.ts';
 export type { LimitStatus as LimitStatusMessage } from './gen/tollkeeper/enforcer/v1/LimitStatus.ts';
 export type { Reservation as ReservationMessage } from './gen/tollkeeper/enforcer/v1/Reservation.ts';
@@ -21,7 +19,6 @@ export type { Agent__Output as AgentMessage } from './gen/tollkeeper/identity/v1
 export type { Session__Output as SessionMessage } from './gen/tollkeeper/identity/v1/Session.ts';
 export type { Workspace__Output as WorkspaceMessage } from './gen/tollkeeper/identity/v1/Workspace.ts';
 export type {
-  AlertsServiceDefinition,
   BudgetsServiceDefinition,
   EnforcerServiceDefinition,
   IdentityServiceDefinition,
@@ -41,9 +38,6 @@ const services = fromJSON(descriptor as Parameters<typeof fromJSON>[0], {
 function service<D extends ServiceDefinition>(name: string): D {
   return services[name] as unknown as D;
 }
-
-/** The gRPC service that alerts serves; its RPCs are documented in alerts.proto. */
-export const alertsService = service<AlertsServiceDefinition>('tollkeeper.alerts.v1.AlertsService');
 
 /** The gRPC service that budgets serves; its RPCs are documented in budgets.proto. */
 export const budgetsService = service<BudgetsServiceDefinition>('tollkeeper.budgets.v1.BudgetsService');

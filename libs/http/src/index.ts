@@ -4,6 +4,7 @@ export * from './caller-token.ts';
 export * from './error-answerer.ts';
 export * from './http-listener.ts';
 export * from './http-server.ts';
+export * from './merge-patch.ts';
 export * from './openapi.ts';
 export * from './refusals.ts';
 export * from './request-id.ts';

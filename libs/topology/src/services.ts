@@ -10,8 +10,8 @@ export const SERVICES = [
   'ingest',
   'budgets',
   'dashboard',
-  'alerts',
   'notifier',
+  'alerts',
   'enforcer',
   'console',
   'audit',
@@ -100,31 +100,31 @@ export const TOPOLOGY: Readonly<Record<ServiceName, ServiceEntry<ServiceName>>> 
     internet: false,
     memoryMib: 512,
   },
-  /** Alert rules, their evaluation, channels and history. */
-  alerts: {
+  /** Channels, and the delivery of notifications to them. */
+  notifier: {
     serves: ['http', 'grpc'],
+    open: [],
+    calls: { grpc: ['identity'] },
+    reads: [NOTIFICATIONS_TOPIC],
+    writes: [DELIVERIES_TOPIC, AUDIT_TOPIC],
+    mongodb: true,
+    secrets: ['CALLER_TOKEN_SECRET', 'CHANNEL_ENCRYPTION_KEYS'],
+    settings: ['PUBLIC_URL', 'DESTINATION_ALLOW_CIDRS'],
+    internet: true,
+    memoryMib: 384,
+  },
+  /** Alert rules, their evaluation and history. */
+  alerts: {
+    serves: ['http'],
     open: [],
     calls: { grpc: ['identity', 'notifier'] },
     reads: [GATEWAY_EVENTS_TOPIC, DELIVERIES_TOPIC],
     writes: [NOTIFICATIONS_TOPIC, AUDIT_TOPIC],
     mongodb: true,
-    secrets: ['CALLER_TOKEN_SECRET', 'CHANNEL_ENCRYPTION_KEYS'],
-    settings: ['DESTINATION_ALLOW_CIDRS'],
+    secrets: ['CALLER_TOKEN_SECRET'],
+    settings: [],
     internet: false,
     memoryMib: 768,
-  },
-  /** Delivers notifications to their channels. */
-  notifier: {
-    serves: ['grpc'],
-    open: [],
-    calls: { grpc: ['identity', 'alerts'] },
-    reads: [NOTIFICATIONS_TOPIC],
-    writes: [DELIVERIES_TOPIC],
-    mongodb: true,
-    secrets: ['CALLER_TOKEN_SECRET'],
-    settings: ['PUBLIC_URL', 'DESTINATION_ALLOW_CIDRS'],
-    internet: true,
-    memoryMib: 384,
   },
   /** Grants spend before a call, so that budgets hold. */
   enforcer: {
@@ -172,7 +172,18 @@ export const TOPOLOGY: Readonly<Record<ServiceName, ServiceEntry<ServiceName>>> 
     open: ['http'],
     calls: {
       grpc: ['identity'],
-      http: ['identity', 'dashboard', 'budgets', 'alerts', 'keys', 'ingest', 'enforcer', 'audit', 'console'],
+      http: [
+        'identity',
+        'dashboard',
+        'budgets',
+        'alerts',
+        'notifier',
+        'keys',
+        'ingest',
+        'enforcer',
+        'audit',
+        'console',
+      ],
     },
     reads: [],
     writes: [],

@@ -46,12 +46,10 @@ export async function startAlertsStack({ kafkaBrokers }: { kafkaBrokers?: string
   const environment = {
     HOST: '127.0.0.1',
     HTTP_PORT: '0',
-    GRPC_PORT: '0',
     MONGODB_URI: mongod.uri,
     CALLER_TOKEN_SECRET: SECRET,
     IDENTITY_GRPC: NOBODY,
     NOTIFIER_GRPC: NOBODY,
-    CHANNEL_ENCRYPTION_KEYS: `bench:${randomBytes(32).toString('base64')}`,
   };
 
   return {

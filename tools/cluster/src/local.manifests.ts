@@ -10,9 +10,9 @@ export async function localManifests(receiver: Receiver, namespace: string): Pro
   for (const deployment of ofKind(manifests, 'Deployment')) {
     const pod = deployment.spec.template.spec;
     const [container] = pod.containers;
-    if (container === undefined || !/-(alerts|notifier)$/.test(deployment.metadata.name)) continue;
+    if (container === undefined || !deployment.metadata.name.endsWith('-notifier')) continue;
     (container.env ??= []).push({ name: 'DESTINATION_ALLOW_CIDRS', value: cidr });
-    if (deployment.metadata.name.endsWith('-notifier')) trust(pod, container);
+    trust(pod, container);
   }
   const metadata = { name: CERTIFICATE.configMap, namespace };
   const certificate = {

@@ -1,7 +1,6 @@
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {
-  alertsRequests,
   budgetsRequests,
   enforcerRequests,
   identityRequests,
@@ -57,7 +56,6 @@ function schemasOf(topics: readonly string[], side: 'reads' | 'writes'): Record<
 
 /** What each service takes over gRPC. */
 const REQUESTS: Record<string, Record<string, z.ZodType>> = {
-  alerts: alertsRequests,
   budgets: budgetsRequests,
   enforcer: enforcerRequests,
   identity: identityRequests,

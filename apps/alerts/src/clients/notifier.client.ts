@@ -1,12 +1,19 @@
 import type { NotifierServiceDefinition } from '@tollkeeper/contracts';
 import type { GrpcClient } from '@tollkeeper/grpc';
-import type { TestSender } from '../domain/channel.use-cases.ts';
+import type { ChannelDirectory } from '../domain/rule.use-cases.ts';
 
-/** The notifier gives a destination 15 s. */
-const DEADLINE_MS = 20_000;
+/** A person waits for the answer, and would have to enter a refused rule again. */
+const DEADLINE_MS = 5000;
 
-export function createTestSender(notifier: GrpcClient<NotifierServiceDefinition>): TestSender {
+/** The channels of a workspace as the notifier has them at this moment. */
+export function createChannelDirectory(notifier: GrpcClient<NotifierServiceDefinition>): ChannelDirectory & {
+  count: (tenantId: string) => Promise<number>;
+} {
+  const ask = async (tenantId: string, channelIds: readonly string[]) =>
+    (await notifier.findChannels({ tenantId, channelIds: [...channelIds] }, { deadlineMs: DEADLINE_MS })).channels;
   return {
-    sendTest: (tenantId, channelId) => notifier.sendTest({ tenantId, channelId }, { deadlineMs: DEADLINE_MS }),
+    find: async (tenantId, channelIds) => (channelIds.length === 0 ? [] : ask(tenantId, channelIds)),
+    // Without ids, the notifier answers all.
+    count: async (tenantId) => (await ask(tenantId, [])).length,
   };
 }

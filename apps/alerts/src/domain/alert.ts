@@ -1,13 +1,5 @@
 import { hash } from 'node:crypto';
-import type {
-  AlertStatus,
-  AuditedFields,
-  Cause,
-  ChannelType,
-  NotificationType,
-  ScopeType,
-  Severity,
-} from '@tollkeeper/contracts';
+import type { AlertStatus, AuditedFields, Cause, NotificationType, ScopeType, Severity } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import type { Evidence } from './condition.ts';
 import type { Decision } from './evaluator.ts';
@@ -43,7 +35,8 @@ export interface Delivery {
   type: NotificationType;
   alertId: string;
   channelId: string;
-  channelType: ChannelType;
+  /** As the notifier names it. */
+  channelType: string;
   /** As the notifier reports it. */
   status: string;
   attempts: number;

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { AuditedFields, Cause, ScopeType, Severity } from '@tollkeeper/contracts';
+import type { AuditedFields, Cause, ChannelSummary, ScopeType, Severity } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import { type RuleCondition, thresholdsOf, type Watch } from './rule-kinds.ts';
 
@@ -99,7 +99,7 @@ export interface RuleFacts {
   ruleCount: number;
   /** The workspace's other enabled rules. */
   others: readonly RuleInForce[];
-  /** Ids of the channels of the workspace. */
+  /** Ids of the channels that were found for the rule and are not deleted since. */
   channelIds: ReadonlySet<string>;
 }
 
@@ -116,9 +116,16 @@ export interface RuleStore {
   find(tenantId: TenantId, ruleId: string): Promise<Rule | null>;
   /**
    * Stores the rule that `decide` makes of the facts, or nothing when it throws, which is passed on. Changes of rules
-   * come one after the other, so `decide` may be run again on newer facts: it must have no effect of its own.
+   * come one after the other, so `decide` may be run again on newer facts: it must have no effect of its own. `found`
+   * are channels that the notifier has for the rule.
    */
-  change(tenantId: TenantId, ruleId: string, decide: (facts: RuleFacts) => Rule, cause: Cause): Promise<Rule>;
+  change(
+    tenantId: TenantId,
+    ruleId: string,
+    found: readonly ChannelSummary[],
+    decide: (facts: RuleFacts) => Rule,
+    cause: Cause,
+  ): Promise<Rule>;
   /** Deletes the rule with its window and its evaluations; its alerts stay. False when there is no such rule. */
   delete(tenantId: TenantId, ruleId: string, cause: Cause): Promise<boolean>;
 }

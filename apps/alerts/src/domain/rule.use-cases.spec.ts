@@ -19,11 +19,12 @@ function useCases(given: Partial<RuleFacts> = {}, meanwhile = given) {
     store: {
       list: async () => [],
       find: async () => given.current ?? null,
-      change: async (_tenantId, _ruleId, decide) => decide(facts),
+      change: async (_tenantId, _ruleId, _found, decide) => decide(facts),
       delete: async () => false,
     },
     evaluations: { list: async () => [] },
     agents: { has: async (_tenantId, agentId) => agentId === 'planner' },
+    channels: { find: async () => [] },
     clock: () => NOW,
   });
 }
@@ -118,6 +119,15 @@ describe('a rule', () => {
   it('of an agent that is gone can still be edited, with its scope as it is', async () => {
     const current = ruleOf({ scopeType: 'agent', scopeId: 'gone' });
     await expect(edit({ name: 'Renamed' }, { current })).resolves.toMatchObject({ name: 'Renamed' });
+  });
+
+  it('that keeps its channels has those of another edit, and asks for a new try where it would undo that', async () => {
+    const [current, meanwhile] = [ruleOf({ channelIds: ['chan_1'] }), ruleOf({ channelIds: ['chan_2'] })];
+    const facts = { current: meanwhile, ruleCount: 1, others: [], channelIds: new Set<string>() };
+    const racing = (change: Partial<RuleDraft>) =>
+      useCases({ current }, facts).edit(tenantId, current.id, (draft) => ({ ...draft, ...change }), CAUSE);
+    await expect(racing({ name: 'Renamed' })).resolves.toMatchObject({ name: 'Renamed', channelIds: ['chan_2'] });
+    await expect(racing({ channelIds: ['chan_1'] })).rejects.toEqual(conflict('changed meanwhile'));
   });
 
   it('that another edit moves meanwhile to a scope that nobody asked about stays as that edit left it', async () => {

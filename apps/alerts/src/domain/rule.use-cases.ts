@@ -1,4 +1,5 @@
-import type { Cause } from '@tollkeeper/contracts';
+import { isDeepStrictEqual } from 'node:util';
+import type { Cause, ChannelSummary } from '@tollkeeper/contracts';
 import { AppError, type Clock, type ErrorDetail, newId, type TenantId } from '@tollkeeper/kernel';
 import type { Evaluation, EvaluationStore } from './evaluation.ts';
 import {
@@ -38,14 +39,21 @@ export interface AgentDirectory {
   has(tenantId: TenantId, agentId: string): Promise<boolean>;
 }
 
+/** What the alerts service asks about channels. */
+export interface ChannelDirectory {
+  /** Those of the channels that exist. */
+  find(tenantId: TenantId, channelIds: readonly string[]): Promise<ChannelSummary[]>;
+}
+
 export interface RuleUseCaseDeps {
   store: RuleStore;
   evaluations: EvaluationStore;
   agents: AgentDirectory;
+  channels: ChannelDirectory;
   clock: Clock;
 }
 
-export function createRuleUseCases({ store, evaluations, agents, clock }: RuleUseCaseDeps): RuleUseCases {
+export function createRuleUseCases({ store, evaluations, agents, channels, clock }: RuleUseCaseDeps): RuleUseCases {
   async function get(tenantId: TenantId, ruleId: string): Promise<Rule> {
     const rule = await store.find(tenantId, ruleId);
     if (rule === null) throw noSuchRule();
@@ -69,6 +77,7 @@ export function createRuleUseCases({ store, evaluations, agents, clock }: RuleUs
 
     async create(tenantId, draft, cause) {
       const problems = await scopeProblems(tenantId, draft);
+      const found = await channels.find(tenantId, draft.channelIds);
       const id = newId('rule');
       const decide = (facts: RuleFacts): Rule => {
         if (facts.ruleCount >= MAX_RULES) {
@@ -80,25 +89,30 @@ export function createRuleUseCases({ store, evaluations, agents, clock }: RuleUs
         const made = { createdAt: now, updatedAt: now, lastFiredAt: null, revision: 1, effectiveAt: now };
         return { ...draft, id, tenantId, ...made };
       };
-      return store.change(tenantId, id, decide, cause);
+      return store.change(tenantId, id, found, decide, cause);
     },
 
     async edit(tenantId, ruleId, edit, cause) {
       const before = await get(tenantId, ruleId);
       const checked = edit(before);
       const problems = sameScope(checked, before) ? [] : await scopeProblems(tenantId, checked);
+      // Channels that the rule has need no answer of the notifier: a rule can be disabled while it is unreachable.
+      const keepsChannels = sameChannels(checked, before);
+      const found = keepsChannels ? [] : await channels.find(tenantId, checked.channelIds);
       const decide = (facts: RuleFacts): Rule => {
         const { current } = facts;
         if (current === null) throw noSuchRule();
         const draft = edit(current);
-        if (!sameScope(draft, checked)) throw new AppError('conflict', 'The rule was changed meanwhile. Try again.');
-        requireNone([...problems, ...channelProblems(draft, facts)]);
+        if (!sameScope(draft, checked) || (keepsChannels && !sameChannels(draft, current))) {
+          throw new AppError('conflict', 'The rule was changed meanwhile. Try again.');
+        }
+        requireNone([...problems, ...(keepsChannels ? [] : channelProblems(draft, facts))]);
         requireRoom(draft, facts, current);
         const now = new Date(clock());
         const restarted = startsEmpty(current, draft) && { revision: current.revision + 1, effectiveAt: now };
         return { ...current, ...draft, updatedAt: now, ...restarted };
       };
-      return store.change(tenantId, ruleId, decide, cause);
+      return store.change(tenantId, ruleId, found, decide, cause);
     },
 
     async delete(tenantId, ruleId, cause) {
@@ -114,6 +128,10 @@ export function createRuleUseCases({ store, evaluations, agents, clock }: RuleUs
 
 function sameScope(a: RuleDraft, b: RuleDraft): boolean {
   return a.scopeType === b.scopeType && a.scopeId === b.scopeId;
+}
+
+function sameChannels(a: RuleDraft, b: RuleDraft): boolean {
+  return isDeepStrictEqual(a.channelIds, b.channelIds);
 }
 
 function channelProblems({ channelIds }: RuleDraft, facts: RuleFacts): ErrorDetail[] {

@@ -2,6 +2,7 @@ import {
   ALERT_STATUSES,
   alertSchema,
   CHANNEL_TYPES,
+  type ChannelType,
   DELIVERY_STATUSES,
   identifier,
   moment,
@@ -135,7 +136,8 @@ function toDeliveryBody(outcome: Delivery): z.output<typeof delivery> {
   return {
     type: outcome.type,
     channel_id: outcome.channelId,
-    channel_type: outcome.channelType,
+    // Of a newer notifier it may be a type that this version does not name.
+    channel_type: outcome.channelType as ChannelType,
     status: outcome.status,
     attempts: outcome.attempts,
     response_status: outcome.responseStatus,

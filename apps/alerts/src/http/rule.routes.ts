@@ -1,14 +1,13 @@
 import { alertSchema, moment } from '@tollkeeper/contracts';
-import { defineRoute, type Route } from '@tollkeeper/http';
+import { defineRoute, mergePatch, mergePatchBodies, parseMerged, type Route } from '@tollkeeper/http';
 import { z } from 'zod';
 import { toSpend, toTimestamp, toTimestampOrNull } from '../domain/alert.record.ts';
 import type { Evaluation } from '../domain/evaluation.ts';
 import type { RuleDraft } from '../domain/rule.ts';
 import { thresholdsOf } from '../domain/rule-kinds.ts';
 import type { RuleUseCases } from '../domain/rule.use-cases.ts';
-import { mergePatch } from './merge-patch.ts';
 import { fromDraft, ruleBody, rulePatch, ruleRecord, toDraft, toRuleRecord } from './rule.schemas.ts';
-import { ALERTS_PATH, mergePatchBodies, parseMerged, ruleParams } from './schemas.ts';
+import { ALERTS_PATH, ruleParams } from './schemas.ts';
 
 const PATH = `${ALERTS_PATH}/rules`;
 const TAG = 'Alert rules';

@@ -10,11 +10,11 @@ import {
   SCOPE_TYPES,
   SEVERITIES,
 } from '@tollkeeper/contracts';
+import { patchShape } from '@tollkeeper/http';
 import { z } from 'zod';
 import { MAX_RULE_CHANNELS, type Rule, type RuleDraft } from '../domain/rule.ts';
 import { MAX_COUNTED_MICROS } from '../domain/sum.condition.ts';
 import { conditionOf, thresholdsOf } from '../domain/rule-kinds.ts';
-import { patchShape } from './schemas.ts';
 
 /** Thirty days. */
 const MAX_SECONDS = 2_592_000;

@@ -2,7 +2,7 @@ import type { NotificationType } from '@tollkeeper/contracts';
 import type { TraceHeaders } from '@tollkeeper/runtime';
 import type { ClientSession } from 'mongoose';
 import type { Alert } from '../domain/alert.ts';
-import type { MongoChannelStore } from './channel.store.ts';
+import type { ChannelCopies } from './channel.copies.ts';
 import type { NewNotification, NotificationStore } from './notification.store.ts';
 
 /** Alerts that have changed, as they are after the change. */
@@ -25,7 +25,7 @@ export interface AlertFanOut {
 }
 
 export function createAlertFanOut(deps: {
-  channels: Pick<MongoChannelStore, 'enabled'>;
+  channels: Pick<ChannelCopies, 'enabled'>;
   notifications: Pick<NotificationStore, 'queue'>;
 }): AlertFanOut {
   const { channels, notifications } = deps;

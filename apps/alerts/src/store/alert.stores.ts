@@ -5,13 +5,12 @@ import type { OffsetStore } from '@tollkeeper/mongo';
 import type { Connection } from 'mongoose';
 import { createAlertFanOut } from './alert.fan-out.ts';
 import { createAlertStore, type MongoAlertStore } from './alert.store.ts';
-import { createChannelStore, type MongoChannelStore } from './channel.store.ts';
+import { type ChannelCopies, createChannelCopies } from './channel.copies.ts';
 import { createEvaluationRecorder, type EvaluationRecorder } from './evaluation.recorder.ts';
 import { createEvaluationStore, type MongoEvaluationStore } from './evaluation.store.ts';
 import { createNotificationStore, type NotificationStore } from './notification.store.ts';
 import { createRuleChanges, type RuleChanges } from './rule.changes.ts';
 import { createRuleStore, type MongoRuleStore } from './rule.store.ts';
-import type { SecretCipher } from './secret.cipher.ts';
 import { createSetAsideStore, type SetAsideStore } from './set-aside.store.ts';
 import { createWindowStore, type WindowStore } from './window.store.ts';
 
@@ -19,7 +18,7 @@ import { createWindowStore, type WindowStore } from './window.store.ts';
 export interface AlertStores {
   changes: RuleChanges;
   rules: MongoRuleStore;
-  channels: MongoChannelStore;
+  channels: ChannelCopies;
   windows: WindowStore;
   setAside: SetAsideStore;
   evaluations: MongoEvaluationStore;
@@ -31,7 +30,6 @@ export interface AlertStores {
 /** Make them before the connection starts. */
 export function createAlertStores(deps: {
   connection: Connection;
-  cipher: SecretCipher;
   offsets: OffsetStore;
   trail: AuditTrail;
   /** Of notifications. */
@@ -40,24 +38,18 @@ export function createAlertStores(deps: {
   retentionSeconds: number;
   clock?: Clock;
 }): AlertStores {
-  const { connection, cipher, offsets, trail, outbox, retentionSeconds, clock = systemClock } = deps;
+  const { connection, offsets, trail, outbox, retentionSeconds, clock = systemClock } = deps;
   const changes = createRuleChanges(connection);
   const windows = createWindowStore(connection);
   const setAside = createSetAsideStore(connection);
   const evaluations = createEvaluationStore(connection);
   const notifications = createNotificationStore({ connection, outbox, retentionSeconds });
-  const channels = createChannelStore({
-    connection,
-    cipher,
-    trail,
-    changes,
-    removeFromRules: (session, tenantId, channelId) => rules.removeChannel(session, tenantId, channelId),
-  });
+  const channels = createChannelCopies(connection, clock);
   const rules = createRuleStore({
     connection,
     trail,
     changes,
-    channelIds: channels.ids,
+    channels,
     lastFires: windows.lastFires,
     async forget(session, tenantId, ruleId) {
       await windows.delete(session, tenantId, ruleId);

@@ -1,5 +1,4 @@
 import {
-  CHANNEL_TYPES,
   type DeliveryStatus,
   encodeNotification,
   NOTIFICATION_TYPES,
@@ -12,7 +11,7 @@ import type { TraceHeaders } from '@tollkeeper/runtime';
 import { type ClientSession, type Connection, Schema, trusted } from 'mongoose';
 import { toAlertRecord } from '../domain/alert.record.ts';
 import { type Alert, type Delivery, notificationIdOf } from '../domain/alert.ts';
-import type { ChannelSummary } from './channel.store.ts';
+import type { NotifiedChannel } from './channel.copies.ts';
 
 /** `_id` is the notification id. */
 interface StoredDelivery extends Omit<Delivery, 'notificationId'> {
@@ -39,7 +38,7 @@ function deliverySchema(retentionSeconds: number): Schema<StoredDelivery> {
       type: { ...text, enum: NOTIFICATION_TYPES },
       alertId: text,
       channelId: text,
-      channelType: { ...text, enum: CHANNEL_TYPES },
+      channelType: text,
       status: text,
       attempts: number,
       responseStatus: nullableNumber,
@@ -64,7 +63,7 @@ function deliverySchema(retentionSeconds: number): Schema<StoredDelivery> {
 export interface NewNotification {
   alert: Alert;
   type: NotificationType;
-  channel: ChannelSummary;
+  channel: NotifiedChannel;
   /** The trace that the notification belongs to. It goes with the notification through the log. */
   trace: TraceHeaders | undefined;
 }
@@ -76,8 +75,8 @@ export interface NotificationStore {
    * and a channel.
    */
   queue(session: ClientSession, notifications: readonly NewNotification[], at: number): Promise<void>;
-  /** Takes a report over. False when a newer one, or none of this notification, is known. */
-  report(session: ClientSession, delivery: ReadDelivery): Promise<boolean>;
+  /** Takes a report over, unless a newer one, or none of this notification, is known. */
+  report(session: ClientSession, delivery: ReadDelivery): Promise<void>;
   deliveries(tenantId: TenantId, alertIds: string[]): Promise<Map<string, Delivery[]>>;
   countUndelivered(tenantId: TenantId): Promise<number>;
   /**
@@ -121,8 +120,7 @@ export function createNotificationStore(deps: {
       const lastAttemptAt = toTime(delivery.lastAttemptAt);
       const nextAttemptAt = toTime(delivery.nextAttemptAt);
       const outcome = { status, attempts, responseStatus, responseSnippet, error, lastAttemptAt, nextAttemptAt };
-      const { matchedCount } = await deliveries.updateOne(filter, { $set: { ...outcome, sequence } }, { session });
-      return matchedCount === 1;
+      await deliveries.updateOne(filter, { $set: { ...outcome, sequence } }, { session });
     },
 
     async deliveries(tenantId, alertIds) {

@@ -4,6 +4,7 @@ import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { changeInTurn } from '@tollkeeper/mongo';
 import { type ClientSession, type Connection, type Model, Schema, trusted } from 'mongoose';
 import { AUDITED_RULE, type Rule, type RuleInForce, type RuleStore } from '../domain/rule.ts';
+import type { ChannelCopies } from './channel.copies.ts';
 import type { RuleChanges } from './rule.changes.ts';
 
 /** Without its last fire, which is kept with its window: what people write is never written by the evaluation. */
@@ -46,7 +47,7 @@ ruleSchema.index({ tenantId: 1, createdAt: 1 });
  */
 export interface MongoRuleStore extends RuleStore {
   countEnabled(tenantId: TenantId): Promise<number>;
-  /** Takes the channel out of all rules. Part of a transaction that has recorded the change. */
+  /** Takes a channel that is no more out of all rules. */
   removeChannel(session: ClientSession, tenantId: TenantId, channelId: string): Promise<void>;
   /**
    * Deletes what belongs to those of the rules that are gone, and answers their ids: what was evaluated of a rule can
@@ -64,7 +65,7 @@ export interface RuleStoreDeps {
   connection: Connection;
   trail: AuditTrail;
   changes: RuleChanges;
-  channelIds: (session: ClientSession, tenantId: TenantId) => Promise<string[]>;
+  channels: Pick<ChannelCopies, 'remember' | 'forget'>;
   /** Event times of the rules' last fires, by rule id. */
   lastFires: (ruleIds: readonly string[], session?: ClientSession) => Promise<Map<string, Date>>;
   /** Deletes what belongs to a rule and is of no use without it. */
@@ -72,7 +73,7 @@ export interface RuleStoreDeps {
 }
 
 export function createRuleStore(deps: RuleStoreDeps): MongoRuleStore {
-  const { connection, trail, changes, channelIds, lastFires, forget } = deps;
+  const { connection, trail, changes, channels, lastFires, forget } = deps;
   const rules: Model<StoredRule> = connection.model<StoredRule>('Rule', ruleSchema);
 
   async function enabledBeside(session: ClientSession, tenantId: TenantId, exceptId: string): Promise<RuleInForce[]> {
@@ -104,7 +105,7 @@ export function createRuleStore(deps: RuleStoreDeps): MongoRuleStore {
 
     find: (tenantId, ruleId) => find(tenantId, ruleId),
 
-    change: (tenantId, ruleId, decide, cause) =>
+    change: (tenantId, ruleId, found, decide, cause) =>
       changeInTurn(connection, tenantId, async (session) => {
         await changes.record(session, tenantId);
         const current = await find(tenantId, ruleId, session);
@@ -112,7 +113,7 @@ export function createRuleStore(deps: RuleStoreDeps): MongoRuleStore {
           current,
           ruleCount: await rules.countDocuments({ tenantId }, { session }),
           others: await enabledBeside(session, tenantId, ruleId),
-          channelIds: new Set(await channelIds(session, tenantId)),
+          channelIds: new Set(await channels.remember(session, tenantId, found)),
         });
         await rules.replaceOne({ _id: rule.id, tenantId }, toStored(rule), { session, upsert: true });
         const target = { type: 'rule', id: ruleId, name: rule.name };
@@ -137,6 +138,8 @@ export function createRuleStore(deps: RuleStoreDeps): MongoRuleStore {
     countEnabled: (tenantId) => rules.countDocuments({ tenantId, enabled: true }),
 
     async removeChannel(session, tenantId, channelId) {
+      await changes.record(session, tenantId);
+      await channels.forget(session, tenantId, channelId);
       await rules.updateMany({ tenantId, channelIds: channelId }, { $pull: { channelIds: channelId } }, { session });
     },
 

@@ -1,7 +1,8 @@
 import type { Role } from '@tollkeeper/kernel';
 
 /** The services that have the API behind the gateway. */
-export type Upstream = 'identity' | 'dashboard' | 'budgets' | 'alerts' | 'keys' | 'ingest' | 'enforcer' | 'audit';
+export type Upstream =
+  'identity' | 'dashboard' | 'budgets' | 'alerts' | 'notifier' | 'keys' | 'ingest' | 'enforcer' | 'audit';
 
 /**
  * Who may use an area: anyone (`public`), anyone with a session or without (`visitor`), anyone with a session, holders
@@ -125,6 +126,7 @@ export const AREAS: readonly Area[] = [
     access: { read: 'member', write: 'owner' },
   },
   { ...DEFAULTS, name: 'dashboard', path: '/api/v1/dashboard', upstream: 'dashboard', access: anyMember },
+  { ...DEFAULTS, name: 'channels', path: '/api/v1/alerts/channels', upstream: 'notifier', access: admins },
   { ...DEFAULTS, name: 'alerts', path: '/api/v1/alerts', upstream: 'alerts', access: admins },
   { ...DEFAULTS, name: 'keys', path: '/api/v1/management/workspace-keys', upstream: 'keys', access: owners },
   {

@@ -22,7 +22,7 @@ export function createDeliveryMetrics(deps: {
   const labelNames = ['channel_type'] as const;
   const outcomes = metrics.counter({
     name: 'notifier_deliveries_total',
-    help: 'Steps of deliveries, by outcome: delivered, failed, retrying, postponed',
+    help: 'Steps of deliveries, by outcome: delivered, failed, retrying',
     labelNames: ['channel_type', 'outcome'],
   });
   const attemptDuration = metrics.histogram({
@@ -54,8 +54,7 @@ export function createDeliveryMetrics(deps: {
   });
 
   return {
-    observe({ notification, channelType: lastType }, result) {
-      if (result.kind === 'postponed') return outcomes.inc({ channel_type: lastType, outcome: 'postponed' });
+    observe({ notification }, result) {
       const { channelType } = result.state;
       outcomes.inc({ channel_type: channelType, outcome: result.state.status });
       if (result.kind === 'abandoned') return;

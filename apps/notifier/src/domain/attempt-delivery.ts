@@ -1,7 +1,7 @@
-import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
+import type { Clock, TenantId } from '@tollkeeper/kernel';
 import type { ChannelDirectory } from './channel.ts';
 import type { Delivery, DeliveryState } from './delivery.ts';
-import { type SendRequest, toDestinationRequest } from './destination.request.ts';
+import type { SendRequest } from './destination.request.ts';
 import { toMessage } from './message.ts';
 import { abandon, settleAttempt, type Settlement } from './settle-attempt.ts';
 
@@ -18,18 +18,12 @@ export interface AttemptDeps {
 }
 
 export type AttemptResult =
-  /** A request was made. `durationMs` is how long it took. */
-  | ({ kind: 'attempted'; durationMs: number } & Settlement)
-  /** The channel is gone or disabled. */
-  | { kind: 'abandoned'; state: DeliveryState }
-  /**
-   * The alerts service did not answer. There was no attempt; the delivery is due again at `until` (epoch milliseconds).
-   */
-  | { kind: 'postponed'; until: number; cause: unknown };
+  /** A request was made to the channel as it was at `channelRevision`. `durationMs` is how long it took. */
+  | ({ kind: 'attempted'; durationMs: number; channelRevision: number } & Settlement)
+  /** The channel is deleted or disabled. */
+  | { kind: 'abandoned'; state: DeliveryState };
 
-const ALERTS_PAUSE_MS = 3000;
-
-/** Makes one attempt at a delivery. Rejects only with the reason of `signal`. */
+/** Makes one attempt at a delivery. Rejects with the reason of `signal`, and when the channel cannot be read. */
 export async function attemptDelivery(
   deps: AttemptDeps,
   delivery: Delivery,
@@ -37,20 +31,14 @@ export async function attemptDelivery(
 ): Promise<AttemptResult> {
   const { channels, alertUrl, send, clock, random } = deps;
   const { tenantId, channelId, alert } = delivery.notification;
-  const channel = await channels.find(tenantId, channelId).catch(toAppError);
-  if (channel instanceof AppError) {
-    return { kind: 'postponed', until: clock() + Math.round(ALERTS_PAUSE_MS * (1 + random())), cause: channel };
-  }
+  const channel = await channels.find(tenantId, channelId);
   if (channel === null) return { kind: 'abandoned', state: abandon(delivery, 'The channel was deleted.') };
   if (!channel.enabled) return { kind: 'abandoned', state: abandon(delivery, 'The channel is disabled.') };
 
   const message = toMessage(delivery.notification, await alertUrl(tenantId, alert.id));
   const startedAt = performance.now();
-  const outcome = await send(toDestinationRequest(channel, message, clock()), signal);
+  const outcome = await send(channel.request(message, clock()), signal);
   const durationMs = performance.now() - startedAt;
-  return { kind: 'attempted', durationMs, ...settleAttempt(delivery, channel.type, outcome, clock(), random) };
-}
-
-function toAppError(cause: unknown): AppError {
-  return cause instanceof AppError ? cause : new AppError('internal', 'Alerts did not answer.', { cause });
+  const settlement = settleAttempt(delivery, channel, outcome, clock(), random);
+  return { kind: 'attempted', durationMs, channelRevision: channel.revision, ...settlement };
 }

@@ -1,22 +1,22 @@
 import type { ChannelType } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
+import type { DestinationRequest } from './destination.request.ts';
+import type { Message } from './message.ts';
 
-/**
- * The destination of notifications. `url` and `signingSecret` are secrets: they stay in memory for one attempt, and are
- * never stored or logged.
- */
-export interface Channel {
-  id: string;
+/** A channel as an attempt needs it. What its request carries may be secret, and is neither stored nor logged. */
+interface DeliveryChannel {
   type: ChannelType;
   enabled: boolean;
-  /** https URL. */
-  url: string;
-  /** Null: deliveries are not signed. Always null for `chat`. */
-  signingSecret: string | null;
+  /** Another one after each change of the channel. */
+  revision: number;
+  /** Milliseconds to wait after each failed attempt. */
+  retryPausesMs: readonly number[];
+  /** The request that delivers `message`, signed at `now` (epoch milliseconds) where the channel has a secret. */
+  request(message: Message, now: number): DestinationRequest;
 }
 
-/** Reads channels from alerts. Answers are at most a second old. */
+/** Channels as they are now. */
 export interface ChannelDirectory {
-  /** Null when the workspace has no such channel. Rejects when alerts does not answer. */
-  find(tenantId: TenantId, channelId: string): Promise<Channel | null>;
+  /** Null when the workspace has no such channel. */
+  find(tenantId: TenantId, channelId: string): Promise<DeliveryChannel | null>;
 }

@@ -30,8 +30,6 @@ export interface DeliveryState {
   lastAttemptAt: number | null;
   /** Null once the delivery is over. */
   nextAttemptAt: number | null;
-  /** The destination answered that it is gone. Then alerts disables the channel. */
-  disableChannel: boolean;
 }
 
 /** The state of a new delivery. It is due at once. */
@@ -45,7 +43,6 @@ export function queuedState({ channelType }: ReadNotification, at: number): Deli
     error: null,
     lastAttemptAt: null,
     nextAttemptAt: at,
-    disableChannel: false,
   };
 }
 
@@ -67,7 +64,6 @@ export function toDeliveryRecord(delivery: Delivery): DeliveryRecord {
     lastAttemptAt: toTimestamp(delivery.lastAttemptAt),
     nextAttemptAt: toTimestamp(delivery.nextAttemptAt),
     sequence: delivery.sequence,
-    disableChannel: delivery.disableChannel,
   };
 }
 

@@ -1,24 +1,25 @@
 import { describe, expect, it } from '@jest/globals';
-import { MAX_RETRY_AFTER_MS, retryAfterMs, RETRY_PAUSES_MS, retryPauseMs } from './retry.schedule.ts';
+import { CHANNEL_KINDS } from '../channels/channel.kinds.ts';
+import { MAX_RETRY_AFTER_MS, retryAfterMs, retryPauseMs } from './retry.schedule.ts';
 
 const now = Date.parse('2026-11-21T18:00:00.000Z');
 
 describe('the schedule of retries', () => {
   it('is 5 s, 30 s, 2 min, 10 min, 30 min, 2 h, 5 h, 10 h for webhooks and ends for chats at 30 min', () => {
     const seconds = [5, 30, 120, 600, 1800, 7200, 18_000, 36_000];
-    expect(RETRY_PAUSES_MS.webhook).toEqual(seconds.map((pause) => pause * 1000));
-    expect(RETRY_PAUSES_MS.chat).toEqual(seconds.slice(0, 5).map((pause) => pause * 1000));
+    expect(CHANNEL_KINDS.webhook.retryPausesMs).toEqual(seconds.map((pause) => pause * 1000));
+    expect(CHANNEL_KINDS.chat.retryPausesMs).toEqual(seconds.slice(0, 5).map((pause) => pause * 1000));
   });
 
   it.each(['chat', 'webhook'] as const)('ends after the last pause of %s', (type) => {
-    const pauses = RETRY_PAUSES_MS[type].length;
-    expect(retryPauseMs(type, pauses, () => 0)).not.toBeNull();
-    expect(retryPauseMs(type, pauses + 1, () => 0)).toBeNull();
+    const pausesMs = CHANNEL_KINDS[type].retryPausesMs;
+    expect(retryPauseMs(pausesMs, pausesMs.length, () => 0)).not.toBeNull();
+    expect(retryPauseMs(pausesMs, pausesMs.length + 1, () => 0)).toBeNull();
   });
 
   it('never comes early, and late by less than a fifth', () => {
-    expect(retryPauseMs('webhook', 1, () => 0)).toBe(5000);
-    expect(retryPauseMs('webhook', 1, () => 0.999_999)).toBe(6000);
+    expect(retryPauseMs([5000], 1, () => 0)).toBe(5000);
+    expect(retryPauseMs([5000], 1, () => 0.999_999)).toBe(6000);
   });
 });
 

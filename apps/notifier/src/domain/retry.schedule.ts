@@ -1,19 +1,5 @@
-import type { ChannelType } from '@tollkeeper/contracts';
-
 const SECOND_MS = 1000;
-const MINUTE_MS = 60 * SECOND_MS;
-const HOUR_MS = 60 * MINUTE_MS;
-
-const CHAT_PAUSES_MS = [5 * SECOND_MS, 30 * SECOND_MS, 2 * MINUTE_MS, 10 * MINUTE_MS, 30 * MINUTE_MS];
-
-/**
- * Milliseconds to wait after each failed attempt. A chat message is of no use hours later, so chat ends after the pause
- * of 30 minutes.
- */
-export const RETRY_PAUSES_MS: Record<ChannelType, readonly number[]> = {
-  chat: CHAT_PAUSES_MS,
-  webhook: [...CHAT_PAUSES_MS, 2 * HOUR_MS, 5 * HOUR_MS, 10 * HOUR_MS],
-};
+const HOUR_MS = 3_600_000;
 
 /**
  * Pauses are longer by a random share up to this one, so that deliveries that failed together are not retried together.
@@ -23,11 +9,11 @@ const JITTER = 0.2;
 export const MAX_RETRY_AFTER_MS = HOUR_MS;
 
 /**
- * Milliseconds to wait after failed attempt number `attempts`, from 1; null after the last attempt. `random` returns a
- * number in [0, 1).
+ * Milliseconds to wait after failed attempt number `attempts`, from 1, by the pauses of the channel; null after the
+ * last attempt. `random` returns a number in [0, 1).
  */
-export function retryPauseMs(channelType: ChannelType, attempts: number, random: () => number): number | null {
-  const pauseMs = RETRY_PAUSES_MS[channelType][attempts - 1];
+export function retryPauseMs(pausesMs: readonly number[], attempts: number, random: () => number): number | null {
+  const pauseMs = pausesMs[attempts - 1];
   return pauseMs === undefined ? null : Math.round(pauseMs * (1 + JITTER * random()));
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { CHANNEL_KINDS } from '../channels/channel.kinds.ts';
 import type { DeliveryState } from './delivery.ts';
 import { type AttemptOutcome, settleAttempt } from './settle-attempt.ts';
 
@@ -12,8 +13,8 @@ const queued: DeliveryState = {
   error: null,
   lastAttemptAt: null,
   nextAttemptAt: at,
-  disableChannel: false,
 };
+const channel = { type: 'webhook', retryPausesMs: CHANNEL_KINDS.webhook.retryPausesMs } as const;
 const answer = (status: number, retryAfter: string | null = null): AttemptOutcome => ({
   kind: 'answered',
   status,
@@ -21,7 +22,7 @@ const answer = (status: number, retryAfter: string | null = null): AttemptOutcom
   retryAfter,
 });
 const settle = (outcome: AttemptOutcome, before: DeliveryState = queued) =>
-  settleAttempt(before, 'webhook', outcome, at, () => 0);
+  settleAttempt(before, channel, outcome, at, () => 0);
 
 describe('an attempt', () => {
   it.each([200, 201, 204, 299])('is the last one with a %s', (status) => {
@@ -35,9 +36,9 @@ describe('an attempt', () => {
         error: null,
         lastAttemptAt: at,
         nextAttemptAt: null,
-        disableChannel: false,
       },
       holdChannelUntil: null,
+      isGone: false,
     });
   });
 
@@ -65,9 +66,9 @@ describe('an attempt', () => {
     });
   });
 
-  it('disables the channel with a 410, and only with that', () => {
-    expect(settle(answer(410)).state).toMatchObject({ status: 'failed', disableChannel: true });
-    expect(settle(answer(404)).state.disableChannel).toBe(false);
+  it('finds the destination gone with a 410, and only with that', () => {
+    expect(settle(answer(410))).toMatchObject({ state: { status: 'failed' }, isGone: true });
+    expect(settle(answer(404)).isGone).toBe(false);
   });
 
   it('fails for good after the last one of the schedule', () => {

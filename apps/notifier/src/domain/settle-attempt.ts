@@ -15,6 +15,8 @@ export interface Settlement {
   state: DeliveryState;
   /** The destination wants no notification at all before this time, in epoch milliseconds. */
   holdChannelUntil: number | null;
+  /** The destination answered that it is gone. */
+  isGone: boolean;
 }
 
 /** Client errors that may be temporary. After any other one the delivery fails at once. */
@@ -28,7 +30,7 @@ const GONE = 410;
  */
 export function settleAttempt(
   before: DeliveryState,
-  channelType: ChannelType,
+  { type: channelType, retryPausesMs }: { type: ChannelType; retryPausesMs: readonly number[] },
   outcome: AttemptOutcome,
   at: number,
   random: () => number,
@@ -41,28 +43,29 @@ export function settleAttempt(
     responseStatus: answered?.status ?? null,
     responseSnippet: answered?.snippet ?? null,
     lastAttemptAt: at,
-    disableChannel: answered?.status === GONE,
   };
+  const isGone = answered?.status === GONE;
   if (answered !== null && isSuccess(answered.status)) {
     return {
       state: { ...attempted, status: 'delivered', error: null, nextAttemptAt: null },
       holdChannelUntil: null,
+      isGone,
     };
   }
   const error = outcome.kind === 'answered' ? describeRefusal(outcome.status) : outcome.reason;
   const waitMs = retryAfterMs(answered?.retryAfter ?? null, at);
   const holdChannelUntil = waitMs > 0 && isWorthRepeating(outcome) ? at + waitMs : null;
-  const pauseMs = isWorthRepeating(outcome) ? retryPauseMs(channelType, attempts, random) : null;
+  const pauseMs = isWorthRepeating(outcome) ? retryPauseMs(retryPausesMs, attempts, random) : null;
   const state: DeliveryState =
     pauseMs === null
       ? { ...attempted, status: 'failed', error, nextAttemptAt: null }
       : { ...attempted, status: 'retrying', error, nextAttemptAt: at + Math.max(pauseMs, waitMs) };
-  return { state, holdChannelUntil };
+  return { state, holdChannelUntil, isGone };
 }
 
 /** The state of a delivery that ends without a further attempt, because its channel is deleted or disabled. */
 export function abandon(before: DeliveryState, reason: string): DeliveryState {
-  return { ...before, status: 'failed', error: reason, nextAttemptAt: null, disableChannel: false };
+  return { ...before, status: 'failed', error: reason, nextAttemptAt: null };
 }
 
 function isSuccess(status: number): boolean {

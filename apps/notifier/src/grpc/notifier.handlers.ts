@@ -1,10 +1,10 @@
 import { notifierRequests, notifierService } from '@tollkeeper/contracts';
 import { type GrpcService, grpcService } from '@tollkeeper/grpc';
-import type { TestChannel } from '../domain/test-channel.ts';
+import type { ChannelStore } from '../channels/channel.ts';
 
 /** The gRPC contract of notifier.proto. */
-export function createNotifierHandlers(testChannel: TestChannel): GrpcService {
+export function createNotifierHandlers(channels: Pick<ChannelStore, 'summaries'>): GrpcService {
   return grpcService(notifierService, notifierRequests, {
-    sendTest: ({ tenantId, channelId }) => testChannel(tenantId, channelId),
+    findChannels: async ({ tenantId, channelIds }) => ({ channels: await channels.summaries(tenantId, channelIds) }),
   });
 }

@@ -37,7 +37,6 @@ export interface DeliveryDocument {
    * meanwhile.
    */
   heldUntil?: Date;
-  disableChannel: boolean;
   sequence: number;
   lease?: Lease;
   /** Set until the state is reported to alerts. */
@@ -75,7 +74,6 @@ export const deliverySchema = new Schema<DeliveryDocument>(
     lastAttemptAt: Date,
     nextAttemptAt: Date,
     heldUntil: Date,
-    disableChannel: { type: Boolean, required },
     sequence: { type: Number, required },
     lease: { owner: String, until: Date },
     unpublished: Boolean,
@@ -121,24 +119,23 @@ export function fromNotification(
 
 /** The fields of a state. The place in the channel is not part of them. */
 export function fromState(state: DeliveryState) {
-  const { status, channelType, attempts, responseStatus, responseSnippet, error, disableChannel } = state;
+  const { status, channelType, attempts, responseStatus, responseSnippet, error } = state;
   return {
-    ...{ status, channelType, attempts, responseStatus, responseSnippet, error, disableChannel },
+    ...{ status, channelType, attempts, responseStatus, responseSnippet, error },
     lastAttemptAt: state.lastAttemptAt === null ? null : new Date(state.lastAttemptAt),
   };
 }
 
 export function toDelivery(document: DeliveryDocument): Delivery {
   const { _id, type, tenantId, channelId, channelType, alert, occurredAt } = document;
-  const { trace, offset, sequence, status, attempts, responseStatus, responseSnippet, error, disableChannel } =
-    document;
+  const { trace, offset, sequence, status, attempts, responseStatus, responseSnippet, error } = document;
   return {
     notification: {
       ...{ notificationId: _id, type, tenantId: provenTenantId(tenantId), channelId, channelType, alert },
       occurredAt: occurredAt.toISOString(),
     },
     trace,
-    ...{ offset, sequence, status, channelType, attempts, responseStatus, responseSnippet, error, disableChannel },
+    ...{ offset, sequence, status, channelType, attempts, responseStatus, responseSnippet, error },
     lastAttemptAt: document.lastAttemptAt?.getTime() ?? null,
     nextAttemptAt: (document.heldUntil ?? document.nextAttemptAt)?.getTime() ?? null,
   };

@@ -1,4 +1,4 @@
-import { driverCollection, isDuplicateKey } from '@tollkeeper/mongo';
+import { driverCollection, isDuplicateKey, withTransaction } from '@tollkeeper/mongo';
 import type { ClientSession, Connection } from 'mongoose';
 import type { Delivery, DeliveryState } from '../domain/delivery.ts';
 import { type ChannelHoldDocument, channelHoldSchema } from './channel-hold.document.ts';
@@ -36,9 +36,15 @@ export interface DeliveryStore {
   /**
    * Stores the state after an attempt, to be published, and ends the lease. False when the lease was lost. With
    * `holdChannelUntil` the channel is on hold until then, even if the lease was lost. If the delivery itself waits only
-   * for that, it keeps its place before later ones.
+   * for that, it keeps its place before later ones. `along` is done in the transaction that stores the state.
    */
-  settle(delivery: Delivery, owner: string, state: DeliveryState, holdChannelUntil: number | null): Promise<boolean>;
+  settle(
+    delivery: Delivery,
+    owner: string,
+    state: DeliveryState,
+    holdChannelUntil: number | null,
+    along?: (session: ClientSession) => Promise<void>,
+  ): Promise<boolean>;
   /** Ends the lease without an attempt. The delivery is due again at `until`. */
   postpone(delivery: Delivery, owner: string, until: number): Promise<void>;
   /** Ends the lease without an attempt. The delivery is due when it was due before. */
@@ -141,17 +147,24 @@ export function createDeliveryStore(connection: Connection): DeliveryStore {
       return predecessor?.nextAttemptAt?.getTime() ?? null;
     },
 
-    async settle(delivery, owner, state, holdChannelUntil) {
+    async settle(delivery, owner, state, holdChannelUntil, along) {
       if (holdChannelUntil !== null) {
         const { channelId } = delivery.notification;
         await holds.updateOne({ _id: channelId }, { $max: { until: new Date(holdChannelUntil) } }, { upsert: true });
       }
       const { $set, $unset } = nextPlace(state, holdChannelUntil);
-      const { matchedCount } = await deliveries.updateOne(leased(delivery, owner), {
-        $set: { ...fromState(state), ...$set, sequence: delivery.sequence + 1, unpublished: true },
-        $unset: { ...$unset, lease: 1 },
+      const update = {
+        $set: { ...fromState(state), ...$set, sequence: delivery.sequence + 1, unpublished: true as const },
+        $unset: { ...$unset, lease: 1 as const },
+      };
+      const store = async (session?: ClientSession): Promise<boolean> =>
+        (await deliveries.updateOne(leased(delivery, owner), update, { session })).matchedCount === 1;
+      if (along === undefined) return store();
+      return withTransaction(connection, async (session) => {
+        const isStored = await store(session);
+        if (isStored) await along(session);
+        return isStored;
       });
-      return matchedCount === 1;
     },
 
     async postpone(delivery, owner, until) {

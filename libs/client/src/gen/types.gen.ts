@@ -53,6 +53,10 @@ export type Account = {
          */
         email_verified: boolean;
         name: string;
+        /**
+         * Somebody else knows the password. Until it is changed, the session may do nothing else.
+         */
+        must_change_password: boolean;
     };
     workspaces: Array<Workspace>;
 };
@@ -195,11 +199,11 @@ export type NewInvitation = {
     created_at: string;
     expires_at: string;
     /**
-     * The link to share with the person. Anyone who has it can join, once. Only in this answer.
+     * The link to hand over to the person. Whoever has it can join, once. Only in this answer.
      */
     url: string;
     /**
-     * Another link is mailed to the e-mail, unless 5 were within an hour. It does the same, and verifies the e-mail of the person who joins with it.
+     * Another link is mailed to the e-mail, unless 5 were within an hour. It does the same, and proves the e-mail of who joins with it.
      */
     mailed: boolean;
 };
@@ -213,7 +217,7 @@ export type Invitation = {
 };
 
 /**
- * The workspace and role of the invitation
+ * What one is invited to
  */
 export type InvitationOffer = {
     workspace: {
@@ -265,25 +269,6 @@ export type Overview = {
      * Spend and blocked calls of the span of equal length just before the window
      */
     previous: {
-        /**
-         * USD micros (millionths of a US dollar)
-         */
-        total_micros: number;
-        budget: number;
-        guard: number;
-    };
-    /**
-     * Spend and blocked calls of the same part of the time before: yesterday up to the same time for `today`, last month up to the same day and time for `current_month`, and the span just before for other ranges
-     */
-    comparison: {
-        /**
-         * RFC 3339 timestamp
-         */
-        start: string;
-        /**
-         * RFC 3339 timestamp
-         */
-        end: string;
         /**
          * USD micros (millionths of a US dollar)
          */
@@ -615,7 +600,7 @@ export type BudgetBlocked = {
      */
     spent_micros: number;
     /**
-     * Amount that open reservations held at that time, where the event has it
+     * What open reservations held then, where the event says so
      */
     held_micros?: number;
     /**
@@ -662,7 +647,7 @@ export type BudgetBlockedEvent = {
      */
     spent_micros: number;
     /**
-     * Amount that open reservations held at that time, where the event has it
+     * What open reservations held then, where the event says so
      */
     held_micros?: number;
     /**
@@ -911,57 +896,11 @@ export type AlertRulePatch = {
     } | null;
 };
 
-export type AlertChannelInput = {
-    /**
-     * Display name of the channel
-     */
-    name?: string;
-    enabled?: boolean;
-    channel_type: 'chat';
-    config: {
-        /**
-         * https URL. Private and other special addresses are refused.
-         */
-        webhook_url: string;
-    };
-} | {
-    /**
-     * Display name of the channel
-     */
-    name?: string;
-    enabled?: boolean;
-    channel_type: 'webhook';
-    config: {
-        /**
-         * https URL. Private and other special addresses are refused.
-         */
-        url: string;
-        /**
-         * Key that signs notifications: `whsec_<base64>`, or any other text, which is used as UTF-8; at least 16 bytes. No answer shows it.
-         */
-        signing_secret?: string;
-    };
-};
-
-/**
- * A JSON Merge Patch (RFC 7396) of a channel. Fields of `config` that are left out keep their values.
- */
-export type AlertChannelPatch = {
-    name?: string | null;
-    enabled?: boolean | null;
-    channel_type?: 'chat' | 'webhook' | null;
-    config?: {
-        url?: string | null;
-        webhook_url?: string | null;
-        signing_secret?: string | null;
-    } | null;
-};
-
 export type AlertSystemStatus = {
     EvaluatorEnabled: boolean;
     DispatcherEnabled: boolean;
     /**
-     * Notifications of the workspace that are still to be delivered
+     * Notifications of the workspace that are neither delivered nor given up
      */
     QueueSize: number;
     /**
@@ -1063,51 +1002,6 @@ export type AlertRuleEvaluation = {
     evaluated_at: string;
 };
 
-export type AlertChannel = {
-    id: string;
-    tenant_id: string;
-    name: string | null;
-    /**
-     * Whether notifications are sent. A destination that answers 410 sets it to false.
-     */
-    enabled: boolean;
-    created_at: string;
-    updated_at: string;
-    channel_type: 'chat';
-    config: {
-        /**
-         * The URL with its path masked, because the path is secret
-         */
-        webhook_url: string;
-    };
-} | {
-    id: string;
-    tenant_id: string;
-    name: string | null;
-    /**
-     * Whether notifications are sent. A destination that answers 410 sets it to false.
-     */
-    enabled: boolean;
-    created_at: string;
-    updated_at: string;
-    channel_type: 'webhook';
-    config: {
-        url: string;
-        signing_secret_set: boolean;
-    };
-};
-
-export type AlertChannelTestResult = {
-    /**
-     * HTTP status of the answer
-     */
-    ResponseStatus: number;
-    /**
-     * Beginning of the body of the answer, at most 1 KiB
-     */
-    ResponseSnippet: string;
-};
-
 export type Alert = {
     id: string;
     tenant_id: string;
@@ -1195,6 +1089,97 @@ export type AlertDelivery = {
     error: string | null;
     last_attempt_at: string | null;
     next_attempt_at: string | null;
+};
+
+export type AlertChannelInput = {
+    /**
+     * What people call the channel
+     */
+    name?: string;
+    enabled?: boolean;
+    channel_type: 'chat';
+    config: {
+        /**
+         * https URL. Private and other special addresses are refused.
+         */
+        webhook_url: string;
+    };
+} | {
+    /**
+     * What people call the channel
+     */
+    name?: string;
+    enabled?: boolean;
+    channel_type: 'webhook';
+    config: {
+        /**
+         * https URL. Private and other special addresses are refused.
+         */
+        url: string;
+        /**
+         * Key that signs notifications: `whsec_<base64>`, or any other text, which is used as UTF-8; at least 16 bytes. No answer shows it.
+         */
+        signing_secret?: string;
+    };
+};
+
+/**
+ * A JSON Merge Patch (RFC 7396) of a channel. Fields of `config` that are left out keep their values.
+ */
+export type AlertChannelPatch = {
+    name?: string | null;
+    enabled?: boolean | null;
+    channel_type?: 'chat' | 'webhook' | null;
+    config?: {
+        webhook_url?: string | null;
+        url?: string | null;
+        signing_secret?: string | null;
+    } | null;
+};
+
+export type AlertChannel = {
+    id: string;
+    tenant_id: string;
+    name: string | null;
+    /**
+     * Whether notifications are sent. A destination that answers 410 sets it to false.
+     */
+    enabled: boolean;
+    created_at: string;
+    updated_at: string;
+    channel_type: 'chat';
+    config: {
+        /**
+         * The URL with its path masked, because the path is secret
+         */
+        webhook_url: string;
+    };
+} | {
+    id: string;
+    tenant_id: string;
+    name: string | null;
+    /**
+     * Whether notifications are sent. A destination that answers 410 sets it to false.
+     */
+    enabled: boolean;
+    created_at: string;
+    updated_at: string;
+    channel_type: 'webhook';
+    config: {
+        url: string;
+        signing_secret_set: boolean;
+    };
+};
+
+export type AlertChannelTestResult = {
+    /**
+     * HTTP status of the answer
+     */
+    ResponseStatus: number;
+    /**
+     * Beginning of the body of the answer, at most 1 KiB
+     */
+    ResponseSnippet: string;
 };
 
 /**
@@ -1343,7 +1328,7 @@ export type Reservation = {
     run_id: string;
     plan_key: string | null;
     /**
-     * USD micros that were requested
+     * USD micros that were asked for
      */
     amount_micros: number;
     /**
@@ -1352,7 +1337,7 @@ export type Reservation = {
     state: 'held' | 'settled' | 'released' | 'expired';
     created_at: string;
     /**
-     * When the reservation expires
+     * When the hold ends by itself
      */
     expires_at: string;
     /**
@@ -1396,11 +1381,11 @@ export type Limit = {
      */
     open_reservations: number;
     /**
-     * USD micros of unreserved spend on the day, also where the limit was not exceeded. A limit is exceeded by no more than their sum
+     * USD micros that were spent on the day without a hold, whether or not the limit was passed. A limit is passed by no more than their sum
      */
     overspend_micros: {
         /**
-         * Settled over the reservation
+         * Settled for more than was held
          */
         above_hold: number;
         /**
@@ -1432,16 +1417,16 @@ export type AuditRecord = {
         type: string;
         id: string;
         /**
-         * Its display name at that time
+         * What people called it then
          */
         name: string;
     };
     /**
-     * The action. New actions may be added
+     * What was done. New actions may be added
      */
     action: string;
     /**
-     * The target of the action
+     * What it was done to
      */
     target: {
         type: string;
@@ -1449,7 +1434,7 @@ export type AuditRecord = {
         name: string;
     };
     /**
-     * The changed fields. For a secret, `from` is null and `to` is "changed"
+     * The fields that differ. Of a secret, `from` is null and `to` is "changed"
      */
     changes: Array<{
         field: string;
@@ -1461,7 +1446,7 @@ export type AuditRecord = {
      */
     address: string | null;
     /**
-     * As sent by the client
+     * As the client said
      */
     user_agent: string | null;
     request_id: string | null;
@@ -1470,7 +1455,7 @@ export type AuditRecord = {
      */
     sequence: number;
     /**
-     * The `hash` of the record before it; null for the first
+     * The `hash` of the record before it; null of the first
      */
     previous_hash: string | null;
     /**
@@ -2331,7 +2316,7 @@ export type RevokeInvitationError = RevokeInvitationErrors[keyof RevokeInvitatio
 
 export type RevokeInvitationResponses = {
     /**
-     * The invitation is revoked
+     * Nobody can accept it any more
      */
     204: void;
 };
@@ -2361,7 +2346,7 @@ export type GetInvitationError = GetInvitationErrors[keyof GetInvitationErrors];
 
 export type GetInvitationResponses = {
     /**
-     * The invitation
+     * What the invitation is to
      */
     200: InvitationOffer;
 };
@@ -3134,7 +3119,7 @@ export type CreatePlanBudgetData = {
         plan_key: string;
         display_name: string;
         /**
-         * Purpose of the plan
+         * What the plan is for
          */
         description?: string;
         /**
@@ -3197,7 +3182,7 @@ export type DeletePlanBudgetError = DeletePlanBudgetErrors[keyof DeletePlanBudge
 
 export type DeletePlanBudgetResponses = {
     /**
-     * The plan is deleted
+     * The plan is gone
      */
     204: void;
 };
@@ -3208,7 +3193,7 @@ export type UpdatePlanBudgetData = {
     body: {
         display_name?: string;
         /**
-         * Purpose of the plan
+         * What the plan is for
          */
         description?: string;
         /**
@@ -3262,11 +3247,11 @@ export type ListBudgetChangesData = {
     };
     query?: {
         /**
-         * Only changes of such budgets
+         * Changes of such budgets only
          */
         scope?: 'workspace' | 'agent' | 'plan';
         /**
-         * Only changes of this agent, plan or workspace, by its `agent_id`, `plan_key` or id. Needs `scope`
+         * Of this agent, plan or workspace only, by its `agent_id`, `plan_key` or id. Needs `scope`
          */
         scope_id?: string;
         /**
@@ -3408,7 +3393,7 @@ export type DeleteAlertRuleError = DeleteAlertRuleErrors[keyof DeleteAlertRuleEr
 
 export type DeleteAlertRuleResponses = {
     /**
-     * The rule is deleted
+     * The rule is gone
      */
     204: void;
 };
@@ -3506,178 +3491,6 @@ export type ListAlertRuleEvaluationsResponses = {
 };
 
 export type ListAlertRuleEvaluationsResponse = ListAlertRuleEvaluationsResponses[keyof ListAlertRuleEvaluationsResponses];
-
-export type ListAlertChannelsData = {
-    body?: never;
-    path?: never;
-    query?: never;
-    url: '/api/v1/alerts/channels';
-};
-
-export type ListAlertChannelsErrors = {
-    /**
-     * Any error
-     */
-    default: Error;
-};
-
-export type ListAlertChannelsError = ListAlertChannelsErrors[keyof ListAlertChannelsErrors];
-
-export type ListAlertChannelsResponses = {
-    /**
-     * The channels, oldest first
-     */
-    200: {
-        items: Array<AlertChannel>;
-    };
-};
-
-export type ListAlertChannelsResponse = ListAlertChannelsResponses[keyof ListAlertChannelsResponses];
-
-export type CreateAlertChannelData = {
-    body: AlertChannelInput;
-    path?: never;
-    query?: never;
-    url: '/api/v1/alerts/channels';
-};
-
-export type CreateAlertChannelErrors = {
-    /**
-     * Any error
-     */
-    default: Error;
-};
-
-export type CreateAlertChannelError = CreateAlertChannelErrors[keyof CreateAlertChannelErrors];
-
-export type CreateAlertChannelResponses = {
-    /**
-     * The new channel
-     */
-    201: AlertChannel;
-};
-
-export type CreateAlertChannelResponse = CreateAlertChannelResponses[keyof CreateAlertChannelResponses];
-
-export type DeleteAlertChannelData = {
-    body?: never;
-    path: {
-        /**
-         * Id of the channel
-         */
-        channel_id: string;
-    };
-    query?: never;
-    url: '/api/v1/alerts/channels/{channel_id}';
-};
-
-export type DeleteAlertChannelErrors = {
-    /**
-     * Any error
-     */
-    default: Error;
-};
-
-export type DeleteAlertChannelError = DeleteAlertChannelErrors[keyof DeleteAlertChannelErrors];
-
-export type DeleteAlertChannelResponses = {
-    /**
-     * The channel is deleted
-     */
-    204: void;
-};
-
-export type DeleteAlertChannelResponse = DeleteAlertChannelResponses[keyof DeleteAlertChannelResponses];
-
-export type GetAlertChannelData = {
-    body?: never;
-    path: {
-        /**
-         * Id of the channel
-         */
-        channel_id: string;
-    };
-    query?: never;
-    url: '/api/v1/alerts/channels/{channel_id}';
-};
-
-export type GetAlertChannelErrors = {
-    /**
-     * Any error
-     */
-    default: Error;
-};
-
-export type GetAlertChannelError = GetAlertChannelErrors[keyof GetAlertChannelErrors];
-
-export type GetAlertChannelResponses = {
-    /**
-     * The channel
-     */
-    200: AlertChannel;
-};
-
-export type GetAlertChannelResponse = GetAlertChannelResponses[keyof GetAlertChannelResponses];
-
-export type EditAlertChannelData = {
-    body: AlertChannelPatch;
-    path: {
-        /**
-         * Id of the channel
-         */
-        channel_id: string;
-    };
-    query?: never;
-    url: '/api/v1/alerts/channels/{channel_id}';
-};
-
-export type EditAlertChannelErrors = {
-    /**
-     * Any error
-     */
-    default: Error;
-};
-
-export type EditAlertChannelError = EditAlertChannelErrors[keyof EditAlertChannelErrors];
-
-export type EditAlertChannelResponses = {
-    /**
-     * The channel as it is now
-     */
-    200: AlertChannel;
-};
-
-export type EditAlertChannelResponse = EditAlertChannelResponses[keyof EditAlertChannelResponses];
-
-export type TestAlertChannelData = {
-    body?: never;
-    path: {
-        /**
-         * Id of the channel
-         */
-        channel_id: string;
-    };
-    query?: never;
-    url: '/api/v1/alerts/channels/{channel_id}/test';
-};
-
-export type TestAlertChannelErrors = {
-    /**
-     * Any error
-     */
-    default: Error;
-};
-
-export type TestAlertChannelError = TestAlertChannelErrors[keyof TestAlertChannelErrors];
-
-export type TestAlertChannelResponses = {
-    /**
-     * The answer of the destination, with any status
-     */
-    200: AlertChannelTestResult;
-};
-
-export type TestAlertChannelResponse = TestAlertChannelResponses[keyof TestAlertChannelResponses];
 
 export type ListAlertsData = {
     body?: never;
@@ -3825,6 +3638,178 @@ export type ResolveAlertResponses = {
 
 export type ResolveAlertResponse = ResolveAlertResponses[keyof ResolveAlertResponses];
 
+export type ListAlertChannelsData = {
+    body?: never;
+    path?: never;
+    query?: never;
+    url: '/api/v1/alerts/channels';
+};
+
+export type ListAlertChannelsErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type ListAlertChannelsError = ListAlertChannelsErrors[keyof ListAlertChannelsErrors];
+
+export type ListAlertChannelsResponses = {
+    /**
+     * The channels, oldest first
+     */
+    200: {
+        items: Array<AlertChannel>;
+    };
+};
+
+export type ListAlertChannelsResponse = ListAlertChannelsResponses[keyof ListAlertChannelsResponses];
+
+export type CreateAlertChannelData = {
+    body: AlertChannelInput;
+    path?: never;
+    query?: never;
+    url: '/api/v1/alerts/channels';
+};
+
+export type CreateAlertChannelErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type CreateAlertChannelError = CreateAlertChannelErrors[keyof CreateAlertChannelErrors];
+
+export type CreateAlertChannelResponses = {
+    /**
+     * The new channel
+     */
+    201: AlertChannel;
+};
+
+export type CreateAlertChannelResponse = CreateAlertChannelResponses[keyof CreateAlertChannelResponses];
+
+export type DeleteAlertChannelData = {
+    body?: never;
+    path: {
+        /**
+         * Id of the channel
+         */
+        channel_id: string;
+    };
+    query?: never;
+    url: '/api/v1/alerts/channels/{channel_id}';
+};
+
+export type DeleteAlertChannelErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type DeleteAlertChannelError = DeleteAlertChannelErrors[keyof DeleteAlertChannelErrors];
+
+export type DeleteAlertChannelResponses = {
+    /**
+     * The channel is gone
+     */
+    204: void;
+};
+
+export type DeleteAlertChannelResponse = DeleteAlertChannelResponses[keyof DeleteAlertChannelResponses];
+
+export type GetAlertChannelData = {
+    body?: never;
+    path: {
+        /**
+         * Id of the channel
+         */
+        channel_id: string;
+    };
+    query?: never;
+    url: '/api/v1/alerts/channels/{channel_id}';
+};
+
+export type GetAlertChannelErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type GetAlertChannelError = GetAlertChannelErrors[keyof GetAlertChannelErrors];
+
+export type GetAlertChannelResponses = {
+    /**
+     * The channel
+     */
+    200: AlertChannel;
+};
+
+export type GetAlertChannelResponse = GetAlertChannelResponses[keyof GetAlertChannelResponses];
+
+export type EditAlertChannelData = {
+    body: AlertChannelPatch;
+    path: {
+        /**
+         * Id of the channel
+         */
+        channel_id: string;
+    };
+    query?: never;
+    url: '/api/v1/alerts/channels/{channel_id}';
+};
+
+export type EditAlertChannelErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type EditAlertChannelError = EditAlertChannelErrors[keyof EditAlertChannelErrors];
+
+export type EditAlertChannelResponses = {
+    /**
+     * The channel as it is now
+     */
+    200: AlertChannel;
+};
+
+export type EditAlertChannelResponse = EditAlertChannelResponses[keyof EditAlertChannelResponses];
+
+export type TestAlertChannelData = {
+    body?: never;
+    path: {
+        /**
+         * Id of the channel
+         */
+        channel_id: string;
+    };
+    query?: never;
+    url: '/api/v1/alerts/channels/{channel_id}/test';
+};
+
+export type TestAlertChannelErrors = {
+    /**
+     * Any error
+     */
+    default: Error;
+};
+
+export type TestAlertChannelError = TestAlertChannelErrors[keyof TestAlertChannelErrors];
+
+export type TestAlertChannelResponses = {
+    /**
+     * The answer of the destination, with any status
+     */
+    200: AlertChannelTestResult;
+};
+
+export type TestAlertChannelResponse = TestAlertChannelResponses[keyof TestAlertChannelResponses];
+
 export type ListWorkspaceKeysData = {
     body?: never;
     path?: never;
@@ -3855,7 +3840,7 @@ export type ListWorkspaceKeysResponse = ListWorkspaceKeysResponses[keyof ListWor
 export type CreateWorkspaceKeyData = {
     body: {
         /**
-         * Purpose of the key
+         * What the key is for
          */
         name: string;
         role: WorkspaceKeyRole;
@@ -4019,7 +4004,7 @@ export type PostEventsData = {
              */
             spent_micros: number;
             /**
-             * Amount of the budget that open reservations held at that time
+             * What open reservations held of the budget then
              */
             held_micros?: number;
             /**
@@ -4519,19 +4504,19 @@ export type ListAuditRecordsData = {
     path?: never;
     query?: {
         /**
-         * Only changes by this user, key or part of Tollkeeper, by its id
+         * What this user, key or part of Tollkeeper did, by its id
          */
         actor?: string;
         /**
-         * Only this action
+         * This action only
          */
         action?: string;
         /**
-         * Only changes to targets of this type
+         * What was done to such things
          */
         target_type?: string;
         /**
-         * Only changes to the target with this id
+         * What was done to the thing with this id
          */
         target_id?: string;
         /**

@@ -2,59 +2,56 @@
 
 import type * as grpc from '@grpc/grpc-js'
 import type { MethodDefinition } from '@grpc/proto-loader'
-import type { SendTestRequest as _tollkeeper_notifier_v1_SendTestRequest, SendTestRequest__Output as _tollkeeper_notifier_v1_SendTestRequest__Output } from '../../../tollkeeper/notifier/v1/SendTestRequest.ts';
-import type { SendTestResponse as _tollkeeper_notifier_v1_SendTestResponse, SendTestResponse__Output as _tollkeeper_notifier_v1_SendTestResponse__Output } from '../../../tollkeeper/notifier/v1/SendTestResponse.ts';
+import type { FindChannelsRequest as _tollkeeper_notifier_v1_FindChannelsRequest, FindChannelsRequest__Output as _tollkeeper_notifier_v1_FindChannelsRequest__Output } from '../../../tollkeeper/notifier/v1/FindChannelsRequest.ts';
+import type { FindChannelsResponse as _tollkeeper_notifier_v1_FindChannelsResponse, FindChannelsResponse__Output as _tollkeeper_notifier_v1_FindChannelsResponse__Output } from '../../../tollkeeper/notifier/v1/FindChannelsResponse.ts';
 
 /**
- * What people can ask of delivery beside the log.
+ * What other services may know of channels: never where they lead.
  */
 export interface NotifierServiceClient extends grpc.Client {
   /**
-   * Sends a `channel.test` notification to the channel, now and once, and answers what the destination said, whatever
-   * its status; a disabled channel can be tested too. It takes up to 15 seconds: give it a deadline of 20.
+   * Answers those of the channels that the workspace has, as of now, in no particular order. Ids that it does not have
+   * are left out, so a caller that asks for one id learns whether it exists. Without ids, all channels of the
+   * workspace. At most 1000 ids. INVALID_ARGUMENT names a field that is malformed; UNAVAILABLE means that a retry makes
+   * sense. Safe to repeat.
    * 
-   * NOT_FOUND when the workspace has no such channel. The error codes `destination_unreachable` (no answer: name,
-   * connection, TLS or time) and `destination_blocked` (an address that deliveries must not go to) have a sentence for
-   * the person who tests. RESOURCE_EXHAUSTED while too many tests of the workspace are under way. A repeated call
-   * sends another test.
+   * A later change or deletion is reported in the log, on the topic `alerts.deliveries`.
    */
-  SendTest(argument: _tollkeeper_notifier_v1_SendTestRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_notifier_v1_SendTestResponse__Output>): grpc.ClientUnaryCall;
-  SendTest(argument: _tollkeeper_notifier_v1_SendTestRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_notifier_v1_SendTestResponse__Output>): grpc.ClientUnaryCall;
-  SendTest(argument: _tollkeeper_notifier_v1_SendTestRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_notifier_v1_SendTestResponse__Output>): grpc.ClientUnaryCall;
-  SendTest(argument: _tollkeeper_notifier_v1_SendTestRequest, callback: grpc.requestCallback<_tollkeeper_notifier_v1_SendTestResponse__Output>): grpc.ClientUnaryCall;
+  FindChannels(argument: _tollkeeper_notifier_v1_FindChannelsRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_notifier_v1_FindChannelsResponse__Output>): grpc.ClientUnaryCall;
+  FindChannels(argument: _tollkeeper_notifier_v1_FindChannelsRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_notifier_v1_FindChannelsResponse__Output>): grpc.ClientUnaryCall;
+  FindChannels(argument: _tollkeeper_notifier_v1_FindChannelsRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_notifier_v1_FindChannelsResponse__Output>): grpc.ClientUnaryCall;
+  FindChannels(argument: _tollkeeper_notifier_v1_FindChannelsRequest, callback: grpc.requestCallback<_tollkeeper_notifier_v1_FindChannelsResponse__Output>): grpc.ClientUnaryCall;
   /**
-   * Sends a `channel.test` notification to the channel, now and once, and answers what the destination said, whatever
-   * its status; a disabled channel can be tested too. It takes up to 15 seconds: give it a deadline of 20.
+   * Answers those of the channels that the workspace has, as of now, in no particular order. Ids that it does not have
+   * are left out, so a caller that asks for one id learns whether it exists. Without ids, all channels of the
+   * workspace. At most 1000 ids. INVALID_ARGUMENT names a field that is malformed; UNAVAILABLE means that a retry makes
+   * sense. Safe to repeat.
    * 
-   * NOT_FOUND when the workspace has no such channel. The error codes `destination_unreachable` (no answer: name,
-   * connection, TLS or time) and `destination_blocked` (an address that deliveries must not go to) have a sentence for
-   * the person who tests. RESOURCE_EXHAUSTED while too many tests of the workspace are under way. A repeated call
-   * sends another test.
+   * A later change or deletion is reported in the log, on the topic `alerts.deliveries`.
    */
-  sendTest(argument: _tollkeeper_notifier_v1_SendTestRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_notifier_v1_SendTestResponse__Output>): grpc.ClientUnaryCall;
-  sendTest(argument: _tollkeeper_notifier_v1_SendTestRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_notifier_v1_SendTestResponse__Output>): grpc.ClientUnaryCall;
-  sendTest(argument: _tollkeeper_notifier_v1_SendTestRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_notifier_v1_SendTestResponse__Output>): grpc.ClientUnaryCall;
-  sendTest(argument: _tollkeeper_notifier_v1_SendTestRequest, callback: grpc.requestCallback<_tollkeeper_notifier_v1_SendTestResponse__Output>): grpc.ClientUnaryCall;
+  findChannels(argument: _tollkeeper_notifier_v1_FindChannelsRequest, metadata: grpc.Metadata, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_notifier_v1_FindChannelsResponse__Output>): grpc.ClientUnaryCall;
+  findChannels(argument: _tollkeeper_notifier_v1_FindChannelsRequest, metadata: grpc.Metadata, callback: grpc.requestCallback<_tollkeeper_notifier_v1_FindChannelsResponse__Output>): grpc.ClientUnaryCall;
+  findChannels(argument: _tollkeeper_notifier_v1_FindChannelsRequest, options: grpc.CallOptions, callback: grpc.requestCallback<_tollkeeper_notifier_v1_FindChannelsResponse__Output>): grpc.ClientUnaryCall;
+  findChannels(argument: _tollkeeper_notifier_v1_FindChannelsRequest, callback: grpc.requestCallback<_tollkeeper_notifier_v1_FindChannelsResponse__Output>): grpc.ClientUnaryCall;
   
 }
 
 /**
- * What people can ask of delivery beside the log.
+ * What other services may know of channels: never where they lead.
  */
 export interface NotifierServiceHandlers extends grpc.UntypedServiceImplementation {
   /**
-   * Sends a `channel.test` notification to the channel, now and once, and answers what the destination said, whatever
-   * its status; a disabled channel can be tested too. It takes up to 15 seconds: give it a deadline of 20.
+   * Answers those of the channels that the workspace has, as of now, in no particular order. Ids that it does not have
+   * are left out, so a caller that asks for one id learns whether it exists. Without ids, all channels of the
+   * workspace. At most 1000 ids. INVALID_ARGUMENT names a field that is malformed; UNAVAILABLE means that a retry makes
+   * sense. Safe to repeat.
    * 
-   * NOT_FOUND when the workspace has no such channel. The error codes `destination_unreachable` (no answer: name,
-   * connection, TLS or time) and `destination_blocked` (an address that deliveries must not go to) have a sentence for
-   * the person who tests. RESOURCE_EXHAUSTED while too many tests of the workspace are under way. A repeated call
-   * sends another test.
+   * A later change or deletion is reported in the log, on the topic `alerts.deliveries`.
    */
-  SendTest: grpc.handleUnaryCall<_tollkeeper_notifier_v1_SendTestRequest__Output, _tollkeeper_notifier_v1_SendTestResponse>;
+  FindChannels: grpc.handleUnaryCall<_tollkeeper_notifier_v1_FindChannelsRequest__Output, _tollkeeper_notifier_v1_FindChannelsResponse>;
   
 }
 
 export interface NotifierServiceDefinition extends grpc.ServiceDefinition {
-  SendTest: MethodDefinition<_tollkeeper_notifier_v1_SendTestRequest, _tollkeeper_notifier_v1_SendTestResponse, _tollkeeper_notifier_v1_SendTestRequest__Output, _tollkeeper_notifier_v1_SendTestResponse__Output>
+  FindChannels: MethodDefinition<_tollkeeper_notifier_v1_FindChannelsRequest, _tollkeeper_notifier_v1_FindChannelsResponse, _tollkeeper_notifier_v1_FindChannelsRequest__Output, _tollkeeper_notifier_v1_FindChannelsResponse__Output>
 }

@@ -1,0 +1,102 @@
+import { describe, expect, it } from '@jest/globals';
+import type { TenantId } from '@tollkeeper/kernel';
+import { eventually, useMongo } from '@tollkeeper/testing';
+import { type Body, newTenant, ruleBody, useAlerts } from './alerts.stack.ts';
+
+const mongo = useMongo();
+const stack = useAlerts(mongo);
+const { call, createRule, createChannel, expecting } = stack;
+
+const pathsOf = (body: unknown) => (body as { details: { path: string }[] }).details.map(({ path }) => path);
+
+describe('a rule', () => {
+  it('needs the notifier only where the channels change, and says when to try again', async () => {
+    const tenantId = newTenant();
+    const [first, second] = [await createChannel(tenantId), await createChannel(tenantId)];
+    const rule = await createRule(tenantId, { channel_config_ids: [first.id] });
+    await stack.peers.stop();
+    const both = { channel_config_ids: [first.id, second.id] };
+    const refused = [
+      await call('post', tenantId, '/rules', { body: ruleBody(tenantId, both) }),
+      await call('patch', tenantId, `/rules/${rule.id}`, { body: both }),
+    ];
+    await expecting(200, 'patch', tenantId, `/rules/${rule.id}`, { body: { enabled: false } });
+    await createRule(tenantId);
+    await stack.peers.start();
+    for (const { status, body, headers } of refused) {
+      const unavailable = expect.objectContaining({ code: 'service_unavailable' });
+      expect([status, body, headers['retry-after']]).toEqual([503, unavailable, '1']);
+    }
+    await expecting(200, 'patch', tenantId, `/rules/${rule.id}`, { body: both });
+  });
+});
+
+describe('a channel that is deleted', () => {
+  const named = async (tenantId: TenantId) =>
+    ((await expecting(200, 'get', tenantId, '/rules')).items as Body[]).map((rule) => rule['channel_config_ids']);
+
+  it('leaves the rules that named it as they are otherwise', async () => {
+    const tenantId = newTenant();
+    const [gone, kept] = [await createChannel(tenantId), await createChannel(tenantId)];
+    const rule = await createRule(tenantId, { channel_config_ids: [gone.id, kept.id] });
+    const foreign = await createRule(newTenant());
+    await stack.deleteChannel(tenantId, gone.id);
+    await eventually(async () => expect(await named(tenantId)).toEqual([[kept.id]]));
+    expect(await expecting(200, 'get', tenantId, `/rules/${rule.id}`)).toEqual({
+      ...rule,
+      channel_config_ids: [kept.id],
+    });
+    expect(foreign['channel_config_ids']).toEqual([]);
+  });
+
+  it('is in no rule for which the notifier had found it before', async () => {
+    const tenantId = newTenant();
+    const { id } = await createChannel(tenantId);
+    const rule = await createRule(tenantId);
+    await stack.reportDeletion(tenantId, id);
+    const known = () =>
+      mongo.connection
+        .useDb(stack.database)
+        .collection('channels')
+        .findOne({ _id: id as never });
+    await eventually(async () => expect(await known()).toHaveProperty('deletedAt'));
+
+    // The stand-in of the notifier still finds it.
+    const body = { channel_config_ids: [id] };
+    const refused = [
+      await call('post', tenantId, '/rules', { body: ruleBody(tenantId, body) }),
+      await call('patch', tenantId, `/rules/${rule.id}`, { body }),
+    ];
+    for (const response of refused) {
+      expect([response.status, pathsOf(response.body)]).toEqual([400, ['channel_config_ids[0]']]);
+    }
+    expect(await named(tenantId)).toEqual([[]]);
+  });
+
+  it('is in no rule in the end, though such rules are made at the same moment', async () => {
+    const tenantId = newTenant();
+    const channels: string[] = [];
+    for (let n = 0; n < 10; n += 1) channels.push((await createChannel(tenantId)).id);
+    const made = channels.map((id) =>
+      call('post', tenantId, '/rules', { body: ruleBody(tenantId, { channel_config_ids: [id] }) }),
+    );
+    await Promise.all(channels.map((id) => stack.deleteChannel(tenantId, id)));
+    for (const { status } of await Promise.all(made)) expect([201, 400]).toContain(status);
+    await eventually(async () => expect((await named(tenantId)).flat()).toEqual([]));
+  });
+
+  it('stays deleted when a change of it is reported after its deletion', async () => {
+    const tenantId = newTenant();
+    const [gone, other] = [await createChannel(tenantId), await createChannel(tenantId)];
+    const rule = await createRule(tenantId, { channel_config_ids: [gone.id, other.id] });
+    await stack.deleteChannel(tenantId, gone.id);
+    await stack.reportChange(tenantId, { id: gone.id, type: 'webhook', enabled: true, revision: 9 });
+    // It shows, in the order of the workspace, that the change was read.
+    await stack.deleteChannel(tenantId, other.id);
+    await eventually(async () => expect(await named(tenantId)).toEqual([[]]));
+    const refused = await call('patch', tenantId, `/rules/${rule.id}`, { body: { channel_config_ids: [gone.id] } });
+    expect(refused.status).toBe(400);
+    const stored = mongo.connection.useDb(stack.database).collection('channels');
+    expect(await stored.findOne({ _id: gone.id as never })).toMatchObject({ enabled: false });
+  });
+});

@@ -1,0 +1,131 @@
+import { defineRoute, mergePatch, mergePatchBodies, parseMerged, type Route } from '@tollkeeper/http';
+import { z } from 'zod';
+import type { ChannelDraft } from './channel.ts';
+import type { ChannelUseCases } from './channel.use-cases.ts';
+import type { AddressPolicy } from './destination.ts';
+import {
+  channelBodyOf,
+  channelParams,
+  channelPatch,
+  channelRecord,
+  fromDraft,
+  toChannelRecord,
+  toDraft,
+} from './channel.schemas.ts';
+
+const PATH = '/api/v1/alerts/channels';
+const TAG = 'Alert channels';
+
+const testResult = z
+  .object({
+    ResponseStatus: z.int().meta({ description: 'HTTP status of the answer' }),
+    ResponseSnippet: z.string().meta({ description: 'Beginning of the body of the answer, at most 1 KiB' }),
+  })
+  .meta({ id: 'AlertChannelTestResult' });
+
+/** Alert channels, for admins. */
+export function createChannelRoutes(channels: ChannelUseCases, allowsAddress: AddressPolicy): Route[] {
+  const channelBody = channelBodyOf(allowsAddress);
+
+  return [
+    defineRoute({
+      method: 'get',
+      path: PATH,
+      operationId: 'listAlertChannels',
+      tag: TAG,
+      summary: 'List the channels of the workspace',
+      access: 'admin',
+      responses: {
+        200: { description: 'The channels, oldest first', schema: z.object({ items: z.array(channelRecord) }) },
+      },
+      handler: async ({ caller }) => {
+        const items = (await channels.list(caller.tenantId)).map(toChannelRecord);
+        return { status: 200, body: { items } };
+      },
+    }),
+    defineRoute({
+      method: 'post',
+      audit: 'channel.create',
+      path: PATH,
+      operationId: 'createAlertChannel',
+      tag: TAG,
+      summary: 'Create a channel',
+      description: 'At most 100 channels in a workspace.',
+      access: 'admin',
+      body: channelBody,
+      responses: { 201: { description: 'The new channel', schema: channelRecord } },
+      handler: async ({ caller, body, cause }) => {
+        const channel = await channels.create(caller.tenantId, toDraft(body), cause);
+        return { status: 201, body: toChannelRecord(channel) };
+      },
+    }),
+    defineRoute({
+      method: 'get',
+      path: `${PATH}/{channel_id}`,
+      operationId: 'getAlertChannel',
+      tag: TAG,
+      summary: 'Read a channel',
+      access: 'admin',
+      params: channelParams,
+      responses: { 200: { description: 'The channel', schema: channelRecord } },
+      handler: async ({ caller, params }) => {
+        const channel = await channels.get(caller.tenantId, params.channel_id);
+        return { status: 200, body: toChannelRecord(channel) };
+      },
+    }),
+    defineRoute({
+      method: 'patch',
+      audit: 'channel.update',
+      path: `${PATH}/{channel_id}`,
+      operationId: 'editAlertChannel',
+      tag: TAG,
+      summary: 'Change a channel',
+      description: 'The change applies to everything that is sent afterwards, retries included.',
+      access: 'admin',
+      params: channelParams,
+      body: mergePatchBodies(channelPatch),
+      responses: { 200: { description: 'The channel as it is now', schema: channelRecord } },
+      handler: async ({ caller, params, body, cause }) => {
+        const edit = (current: ChannelDraft): ChannelDraft =>
+          toDraft(parseMerged(channelBody, mergePatch(fromDraft(current), body)));
+        const channel = await channels.edit(caller.tenantId, params.channel_id, edit, cause);
+        return { status: 200, body: toChannelRecord(channel) };
+      },
+    }),
+    defineRoute({
+      method: 'delete',
+      audit: 'channel.delete',
+      path: `${PATH}/{channel_id}`,
+      operationId: 'deleteAlertChannel',
+      tag: TAG,
+      summary: 'Delete a channel',
+      description: 'The channel is removed from the rules that name it. The rules stay.',
+      access: 'admin',
+      params: channelParams,
+      responses: { 204: { description: 'The channel is deleted' } },
+      handler: async ({ caller, params, cause }) => {
+        await channels.delete(caller.tenantId, params.channel_id, cause);
+        return { status: 204 };
+      },
+    }),
+    defineRoute({
+      method: 'post',
+      audit: 'channel.test',
+      path: `${PATH}/{channel_id}/test`,
+      operationId: 'testAlertChannel',
+      tag: TAG,
+      summary: 'Send a test notification to a channel',
+      description:
+        'Sends one example notification while the call waits, for up to 15 seconds, also to a disabled channel. It is ' +
+        'not retried. 502 `destination_unreachable` if the destination gives no answer, 502 `destination_blocked` if ' +
+        'its address is not allowed.',
+      access: 'admin',
+      params: channelParams,
+      responses: { 200: { description: 'The answer of the destination, with any status', schema: testResult } },
+      handler: async ({ caller, params, cause }) => {
+        const { responseStatus, responseSnippet } = await channels.test(caller.tenantId, params.channel_id, cause);
+        return { status: 200, body: { ResponseStatus: responseStatus, ResponseSnippet: responseSnippet } };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,201 @@
+import type { AuditTrail } from '@tollkeeper/audit-trail';
+import {
+  type Cause,
+  CHANNEL_TYPES,
+  type ChannelRecord,
+  type ChannelType,
+  encodeChannelRecord,
+  systemCause,
+} from '@tollkeeper/contracts';
+import type { Outbox } from '@tollkeeper/event-log';
+import { type Clock, provenTenantId, type TenantId } from '@tollkeeper/kernel';
+import { changeInTurn, toBuffer } from '@tollkeeper/mongo';
+import { activeTrace } from '@tollkeeper/runtime';
+import { type ClientSession, type Connection, Schema, trusted } from 'mongoose';
+import { AUDITED_CHANNEL, type Channel, type ChannelStore, channelTarget } from './channel.ts';
+import type { Destination } from './channel.kinds.ts';
+import type { SecretCipher } from './secret.cipher.ts';
+
+interface StoredChannel {
+  _id: string;
+  tenantId: string;
+  name: string | null;
+  enabled: boolean;
+  type: ChannelType;
+  /** The `config` of the destination in JSON, sealed. */
+  keyId: string;
+  iv: Buffer;
+  data: Buffer;
+  createdAt: Date;
+  updatedAt: Date;
+  revision: number;
+}
+
+const text = { type: String, required: true } as const;
+const bytes = { type: Buffer, required: true } as const;
+const date = { type: Date, required: true } as const;
+
+const channelSchema = new Schema<StoredChannel>(
+  {
+    _id: text,
+    tenantId: text,
+    name: { type: String, default: null },
+    enabled: { type: Boolean, required: true },
+    type: { ...text, enum: CHANNEL_TYPES },
+    keyId: text,
+    iv: bytes,
+    data: bytes,
+    createdAt: date,
+    updatedAt: date,
+    revision: { type: Number, required: true },
+  },
+  { collection: 'channels', versionKey: false },
+);
+channelSchema.index({ tenantId: 1, createdAt: 1 });
+channelSchema.index({ keyId: 1 });
+
+/** Channels in the database of `connection`. Make it before the connection starts. */
+export interface MongoChannelStore extends ChannelStore {
+  /**
+   * Disables the channel in the transaction of what was found out about it, unless it was changed since `revision`: its
+   * destination can be another one. Says whether it did.
+   */
+  disable(session: ClientSession, tenantId: TenantId, channelId: string, revision: number): Promise<boolean>;
+  /** Rejects, saying what to do, when a channel is sealed with a key that is not configured. */
+  requireKeys(): Promise<void>;
+}
+
+export interface ChannelStoreDeps {
+  connection: Connection;
+  cipher: SecretCipher;
+  trail: AuditTrail;
+  /** Of `alerts.deliveries`. */
+  outbox: Pick<Outbox, 'add' | 'wake'>;
+  clock: Clock;
+}
+
+export function createChannelStore(deps: ChannelStoreDeps): MongoChannelStore {
+  const { connection, cipher, trail, outbox, clock } = deps;
+  const channels = connection.model<StoredChannel>('Channel', channelSchema);
+
+  function toChannel(stored: StoredChannel): Channel {
+    const { _id: id, tenantId, type, keyId, iv, data, ...fields } = stored;
+    const sealed = { keyId, iv: toBuffer(iv), data: toBuffer(data) };
+    const config: unknown = JSON.parse(cipher.open(contextOf(tenantId, id), sealed));
+    return { ...fields, id, tenantId: provenTenantId(tenantId), destination: { type, config } as Destination };
+  }
+
+  function fromChannel({ id, tenantId, destination: { type, config }, ...fields }: Channel): StoredChannel {
+    return { _id: id, tenantId, type, ...fields, ...cipher.seal(contextOf(tenantId, id), JSON.stringify(config)) };
+  }
+
+  function record(session: ClientSession, cause: Cause, before: Channel | null, after: Channel | null): Promise<void> {
+    const either = (after ?? before)!;
+    const target = channelTarget(either);
+    return trail.recordChange(session, either.tenantId, cause, { target, fields: AUDITED_CHANNEL, before, after });
+  }
+
+  async function report(session: ClientSession, change: ChannelRecord): Promise<void> {
+    await outbox.add(session, [{ ...encodeChannelRecord(change), trace: activeTrace() }]);
+  }
+
+  /** Nothing else of a channel is known to others. */
+  async function reportChange(session: ClientSession, before: Channel, after: Channel): Promise<void> {
+    const { id, tenantId, enabled, revision, destination } = after;
+    const { type } = destination;
+    if (before.enabled === enabled && before.destination.type === type) return;
+    await report(session, { kind: 'channel.changed', tenantId, channel: { id, type, enabled, revision } });
+  }
+
+  return {
+    async list(tenantId) {
+      return (await channels.find({ tenantId }).sort({ createdAt: 1, _id: 1 }).lean()).map(toChannel);
+    },
+
+    async find(tenantId, channelId) {
+      const stored = await channels.findOne({ _id: channelId, tenantId }).lean();
+      return stored === null ? null : toChannel(stored);
+    },
+
+    async summaries(tenantId, channelIds) {
+      const filter = channelIds.length === 0 ? {} : { _id: trusted({ $in: [...channelIds] }) };
+      // Majority: whoever asks stores the answer, and a fail-over must not take back what it was about.
+      const found = channels
+        .find({ tenantId, ...filter }, { type: 1, enabled: 1, revision: 1 })
+        .readConcern('majority');
+      return (await found.lean()).map(({ _id: id, type, enabled, revision }) => ({ id, type, enabled, revision }));
+    },
+
+    count: (tenantId) => channels.countDocuments({ tenantId }),
+
+    async insert(channel, cause) {
+      await changeInTurn(connection, channel.tenantId, async (session) => {
+        await channels.create([fromChannel(channel)], { session });
+        await record(session, cause, null, channel);
+      });
+    },
+
+    async update(tenantId, channelId, decide, cause) {
+      const changed = await changeInTurn(connection, tenantId, async (session) => {
+        const current = await channels.findOne({ _id: channelId, tenantId }, null, { session }).lean();
+        if (current === null) return null;
+        const before = toChannel(current);
+        const after = decide(before);
+        const { _id, ...fields } = fromChannel(after);
+        await channels.replaceOne({ _id, tenantId }, fields, { session });
+        await record(session, cause, before, after);
+        await reportChange(session, before, after);
+        return after;
+      });
+      outbox.wake();
+      return changed;
+    },
+
+    async delete(tenantId, channelId, cause) {
+      const isDeleted = await changeInTurn(connection, tenantId, async (session) => {
+        const deleted = await channels.findOneAndDelete({ _id: channelId, tenantId }, { session }).lean();
+        if (deleted === null) return false;
+        await record(session, cause, toChannel(deleted), null);
+        await report(session, { kind: 'channel.deleted', tenantId, channelId });
+        return true;
+      });
+      outbox.wake();
+      return isDeleted;
+    },
+
+    async recordTest(channel, cause) {
+      await changeInTurn(connection, channel.tenantId, (session) =>
+        trail.record(session, channel.tenantId, cause, { target: channelTarget(channel), changes: [] }),
+      );
+    },
+
+    async disable(session, tenantId, channelId, revision) {
+      const filter = { _id: channelId, tenantId, enabled: true, revision };
+      const change = { enabled: false, updatedAt: new Date(clock()), revision: revision + 1 };
+      const stored = await channels
+        .findOneAndUpdate(filter, { $set: change }, { session, returnDocument: 'before' })
+        .lean();
+      if (stored === null) return false;
+      const before = toChannel(stored);
+      const after = { ...before, ...change };
+      // People know this part of Tollkeeper by the name that its paths have.
+      await record(session, systemCause('channel.disable', 'alerts'), before, after);
+      await reportChange(session, before, after);
+      return true;
+    },
+
+    async requireKeys() {
+      const missing = await channels.findOne({ keyId: trusted({ $nin: cipher.keyIds }) }, { keyId: 1 }).lean();
+      if (missing === null) return;
+      throw new Error(
+        `Channels are encrypted with the key "${missing.keyId}", which CHANNEL_ENCRYPTION_KEYS does not hold. Add it ` +
+          'behind the first one: the first key encrypts, all of them decrypt.',
+      );
+    },
+  };
+}
+
+/** A secret copied to another channel or workspace can't be opened there. */
+function contextOf(tenantId: string, channelId: string): string {
+  return `${tenantId}|${channelId}`;
+}

@@ -1,0 +1,71 @@
+import type { AuditedFields, AuditTarget, Cause, ChannelSummary } from '@tollkeeper/contracts';
+import type { TenantId } from '@tollkeeper/kernel';
+import { addressOf, CHANNEL_KINDS, type Destination } from './channel.kinds.ts';
+
+/** A destination of notifications. */
+export interface Channel {
+  id: string;
+  tenantId: TenantId;
+  name: string | null;
+  enabled: boolean;
+  destination: Destination;
+  createdAt: Date;
+  updatedAt: Date;
+  /** Rises with each change. */
+  revision: number;
+}
+
+/** What a person says about a channel; the rest is Tollkeeper's. */
+export type ChannelDraft = Pick<Channel, 'name' | 'enabled' | 'destination'>;
+
+const SECRET_FIELDS: readonly string[] = Object.values(CHANNEL_KINDS).flatMap((kind) => kind.secretFields);
+
+/** The fields of a channel that the audit log records. Of an address only the host: it may hold a secret. */
+export const AUDITED_CHANNEL: AuditedFields<ChannelDraft> = {
+  name: ({ name }) => name,
+  enabled: ({ enabled }) => enabled,
+  channel_type: ({ destination }) => destination.type,
+  host: ({ destination }) => new URL(addressOf(destination)).host,
+  url: { secret: ({ destination }) => addressOf(destination) },
+  ...Object.fromEntries(
+    SECRET_FIELDS.map((field) => [field, { secret: ({ destination }: ChannelDraft) => fieldOf(destination, field) }]),
+  ),
+};
+
+function fieldOf({ config }: Destination, field: string): unknown {
+  return (config as Record<string, unknown>)[field] ?? null;
+}
+
+export function channelTarget({ id, name }: Pick<Channel, 'id' | 'name'>): AuditTarget {
+  return { type: 'channel', id, name: name ?? '' };
+}
+
+/** Most channels in a workspace. */
+export const MAX_CHANNELS = 100;
+
+/**
+ * Where channels are kept. Another workspace's channel does not exist for any method. A change is written to the audit
+ * trail, and reported to alerts, in its transaction.
+ */
+export interface ChannelStore {
+  /** Oldest first. */
+  list(tenantId: TenantId): Promise<Channel[]>;
+  find(tenantId: TenantId, channelId: string): Promise<Channel | null>;
+  /** Those of the channels that exist; without ids, all. */
+  summaries(tenantId: TenantId, channelIds: readonly string[]): Promise<ChannelSummary[]>;
+  count(tenantId: TenantId): Promise<number>;
+  insert(channel: Channel, cause: Cause): Promise<void>;
+  /**
+   * Stores what `decide` makes of the channel; it may be run again on a newer one. Null when there is no such channel.
+   */
+  update(
+    tenantId: TenantId,
+    channelId: string,
+    decide: (current: Channel) => Channel,
+    cause: Cause,
+  ): Promise<Channel | null>;
+  /** False when there is no such channel. */
+  delete(tenantId: TenantId, channelId: string, cause: Cause): Promise<boolean>;
+  /** Writes a test of the channel to the audit trail: the attempt, whatever comes of it. */
+  recordTest(channel: Channel, cause: Cause): Promise<void>;
+}

@@ -1,0 +1,81 @@
+import type { Cause } from '@tollkeeper/contracts';
+import { AppError, type Clock, newId, type TenantId } from '@tollkeeper/kernel';
+import { type Channel, type ChannelDraft, type ChannelStore, MAX_CHANNELS } from './channel.ts';
+import type { SendTest, TestResult } from './test.sender.ts';
+
+/**
+ * What can be done with channels. Every method rejects with `not_found` for a channel of
+ * another workspace.
+ */
+export interface ChannelUseCases {
+  list(tenantId: TenantId): Promise<Channel[]>;
+  get(tenantId: TenantId, channelId: string): Promise<Channel>;
+  /** Rejects with `conflict` with {@link MAX_CHANNELS} channels. */
+  create(tenantId: TenantId, draft: ChannelDraft, cause: Cause): Promise<Channel>;
+  /** `edit` makes the new channel of the present one and may be run again on a newer one. */
+  edit(
+    tenantId: TenantId,
+    channelId: string,
+    edit: (current: ChannelDraft) => ChannelDraft,
+    cause: Cause,
+  ): Promise<Channel>;
+  /** Nothing more is sent to it, and within 2 s no rule names it. */
+  delete(tenantId: TenantId, channelId: string, cause: Cause): Promise<void>;
+  /** Sends a test notification now, also to a disabled channel. Rejects as {@link SendTest} does. */
+  test(tenantId: TenantId, channelId: string, cause: Cause): Promise<TestResult>;
+}
+
+export interface ChannelUseCaseDeps {
+  store: ChannelStore;
+  sendTest: SendTest;
+  clock: Clock;
+}
+
+export function createChannelUseCases({ store, sendTest, clock }: ChannelUseCaseDeps): ChannelUseCases {
+  async function get(tenantId: TenantId, channelId: string): Promise<Channel> {
+    const channel = await store.find(tenantId, channelId);
+    if (channel === null) throw noSuchChannel();
+    return channel;
+  }
+
+  return {
+    list: (tenantId) => store.list(tenantId),
+    get,
+
+    async create(tenantId, draft, cause) {
+      if ((await store.count(tenantId)) >= MAX_CHANNELS) {
+        throw new AppError('conflict', `The workspace has ${MAX_CHANNELS} channels. Delete one that is not needed.`);
+      }
+      const now = new Date(clock());
+      const channel = { ...draft, id: newId('chan'), tenantId, createdAt: now, updatedAt: now, revision: 1 };
+      await store.insert(channel, cause);
+      return channel;
+    },
+
+    async edit(tenantId, channelId, edit, cause) {
+      const decide = (current: Channel): Channel => ({
+        ...current,
+        ...edit(current),
+        updatedAt: new Date(clock()),
+        revision: current.revision + 1,
+      });
+      const edited = await store.update(tenantId, channelId, decide, cause);
+      if (edited === null) throw noSuchChannel();
+      return edited;
+    },
+
+    async delete(tenantId, channelId, cause) {
+      if (!(await store.delete(tenantId, channelId, cause))) throw noSuchChannel();
+    },
+
+    async test(tenantId, channelId, cause) {
+      const channel = await get(tenantId, channelId);
+      await store.recordTest(channel, cause);
+      return sendTest(channel);
+    },
+  };
+}
+
+function noSuchChannel(): AppError {
+  return new AppError('not_found', 'This workspace has no channel with that channel_id.');
+}

@@ -1,0 +1,58 @@
+import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
+import type { AlertUrl } from '../domain/attempt-delivery.ts';
+import type { SendRequest } from '../domain/destination.request.ts';
+import { testMessage } from '../domain/message.ts';
+import type { Channel } from './channel.ts';
+import { requestTo } from './channel.kinds.ts';
+
+/** The answer of the destination to a test. */
+export interface TestResult {
+  responseStatus: number;
+  /** At most 1 KiB of text. */
+  responseSnippet: string;
+}
+
+/**
+ * Sends a `channel.test` message to the channel, even if it is disabled, and returns the destination's answer with any
+ * status. It may take 15 s. Rejects with `destination_unreachable`, `destination_blocked`, and `rate_limited` while
+ * {@link MAX_TESTS_IN_PROGRESS} tests of the workspace are in progress.
+ */
+export type SendTest = (channel: Channel) => Promise<TestResult>;
+
+export interface TestSenderDeps {
+  alertUrl: AlertUrl;
+  send: SendRequest;
+  clock: Clock;
+}
+
+/** Most tests of one workspace at the same time. A test can occupy a connection for as long as a delivery. */
+export const MAX_TESTS_IN_PROGRESS = 4;
+
+export function createTestSender({ alertUrl, send, clock }: TestSenderDeps): SendTest {
+  const inProgress = new Map<TenantId, number>();
+
+  async function test({ tenantId, destination }: Channel): Promise<TestResult> {
+    const message = testMessage(tenantId, await alertUrl(tenantId), clock());
+    const outcome = await send(requestTo(destination, message, clock()), new AbortController().signal);
+    if (outcome.kind === 'blocked') throw new AppError('destination_blocked', outcome.reason);
+    if (outcome.kind === 'unreachable') throw new AppError('destination_unreachable', outcome.reason);
+    return { responseStatus: outcome.status, responseSnippet: outcome.snippet };
+  }
+
+  return async (channel) => {
+    const { tenantId } = channel;
+    const others = inProgress.get(tenantId) ?? 0;
+    if (others >= MAX_TESTS_IN_PROGRESS) {
+      const message = 'Too many channel tests of this workspace are in progress. Wait for one to finish.';
+      throw new AppError('rate_limited', message, { retryAfterSeconds: 15 });
+    }
+    inProgress.set(tenantId, others + 1);
+    try {
+      return await test(channel);
+    } finally {
+      const left = (inProgress.get(tenantId) ?? 1) - 1;
+      if (left === 0) inProgress.delete(tenantId);
+      else inProgress.set(tenantId, left);
+    }
+  };
+}

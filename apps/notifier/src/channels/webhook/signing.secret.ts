@@ -1,0 +1,33 @@
+import { z } from 'zod';
+
+const MAX_LENGTH = 512;
+/** Less could be found by trying, from one delivery and its signature. */
+const MIN_BYTES = 16;
+
+export const signingSecret = z
+  .string()
+  .min(1, { error: 'must not be empty', abort: true })
+  .max(MAX_LENGTH, `must be at most ${MAX_LENGTH} characters`)
+  .refine(isUsable, { error: 'must hold base64 behind whsec_', abort: true })
+  .refine(
+    (secret) => byteLength(secret) >= MIN_BYTES,
+    `must have at least ${MIN_BYTES} bytes, such as whsec_ and the base64 of 24 random bytes`,
+  )
+  .meta({
+    description:
+      `Key that signs notifications: \`whsec_<base64>\`, or any other text, which is used as UTF-8; at least ${MIN_BYTES} bytes. ` +
+      'No answer shows it.',
+    example: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oD',
+  });
+
+function isUsable(secret: string): boolean {
+  if (!secret.startsWith('whsec_')) return true;
+  const base64 = secret.slice('whsec_'.length);
+  return base64 !== '' && base64.length % 4 === 0 && /^[A-Za-z0-9+/]+={0,2}$/.test(base64);
+}
+
+/** The bytes that sign: those behind `whsec_`, or the UTF-8 of any other text. */
+function byteLength(secret: string): number {
+  if (!secret.startsWith('whsec_')) return Buffer.byteLength(secret);
+  return Buffer.byteLength(secret.slice('whsec_'.length), 'base64');
+}

@@ -1,0 +1,96 @@
+import type { Logger } from '@tollkeeper/runtime';
+import type { ClientSession } from 'mongoose';
+import type { MongoChannelStore } from '../channels/channel.store.ts';
+import type { AttemptResult } from '../domain/attempt-delivery.ts';
+import type { Delivery } from '../domain/delivery.ts';
+import type { DeliveryStore } from '../store/delivery.store.ts';
+import { SLOW_MS } from './delivery.places.ts';
+import type { InTrace } from './delivery.tracing.ts';
+
+/**
+ * Takes a leased delivery one step further: makes an attempt, unless an earlier notification of the alert must go
+ * first, and stores its result. Null when there is no result: it must wait, or the attempt was cut off.
+ */
+export type TakeStep = (delivery: Delivery, by: Worker) => Promise<AttemptResult | null>;
+
+interface Worker {
+  /** Of the lease. */
+  owner: string;
+  /** Cuts the attempt off. */
+  signal: AbortSignal;
+  /** Called when the attempt turns out to be slow. */
+  whenSlow: () => void;
+}
+
+export interface DeliveryStepDeps {
+  store: Pick<DeliveryStore, 'predecessorDueAt' | 'postpone' | 'release' | 'settle'>;
+  channels: Pick<MongoChannelStore, 'disable'>;
+  /** Makes one attempt. Rejects with the reason of the signal, and when the channel cannot be read. */
+  attempt: (delivery: Delivery, signal: AbortSignal) => Promise<AttemptResult>;
+  inTrace: InTrace;
+  /** Called when a state was stored. */
+  onSettled: (delivery: Delivery, result: AttemptResult) => void;
+  logger: Logger;
+}
+
+export function createDeliveryStep(deps: DeliveryStepDeps): TakeStep {
+  const { store, attempt, inTrace, onSettled } = deps;
+
+  async function mustWait(delivery: Delivery, owner: string): Promise<boolean> {
+    if (delivery.notification.type !== 'alert.resolved') return false;
+    const predecessorDueAt = await store.predecessorDueAt(delivery);
+    if (predecessorDueAt === null) return false;
+    await store.postpone(delivery, owner, predecessorDueAt);
+    return true;
+  }
+
+  async function attemptAndSettle(
+    delivery: Delivery,
+    { owner, signal, whenSlow }: Worker,
+  ): Promise<AttemptResult | null> {
+    const timer = setTimeout(whenSlow, SLOW_MS);
+    let result: AttemptResult;
+    try {
+      result = await attempt(delivery, signal);
+    } catch (error) {
+      if (!signal.aborted) throw error;
+      await store.release(delivery, owner);
+      return null;
+    } finally {
+      clearTimeout(timer);
+    }
+    if (await settle(deps, delivery, owner, result)) onSettled(delivery, result);
+    return result;
+  }
+
+  return async (delivery, by) =>
+    (await mustWait(delivery, by.owner)) ? null : inTrace(delivery, () => attemptAndSettle(delivery, by));
+}
+
+/** False when the lease was lost. A channel whose destination is gone is disabled in the same transaction. */
+async function settle(
+  { store, channels, logger }: DeliveryStepDeps,
+  delivery: Delivery,
+  owner: string,
+  result: AttemptResult,
+): Promise<boolean> {
+  const { notificationId, tenantId, channelId } = delivery.notification;
+  const log = logger.child({ notification_id: notificationId, tenant_id: tenantId, channel_id: channelId });
+  const attempted = result.kind === 'attempted' ? result : null;
+  let isDisabled = false;
+  const disable = async (session: ClientSession, revision: number): Promise<void> => {
+    isDisabled = await channels.disable(session, tenantId, channelId, revision);
+  };
+  const along = attempted?.isGone ? (session: ClientSession) => disable(session, attempted.channelRevision) : undefined;
+  if (!(await store.settle(delivery, owner, result.state, attempted?.holdChannelUntil ?? null, along))) {
+    log.warn('the lease on a delivery was lost; its attempt does not count');
+    return false;
+  }
+  const { status, attempts, responseStatus, error } = result.state;
+  log.info(
+    { delivery_status: status, attempts, response_status: responseStatus, reason: error },
+    'attempt at a delivery',
+  );
+  if (isDisabled) log.warn('a channel was disabled, since its destination answered 410 Gone');
+  return true;
+}

@@ -1,0 +1,84 @@
+import type { ChannelType } from '@tollkeeper/contracts';
+import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
+import type { Role, TenantId } from '@tollkeeper/kernel';
+import { CALLER_TOKEN_SECRET, expectMatchesOpenApi, type OpenApiDocument } from '@tollkeeper/testing';
+import supertest, { type Response } from 'supertest';
+
+const PATH = '/api/v1/alerts/channels';
+
+export type Method = 'get' | 'post' | 'patch' | 'delete';
+export type Body = Record<string, unknown>;
+
+export interface CallOptions {
+  role?: Role;
+  /** Sent in place of a caller token; null sends none. */
+  token?: string | null;
+  contentType?: string;
+  body?: unknown;
+}
+
+/** A channel that a test has made. */
+export interface TestChannel {
+  tenantId: TenantId;
+  id: string;
+  type: ChannelType;
+}
+
+export interface ChannelFields {
+  type?: ChannelType;
+  enabled?: boolean;
+  /** For a webhook. */
+  signingSecret?: string;
+}
+
+/** The API of channels as the gateway calls it. Every answer is checked against the OpenAPI document of the service. */
+export function createChannelApi(httpUrl: () => string) {
+  let document: OpenApiDocument | undefined;
+
+  async function call(
+    method: Method,
+    tenantId: TenantId,
+    below: string,
+    { role = 'admin', body, contentType = 'application/json', ...rest }: CallOptions = {},
+  ): Promise<Response> {
+    document ??= (await supertest(httpUrl()).get('/openapi.json')).body as OpenApiDocument;
+    const caller = { userId: 'user_1', tenantId, role };
+    const { token = await signCallerToken(CALLER_TOKEN_SECRET, 'notifier', caller) } = rest;
+    const path = `${PATH}${below}`;
+    const request = supertest(httpUrl())[method](path);
+    if (token !== null) request.set(CALLER_HEADER, token);
+    const response = await (body === undefined
+      ? request
+      : request.set('content-type', contentType).send(JSON.stringify(body)));
+    const answered = response.status === 204 ? undefined : (response.body as unknown);
+    expectMatchesOpenApi(document, { method, path, status: response.status, body: answered });
+    return response;
+  }
+
+  /** The body of an answer that must have the status. */
+  async function expecting(status: number, ...args: Parameters<typeof call>): Promise<Body> {
+    const response = await call(...args);
+    if (response.status !== status) throw new Error(`${response.status}: ${JSON.stringify(response.body)}`);
+    return response.body as Body;
+  }
+
+  const createChannel = (tenantId: TenantId, changes: Body = {}) =>
+    expecting(201, 'post', tenantId, '', { body: { ...webhookBody, ...changes } }) as Promise<Body & { id: string }>;
+
+  return {
+    call,
+    expecting,
+    createChannel,
+    /** A new enabled webhook unless `fields` say otherwise. */
+    async addChannel(tenantId: TenantId, url: string, fields: ChannelFields = {}): Promise<TestChannel> {
+      const { type = 'webhook', enabled = true, signingSecret: signing_secret } = fields;
+      const configs = { chat: { webhook_url: url }, webhook: { url, signing_secret } };
+      const { id } = await createChannel(tenantId, { channel_type: type, enabled, config: configs[type] });
+      return { tenantId, id, type };
+    },
+    patchChannel: ({ tenantId, id }: TestChannel, body: Body) => expecting(200, 'patch', tenantId, `/${id}`, { body }),
+    deleteChannel: ({ tenantId, id }: TestChannel) => expecting(204, 'delete', tenantId, `/${id}`),
+  };
+}
+
+export const webhookBody = { channel_type: 'webhook', config: { url: 'https://hooks.example.com/in' } };
