@@ -1,7 +1,7 @@
 import { driverCollection, isDuplicateKey, withTransaction } from '@tollkeeper/mongo';
 import type { ClientSession, Connection } from 'mongoose';
 import type { Delivery, DeliveryState } from '../domain/delivery.ts';
-import { type ChannelHoldDocument, channelHoldSchema } from './channel-hold.document.ts';
+import { createChannelHolds } from './channel.holds.ts';
 import {
   type DeliveryDocument,
   deliverySchema,
@@ -72,7 +72,7 @@ const UNJOURNALED = { writeConcern: { w: 1 } };
 export function createDeliveryStore(connection: Connection): DeliveryStore {
   // The driver's collection: every value below is typed or made here, and mongoose would cast each field of the alert.
   const deliveries = driverCollection<DeliveryDocument>(connection, 'Delivery', deliverySchema);
-  const holds = driverCollection<ChannelHoldDocument>(connection, 'ChannelHold', channelHoldSchema);
+  const holds = createChannelHolds(connection);
   const leased = ({ notification, sequence }: Delivery, owner: string) => ({
     _id: notification.notificationId,
     sequence,
@@ -95,11 +95,6 @@ export function createDeliveryStore(connection: Connection): DeliveryStore {
 
   async function release(delivery: Delivery, owner: string): Promise<void> {
     await deliveries.updateOne(leased(delivery, owner), { $unset: { lease: 1 } }, UNJOURNALED);
-  }
-
-  async function onHold(channelIds: string[], at: number): Promise<Set<string>> {
-    const held = holds.find({ _id: { $in: channelIds }, until: { $gt: new Date(at) } });
-    return new Set((await held.toArray()).map(({ _id }) => _id));
   }
 
   return {
@@ -125,7 +120,7 @@ export function createDeliveryStore(connection: Connection): DeliveryStore {
         { hint: DUE_BY_CHANNEL },
       );
       const channelIds = (await due.toArray()).map(({ _id }) => _id);
-      const held = await onHold(channelIds, at);
+      const held = await holds.among(channelIds, at);
       return channelIds.filter((channelId) => !held.has(channelId));
     },
 
@@ -134,7 +129,7 @@ export function createDeliveryStore(connection: Connection): DeliveryStore {
       if (delivery === null) return null;
       // Read while the lease is held. The attempt before has stored its hold before it ended its lease, so the hold is
       // seen.
-      if (!(await onHold([channelId], at)).has(channelId)) return delivery;
+      if (!(await holds.among([channelId], at)).has(channelId)) return delivery;
       await release(delivery, owner);
       return null;
     },
@@ -148,10 +143,7 @@ export function createDeliveryStore(connection: Connection): DeliveryStore {
     },
 
     async settle(delivery, owner, state, holdChannelUntil, along) {
-      if (holdChannelUntil !== null) {
-        const { channelId } = delivery.notification;
-        await holds.updateOne({ _id: channelId }, { $max: { until: new Date(holdChannelUntil) } }, { upsert: true });
-      }
+      if (holdChannelUntil !== null) await holds.hold(delivery.notification.channelId, holdChannelUntil);
       const { $set, $unset } = nextPlace(state, holdChannelUntil);
       const update = {
         $set: { ...fromState(state), ...$set, sequence: delivery.sequence + 1, unpublished: true as const },

@@ -53,10 +53,6 @@ export type Account = {
          */
         email_verified: boolean;
         name: string;
-        /**
-         * Somebody else knows the password. Until it is changed, the session may do nothing else.
-         */
-        must_change_password: boolean;
     };
     workspaces: Array<Workspace>;
 };
@@ -199,11 +195,11 @@ export type NewInvitation = {
     created_at: string;
     expires_at: string;
     /**
-     * The link to hand over to the person. Whoever has it can join, once. Only in this answer.
+     * The link to share with the person. Anyone who has it can join, once. Only in this answer.
      */
     url: string;
     /**
-     * Another link is mailed to the e-mail, unless 5 were within an hour. It does the same, and proves the e-mail of who joins with it.
+     * Another link is mailed to the e-mail, unless 5 were within an hour. It does the same, and verifies the e-mail of the person who joins with it.
      */
     mailed: boolean;
 };
@@ -217,7 +213,7 @@ export type Invitation = {
 };
 
 /**
- * What one is invited to
+ * The workspace and role of the invitation
  */
 export type InvitationOffer = {
     workspace: {
@@ -269,6 +265,25 @@ export type Overview = {
      * Spend and blocked calls of the span of equal length just before the window
      */
     previous: {
+        /**
+         * USD micros (millionths of a US dollar)
+         */
+        total_micros: number;
+        budget: number;
+        guard: number;
+    };
+    /**
+     * Spend and blocked calls of the same part of the time before: yesterday up to the same time for `today`, last month up to the same day and time for `current_month`, and the span just before for other ranges
+     */
+    comparison: {
+        /**
+         * RFC 3339 timestamp
+         */
+        start: string;
+        /**
+         * RFC 3339 timestamp
+         */
+        end: string;
         /**
          * USD micros (millionths of a US dollar)
          */
@@ -600,7 +615,7 @@ export type BudgetBlocked = {
      */
     spent_micros: number;
     /**
-     * What open reservations held then, where the event says so
+     * Amount that open reservations held at that time, where the event has it
      */
     held_micros?: number;
     /**
@@ -647,7 +662,7 @@ export type BudgetBlockedEvent = {
      */
     spent_micros: number;
     /**
-     * What open reservations held then, where the event says so
+     * Amount that open reservations held at that time, where the event has it
      */
     held_micros?: number;
     /**
@@ -900,7 +915,7 @@ export type AlertSystemStatus = {
     EvaluatorEnabled: boolean;
     DispatcherEnabled: boolean;
     /**
-     * Notifications of the workspace that are neither delivered nor given up
+     * Notifications of the workspace that are still to be delivered
      */
     QueueSize: number;
     /**
@@ -1093,7 +1108,7 @@ export type AlertDelivery = {
 
 export type AlertChannelInput = {
     /**
-     * What people call the channel
+     * Display name of the channel
      */
     name?: string;
     enabled?: boolean;
@@ -1106,7 +1121,7 @@ export type AlertChannelInput = {
     };
 } | {
     /**
-     * What people call the channel
+     * Display name of the channel
      */
     name?: string;
     enabled?: boolean;
@@ -1328,7 +1343,7 @@ export type Reservation = {
     run_id: string;
     plan_key: string | null;
     /**
-     * USD micros that were asked for
+     * USD micros that were requested
      */
     amount_micros: number;
     /**
@@ -1337,7 +1352,7 @@ export type Reservation = {
     state: 'held' | 'settled' | 'released' | 'expired';
     created_at: string;
     /**
-     * When the hold ends by itself
+     * When the reservation expires
      */
     expires_at: string;
     /**
@@ -1381,11 +1396,11 @@ export type Limit = {
      */
     open_reservations: number;
     /**
-     * USD micros that were spent on the day without a hold, whether or not the limit was passed. A limit is passed by no more than their sum
+     * USD micros of unreserved spend on the day, also where the limit was not exceeded. A limit is exceeded by no more than their sum
      */
     overspend_micros: {
         /**
-         * Settled for more than was held
+         * Settled over the reservation
          */
         above_hold: number;
         /**
@@ -1417,16 +1432,16 @@ export type AuditRecord = {
         type: string;
         id: string;
         /**
-         * What people called it then
+         * Its display name at that time
          */
         name: string;
     };
     /**
-     * What was done. New actions may be added
+     * The action. New actions may be added
      */
     action: string;
     /**
-     * What it was done to
+     * The target of the action
      */
     target: {
         type: string;
@@ -1434,7 +1449,7 @@ export type AuditRecord = {
         name: string;
     };
     /**
-     * The fields that differ. Of a secret, `from` is null and `to` is "changed"
+     * The changed fields. For a secret, `from` is null and `to` is "changed"
      */
     changes: Array<{
         field: string;
@@ -1446,7 +1461,7 @@ export type AuditRecord = {
      */
     address: string | null;
     /**
-     * As the client said
+     * As sent by the client
      */
     user_agent: string | null;
     request_id: string | null;
@@ -1455,7 +1470,7 @@ export type AuditRecord = {
      */
     sequence: number;
     /**
-     * The `hash` of the record before it; null of the first
+     * The `hash` of the record before it; null for the first
      */
     previous_hash: string | null;
     /**
@@ -2316,7 +2331,7 @@ export type RevokeInvitationError = RevokeInvitationErrors[keyof RevokeInvitatio
 
 export type RevokeInvitationResponses = {
     /**
-     * Nobody can accept it any more
+     * The invitation is revoked
      */
     204: void;
 };
@@ -2346,7 +2361,7 @@ export type GetInvitationError = GetInvitationErrors[keyof GetInvitationErrors];
 
 export type GetInvitationResponses = {
     /**
-     * What the invitation is to
+     * The invitation
      */
     200: InvitationOffer;
 };
@@ -3119,7 +3134,7 @@ export type CreatePlanBudgetData = {
         plan_key: string;
         display_name: string;
         /**
-         * What the plan is for
+         * Purpose of the plan
          */
         description?: string;
         /**
@@ -3182,7 +3197,7 @@ export type DeletePlanBudgetError = DeletePlanBudgetErrors[keyof DeletePlanBudge
 
 export type DeletePlanBudgetResponses = {
     /**
-     * The plan is gone
+     * The plan is deleted
      */
     204: void;
 };
@@ -3193,7 +3208,7 @@ export type UpdatePlanBudgetData = {
     body: {
         display_name?: string;
         /**
-         * What the plan is for
+         * Purpose of the plan
          */
         description?: string;
         /**
@@ -3247,11 +3262,11 @@ export type ListBudgetChangesData = {
     };
     query?: {
         /**
-         * Changes of such budgets only
+         * Only changes of such budgets
          */
         scope?: 'workspace' | 'agent' | 'plan';
         /**
-         * Of this agent, plan or workspace only, by its `agent_id`, `plan_key` or id. Needs `scope`
+         * Only changes of this agent, plan or workspace, by its `agent_id`, `plan_key` or id. Needs `scope`
          */
         scope_id?: string;
         /**
@@ -3393,7 +3408,7 @@ export type DeleteAlertRuleError = DeleteAlertRuleErrors[keyof DeleteAlertRuleEr
 
 export type DeleteAlertRuleResponses = {
     /**
-     * The rule is gone
+     * The rule is deleted
      */
     204: void;
 };
@@ -3713,7 +3728,7 @@ export type DeleteAlertChannelError = DeleteAlertChannelErrors[keyof DeleteAlert
 
 export type DeleteAlertChannelResponses = {
     /**
-     * The channel is gone
+     * The channel is deleted
      */
     204: void;
 };
@@ -3840,7 +3855,7 @@ export type ListWorkspaceKeysResponse = ListWorkspaceKeysResponses[keyof ListWor
 export type CreateWorkspaceKeyData = {
     body: {
         /**
-         * What the key is for
+         * Purpose of the key
          */
         name: string;
         role: WorkspaceKeyRole;
@@ -4004,7 +4019,7 @@ export type PostEventsData = {
              */
             spent_micros: number;
             /**
-             * What open reservations held of the budget then
+             * Amount of the budget that open reservations held at that time
              */
             held_micros?: number;
             /**
@@ -4504,19 +4519,19 @@ export type ListAuditRecordsData = {
     path?: never;
     query?: {
         /**
-         * What this user, key or part of Tollkeeper did, by its id
+         * Only changes by this user, key or part of Tollkeeper, by its id
          */
         actor?: string;
         /**
-         * This action only
+         * Only this action
          */
         action?: string;
         /**
-         * What was done to such things
+         * Only changes to targets of this type
          */
         target_type?: string;
         /**
-         * What was done to the thing with this id
+         * Only changes to the target with this id
          */
         target_id?: string;
         /**
