@@ -1,25 +1,10 @@
 import { createAuditTrail } from '@tollkeeper/audit-trail';
 import { identityService, NOTIFICATIONS_TOPIC_OPTIONS, notifierService } from '@tollkeeper/contracts';
-import {
-  type ConsumerGroup,
-  createConsumerGroup,
-  createOutbox,
-  type EventLog,
-  instrumentEventLog,
-  observeOutboxes,
-} from '@tollkeeper/event-log';
+import { type ConsumerGroup, createConsumerGroup, createOutbox, observeOutboxes } from '@tollkeeper/event-log';
 import { createGrpcClient } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
-import { type Clock, systemClock } from '@tollkeeper/kernel';
-import { connectMongo, explainOutage } from '@tollkeeper/mongo';
-import {
-  assembleService,
-  type Component,
-  createLoop,
-  inBackground,
-  type ServesHttp,
-  type ServiceDeps,
-} from '@tollkeeper/runtime';
+import { assembleService, type Component, createLoop, inBackground, type ServesHttp } from '@tollkeeper/runtime';
+import { createServiceBase, type DataServiceDeps, type ServiceBase } from '@tollkeeper/service';
 import { createAgentDirectory } from './clients/identity.client.ts';
 import { createChannelDirectory } from './clients/notifier.client.ts';
 import type { AlertsConfig } from './config.ts';
@@ -39,11 +24,7 @@ import { createSystemRoutes } from './http/system.routes.ts';
 import { registerQueueMetrics } from './queue.metrics.ts';
 import { createAlertStores, type AlertStores } from './store/alert.stores.ts';
 
-export interface AlertsDeps extends ServiceDeps<AlertsConfig> {
-  /** Started before the service and stopped after it. */
-  eventLog: EventLog;
-  clock?: Clock;
-}
+export type AlertsDeps = DataServiceDeps<AlertsConfig>;
 
 /** Alert rules, their evaluation, and what came of it. `httpUrl` is valid once started. */
 export interface AlertsService extends Component, ServesHttp {
@@ -51,36 +32,31 @@ export interface AlertsService extends Component, ServesHttp {
   lag(): Promise<number>;
 }
 
-export function createAlerts(given: AlertsDeps): AlertsService {
-  const { config, logger, metrics, tracer, clock = systemClock } = given;
-  const deps = { ...given, eventLog: instrumentEventLog(given.eventLog, { metrics, tracer }) };
-  const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger });
-  const { connection } = mongo;
-  const group = createConsumerGroup({ ...deps, name: CONSUMER_GROUP, connection });
-  const trail = createAuditTrail({ ...deps, connection, clock });
+export function createAlerts(deps: AlertsDeps): AlertsService {
+  const base = createServiceBase('alerts', deps);
+  const { config, mongo, logger, clock } = base;
+  const group = createConsumerGroup({ ...base, name: CONSUMER_GROUP });
+  const trail = createAuditTrail(base);
   const dispatcher = createOutbox({
-    ...deps,
-    connection,
+    ...base,
     topic: NOTIFICATIONS_TOPIC_OPTIONS,
     collection: 'outbox',
-    clock,
     intervalMs: config.DISPATCH_INTERVAL_MS,
   });
-  observeOutboxes({ ...deps, clock }, [dispatcher, trail.outbox]);
+  observeOutboxes(base, [dispatcher, trail.outbox]);
   const stores = createAlertStores({
-    connection,
+    ...base,
     trail,
     outbox: dispatcher,
     offsets: group.offsets,
     retentionSeconds: config.HISTORY_RETENTION_SECONDS,
-    clock,
   });
-  const evaluation = createEvaluation({ ...deps, clock, stores, group, onQueued: dispatcher.wake });
+  const evaluation = createEvaluation({ ...base, stores, group, onQueued: dispatcher.wake });
   const reports = createNotifierReportsConsumer({ ...stores, group });
-  registerQueueMetrics({ ...deps, clock, notifications: stores.notifications });
+  registerQueueMetrics({ ...base, notifications: stores.notifications });
 
-  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, deps);
-  const notifier = createGrpcClient(notifierService, config.NOTIFIER_GRPC, deps);
+  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, base);
+  const notifier = createGrpcClient(notifierService, config.NOTIFIER_GRPC, base);
   const channels = createChannelDirectory(notifier);
   const rules = createRuleUseCases({
     store: stores.rules,
@@ -91,7 +67,7 @@ export function createAlerts(given: AlertsDeps): AlertsService {
   });
   const alerts = createAlertUseCases({ store: stores.alerts, clock, onResolved: dispatcher.wake });
   const http = createHttpServer({
-    ...deps,
+    ...base,
     routes: [
       ...createSystemRoutes({
         evaluator: evaluation.loop,
@@ -104,9 +80,6 @@ export function createAlerts(given: AlertsDeps): AlertsService {
       ...createRuleRoutes(rules),
       ...createAlertRoutes(alerts),
     ],
-    service: 'alerts',
-    title: 'Tollkeeper alerts',
-    explain: explainOutage,
   });
   // Peers cost a few calls only: alerts are decided and dispatched without them.
   const peers = [identity, notifier];
@@ -114,7 +87,7 @@ export function createAlerts(given: AlertsDeps): AlertsService {
   const consumers = [evaluation.consumer, reports].map((consumer) => inBackground(consumer, logger));
   const work = [dispatcher, trail.outbox, ...consumers, evaluation.loop];
   const parts = [mongo, ...peers, ...work];
-  return Object.assign(assembleService({ name: 'alerts', logger, parts, http }), {
+  return Object.assign(assembleService({ ...base, parts, http }), {
     lag: evaluation.consumer.lag,
   });
 }
@@ -124,41 +97,38 @@ export function createAlerts(given: AlertsDeps): AlertsService {
  * over.
  */
 function createEvaluation(
-  deps: AlertsDeps & {
-    clock: Clock;
+  base: ServiceBase<AlertsConfig> & {
     stores: AlertStores;
     group: ConsumerGroup;
     onQueued: () => void;
   },
 ) {
-  const { config, eventLog, logger, clock, stores, group, onQueued } = deps;
+  const { config, clock, stores, group, onQueued } = base;
   const book = createRuleBook();
-  const metrics = createEvaluationMetrics({ metrics: deps.metrics, book, clock });
-  const memory = createWindowMemory({ ...deps, budgetBytes: config.WINDOW_MEMORY_BYTES });
+  const metrics = createEvaluationMetrics({ ...base, book });
+  const memory = createWindowMemory({ ...base, budgetBytes: config.WINDOW_MEMORY_BYTES });
   const watcher = createRuleWatcher({ book, changes: stores.changes, rules: stores.rules });
   const consumer = createGatewayEventsConsumer({
-    eventLog,
+    ...base,
     group,
     recorder: stores.recorder,
     book,
     watcher,
     memory,
     metrics,
-    traces: createFireTraces(deps.tracer),
-    clock,
+    traces: createFireTraces(base.tracer),
     onFired: onQueued,
   });
   const { alerts, windows } = stores;
   const resolver = createAlertResolver({ alerts, windows, log: consumer, metrics, clock, onResolved: onQueued });
   const loop = createLoop({
+    ...base,
     name: 'evaluator',
     async work() {
       await consumer.save();
       await resolver.resolveLapsed();
     },
     intervalMs: config.EVALUATION_INTERVAL_MS,
-    logger,
-    clock,
   });
   return { consumer, loop };
 }

@@ -1,10 +1,9 @@
 import { budgetsService, identityService } from '@tollkeeper/contracts';
-import { createConsumerGroup, type EventLog, instrumentEventLog } from '@tollkeeper/event-log';
+import { createConsumerGroup } from '@tollkeeper/event-log';
 import { createGrpcClient } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
-import { type Clock, systemClock } from '@tollkeeper/kernel';
-import { connectMongo, explainOutage } from '@tollkeeper/mongo';
-import { assembleService, type Component, inBackground, type ServesHttp, type ServiceDeps } from '@tollkeeper/runtime';
+import { assembleService, type Component, inBackground, type ServesHttp } from '@tollkeeper/runtime';
+import { createServiceBase, type DataServiceDeps } from '@tollkeeper/service';
 import { createBudgetsClient } from './clients/budgets.client.ts';
 import { createDirectory } from './clients/identity.client.ts';
 import type { DashboardConfig } from './config.ts';
@@ -17,11 +16,7 @@ import { createSpendRoutes } from './http/spend.routes.ts';
 import { createWindowOf } from './http/window.ts';
 import { createStores } from './store/stores.ts';
 
-export interface DashboardDeps extends ServiceDeps<DashboardConfig> {
-  /** Started before the service and stopped after it. */
-  eventLog: EventLog;
-  clock?: Clock;
-}
+export type DashboardDeps = DataServiceDeps<DashboardConfig>;
 
 /** Counts the events of the log and answers the drilldowns. `httpUrl` is valid once started. */
 export interface DashboardService extends Component, ServesHttp {
@@ -30,37 +25,30 @@ export interface DashboardService extends Component, ServesHttp {
 }
 
 export function createDashboard(deps: DashboardDeps): DashboardService {
-  const { config, logger, metrics, tracer, clock = systemClock } = deps;
-  const eventLog = instrumentEventLog(deps.eventLog, { metrics, tracer });
-  const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger });
-  const { connection } = mongo;
+  const base = createServiceBase('dashboard', deps);
+  const { config, mongo, connection, logger, clock } = base;
   const stores = createStores(connection, config.RETENTION_SECONDS);
   const consumer = createGatewayEventsConsumer({
-    group: createConsumerGroup({ name: CONSUMER_GROUP, eventLog, connection, metrics, logger }),
+    ...base,
+    group: createConsumerGroup({ ...base, name: CONSUMER_GROUP }),
     recorder: stores.recorder,
-    metrics,
-    logger,
-    clock,
   });
 
-  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, deps);
+  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, base);
   const directory = createDirectory(identity, logger);
-  const budgetsPeer = createGrpcClient(budgetsService, config.BUDGETS_GRPC, deps);
+  const budgetsPeer = createGrpcClient(budgetsService, config.BUDGETS_GRPC, base);
   const budgets = createBudgetsClient(budgetsPeer, logger);
   const windowOf = createWindowOf(directory, clock);
   const tallies = createTallies(stores);
   const reads = createReads();
   const { events } = stores;
   const http = createHttpServer({
-    ...deps,
+    ...base,
     routes: [
       ...createSpendRoutes({ reads, tallies, budgets, directory, windowOf }),
       ...createAgentsRoutes({ reads, tallies, events, budgets, directory, windowOf }),
       ...createBlockedRoutes({ reads, tallies, events, windowOf }),
     ],
-    service: 'dashboard',
-    title: 'Tollkeeper dashboard',
-    explain: explainOutage,
   });
 
   // Events are counted without the peers, and requests that need a peer get its error. Without the log, answers contain
@@ -68,5 +56,5 @@ export function createDashboard(deps: DashboardDeps): DashboardService {
   const peers = [identity, budgetsPeer];
   const counting = inBackground(consumer, logger);
   const parts = [mongo, ...peers, counting];
-  return Object.assign(assembleService({ name: 'dashboard', logger, parts, http }), { lag: consumer.lag });
+  return Object.assign(assembleService({ ...base, parts, http }), { lag: consumer.lag });
 }

@@ -6,11 +6,10 @@ import {
   identityService,
   keysService,
 } from '@tollkeeper/contracts';
-import { createConsumerGroup, type EventLog, instrumentEventLog, observeOutboxes } from '@tollkeeper/event-log';
+import { createConsumerGroup, type EventLog, observeOutboxes } from '@tollkeeper/event-log';
 import { createGrpcClient, createGrpcServer } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
-import { type Clock, systemClock } from '@tollkeeper/kernel';
-import { connectMongo, explainOutage } from '@tollkeeper/mongo';
+import type { Clock } from '@tollkeeper/kernel';
 import {
   assembleService,
   type Component,
@@ -18,8 +17,8 @@ import {
   type Logger,
   type ServesGrpc,
   type ServesHttp,
-  type ServiceDeps,
 } from '@tollkeeper/runtime';
+import { createServiceBase, type DataServiceDeps } from '@tollkeeper/service';
 import { createAgentRegistrar } from './clients/agent.registrar.ts';
 import { createLimitSource } from './clients/limit.source.ts';
 import { createTimezoneSource } from './clients/timezone.source.ts';
@@ -40,10 +39,7 @@ import { createLedgers } from './ledger/ledgers.ts';
 import { createJournalStore } from './store/journal.store.ts';
 import { createSnapshotStore } from './store/snapshot.store.ts';
 
-export interface EnforcerDeps extends ServiceDeps<EnforcerConfig> {
-  /** Started before the service and stopped after it. */
-  eventLog: EventLog;
-  clock?: Clock;
+export interface EnforcerDeps extends DataServiceDeps<EnforcerConfig> {
   /** Monotonic milliseconds. */
   now?: () => number;
 }
@@ -58,17 +54,16 @@ export interface EnforcerService extends Component, ServesHttp, ServesGrpc {
 const KEY_DEADLINE_MS = 300;
 
 export function createEnforcer(deps: EnforcerDeps): EnforcerService {
-  const { config, logger, metrics, tracer, clock = systemClock, now = () => performance.now() } = deps;
-  const eventLog = instrumentEventLog(deps.eventLog, { metrics, tracer });
-  const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger });
-  const { connection } = mongo;
-  const trail = createAuditTrail({ connection, eventLog, logger, clock });
-  observeOutboxes({ metrics, logger, clock }, [trail.outbox]);
+  const base = createServiceBase('enforcer', deps);
+  const { config, mongo, connection, eventLog, logger, metrics, clock } = base;
+  const { now = () => performance.now() } = deps;
+  const trail = createAuditTrail(base);
+  observeOutboxes(base, [trail.outbox]);
   const journal = createJournalStore(connection, trail);
 
-  const keys = createGrpcClient(keysService, config.KEYS_GRPC, { ...deps, deadlineMs: KEY_DEADLINE_MS });
-  const budgets = createGrpcClient(budgetsService, config.BUDGETS_GRPC, deps);
-  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, deps);
+  const keys = createGrpcClient(keysService, config.KEYS_GRPC, { ...base, deadlineMs: KEY_DEADLINE_MS });
+  const budgets = createGrpcClient(budgetsService, config.BUDGETS_GRPC, base);
+  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, base);
   const limitSource = createLimitSource({ budgets, logger, metrics, now });
 
   const ledgers = createLedgers({
@@ -96,32 +91,27 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
   const consumer = createGatewayEventsConsumer({
     ...common,
     thresholds,
-    group: createConsumerGroup({ name: CONSUMER_GROUP, eventLog, connection, metrics, logger }),
+    group: createConsumerGroup({ ...base, name: CONSUMER_GROUP }),
     metrics,
   });
 
   const access = createKeyAccess({ config, keys, refused: overQuota.labels({ quota: 'calls' }), logger, now });
   const http = createHttpServer({
-    ...deps,
+    ...base,
     routes: [
       ...createReservationRoutes({ reservations, access: access.http }),
       ...createLimitRoutes({ limits, reservations }),
     ],
-    service: 'enforcer',
-    title: 'Tollkeeper enforcer',
-    explain: explainOutage,
   });
   const grpc = createGrpcServer({
-    ...deps,
+    ...base,
     services: [createEnforcerHandlers({ reservations, authenticator: access.grpc })],
     maxRequestBytes: MAX_REQUEST_BYTES,
-    explain: explainOutage,
-    ready: () => mongo.ping(),
   });
   // Reservations are decided without the log, and without the peers from what is known of them.
   const tellers = [toComponent(denials, logger), { name: 'threshold-teller', ...thresholds }];
   const parts = [mongo, trail.outbox, keys, budgets, identity, ledgers, ...tellers, inBackground(consumer, logger)];
-  const service = assembleService({ name: 'enforcer', logger, parts, grpc, http });
+  const service = assembleService({ ...base, parts, grpc, http });
   return Object.assign(service, { reservations });
 }
 

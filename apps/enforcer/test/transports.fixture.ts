@@ -94,8 +94,7 @@ export function useTransports(initial: Omit<Ports, 'failure' | 'ready' | 'asked'
         ...createReservationRoutes({ reservations, access: access.http }),
         ...createLimitRoutes({ limits, reservations }),
       ],
-      service: 'enforcer',
-      title: 'Tollkeeper enforcer',
+      name: 'enforcer',
     });
     grpc = createGrpcServer({
       config,

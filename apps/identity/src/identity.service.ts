@@ -1,9 +1,7 @@
 import { createAuditTrail } from '@tollkeeper/audit-trail';
-import { createConsumerGroup, type EventLog, instrumentEventLog, observeOutboxes } from '@tollkeeper/event-log';
+import { createConsumerGroup, observeOutboxes } from '@tollkeeper/event-log';
 import { createGrpcServer } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
-import { type Clock, systemClock } from '@tollkeeper/kernel';
-import { connectMongo, explainOutage } from '@tollkeeper/mongo';
 import {
   assembleService,
   type Component,
@@ -11,8 +9,8 @@ import {
   type Logger,
   type ServesGrpc,
   type ServesHttp,
-  type ServiceDeps,
 } from '@tollkeeper/runtime';
+import { createServiceBase, type DataServiceDeps } from '@tollkeeper/service';
 import type { IdentityConfig } from './config.ts';
 import { CONSUMER_GROUP, createGatewayEventsConsumer } from './consumers/gateway-events.consumer.ts';
 import { createMailWorker } from './delivery/mail.worker.ts';
@@ -51,11 +49,7 @@ import { createSessionStore } from './store/session.store.ts';
 import { createUserStore } from './store/user.store.ts';
 import { createWorkspaceStore } from './store/workspace.store.ts';
 
-export interface IdentityDeps extends ServiceDeps<IdentityConfig> {
-  /** Started before the service and stopped after it. */
-  eventLog: EventLog;
-  clock?: Clock;
-}
+export type IdentityDeps = DataServiceDeps<IdentityConfig>;
 
 /** Users, sessions, workspaces, members and agents, over HTTP and gRPC. Addresses are valid once started. */
 export interface IdentityService extends Component, ServesHttp, ServesGrpc {
@@ -64,13 +58,11 @@ export interface IdentityService extends Component, ServesHttp, ServesGrpc {
 }
 
 export function createIdentity(deps: IdentityDeps): IdentityService {
-  const { config, logger, metrics, tracer, clock = systemClock } = deps;
-  const eventLog = instrumentEventLog(deps.eventLog, { metrics, tracer });
-  const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger });
-  const { connection } = mongo;
+  const base = createServiceBase('identity', deps);
+  const { config, mongo, connection, logger, metrics, clock } = base;
   const models = createModels(connection);
-  const trail = createAuditTrail({ connection, eventLog, logger, clock });
-  observeOutboxes({ metrics, logger, clock }, [trail.outbox]);
+  const trail = createAuditTrail(base);
+  observeOutboxes(base, [trail.outbox]);
   const accounts = createAccountTrail(models, trail);
   const refusedLogins = createRefusedLogins({ models, accounts, metrics, logger });
   const users = createUserStore(models, accounts);
@@ -111,7 +103,7 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
   });
 
   const http = createHttpServer({
-    ...deps,
+    ...base,
     routes: [
       ...createAuthRoutes(auth, resets, cookies),
       ...singleSignOn.routes,
@@ -120,18 +112,13 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
       ...createInvitationRoutes(invitations, cookies, config.PUBLIC_URL),
       ...createAgentRoutes(agents),
     ],
-    service: 'identity',
-    title: 'Tollkeeper identity',
-    explain: explainOutage,
   });
   const grpc = createGrpcServer({
-    ...deps,
+    ...base,
     services: [createIdentityHandlers({ auth, workspaces, agents, agentStore })],
-    explain: explainOutage,
-    ready: () => mongo.ping(),
   });
   const consumer = createGatewayEventsConsumer({
-    group: createConsumerGroup({ name: CONSUMER_GROUP, eventLog, connection, metrics, logger }),
+    group: createConsumerGroup({ ...base, name: CONSUMER_GROUP }),
     agents: agentStore,
   });
   const bootstrap = { store: createBootstrapStore(models, trail, accounts), hasher, clock };
@@ -141,7 +128,7 @@ export function createIdentity(deps: IdentityDeps): IdentityService {
     ...[mongo, refusedLogins, trail.outbox, firstOwner, limiter, ...mail.parts, singleSignOn.part],
     inBackground(consumer, logger),
   ];
-  const service = assembleService({ name: 'identity', logger, parts, grpc, http });
+  const service = assembleService({ ...base, parts, grpc, http });
   return Object.assign(service, { ensureOwner: createEnsureOwner(bootstrap) });
 }
 

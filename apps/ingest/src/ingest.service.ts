@@ -50,8 +50,7 @@ export function createIngest(deps: IngestDeps): IngestService {
   const http = createHttpServer({
     ...deps,
     routes: createEventRoutes({ intake, authenticator: createKeyAuthenticator(check), quotas, clock }),
-    service: 'ingest',
-    title: 'Tollkeeper event ingestion',
+    name: 'ingest',
     bodyBudgetBytes: config.BODY_BUDGET_BYTES,
   });
   const topic: Component = {

@@ -1,17 +1,9 @@
 import { createAuditTrail } from '@tollkeeper/audit-trail';
-import { type EventLog, instrumentEventLog, observeOutboxes } from '@tollkeeper/event-log';
+import { observeOutboxes } from '@tollkeeper/event-log';
 import { createGrpcServer } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
-import { type Clock, systemClock } from '@tollkeeper/kernel';
-import { connectMongo, explainOutage } from '@tollkeeper/mongo';
-import {
-  assembleService,
-  type Component,
-  type Logger,
-  type ServesGrpc,
-  type ServesHttp,
-  type ServiceDeps,
-} from '@tollkeeper/runtime';
+import { assembleService, type Component, type Logger, type ServesGrpc, type ServesHttp } from '@tollkeeper/runtime';
+import { createServiceBase, type DataServiceDeps } from '@tollkeeper/service';
 import type { KeysConfig } from './config.ts';
 import { createKeyUseRecorder, type KeyUseRecorder } from './domain/key-use.recorder.ts';
 import { createKeyUseCases, type KeyUseCases } from './domain/key.use-cases.ts';
@@ -19,11 +11,7 @@ import { createKeysHandlers } from './grpc/keys.handlers.ts';
 import { createKeyRoutes } from './http/key.routes.ts';
 import { createKeyStore } from './store/key.store.ts';
 
-export interface KeysDeps extends ServiceDeps<KeysConfig> {
-  /** Started before the service and stopped after it. */
-  eventLog: EventLog;
-  clock?: Clock;
-}
+export type KeysDeps = DataServiceDeps<KeysConfig>;
 
 /** Manages workspace keys over HTTP and verifies them over gRPC. Addresses are valid once started. */
 export interface KeysService extends Component, ServesHttp, ServesGrpc {
@@ -32,12 +20,11 @@ export interface KeysService extends Component, ServesHttp, ServesGrpc {
 }
 
 export function createKeys(deps: KeysDeps): KeysService {
-  const { config, logger, metrics, tracer, clock = systemClock } = deps;
-  const eventLog = instrumentEventLog(deps.eventLog, { metrics, tracer });
-  const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger });
-  const trail = createAuditTrail({ connection: mongo.connection, eventLog, logger, clock });
-  observeOutboxes({ metrics, logger, clock }, [trail.outbox]);
-  const store = createKeyStore(mongo.connection, trail);
+  const base = createServiceBase('keys', deps);
+  const { config, mongo, connection, logger, clock } = base;
+  const trail = createAuditTrail(base);
+  observeOutboxes(base, [trail.outbox]);
+  const store = createKeyStore(connection, trail);
   const uses = createKeyUseRecorder((batch) => store.recordUses(batch));
   const flusher = createUseFlusher(uses, config.LAST_USED_FLUSH_MS, logger);
   const useCases = createKeyUseCases({
@@ -49,20 +36,15 @@ export function createKeys(deps: KeysDeps): KeysService {
     clock,
   });
   const http = createHttpServer({
-    ...deps,
+    ...base,
     routes: createKeyRoutes(useCases),
-    service: 'keys',
-    title: 'Tollkeeper workspace keys',
-    explain: explainOutage,
   });
   const grpc = createGrpcServer({
-    ...deps,
+    ...base,
     services: [createKeysHandlers(useCases)],
-    explain: explainOutage,
-    ready: () => mongo.ping(),
   });
   // The servers stop first and the connection last, so that the uses of the last calls are stored.
-  return Object.assign(assembleService({ name: 'keys', logger, parts: [mongo, trail.outbox, flusher], grpc, http }), {
+  return Object.assign(assembleService({ ...base, parts: [mongo, trail.outbox, flusher], grpc, http }), {
     useCases,
   });
 }

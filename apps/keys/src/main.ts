@@ -1,17 +1,6 @@
-import { createConfiguredEventLog, eventLogConfig } from '@tollkeeper/event-log';
-import { createLifecycle, inBackground, runService } from '@tollkeeper/runtime';
+import { runDataService } from '@tollkeeper/service';
 import manifest from '../package.json' with { type: 'json' };
 import { keysConfig } from './config.ts';
 import { createKeys } from './keys.service.ts';
 
-await runService({
-  name: 'keys',
-  version: manifest.version,
-  config: keysConfig.extend(eventLogConfig),
-  create(deps) {
-    const eventLog = createConfiguredEventLog(deps);
-    // Requests are answered without the log. Audit records wait in the database.
-    const log = inBackground(eventLog, deps.logger);
-    return createLifecycle([log, createKeys({ ...deps, eventLog })], deps.logger, { name: 'keys' });
-  },
-});
+await runDataService({ name: 'keys', version: manifest.version, config: keysConfig, create: createKeys });

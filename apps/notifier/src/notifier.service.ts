@@ -1,27 +1,12 @@
 import { randomInt } from 'node:crypto';
 import { createAuditTrail } from '@tollkeeper/audit-trail';
 import { DELIVERIES_TOPIC_OPTIONS, identityService } from '@tollkeeper/contracts';
-import {
-  createConsumerGroup,
-  createOutbox,
-  type EventLog,
-  instrumentEventLog,
-  observeOutboxes,
-} from '@tollkeeper/event-log';
+import { createConsumerGroup, createOutbox, observeOutboxes } from '@tollkeeper/event-log';
 import { createGrpcClient, createGrpcServer } from '@tollkeeper/grpc';
 import { createHttpServer } from '@tollkeeper/http';
-import { type Clock, systemClock } from '@tollkeeper/kernel';
-import { connectMongo, explainOutage } from '@tollkeeper/mongo';
 import { createAddressGuard } from '@tollkeeper/net';
-import {
-  assembleService,
-  type Component,
-  inBackground,
-  type ServesGrpc,
-  type ServesHttp,
-  type ServiceDeps,
-} from '@tollkeeper/runtime';
-import type { Connection } from 'mongoose';
+import { assembleService, type Component, inBackground, type ServesGrpc, type ServesHttp } from '@tollkeeper/runtime';
+import { createServiceBase, type DataServiceDeps, type ServiceBase } from '@tollkeeper/service';
 import { createChannelDirectory } from './channels/channel.directory.ts';
 import { createChannelRoutes } from './channels/channel.routes.ts';
 import { createChannelStore } from './channels/channel.store.ts';
@@ -43,10 +28,7 @@ import type { SendRequest } from './domain/destination.request.ts';
 import { createNotifierHandlers } from './grpc/notifier.handlers.ts';
 import { createDeliveryStore } from './store/delivery.store.ts';
 
-export interface NotifierDeps extends ServiceDeps<NotifierConfig> {
-  /** Started before the service and stopped after it. */
-  eventLog: EventLog;
-  clock?: Clock;
+export interface NotifierDeps extends DataServiceDeps<NotifierConfig> {
   /** Resolves the host names of destinations. Default: the DNS. */
   resolveName?: ResolveName;
   /** Milliseconds that a destination may take to answer. Default: 15 s. */
@@ -61,13 +43,12 @@ export type NotifierService = Component & ServesHttp & ServesGrpc;
 const OUTCOME_POLL_INTERVAL_MS = 1000;
 
 export function createNotifier(deps: NotifierDeps): NotifierService {
-  const { config, logger, metrics, tracer, clock = systemClock, resolveName = createNameResolver(), timeoutMs } = deps;
-  const eventLog = instrumentEventLog(deps.eventLog, { metrics, tracer });
-  const mongo = connectMongo({ uri: config.MONGODB_URI, database: config.MONGODB_DATABASE, logger });
-  const { connection } = mongo;
+  const base = createServiceBase('notifier', deps);
+  const { config, mongo, connection, eventLog, logger, metrics, tracer, clock } = base;
+  const { resolveName = createNameResolver(), timeoutMs } = deps;
   const store = createDeliveryStore(connection);
-  const { channels, outboxes } = createChannels({ ...deps, eventLog, connection, clock });
-  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, deps);
+  const { channels, outboxes } = createChannels(base);
+  const identity = createGrpcClient(identityService, config.IDENTITY_GRPC, base);
   const alertUrl = createAlertUrl(identity, config.PUBLIC_URL, logger);
   const guard = createAddressGuard(config.DESTINATION_ALLOW_CIDRS);
   const sender = createHttpsSender({ guard, resolve: resolveName, ...(timeoutMs !== undefined && { timeoutMs }) });
@@ -98,24 +79,19 @@ export function createNotifier(deps: NotifierDeps): NotifierService {
     logger,
   });
   const consumer = createNotificationsConsumer({
-    group: createConsumerGroup({ name: CONSUMER_GROUP, eventLog, connection, metrics, logger }),
+    group: createConsumerGroup({ ...base, name: CONSUMER_GROUP }),
     store,
     onQueued: worker.wake,
     clock,
   });
   const sendTest = createTestSender({ alertUrl, send, clock });
   const http = createHttpServer({
-    ...deps,
+    ...base,
     routes: createChannelRoutes(createChannelUseCases({ store: channels, sendTest, clock }), guard.allows),
-    service: 'notifier',
-    title: 'Tollkeeper notifier',
-    explain: explainOutage,
   });
   const grpc = createGrpcServer({
-    ...deps,
+    ...base,
     services: [createNotifierHandlers(channels)],
-    explain: explainOutage,
-    ready: () => mongo.ping(),
   });
   const prepared: Component = {
     name: 'channel-keys',
@@ -128,16 +104,16 @@ export function createNotifier(deps: NotifierDeps): NotifierService {
   // Parts stop in reverse order: first the intake ends, then attempts finish, then the last outcomes are published.
   // Without identity, links lack the workspace.
   const parts = [mongo, prepared, identity, ...outboxes, publisher, worker, queueing];
-  return assembleService({ name: 'notifier', logger, parts, grpc, http });
+  return assembleService({ ...base, parts, grpc, http });
 }
 
 /** The store of channels, and the outboxes of what it tells the audit log and alerts. */
-function createChannels(deps: NotifierDeps & { connection: Connection; clock: Clock }) {
-  const { config, connection, clock } = deps;
-  const trail = createAuditTrail(deps);
-  const outbox = createOutbox({ ...deps, topic: DELIVERIES_TOPIC_OPTIONS, collection: 'channel_outbox' });
+function createChannels(base: ServiceBase<NotifierConfig>) {
+  const { config, connection, clock } = base;
+  const trail = createAuditTrail(base);
+  const outbox = createOutbox({ ...base, topic: DELIVERIES_TOPIC_OPTIONS, collection: 'channel_outbox' });
   const outboxes = [outbox, trail.outbox];
-  observeOutboxes(deps, outboxes);
+  observeOutboxes(base, outboxes);
   const cipher = createSecretCipher(config.CHANNEL_ENCRYPTION_KEYS);
   return { channels: createChannelStore({ connection, cipher, trail, outbox, clock }), outboxes };
 }

@@ -41,10 +41,8 @@ const VALUES_SHARE = 1 / 8;
 /** `metrics` takes the histogram `http_server_request_duration_seconds` by method, route and status. */
 export interface HttpServerOptions extends ServiceDeps<HttpServiceConfig> {
   routes: readonly Route[];
-  /** Of the service's OpenAPI document. */
-  title: string;
-  /** As the gateway calls it, such as `keys`: only callers' tokens that are for it are taken. */
-  service: string;
+  /** Of the service, as the gateway calls it, such as `keys`: only callers' tokens that are for it are taken. */
+  name: string;
   /** Of the libraries that the handlers use: an error that it knows is answered as it says, any other as `internal`. */
   explain?: ExplainError;
   bodyLimitBytes?: number;
@@ -64,11 +62,11 @@ export interface HttpServerOptions extends ServiceDeps<HttpServiceConfig> {
  * `GET /openapi.json`.
  */
 export function createHttpServer(options: HttpServerOptions): HttpListener {
-  const { config, title, metrics } = options;
+  const { config, name, metrics } = options;
   const countRefusal = createRefusalCounter(metrics);
   const listener = createApp(options, countRefusal);
   return createHttpListener({
-    name: `http (${title})`,
+    name: `http (${name})`,
     host: config.HOST,
     port: config.HTTP_PORT,
     listener,
@@ -78,14 +76,16 @@ export function createHttpServer(options: HttpServerOptions): HttpListener {
 }
 
 function createApp(options: HttpServerOptions, countRefusal: CountRefusal): Express {
-  const { routes, title, service, config, logger, metrics, tracer } = options;
+  const { routes, name, config, logger, metrics, tracer } = options;
   const { bodyLimitBytes = DEFAULT_BODY_LIMIT_BYTES, bodyBudgetBytes = DEFAULT_BODY_BUDGET_BYTES } = options;
   const budget = createBodyBudget({ budgetBytes: bodyBudgetBytes, countRefusal });
   observeBodies(metrics, [budget]);
   const turns = createTurns({ capacity: bodyBudgetBytes * VALUES_SHARE, ofSender: 1 });
   const key = tokenKey(config.CALLER_TOKEN_SECRET);
   // As bytes, which all answers share: of a text, each has a copy of its own.
-  const document = Buffer.from(JSON.stringify(openApiDocument(routes, { title, version: API_VERSION })));
+  const document = Buffer.from(
+    JSON.stringify(openApiDocument(routes, { title: `Tollkeeper ${name}`, version: API_VERSION })),
+  );
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
@@ -102,7 +102,7 @@ function createApp(options: HttpServerOptions, countRefusal: CountRefusal): Expr
     const expressRoute = app.route(toExpressPath(path));
     for (const route of ofPath) {
       const limitBytes = route.bodyLimitBytes ?? bodyLimitBytes;
-      expressRoute[route.method](createPipeline({ route, service, key, limitBytes, budget, turns }));
+      expressRoute[route.method](createPipeline({ route, service: name, key, limitBytes, budget, turns }));
     }
     expressRoute.all(refuseMethod(ofPath.map(({ method }) => method)));
   }

@@ -9,8 +9,7 @@ export const secret = 'a-secret-of-more-than-32-characters!';
 
 /** Settings of a server that logs nothing, on a free port. */
 export const quietServer = {
-  title: 'Test',
-  service: 'test',
+  name: 'test',
   config: { HOST: '127.0.0.1', HTTP_PORT: 0, CALLER_TOKEN_SECRET: secret },
   logger: createLogger({ service: 'test', level: 'silent' }),
 };
@@ -177,8 +176,7 @@ export function testServer() {
   });
   const server = createHttpServer({
     routes,
-    title: 'Test',
-    service: 'test',
+    name: 'test',
     config: { HOST: '127.0.0.1', HTTP_PORT: 0, CALLER_TOKEN_SECRET: secret },
     logger,
     metrics,

@@ -57,8 +57,7 @@ beforeEach(async () => {
   });
   server = createHttpServer({
     routes: [slow, item],
-    title: 'Test',
-    service: 'test',
+    name: 'test',
     config: { HOST: '127.0.0.1', HTTP_PORT: 0, CALLER_TOKEN_SECRET: secret },
     logger: log.logger,
     metrics,

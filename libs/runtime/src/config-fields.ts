@@ -162,4 +162,5 @@ export const serviceConfig = z.object({
 });
 export type ServiceConfig = z.infer<typeof serviceConfig>;
 export type HttpServiceConfig = Pick<ServiceConfig, 'HOST'> & z.infer<z.ZodObject<typeof httpServiceFields>>;
+export type MongodbConfig = z.infer<z.ZodObject<ReturnType<typeof mongodbFields>>>;
 export type GrpcServiceConfig = Pick<ServiceConfig, 'HOST'> & z.infer<z.ZodObject<typeof grpcServiceFields>>;

@@ -123,7 +123,7 @@ function serviceFile(service: NewService): string {
 
 function httpServer({ name, mongodb }: NewService): string {
   const explain = mongodb ? ', explain: explainOutage' : '';
-  return `  const http = createHttpServer({ ...deps, routes: [], service: '${name}', title: 'Tollkeeper ${name}'${explain} });`;
+  return `  const http = createHttpServer({ ...deps, routes: [], name: '${name}'${explain} });`;
 }
 
 function grpcServer({ mongodb }: NewService): string {

@@ -1,0 +1,2 @@
+export * from './service.base.ts';
+export * from './service.process.ts';
