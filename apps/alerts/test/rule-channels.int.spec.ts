@@ -9,6 +9,9 @@ const { call, createRule, createChannel, expecting } = stack;
 
 const pathsOf = (body: unknown) => (body as { details: { path: string }[] }).details.map(({ path }) => path);
 
+const named = async (tenantId: TenantId) =>
+  ((await expecting(200, 'get', tenantId, '/rules')).items as Body[]).map((rule) => rule['channel_config_ids']);
+
 describe('a rule', () => {
   it('needs the notifier only where the channels change, and says when to try again', async () => {
     const tenantId = newTenant();
@@ -31,10 +34,24 @@ describe('a rule', () => {
   });
 });
 
-describe('a channel that is deleted', () => {
-  const named = async (tenantId: TenantId) =>
-    ((await expecting(200, 'get', tenantId, '/rules')).items as Body[]).map((rule) => rule['channel_config_ids']);
+describe('a channel that changes', () => {
+  it('is known as it is now to a rule for which the notifier had answered before', async () => {
+    const tenantId = newTenant();
+    const [late, other] = [await createChannel(tenantId, { enabled: false }), await createChannel(tenantId)];
+    await createRule(tenantId, { channel_config_ids: [other.id] });
+    await stack.reportChange(tenantId, { ...late, enabled: true, revision: 2 });
+    // It shows, in the order of the workspace, that the change was read.
+    await stack.deleteChannel(tenantId, other.id);
+    await eventually(async () => expect(await named(tenantId)).toEqual([[]]));
 
+    // The stand-in of the notifier still answers with the channel as it was.
+    await createRule(tenantId, { channel_config_ids: [late.id] });
+    const stored = mongo.connection.useDb(stack.database).collection('channels');
+    expect(await stored.findOne({ _id: late.id as never })).toMatchObject({ enabled: true, revision: 2 });
+  });
+});
+
+describe('a channel that is deleted', () => {
   it('leaves the rules that named it as they are otherwise', async () => {
     const tenantId = newTenant();
     const [gone, kept] = [await createChannel(tenantId), await createChannel(tenantId)];

@@ -5,21 +5,21 @@ import type { ChannelCopies } from '../store/channel.copies.ts';
 import type { NotificationStore } from '../store/notification.store.ts';
 import type { MongoRuleStore } from '../store/rule.store.ts';
 
-/** Takes over what the notifier reports: what became of notifications, and of channels that rules name. */
+/** Takes over what the notifier reports: what became of notifications, and of channels. */
 export function createNotifierReportsConsumer(deps: {
   group: ConsumerGroup;
   notifications: Pick<NotificationStore, 'report'>;
-  channels: Pick<ChannelCopies, 'change'>;
+  channels: Pick<ChannelCopies, 'remember'>;
   rules: Pick<MongoRuleStore, 'removeChannel'>;
 }): LogConsumer {
   const { group, notifications, channels, rules } = deps;
 
-  function takeOver(session: ClientSession, record: NotifierRecord): Promise<void> | undefined {
+  function takeOver(session: ClientSession, record: NotifierRecord): Promise<unknown> | undefined {
     switch (record.kind) {
       case 'delivery':
         return notifications.report(session, record.delivery);
       case 'channel.changed':
-        return channels.change(session, record.tenantId, record.channel);
+        return channels.remember(session, record.tenantId, [record.channel]);
       case 'channel.deleted':
         return rules.removeChannel(session, record.tenantId, record.channelId);
       case 'other':

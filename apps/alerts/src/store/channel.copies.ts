@@ -34,17 +34,16 @@ copySchema.index({ deletedAt: 1 }, { expireAfterSeconds: DELETED_SECONDS });
 export type NotifiedChannel = Pick<ChannelSummary, 'id' | 'type'>;
 
 /**
- * What alerts knows of the channels that rules name, so that they are notified without asking the notifier. Whatever is
- * called with a session is a part of its transaction.
+ * What alerts knows of channels, so that those of rules are notified without asking the notifier: all that a rule has
+ * named, and all that have changed, since a rule may be stored with an older answer behind the report of a change.
+ * Whatever is called with a session is a part of its transaction.
  */
 export interface ChannelCopies {
   /**
-   * Takes over what the notifier has answered, for a rule that names these channels. Answers the ids of those that were
-   * not deleted meanwhile. The transaction has recorded the change of the rules.
+   * Takes over what the notifier has answered or reported. Answers the ids of those that were not deleted. An older
+   * state than is known changes nothing.
    */
   remember(session: ClientSession, tenantId: TenantId, found: readonly ChannelSummary[]): Promise<string[]>;
-  /** Takes over a change of a channel that rules name. An older one than is known changes nothing. */
-  change(session: ClientSession, tenantId: TenantId, channel: ChannelSummary): Promise<void>;
   /** The channel is no more. The transaction has recorded the change of the rules. */
   forget(session: ClientSession, tenantId: TenantId, channelId: string): Promise<void>;
   /** Those of the channels that exist and are enabled. */
@@ -66,12 +65,6 @@ export function createChannelCopies(connection: Connection, clock: Clock): Chann
         await copies.updateOne({ _id: id, tenantId }, { $set: summary }, { session, upsert: true });
       }
       return ids.filter((id) => known.get(id)?.deletedAt === undefined);
-    },
-
-    async change(session, tenantId, { id, ...summary }) {
-      const older = trusted({ $lt: summary.revision });
-      const filter = { _id: id, tenantId, revision: older, deletedAt: trusted({ $exists: false }) };
-      await copies.updateOne(filter, { $set: summary }, { session });
     },
 
     async forget(session, tenantId, channelId) {
