@@ -141,6 +141,14 @@ describe('creating a channel', () => {
       .insertMany(Array.from({ length: MAX_CHANNELS - 1 }, (_, index) => ({ ...stored, _id: `${id}${index}` })));
     await expecting(409, 'post', tenantId, '', { body: webhookBody });
   });
+
+  it('refuses those beyond the limit also of many that are created at the same moment', async () => {
+    const tenantId = newTenant();
+    const attempts = Array.from({ length: MAX_CHANNELS + 20 }, () => call('post', tenantId, '', { body: webhookBody }));
+    const statuses = (await Promise.all(attempts)).map(({ status }) => status);
+    expect(statuses.filter((status) => status === 201)).toHaveLength(MAX_CHANNELS);
+    expect(await stack.channels().countDocuments({ tenantId })).toBe(MAX_CHANNELS);
+  });
 });
 
 describe('changing a channel', () => {

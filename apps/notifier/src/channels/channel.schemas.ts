@@ -13,7 +13,7 @@ import { type AddressPolicy, findUrlProblem, MAX_URL_LENGTH } from './destinatio
 
 const name = displayName.meta({ description: 'Display name of the channel', example: 'Platform team' });
 const channelType = z.enum(CHANNEL_TYPES).meta({
-  description: '`chat`: incoming webhook of a chat service; `webhook`: Standard Webhooks',
+  description: ofEachType((type) => `\`${type}\`: ${CHANNEL_KINDS[type].description}`).join('; '),
 });
 const url = z.string().meta({
   description: 'https URL. Private and other special addresses are refused.',

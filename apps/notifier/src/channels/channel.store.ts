@@ -12,7 +12,7 @@ import { type Clock, provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { changeInTurn, toBuffer } from '@tollkeeper/mongo';
 import { activeTrace } from '@tollkeeper/runtime';
 import { type ClientSession, type Connection, Schema, trusted } from 'mongoose';
-import { AUDITED_CHANNEL, type Channel, type ChannelStore, channelTarget } from './channel.ts';
+import { AUDITED_CHANNEL, type Channel, type ChannelStore, channelTarget, MAX_CHANNELS } from './channel.ts';
 import type { Destination } from './channel.kinds.ts';
 import type { SecretCipher } from './secret.cipher.ts';
 
@@ -126,14 +126,14 @@ export function createChannelStore(deps: ChannelStoreDeps): MongoChannelStore {
       return (await found.lean()).map(({ _id: id, type, enabled, revision }) => ({ id, type, enabled, revision }));
     },
 
-    count: (tenantId) => channels.countDocuments({ tenantId }),
-
-    async insert(channel, cause) {
-      await changeInTurn(connection, channel.tenantId, async (session) => {
+    insert: (channel, cause) =>
+      changeInTurn(connection, channel.tenantId, async (session) => {
+        const { tenantId } = channel;
+        if ((await channels.countDocuments({ tenantId }, { session })) >= MAX_CHANNELS) return false;
         await channels.create([fromChannel(channel)], { session });
         await record(session, cause, null, channel);
-      });
-    },
+        return true;
+      }),
 
     async update(tenantId, channelId, decide, cause) {
       const changed = await changeInTurn(connection, tenantId, async (session) => {

@@ -18,22 +18,22 @@ export interface Channel {
 /** What a person says about a channel; the rest is Tollkeeper's. */
 export type ChannelDraft = Pick<Channel, 'name' | 'enabled' | 'destination'>;
 
-const SECRET_FIELDS: readonly string[] = Object.values(CHANNEL_KINDS).flatMap((kind) => kind.secretFields);
+const AUDITED_CONFIG = new Set(Object.values(CHANNEL_KINDS).flatMap(({ auditedAs }) => Object.values(auditedAs)));
 
-/** The fields of a channel that the audit log records. Of an address only the host: it may hold a secret. */
+/** The fields of a channel that the audit log records. Of `config` only the host, and what changed: it may be secret. */
 export const AUDITED_CHANNEL: AuditedFields<ChannelDraft> = {
   name: ({ name }) => name,
   enabled: ({ enabled }) => enabled,
   channel_type: ({ destination }) => destination.type,
   host: ({ destination }) => new URL(addressOf(destination)).host,
-  url: { secret: ({ destination }) => addressOf(destination) },
   ...Object.fromEntries(
-    SECRET_FIELDS.map((field) => [field, { secret: ({ destination }: ChannelDraft) => fieldOf(destination, field) }]),
+    Array.from(AUDITED_CONFIG, (name) => [name, { secret: ({ destination }) => configAuditedAs(name, destination) }]),
   ),
 };
 
-function fieldOf({ config }: Destination, field: string): unknown {
-  return (config as Record<string, unknown>)[field] ?? null;
+function configAuditedAs(name: string, { type, config }: Destination): unknown {
+  const [field] = Object.entries(CHANNEL_KINDS[type].auditedAs).find(([, auditedAs]) => auditedAs === name) ?? [];
+  return Object.entries(config).find(([each]) => each === field)?.[1] ?? null;
 }
 
 export function channelTarget({ id, name }: Pick<Channel, 'id' | 'name'>): AuditTarget {
@@ -53,8 +53,8 @@ export interface ChannelStore {
   find(tenantId: TenantId, channelId: string): Promise<Channel | null>;
   /** Those of the channels that exist; without ids, all. */
   summaries(tenantId: TenantId, channelIds: readonly string[]): Promise<ChannelSummary[]>;
-  count(tenantId: TenantId): Promise<number>;
-  insert(channel: Channel, cause: Cause): Promise<void>;
+  /** False with {@link MAX_CHANNELS} channels. */
+  insert(channel: Channel, cause: Cause): Promise<boolean>;
   /**
    * Stores what `decide` makes of the channel; it may be run again on a newer one. Null when there is no such channel.
    */

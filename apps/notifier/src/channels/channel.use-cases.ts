@@ -43,12 +43,11 @@ export function createChannelUseCases({ store, sendTest, clock }: ChannelUseCase
     get,
 
     async create(tenantId, draft, cause) {
-      if ((await store.count(tenantId)) >= MAX_CHANNELS) {
-        throw new AppError('conflict', `The workspace has ${MAX_CHANNELS} channels. Delete one that is not needed.`);
-      }
       const now = new Date(clock());
       const channel = { ...draft, id: newId('chan'), tenantId, createdAt: now, updatedAt: now, revision: 1 };
-      await store.insert(channel, cause);
+      if (!(await store.insert(channel, cause))) {
+        throw new AppError('conflict', `The workspace has ${MAX_CHANNELS} channels. Delete one that is not needed.`);
+      }
       return channel;
     },
 
@@ -69,9 +68,8 @@ export function createChannelUseCases({ store, sendTest, clock }: ChannelUseCase
     },
 
     async test(tenantId, channelId, cause) {
-      const channel = await get(tenantId, channelId);
-      await store.recordTest(channel, cause);
-      return sendTest(channel);
+      await store.recordTest(await get(tenantId, channelId), cause);
+      return sendTest(tenantId, () => get(tenantId, channelId));
     },
   };
 }

@@ -14,10 +14,11 @@ export interface TestResult {
 
 /**
  * Sends a `channel.test` message to the channel, even if it is disabled, and returns the destination's answer with any
- * status. It may take 15 s. Rejects with `destination_unreachable`, `destination_blocked`, and `rate_limited` while
+ * status. `read` is called when all else is ready, so nothing goes where the channel led before. It may take 15 s.
+ * Rejects with `destination_unreachable`, `destination_blocked`, and `rate_limited` while
  * {@link MAX_TESTS_IN_PROGRESS} tests of the workspace are in progress.
  */
-export type SendTest = (channel: Channel) => Promise<TestResult>;
+export type SendTest = (tenantId: TenantId, read: () => Promise<Channel>) => Promise<TestResult>;
 
 export interface TestSenderDeps {
   alertUrl: AlertUrl;
@@ -31,16 +32,16 @@ export const MAX_TESTS_IN_PROGRESS = 4;
 export function createTestSender({ alertUrl, send, clock }: TestSenderDeps): SendTest {
   const inProgress = new Map<TenantId, number>();
 
-  async function test({ tenantId, destination }: Channel): Promise<TestResult> {
+  const test: SendTest = async (tenantId, read) => {
     const message = testMessage(tenantId, await alertUrl(tenantId), clock());
+    const { destination } = await read();
     const outcome = await send(requestTo(destination, message, clock()), new AbortController().signal);
     if (outcome.kind === 'blocked') throw new AppError('destination_blocked', outcome.reason);
     if (outcome.kind === 'unreachable') throw new AppError('destination_unreachable', outcome.reason);
     return { responseStatus: outcome.status, responseSnippet: outcome.snippet };
-  }
+  };
 
-  return async (channel) => {
-    const { tenantId } = channel;
+  return async (tenantId, read) => {
     const others = inProgress.get(tenantId) ?? 0;
     if (others >= MAX_TESTS_IN_PROGRESS) {
       const message = 'Too many channel tests of this workspace are in progress. Wait for one to finish.';
@@ -48,7 +49,7 @@ export function createTestSender({ alertUrl, send, clock }: TestSenderDeps): Sen
     }
     inProgress.set(tenantId, others + 1);
     try {
-      return await test(channel);
+      return await test(tenantId, read);
     } finally {
       const left = (inProgress.get(tenantId) ?? 1) - 1;
       if (left === 0) inProgress.delete(tenantId);

@@ -31,11 +31,12 @@ export async function attemptDelivery(
 ): Promise<AttemptResult> {
   const { channels, alertUrl, send, clock, random } = deps;
   const { tenantId, channelId, alert } = delivery.notification;
+  const message = toMessage(delivery.notification, await alertUrl(tenantId, alert.id));
+  // Last, so that nothing goes to a channel that was deleted meanwhile.
   const channel = await channels.find(tenantId, channelId);
   if (channel === null) return { kind: 'abandoned', state: abandon(delivery, 'The channel was deleted.') };
   if (!channel.enabled) return { kind: 'abandoned', state: abandon(delivery, 'The channel is disabled.') };
 
-  const message = toMessage(delivery.notification, await alertUrl(tenantId, alert.id));
   const startedAt = performance.now();
   const outcome = await send(channel.request(message, clock()), signal);
   const durationMs = performance.now() - startedAt;

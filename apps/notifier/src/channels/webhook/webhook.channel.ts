@@ -8,11 +8,12 @@ const HOUR_MS = 3_600_000;
 
 /** A receiver of Standard Webhooks. */
 export const webhook = channelKind({
+  description: 'Standard Webhooks',
   config: (url) => z.strictObject({ url, signing_secret: signingSecret.optional() }),
   shown: z.object({ url: z.string(), signing_secret_set: z.boolean() }),
   show: ({ url, signing_secret }) => ({ url, signing_secret_set: signing_secret !== undefined }),
   address: ({ url }) => url,
-  secretFields: ['signing_secret'],
+  auditedAs: { url: 'url', signing_secret: 'signing_secret' },
   request({ url, signing_secret = null }, message, now) {
     const body = webhookBody(message);
     return { url, headers: { ...JSON_HEADERS, ...webhookHeaders(message.id, body, signing_secret, now) }, body };
