@@ -1,11 +1,13 @@
+import { eventually } from '@tollkeeper/testing';
 import type { Locator, Page } from 'playwright-core';
-import type { ApiClient } from '../api.client.ts';
-import type { useBrowser, Look, Visit } from '../browser.ts';
 
 /** More than any page here has places for the focus. */
 const MOST_TABS = 80;
 
 const FINGER_STEPS = 20;
+
+/** The last wait for an answer: only a failure comes to it. */
+const MOST_MS = 60_000;
 
 export interface LogIn {
   email: string;
@@ -17,20 +19,6 @@ export async function fillLogIn(page: Page, { email, password }: LogIn): Promise
   await page.getByLabel('E-mail').fill(email);
   await page.getByLabel('Password').fill(password);
   await page.getByRole('button', { name: 'Log in' }).click();
-}
-
-/** Opens a page of the console as somebody who has to log in first, and comes back to it. */
-export async function openAs(
-  browser: ReturnType<typeof useBrowser>,
-  look: Look,
-  path: string,
-  user: LogIn,
-): Promise<Visit> {
-  const visit = await browser.visit(look);
-  await visit.page.goto(path);
-  await fillLogIn(visit.page, user);
-  await visit.page.waitForURL((url) => url.pathname !== '/login');
-  return visit;
 }
 
 /** Goes to it by the keyboard alone, forwards from where the focus is; fails where the keyboard does not reach it. */
@@ -59,6 +47,23 @@ export async function drawFinger(page: Page, from: Place, to: Place): Promise<vo
   await debug.detach();
 }
 
+/** A page asks again after this time for what changes by itself. */
+const LIVE_MS = 5_000;
+
+/** Lets the time of a page with a clock of its own pass until the check holds, and none of ours meanwhile. */
+export async function passUntil(page: Page, check: () => Promise<unknown>): Promise<void> {
+  // Twice as long for each answer: what is asked for is given up after some time of the page, too.
+  for (let timeoutMs = 500; ; timeoutMs *= 2) {
+    await page.clock.fastForward(LIVE_MS);
+    try {
+      await eventually(check, { timeoutMs });
+      return;
+    } catch (error) {
+      if (timeoutMs > MOST_MS) throw error;
+    }
+  }
+}
+
 /** The row of a table that has this text. */
 export function rowOf(page: Page, text: string) {
   return page.getByRole('row').filter({ hasText: text });
@@ -73,12 +78,4 @@ export function cardOf(page: Page, heading: string) {
 export async function undo(page: Page, message: string): Promise<void> {
   const toast = page.getByRole('status').locator('div', { hasText: message });
   await toast.getByRole('button', { name: 'Undo' }).click();
-}
-
-/** Gives the browser the session of somebody who has logged in elsewhere. */
-export async function beLoggedIn(page: Page, { cookie }: ApiClient, baseUrl: string): Promise<void> {
-  const [name = '', value = ''] = (cookie ?? '').split('=');
-  await page.context().addCookies([{ name, value, domain: new URL(baseUrl).hostname, path: '/' }]);
-  await page.goto('/login');
-  await page.evaluate('localStorage.setItem("tollkeeper.session", "yes")');
 }

@@ -6,7 +6,6 @@ import type { Look, Visit } from '../browser.ts';
 import type { Stage } from '../deployment.ts';
 import { budgetBlocked, guardBlocked, spendSettled } from '../events.ts';
 import { newWorkspace, postEvents, type TestWorkspace } from '../workspace.ts';
-import { openAs } from './person.ts';
 
 /** A place where it is day: then its charts of today have bars of hours, and no test is there when a day ends. */
 function daytimeZone(): string {
@@ -21,7 +20,9 @@ export function useWorkspaceInBrowser(stage: Stage) {
   const browser = useBrowser(() => target().baseUrl);
   let owner: ApiClient;
   let workspace: TestWorkspace;
-  let open: Visit[] = [];
+  /** A browser for each look, which has the session of the owner: a new one costs more than a page. */
+  const lasting = new Map<Look, Visit>();
+  let begun: Visit[] = [];
 
   beforeAll(async () => {
     owner = await logIn(target(), target().owner);
@@ -41,7 +42,7 @@ export function useWorkspaceInBrowser(stage: Stage) {
     });
   });
   afterAll(async () => {
-    for (const visit of open) await visit.close();
+    for (const visit of [...lasting.values(), ...begun]) await visit.close();
   });
 
   return {
@@ -49,17 +50,25 @@ export function useWorkspaceInBrowser(stage: Stage) {
     workspace: () => workspace,
     timezone,
     browser,
-    /** A page of the workspace as its owner; its problems fail the suite at the end. */
-    async open(look: Look, below: string): Promise<Visit> {
-      const visit = await openAs(browser, look, `/w/${workspace.slug}${below}`, target().owner);
-      open.push(visit);
+    /** A page of the workspace, or of another one, as its owner. A test that leaves a trace in a browser begins one. */
+    async open(look: Look, below: string, { slug } = workspace): Promise<Visit> {
+      const visit = lasting.get(look) ?? (await browser.visit(look, owner));
+      lasting.set(look, visit);
+      await visit.page.goto(`/w/${slug}${below}`);
       return visit;
     },
-    /** Closes the pages of a test; their problems fail it. */
+    /** A new browser of the owner, which shows no page yet. */
+    async begin(look: Look): Promise<Visit> {
+      const visit = await browser.visit(look, owner);
+      begun.push(visit);
+      return visit;
+    },
+    /** Leaves the pages of a test; their problems fail it. */
     async closeAll(): Promise<void> {
-      const visits = open;
-      open = [];
+      const visits = begun;
+      begun = [];
       for (const visit of visits) await visit.close();
+      for (const visit of lasting.values()) await visit.leave();
     },
   };
 }

@@ -115,10 +115,14 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
       await page.getByRole('button', { name: 'Clear filters' }).click();
       await page.getByRole('button', { name: rule }).first().waitFor();
     });
+  });
+
+  describe('alerting', () => {
+    afterEach(() => console.closeAll());
 
     it('of a rule is edited, paused with a way back, and deleted with a warning', async () => {
-      const rule = `Blocked often ${look.size}`;
-      const { page } = await console.open(look, '/rules');
+      const rule = `Blocked often ${LOOKS[0]!.size}`;
+      const { page } = await console.open(LOOKS[0]!, '/rules');
       await page.getByRole('button', { name: rule, exact: true }).click();
       const form = page.getByRole('dialog', { name: `Edit ${rule}` });
       await form.getByLabel('Fires when').selectOption({ label: 'spend reaches a threshold' });
@@ -146,8 +150,8 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
     });
 
     it('of a channel is renamed without its secret, turned off with a way back, and deleted with a warning', async () => {
-      const before = `Room ${look.size}`;
-      const name = `Hall ${look.size}`;
+      const before = `Room ${LOOKS[0]!.size}`;
+      const name = 'Hall';
       const stored = async () => {
         const path = console.workspace().path('/alerts/channels');
         const { items } = await console.owner().expect<{ items: StoredChannel[] }>({ path });
@@ -155,7 +159,7 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
           .filter((each) => each.name === name)
           .map(({ enabled, config }) => ({ enabled, signed: config.signing_secret_set }));
       };
-      const { page } = await console.open(look, '/channels');
+      const { page } = await console.open(LOOKS[0]!, '/channels');
       await page.getByRole('button', { name: before, exact: true }).click();
       const form = page.getByRole('dialog', { name: `Edit ${before}` });
       await form.getByLabel('Name').fill(name);
@@ -203,8 +207,7 @@ export function describeConsoleAlerting(stage: Stage, console: ReturnType<typeof
         const path = workspace.path('/agents?limit=1000');
         expect((await console.owner().expect<{ next_cursor: unknown }>({ path })).next_cursor).not.toBeNull();
       });
-      const { page, expectFit } = await console.open(LOOKS[0]!, '');
-      await page.goto(`/w/${workspace.slug}/rules`);
+      const { page, expectFit } = await console.open(LOOKS[0]!, '/rules', workspace);
       await page.getByRole('button', { name: 'New rule' }).click();
       const form = page.getByRole('dialog', { name: 'New rule' });
       await form.getByLabel('Name').fill('One of many');

@@ -18,7 +18,7 @@ export function describeConsoleAudit(console: ReturnType<typeof useWorkspaceInBr
         path: `/api/v1/workspaces/${workspace.id}/budgets/workspace`,
         body: { daily_budget_usd_micros: 5_000_000 },
       });
-      const { page, expectFit } = await console.open(look, '');
+      const { page, expectFit } = await console.begin(look);
       await eventually(async () => {
         await page.goto(`/w/${workspace.slug}/audit`);
         await page.getByRole('button', { name: 'Set the workspace budget' }).waitFor({ timeout: 2_000 });
@@ -41,11 +41,15 @@ export function describeConsoleAudit(console: ReturnType<typeof useWorkspaceInBr
       expect(new URL(page.url()).searchParams.get('action')).toBe('key.create');
       expect(new URL(page.url()).searchParams.has('record')).toBe(false);
     });
+  });
+
+  describe('the audit log', () => {
+    afterEach(() => console.closeAll());
 
     it('is exported by its filters, a record in each line', async () => {
       const workspace = await newWorkspace(console.owner());
       const { id } = await newKey(console.owner(), workspace.slug, 'admin');
-      const { page } = await console.open(look, '');
+      const { page } = await console.begin(LOOKS[0]!);
       await eventually(async () => {
         await page.goto(`/w/${workspace.slug}/audit?target=${id}`);
         await rowOf(page, 'e2e admin').waitFor({ timeout: 2_000 });

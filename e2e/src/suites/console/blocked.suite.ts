@@ -101,8 +101,7 @@ export function describeConsoleBlocked(stage: Stage, console: ReturnType<typeof 
         body: { agent_id: 'odd', display_name: ODD[0] },
         status: 201,
       });
-      const { page, expectFit } = await console.open(look, '');
-      await page.goto(`/w/${workspace.slug}/blocked?kind=guard`);
+      const { page, expectFit } = await console.open(look, '/blocked?kind=guard', workspace);
       const buttons = page.getByRole('table', { name: 'By a guard' }).getByRole('row');
       await buttons.nth(ODD.length).waitFor();
       await expectFit();
@@ -159,8 +158,7 @@ export function describeConsoleBlocked(stage: Stage, console: ReturnType<typeof 
       afterEach(() => console.closeAll());
 
       it.each(BUDGETS)('of the %s, for %s, is led to: its row is in sight, and focused', async (_, agent, button) => {
-        const { page } = await console.open(look, '');
-        await page.goto(`/w/${workspace.slug}/blocked`);
+        const { page } = await console.open(look, '/blocked', workspace);
         const link = page.getByRole('link', { name: agent, exact: true });
         await page.getByRole('row').filter({ has: link }).getByRole('button').first().click();
         const way = page.getByRole('link', { name: 'Go to budget' });

@@ -4,7 +4,7 @@ import { eventually } from '@tollkeeper/testing';
 import type { Locator, Page } from 'playwright-core';
 import { anonymous } from '../../api.client.ts';
 import { LOOKS } from '../../browser.ts';
-import { rowOf } from '../../console/person.ts';
+import { passUntil, rowOf } from '../../console/person.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import type { Stage } from '../../deployment.ts';
 import { budgetBlocked } from '../../events.ts';
@@ -56,13 +56,13 @@ const DIALOGS: Opened[] = [
   { below: '/members', opener: button('Invite member'), name: 'Invite member' },
   { below: '/members', opener: button(/^Revoke the invitation/), name: /^Revoke the invitation/ },
   { below: '/members', opener: button(/^Remove colleague/), name: /^Remove colleague/ },
-  { below: '/settings', opener: button('Leave this workspace'), name: 'Leave this workspace' },
   {
     below: '/members',
     opener: (page) => rowOf(page, 'colleague').getByRole('combobox'),
     option: 'owner',
     name: /^Make colleague.* owner$/,
   },
+  { below: '/settings', opener: button('Leave this workspace'), name: 'Leave this workspace' },
 ];
 
 export function describeConsoleDialogs(stage: Stage, console: ReturnType<typeof useWorkspaceInBrowser>): void {
@@ -110,11 +110,16 @@ export function describeConsoleDialogs(stage: Stage, console: ReturnType<typeof 
     afterEach(() => console.closeAll());
 
     it('is named after what it is about, is fit for everybody, fits the screen, and gives the focus back', async () => {
-      const { page, expectFit } = await console.open(look, '');
+      const { page, expectFit } = await console.begin(look);
+      let at: string | undefined;
       for (const { below, opener, key = 'Enter', option, name } of DIALOGS) {
-        await page.goto(`/w/${workspace.slug}${below}`);
-        await page.locator('h1').waitFor();
-        await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
+        // The dialogs of a page stand together in the list.
+        if (below !== at) {
+          await page.goto(`/w/${workspace.slug}${below}`);
+          await page.locator('h1').waitFor();
+          await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
+        }
+        at = below;
         const place = opener?.(page);
         await place?.focus();
         if (option !== undefined) await place?.selectOption(option);
@@ -132,7 +137,10 @@ export function describeConsoleDialogs(stage: Stage, console: ReturnType<typeof 
     });
 
     it('of the whole page, and of a session that ended, is fit for everybody', async () => {
-      const { page, expectFit, takeProblems } = await console.open(look, '');
+      const { page, expectFit, takeProblems } = await console.begin(look);
+      await page.clock.install();
+      await page.goto(`/w/${console.workspace().slug}`);
+      await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
       if (look.size === 'phone') await page.getByRole('button', { name: 'Menu' }).click();
       await expectFit();
       await page.getByRole('button', { name: 'End to end' }).click();
@@ -140,7 +148,8 @@ export function describeConsoleDialogs(stage: Stage, console: ReturnType<typeof 
       await expectFit();
       await page.keyboard.press('Escape');
       await page.context().clearCookies();
-      await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
+      const ended = page.getByRole('dialog', { name: 'Your session has ended' });
+      await passUntil(page, async () => expect(await ended.count()).toBe(1));
       await expectFit();
       // What is still in flight is answered too, before the page is looked at for the last time.
       await page.goto('about:blank');

@@ -2,13 +2,13 @@ import { setTimeout } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import type { Page } from 'playwright-core';
 import { LOOKS } from '../../browser.ts';
-import { beLoggedIn } from '../../console/person.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
-import type { Stage } from '../../deployment.ts';
 import { newWorkspace } from '../../workspace.ts';
 
 /** Until long after everything else of a page is drawn. */
 const LATE_MS = 700;
+
+const WIDE = { width: 2_560, height: 1_440 };
 
 const PAGES = [
   ['', 'Overview'],
@@ -31,18 +31,26 @@ const PAGES = [
   ['/settings', 'Settings'],
 ] as const;
 
-export function describeEveryPage(stage: Stage, console: ReturnType<typeof useWorkspaceInBrowser>): void {
+export function describeEveryPage(console: ReturnType<typeof useWorkspaceInBrowser>): void {
   describe.each(LOOKS)('every page, at $size size and $theme', (look) => {
     afterEach(() => console.closeAll());
 
     it('opens at its address, moves nothing once it is drawn, is fit for everybody, fits the screen, and breaks nothing', async () => {
-      const { page, expectFit } = await console.open(look, '');
+      const { page, expectFit } = await console.begin(look);
+      const size = page.viewportSize()!;
       for (const [below, heading] of PAGES) {
         await page.goto(`/w/${console.workspace().slug}${below}`);
         await page.getByRole('heading', { level: 1, name: heading }).waitFor();
         await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
         expect([below, await layoutShift(page)]).toEqual([below, '0.000']);
         await expectFit();
+        if (look.size === 'phone') continue;
+        // On a wide screen it stands in the middle, and no line runs over all of it.
+        await page.setViewportSize(WIDE);
+        await expectFit();
+        const { width, left, right } = await sidesOf(page);
+        expect([below, width <= 1_600, left]).toEqual([below, true, right]);
+        await page.setViewportSize(size);
       }
     });
 
@@ -50,8 +58,7 @@ export function describeEveryPage(stage: Stage, console: ReturnType<typeof useWo
       const fresh = await newWorkspace(console.owner());
       for (const { slug } of [console.workspace(), fresh]) {
         for (const last of ['**/alerts/rules', '**/dashboard/overview?*']) {
-          const { page, close } = await console.browser.visit(look);
-          await beLoggedIn(page, console.owner(), stage.deployment().baseUrl);
+          const { page, close } = await console.browser.visit(look, console.owner());
           await page.route(last, async (route) => {
             await setTimeout(LATE_MS);
             await route.continue();
@@ -92,24 +99,6 @@ export function describeEveryPage(stage: Stage, console: ReturnType<typeof useWo
       await page.getByRole('heading', { level: 1, name: 'planner' }).waitFor();
     });
 
-    it('is found by a name that was typed while agents were loading', async () => {
-      const { page } = await console.open(look, '');
-      await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
-      const held = Promise.withResolvers<void>();
-      await page.route(/\/api\/v1\/agents\?/, async (route) => {
-        await held.promise;
-        await route.continue();
-      });
-      await page.keyboard.press('Control+k');
-      await page.keyboard.type('planner');
-      await page.getByRole('dialog').getByText('Loading', { exact: true }).waitFor();
-      await page.keyboard.press('ArrowDown');
-      held.resolve();
-      await page.getByRole('option', { name: 'planner', selected: true }).waitFor();
-      await page.keyboard.press('Enter');
-      await page.getByRole('heading', { level: 1, name: 'planner' }).waitFor();
-    });
-
     it('keeps the span and the zone in its address, and from page to page', async () => {
       const { page } = await console.open(look, '');
       await page.getByRole('button', { name: 'Yesterday' }).click();
@@ -135,7 +124,8 @@ export function describeEveryPage(stage: Stage, console: ReturnType<typeof useWo
     });
 
     it('is light or dark after the system, and by choice', async () => {
-      const { page } = await console.open(look, '');
+      const { page } = await console.begin(look);
+      await page.goto(`/w/${console.workspace().slug}`);
       const other = look.theme === 'light' ? 'dark' : 'light';
       expect(await themeOf(page)).toBe(look.theme);
       if (look.size === 'phone') await page.getByRole('button', { name: 'Menu' }).click();
@@ -164,9 +154,13 @@ export function describeEveryPage(stage: Stage, console: ReturnType<typeof useWo
       }
       expect([...seen].some((place) => place.includes('planner'))).toBe(true);
     });
+  });
+
+  describe('a page', () => {
+    afterEach(() => console.closeAll());
 
     it('holds the place of what is loading, and says so', async () => {
-      const { page } = await console.open(look, '');
+      const { page } = await console.begin(LOOKS[0]!);
       for (const [answer, below] of [
         ['**/dashboard/budget-blocked?*', '/blocked'],
         ['**/alerts?*', '/alerts'],
@@ -187,28 +181,31 @@ export function describeEveryPage(stage: Stage, console: ReturnType<typeof useWo
     });
   });
 
-  describe('every page, on a screen of 2,560 px', () => {
-    afterEach(() => console.closeAll());
-
-    it('fits it, stands in the middle of it, and has no line that runs over all of it', async () => {
-      const { page, expectFit } = await console.open(LOOKS[0]!, '');
-      await page.setViewportSize({ width: 2_560, height: 1_440 });
-      for (const [below, heading] of PAGES) {
-        await page.goto(`/w/${console.workspace().slug}${below}`);
-        await page.getByRole('heading', { level: 1, name: heading }).waitFor();
-        await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
-        await expectFit();
-        const { width, left, right } = await sidesOf(page);
-        expect([below, width <= 1_600, left]).toEqual([below, true, right]);
-      }
-    });
-  });
-
   describe('the way to anywhere', () => {
     afterEach(() => console.closeAll());
 
+    it('finds a name that was typed while agents were loading', async () => {
+      const { page } = await console.begin(LOOKS[0]!);
+      await page.goto(`/w/${console.workspace().slug}`);
+      await page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
+      const held = Promise.withResolvers<void>();
+      await page.route(/\/api\/v1\/agents\?/, async (route) => {
+        await held.promise;
+        await route.continue();
+      });
+      await page.keyboard.press('Control+k');
+      await page.keyboard.type('planner');
+      await page.getByRole('dialog').getByText('Loading', { exact: true }).waitFor();
+      await page.keyboard.press('ArrowDown');
+      held.resolve();
+      await page.getByRole('option', { name: 'planner', selected: true }).waitFor();
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { level: 1, name: 'planner' }).waitFor();
+    });
+
     it('is named after the keys of the machine', async () => {
-      const { page } = await console.open(LOOKS[0]!, '');
+      const { page } = await console.begin(LOOKS[0]!);
+      await page.goto(`/w/${console.workspace().slug}`);
       await page.getByRole('button', { name: 'Go to Ctrl K' }).waitFor();
       await page.addInitScript('Object.defineProperty(navigator, "platform", { value: "MacIntel" })');
       await page.reload();
@@ -220,8 +217,7 @@ export function describeEveryPage(stage: Stage, console: ReturnType<typeof useWo
     afterEach(() => console.closeAll());
 
     it('says so, and leads home', async () => {
-      const { page } = await console.open(LOOKS[0]!, '');
-      await page.goto(`/w/${console.workspace().slug}/nothing`);
+      const { page } = await console.open(LOOKS[0]!, '/nothing');
       await page.getByText('Page not found').waitFor();
       await page.getByRole('link', { name: 'Go to overview' }).click();
       await page.waitForURL(/\/w\//);

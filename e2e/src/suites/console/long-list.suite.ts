@@ -2,6 +2,7 @@ import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '@tollkeeper/testing';
 import type { Page } from 'playwright-core';
 import { type Look, LOOKS, type Visit } from '../../browser.ts';
+import { passUntil } from '../../console/person.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import type { Stage } from '../../deployment.ts';
 import { budgetBlocked } from '../../events.ts';
@@ -28,13 +29,20 @@ export function describeConsoleLongList(stage: Stage, console: ReturnType<typeof
     });
   });
 
+  // A longer span than today, which may end in the middle of the suite.
+  const LIST = '/blocked?range=3m';
+
   async function openList(look: Look): Promise<Visit> {
-    const visit = await console.open(look, '');
-    const { page } = visit;
-    // A longer span than today, which may end in the middle of the suite.
-    await page.goto(`/w/${workspace.slug}/blocked?range=3m`);
-    // With its place in the list: from then on only rows in sight are drawn.
-    await page.locator('tr[aria-rowindex="2"]').waitFor();
+    const visit = await console.open(look, LIST, workspace);
+    await isDrawn(visit.page);
+    return visit;
+  }
+
+  async function openListWithClock(): Promise<Visit> {
+    const visit = await console.begin(LOOKS[0]!);
+    await visit.page.clock.install();
+    await visit.page.goto(`/w/${workspace.slug}${LIST}`);
+    await isDrawn(visit.page);
     return visit;
   }
 
@@ -71,12 +79,13 @@ export function describeConsoleLongList(stage: Stage, console: ReturnType<typeof
     });
 
     it('says when its next page fails to load, and retries on demand', async () => {
-      const { page, takeProblems } = await openList(LOOKS[0]!);
+      const { page, takeProblems } = await openListWithClock();
       await scrollToSecondPage(page);
       await page.context().setOffline(true);
       await page.getByRole('button', { name: 'Show more' }).press('Enter');
       const failed = page.getByRole('alert').filter({ hasText: 'Loading failed' });
-      await failed.getByText('The server is unreachable.').waitFor({ timeout: 30_000 });
+      const reason = failed.getByText('The server is unreachable.');
+      await passUntil(page, async () => expect(await reason.count()).toBe(1));
       const rows = await rowCount(page);
       await page.context().setOffline(false);
       await failed.getByRole('button', { name: 'Try again' }).press('Enter');
@@ -111,14 +120,20 @@ export function describeConsoleLongList(stage: Stage, console: ReturnType<typeof
     });
 
     it('is updated automatically again once its top is back in sight', async () => {
-      const { page } = await openList(LOOKS[0]!);
+      const { page } = await openListWithClock();
       await scrollToSecondPage(page);
       await postEvents(stage.deployment(), workspace.apiKey, budgetBlocked('run-late', 'agent-late'));
       await page.mouse.wheel(0, -100_000);
-      await page.getByRole('link', { name: 'agent-late' }).waitFor();
+      const late = page.getByRole('link', { name: 'agent-late' });
+      await passUntil(page, async () => expect(await late.count()).toBe(1));
       expect(await rowCount(page)).toBe(100);
     });
   });
+}
+
+/** With its place in the list: from then on only rows in sight are drawn. */
+function isDrawn(page: Page): Promise<void> {
+  return page.locator('tr[aria-rowindex="2"]').waitFor();
 }
 
 async function rowCount(page: Page): Promise<number> {

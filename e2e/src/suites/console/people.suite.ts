@@ -4,7 +4,7 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { LOOKS } from '../../browser.ts';
 import { eventually } from '@tollkeeper/testing';
 import { anonymous, logIn } from '../../api.client.ts';
-import { beLoggedIn, fillLogIn, rowOf, undo } from '../../console/person.ts';
+import { fillLogIn, passUntil, rowOf, undo } from '../../console/person.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import type { Stage } from '../../deployment.ts';
 import { spendSettled } from '../../events.ts';
@@ -102,18 +102,6 @@ export function describeConsolePeople(stage: Stage, console: ReturnType<typeof u
       await guest.close();
     });
 
-    it('an invitation is revoked', async () => {
-      const email = `revoked-${look.size}@people.example.com`;
-      await invite(console.owner(), console.workspace(), 'member', email);
-      const { page } = await console.open(look, '/members');
-      await rowOf(page, email)
-        .getByRole('button', { name: `Revoke the invitation of ${email}` })
-        .press('Enter');
-      await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).press('Enter');
-      await page.getByText(`Invitation of ${email} revoked`).waitFor();
-      await rowOf(page, email).waitFor({ state: 'detached' });
-    });
-
     it('who has an account logs in on the way and joins with it, and leaves again', async () => {
       const [mine, theirs] = [await newWorkspace(console.owner()), await newWorkspace(console.owner())];
       const token = await invite(console.owner(), mine, 'member');
@@ -145,8 +133,7 @@ export function describeConsolePeople(stage: Stage, console: ReturnType<typeof u
       const named = { email: account.login_name, password: account.password };
       const other = await logIn(stage.deployment(), named);
       await other.expect({ method: 'DELETE', path: '/api/v1/auth/sessions', status: 204 });
-      const { page, expectFit, close } = await console.browser.visit(look);
-      await beLoggedIn(page, other, stage.deployment().baseUrl);
+      const { page, expectFit, close } = await console.browser.visit(look, other);
       await page.goto(`/w/${console.workspace().slug}/settings`);
       const sessions = page.getByRole('table', { name: 'Your sessions' });
       await sessions.getByText('current').waitFor();
@@ -222,24 +209,9 @@ export function describeConsolePeople(stage: Stage, console: ReturnType<typeof u
       expect(await stored()).toBe('admin');
     });
 
-    it('the name and the zone of the workspace are changed, and a zone that is none is refused', async () => {
-      const workspace = await newWorkspace(console.owner());
-      const { page } = await console.open(look, '');
-      await page.goto(`/w/${workspace.slug}/settings`);
-      await page.getByLabel('Time zone').fill('Mars/Olympus');
-      await page.getByText('Unknown time zone.').waitFor();
-      await page.getByLabel('Time zone').fill('Asia/Kathmandu');
-      await page.getByLabel('Name').fill('Renamed');
-      await page.getByRole('button', { name: 'Save' }).click();
-      await page.getByText('Settings saved').waitFor();
-      if (look.size === 'desktop') await page.getByRole('button', { name: 'Renamed Asia/Kathmandu' }).waitFor();
-      await page.reload();
-      expect(await page.getByLabel('Time zone').inputValue()).toBe('Asia/Kathmandu');
-      expect(await page.getByLabel('Name').inputValue()).toBe('Renamed');
-    });
-
     it('a new workspace says what to do next, and checks it off', async () => {
-      const { page, expectFit } = await console.open(look, '');
+      const { page, expectFit } = await console.begin(look);
+      await page.clock.install();
       await page.goto('/new-workspace');
       const slug = `fresh-${look.size}-${Date.now()}`;
       await page.getByLabel('Name').fill('Fresh');
@@ -264,9 +236,9 @@ export function describeConsolePeople(stage: Stage, console: ReturnType<typeof u
       const done = () => steps.filter({ hasText: 'done' }).getByRole('link').allTextContents();
       expect(await done()).toEqual(['Set a budget']);
       const { api_key } = await newKey(console.owner(), slug, 'developer');
-      await eventually(async () => expect(await done()).toEqual(['Create a key', 'Set a budget']));
+      await passUntil(page, async () => expect(await done()).toEqual(['Create a key', 'Set a budget']));
       await postEvents(stage.deployment(), api_key, spendSettled({ amountMicros: 1 }));
-      await eventually(async () =>
+      await passUntil(page, async () =>
         expect(await done()).toEqual(['Create a key', 'Send a first event', 'Set a budget']),
       );
       const account = await console.owner().expect<Account>({ path: '/api/v1/auth/me' });
@@ -281,10 +253,41 @@ export function describeConsolePeople(stage: Stage, console: ReturnType<typeof u
         },
         status: 201,
       });
-      await eventually(async () => expect(await done()).toHaveLength(4));
+      await passUntil(page, async () => expect(await done()).toHaveLength(4));
       await page.reload();
       await page.getByRole('heading', { name: 'Top agents' }).waitFor();
       expect(await page.getByText('Set up this workspace').count()).toBe(0);
+    });
+  });
+
+  describe('members and settings', () => {
+    afterEach(() => console.closeAll());
+
+    it('an invitation is revoked', async () => {
+      const email = `revoked@people.example.com`;
+      await invite(console.owner(), console.workspace(), 'member', email);
+      const { page } = await console.open(LOOKS[0]!, '/members');
+      await rowOf(page, email)
+        .getByRole('button', { name: `Revoke the invitation of ${email}` })
+        .press('Enter');
+      await page.getByRole('dialog').getByRole('button', { name: 'Revoke' }).press('Enter');
+      await page.getByText(`Invitation of ${email} revoked`).waitFor();
+      await rowOf(page, email).waitFor({ state: 'detached' });
+    });
+
+    it('the name and the zone of the workspace are changed, and a zone that is none is refused', async () => {
+      const workspace = await newWorkspace(console.owner());
+      const { page } = await console.open(LOOKS[0]!, '/settings', workspace);
+      await page.getByLabel('Time zone').fill('Mars/Olympus');
+      await page.getByText('Unknown time zone.').waitFor();
+      await page.getByLabel('Time zone').fill('Asia/Kathmandu');
+      await page.getByLabel('Name').fill('Renamed');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByText('Settings saved').waitFor();
+      await page.getByRole('button', { name: 'Renamed Asia/Kathmandu' }).waitFor();
+      await page.reload();
+      expect(await page.getByLabel('Time zone').inputValue()).toBe('Asia/Kathmandu');
+      expect(await page.getByLabel('Name').inputValue()).toBe('Renamed');
     });
   });
 }

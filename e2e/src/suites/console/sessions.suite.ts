@@ -1,7 +1,8 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
+import { logIn } from '../../api.client.ts';
 import { LOOKS } from '../../browser.ts';
 import { eventually } from '@tollkeeper/testing';
-import { beLoggedIn, fillLogIn, rowOf } from '../../console/person.ts';
+import { fillLogIn, passUntil, rowOf } from '../../console/person.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import type { Stage } from '../../deployment.ts';
 import { spendSettled } from '../../events.ts';
@@ -26,8 +27,24 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
       await close();
     });
 
+    it('ends with the log-out, and the pages are behind the log-in again', async () => {
+      const user = await logIn(stage.deployment(), stage.deployment().owner);
+      const { page, close } = await console.browser.visit(look, user);
+      await page.goto(`/w/${console.workspace().slug}`);
+      if (look.size === 'phone') await page.getByRole('button', { name: 'Menu' }).click();
+      await page.getByRole('button', { name: 'Log out' }).click();
+      await page.getByRole('heading', { name: 'Log in' }).waitFor();
+      await page.goto(`/w/${console.workspace().slug}/keys`);
+      await page.getByRole('heading', { name: 'Log in' }).waitFor();
+      await close();
+    });
+  });
+
+  describe('a session', () => {
+    afterEach(() => console.closeAll());
+
     it('begins by keyboard alone', async () => {
-      const { page, close } = await console.browser.visit(look);
+      const { page, close } = await console.browser.visit(LOOKS[0]!);
       const { owner } = stage.deployment();
       await page.goto('/');
       await page.getByLabel('E-mail').waitFor();
@@ -41,9 +58,8 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
 
     it('shows nothing of a workspace of others', async () => {
       const others = await newWorkspace(console.owner());
-      const { page, close } = await console.browser.visit(look);
       const stranger = await newMember(stage.deployment(), console.owner(), others, 'owner');
-      await beLoggedIn(page, stranger, stage.deployment().baseUrl);
+      const { page, close } = await console.browser.visit(LOOKS[0]!, stranger);
       await page.goto(`/w/${console.workspace().slug}/spend`);
       await page.getByText('Page not found').waitFor();
       expect(await page.content()).not.toContain('planner');
@@ -51,24 +67,28 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
     });
 
     it('leads nowhere else after the log-in, whatever its address says', async () => {
+      const { page, close } = await console.browser.visit(LOOKS[0]!);
       for (const next of ['https://evil.example', '//evil.example', '/\\evil.example']) {
-        const { page, close } = await console.browser.visit(look);
+        await page.goto('about:blank');
+        await page.context().clearCookies();
         await page.goto(`/login?next=${encodeURIComponent(next)}`);
         await fillLogIn(page, stage.deployment().owner);
         await page.waitForURL(/\/w\//);
         expect(new URL(page.url()).origin).toBe(stage.deployment().baseUrl);
-        await close();
       }
+      await close();
     });
 
     it('that ends asks for the password over the page, and nothing that was typed is lost', async () => {
-      const { page, takeProblems } = await console.open(look, '/budgets');
+      const { page, takeProblems } = await console.begin(LOOKS[0]!);
+      await page.clock.install();
+      await page.goto(`/w/${console.workspace().slug}/budgets`);
       await page.getByRole('button', { name: 'Edit: End to end' }).click();
       const field = page.getByLabel('Daily budget of End to end, in USD');
       await field.fill('77.25');
       await page.context().clearCookies();
       const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
-      await dialog.waitFor();
+      await passUntil(page, async () => expect(await dialog.count()).toBe(1));
       await dialog.getByLabel('Password').fill(stage.deployment().owner.password);
       await dialog.getByRole('button', { name: 'Log in' }).click();
       await dialog.waitFor({ state: 'detached' });
@@ -78,7 +98,8 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
     });
 
     it('changes no password for a wrong one, and none once it has ended; what was typed stays', async () => {
-      const { page, takeProblems } = await console.open(look, '/settings');
+      const { page, takeProblems } = await console.begin(LOOKS[0]!);
+      await page.goto(`/w/${console.workspace().slug}/settings`);
       const next = page.getByLabel('New password');
       await page.getByLabel('Current password').fill('not-the-password');
       await next.fill('of-more-than-12-characters');
@@ -93,22 +114,12 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
       expect(await next.inputValue()).toBe('of-more-than-12-characters');
       expect(takeProblems().filter((problem) => !/\b40[01]\b/.test(problem))).toEqual([]);
     });
-
-    it('ends with the log-out, and the pages are behind the log-in again', async () => {
-      const { page } = await console.open(look, '');
-      if (look.size === 'phone') await page.getByRole('button', { name: 'Menu' }).click();
-      await page.getByRole('button', { name: 'Log out' }).click();
-      await page.getByRole('heading', { name: 'Log in' }).waitFor();
-      await page.goto(`/w/${console.workspace().slug}/keys`);
-      await page.getByRole('heading', { name: 'Log in' }).waitFor();
-    });
   });
 
   describe('what a role may not do', () => {
     it('is not in the menu, and its address says which role it needs', async () => {
       const member = await newMember(stage.deployment(), console.owner(), console.workspace(), 'member');
-      const { page, close } = await console.browser.visit(LOOKS[0]!);
-      await beLoggedIn(page, member, stage.deployment().baseUrl);
+      const { page, close } = await console.browser.visit(LOOKS[0]!, member);
       for (const [below, needed] of [
         ['/budgets', 'owners'],
         ['/alerts', 'admin'],
@@ -166,7 +177,8 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
     afterEach(() => console.closeAll());
 
     it('is reported in its place, with the id of the request, and can be retried', async () => {
-      const { page, takeProblems, expectFit } = await console.open(LOOKS[0]!, '/blocked');
+      const { page, takeProblems, expectFit } = await console.begin(LOOKS[0]!);
+      await page.goto(`/w/${console.workspace().slug}/blocked`);
       const details = '**/dashboard/budget-blocked/details?*';
       await page.route(details, (route, request) =>
         route.continue({ url: request.url().replace(/timezone=[^&]+/, 'timezone=Mars') }),
@@ -204,7 +216,8 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
     afterEach(() => console.closeAll());
 
     it('is shown on its button, which sends it once', async () => {
-      const { page } = await console.open(LOOKS[0]!, '/agents');
+      const { page } = await console.begin(LOOKS[0]!);
+      await page.goto(`/w/${console.workspace().slug}/agents`);
       const held = Promise.withResolvers<void>();
       let sent = 0;
       await page.route('**/api/v1/agents', async (route, request) => {
@@ -234,7 +247,7 @@ export function describeConsoleSessions(stage: Stage, console: ReturnType<typeof
 
     it('asks for nothing until it is shown again, and shows then what is new', async () => {
       const workspace = await newWorkspace(console.owner());
-      const { page } = await console.open(LOOKS[0]!, '');
+      const { page } = await console.begin(LOOKS[0]!);
       // The time of the page is the test's: a minute takes none.
       await page.clock.install();
       await page.goto(`/w/${workspace.slug}`);

@@ -1,8 +1,9 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import type { SsoProvider } from '@tollkeeper/sso-provider';
 import type { Page } from 'playwright-core';
+import { logIn } from '../../api.client.ts';
 import { type useBrowser, type Look, LOOKS } from '../../browser.ts';
-import { fillLogIn, openAs, rowOf } from '../../console/person.ts';
+import { fillLogIn, rowOf } from '../../console/person.ts';
 import type { Stage } from '../../deployment.ts';
 
 const OWNERS = { groups: ['tollkeeper-owners'] };
@@ -183,7 +184,9 @@ export function describeConsoleSso(
       await logInAs(visit.page, name);
       await visit.page.getByRole('heading', { level: 1, name: 'Overview' }).waitFor();
       await visit.close();
-      const { page, expectFit, close } = await openAs(browser, look, '/w/demo/members', stage.deployment().owner);
+      const owner = await logIn(stage.deployment(), stage.deployment().owner);
+      const { page, expectFit, close } = await browser.visit(look, owner);
+      await page.goto('/w/demo/members');
       await page.getByRole('button', { name: `Single sign-on of ${name}` }).click();
       const dialog = page.getByRole('dialog', { name: `Single sign-on of ${name}` });
       await dialog.getByText('member, because groups contains tollkeeper-*').waitFor();
