@@ -9,11 +9,15 @@ import { fillLogIn } from './console/person.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const FOLDER = join(ROOT, 'docs/images');
+/** The sample traffic begins with an agent that runs away: its alert fires, and the calls that were blocked count. */
+const RUNAWAY = [/^Runaway agent$/, /^[1-9]\S* by a budget$/];
 const PICTURES = [
-  { name: 'overview-light', theme: 'light', below: '', shows: 'Runaway agent' },
-  { name: 'overview-dark', theme: 'dark', below: '', shows: 'Runaway agent' },
-  { name: 'budgets-light', theme: 'light', below: '/budgets', shows: 'Plans' },
+  { name: 'overview-light', theme: 'light', below: '', shows: RUNAWAY },
+  { name: 'overview-dark', theme: 'dark', below: '', shows: RUNAWAY },
+  { name: 'budgets-light', theme: 'light', below: '/budgets', shows: [/^Plans$/] },
 ] as const;
+/** Far longer than the agent runs, also on a busy machine. */
+const PATIENCE_MS = 600_000;
 
 execFileSync(process.execPath, [join(ROOT, 'apps/console/scripts/build-web.ts')], { stdio: 'inherit' });
 mkdirSync(FOLDER, { recursive: true });
@@ -24,10 +28,10 @@ try {
   for (const { name, theme, below, shows } of PICTURES) {
     const viewport = { width: 1360, height: 860 };
     const page = await browser.newPage({ baseURL: standalone.baseUrl, viewport, colorScheme: theme });
+    page.setDefaultTimeout(PATIENCE_MS);
     await page.goto(`/w/demo${below}`);
     await fillLogIn(page, standalone.owner);
-    // The sample traffic begins with an agent that runs away.
-    await page.getByText(shows, { exact: true }).first().waitFor();
+    for (const fact of shows) await page.getByText(fact).first().waitFor();
     await page.getByRole('status', { name: 'Loading' }).first().waitFor({ state: 'detached' });
     await page.screenshot({ path: join(FOLDER, `${name}.png`) });
     await page.close();
