@@ -93,12 +93,14 @@ function createWorkspace(deps: StandaloneDeps, services: Services, mongodbUri: (
         ensureOwner: services.identity.made.ensureOwner,
         keys: services.keys.made.useCases,
         writeSample: async (owner, until) => {
-          const { callerTokenSecret, identity, budgets, alerts } = services;
-          await writeSampleSettings({
-            owner,
-            callerTokenSecret,
-            urls: { identity: identity.made.httpUrl, budgets: budgets.made.httpUrl, alerts: alerts.made.httpUrl },
-          });
+          const { callerTokenSecret, identity, budgets, alerts, notifier } = services;
+          const urls = {
+            identity: identity.made.httpUrl,
+            budgets: budgets.made.httpUrl,
+            alerts: alerts.made.httpUrl,
+            notifier: notifier.made.httpUrl,
+          };
+          await writeSampleSettings({ owner, callerTokenSecret, urls });
           await writeHistory(until, {
             append: (events) => append(owner.tenantId, events),
             lag: services.dashboard.made.lag,

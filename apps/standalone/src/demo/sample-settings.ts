@@ -15,7 +15,7 @@ interface Named {
   name: string;
 }
 
-type SettingsService = 'identity' | 'budgets' | 'alerts';
+type SettingsService = 'identity' | 'budgets' | 'alerts' | 'notifier';
 
 /**
  * Names the sample agents, sets the budgets that their traffic runs into and creates rules and a channel that report
@@ -54,12 +54,13 @@ export async function writeSampleSettings(options: SampleSettingsOptions): Promi
   }
 
   const channels = '/api/v1/alerts/channels';
-  const listOf = async (path: string) => ((await send('alerts', 'GET', path)) as { items: Named[] }).items;
+  const listOf = async (service: SettingsService, path: string) =>
+    ((await send(service, 'GET', path)) as { items: Named[] }).items;
   const channel =
-    (await listOf(channels)).find(({ name }) => name === SAMPLE_CHANNEL.name) ??
-    ((await send('alerts', 'POST', channels, SAMPLE_CHANNEL)) as Named);
+    (await listOf('notifier', channels)).find(({ name }) => name === SAMPLE_CHANNEL.name) ??
+    ((await send('notifier', 'POST', channels, SAMPLE_CHANNEL)) as Named);
   const rules = '/api/v1/alerts/rules';
-  const made = new Set((await listOf(rules)).map(({ name }) => name));
+  const made = new Set((await listOf('alerts', rules)).map(({ name }) => name));
   const common = { scope_type: 'workspace', scope_id: owner.tenantId, channel_config_ids: [channel.id] };
   for (const rule of SAMPLE_RULES.filter(({ name }) => !made.has(name))) {
     await send('alerts', 'POST', rules, { ...rule, ...common });
