@@ -1,6 +1,6 @@
 import { fromWireKeyRole, type KeysServiceDefinition } from '@tollkeeper/contracts';
 import type { GrpcClient } from '@tollkeeper/grpc';
-import { AppError, provenTenantId } from '@tollkeeper/kernel';
+import { AppError, provenTenantId, roomFor } from '@tollkeeper/kernel';
 import { LRUCache } from 'lru-cache';
 import type { KeyToVerify, KeyVerifier, VerifiedKey } from './verified-key.ts';
 
@@ -14,7 +14,7 @@ const MAX_KEPT_KEYS = 10_000;
  */
 export function createKeyVerifier(client: GrpcClient<KeysServiceDefinition>, now: () => number): KeyVerifier {
   const answers = new LRUCache<string, Promise<VerifiedKey | null>>({
-    max: MAX_KEPT_KEYS,
+    ...roomFor(MAX_KEPT_KEYS),
     ttl: KEEP_MS,
     ttlResolution: 0,
     perf: { now },

@@ -1,4 +1,4 @@
-import { AppError, type TenantId } from '@tollkeeper/kernel';
+import { AppError, roomFor, type TenantId } from '@tollkeeper/kernel';
 import type { Logger } from '@tollkeeper/runtime';
 import { LRUCache } from 'lru-cache';
 
@@ -50,8 +50,13 @@ const TELL_EVERY_MS = 60_000;
 
 export function createWorkspaceQuota(deps: WorkspaceQuotaDeps): WorkspaceQuota {
   const { perSecond, burst, refusal, warning, refused, logger, now } = deps;
-  const buckets = new LRUCache<TenantId, Bucket>({ max: MAX_BUCKETS });
-  const told = new LRUCache<TenantId, true>({ max: MAX_BUCKETS, ttl: TELL_EVERY_MS, ttlResolution: 0, perf: { now } });
+  const buckets = new LRUCache<TenantId, Bucket>(roomFor(MAX_BUCKETS));
+  const told = new LRUCache<TenantId, true>({
+    ...roomFor(MAX_BUCKETS),
+    ttl: TELL_EVERY_MS,
+    ttlResolution: 0,
+    perf: { now },
+  });
 
   function take(tenantId: TenantId, tokens: number, least: number): void {
     const at = now();

@@ -1,6 +1,6 @@
 import type { BudgetsServiceDefinition } from '@tollkeeper/contracts';
 import type { GrpcClient } from '@tollkeeper/grpc';
-import type { TenantId } from '@tollkeeper/kernel';
+import { roomFor, type TenantId } from '@tollkeeper/kernel';
 import type { Logger } from '@tollkeeper/runtime';
 import { LRUCache } from 'lru-cache';
 import type { Budgets, KnownBudget } from '../domain/budget.ts';
@@ -28,7 +28,7 @@ export function createBudgetsClient(budgets: GrpcClient<BudgetsServiceDefinition
 
   // A failure is cached like an answer, so that not every page waits while budgets is down.
   const known = new LRUCache<string, KnownBudget, Question>({
-    max: CACHED_BUDGETS,
+    ...roomFor(CACHED_BUDGETS),
     ttl: FRESH_MS,
     // A request that is evicted from the cache still gets its answer.
     ignoreFetchAbort: true,

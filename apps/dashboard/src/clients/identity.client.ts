@@ -1,6 +1,6 @@
 import type { IdentityServiceDefinition } from '@tollkeeper/contracts';
 import type { GrpcClient } from '@tollkeeper/grpc';
-import { AppError, canonicalTimezone, type TenantId } from '@tollkeeper/kernel';
+import { AppError, canonicalTimezone, roomFor, type TenantId } from '@tollkeeper/kernel';
 import type { Logger } from '@tollkeeper/runtime';
 import { LRUCache } from 'lru-cache';
 import type { Directory } from '../domain/directory.ts';
@@ -10,7 +10,7 @@ const CACHED_WORKSPACES = 10_000;
 
 export function createDirectory(identity: GrpcClient<IdentityServiceDefinition>, logger: Logger): Directory {
   const timezones = new LRUCache<TenantId, string>({
-    max: CACHED_WORKSPACES,
+    ...roomFor(CACHED_WORKSPACES),
     ttl: FRESH_MS,
     allowStaleOnFetchRejection: true,
     noDeleteOnFetchRejection: true,

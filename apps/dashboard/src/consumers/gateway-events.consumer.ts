@@ -1,6 +1,6 @@
 import { decodeGatewayEvent, GATEWAY_EVENTS_TOPIC_OPTIONS, type GatewayEventRecord } from '@tollkeeper/contracts';
 import type { ConsumerGroup, LogConsumer } from '@tollkeeper/event-log';
-import type { Clock, TenantId } from '@tollkeeper/kernel';
+import { roomFor, type Clock, type TenantId } from '@tollkeeper/kernel';
 import type { Logger, Metrics } from '@tollkeeper/runtime';
 import { LRUCache } from 'lru-cache';
 import type { ClientSession } from 'mongoose';
@@ -38,7 +38,7 @@ export function createGatewayEventsConsumer(deps: {
     labelNames: ['kind'],
   });
   const told = new LRUCache<TenantId, true>({
-    ...{ max: MAX_TOLD, ttl: TELL_EVERY_MS, ttlResolution: 0 },
+    ...{ ...roomFor(MAX_TOLD), ttl: TELL_EVERY_MS, ttlResolution: 0 },
     perf: { now: deps.clock },
   });
 

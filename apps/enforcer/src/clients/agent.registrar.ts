@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { IdentityServiceDefinition } from '@tollkeeper/contracts';
 import type { GrpcClient } from '@tollkeeper/grpc';
-import type { TenantId } from '@tollkeeper/kernel';
+import { roomFor, type TenantId } from '@tollkeeper/kernel';
 import { createSparingWarner, type Logger } from '@tollkeeper/runtime';
 import { LRUCache } from 'lru-cache';
 import type { AgentRegistrar } from '../domain/peers.ts';
@@ -23,7 +23,7 @@ export interface AgentRegistrarDeps {
 
 /** Tells identity in batches, one of a workspace at a time. */
 export function createAgentRegistrar({ identity, logger, now }: AgentRegistrarDeps): AgentRegistrar {
-  const known = new LRUCache<string, true>({ max: MAX_KNOWN_AGENTS });
+  const known = new LRUCache<string, true>(roomFor(MAX_KNOWN_AGENTS));
   /** Agents that are registered now, or wait for that, by workspace. */
   const waiting = new Map<TenantId, Set<string>>();
   let waitingCount = 0;

@@ -1,6 +1,6 @@
 import type { BudgetScope, BudgetsServiceDefinition } from '@tollkeeper/contracts';
 import type { GrpcClient } from '@tollkeeper/grpc';
-import { AppError, type TenantId } from '@tollkeeper/kernel';
+import { AppError, roomFor, type TenantId } from '@tollkeeper/kernel';
 import { createSparingWarner, type Logger } from '@tollkeeper/runtime';
 import { LRUCache } from 'lru-cache';
 import type { Limit } from '../domain/limit.ts';
@@ -60,7 +60,7 @@ export interface LimitQuestions {
 
 export function createLimitQuestions({ budgets, known, logger, now }: LimitQuestionsDeps): LimitQuestions {
   // A workspace that drops out while it is asked about may be asked about twice at once, which does no harm.
-  const turns = new LRUCache<TenantId, Turn>({ max: MAX_WORKSPACES });
+  const turns = new LRUCache<TenantId, Turn>(roomFor(MAX_WORKSPACES));
   const warn = createSparingWarner(logger, now, 'budgets does not answer; the last known limits stay in force');
 
   function append(tenantId: TenantId, turn: Turn): Question {

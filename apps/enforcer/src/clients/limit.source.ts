@@ -1,6 +1,6 @@
 import type { BudgetsServiceDefinition } from '@tollkeeper/contracts';
 import type { GrpcClient } from '@tollkeeper/grpc';
-import type { TenantId } from '@tollkeeper/kernel';
+import { roomFor, type TenantId } from '@tollkeeper/kernel';
 import type { Logger, Metrics } from '@tollkeeper/runtime';
 import { LRUCache } from 'lru-cache';
 import type { LimitSource } from '../domain/peers.ts';
@@ -29,7 +29,7 @@ export interface LimitSourceDeps {
  * it answers again.
  */
 export function createLimitSource({ budgets, logger, metrics, now }: LimitSourceDeps): LimitSource {
-  const known = new LRUCache<string, Known>({ max: MAX_KNOWN_ACCOUNTS });
+  const known = new LRUCache<string, Known>(roomFor(MAX_KNOWN_ACCOUNTS));
   const questions = createLimitQuestions({ budgets, known, logger, now });
   const staleAnswers = metrics.counter({
     name: 'enforcer_stale_limits_total',

@@ -4,7 +4,7 @@ import type { SessionMessage, identityService } from '@tollkeeper/contracts';
 import type { GrpcClient } from '@tollkeeper/grpc';
 import { signCallerToken } from '@tollkeeper/http';
 import type { TokenKey } from '@tollkeeper/http';
-import { AppError, provenTenantId } from '@tollkeeper/kernel';
+import { AppError, provenTenantId, roomFor } from '@tollkeeper/kernel';
 import { LRUCache } from 'lru-cache';
 import type { Session, SessionDirectory } from '../domain/session.ts';
 
@@ -38,7 +38,7 @@ const SESSION_ID = /^[A-Za-z0-9_-]{43}$/;
 export function createSessionDirectory(options: SessionDirectoryOptions): SessionDirectory {
   const { identity, tokenKey, cacheMs, now = () => performance.now() } = options;
   const answers = new LRUCache<string, Promise<Session | null>>({
-    max: MAX_CACHED_SESSIONS,
+    ...roomFor(MAX_CACHED_SESSIONS),
     ttl: cacheMs,
     ttlResolution: 0,
     perf: { now },

@@ -1,4 +1,4 @@
-import { AppError, systemClock } from '@tollkeeper/kernel';
+import { AppError, roomFor, systemClock } from '@tollkeeper/kernel';
 import type { Clock } from '@tollkeeper/kernel';
 import { toClientNetwork } from '@tollkeeper/net';
 import { LRUCache } from 'lru-cache';
@@ -12,7 +12,7 @@ const MAX_ADDRESSES = 50_000;
  * failed.
  */
 export function createLoginLimit(attemptsPerMinute: number, clock: Clock = systemClock): (address: string) => void {
-  const windows = new LRUCache<string, { startedAt: number; attempts: number }>({ max: MAX_ADDRESSES });
+  const windows = new LRUCache<string, { startedAt: number; attempts: number }>(roomFor(MAX_ADDRESSES));
 
   return (address) => {
     const network = toClientNetwork(address);

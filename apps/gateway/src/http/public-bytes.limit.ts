@@ -1,5 +1,5 @@
 import type { CountRefusal } from '@tollkeeper/http';
-import { AppError } from '@tollkeeper/kernel';
+import { AppError, roomFor } from '@tollkeeper/kernel';
 import { LRUCache } from 'lru-cache';
 import type { EdgeResponse } from './exchange.ts';
 
@@ -28,7 +28,7 @@ export function createPublicBytesLimit(
 ): PublicBytesLimit {
   const burst = bytesPerSecond * BURST_SECONDS;
   /** What addresses have taken and time has not yet made up for. */
-  const taken = new LRUCache<string, { bytes: number; at: number }>({ max: MAX_ADDRESSES });
+  const taken = new LRUCache<string, { bytes: number; at: number }>(roomFor(MAX_ADDRESSES));
 
   function bytesTaken(address: string): number {
     const { bytes, at } = taken.get(address) ?? { bytes: 0, at: 0 };

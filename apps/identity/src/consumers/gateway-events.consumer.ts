@@ -1,5 +1,6 @@
 import { decodeGatewayEvent, GATEWAY_EVENTS_TOPIC_OPTIONS } from '@tollkeeper/contracts';
 import type { ConsumerGroup, LogConsumer } from '@tollkeeper/event-log';
+import { roomFor } from '@tollkeeper/kernel';
 import { LRUCache } from 'lru-cache';
 import type { MongoAgentStore, SeenAgent } from '../store/agent.store.ts';
 
@@ -10,7 +11,7 @@ const MAX_KNOWN_AGENTS = 50_000;
 /** Registers the agents that events name. */
 export function createGatewayEventsConsumer(deps: { group: ConsumerGroup; agents: MongoAgentStore }): LogConsumer {
   // Nearly all events are of agents that were seen before. Those need no write.
-  const known = new LRUCache<string, true>({ max: MAX_KNOWN_AGENTS });
+  const known = new LRUCache<string, true>(roomFor(MAX_KNOWN_AGENTS));
 
   return deps.group.consumer({
     topic: GATEWAY_EVENTS_TOPIC_OPTIONS,

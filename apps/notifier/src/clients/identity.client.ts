@@ -1,6 +1,6 @@
 import type { IdentityServiceDefinition } from '@tollkeeper/contracts';
 import type { GrpcClient } from '@tollkeeper/grpc';
-import type { TenantId } from '@tollkeeper/kernel';
+import { roomFor, type TenantId } from '@tollkeeper/kernel';
 import type { Logger } from '@tollkeeper/runtime';
 import { LRUCache } from 'lru-cache';
 import type { AlertUrl } from '../domain/attempt-delivery.ts';
@@ -18,7 +18,7 @@ export function createAlertUrl(
   logger: Logger,
 ): AlertUrl {
   const slugs = new LRUCache<TenantId, string>({
-    max: CACHED_WORKSPACES,
+    ...roomFor(CACHED_WORKSPACES),
     fetchMethod: async (tenantId) =>
       (await identity.getWorkspace({ tenantId }, { deadlineMs: DEADLINE_MS })).workspace?.slug,
   });

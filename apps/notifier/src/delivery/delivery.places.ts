@@ -1,3 +1,4 @@
+import { roomFor } from '@tollkeeper/kernel';
 import { LRUCache } from 'lru-cache';
 
 /** An attempt is slow after this time. Its channel stays slow until one of its attempts is quick. */
@@ -30,10 +31,10 @@ export interface Places {
 /** `each` is the number of places of each pace. */
 export function createPlaces(each: number): Places {
   const taken = { quick: 0, slow: 0 };
-  const slowChannels = new LRUCache<string, true>({ max: REMEMBERED_CHANNELS });
+  const slowChannels = new LRUCache<string, true>(roomFor(REMEMBERED_CHANNELS));
   /** Counts how often channels gave up their place. Each channel keeps the number of its last time. */
   let turn = 0;
-  const lastTurns = new LRUCache<string, number>({ max: REMEMBERED_CHANNELS });
+  const lastTurns = new LRUCache<string, number>(roomFor(REMEMBERED_CHANNELS));
   const paceOf = (channelId: string): Place['pace'] => (slowChannels.has(channelId) ? 'slow' : 'quick');
   const lastTurn = (channelId: string): number => lastTurns.peek(channelId) ?? 0;
 

@@ -1,4 +1,4 @@
-import type { TenantId } from '@tollkeeper/kernel';
+import { roomFor, type TenantId } from '@tollkeeper/kernel';
 import { LRUCache } from 'lru-cache';
 import { dayOf, type ChunkDocument } from './chunk.packing.ts';
 
@@ -34,7 +34,7 @@ export interface FoldSchedule {
 }
 
 export function createFoldSchedule(): FoldSchedule {
-  const written = new LRUCache<string, number>({ max: KNOWN_DAYS });
+  const written = new LRUCache<string, number>(roomFor(KNOWN_DAYS));
   return {
     dueAfter(added) {
       const due: FoldPlace[] = [];

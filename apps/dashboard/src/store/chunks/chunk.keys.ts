@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { TenantId } from '@tollkeeper/kernel';
+import { roomFor, type TenantId } from '@tollkeeper/kernel';
 import { LRUCache } from 'lru-cache';
 import { SPEND_SETTLED, type DashboardEvent } from '../../domain/event.ts';
 
@@ -19,9 +19,9 @@ const HASH_LENGTH = 8;
 /** 24 bits: the keys of a kind and workspace stand together. */
 const OWNER_LENGTH = 4;
 
-const owners = new LRUCache<string, string>({ max: 10_000 });
+const owners = new LRUCache<string, string>(roomFor(10_000));
 /** Of what follows short ids: an empty rest and, for events, the source. */
-const hashes = new LRUCache<string, string>({ max: 10_000 });
+const hashes = new LRUCache<string, string>(roomFor(10_000));
 
 type Kind = 'event' | 'settlement' | 'start';
 

@@ -1,4 +1,4 @@
-import { startSlices, type TenantId } from '@tollkeeper/kernel';
+import { roomFor, startSlices, type TenantId } from '@tollkeeper/kernel';
 import { LRUCache } from 'lru-cache';
 import { mongo, type ClientSession } from 'mongoose';
 import { ROW_KINDS, type RollupDelta, type Row, type RowKind } from '../../domain/rollup.ts';
@@ -33,7 +33,7 @@ const UNKNOWN_PARTS: PartCounts = { agents: Infinity, days: Infinity, plans: Inf
 
 export function createRollupWriter(rollups: RollupCollection): RollupWriter {
   const hashOf = createRowHash();
-  const partsSeen = new LRUCache<TenantId, PartCounts>({ max: KNOWN_WORKSPACES });
+  const partsSeen = new LRUCache<TenantId, PartCounts>(roomFor(KNOWN_WORKSPACES));
 
   return {
     async add(session, deltas) {

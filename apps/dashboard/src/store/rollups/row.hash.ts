@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { roomFor } from '@tollkeeper/kernel';
 import { LRUCache } from 'lru-cache';
 import { rowKey, type Row } from '../../domain/rollup.ts';
 import { HASH_BITS, NAME_BITS } from '../../domain/rollup.parts.ts';
@@ -32,7 +33,7 @@ export function hashOfName(name: string): number {
 
 /** {@link hashOfRow}, which remembers what was asked last: live events are of the same rows in each batch. */
 export function createRowHash(): (row: Pick<Row, 'name' | 'model'>) => number {
-  const known = new LRUCache<string, number>({ max: REMEMBERED });
+  const known = new LRUCache<string, number>(roomFor(REMEMBERED));
   return (row) => {
     const key = rowKey(row);
     let at = known.get(key);
