@@ -181,6 +181,7 @@ function toArrivals(events: GeneratedEvent[]): CountableEvent[] {
       settledMicros,
       count,
       percent: type === THRESHOLD_REACHED ? percent : undefined,
+      budget: undefined,
       time: now - behindMs,
     };
     // Identities in another order than arrivals, so that ties are broken by something else than arrival.

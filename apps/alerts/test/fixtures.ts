@@ -27,7 +27,7 @@ export function ruleOf(given: Partial<Rule> = {}): Rule {
 export function eventAt(time: number, given: Partial<CountableEvent> = {}): CountableEvent {
   return {
     ...{ tenantId, id: `e${time}`, type: 'tool.failed', agentId: undefined },
-    ...{ time, receivedAt: time, count: 1, settledMicros: 0, percent: undefined, identity: time },
+    ...{ time, receivedAt: time, count: 1, settledMicros: 0, percent: undefined, budget: undefined, identity: time },
     ...given,
   };
 }

@@ -40,10 +40,13 @@ describe('a rule about thresholds of daily budgets', () => {
     expect(await report(tenantId, most, reached(30, 100, 'plan', 'pro'))).toEqual(['At 100', 'At 80']);
   });
 
-  it('fires at any percent without that filter', async () => {
+  it('fires at any percent without that filter, and says whose budget, how much and of what', async () => {
     const tenantId = newTenant();
     await stack.createRule(tenantId, ruleAt(undefined));
     expect(await report(tenantId, reached(40, 7, 'workspace', tenantId))).toEqual(['At any']);
+    const amounts = { percent: 7, spent_micros: 7, daily_budget_usd_micros: 100 };
+    const [alert] = await stack.alerts(tenantId);
+    expect(alert).toMatchObject({ budget: { scope: 'workspace', scope_id: tenantId, ...amounts } });
   });
 
   it('of an agent fires for the budget of this agent alone', async () => {

@@ -1,19 +1,20 @@
 import { describe, expect, it } from '@jest/globals';
 import type { Api } from '@tollkeeper/client';
-import { alertLine } from '../web/src/text/alerts.ts';
+import { alertLine, evaluationLine } from '../web/src/text/alerts.ts';
 import { counted } from '../web/src/text/plurals.ts';
 import { ruleLine } from '../web/src/text/rules.ts';
 import { text } from '../web/src/text/index.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 1_440 * MINUTE_MS;
+const NAMES: Record<string, string> = { research: 'Web research' };
 
 function alert(change: Partial<Api.Alert>, windowMs = 10 * MINUTE_MS): string {
   const end = Date.parse('2026-11-24T12:00:00.000Z');
   const window = { start: new Date(end - windowMs).toISOString(), end: new Date(end).toISOString() };
   const scope = { scope_type: 'workspace', scope_id: 'ws', event_types: ['budget.blocked'] } as const;
-  const counts = { rule_kind: 'event_count_gte', event_count: 10, threshold: 10, spend: null } as const;
-  return alertLine({ ...scope, ...counts, window, ...change } as Api.Alert);
+  const counts = { rule_kind: 'event_count_gte', event_count: 10, threshold: 10, spend: null, budget: null } as const;
+  return alertLine({ ...scope, ...counts, window, ...change } as Api.Alert, (id) => NAMES[id] ?? id);
 }
 
 function rule(
@@ -54,6 +55,19 @@ describe('the sentence of an alert', () => {
     );
   });
 
+  it.each([
+    [{ scope: 'agent', scope_id: 'research' }, 'Web research'],
+    [{ scope: 'plan', scope_id: 'pro' }, 'Plan pro'],
+    [{ scope: 'workspace', scope_id: 'ws' }, 'The workspace'],
+  ] as const)('names whose budget reached how much of what: %j', (whose, who) => {
+    const budget = { ...whose, percent: 80, spent_micros: 1_210_000, daily_budget_usd_micros: 1_500_000 };
+    const reached = { event_types: ['budget.threshold_reached'], budget };
+    const line = `${who} reached 80% of its daily budget ($1.21 of $1.50)`;
+    expect(alert({ ...reached, event_count: 1, threshold: 1 })).toBe(line);
+    expect(alert({ ...reached, rule_kind: 'first_occurrence' }, DAY_MS)).toBe(`${line}, first in 24 hours`);
+    expect(alert({ ...reached })).toBe('10 daily budget thresholds reached within 10 min (threshold 10)');
+  });
+
   it('names the quiet time before a first event', () => {
     const first: Partial<Api.Alert> = {
       ...{ rule_kind: 'first_occurrence', threshold: 0, event_count: 1, event_types: ['guard.blocked'] },
@@ -71,6 +85,20 @@ describe('the sentence of an alert', () => {
     expect(alert({ rule_kind: 'spend_gte', spend, threshold: 0 })).toBe(
       '$12.40 spent within 10 min (threshold $10.00)',
     );
+  });
+});
+
+describe('the line of an evaluation', () => {
+  it.each([
+    [{ rule_kind: 'event_count_gte', event_count: 3, threshold: 10, spend: null }, '3 of 10 events'],
+    [{ rule_kind: 'first_occurrence', event_count: 1, threshold: 0, spend: null }, '1 event'],
+    [
+      { rule_kind: 'spend_gte', event_count: 2, spend: { settled_micros: 5_000_000, threshold_micros: 4_000_000 } },
+      '$5.00 of $4.00',
+    ],
+    [{ rule_kind: 'newer', event_count: 2, threshold: 0, spend: null }, '2 events'],
+  ])('compares with the threshold of the kind: %j', (evaluation, line) => {
+    expect(evaluationLine(evaluation as Api.AlertRuleEvaluation)).toBe(line);
   });
 });
 

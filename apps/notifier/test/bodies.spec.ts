@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { ShownAlert } from '@tollkeeper/contracts';
 import { chatBody } from '../src/channels/chat/chat.body.ts';
 import { type Message, testMessage } from '../src/domain/message.ts';
 import { MAX_BODY_BYTES, webhookBody } from '../src/channels/webhook/webhook.body.ts';
@@ -43,23 +44,60 @@ describe('the body for a chat', () => {
 
   it('has a fallback text, and blocks with a link', () => {
     const { text, blocks } = parse(chatBody(message()));
-    expect(text).toBe('Alert (high): Budget blocks');
+    expect(text).toBe(
+      'Alert (high): Budget blocks\n3 calls blocked by a budget within 10 minutes, any agent (threshold 3)',
+    );
     expect(JSON.stringify(blocks)).toContain('<https://tollkeeper.example.com/w/demo/api/v1/alerts/alrt_1|Open');
-    expect(blocks[1]).toMatchObject({
-      fields: expect.arrayContaining([{ type: 'mrkdwn', text: '*Events*\nbudget.blocked', verbatim: true }]),
-    });
+    expect(blocks[0]).toMatchObject({ text: { text: text.replace(/^(.*)\n/, '*$1*\n') } });
   });
 
-  it('says what it is about: a resolution, a test, a first occurrence', () => {
+  it('names a resolution, and a test', () => {
     const resolved = alertRecord({ status: 'resolved', resolved_at: '2026-11-21T18:05:00.000Z' });
     expect(chatBody(message({ type: 'alert.resolved', alert: resolved }))).toContain('Resolved at');
-    expect(parse(chatBody(testMessage(newTenant(), 'https://t', NOW))).text).toBe('Test (info): Test of this channel');
-    expect(chatBody(message({ alert: alertRecord({ rule_kind: 'first_occurrence' }) }))).toContain('first occurrence');
-    const spend = { threshold_micros: 10_000_000, settled_micros: 12_345_670 };
-    const spent = alertRecord({ rule_kind: 'spend_gte', threshold: 0, event_count: 7, spend });
-    expect(chatBody(message({ alert: spent }))).toContain('$12.34567 in 7 settlements (threshold $10.00)');
-    const one = { ...spent, event_count: 1, spend: { threshold_micros: 1, settled_micros: 1_000_000_000_000_000 } };
-    expect(chatBody(message({ alert: one }))).toContain('$1000000000.00 in 1 settlement (threshold $0.000001)');
+    const { text } = parse(chatBody(testMessage(newTenant(), 'https://t', NOW)));
+    expect(text).toBe('Test (info): Test of this channel\n1 call blocked by a budget, any agent');
+  });
+
+  const day = { start: '2026-11-20T18:00:00.000Z', end: '2026-11-21T18:00:00.000Z' };
+  const agent = { scope_type: 'agent', scope_id: 'crawler' } as const;
+  const single = { threshold: 1, event_count: 1, event_types: ['budget.threshold_reached'] };
+  const first = { rule_kind: 'first_occurrence', threshold: 0, event_count: 1, window: day } as const;
+  const spending = { rule_kind: 'spend_gte', threshold: 0, event_count: 1 } as const;
+  const budget = { percent: 80, spent_micros: 1_214_900, daily_budget_usd_micros: 1_500_000 };
+  const ofAgent = { scope: 'agent', scope_id: 'research', ...budget } as const;
+  const ofPlan = { scope: 'plan', scope_id: 'pro', ...budget } as const;
+  const ofWorkspace = { scope: 'workspace', scope_id: 'ws_1', ...budget } as const;
+  it.each<[string, Partial<ShownAlert>]>([
+    [
+      '12,000 calls blocked by a guard within 10 minutes, agent crawler (threshold 12000)',
+      { ...agent, threshold: 12_000, event_count: 12_000, event_types: ['guard.blocked'] },
+    ],
+    ['1 tool.failed event, any agent', { ...single, event_types: ['tool.failed'] }],
+    ['Agent research reached 80% of its daily budget ($1.21 of $1.50)', { ...single, budget: ofAgent }],
+    ['Plan pro reached 80% of its daily budget ($1.21 of $1.50)', { ...single, budget: ofPlan }],
+    ['The workspace reached 80% of its daily budget ($1.21 of $1.50)', { ...single, budget: ofWorkspace }],
+    [
+      'Agent research reached 80% of its daily budget ($1.21 of $1.50), first in 24 hours',
+      { ...first, budget: ofAgent },
+    ],
+    ['First call blocked by a budget in 24 hours, any agent', first],
+    ['First event of any type in 24 hours, agent crawler', { ...first, ...agent, event_types: [] }],
+    [
+      '$12.35 spent within 10 minutes, agent crawler (threshold $10.00)',
+      { ...spending, ...agent, spend: { threshold_micros: 10_000_000, settled_micros: 12_345_670 } },
+    ],
+    [
+      '$1,000,000,000.00 spent within 10 minutes, any agent (threshold $0.000001)',
+      { ...spending, spend: { threshold_micros: 1, settled_micros: 1_000_000_000_000_000 } },
+    ],
+    ['3 calls blocked by a budget, team red', { rule_kind: 'newer', scope_type: 'team', scope_id: 'red' }],
+    [
+      'team red reached 80% of its daily budget ($1.21 of $1.50)',
+      { ...single, budget: { ...budget, scope: 'team', scope_id: 'red' } },
+    ],
+  ])('says who, how much and compared with what: %s', (sentence, fields) => {
+    const { text } = parse(chatBody(message({ alert: { ...alertRecord(), ...fields } })));
+    expect(text.split('\n')[1]).toBe(sentence);
   });
 
   it('lets nobody mention, link or break out with text of their own', () => {
@@ -67,7 +105,9 @@ describe('the body for a chat', () => {
     const body = chatBody(message({ alert: alertRecord({ rule_name: evil, scope_id: evil, event_types: [evil] }) }));
     expect(body).not.toContain('<!channel');
     expect(body).not.toContain('<https://evil');
-    expect(parse(body).text).toBe('Alert (high): &lt;!channel&gt; &amp; &lt;https://evil.example|click&gt; *x*');
+    expect(parse(body).text.split('\n')[0]).toBe(
+      'Alert (high): &lt;!channel&gt; &amp; &lt;https://evil.example|click&gt; *x*',
+    );
   });
 
   it('has Slack make no links of what people typed, in any of its formatted texts', () => {

@@ -26,6 +26,7 @@ const alert: AlertRecord = {
   threshold: 3,
   event_count: 3,
   spend: null,
+  budget: null,
   sample_event_ids: ['e3', 'e2', 'e1'],
   first_event_at: at,
   last_event_at: at,
@@ -71,6 +72,24 @@ describe('a notification', () => {
     const spend = { threshold_micros: 10, settled_micros: 12 };
     const aboutSpend = { ...notification, alert: { ...alert, rule_kind: 'spend_gte' as const, threshold: 0, spend } };
     expect(decodeNotification(encodeNotification(aboutSpend).value)).toEqual(aboutSpend);
+  });
+
+  it('about a budget threshold reads back as it was written, and an older one without it too', () => {
+    const budget = {
+      scope: 'plan',
+      scope_id: 'pro',
+      percent: 80,
+      spent_micros: 8,
+      daily_budget_usd_micros: 10,
+    } as const;
+    const aboutBudget = { ...notification, alert: { ...alert, budget } };
+    expect(decodeNotification(encodeNotification(aboutBudget).value)).toEqual(aboutBudget);
+    const older = { ...alert, budget: undefined };
+    const value = JSON.parse(encodeNotification(notification).value.toString()) as object;
+    expect(decodeNotification(Buffer.from(JSON.stringify({ ...value, alert: older })))).toEqual({
+      ...notification,
+      alert: older,
+    });
   });
 
   it('is readable when a newer producer adds fields', () => {

@@ -145,6 +145,8 @@ const shownAlertSchema = alertSchema.extend({
   severity: z.string(),
   status: z.string(),
   scope_type: z.string(),
+  // Absent in what was written before alerts had it.
+  budget: alertSchema.shape.budget.unwrap().extend({ scope: z.string() }).nullish(),
 });
 
 /** An {@link AlertRecord} as other services read it. */

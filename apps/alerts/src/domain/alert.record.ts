@@ -21,6 +21,7 @@ export function toAlertRecord(alert: Alert): AlertRecord {
     threshold: thresholdsOf(alert.condition).threshold,
     event_count: alert.eventCount,
     spend: toSpend(alert),
+    budget: alert.budget,
     sample_event_ids: alert.sampleEventIds,
     first_event_at: toTimestamp(alert.firstEventAt),
     last_event_at: toTimestamp(alert.lastEventAt),

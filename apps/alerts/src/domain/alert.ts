@@ -1,5 +1,13 @@
 import { hash } from 'node:crypto';
-import type { AlertStatus, AuditedFields, Cause, NotificationType, ScopeType, Severity } from '@tollkeeper/contracts';
+import type {
+  AlertStatus,
+  AuditedFields,
+  Cause,
+  NotificationType,
+  ReachedBudget,
+  ScopeType,
+  Severity,
+} from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import type { Evidence } from './condition.ts';
 import type { Decision } from './evaluator.ts';
@@ -17,7 +25,9 @@ export interface Alert extends Evidence {
   scopeType: ScopeType;
   scopeId: string;
   eventTypes: string[];
-  /** The channels that are told of it. */
+  /** The budget threshold that the triggering event reported; null for events of other types. */
+  budget: ReachedBudget | null;
+  /** The channels that are notified. */
   channelIds: string[];
   status: AlertStatus;
   /** Event time of the event that the rule fired with. All other times of an alert are by the clock. */
@@ -64,6 +74,7 @@ export function toAlert({ rule, event, evidence, metUntil }: Decision): Alert {
     scopeType: rule.scopeType,
     scopeId: rule.scopeId,
     eventTypes: rule.eventTypes,
+    budget: event.budget ?? null,
     channelIds: rule.channelIds,
     status: 'firing',
     triggeredAt: event.time,

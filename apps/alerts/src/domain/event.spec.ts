@@ -50,17 +50,17 @@ describe('an event', () => {
     [
       'a settlement, with what it settles',
       made('spend.settled', 'e1', 'gw', 'S1'),
-      { agentId: 'a', settledMicros: 1, count: 1, percent: undefined },
+      { agentId: 'a', settledMicros: 1, count: 1, percent: undefined, budget: undefined },
     ],
     [
       'another, which settles nothing',
       made('tool.called', 'e1', 'gw'),
-      { agentId: undefined, settledMicros: 0, count: 1, percent: undefined },
+      { agentId: undefined, settledMicros: 0, count: 1, percent: undefined, budget: undefined },
     ],
     [
       'calls that a budget blocked, as many as it reports',
       { ...made('budget.blocked', 'e1', 'gw'), data: { agent_id: 'a', count: 12 } },
-      { agentId: 'a', settledMicros: 0, count: 12, percent: undefined },
+      { agentId: 'a', settledMicros: 0, count: 12, percent: undefined, budget: undefined },
     ],
   ])('counts at its own time: %s', (_what, event, counted) => {
     const tenantId = provenTenantId('ws_1');
@@ -75,9 +75,10 @@ describe('an event', () => {
     ['an agent, and is of that agent', { scope: 'agent', scope_id: 'a' }, { agentId: 'a', percent: 80 }],
     ['a plan, and is of no agent', { scope: 'plan', scope_id: 'a' }, { agentId: undefined, percent: 80 }],
     ['the workspace, and is of no agent', { scope: 'workspace', scope_id: 'a' }, { agentId: undefined, percent: 80 }],
-  ])('tells of a threshold of the budget of %s', (_what, about, counted) => {
+  ])('reports a threshold of the budget of %s', (_what, about, counted) => {
     const data: object = { percent: 80, spent_micros: 8, daily_budget_usd_micros: 10, ...about };
     const event = { ...made('x', 'e1', 'gw'), type: 'budget.threshold_reached', data };
-    expect(toCountableEvent({ tenantId: provenTenantId('ws_1'), receivedAt: time, event })).toMatchObject(counted);
+    const counting = { ...counted, budget: data };
+    expect(toCountableEvent({ tenantId: provenTenantId('ws_1'), receivedAt: time, event })).toMatchObject(counting);
   });
 });

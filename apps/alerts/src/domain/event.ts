@@ -8,6 +8,7 @@ import {
   type GatewayEventRecord,
   isSpendSettled,
   isThresholdReached,
+  type ReachedBudget,
 } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 
@@ -26,6 +27,8 @@ export interface CountableEvent {
   settledMicros: number;
   /** Percent of a daily budget that was reached; undefined for any other event. */
   percent: number | undefined;
+  /** The budget threshold that was reached; undefined for any other event, and for a scope that is not known here. */
+  budget: ReachedBudget | undefined;
   /**
    * 48 bits that stand for what makes the event itself: two events with the same time and the same identity are one
    * event that arrived twice.
@@ -50,16 +53,18 @@ export function isLate({ time, receivedAt }: CountableEvent): boolean {
 export function toCountableEvent({ tenantId, receivedAt, event }: GatewayEventRecord): CountableEvent {
   const settlement = isSpendSettled(event) ? event.data : undefined;
   const threshold = isThresholdReached(event) ? event.data : undefined;
+  const budget = threshold && knownBudget(threshold);
   return {
     tenantId,
     id: event.id,
     type: event.type,
-    agentId: threshold === undefined ? event.data.agent_id : agentOfBudget(threshold),
+    agentId: threshold === undefined ? event.data.agent_id : budget && AGENT_OF[budget.scope](budget.scope_id),
     time: Date.parse(event.time),
     receivedAt: Date.parse(receivedAt),
     count: countOf(event),
     settledMicros: settlement?.amount_micros ?? 0,
     percent: threshold?.percent,
+    budget,
     identity: identityOf(settlement === undefined ? eventKey(event) : settlementKey(settlement.settlement_id)),
   };
 }
@@ -72,9 +77,11 @@ const AGENT_OF: Record<BudgetScope, (scopeId: string) => string | undefined> = {
 };
 
 /** A newer producer may name a scope that is not known here. */
-function agentOfBudget({ scope, scope_id }: BudgetThresholdReachedEvent['data']): string | undefined {
-  const known = BUDGET_SCOPES.find((each) => each === scope);
-  return known === undefined ? undefined : AGENT_OF[known](scope_id);
+function knownBudget(threshold: BudgetThresholdReachedEvent['data']): ReachedBudget | undefined {
+  const scope = BUDGET_SCOPES.find((each) => each === threshold.scope);
+  if (scope === undefined) return undefined;
+  const { scope_id, percent, spent_micros, daily_budget_usd_micros } = threshold;
+  return { scope, scope_id, percent, spent_micros, daily_budget_usd_micros };
 }
 
 /** Only the source, which stands last, can hold `|`. */

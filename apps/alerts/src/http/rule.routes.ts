@@ -1,4 +1,4 @@
-import { alertSchema, moment } from '@tollkeeper/contracts';
+import { alertSchema, moment, RULE_KINDS } from '@tollkeeper/contracts';
 import { defineRoute, mergePatch, mergePatchBodies, parseMerged, type Route } from '@tollkeeper/http';
 import { z } from 'zod';
 import { toSpend, toTimestamp, toTimestampOrNull } from '../domain/alert.record.ts';
@@ -27,6 +27,7 @@ const evaluation = z
     event_id: z.string().meta({ description: 'Id of the event of the decision; of the last one if there are several' }),
     event_time: moment,
     window: z.object({ start: moment, end: moment }),
+    rule_kind: z.enum(RULE_KINDS).meta({ description: 'Kind of the rule when it decided' }),
     event_count: z.int(),
     threshold: z.int(),
     spend: alertSchema.shape.spend,
@@ -153,6 +154,7 @@ function toEvaluationBody(decision: Evaluation): z.output<typeof evaluation> {
     event_id: decision.eventId,
     event_time: toTimestamp(decision.eventTime),
     window: { start: toTimestamp(decision.windowStart), end: toTimestamp(decision.windowEnd) },
+    rule_kind: decision.condition.kind,
     event_count: decision.eventCount,
     threshold: thresholdsOf(decision.condition).threshold,
     spend: toSpend(decision),

@@ -8,9 +8,11 @@ import { type Alert, type AlertQuery, type AlertStore, AUDITED_ALERT } from '../
 import type { AlertFanOut } from './alert.fan-out.ts';
 import type { NotificationStore } from './notification.store.ts';
 
-interface StoredAlert extends Omit<Alert, 'id' | 'tenantId' | 'resolvedAt'> {
+interface StoredAlert extends Omit<Alert, 'id' | 'tenantId' | 'budget' | 'resolvedAt'> {
   _id: string;
   tenantId: string;
+  /** Alerts of earlier versions lack it. */
+  budget?: Alert['budget'];
   resolvedAt: Date | null;
   /** Partition of the log that the alert's rule is evaluated with. */
   partition: number;
@@ -37,6 +39,7 @@ function alertSchema(retentionSeconds: number): Schema<StoredAlert> {
       scopeId: text,
       eventTypes: texts,
       settledMicros: { type: Number, default: null },
+      budget: { type: Schema.Types.Mixed, default: null },
       channelIds: texts,
       windowStart: number,
       windowEnd: number,
@@ -220,5 +223,6 @@ function toFilter({ ruleId, severity, status, triggeredFrom, triggeredTo }: Aler
 }
 
 function toAlert({ _id, tenantId, partition: _partition, resolvedAt, ...fields }: StoredAlert): Alert {
-  return { ...fields, id: _id, tenantId: provenTenantId(tenantId), resolvedAt: resolvedAt?.getTime() ?? null };
+  const resolvedAtMs = resolvedAt?.getTime() ?? null;
+  return { budget: null, ...fields, id: _id, tenantId: provenTenantId(tenantId), resolvedAt: resolvedAtMs };
 }

@@ -40,6 +40,7 @@ export function testMessage(tenantId: TenantId, url: string, now: number): Messa
     threshold: 1,
     event_count: 1,
     spend: null,
+    budget: null,
     sample_event_ids: ['evt_test'],
     first_event_at: at,
     last_event_at: at,

@@ -995,6 +995,10 @@ export type AlertRuleEvaluation = {
         start: string;
         end: string;
     };
+    /**
+     * Kind of the rule when it decided
+     */
+    rule_kind: 'event_count_gte' | 'first_occurrence' | 'spend_gte';
     event_count: number;
     threshold: number;
     /**
@@ -1058,6 +1062,31 @@ export type Alert = {
          * What the counted events settled, in USD micros
          */
         settled_micros: number;
+    } | null;
+    /**
+     * The budget threshold that the triggering event reported; null for events of other types
+     */
+    budget: {
+        /**
+         * Whose daily budget it is
+         */
+        scope: 'workspace' | 'agent' | 'plan';
+        /**
+         * Id of the workspace or the agent, or key of the plan
+         */
+        scope_id: string;
+        /**
+         * Percent of the daily budget that the spend of the day has reached
+         */
+        percent: number;
+        /**
+         * USD micros (millionths of a US dollar)
+         */
+        spent_micros: number;
+        /**
+         * USD micros (millionths of a US dollar)
+         */
+        daily_budget_usd_micros: number;
     } | null;
     /**
      * Ids of the newest matching events, newest first

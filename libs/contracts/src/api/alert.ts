@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { budgetThresholdReachedData } from '../event-schemas.ts';
 import { micros, moment } from './primitives.ts';
 
 /** How grave an alert is, least first. */
@@ -27,6 +28,10 @@ export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 /** What a notification tells. A channel test is none: it is sent at once and leaves no trace in the log. */
 export const NOTIFICATION_TYPES = ['alert.fired', 'alert.resolved'] as const;
 export type NotificationType = (typeof NOTIFICATION_TYPES)[number];
+
+/** A threshold of a daily budget, as a `budget.threshold_reached` event reports it. */
+const reachedBudgetSchema = z.object(budgetThresholdReachedData.shape);
+export type ReachedBudget = z.infer<typeof reachedBudgetSchema>;
 
 /**
  * An alert as history, notifications and deliveries show it, without `deliveries`. All of it but the
@@ -58,6 +63,9 @@ export const alertSchema = z.object({
     })
     .nullable()
     .meta({ description: 'For `spend_gte`; null for other kinds' }),
+  budget: reachedBudgetSchema.nullable().meta({
+    description: 'The budget threshold that the triggering event reported; null for events of other types',
+  }),
   sample_event_ids: z
     .array(z.string())
     .max(10)

@@ -6,30 +6,85 @@ import { eventsOf, firstEventOf } from './events.ts';
 import { inWords } from './lengths.ts';
 import { counted } from './plurals.ts';
 
+/** The name of an agent by its id. */
+type NameOf = (agentId: string) => string;
+
 /** Whose events they were: before a count, and behind a first event. */
-const WHOSE: Record<Api.Alert['scope_type'], (id: string) => { before: string; behind: string }> = {
+const WHOSE: Record<Api.Alert['scope_type'], (id: string, nameOf: NameOf) => { before: string; behind: string }> = {
   workspace: () => ({ before: '', behind: 'any agent' }),
   tenant: () => ({ before: '', behind: 'any agent' }),
-  agent: (id) => ({ before: `${id}: `, behind: id }),
+  agent: (id, nameOf) => ({ before: `${nameOf(id)}: `, behind: nameOf(id) }),
 };
 
-/** What happened, in one sentence. */
-export function alertLine(alert: Api.Alert): string {
-  const { rule_kind, scope_id, scope_type, event_count, threshold, event_types, spend, window } = alert;
-  const windowMs = Date.parse(window.end) - Date.parse(window.start);
-  const whose = WHOSE[scope_type](scope_id);
-  const events = `${whose.before}${count(event_count)} ${eventsOf(event_types, event_count)}`;
-  switch (rule_kind) {
-    case 'spend_gte':
-      return `${whose.before}${money(spend!.settled_micros)} spent within ${duration(windowMs)} (threshold ${money(spend!.threshold_micros)})`;
-    case 'first_occurrence':
-      return `First ${firstEventOf(event_types)} in ${inWords(windowMs / 1_000)}, ${whose.behind}`;
-    case 'event_count_gte':
+type ReachedBudget = NonNullable<Api.Alert['budget']>;
+const WHOSE_BUDGET: Record<ReachedBudget['scope'], (id: string, nameOf: NameOf) => string> = {
+  workspace: () => 'The workspace',
+  agent: (id, nameOf) => nameOf(id),
+  plan: (id) => `Plan ${id}`,
+};
+
+function budgetLine({ scope, scope_id, ...budget }: ReachedBudget, nameOf: NameOf): string {
+  const amounts = `${money(budget.spent_micros)} of ${money(budget.daily_budget_usd_micros)}`;
+  return `${WHOSE_BUDGET[scope](scope_id, nameOf)} reached ${budget.percent}% of its daily budget (${amounts})`;
+}
+
+function eventsLine({ event_count, event_types, scope_type, scope_id }: Api.Alert, nameOf: NameOf): string {
+  return `${WHOSE[scope_type](scope_id, nameOf).before}${count(event_count)} ${eventsOf(event_types, event_count)}`;
+}
+
+function windowMsOf({ window }: Api.Alert): number {
+  return Date.parse(window.end) - Date.parse(window.start);
+}
+
+interface KindLines {
+  alert(alert: Api.Alert, nameOf: NameOf): string;
+  evaluation(evaluation: Api.AlertRuleEvaluation): string;
+}
+
+const LINES: Record<Api.Alert['rule_kind'], KindLines> = {
+  event_count_gte: {
+    alert(alert, nameOf) {
+      const { threshold, budget } = alert;
+      const events = eventsLine(alert, nameOf);
       // One event is enough: how long the rule waits for it says nothing.
-      return threshold === 1 ? events : `${events} within ${duration(windowMs)} (threshold ${count(threshold)})`;
-  }
-  // A newer service may have kinds that this page does not know.
-  return events;
+      if (threshold === 1) return budget === null ? events : budgetLine(budget, nameOf);
+      return `${events} within ${duration(windowMsOf(alert))} (threshold ${count(threshold)})`;
+    },
+    evaluation: ({ event_count, threshold }) => `${count(event_count)} of ${counted(threshold, EVENTS)}`,
+  },
+  first_occurrence: {
+    alert(alert, nameOf) {
+      const { scope_type, scope_id, event_types, budget } = alert;
+      const quiet = inWords(windowMsOf(alert) / 1_000);
+      if (budget !== null) return `${budgetLine(budget, nameOf)}, first in ${quiet}`;
+      return `First ${firstEventOf(event_types)} in ${quiet}, ${WHOSE[scope_type](scope_id, nameOf).behind}`;
+    },
+    evaluation: ({ event_count }) => counted(event_count, EVENTS),
+  },
+  spend_gte: {
+    alert(alert, nameOf) {
+      const { settled_micros, threshold_micros } = alert.spend!;
+      const { before } = WHOSE[alert.scope_type](alert.scope_id, nameOf);
+      const within = duration(windowMsOf(alert));
+      return `${before}${money(settled_micros)} spent within ${within} (threshold ${money(threshold_micros)})`;
+    },
+    evaluation: ({ spend }) => `${money(spend!.settled_micros)} of ${money(spend!.threshold_micros)}`,
+  },
+};
+
+/** A newer service may have kinds that this page does not know. */
+function linesOf(kind: Api.Alert['rule_kind']): KindLines | undefined {
+  return LINES[kind];
+}
+
+/** What happened, in one sentence. */
+export function alertLine(alert: Api.Alert, nameOf: NameOf): string {
+  return linesOf(alert.rule_kind)?.alert(alert, nameOf) ?? eventsLine(alert, nameOf);
+}
+
+/** How much it was when a rule decided, compared with its threshold. */
+export function evaluationLine(evaluation: Api.AlertRuleEvaluation): string {
+  return linesOf(evaluation.rule_kind)?.evaluation(evaluation) ?? counted(evaluation.event_count, EVENTS);
 }
 
 const DELIVERY_STATUS: Record<string, string> = {
@@ -102,8 +157,6 @@ export const alerts = {
     condition_still_true_after_cooldown: 'Fired again: still true after the cooldown.',
     cooldown: 'Not fired: true, but within the cooldown of the last alert.',
     rate_limited: 'Not fired: true, but too many alerts in a short time.',
-    counted: (events: number, threshold: number) => `${count(events)} of ${counted(threshold, EVENTS)}`,
-    spent: (spent: number, threshold: number) => `${money(spent)} of ${money(threshold)}`,
   },
   noEvaluations: 'The condition of the rule has not been true in the retention period.',
 };

@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { type Api, useChange, useRead } from '../../api/api.ts';
 import { useWorkspace } from '../../app/account.tsx';
-import { alertLine, deliveryStatus } from '../../text/alerts.ts';
+import { deliveryStatus, evaluationLine } from '../../text/alerts.ts';
 import { text } from '../../text/index.ts';
 import { AgentLink } from '../../ui/agent-link.tsx';
 import { Button } from '../../ui/button.tsx';
@@ -14,6 +14,7 @@ import { Loaded, Tag, type Tone } from '../../ui/parts.tsx';
 import { AlertStatus, Severity } from '../../ui/severity.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
+import { useAlertLine } from '../../ui/use-alert-line.ts';
 import { useAlertsSearch } from './use-alerts-search.ts';
 
 const words = text.alerts;
@@ -22,6 +23,7 @@ const READS = ['GET /api/v1/alerts', 'GET /api/v1/alerts/{alert_id}'] as const;
 /** One alert: what happened, which channels were notified, and why it fired. */
 export function AlertDrawer({ alertId }: { alertId: string }) {
   const [, set] = useAlertsSearch();
+  const alertLine = useAlertLine();
   const alert = useRead('GET /api/v1/alerts/{alert_id}', { path: { alert_id: alertId } }, { live: true });
   return (
     <Dialog side title={alert.data?.rule_name ?? words.detail} onClose={() => set({ alert: undefined })}>
@@ -169,11 +171,7 @@ function Evaluations({ ruleId }: { ruleId: string }) {
               {items.slice(0, 20).map((each) => (
                 <li key={`${each.event_id} ${each.evaluated_at}`}>
                   <At at={each.event_time} /> {words.evaluation[each.reason]}{' '}
-                  <span className={ui['hint']}>
-                    {each.spend === null
-                      ? words.evaluation.counted(each.event_count, each.threshold)
-                      : words.evaluation.spent(each.spend.settled_micros, each.spend.threshold_micros)}
-                  </span>
+                  <span className={ui['hint']}>{evaluationLine(each)}</span>
                 </li>
               ))}
             </ol>

@@ -3,7 +3,7 @@ import { useMay } from '../../app/account.tsx';
 import { useSpan } from '../../app/span.ts';
 import { exactCount } from '../../format/numbers.ts';
 import { startOfDay } from '../../format/zoned.ts';
-import { alertLine, deliveryStatus } from '../../text/alerts.ts';
+import { deliveryStatus } from '../../text/alerts.ts';
 import { text } from '../../text/index.ts';
 import { Button } from '../../ui/button.tsx';
 import type { Column } from '../../ui/cells.tsx';
@@ -13,6 +13,7 @@ import { Card, Loaded, NotAllowed, Note, PageHead } from '../../ui/parts.tsx';
 import { AlertStatus, Severity } from '../../ui/severity.tsx';
 import { Table } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
+import { useAlertLine } from '../../ui/use-alert-line.ts';
 import { AlertDrawer } from './alert-drawer.tsx';
 import { SEVERITIES, STATUSES } from './alerts-search.ts';
 import { useAlertsSearch } from './use-alerts-search.ts';
@@ -45,6 +46,7 @@ function History() {
     ...(to !== undefined && { to: startOfDay(to, zone, true) }),
   };
   const alerts = useRead('GET /api/v1/alerts', { query }, { live: true });
+  const alertLine = useAlertLine();
   const columns: Column<Api.Alert>[] = [
     { key: 'severity', head: words.column.severity, cell: (row) => <Severity severity={row.severity} /> },
     {

@@ -1,12 +1,12 @@
 import { Link } from '@tanstack/react-router';
 import { type Api, useRead } from '../../api/api.ts';
 import { useWorkspace } from '../../app/account.tsx';
-import { alertLine } from '../../text/alerts.ts';
 import { text } from '../../text/index.ts';
 import { Ago } from '../../ui/figures.tsx';
 import { Card, Loaded, Note } from '../../ui/parts.tsx';
 import { AlertStatus, Severity } from '../../ui/severity.tsx';
 import ui from '../../ui/ui.module.css';
+import { useAlertLine } from '../../ui/use-alert-line.ts';
 import css from './overview.module.css';
 
 const words = text.overview;
@@ -42,6 +42,7 @@ export function Attention() {
 
 function AlertList({ alerts }: { alerts: Api.Alert[] }) {
   const { slug } = useWorkspace();
+  const alertLine = useAlertLine();
   return (
     <ul className={css['attention']}>
       {alerts.map((alert) => (

@@ -1,0 +1,117 @@
+import {
+  BUDGET_SCOPES,
+  type BudgetScope,
+  type KnownEventType,
+  RULE_KINDS,
+  type RuleKind,
+  SCOPE_TYPES,
+  type ScopeType,
+  type ShownAlert,
+} from '@tollkeeper/contracts';
+import { shown } from './chat.text.ts';
+
+const MAX_TYPES_SHOWN = 5;
+const MICROS_PER_USD = 1_000_000;
+const MICROS_PER_CENT = 10_000;
+
+type Noun = readonly [one: string, other: string];
+
+const EVENTS: Record<KnownEventType, Noun> = {
+  'budget.blocked': ['call blocked by a budget', 'calls blocked by a budget'],
+  'guard.blocked': ['call blocked by a guard', 'calls blocked by a guard'],
+  'budget.threshold_reached': ['budget threshold reached', 'budget thresholds reached'],
+  'spend.settled': ['settlement', 'settlements'],
+};
+const EVENT_NOUNS = new Map<string, Noun>(Object.entries(EVENTS));
+
+const WHOSE_EVENTS: Record<ScopeType, (id: string) => string> = {
+  workspace: () => 'any agent',
+  tenant: () => 'any agent',
+  agent: (id) => `agent ${id}`,
+};
+
+const WHOSE_BUDGET: Record<BudgetScope, (id: string) => string> = {
+  workspace: () => 'The workspace',
+  agent: (id) => `Agent ${id}`,
+  plan: (id) => `Plan ${id}`,
+};
+
+const SENTENCES: Record<RuleKind, (alert: ShownAlert) => string> = {
+  event_count_gte(alert) {
+    const { threshold, budget } = alert;
+    if (threshold > 1) return `${eventsOf(alert)} within ${windowOf(alert)}, ${whose(alert)} (threshold ${threshold})`;
+    return budget ? budgetSentence(budget) : `${eventsOf(alert)}, ${whose(alert)}`;
+  },
+  first_occurrence(alert) {
+    const { budget } = alert;
+    if (budget) return `${budgetSentence(budget)}, first in ${windowOf(alert)}`;
+    return `First ${nounOf(alert.event_types, 1)} in ${windowOf(alert)}, ${whose(alert)}`;
+  },
+  spend_gte(alert) {
+    const { settled_micros: settled, threshold_micros: threshold } = alert.spend!;
+    return `${usd(settled)} spent within ${windowOf(alert)}, ${whose(alert)} (threshold ${usd(threshold)})`;
+  },
+};
+
+/** Who did what, how much, and compared with what. The service of alerts may be newer and have a kind unknown here. */
+export function alertSentence(alert: ShownAlert): string {
+  const kind = RULE_KINDS.find((each) => each === alert.rule_kind);
+  return kind === undefined ? `${eventsOf(alert)}, ${whose(alert)}` : SENTENCES[kind](alert);
+}
+
+function budgetSentence({ scope, scope_id, ...budget }: NonNullable<ShownAlert['budget']>): string {
+  const known = BUDGET_SCOPES.find((each) => each === scope);
+  const id = shown(scope_id);
+  const who = known === undefined ? `${shown(scope)} ${id}` : WHOSE_BUDGET[known](id);
+  const amounts = `${usd(budget.spent_micros)} of ${usd(budget.daily_budget_usd_micros)}`;
+  return `${who} reached ${budget.percent}% of its daily budget (${amounts})`;
+}
+
+function whose({ scope_type, scope_id }: ShownAlert): string {
+  const known = SCOPE_TYPES.find((each) => each === scope_type);
+  const id = shown(scope_id);
+  return known === undefined ? `${shown(scope_type)} ${id}` : WHOSE_EVENTS[known](id);
+}
+
+function eventsOf({ event_count, event_types }: ShownAlert): string {
+  return `${event_count.toLocaleString('en')} ${nounOf(event_types, event_count)}`;
+}
+
+function nounOf(types: readonly string[], events: number): string {
+  if (types.length === 0) return nounFor(events, ['event of any type', 'events of any type']);
+  const named = types.slice(0, MAX_TYPES_SHOWN).map((type) => {
+    const ofType = shown(type);
+    return nounFor(events, EVENT_NOUNS.get(type) ?? [`${ofType} event`, `${ofType} events`]);
+  });
+  const rest = types.length - named.length;
+  return [...named, ...(rest > 0 ? [`${rest} more ${nounFor(rest, ['type', 'types'])}`] : [])].join(' or ');
+}
+
+const plurals = new Intl.PluralRules('en');
+
+function nounFor(value: number, [one, other]: Noun): string {
+  return plurals.select(value) === 'one' ? one : other;
+}
+
+const UNITS = [
+  { unit: 'day', seconds: 86_400, from: 2 },
+  { unit: 'hour', seconds: 3_600, from: 1 },
+  { unit: 'minute', seconds: 60, from: 1 },
+] as const;
+
+/** "10 minutes", "24 hours", "2 days": the largest unit that is whole. */
+function windowOf({ window }: ShownAlert): string {
+  const length = (Date.parse(window.end) - Date.parse(window.start)) / 1000;
+  const whole = UNITS.find(({ seconds, from }) => length % seconds === 0 && length >= from * seconds);
+  const { unit, seconds } = whole ?? { unit: 'second', seconds: 1 };
+  const style = { style: 'unit', unit, unitDisplay: 'long' } as const;
+  return (length / seconds).toLocaleString('en', style);
+}
+
+/** US dollars: to the cent from one cent on, else with all digits of the micros. */
+function usd(micros: number): string {
+  const digits = micros > 0 && micros < MICROS_PER_CENT ? 6 : 2;
+  return (micros / MICROS_PER_USD).toLocaleString('en', {
+    ...{ style: 'currency', currency: 'USD', minimumFractionDigits: 2, maximumFractionDigits: digits },
+  });
+}
