@@ -2,7 +2,7 @@ import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { eventually } from '@tollkeeper/testing';
 import type { Page } from 'playwright-core';
 import { type Look, LOOKS, type Visit } from '../../browser.ts';
-import { passUntil } from '../../console/person.ts';
+import { passUntil } from '../../console/page.clock.ts';
 import type { useWorkspaceInBrowser } from '../../console/workspace.stage.ts';
 import type { Stage } from '../../deployment.ts';
 import { budgetBlocked } from '../../events.ts';
