@@ -34,7 +34,9 @@ describe('a test of a channel', () => {
   it('sends a test to a chat', async () => {
     const receiver = await notifier.receiver();
     await sendTest(await notifier.addChannel(newTenant(), receiver.url, { type: 'chat' }));
-    expect(receiver.received[0]!.json).toMatchObject({ text: 'Test (info): Test of this channel' });
+    expect(receiver.received[0]!.json).toMatchObject({
+      text: 'Test (info): Test of this channel\n1 call blocked by a budget, any agent',
+    });
   });
 
   it('goes where the channel points to now, enabled or not', async () => {
