@@ -24,11 +24,11 @@ import { createLimitSource } from './clients/limit.source.ts';
 import { createTimezoneSource } from './clients/timezone.source.ts';
 import type { EnforcerConfig } from './config.ts';
 import { CONSUMER_GROUP, createGatewayEventsConsumer } from './consumers/gateway-events.consumer.ts';
-import { createDenialTeller, type DenialTeller } from './domain/denial.teller.ts';
+import { createDenialReporter, type DenialReporter } from './domain/denial.reporter.ts';
 import type { Reservations } from './domain/enforcement.ts';
 import { createLimits } from './domain/limit.use-cases.ts';
 import { createReservations } from './domain/reservation.use-cases.ts';
-import { createThresholdTeller } from './domain/threshold.teller.ts';
+import { createThresholdReporter } from './domain/threshold.reporter.ts';
 import type { AppendEvents } from './domain/workspace.appends.ts';
 import { createDecisionTelemetry, createOverQuota, createThresholdTelemetry } from './enforcer.telemetry.ts';
 import { createEnforcerHandlers, MAX_REQUEST_BYTES } from './grpc/enforcer.handlers.ts';
@@ -79,7 +79,7 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
   const common = { submit: ledgers.submit, append: createAppend(eventLog, clock), limits: limitSource, clock };
   const overQuota = createOverQuota(metrics);
   const telemetry = createDecisionTelemetry({ metrics, overQuota, logger, now });
-  const denials = createDenialTeller({ ...common, ...telemetry });
+  const denials = createDenialReporter({ ...common, ...telemetry });
   const reservations = createReservations({
     ...common,
     ...telemetry,
@@ -87,7 +87,7 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
     agents: createAgentRegistrar({ identity, logger, now }),
   });
   const limits = createLimits({ ...common, grants: journal });
-  const thresholds = createThresholdTeller({ ...common, ...createThresholdTelemetry({ logger, now }) });
+  const thresholds = createThresholdReporter({ ...common, ...createThresholdTelemetry({ logger, now }) });
   const consumer = createGatewayEventsConsumer({
     ...common,
     thresholds,
@@ -109,8 +109,8 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
     maxRequestBytes: MAX_REQUEST_BYTES,
   });
   // Reservations are decided without the log, and without the peers from what is known of them.
-  const tellers = [toComponent(denials, logger), { name: 'threshold-teller', ...thresholds }];
-  const parts = [mongo, trail.outbox, keys, budgets, identity, ledgers, ...tellers, inBackground(consumer, logger)];
+  const reporters = [toComponent(denials, logger), { name: 'threshold-reporter', ...thresholds }];
+  const parts = [mongo, trail.outbox, keys, budgets, identity, ledgers, ...reporters, inBackground(consumer, logger)];
   const service = assembleService({ ...base, parts, grpc, http });
   return Object.assign(service, { reservations });
 }
@@ -124,7 +124,7 @@ function createAppend(eventLog: EventLog, clock: Clock): AppendEvents {
 }
 
 /** It has nothing to start: the first denial does. */
-function toComponent(denials: DenialTeller, logger: Logger): Component {
+function toComponent(denials: DenialReporter, logger: Logger): Component {
   return {
     name: 'denials',
     async start() {},

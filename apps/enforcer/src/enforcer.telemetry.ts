@@ -1,8 +1,8 @@
 import { createSparingWarner, type Logger, type Metrics } from '@tollkeeper/runtime';
-import type { DenialTellerDeps } from './domain/denial.teller.ts';
+import type { DenialReporterDeps } from './domain/denial.reporter.ts';
 import type { ReservationDeps } from './domain/reservation.use-cases.ts';
 import type { UsedUp } from './domain/reserve.ts';
-import type { ThresholdTellerDeps } from './domain/threshold.teller.ts';
+import type { ThresholdReporterDeps } from './domain/threshold.reporter.ts';
 
 /** What a workspace may not exceed: `calls` of its quota, or what it may have, whose names the domain gives. */
 type Quota = 'calls' | UsedUp;
@@ -29,7 +29,7 @@ export function createDecisionTelemetry({
   overQuota,
   logger,
   now,
-}: DecisionTelemetryDeps): Pick<ReservationDeps, 'onDecision' | 'onUsedUp'> & Pick<DenialTellerDeps, 'onUntold'> {
+}: DecisionTelemetryDeps): Pick<ReservationDeps, 'onDecision' | 'onUsedUp'> & Pick<DenialReporterDeps, 'onUnreported'> {
   const decisions = metrics.counter({
     name: 'enforcer_decisions_total',
     help: 'Answers to requests for a reservation, without dry runs',
@@ -44,7 +44,7 @@ export function createDecisionTelemetry({
   const warnOfUsedUp = createSparingWarner(logger, now, 'a workspace has all the reservations or agents that it may');
   return {
     onDecision: (decision) => decisions.inc({ decision }),
-    onUntold(tenant_id, err, count) {
+    onUnreported(tenant_id, err, count) {
       untold.inc(count);
       warnOfUntold({ err, tenant_id });
     },
@@ -59,11 +59,14 @@ export function createDecisionTelemetry({
 export function createThresholdTelemetry({
   logger,
   now,
-}: Pick<DecisionTelemetryDeps, 'logger' | 'now'>): Pick<ThresholdTellerDeps, 'onLimitsUnknown' | 'onUntoldThresholds'> {
+}: Pick<DecisionTelemetryDeps, 'logger' | 'now'>): Pick<
+  ThresholdReporterDeps,
+  'onLimitsUnknown' | 'onUnreportedThresholds'
+> {
   const warnOfLimits = createSparingWarner(logger, now, 'alerts about reached limits wait until budgets answers');
   const warnOfFailure = createSparingWarner(logger, now, 'reached limits could not be reported; retrying');
   return {
     onLimitsUnknown: (tenant_id, err) => warnOfLimits({ err, tenant_id }),
-    onUntoldThresholds: (tenant_id, err) => warnOfFailure({ err, tenant_id }),
+    onUnreportedThresholds: (tenant_id, err) => warnOfFailure({ err, tenant_id }),
   };
 }

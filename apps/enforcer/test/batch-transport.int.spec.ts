@@ -141,10 +141,10 @@ describe('a gateway that asks for many at once', () => {
     let answer = (): void => {};
     ports.ready = new Promise((resolve) => (answer = resolve));
     // Its quota admits a batch while it has any of it left, so each batch comes after a second.
-    const underWay: Promise<unknown>[] = [];
+    const inFlight: Promise<unknown>[] = [];
     let asked = 0;
     const begin = async (apiKey: string, count: number) => {
-      underWay.push(callGrpc('ReserveMany', { requests: Array(count).fill(reserveRequest) }, apiKey));
+      inFlight.push(callGrpc('ReserveMany', { requests: Array(count).fill(reserveRequest) }, apiKey));
       asked += count;
       await eventually(async () => expect(ports.asked).toHaveLength(asked));
       clock.now += 60_000;
@@ -156,7 +156,7 @@ describe('a gateway that asks for many at once', () => {
     await begin(workspaces[1].apiKey, 7);
     await begin(workspaces[0].apiKey, 6);
     answer();
-    for (const answered of await Promise.all(underWay)) expect(answered).toHaveProperty('results');
+    for (const answered of await Promise.all(inFlight)) expect(answered).toHaveProperty('results');
     expect(await callGrpc('ReserveMany', { requests }, workspaces[0].apiKey)).toHaveProperty('results');
   });
 });

@@ -28,8 +28,8 @@ export function createBudgetsStandIn(logger: Logger) {
   const workspaces = new Map<string, StandInBudgets>();
   const asked: AskedBudgets[] = [];
   const state = { down: false, hold: undefined as Promise<void> | undefined };
-  let underWay = 0;
-  let mostUnderWay = 0;
+  let inFlight = 0;
+  let mostInFlight = 0;
 
   function of(tenantId: string): StandInBudgets {
     const present = workspaces.get(tenantId);
@@ -60,8 +60,8 @@ export function createBudgetsStandIn(logger: Logger) {
   const handlers: UnaryHandlers<BudgetsServiceDefinition> = {
     async getBudgets({ tenantId, agentIds, planKeys }) {
       asked.push({ tenantId, agentIds, planKeys });
-      underWay += 1;
-      mostUnderWay = Math.max(mostUnderWay, underWay);
+      inFlight += 1;
+      mostInFlight = Math.max(mostInFlight, inFlight);
       try {
         if (state.down) throw new AppError('internal', 'The budgets service failed.');
         const told = answer(tenantId, {
@@ -71,7 +71,7 @@ export function createBudgetsStandIn(logger: Logger) {
         await state.hold;
         return told;
       } finally {
-        underWay -= 1;
+        inFlight -= 1;
       }
     },
     async listBudgets({ tenantId }) {
@@ -86,7 +86,7 @@ export function createBudgetsStandIn(logger: Logger) {
     /** What GetBudgets was asked, oldest first. */
     asked,
     /** The most GetBudgets that were answered at the same time. */
-    mostUnderWay: () => mostUnderWay,
+    mostInFlight: () => mostInFlight,
     /** Null unsets. */
     setWorkspace(tenantId: TenantId, micros: number | null) {
       of(tenantId).daily = micros;

@@ -105,7 +105,7 @@ describe('agents that are seen', () => {
     release();
     await eventually(() => expect(identity.agentsOf(tenantId)).toHaveLength(1501));
     expect(identity.registered.map(({ agentIds }) => agentIds.length)).toEqual([1, 1000, 500]);
-    expect(identity.mostUnderWay()).toBe(1);
+    expect(identity.mostInFlight()).toBe(1);
   });
 
   it('are registered when they are seen again after identity failed, with one warning', async () => {

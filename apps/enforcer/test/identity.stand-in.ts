@@ -11,8 +11,8 @@ export function createIdentityStandIn(logger: Logger) {
   const registered: { tenantId: string; agentIds: string[] }[] = [];
   const state = { down: false, hold: undefined as Promise<void> | undefined };
   const unknown = new Set<string>();
-  let underWay = 0;
-  let mostUnderWay = 0;
+  let inFlight = 0;
+  let mostInFlight = 0;
 
   function failIfDown(): void {
     if (state.down) throw new AppError('internal', 'The identity service failed.');
@@ -29,13 +29,13 @@ export function createIdentityStandIn(logger: Logger) {
     getAgents: async () => ({ agents: [] }),
     async registerAgents({ tenantId, agentIds }) {
       registered.push({ tenantId, agentIds });
-      underWay += 1;
-      mostUnderWay = Math.max(mostUnderWay, underWay);
+      inFlight += 1;
+      mostInFlight = Math.max(mostInFlight, inFlight);
       try {
         failIfDown();
         await state.hold;
       } finally {
-        underWay -= 1;
+        inFlight -= 1;
       }
       agents.set(tenantId, new Set([...(agents.get(tenantId) ?? []), ...agentIds]));
       return {};
@@ -48,7 +48,7 @@ export function createIdentityStandIn(logger: Logger) {
     /** What RegisterAgents was asked, failures included, oldest first. */
     registered,
     /** The most RegisterAgents that were answered at the same time. */
-    mostUnderWay: () => mostUnderWay,
+    mostInFlight: () => mostInFlight,
     /** The agents of the workspace, by id. */
     agentsOf: (tenantId: TenantId) => [...(agents.get(tenantId) ?? [])].sort(),
     /** As after a restore of identity from before the workspace was made. */

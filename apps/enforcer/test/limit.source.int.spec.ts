@@ -179,7 +179,7 @@ describe('questions', () => {
       [...ids.slice(0, 10), ...ids].map((_id, index) => ({ agent: index < 10 ? index : index - 10 })),
     );
     expect(budgets.asked.map(({ agentIds }) => agentIds.length)).toEqual([10, 20]);
-    expect(budgets.mostUnderWay()).toBe(1);
+    expect(budgets.mostInFlight()).toBe(1);
   });
 
   it('are not asked again for what the one in progress asks', async () => {
@@ -198,7 +198,7 @@ describe('questions', () => {
     budgets.setAgent(other, 'planner', 2);
     const release = holdAnswers();
     const both = Promise.all([amounts(tenantId), amounts(other)]);
-    await eventually(() => expect(budgets.mostUnderWay()).toBe(2));
+    await eventually(() => expect(budgets.mostInFlight()).toBe(2));
     release();
     expect(await both).toEqual([{ agent: 1 }, { agent: 2 }]);
   });

@@ -58,7 +58,7 @@ function arrange() {
         of: async () => LIMITS,
         all: async () => LIMITS,
       },
-      denials: { tell: async () => {} },
+      denials: { report: async () => {} },
       agents: { seen() {} },
       clock: () => NOW,
       onDecision() {},

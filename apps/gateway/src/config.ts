@@ -43,12 +43,12 @@ export const gatewayConfig = serviceConfig.extend({
   LOGIN_ATTEMPTS_PER_MINUTE: integerField({ min: 1, max: 100_000 })
     .prefault('60')
     .describe('logins from one address in a minute, good or bad, before the answer is 429; default 60'),
-  UNDER_WAY_PER_SENDER: integerField({ min: 1, max: 1024 })
+  IN_FLIGHT_PER_SENDER: integerField({ min: 1, max: 1024 })
     .prefault('256')
     .describe(
       'requests that one user, or one workspace key in one area, may have in flight at once; more get 429; default 256',
     ),
-  UNDER_WAY_PER_ADDRESS: integerField({ min: 1, max: 4096 })
+  IN_FLIGHT_PER_ADDRESS: integerField({ min: 1, max: 4096 })
     .prefault('512')
     .describe(
       'requests that one address may have in flight at once; more get 429; default 512. Without TRUSTED_PROXIES all who come through a proxy have its address',

@@ -195,7 +195,7 @@ describe('what one sender may have in progress', () => {
   const withKey = (key: string, body = '{}') => ({ method: 'POST', headers: { authorization: `Bearer ${key}` }, body });
 
   it('is bounded for a user, whatever the session, and for a key: more is 429 with Retry-After, and others go on', async () => {
-    stack = await startStack({ UNDER_WAY_PER_SENDER: '4' });
+    stack = await startStack({ IN_FLIGHT_PER_SENDER: '4' });
     stack.identity.sessions.set('ada-again', memberOfAcme('user_ada'));
     for (const service of Object.values(stack.services)) service.answer = () => undefined;
     for (const name of ['ada', 'ada-again']) {
@@ -214,7 +214,7 @@ describe('what one sender may have in progress', () => {
   });
 
   it('is bounded for an address, with a session or without: that of the client where proxies are trusted', async () => {
-    stack = await startStack({ UNDER_WAY_PER_ADDRESS: '2', TRUSTED_PROXIES: '127.0.0.1' });
+    stack = await startStack({ IN_FLIGHT_PER_ADDRESS: '2', TRUSTED_PROXIES: '127.0.0.1' });
     const from = (address: string) => ({ headers: { ...asAda.headers, 'x-forwarded-for': address } });
     stack.services.dashboard.answer = () => undefined;
     sendAndForget(2, SPEND, from('2001:db8::1'));
@@ -226,7 +226,7 @@ describe('what one sender may have in progress', () => {
   });
 
   it('is bounded for an address at the documentation too, and others read that meanwhile', async () => {
-    stack = await startStack({ UNDER_WAY_PER_ADDRESS: '2' });
+    stack = await startStack({ IN_FLIGHT_PER_ADDRESS: '2' });
     const held: ServerResponse[] = [];
     stack.services.keys.answer = (_req, res) => void held.push(res);
     sendAndForget(2, '/openapi.json', {});
@@ -250,7 +250,7 @@ describe('what one sender may have in progress', () => {
   });
 
   it('is given back however a request ends', async () => {
-    stack = await startStack({ UNDER_WAY_PER_SENDER: '1', UNDER_WAY_PER_ADDRESS: '1', UPSTREAM_TIMEOUT_MS: '100' });
+    stack = await startStack({ IN_FLIGHT_PER_SENDER: '1', IN_FLIGHT_PER_ADDRESS: '1', UPSTREAM_TIMEOUT_MS: '100' });
     const { ingest } = stack.services;
     const head = 'Authorization: Bearer one\r\nContent-Length: 100';
     const isFree = () => eventually(async () => expect((await send(EVENTS, withKey('one'))).status).toBe(200));

@@ -54,14 +54,14 @@ beforeEach(async () => {
     name: 'dashboard',
     origin: service.url,
     timeoutMs: 30_000,
-    maxUnderWay: PLACES,
+    maxInFlight: PLACES,
     answerHeaders: () => [],
     answerError: (_error, _req, res) => void res.destroy(),
   });
   pages = createPagesProxy({
     origin: service.url,
     timeoutMs: 30_000,
-    maxUnderWay: PLACES,
+    maxInFlight: PLACES,
     edgeHeaders: createEdgeHeaders('http://localhost'),
     answerError: (_error, _req, res) => void res.destroy(),
   });

@@ -21,7 +21,7 @@ export function createRefusedLogins(deps: {
     labelNames: ['account'],
   });
   for (const account of ['known', 'unknown']) failed.inc({ account }, 0);
-  const underWay = new Set<Promise<void>>();
+  const inFlight = new Set<Promise<void>>();
 
   return {
     name: 'refused-logins',
@@ -33,12 +33,12 @@ export function createRefusedLogins(deps: {
       const told = withTransaction(models.connection, (session) => accounts.record(session, user.id, cause)).catch(
         (err: unknown) => logger.warn({ err, user_id: user.id }, 'a failed log-in is not in the audit log'),
       );
-      underWay.add(told);
-      void told.finally(() => underWay.delete(told));
+      inFlight.add(told);
+      void told.finally(() => inFlight.delete(told));
     },
     async start() {},
     async stop() {
-      await Promise.all(underWay);
+      await Promise.all(inFlight);
     },
   };
 }

@@ -262,14 +262,14 @@ describe('flush and close', () => {
 
   it('close gives up what is left when its signal is aborted', async () => {
     const tollkeeper = await start([hang]);
-    const underWay = tollkeeper.report(spend('a'));
+    const inFlight = tollkeeper.report(spend('a'));
     await eventually(() => expect(server.received).toHaveLength(1));
     const waiting = tollkeeper.report(spend('b'));
     const abort = new AbortController();
     const closed = tollkeeper.close({ signal: abort.signal });
     abort.abort('in a hurry');
     await closed;
-    expect(await outcomes([underWay, waiting])).toEqual(['in a hurry', 'in a hurry']);
+    expect(await outcomes([inFlight, waiting])).toEqual(['in a hurry', 'in a hurry']);
     expect(server.received).toHaveLength(1);
   });
 });

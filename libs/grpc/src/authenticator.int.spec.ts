@@ -132,13 +132,13 @@ describe('a service with an authenticator of its own', () => {
   it('answers 256 calls of a caller at a time, and refuses more of it alone', async () => {
     let go = () => {};
     const { ask, refusal, served } = await serve(new Promise((resolve) => (go = resolve)));
-    const underWay = Array.from({ length: 256 }, () => ask('Bearer ada'));
+    const inFlight = Array.from({ length: 256 }, () => ask('Bearer ada'));
     while (served.length < 256) await new Promise((resolve) => setTimeout(resolve, 5));
     expect(await refusal('Bearer ada')).toMatchObject({ status: 'RESOURCE_EXHAUSTED', code: 'rate_limited' });
     const other = ask('Bearer zoe');
     go();
     expect(await other).toBe('zoe');
-    await Promise.all(underWay);
+    await Promise.all(inFlight);
     expect(await ask('Bearer ada')).toBe('ada');
   });
 

@@ -8,7 +8,7 @@ import { serviceNameOf } from './unary.ts';
  * Most requests of one caller that are answered at a time, those of batches too, where callers have an authenticator of
  * their own.
  */
-const MAX_UNDER_WAY = 256;
+const MAX_IN_FLIGHT = 256;
 
 /** Who is calling; null for one that is none of our services and should be. */
 export type Admit = (facts: RpcFacts) => Promise<{ caller: unknown; ended?: () => void } | null>;
@@ -21,23 +21,23 @@ export function admitServices(callerTokenSecret: string, definition: ServiceDefi
 
 /** Lets in whom `authenticate` does, with a bounded number of requests at a time. */
 export function admitCallers({ authenticate, senderOf }: RpcAuthenticator<unknown>): Admit {
-  const underWay = new Map<string, number>();
+  const inFlight = new Map<string, number>();
   return async (facts) => {
     const caller = await authenticate(facts);
     const sender = senderOf(caller);
-    const count = (underWay.get(sender) ?? 0) + facts.requests;
-    if (count > MAX_UNDER_WAY) throw tooManyUnderWay();
-    underWay.set(sender, count);
+    const count = (inFlight.get(sender) ?? 0) + facts.requests;
+    if (count > MAX_IN_FLIGHT) throw tooManyInFlight();
+    inFlight.set(sender, count);
     const ended = (): void => {
-      const left = (underWay.get(sender) ?? 0) - facts.requests;
-      if (left === 0) underWay.delete(sender);
-      else underWay.set(sender, left);
+      const left = (inFlight.get(sender) ?? 0) - facts.requests;
+      if (left === 0) inFlight.delete(sender);
+      else inFlight.set(sender, left);
     };
     return { caller, ended };
   };
 }
 
-function tooManyUnderWay(): AppError {
-  const message = `You may have ${MAX_UNDER_WAY} requests in flight here. Wait until some of them are answered.`;
+function tooManyInFlight(): AppError {
+  const message = `You may have ${MAX_IN_FLIGHT} requests in flight here. Wait until some of them are answered.`;
   return new AppError('rate_limited', message, { retryAfterSeconds: 1 });
 }

@@ -43,7 +43,7 @@ export interface Connections {
 export const MAX_SENT_AHEAD = 2;
 
 interface Connection {
-  underWay: IncomingMessage | null;
+  inFlight: IncomingMessage | null;
   /** To the request in flight. */
   answer: ServerResponse | null;
   sentAhead: Set<IncomingMessage>;
@@ -79,8 +79,8 @@ export function createConnections(options: ConnectionsOptions): Connections {
   }
 
   function makeRoom(): boolean {
-    for (const [socket, { underWay }] of connections) {
-      if (underWay?.complete === true) continue;
+    for (const [socket, { inFlight }] of connections) {
+      if (inFlight?.complete === true) continue;
       close(socket);
       return true;
     }
@@ -105,12 +105,12 @@ export function createConnections(options: ConnectionsOptions): Connections {
 
   function begin(connection: Connection, req: IncomingMessage, res: ServerResponse, handle: () => void): void {
     const { socket } = req;
-    connection.underWay = req;
+    connection.inFlight = req;
     connection.answer = res;
     res.once('close', () => {
       // A request that was sent ahead has its turn before this one is closed.
       if (connection.answer === res) {
-        connection.underWay = null;
+        connection.inFlight = null;
         connection.answer = null;
       }
       if (connections.delete(socket)) connections.set(socket, connection);
@@ -132,7 +132,7 @@ export function createConnections(options: ConnectionsOptions): Connections {
         countRefusal('connection_limit');
         if (!makeRoom()) return void socket.destroy();
       }
-      connections.set(socket, { underWay: null, answer: null, sentAhead: new Set(), unreadBytes: 0, unreadSince: 0 });
+      connections.set(socket, { inFlight: null, answer: null, sentAhead: new Set(), unreadBytes: 0, unreadSince: 0 });
       socket.once('close', () => connections.delete(socket));
     },
     answers: () => [...connections.values()].flatMap(({ answer }) => answer ?? []),

@@ -32,7 +32,7 @@ export interface DecisionLoader {
 
 const TICK_MS = 1;
 /** The enforcer answers 256 requests of a workspace at a time, and refuses more. */
-const MOST_UNDER_WAY = 250;
+const MOST_IN_FLIGHT = 250;
 
 /** Request ids begin with `prefix`, which no other loader may use. */
 export function createDecisionLoader(decider: Decider, prefix: string): DecisionLoader {
@@ -63,13 +63,13 @@ export function createDecisionLoader(decider: Decider, prefix: string): Decision
     const startedAt = performance.now();
     const total = Math.min(decisions, Math.floor(seconds * perSecond));
     const calls: Promise<void>[] = [];
-    let underWay = 0;
+    let inFlight = 0;
     while (calls.length < total) {
       const due = Math.min(total, Math.ceil(((performance.now() - startedAt) / 1_000) * perSecond));
-      while (calls.length < due && underWay < MOST_UNDER_WAY) {
-        underWay += 1;
+      while (calls.length < due && inFlight < MOST_IN_FLIGHT) {
+        inFlight += 1;
         const dueAt = startedAt + (calls.length / perSecond) * 1_000;
-        calls.push(ask(times, dueAt, settles).then(() => void (underWay -= 1)));
+        calls.push(ask(times, dueAt, settles).then(() => void (inFlight -= 1)));
       }
       await delay(TICK_MS);
     }

@@ -22,7 +22,7 @@ export function startLoad(client: ProductClient, agent: string): Load {
   let sent = 0;
   let failed: Failure[] = [];
   let events = 0;
-  const underWay = new Set<Promise<void>>();
+  const inFlight = new Set<Promise<void>>();
 
   function note(what: string, { status, text }: Answer): void {
     if (status < 200 || status > 299) failed.push({ what, status, text: text.slice(0, 160) });
@@ -47,8 +47,8 @@ export function startLoad(client: ProductClient, agent: string): Load {
   async function run(): Promise<void> {
     for (let number = 0; !stopped; number += 1) {
       sent += 1;
-      const call = sendNext(number).finally(() => underWay.delete(call));
-      underWay.add(call);
+      const call = sendNext(number).finally(() => inFlight.delete(call));
+      inFlight.add(call);
       await new Promise((settle) => setTimeout(settle, 1000 / PER_SECOND));
     }
   }
@@ -64,7 +64,7 @@ export function startLoad(client: ProductClient, agent: string): Load {
     async stop() {
       stopped = true;
       await running;
-      await Promise.all(underWay);
+      await Promise.all(inFlight);
       return events;
     },
   };

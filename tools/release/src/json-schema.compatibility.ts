@@ -59,18 +59,18 @@ export function findMismatches(
   strictness: Strictness = STRICT,
 ): Mismatch[] {
   const { writer, reader } = parties;
-  const underWay = new Set<string>();
+  const inFlight = new Set<string>();
 
   function compare(from: JsonSchema, to: JsonSchema, path: string): Mismatch[] {
     const refs = `${from.$ref} ${to.$ref}`;
     const recursive = from.$ref !== undefined && to.$ref !== undefined;
     // A pair that is compared already, further up: its mismatches are found there.
-    if (recursive && underWay.has(refs)) return [];
-    if (recursive) underWay.add(refs);
+    if (recursive && inFlight.has(refs)) return [];
+    if (recursive) inFlight.add(refs);
     const variants = variantsOf(resolve(from, writer.document), writer.document).flatMap(oneValueEach);
     const taken = variantsOf(resolve(to, reader.document), reader.document);
     const found = variants.flatMap((variant) => compareWithAny(variant, taken, path));
-    if (recursive) underWay.delete(refs);
+    if (recursive) inFlight.delete(refs);
     return found;
   }
 

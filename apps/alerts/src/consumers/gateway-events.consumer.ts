@@ -7,7 +7,7 @@ import { createBatchEvaluator } from '../evaluation/batch.evaluator.ts';
 import type { EvaluationMetrics } from '../evaluation/evaluation.metrics.ts';
 import type { FireTraces } from '../evaluation/fire.traces.ts';
 import { createPartitionSessions } from '../evaluation/partition.sessions.ts';
-import { createRuleLooks } from '../evaluation/rule.looks.ts';
+import { createRuleRefresh } from '../evaluation/rule.freshness.ts';
 import type { RuleWatcher } from '../evaluation/rule.watcher.ts';
 import { RefusedSave } from '../evaluation/save.refusals.ts';
 import type { WindowMemory } from '../evaluation/window.memory.ts';
@@ -50,7 +50,7 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
   const { eventLog, group, watcher, memory, metrics } = deps;
   const sessions = createPartitionSessions(deps);
   const evaluator = createBatchEvaluator({ ...deps, sessions, deadLetters: group.deadLetters });
-  const knowRules = createRuleLooks(watcher);
+  const knowRules = createRuleRefresh(watcher);
 
   async function handle(batch: RecordBatch, stored: (position: number) => void): Promise<void> {
     const { partition, records } = batch;

@@ -7,7 +7,7 @@ const MAX_RULES_AGE_MS = 500;
  * Keeps events from being evaluated by rules from before their acceptance. One look at the rules serves all that the
  * partition held before it, for as long as a change of rules may take to be seen.
  */
-export function createRuleLooks(watcher: RuleWatcher): (batch: RecordBatch) => Promise<void> {
+export function createRuleRefresh(watcher: RuleWatcher): (batch: RecordBatch) => Promise<void> {
   /** The last look at the rules of each partition, with the end of the partition that was known when it began. */
   const looks = new Map<number, { endOffset: number; startedAt: number }>();
 

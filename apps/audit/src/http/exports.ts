@@ -22,16 +22,16 @@ export type StreamLines = (
  * where too many are in progress.
  */
 export function createExports(records: Pick<RecordReader, 'list'>): StreamLines {
-  const underWay: (readonly string[])[] = [];
+  const inFlight: (readonly string[])[] = [];
 
   function enter(callers: readonly string[]): () => void {
-    const isFull = (one: string) => underWay.filter((each) => each.includes(one)).length >= MAX_EXPORTS_OF_ONE;
-    if (underWay.length >= MAX_EXPORTS || callers.some(isFull)) {
+    const isFull = (one: string) => inFlight.filter((each) => each.includes(one)).length >= MAX_EXPORTS_OF_ONE;
+    if (inFlight.length >= MAX_EXPORTS || callers.some(isFull)) {
       const message = 'Too many exports are in progress. Try again when one has finished.';
       throw new AppError('rate_limited', message, { retryAfterSeconds: 10 });
     }
-    underWay.push(callers);
-    return () => void underWay.splice(underWay.indexOf(callers), 1);
+    inFlight.push(callers);
+    return () => void inFlight.splice(inFlight.indexOf(callers), 1);
   }
 
   return async function* ({ tenantId, userId }, filter, after, toBody) {

@@ -4,7 +4,7 @@ import type { Clock, TenantId } from '@tollkeeper/kernel';
 import type { Metrics } from '@tollkeeper/runtime';
 import type { Submit } from '../domain/reservation.use-cases.ts';
 import { post, type ReportedSpend } from '../domain/settle.ts';
-import type { ThresholdTeller } from '../domain/threshold.teller.ts';
+import type { ThresholdReporter } from '../domain/threshold.reporter.ts';
 
 /** The consumer group of the replicas. Offsets are stored under this name. */
 export const CONSUMER_GROUP = 'enforcer';
@@ -12,7 +12,7 @@ export const CONSUMER_GROUP = 'enforcer';
 export interface GatewayEventsDeps {
   group: ConsumerGroup;
   submit: Submit;
-  thresholds: Pick<ThresholdTeller, 'tellOf'>;
+  thresholds: Pick<ThresholdReporter, 'report'>;
   metrics: Metrics;
   clock: Clock;
 }
@@ -38,7 +38,7 @@ export function createGatewayEventsConsumer(deps: GatewayEventsDeps): LogConsume
     const posted = await Promise.all(spends.map((spend) => submit(tenantId, post(spend, now))));
     for (const { outcome } of posted) eventsTotal.inc({ outcome });
     const postings = posted.flatMap(({ posting }) => posting ?? []);
-    await thresholds.tellOf(tenantId, postings);
+    await thresholds.report(tenantId, postings);
   }
 
   return deps.group.consumer({

@@ -6,7 +6,7 @@ import type { ReservationRequest } from './reservation.ts';
 import { type AppendEvents, createWorkspaceAppends } from './workspace.appends.ts';
 
 /** How long an answer waits for the log to take its denial. */
-export const TELL_MS = 150;
+export const REPORT_MS = 150;
 /** Repeats are counted for so long. */
 const COUNT_MS = 1_000;
 /** Most denials of one event. More of a series are reported at once. */
@@ -17,27 +17,27 @@ const MAX_SERIES_OF_ALL = 10_000;
 /** How long a stop waits for the log. */
 const STOP_MS = 5_000;
 
-export interface DenialTellerDeps {
+export interface DenialReporterDeps {
   append: AppendEvents;
   clock: Clock;
   /** Called with the number of denials that the log did not take. */
-  onUntold: (tenantId: TenantId, error: unknown, count: number) => void;
+  onUnreported: (tenantId: TenantId, error: unknown, count: number) => void;
 }
 
-/** Tells dashboards and rules of denials. */
-export interface DenialTeller {
+/** Reports denials to dashboards and rules. */
+export interface DenialReporter {
   /**
    * Resolves when the denial may be answered, and never rejects. The first one of a series is in the log then, unless
-   * that takes longer than {@link TELL_MS}. Repeats are counted, and are reported together within a second.
+   * that takes longer than {@link REPORT_MS}. Repeats are counted, and are reported together within a second.
    */
-  tell(tenantId: TenantId, request: ReservationRequest, denial: Denial): Promise<void>;
+  report(tenantId: TenantId, request: ReservationRequest, denial: Denial): Promise<void>;
   /** Reports what is counted. Rejects when the log does not take it in time. Call it last. */
   stop(): Promise<void>;
 }
 
 /** Denials of one workspace that say the same, but for the run and the amounts of that moment. */
 interface Series {
-  /** Requests that are not told, and the newest of them. */
+  /** Requests that are not reported yet, and the newest of them. */
   counted: string[];
   newest: { request: ReservationRequest; denial: Denial; at: number } | undefined;
   /** All that were denied in this second, and in the one before it: a request that asks again counts once. */
@@ -54,7 +54,7 @@ interface Workspace {
  * An agent in a loop is denied hundreds of times a second. An append for each would take the log from others, so what
  * repeats becomes one event a second with a count. A series ends with a second in which nothing of it was denied.
  */
-export function createDenialTeller({ append, clock, onUntold }: DenialTellerDeps): DenialTeller {
+export function createDenialReporter({ append, clock, onUnreported }: DenialReporterDeps): DenialReporter {
   const appends = createWorkspaceAppends(append);
   const workspaces = new Map<TenantId, Workspace>();
   let seriesOfAll = 0;
@@ -73,7 +73,7 @@ export function createDenialTeller({ append, clock, onUntold }: DenialTellerDeps
     { request, denial, at }: NonNullable<Series['newest']>,
   ): Promise<void> {
     const event = budgetBlocked(tenantId, requestIds, request, denial, at);
-    return appends.append(tenantId, event).catch((error: unknown) => onUntold(tenantId, error, requestIds.length));
+    return appends.append(tenantId, event).catch((error: unknown) => onUnreported(tenantId, error, requestIds.length));
   }
 
   function sendCounted(tenantId: TenantId, series: Series): void {
@@ -100,7 +100,7 @@ export function createDenialTeller({ append, clock, onUntold }: DenialTellerDeps
   }
 
   return {
-    async tell(tenantId, request, denial) {
+    async report(tenantId, request, denial) {
       const { requestId } = request;
       const newest = { request, denial, at: clock() };
       const { series: all } = workspaces.get(tenantId) ?? open(tenantId);
@@ -113,7 +113,7 @@ export function createDenialTeller({ append, clock, onUntold }: DenialTellerDeps
           seriesOfAll += 1;
         }
         // The log may be slow. It takes the event or refuses it later, and nobody waits for that.
-        await within(TELL_MS, send(tenantId, [requestId], newest)).catch(() => undefined);
+        await within(REPORT_MS, send(tenantId, [requestId], newest)).catch(() => undefined);
         return;
       }
       const isKnown = series.asking.has(requestId) || series.askedBefore.has(requestId);
@@ -135,7 +135,7 @@ export function createDenialTeller({ append, clock, onUntold }: DenialTellerDeps
   };
 }
 
-/** The end of the day is in it, so an event never tells of denials of two days. */
+/** The end of the day is in it, so an event never reports denials of two days. */
 function keyOf({ agentId, planKey }: ReservationRequest, denial: Denial): string {
   const { scope, scopeId, dailyBudgetMicros, resetsAt } = denial;
   return JSON.stringify([agentId, planKey, scope, scopeId, dailyBudgetMicros, resetsAt]);

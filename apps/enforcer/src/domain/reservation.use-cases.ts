@@ -1,7 +1,7 @@
 import { AppError, type Clock, type TenantId } from '@tollkeeper/kernel';
 import { GATEWAY_ANSWER_MS, within } from './answer.time.ts';
 import { type Ask, rehearse } from './decision.ts';
-import { type DenialTeller, TELL_MS } from './denial.teller.ts';
+import { type DenialReporter, REPORT_MS } from './denial.reporter.ts';
 import { spendSettled } from './enforcement.events.ts';
 import type { Decision, Reservations } from './enforcement.ts';
 import { extend, read, release } from './hold.ts';
@@ -16,7 +16,7 @@ export type Submit = <Answer>(tenantId: TenantId, ask: Ask<Answer>) => Promise<A
 export interface ReservationDeps {
   submit: Submit;
   append: AppendEvents;
-  denials: Pick<DenialTeller, 'tell'>;
+  denials: Pick<DenialReporter, 'report'>;
   limits: LimitSource;
   agents: AgentRegistrar;
   clock: Clock;
@@ -27,7 +27,7 @@ export interface ReservationDeps {
 }
 
 /** Time for a decision, so that a denial can be told after it. */
-const DECIDE_MS = GATEWAY_ANSWER_MS - TELL_MS;
+const DECIDE_MS = GATEWAY_ANSWER_MS - REPORT_MS;
 
 export function createReservations(deps: ReservationDeps): Reservations {
   const { submit, append, denials, limits, agents, clock } = deps;
@@ -54,7 +54,7 @@ export function createReservations(deps: ReservationDeps): Reservations {
       if (dryRun) return decision;
       deps.onDecision(decision.decision);
       if (decision.decision === 'allowed') agents.seen(tenantId, request.agentId);
-      else await denials.tell(tenantId, request, decision.denial);
+      else await denials.report(tenantId, request, decision.denial);
       return decision;
     },
 
@@ -95,21 +95,21 @@ function toldAlready(error: unknown): never {
  * event could say another amount than what is posted.
  */
 function createSettling() {
-  const underWay = new Map<string, { settlementId: string; work: Promise<unknown> }>();
+  const inFlight = new Map<string, { settlementId: string; work: Promise<unknown> }>();
   const refuse = (): never => {
     throw new AppError('conflict', 'The reservation is being settled just now. Read it to see with what.');
   };
 
   return {
     requireNone(tenantId: TenantId, id: string): void {
-      if (underWay.has(`${tenantId}/${id}`)) refuse();
+      if (inFlight.has(`${tenantId}/${id}`)) refuse();
     },
     async whileSettling<T>(tenantId: TenantId, id: string, settlementId: string, begin: () => Promise<T>): Promise<T> {
       const key = `${tenantId}/${id}`;
-      const known = underWay.get(key);
+      const known = inFlight.get(key);
       if (known !== undefined) return known.settlementId === settlementId ? (known.work as Promise<T>) : refuse();
-      const work = begin().finally(() => underWay.delete(key));
-      underWay.set(key, { settlementId, work });
+      const work = begin().finally(() => inFlight.delete(key));
+      inFlight.set(key, { settlementId, work });
       return work;
     },
   };

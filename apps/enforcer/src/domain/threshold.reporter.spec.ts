@@ -3,7 +3,7 @@ import { AppError, type TenantId } from '@tollkeeper/kernel';
 import { testLogger } from '@tollkeeper/testing';
 import { createThresholdTelemetry } from '../enforcer.telemetry.ts';
 import type { Posting } from './journal.ts';
-import { createThresholdTeller } from './threshold.teller.ts';
+import { createThresholdReporter } from './threshold.reporter.ts';
 
 const WORKSPACES = Array.from({ length: 20 }, (_, i) => `ws_${i}` as TenantId);
 const POSTING: Posting = { day: 0, agentId: 'planner', planKey: null };
@@ -14,7 +14,7 @@ afterEach(() => void jest.useRealTimers());
 it('says once a minute that budgets is down, however many workspaces wait for it', async () => {
   const { logger, lines } = testLogger();
   let asked = 0;
-  const teller = createThresholdTeller({
+  const reporter = createThresholdReporter({
     submit: () => Promise.reject(new Error('nothing is to be found without the limits')),
     append: () => Promise.reject(new Error('nothing is to be told without the limits')),
     limits: {
@@ -26,10 +26,10 @@ it('says once a minute that budgets is down, however many workspaces wait for it
     clock: () => Date.now(),
     ...createThresholdTelemetry({ logger, now: () => performance.now() }),
   });
-  await teller.start();
-  for (const tenantId of WORKSPACES) await teller.tellOf(tenantId, [POSTING]);
+  await reporter.start();
+  for (const tenantId of WORKSPACES) await reporter.report(tenantId, [POSTING]);
   await jest.advanceTimersByTimeAsync(119_000);
-  await teller.stop();
+  await reporter.stop();
 
   expect(asked).toBeGreaterThan(WORKSPACES.length * 50);
   expect(lines().map(({ level, tenant_id }) => [level, tenant_id])).toEqual([

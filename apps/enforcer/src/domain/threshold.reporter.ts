@@ -14,31 +14,31 @@ const MAX_WAITING = 100_000;
 /** Accounts that are looked at again in one request, so that no decision and no entry of the journal is long. */
 const AT_ONCE = 1_000;
 
-export interface ThresholdTellerDeps {
+export interface ThresholdReporterDeps {
   submit: Submit;
   append: AppendEvents;
   limits: Pick<LimitSource, 'of'>;
   clock: Clock;
   /** Called each time that nobody knows the limits of a workspace. What it reached is reported once they are known. */
   onLimitsUnknown: (tenantId: TenantId, error: unknown) => void;
-  /** Called each time that people could not be told. It is tried again. */
-  onUntoldThresholds: (tenantId: TenantId, error: unknown) => void;
+  /** Called each time that a report failed. It is tried again. */
+  onUnreportedThresholds: (tenantId: TenantId, error: unknown) => void;
 }
 
-/** Tells of the limits that spend has reached. */
-export interface ThresholdTeller {
+/** Reports the limits that spend has reached. */
+export interface ThresholdReporter {
   /**
    * Looks at the accounts that were posted to, each on its day. Resolves when the events are in the log. What has to
    * wait for budgets is reported later, until this process ends. Rejects while the log or MongoDB is down.
    */
-  tellOf(tenantId: TenantId, postings: readonly Posting[]): Promise<void>;
+  report(tenantId: TenantId, postings: readonly Posting[]): Promise<void>;
   /** From now on, what waits is looked at again and again. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
-export function createThresholdTeller(deps: ThresholdTellerDeps): ThresholdTeller {
-  const { submit, append, limits, clock, onLimitsUnknown, onUntoldThresholds } = deps;
+export function createThresholdReporter(deps: ThresholdReporterDeps): ThresholdReporter {
+  const { submit, append, limits, clock, onLimitsUnknown, onUnreportedThresholds } = deps;
   /** By workspace, and by what it says. */
   const waiting = new Map<TenantId, Map<string, Posting>>();
   let waitingCount = 0;
@@ -67,7 +67,7 @@ export function createThresholdTeller(deps: ThresholdTellerDeps): ThresholdTelle
     }
   }
 
-  async function tellOf(tenantId: TenantId, postings: readonly Posting[]): Promise<void> {
+  async function report(tenantId: TenantId, postings: readonly Posting[]): Promise<void> {
     if (postings.length === 0) return;
     const set = await limitsOf(tenantId, postings);
     if (set === null) return wait(tenantId, postings);
@@ -81,15 +81,15 @@ export function createThresholdTeller(deps: ThresholdTellerDeps): ThresholdTelle
     await submit(tenantId, tell(reached));
   }
 
-  async function tellAgain(): Promise<void> {
+  async function reportAgain(): Promise<void> {
     for (const [tenantId, postings] of [...waiting]) {
       waiting.delete(tenantId);
       waitingCount -= postings.size;
       const all = [...postings.values()];
       for (let start = 0; start < all.length; start += AT_ONCE) {
         const some = all.slice(start, start + AT_ONCE);
-        await tellOf(tenantId, some).catch((err: unknown) => {
-          onUntoldThresholds(tenantId, err);
+        await report(tenantId, some).catch((err: unknown) => {
+          onUnreportedThresholds(tenantId, err);
           wait(tenantId, some);
         });
       }
@@ -98,9 +98,9 @@ export function createThresholdTeller(deps: ThresholdTellerDeps): ThresholdTelle
   }
 
   return {
-    tellOf,
+    report,
     async start() {
-      timer = setTimeout(() => void tellAgain(), AGAIN_MS);
+      timer = setTimeout(() => void reportAgain(), AGAIN_MS);
       timer.unref();
     },
     async stop() {

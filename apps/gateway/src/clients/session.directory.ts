@@ -68,10 +68,10 @@ export function createSessionDirectory(options: SessionDirectoryOptions): Sessio
 
   /** Shares the question that begins when the one in progress has its answer with all who come until then. */
   function askAnew(sha256: string, requestId: string): Promise<Session | null> {
-    const underWay = asking.get(sha256);
-    if (underWay !== undefined) {
+    const inFlight = asking.get(sha256);
+    if (inFlight !== undefined) {
       const begin = (): Promise<Session | null> => beginAnew(sha256, requestId);
-      return (underWay.next ??= underWay.answer.then(begin, begin));
+      return (inFlight.next ??= inFlight.answer.then(begin, begin));
     }
     return beginAnew(sha256, requestId);
   }

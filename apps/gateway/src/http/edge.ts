@@ -29,7 +29,7 @@ import { createLoginLimit } from './login-limit.ts';
 import { createObserver } from './observe.ts';
 import type { PagesProxy } from './pages.proxy.ts';
 import { createPublicBytesLimit } from './public-bytes.limit.ts';
-import { createUnderWayLimit, type UnderWayLimit } from './under-way.limit.ts';
+import { createInFlightLimit, type InFlightLimit } from './in-flight.limit.ts';
 import type { WaitingBodies } from './waiting.bodies.ts';
 
 export interface EdgeOptions {
@@ -37,8 +37,8 @@ export interface EdgeOptions {
   /** Addresses and CIDR ranges whose X-Forwarded-For is believed. */
   trustedProxies: readonly string[];
   loginAttemptsPerMinute: number;
-  underWayPerSender: number;
-  underWayPerAddress: number;
+  inFlightPerSender: number;
+  inFlightPerAddress: number;
   publicBytesPerSecond: number;
   countRefusal: CountRefusal;
   bodies: WaitingBodies;
@@ -63,7 +63,7 @@ export function createEdge(options: EdgeOptions): Express {
   app.set('trust proxy', options.trustedProxies);
 
   const observe = createObserver(options.metrics, options.logger, options.tracer);
-  const addresses = createUnderWayLimit(options.underWayPerAddress, options.countRefusal);
+  const addresses = createInFlightLimit(options.inFlightPerAddress, options.countRefusal);
   const answerApi = createApi(options, addresses);
   const publicBytes = createPublicBytesLimit(options.publicBytesPerSecond, options.countRefusal);
   const answerPages = createPages(options);
@@ -122,13 +122,13 @@ function createPages({ sendPage }: EdgeOptions): (req: EdgeRequest, res: EdgeRes
 /** The way of a request of the API: the checks in the order of the table in the README. */
 function createApi(
   options: EdgeOptions,
-  addresses: UnderWayLimit,
+  addresses: InFlightLimit,
 ): (req: EdgeRequest, res: EdgeResponse) => Promise<void> {
   const { sessions, forward, edgeHeaders, bodies, countRefusal } = options;
   // Users and keys are counted apart, because a key is any text that somebody sends and could equal the id of a user.
-  const users = createUnderWayLimit(options.underWayPerSender, countRefusal);
+  const users = createInFlightLimit(options.inFlightPerSender, countRefusal);
   // Of each area apart, so that events whose service hangs keep no agent of theirs from a reservation.
-  const keys = new Map(AREAS.map((area) => [area, createUnderWayLimit(options.underWayPerSender, countRefusal)]));
+  const keys = new Map(AREAS.map((area) => [area, createInFlightLimit(options.inFlightPerSender, countRefusal)]));
   const limitLogins = createLoginLimit(options.loginAttemptsPerMinute);
   const refuseCrossSite = createWriteProtection(options.publicUrl);
 

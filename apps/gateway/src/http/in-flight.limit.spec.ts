@@ -1,11 +1,11 @@
 import { EventEmitter } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
 import type { EdgeResponse } from './exchange.ts';
-import { createUnderWayLimit } from './under-way.limit.ts';
+import { createInFlightLimit } from './in-flight.limit.ts';
 
 function setUp(max: number) {
   const refusals: string[] = [];
-  const limit = createUnderWayLimit(max, (reason) => void refusals.push(reason));
+  const limit = createInFlightLimit(max, (reason) => void refusals.push(reason));
   /** Begins a request; gives what ends it. */
   const begin = (sender: string, closed = false): (() => void) => {
     const res = Object.assign(new EventEmitter(), { closed });

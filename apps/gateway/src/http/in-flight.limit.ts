@@ -2,7 +2,7 @@ import type { CountRefusal } from '@tollkeeper/http';
 import { AppError } from '@tollkeeper/kernel';
 import type { EdgeResponse } from './exchange.ts';
 
-export interface UnderWayLimit {
+export interface InFlightLimit {
   /**
    * Counts a request of `sender` until its answer is over. Throws `rate_limited` when the sender has as many in flight
    * as one may.
@@ -11,7 +11,7 @@ export interface UnderWayLimit {
 }
 
 /** Bounds the requests of one sender in flight, so that none can take up what all of them share. */
-export function createUnderWayLimit(max: number, countRefusal: CountRefusal): UnderWayLimit {
+export function createInFlightLimit(max: number, countRefusal: CountRefusal): InFlightLimit {
   const counts = new Map<string, number>();
 
   function leave(sender: string): void {

@@ -7,7 +7,7 @@ import { notFound } from './admission.ts';
 import type { EdgeHeaders } from './edge-headers.ts';
 import type { EdgeRequest, EdgeResponse } from './exchange.ts';
 import { passedHeaders } from './passed-headers.ts';
-import { createPlaces, MAX_UNDER_WAY } from './places.ts';
+import { createPlaces, MAX_IN_FLIGHT } from './places.ts';
 import { isLost, silent, unreachable } from './upstream.failures.ts';
 
 export interface PagesProxyOptions {
@@ -15,7 +15,7 @@ export interface PagesProxyOptions {
   origin: string;
   /** Longest silence of the console, in milliseconds: until it is connected, until it answers, within its answer. */
   timeoutMs: number;
-  maxUnderWay?: number;
+  maxInFlight?: number;
   edgeHeaders: EdgeHeaders;
   /** Answers a request for which the console failed. */
   answerError: ErrorAnswerer;
@@ -39,9 +39,9 @@ const NO_BODY = Object.assign(new Stream(), { pipe: (sent: ClientRequest) => sen
 
 /** The way to the console: no session, no token, no body, and so one proxy for all requests. */
 export function createPagesProxy(options: PagesProxyOptions): PagesProxy {
-  const { origin, timeoutMs, maxUnderWay = MAX_UNDER_WAY, edgeHeaders, answerError } = options;
-  const agent = new Agent({ keepAlive: true, maxSockets: maxUnderWay });
-  const places = createPlaces(CONSOLE, maxUnderWay);
+  const { origin, timeoutMs, maxInFlight = MAX_IN_FLIGHT, edgeHeaders, answerError } = options;
+  const agent = new Agent({ keepAlive: true, maxSockets: maxInFlight });
+  const places = createPlaces(CONSOLE, maxInFlight);
   const sentAgain = new WeakSet<EdgeResponse>();
 
   const proxy = createProxyMiddleware<EdgeRequest, EdgeResponse>({

@@ -20,7 +20,7 @@ export interface Places {
 }
 
 /** More than one sender may have in progress, and less than what would take too much memory. */
-export const MAX_UNDER_WAY = 1024;
+export const MAX_IN_FLIGHT = 1024;
 
 /**
  * An answer gives its place to another request when nothing of it went out for this long. The system takes up to a

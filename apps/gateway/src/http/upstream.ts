@@ -7,7 +7,7 @@ import { isSafeMethod } from '../domain/write-protection.ts';
 import { tooLarge } from './admission.ts';
 import type { EdgeHeaders } from './edge-headers.ts';
 import type { EdgeRequest, EdgeResponse } from './exchange.ts';
-import { createPlaces, MAX_UNDER_WAY } from './places.ts';
+import { createPlaces, MAX_IN_FLIGHT } from './places.ts';
 import { isLost, silent, unreachable } from './upstream.failures.ts';
 
 export interface UpstreamOptions {
@@ -18,7 +18,7 @@ export interface UpstreamOptions {
    * Longest silence of the service, in milliseconds: until it is connected, until it answers, and within its answer.
    */
   timeoutMs: number;
-  maxUnderWay?: number;
+  maxInFlight?: number;
   /** The headers of an answer, from the service's. */
   answerHeaders: EdgeHeaders['ofAnswer'];
   /** Answers a request whose service failed. */
@@ -58,15 +58,15 @@ export interface UpstreamService {
 const GONE = new Error('the client disconnected');
 
 export function createUpstream(options: UpstreamOptions): UpstreamService {
-  const { name, origin, timeoutMs, maxUnderWay = MAX_UNDER_WAY, answerHeaders, answerError } = options;
+  const { name, origin, timeoutMs, maxInFlight = MAX_IN_FLIGHT, answerHeaders, answerError } = options;
   const pool = new Pool(origin, {
-    connections: maxUnderWay,
+    connections: maxInFlight,
     connectTimeout: timeoutMs,
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
     allowH2: false,
   });
-  const places = createPlaces(name, maxUnderWay);
+  const places = createPlaces(name, maxInFlight);
 
   function send(request: UpstreamRequest, req: EdgeRequest, res: EdgeResponse): void {
     // The client disconnected before there was a request to abort.

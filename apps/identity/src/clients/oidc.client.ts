@@ -16,7 +16,7 @@ const PAUSE_MS = 5_000;
 /** As OpenID Connect Core §2 has it. */
 const MAX_SUBJECT_LENGTH = 255;
 /** Log-ins that exchange their code at the same time. More fail at once, and hold up nobody. */
-const MAX_UNDER_WAY = 64;
+const MAX_IN_FLIGHT = 64;
 
 export interface OidcClientOptions {
   /** Certificates in PEM that are trusted beside those of the system. */
@@ -33,7 +33,7 @@ export function createOidcClient(
   const asked = { issuer: provider.issuer, clockToleranceSeconds: provider.clockToleranceSeconds };
   const calls = createProviderFetch({ ca, timeoutMs: TIMEOUT_MS });
   let known: { configuration: Promise<openid.Configuration>; until: number } | undefined;
-  let underWay = 0;
+  let inFlight = 0;
 
   function configuration(): Promise<openid.Configuration> {
     if (known !== undefined && performance.now() < known.until) return known.configuration;
@@ -75,8 +75,8 @@ export function createOidcClient(
       }),
 
     async claims(parameters, proof) {
-      if (underWay >= MAX_UNDER_WAY) throw new OidcFailure('busy');
-      underWay += 1;
+      if (inFlight >= MAX_IN_FLIGHT) throw new OidcFailure('busy');
+      inFlight += 1;
       try {
         return await explained(async () => {
           const config = await configuration();
@@ -92,7 +92,7 @@ export function createOidcClient(
           return mergeClaims(idToken, await userInfo(config, tokens.access_token, String(idToken['sub'])));
         });
       } finally {
-        underWay -= 1;
+        inFlight -= 1;
       }
     },
 
