@@ -144,7 +144,7 @@ describe('the standalone as a process', () => {
     expect(terminal).not.toMatch(/^ +at /m);
   });
 
-  it('tells apart who logs in through a proxy that it was told of', async () => {
+  it('distinguishes who logs in through a proxy that it knows', async () => {
     const standalone = await start({ TRUSTED_PROXIES: '127.0.0.0/8' });
     const login = async (address: string): Promise<number> => {
       const { status } = await fetch(`${standalone.baseUrl}/api/v1/auth/login`, {

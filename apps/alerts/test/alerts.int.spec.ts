@@ -121,7 +121,7 @@ describe('an alert', () => {
     expect(await acknowledge('user_8')).toEqual(acknowledged);
   });
 
-  it('is resolved once, from firing or acknowledged, and its channels are told', async () => {
+  it('is resolved once, from firing or acknowledged, and its channels are notified', async () => {
     const tenantId = newTenant();
     const { id: channelId } = await createChannel(tenantId);
     await createRule(tenantId, { ...everyEvent, channel_config_ids: [channelId] });
@@ -149,7 +149,7 @@ describe('an alert', () => {
     }
   });
 
-  it('resolves by itself when the last window, by the clock, no longer meets the condition', async () => {
+  it('resolves automatically when the last window, by the clock, no longer meets the condition', async () => {
     const tenantId = newTenant();
     const { id: channelId } = await createChannel(tenantId);
     await createRule(tenantId, { ...everyEvent, channel_config_ids: [channelId] });
@@ -181,7 +181,7 @@ describe('an alert', () => {
     });
   });
 
-  it('resolves by itself after a restart, and after its rule is gone', async () => {
+  it('resolves automatically after a restart, and after its rule is gone', async () => {
     const tenantId = newTenant();
     const rule = await createRule(tenantId, everyEvent);
     const alert = await fire(tenantId);
@@ -342,7 +342,7 @@ describe('the status of alerting', () => {
     ]);
   });
 
-  it('shows that the loops go on when nothing happens', async () => {
+  it('shows that the loops keep running when nothing happens', async () => {
     clock.now += 5000;
     const now = new Date(clock.now).toISOString();
     await eventually(async () => {

@@ -11,7 +11,7 @@ const brief = ({ action, target, changes }: ReadAuditRecord) => [action, target,
 const fields = (records: readonly ReadAuditRecord[], ...names: string[]) =>
   records.map(({ action, changes }) => [action, changes.filter(({ field }) => names.includes(field))]);
 
-it('tells the audit log of each change of a rule, once, with the fields that differ', async () => {
+it('records each change of a rule in the audit log, once, with the fields that differ', async () => {
   const tenantId = newTenant();
   const { id } = await createRule(tenantId);
   await call('patch', tenantId, `/rules/${id}`, { body: { enabled: false, rule_config: { threshold: 5 } } });
@@ -41,7 +41,7 @@ it('tells the audit log of each change of a rule, once, with the fields that dif
   ]);
 });
 
-it('tells it of an alert that somebody acknowledged and resolved, once each, and of none that the clock resolved', async () => {
+it('records an alert that somebody acknowledged and resolved, once each, and none that the clock resolved', async () => {
   const tenantId = newTenant();
   await createRule(tenantId);
   for (let index = 0; index < 3; index += 1) await stack.append(tenantId, event(stack.clock.now - 10 + index));

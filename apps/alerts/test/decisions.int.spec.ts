@@ -45,7 +45,7 @@ describe('a rule that decides often', () => {
     expect((await stack.evaluations(tenantId, id))[0]).toMatchObject({ outcome: 'fired' });
   });
 
-  it('tells what it suppresses in a minute for one reason as one decision, about the last event, with its count', async () => {
+  it('reports what it suppresses in a minute for one reason as one decision, about the last event, with its count', async () => {
     const tenantId = newTenant();
     const { id } = await stack.createRule(
       tenantId,

@@ -11,7 +11,7 @@ const { clock } = stack;
 const SECOND = 1000;
 
 describe('the evaluation of events', () => {
-  it('fires when the count is reached, and tells the channels of the rule', async () => {
+  it('fires when the count is reached, and notifies the channels of the rule', async () => {
     const tenantId = newTenant();
     const channel = await stack.createChannel(tenantId);
     const rule = await stack.createRule(tenantId, { channel_config_ids: [channel.id] });
@@ -293,7 +293,7 @@ describe('a rule', () => {
     expect(await triggers(tenantId)).toEqual([0]);
   });
 
-  it('keeps its window through edits of what it does not count by, and tells the channels that it has when it fires', async () => {
+  it('keeps its window through edits of what it does not count by, and notifies the channels that it has when it fires', async () => {
     const tenantId = newTenant();
     const { id } = await stack.createRule(tenantId, rule(threeInAMinute));
     await report(tenantId, -2, -1);
@@ -332,7 +332,7 @@ describe('a rule', () => {
 });
 
 describe('the consumer of gateway.events', () => {
-  it('decides the same through restarts in the middle of a stream, and tells of each alert', async () => {
+  it('decides the same through restarts in the middle of a stream, and sends each alert', async () => {
     const tenantId = newTenant();
     const channel = await stack.createChannel(tenantId);
     const { id: ruleId } = await stack.createRule(tenantId, {
@@ -362,7 +362,7 @@ describe('the consumer of gateway.events', () => {
     });
   });
 
-  it('decides, resolves and tells the same while replicas come and go', async () => {
+  it('decides, resolves and notifies the same while replicas come and go', async () => {
     const tenants = Array.from({ length: 8 }, newTenant);
     for (const tenantId of tenants) {
       const channel = await stack.createChannel(tenantId);

@@ -69,8 +69,8 @@ async function expectEachOnce(tenantId: TenantId): Promise<void> {
   expect(setAside).toEqual([]);
 }
 
-describe('an event with which 1,000 rules fire that tell 5 channels each', () => {
-  it('makes each alert once and tells each channel once, on a small cache', async () => {
+describe('an event with which 1,000 rules fire that notify 5 channels each', () => {
+  it('makes each alert once and notifies each channel once, on a small cache', async () => {
     const tenantId = await largestWorkspace();
     await stack.append(tenantId, event(clock.now));
     await expectEachOnce(tenantId);

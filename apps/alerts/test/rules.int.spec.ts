@@ -200,7 +200,7 @@ describe('creating a rule', () => {
     expect(response.status).toBe(409);
   });
 
-  it('refuses channels beyond what one event may have told, until some are given back', async () => {
+  it('refuses channels beyond what one event may notify, until some are removed', async () => {
     const tenantId = newTenant();
     const channels: string[] = [];
     for (let n = 0; n < MAX_RULE_CHANNELS; n += 1) channels.push((await createChannel(tenantId)).id);

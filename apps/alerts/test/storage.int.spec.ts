@@ -28,7 +28,7 @@ const SECOND = 1000;
 const eachSecond = { rule_config: { window_seconds: 1, threshold: 1 } };
 
 describe('what is decided with a batch of events', () => {
-  it('is stored in transactions of bounded size, and told in the order of its decision', async () => {
+  it('is stored in transactions of bounded size, and sent in the order of its decision', async () => {
     const tenantId = newTenant();
     const channels: string[] = [];
     for (let n = 0; n < 4; n += 1) channels.push((await stack.createChannel(tenantId)).id);

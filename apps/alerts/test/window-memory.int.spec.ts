@@ -33,7 +33,7 @@ describe('windows that take more than the budget', () => {
   const held = async () => (await stack.metric('alerts_window_bytes'))[0]!.value;
   const totalOf = async (tenantId: TenantId) => (await stack.expecting(200, 'get', tenantId, '?limit=1'))['total'];
 
-  it('are forgotten where nothing happened for a minute, and go on from what was stored', async () => {
+  it('are forgotten where nothing happened for a minute, and continue from what was stored', async () => {
     const tenants = [newTenant(), newTenant(), newTenant()] as const;
     for (const tenantId of tenants) await stack.createRules(300, tenantId, secondInAnHour);
     const first = new Map<TenantId, string>();

@@ -4,7 +4,7 @@ import { newTenant, useBudgets } from './budgets.stack.ts';
 
 const budgets = useBudgets(useMongo());
 
-it('tells the audit log of each budget and plan that was changed, once, with what it was and is', async () => {
+it('records each changed budget and plan in the audit log, once, with what it was and is', async () => {
   const tenantId = newTenant();
   budgets.identity.register(tenantId, 'night-shift');
   const plan = { plan_key: 'tier', display_name: 'Tier', daily_budget_usd_micros: 5 };

@@ -148,7 +148,7 @@ describe('GetBudgets', () => {
     expect((await budgets.getBudgets(tenantId)).agents).toEqual([]);
   });
 
-  it('tells a budget of 0 from none', async () => {
+  it('distinguishes a budget of 0 from no budget', async () => {
     const tenantId = newTenant();
     expect((await budgets.getBudgets(tenantId)).dailyBudgetUsdMicros).toBeUndefined();
     await budgets.setDaily(tenantId, '/workspace', 0);

@@ -100,7 +100,7 @@ describe.each([
     expect(bytes[Math.ceil(bytes.length * 0.99) - 1]).toBeLessThanOrEqual(64_000);
   });
 
-  it('is told apart in full, and adds up', async () => {
+  it('is listed in full, and adds up', async () => {
     for (const span of [wholeDay, hoursAlone, quartersAlone]) {
       const [whole] = await tallies.ofSpans(tenantId, 'workspace', [span]);
       const byAgent = await tallies.byAgent(tenantId, span);

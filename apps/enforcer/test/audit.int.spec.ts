@@ -4,7 +4,7 @@ import { LIMITS, useEnforcer } from './enforcer.stack.ts';
 
 const enforcer = useEnforcer(useMongo(), { replicas: 2 });
 
-it('tells the audit log of a hold that an owner released, once, and of none that a gateway did', async () => {
+it('records in the audit log a hold that an owner released, once, and none that a gateway did', async () => {
   const workspace = enforcer.newWorkspace();
   const [byGateway, byOwner, raced, last] = [
     await workspace.granted(5),

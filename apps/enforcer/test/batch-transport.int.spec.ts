@@ -53,14 +53,14 @@ describe('a gateway that asks for many at once', () => {
     ]);
   });
 
-  it('is told of each denial as an answer', async () => {
+  it('gets each denial as an answer', async () => {
     ports.decision = { decision: 'denied', denial, limits: [row] };
     const { results } = await callGrpc('ReserveMany', { requests: [reserveRequest] }, issued.issue().apiKey);
     const response = { decision: 'denied', denied: denialMessage, limits: [rowMessage] };
     expect(results).toEqual([{ result: 'response', response }]);
   });
 
-  it('is told in its place what is wrong with a request, and the others are answered', async () => {
+  it('gets an error in the place of each bad request, and answers for the others', async () => {
     const { apiKey } = issued.issue();
     const wrong = { ...reserveRequest, requestId: 'a b', amountMicros: undefined };
     const { results } = await callGrpc('ReserveMany', { requests: [reserveRequest, wrong, reserveRequest] }, apiKey);
@@ -74,7 +74,7 @@ describe('a gateway that asks for many at once', () => {
     expect(ports.asked).toHaveLength(2);
   });
 
-  it('is told why each was refused, without what it is not to know, and each is counted', async () => {
+  it('learns why each was refused, without what it may not know, and each is counted', async () => {
     const { apiKey } = issued.issue();
     ports.failure = new AppError('service_unavailable', 'A sentence.', { retryAfterSeconds: 3 });
     const refused = { code: 'service_unavailable', message: 'A sentence.', details: [], retryAfterSeconds: 3 };

@@ -164,7 +164,7 @@ describe('a batch', () => {
     expect(codesOf(await send(workspace, 'ReserveMany', requests))).toEqual(Array(3).fill('allowed'));
   });
 
-  it('is denied while the log is down, and told of each settlement that it may be asked again', async () => {
+  it('is denied while the log is down, and learns that each settlement can be retried', async () => {
     const workspace = limitedTo(1_000);
     const ids = idsOf(await send(workspace, 'ReserveMany', [asked('req-1', 10), asked('req-2', 10)]));
     log.down = true;

@@ -74,7 +74,7 @@ describe('denials of an agent that repeat', () => {
 });
 
 describe('denials of many agents', () => {
-  it('are all told, in few appends, also of more agents than series are kept of', async () => {
+  it('are all reported, in few appends, also of more agents than series are kept of', async () => {
     const workspace = spent();
     const before = log.appends;
     const agents = Array.from({ length: 1_100 }, (_, index) => `agent-${index}`);
@@ -115,7 +115,7 @@ describe('a workspace whose append hangs', () => {
 });
 
 describe('a stop', () => {
-  it('tells the denials that are counted', async () => {
+  it('reports the denials that are counted', async () => {
     const workspace = spent();
     for (let i = 0; i < 5; i += 1) await deny(workspace);
     await stack.restart();
@@ -124,7 +124,7 @@ describe('a stop', () => {
 });
 
 describe('denials that the log does not take', () => {
-  it('are all in the counter of those that nobody knows of', async () => {
+  it('are all in the counter of unreported denials', async () => {
     const workspace = spent();
     const untold = () => stack.counted('enforcer_untold_denials_total');
     const before = await untold();

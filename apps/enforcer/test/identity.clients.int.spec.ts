@@ -43,7 +43,7 @@ describe('the time zone of a workspace', () => {
     expect(await timezoneOf(newTenant())).toBe('UTC');
   });
 
-  it('is UTC where nobody knows the zone, with a warning', async () => {
+  it('is UTC where the zone is unknown, with a warning', async () => {
     identity.setTimezone(tenantId, 'Mars/Olympus');
     expect(await timezoneOf(tenantId)).toBe('UTC');
     expect(logs.lines()).toContainEqual(expect.objectContaining({ tenant_id: tenantId, timezone: 'Mars/Olympus' }));

@@ -185,7 +185,7 @@ it('a snapshot is read whole while other replicas replace it', async () => {
   expect(await partsOf(tenantId)).toHaveLength(4);
 });
 
-it('ledgers stay within their budget, and each workspace decides right after its ledger was let go', async () => {
+it('ledgers stay within their budget, and each workspace decides right after its ledger was released', async () => {
   const metrics = createMetrics('budget');
   const budgetBytes = 2_000_000;
   const ledgers = createLedgers({ ...common, snapshots, budgetBytes, metrics, now: () => performance.now() });

@@ -193,7 +193,7 @@ it('continues behind an unreadable snapshot whose journal is gone', async () => 
   await eventually(async () => expect(await snapshots.load(tenantId)).toMatchObject(replaced));
 });
 
-it('refuses what waits beyond 5,000, while other workspaces and the log go on', async () => {
+it('refuses what waits beyond 5,000, while other workspaces and the log continue', async () => {
   const tenantId = provenTenantId('ws_flood');
   const ledger = replica(tenantId);
   const limits = limitOf(tenantId, 1_000_000);

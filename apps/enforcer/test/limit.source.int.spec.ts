@@ -110,7 +110,7 @@ describe('the limits that apply to a call', () => {
     });
   });
 
-  it('tell a plan that is active from one that is not, and from none', async () => {
+  it('distinguish an active plan from an inactive one, and from none', async () => {
     budgets.setPlan(tenantId, 'on', 1);
     budgets.setPlan(tenantId, 'off', 1, false);
     expect([await planOf('on'), await planOf('off'), await planOf('no'), await planOf(null)]).toEqual([
@@ -122,7 +122,7 @@ describe('the limits that apply to a call', () => {
     expect(await amounts(tenantId, 'planner', 'off')).toEqual({});
   });
 
-  it('tell an agent from a plan of the same name', async () => {
+  it('distinguish an agent from a plan of the same name', async () => {
     budgets.setAgent(tenantId, 'pro', 1);
     budgets.setPlan(tenantId, 'pro', 2);
     expect(await amounts(tenantId, 'pro', 'pro')).toEqual({ agent: 1, plan: 2 });

@@ -162,7 +162,7 @@ describe('the list of reservations', () => {
 });
 
 describe('a hold that hangs', () => {
-  it('is freed by an owner, and by nobody below', async () => {
+  it('is released by an owner, and by no lower role', async () => {
     const workspace = stack.newWorkspace();
     budgets.setWorkspace(workspace.tenantId, 100);
     const { id } = await workspace.granted(100);

@@ -138,7 +138,7 @@ describe('without keys', () => {
   });
 });
 
-it('a gateway that dies holds nothing past its time, though nobody asks', async () => {
+it('a gateway that dies holds nothing past its time, even without another request', async () => {
   const open = () => stack.counted('enforcer_open_reservations');
   const workspace = limitedTo(100);
   const before = await open();

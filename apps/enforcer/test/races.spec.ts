@@ -109,7 +109,7 @@ describe('while a settlement is on its way to the log', () => {
     await expect(one.reservations.release(TENANT, id)).rejects.toThrow('is settled');
   });
 
-  it('the same settlement may come again, with another amount too, and the first amount is told and counts once', async () => {
+  it('the same settlement may come again, with another amount too, and the first amount is reported and counts once', async () => {
     const { one, events, letAppends, workspace, held } = arrange();
     const id = await held();
     const both = [900, 800].map((amountMicros) =>
@@ -136,7 +136,7 @@ describe('while a settlement is on its way to the log', () => {
 describe('a settlement id that another reservation has', () => {
   const another = 'is of another reservation, so nothing was posted';
 
-  it('is refused before anything is told, by each replica', async () => {
+  it('is refused before anything is reported, by each replica', async () => {
     const { one, other, events, letAppends, workspace, held } = arrange();
     const [first, second] = [await held('r1'), await held('r2')];
     const settled = one.reservations.settle(TENANT, first, { settlementId: 's1', amountMicros: 900 });

@@ -138,7 +138,7 @@ describe('a call that asks', () => {
     },
   );
 
-  it('changes nothing with dry_run, and is told what would happen', async () => {
+  it('changes nothing with dry_run, and learns what would happen', async () => {
     const workspace = limitedTo(100);
     const dry = (amount: number) => workspace.reserve({ request_id: 'req-1', amount_micros: amount, dry_run: true });
     expect(await dry(100)).toMatchObject({ status: 200, body: { decision: 'allowed', reservation: null } });
@@ -216,7 +216,7 @@ describe('a reservation', () => {
     expect(await workspace.limit()).toMatchObject({ spent_micros: 0, held_micros: 0, released: 1, expired: 0 });
   });
 
-  it('expires by itself, can be settled after that, and cannot be held again', async () => {
+  it('expires automatically, can be settled after that, and cannot be held again', async () => {
     const workspace = limitedTo(100);
     const before = await stack.counted('enforcer_expired_holds_total');
     const { id } = await workspace.granted({ amount_micros: 100, ttl_seconds: 60 });

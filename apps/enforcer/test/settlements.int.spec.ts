@@ -216,7 +216,7 @@ describe('a denial', () => {
     expect(new Set(ids).size).toBe(3);
   });
 
-  it('is answered while the log is down, and counted as one that nobody knows of', async () => {
+  it('is answered while the log is down, and counted as unreported', async () => {
     const workspace = limitedTo(0);
     const untold = () => stack.counted('enforcer_untold_denials_total');
     for (const away of [{ down: true }, { down: false, hangs: true }]) {

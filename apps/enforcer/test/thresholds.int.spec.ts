@@ -30,7 +30,7 @@ function limitedTo(micros: number): Workspace {
   return workspace;
 }
 
-it('50, 80 and 100 % of a limit are told once a limit and day, however the spend comes', async () => {
+it('50%, 80% and 100% of a limit are reported once per limit and day, however the spend comes', async () => {
   const workspace = limitedTo(100);
   const spend = async (micros: number) => {
     await workspace.spend({ amount_micros: micros });
@@ -63,7 +63,7 @@ it('50, 80 and 100 % of a limit are told once a limit and day, however the spend
   await expectTold(workspace, [...ofDay, 'workspace 50 at 80', 'workspace 80 at 80']);
 });
 
-it('each limit is told of for itself', async () => {
+it('each limit is reported separately', async () => {
   const workspace = limitedTo(1000);
   budgets.setAgent(workspace.tenantId, 'planner', 100);
   budgets.setAgent(workspace.tenantId, 'coder', 10);
@@ -73,7 +73,7 @@ it('each limit is told of for itself', async () => {
   await expectTold(workspace, ['agent 50 at 100', 'agent 80 at 100', 'agent 100 at 100', 'plan 50 at 100']);
 });
 
-it('they are told once when two replicas settle and post at the same time', async () => {
+it('they are reported once when two replicas settle and post at the same time', async () => {
   const workspace = limitedTo(1000);
   const settleOne = async (i: number) => {
     const replica = i % 2;
@@ -87,7 +87,7 @@ it('they are told once when two replicas settle and post at the same time', asyn
   expect(await workspace.limit()).toMatchObject({ spent_micros: 1000, held_micros: 0 });
 });
 
-it('they are told once through a restart of all replicas, and that of spend before it is not lost', async () => {
+it('they are reported once through a restart of all replicas, and that of spend before it is not lost', async () => {
   const workspace = limitedTo(100);
   await workspace.spend({ amount_micros: 60 });
   await stack.posted();
@@ -119,7 +119,7 @@ it('what was reached while budgets or the log were down is reported afterwards',
   await expectTold(workspace, ['workspace 50 at 60', 'workspace 80 at 80']);
 });
 
-it('what is settled after midnight is told of the day of its grant', async () => {
+it('what is settled after midnight is reported for the day of its grant', async () => {
   const workspace = limitedTo(100);
   clock.now += DAY / 2 - 1000;
   const { id } = await workspace.granted(90);

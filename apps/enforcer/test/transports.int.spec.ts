@@ -72,7 +72,7 @@ describe('a gateway with a workspace key', () => {
     expect(ports.asked.map((call) => call.slice(2))).toEqual([asked, asked]);
   });
 
-  it('is told of a denial as an answer, not an error', async () => {
+  it('gets a denial as an answer, not an error', async () => {
     ports.decision = { decision: 'denied', denial, limits: [row] };
     const { apiKey } = issued.issue();
     const http = await callHttp({ method: 'post', path: RESERVATIONS, body: reserveBody, apiKey });
@@ -84,7 +84,7 @@ describe('a gateway with a workspace key', () => {
     });
   });
 
-  it('is told with 200 that nothing is held by a dry run', async () => {
+  it('learns with 200 that a dry run holds nothing', async () => {
     ports.decision = { decision: 'allowed', reservation: null, limits: [] };
     const { apiKey } = issued.issue();
     const body = { ...reserveBody, dry_run: true };
@@ -142,7 +142,7 @@ describe('a gateway with a workspace key', () => {
     }
   });
 
-  it('is told all that is wrong with a request, and nothing is done', async () => {
+  it('learns everything that is wrong with a request, and nothing is done', async () => {
     const { apiKey } = issued.issue();
     const body = { request_id: 'a b', run_id: 'r', amount_micros: -1, ttl_seconds: 9, plan_key: 'Pro', extra: 1 };
     const http = await callHttp({ method: 'post', path: RESERVATIONS, body, apiKey });

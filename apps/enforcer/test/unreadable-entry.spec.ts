@@ -14,7 +14,7 @@ const NOW = Date.parse('2026-11-24T12:00:00.000Z');
 const DAY = Date.parse('2026-11-24T00:00:00.000Z');
 const LIMIT = { scope: 'workspace' as const, scopeId: TENANT, dailyBudgetMicros: 1_000_000 };
 
-it('counts nothing of an entry that a replica cannot read, however often it tries, puts it in no snapshot, and tells', async () => {
+it('counts nothing of an entry that a replica cannot read, however often it tries, puts it in no snapshot, and warns', async () => {
   const journal = createMemoryJournal();
   const snapshots = createMemorySnapshots();
   let isReadable = false;

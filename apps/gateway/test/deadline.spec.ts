@@ -113,7 +113,7 @@ describe('where an area gives its service a time', () => {
     await expect(answer.text()).rejects.toThrow();
   });
 
-  it('a silence that is shorter still, by the settings, is told in the same way', async () => {
+  it('a silence that is shorter still, by the settings, is reported in the same way', async () => {
     const stack = await start({ UPSTREAM_TIMEOUT_MS: '100' });
     stack.services.enforcer.answer = () => undefined;
     expect(await reserve(stack)).toMatchObject(LATE);

@@ -221,7 +221,7 @@ describe('what a client gets', () => {
     await own.stop();
   });
 
-  it('429 for too many starts of log-ins by a provider from one address, and its callbacks go on', async () => {
+  it('429 for too many starts of log-ins by a provider from one address, and its callbacks still work', async () => {
     const own = await startStack({ LOGIN_ATTEMPTS_PER_MINUTE: '2' });
     const get = (path: string) => request(own.gateway.httpUrl).get(`/api/v1/auth/oidc${path}`);
     const statuses = [];
@@ -232,7 +232,7 @@ describe('what a client gets', () => {
     await own.stop();
   });
 
-  it('429 with Retry-After for too many logins from one address, good or bad, and nothing else is held up', async () => {
+  it('429 with Retry-After for too many logins from one address, good or bad, and nothing else is delayed', async () => {
     const own = await startStack({ LOGIN_ATTEMPTS_PER_MINUTE: '5' });
     const login = () => request(own.gateway.httpUrl).post('/api/v1/auth/login');
     const statuses: number[] = [];

@@ -107,7 +107,7 @@ describe('1030 connections that send a head and one byte of a body', () => {
     ['with one key', EVENTS, 'Authorization: Bearer one', 256],
     ['with the id of a user as a key', EVENTS, 'Authorization: Bearer user_mia', 256],
     ['with nothing, at log-in', LOGIN, 'X-Nothing: 0', 1030],
-  ])('%s keep nobody out, and take no place at a service', async (_name, path, head, held) => {
+  ])('%s lock no one out, and take no place at a service', async (_name, path, head, held) => {
     stack = await startStack();
     await beginMany(1030, () => ({ path, head: `${head}\r\nContent-Length: 100` }));
     await eventually(async () => {
@@ -119,7 +119,7 @@ describe('1030 connections that send a head and one byte of a body', () => {
   });
 });
 
-describe('large bodies that do not go on', () => {
+describe('large bodies that stall', () => {
   it('stay within the budget of their service, and leave places there and room to others', async () => {
     stack = await startStack();
     const body = Buffer.alloc(MIB - 1, ' ');
@@ -194,7 +194,7 @@ describe('what one sender may have in progress', () => {
   const asAda = { headers: { cookie: cookieOf('ada') } };
   const withKey = (key: string, body = '{}') => ({ method: 'POST', headers: { authorization: `Bearer ${key}` }, body });
 
-  it('is bounded for a user, whatever the session, and for a key: more is 429 with Retry-After, and others go on', async () => {
+  it('is bounded for a user, whatever the session, and for a key: more is 429 with Retry-After, and others continue', async () => {
     stack = await startStack({ IN_FLIGHT_PER_SENDER: '4' });
     stack.identity.sessions.set('ada-again', memberOfAcme('user_ada'));
     for (const service of Object.values(stack.services)) service.answer = () => undefined;
@@ -236,7 +236,7 @@ describe('what one sender may have in progress', () => {
     await eventually(async () => expect((await send('/docs')).status).toBe(200));
   });
 
-  it('is bounded for an address by the bytes of pages and documents; its API and other addresses go on', async () => {
+  it('is bounded for an address by the bytes of pages and documents; its API and other addresses continue', async () => {
     stack = await startStack({ PUBLIC_BYTES_PER_SECOND: '1000' });
     const elsewhere = { localAddress: '127.0.0.250' };
     expect((await send('/docs/swagger-ui.css')).status).toBe(200);

@@ -79,7 +79,7 @@ describe('a service that goes away', () => {
     expect(JSON.stringify(answer.body)).not.toMatch(/ECONNREFUSED|127\.0\.0\.1/);
   });
 
-  it('under a write on a kept connection: it is not sent twice, and the client is told to', async () => {
+  it('under a write on a kept connection: it is not sent twice, and the client is asked to retry', async () => {
     const leaving = await startLeaving();
     const { gateway } = await start({ INGEST_HTTP: leaving.url });
     const post = () => send(`${gateway.httpUrl}/api/v1/events`, { method: 'POST', headers: {}, body: '{}' });

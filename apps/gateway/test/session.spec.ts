@@ -138,7 +138,7 @@ describe('a write', () => {
 });
 
 describe('without identity', () => {
-  it('writes are 503 with Retry-After, while reads go on with what is known', async () => {
+  it('writes are 503 with Retry-After, while reads continue with what is known', async () => {
     const own = await startStack();
     const as = { cookie: cookieOf('ada') };
     expect((await request(own.gateway.httpUrl).get(SPEND).set(as)).status).toBe(200);

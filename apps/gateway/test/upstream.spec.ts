@@ -333,7 +333,7 @@ describe('a service', () => {
 });
 
 describe.each(WAYS)('a service that answers nothing $way', ({ service, path }) => {
-  it('gets 1,024 requests at a time, the next is told to come again, and another service answers', async () => {
+  it('gets 1,024 requests at a time, the next is asked to retry, and another service answers', async () => {
     const wide = await startStack({ IN_FLIGHT_PER_SENDER: '1024', IN_FLIGHT_PER_ADDRESS: '4096' });
     const agent = new Agent({ maxSockets: Infinity });
     const to = (path: string, session: string) =>

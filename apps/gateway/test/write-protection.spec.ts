@@ -53,7 +53,7 @@ describe('writes with a cookie', () => {
 });
 
 describe('others', () => {
-  it('reads are not held up, wherever a link is', async () => {
+  it('reads are not blocked, wherever a link is', async () => {
     const answer = await request(stack.gateway.httpUrl)
       .get('/w/acme/api/v1/dashboard/spend')
       .set('cookie', cookieOf('ada'))

@@ -17,7 +17,7 @@ async function records(tenantId: TenantId, count: number) {
   return found.map(({ action, actor, target, changes }) => ({ action, actor: actor.id, target, changes }));
 }
 
-describe('the audit log of a workspace is told', () => {
+describe('the audit log of a workspace has records', () => {
   it('of each log-in of a member, also of one that failed, and of no other', async () => {
     const { tenantId, userId, email, caller } = await identity.newOwner();
     const address = '203.0.113.7';

@@ -113,7 +113,7 @@ describe('a login while its password is being checked', () => {
     expect(await models.sessions.countDocuments({ userId: user.id })).toBe(0);
   });
 
-  it('links nobody when its account gets another password meanwhile', async () => {
+  it('links no one when its account gets another password meanwhile', async () => {
     const user = await newUser();
     const links = createLinkStore(models, accounts);
     const person = { issuer: 'https://id.example', subject: newId('req'), email: null, emailProven: false, name: null };

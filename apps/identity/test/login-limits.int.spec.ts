@@ -22,7 +22,7 @@ describe('login limits', () => {
     expect(retryAfter).toBeLessThanOrEqual(15 * 60);
   });
 
-  it('stop an unknown e-mail just the same, so that they tell nobody who has an account', async () => {
+  it('stop an unknown e-mail just the same, so that they do not reveal who has an account', async () => {
     await failTenTimes(() => 'unknown@example.com');
     expect((await fail('unknown@example.com')).status).toBe(429);
   });

@@ -25,7 +25,7 @@ const {
 describe('where no mail server is configured', () => {
   const identity = useIdentity(useMongo());
 
-  it('nobody is mailed: asking for a link says so, and an invitation has its link alone', async () => {
+  it('no mail is sent: asking for a link says so, and an invitation has its link alone', async () => {
     expect((await identity.call('get', LOGIN_WAYS)).body).toMatchObject({ mails_links: false });
     const { status, body } = await identity.call('post', FORGOT, { body: { email: newEmail() } });
     expect([status, body.code, body.error]).toEqual([409, 'conflict', expect.stringContaining('sends no e-mail')]);
@@ -81,7 +81,7 @@ describe('an invitation', () => {
     expect(kept.body.workspaces).toMatchObject([{ slug: one.slug }]);
   });
 
-  it('tells the audit log of the e-mail that it has verified, and nothing of it by the shown link', async () => {
+  it('records in the audit log the e-mail that it has verified, and nothing for the shown link', async () => {
     const owner = await identity.newOwner();
     await newPerson(owner);
     const shown = await identity.invite(owner, 'member', newEmail());
@@ -155,7 +155,7 @@ describe('an invitation', () => {
     expect((await identity.accept(mailed, { body: { name: 'Ada', password: PASSWORD } })).status).toBe(404);
   });
 
-  it('is mailed 5 times in an hour at most to one e-mail, which does not tell whether others invite it', async () => {
+  it('is mailed 5 times in an hour at most to one e-mail, which does not reveal whether others invite it', async () => {
     const [owner, other] = [await identity.newOwner(), await identity.newOwner()];
     const email = newEmail();
     const invite = ({ caller }: TestOwner) =>
@@ -183,7 +183,7 @@ describe('an invitation', () => {
 });
 
 describe('a mail server', () => {
-  it('that hangs stops nobody: people log in and ask, and are mailed once it answers', async () => {
+  it('that hangs blocks no one: people log in and ask, and are mailed once it answers', async () => {
     const { email } = await newPerson(await identity.newOwner());
     await outage('hangs', async () => {
       expect((await forgot(email)).status).toBe(204);
@@ -195,7 +195,7 @@ describe('a mail server', () => {
     expect((await reset(tokenIn(await mailTo(email, 2)))).status).toBe(200);
   });
 
-  it('that is down is told, and tried again; a restart forgets no mail', async () => {
+  it('that is down is reported, and tried again; a restart loses no mail', async () => {
     const { email } = await newPerson(await identity.newOwner());
     await outage('is busy', () => forgot(email));
     await expect(identity.impaired()).rejects.toThrow('mail server is not accepting mail: EENVELOPE 451');
@@ -204,7 +204,7 @@ describe('a mail server', () => {
     await identity.impaired();
   });
 
-  it('is not told to be away by a replica whose mails another one has sent', async () => {
+  it('is not reported as down by a replica whose mails another one has sent', async () => {
     const { email } = await newPerson(await identity.newOwner());
     await outage('is busy', () => forgot(email));
     await expect(identity.impaired()).rejects.toThrow('mail server is not accepting mail');
@@ -223,7 +223,7 @@ describe('a mail server', () => {
     expect((await reset(tokenIn(await mailTo(email, 2)))).status).toBe(200);
   });
 
-  it('that refuses a receiver is not asked again, and is not told to be away any more', async () => {
+  it('that refuses a receiver is not asked again, and is no longer reported as down', async () => {
     const { email } = await newPerson(await identity.newOwner());
     server().behave('is busy');
     await forgot(email);

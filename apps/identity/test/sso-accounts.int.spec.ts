@@ -91,7 +91,7 @@ describe('a first log-in by a provider, where nobody signs up', () => {
     expect((await browser.ask('post', `${link}:prove`, again)).status).toBe(404);
   });
 
-  it('tells nobody whether there is an account with an e-mail that is not theirs', async () => {
+  it('reveals to no one whether there is an account with an e-mail that is not theirs', async () => {
     const answers = [];
     for (const [person, email] of [
       ['eve', 'victim@corp.test'],
@@ -272,7 +272,7 @@ describe('a password, where log-ins are meant to go by a provider', () => {
     PASSWORD_LOGIN_BREAK_GLASS: 'glass@corp.test',
   });
 
-  it('is for owners alone, or for the one owner who is named, and a wrong one is told as ever', async () => {
+  it('is for owners alone, or for the one owner who is named, and a wrong one gets the usual error', async () => {
     for (const [sso, expected] of [
       [owners, [200, 200]],
       [none, [200, 403]],
@@ -303,7 +303,7 @@ describe('a password, where log-ins are meant to go by a provider', () => {
     expect(answers).toEqual([refused, [200, undefined], refused, refused]);
   });
 
-  it('is told to the log-in page together with the providers, and no secret with them', async () => {
+  it('is sent to the log-in page together with the providers, and no secret with them', async () => {
     const { body } = await none.call('get', '/api/v1/auth/oidc');
     expect(body).toEqual({
       items: [{ id: 'try', button_text: 'Log in with the provider for trying' }],

@@ -12,7 +12,7 @@ const MAPPING = [
   { claim: 'groups', value: 'staff', workspace: 'alpha', role: 'member' },
 ];
 
-describe('the audit log of a workspace is told, of single sign-on,', () => {
+describe('the audit log of a workspace has records, about single sign-on,', () => {
   const settings = { OIDC_SIGN_UP: 'true', OIDC_STRICT: 'true' };
   const sso = useSingleSignOn(mongo, () => [provider().settings({ mapping: MAPPING })], settings);
   let alpha: Awaited<ReturnType<typeof sso.ensureOwner>>;

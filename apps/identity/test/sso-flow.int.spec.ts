@@ -201,7 +201,7 @@ describe('a login with a provider', () => {
   it.each([
     [-7_200, /^-7(1|2)\d\d$/],
     [3_600, /^3(5|6)\d\d$/],
-  ])('tells by how much the clocks differ, at %i s', async (clockSeconds, seconds) => {
+  ])('reports by how much the clocks differ, at %i s', async (clockSeconds, seconds) => {
     await provider().setFaults({ clockSeconds });
     const { browser, back } = await almostThere();
     expect(await browser.failureOf(await browser.comeBack(back))).toEqual({
@@ -273,7 +273,7 @@ describe('a login with a provider', () => {
     });
   });
 
-  it('fails within seconds at a provider that is silent or does not end, while passwords and others go on', async () => {
+  it('fails within seconds at a provider that is silent or does not end, while passwords and others keep working', async () => {
     const workspace = { slug: 'owned', name: 'Owned' };
     await sso.ensureOwner({ email: 'owner@corp.test', password: PASSWORD, workspace });
     const browsers = Array.from({ length: 20 }, () => sso.newBrowser());

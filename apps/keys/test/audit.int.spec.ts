@@ -5,7 +5,7 @@ import { KEYS_PATH, newTenant, useKeys } from './keys.stack.ts';
 
 const keys = useKeys(useMongo());
 
-it('tells the audit log who made and revoked a key and how, once each, and nothing of what changed nothing', async () => {
+it('records in the audit log who created and revoked a key and how, once each, and nothing when nothing changed', async () => {
   const tenantId = newTenant();
   const headers = {
     'user-agent': 'curl/8',

@@ -221,7 +221,7 @@ describe('changing a channel', () => {
   });
 });
 
-describe('what alerts is told', () => {
+describe('what alerts learns', () => {
   it('is each change of what others may know of a channel, and the deletion, in order', async () => {
     const tenantId = newTenant();
     const channel = await stack.addChannel(tenantId, 'https://hooks.example.com/in');
@@ -288,7 +288,7 @@ describe('channels', () => {
 });
 
 describe('the audit log', () => {
-  it('tells of each change and test of a channel, and of a secret no more than that it changed', async () => {
+  it('reports each change and test of a channel, and of a secret only that it changed', async () => {
     const tenantId = newTenant();
     const url = 'https://hooks.example.com/in?token=url-secret';
     const { id } = await createChannel(tenantId, {

@@ -13,7 +13,7 @@ describe('a delivery', () => {
   const notifier = useNotifier(useMongo());
   const { clock } = notifier;
 
-  it('brings the alert to a webhook, signed, and tells alerts', async () => {
+  it('delivers the alert to a webhook, signed, and reports it to alerts', async () => {
     const receiver = await notifier.receiver();
     const tenantId = newTenant();
     const sent = await notifier.notify(await notifier.addChannel(tenantId, receiver.url, { signingSecret: SECRET }));

@@ -65,7 +65,7 @@ describe('the resolver of names', () => {
     expect(await resolve('both.test')).toEqual(['93.184.216.34', '2606:4700:4700::1111']);
   });
 
-  it('answers the addresses of one family though nobody answers for the other', async () => {
+  it('answers the addresses of one family when the other gets no answer', async () => {
     const patient = resolverOf(1000);
     expect(await createNameResolver(patient)('half.test')).toEqual(['93.184.216.34']);
     patient.cancel();

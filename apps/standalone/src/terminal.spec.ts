@@ -29,7 +29,7 @@ describe('the terminal', () => {
     expect(written.out).toContain('generated');
   });
 
-  it('tells a failure by its sentence, without a stack', () => {
+  it('reports a failure by its sentence, without a stack', () => {
     const { terminal, written } = capture();
     terminal.failure(new Error('Port 8080 is in use.'));
     expect(written.err).toBe("\nTollkeeper can't start. Port 8080 is in use.\n");

@@ -74,7 +74,7 @@ export function describeAlerts({ deployment, receiver }: Stage): void {
       expect(await takeNotifications()).toMatchObject([{ type: 'alert.fired', data }]);
     });
 
-    it('an alert is acknowledged and resolved, and exactly one signed webhook tells that it is resolved', async () => {
+    it('an alert is acknowledged and resolved, and exactly one signed webhook reports the resolution', async () => {
       const { items } = await listAlerts();
       const path = workspace.path(`/alerts/${items[0]?.id}`);
       expect(await owner.expect({ method: 'POST', path: `${path}:acknowledge` })).toMatchObject({
@@ -85,7 +85,7 @@ export function describeAlerts({ deployment, receiver }: Stage): void {
       expect(await takeNotifications()).toMatchObject([{ type: 'alert.resolved', data }]);
     });
 
-    it('an alert resolves by the clock after its window: one signed webhook tells of the fire, then one of the end', async () => {
+    it('an alert resolves by the clock after its window: one signed webhook reports the fire, then one the resolution', async () => {
       const filters = { event_types: ['guard.blocked'] };
       const rule_config = { window_seconds: WINDOW_SECONDS, threshold: 1, filters };
       await createRule({ name: 'Guarded', rule_kind: 'event_count_gte', rule_config });

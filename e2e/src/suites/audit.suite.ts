@@ -55,7 +55,7 @@ export function describeAudit(target: TargetOf): void {
       });
     });
 
-    it('tells of changes in every service, in one chain', async () => {
+    it('records changes in every service, in one chain', async () => {
       await owner.expect({ method: 'POST', path: workspace.path('/agents'), body: AGENT, status: 201 });
       await owner.expect({
         method: 'PUT',

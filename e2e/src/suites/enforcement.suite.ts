@@ -100,7 +100,7 @@ export function describeEnforcement(target: TargetOf): void {
       });
     });
 
-    it('what a call has cost is on the dashboard once, and takes from the limit once, whichever ways it is told', async () => {
+    it('what a call has cost is on the dashboard once, and takes from the limit once, whichever ways it is reported', async () => {
       const id = await granted(500);
       const settlement = { settlement_id: randomUUID(), amount_micros: 300 };
       const event = cloudEvent('spend.settled', {

@@ -126,7 +126,7 @@ export function describeObservability(observe: () => Promise<Observed>): void {
     expect([...services]).toEqual(expect.arrayContaining(['gateway', 'ingest', 'notifier']));
   });
 
-  it('puts no secret into a span, and tells the destination nothing of the trace', () => {
+  it('puts no secret into a span, and sends the destination nothing of the trace', () => {
     const told = JSON.stringify(collector.spans);
     const secret = workspace.apiKey.split('.')[1] ?? '';
     const session = cookie.split('=')[1] ?? '';

@@ -21,7 +21,7 @@ const POISON: { what: string; message: Message; reason: RegExp }[] = [
 ];
 
 export function describePoison(stage: FleetStage): void {
-  describe('records that nobody can read, in the midst of the events of a workspace', () => {
+  describe('unreadable records, in the midst of the events of a workspace', () => {
     let kafka: Kafka;
     let workspace: WatchedWorkspace;
     /** Where they are in the log, in the order of POISON. */

@@ -145,7 +145,7 @@ describe('a call that its budgets allow', () => {
     });
   });
 
-  it('counts by itself when its client repeats the call id of LiteLLM', async () => {
+  it('counts separately when its client repeats the call id of LiteLLM', async () => {
     const agent = newAgent();
     const headers = { 'x-litellm-call-id': agent };
     await call(agent, { headers });
@@ -299,7 +299,7 @@ describe('a call that does not end well', () => {
   });
 });
 
-describe('while Tollkeeper is away', () => {
+describe('while Tollkeeper is unavailable', () => {
   it('calls are denied with 503, also when it takes connections and does not answer', async () => {
     const agent = newAgent();
     await tollkeeper.halt();

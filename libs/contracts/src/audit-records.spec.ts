@@ -115,7 +115,7 @@ describe('the changes of a target', () => {
     ]);
   });
 
-  it('tell of a secret that it changed, and nothing else', () => {
+  it('say of a secret that it changed, and nothing else', () => {
     for (const password of ['second-secret', null]) {
       const changes = changesOf(FIELDS, before, { ...before, password });
       expect(changes).toEqual([{ field: 'password', from: null, to: 'changed' }]);

@@ -287,7 +287,7 @@ describe('a batch', () => {
     expect(problemsOf(gatewayEventBatch, input)).toHaveLength(1);
   });
 
-  it('tells of the unknown names of an event once, however many there are: the first ones and how many more', () => {
+  it('reports the unknown names of an event once, however many there are: the first ones and how many more', () => {
     const names = Array.from({ length: 740 }, (_, index) => `Name${index}`);
     const unknown = Object.fromEntries(names.map((name) => [name, 1]));
     const others = 'nor are Name1, Name2, Name3, Name4 and 735 more';

@@ -15,7 +15,7 @@ describe('requests of the enforcer', () => {
   const reserve = { requestId: 'r', agentId: 'a', runId: 'n', amountMicros: 5 };
   const settle = { reservationId: 'rsv_1', settlementId: 's', amountMicros: 5 };
 
-  it('tell what was left out from what is zero, and hold for 10 minutes unless they say otherwise', () => {
+  it('distinguish what was left out from what is zero, and hold for 10 minutes unless they say otherwise', () => {
     expect(enforcerRequests.reserve.parse(received(Reserve, reserve))).toEqual({
       ...reserve,
       ttlSeconds: 600,

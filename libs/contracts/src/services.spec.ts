@@ -32,7 +32,7 @@ describe('services', () => {
     expect(requestDeserialize(requestSerialize(request))).toEqual(request);
   });
 
-  it('tell a budget of nothing from a budget that is not set', () => {
+  it('distinguish a budget of zero from a budget that is not set', () => {
     const { responseSerialize, responseDeserialize } = budgetsService.GetBudgets;
     const read = (response: { dailyBudgetUsdMicros?: number }) =>
       responseDeserialize(responseSerialize(response)).dailyBudgetUsdMicros;

@@ -8,12 +8,12 @@ function messagesOf(schema: z.ZodType, value: unknown): string[] | undefined {
 }
 
 describe('a text that is too long or empty', () => {
-  it('is told in words what it may be', () => {
+  it('gets an error that says what is allowed', () => {
     expect(messagesOf(z.string().max(3), 'four')).toEqual(['must be at most 3 characters']);
     expect(messagesOf(timezone, '')).toContain('must not be empty');
   });
 
-  it('is told in the words of its schema, where that has some', () => {
+  it('gets the error of its schema, where that has one', () => {
     expect(messagesOf(z.string().max(3, 'must be short'), 'four')).toEqual(['must be short']);
   });
 });

@@ -102,7 +102,7 @@ describe('the managed mongod', () => {
     await insert(second.uri, 2);
   });
 
-  it('answers nobody who does not know the password, which only the owner of the directory can read', async () => {
+  it('answers no one who does not know the password, which only the owner of the directory can read', async () => {
     const { uri } = await start();
     const open = uri.replace(/\/\/[^@]*@/, '//').replace(/\?.*/, '?directConnection=true');
     await expect(count(open)).rejects.toThrow(/authentication/);

@@ -152,7 +152,7 @@ describe('the event log on Apache Kafka', () => {
     await eventually(async () => expect(await effects()).toEqual(stored.toSorted()));
   });
 
-  it('is not ready and refuses appends while the broker is down, and continues by itself when it is back', async () => {
+  it('is not ready and refuses appends while the broker is down, and continues automatically when it is back', async () => {
     const consumer = await consume(effectsConsumer(log));
     await log.append(topic, numbered('ws', 0, 1));
     await kafka.stop();
@@ -235,7 +235,7 @@ describe('the event log on Apache Kafka', () => {
     await eventually(async () => expect(await effects()).toEqual(acknowledged.toSorted()));
   });
 
-  it('tells Kafka how far it has come, for those who watch the lag there', async () => {
+  it('reports to Kafka how far it has come, for those who watch the lag there', async () => {
     await log.append(topic, numbered('ws', 0, 7));
     const consumer = await consume(effectsConsumer(log));
     await eventually(async () => expect(await effects()).toHaveLength(7));

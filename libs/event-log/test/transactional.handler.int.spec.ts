@@ -111,7 +111,7 @@ describe('a handler whose effects and position are one transaction', () => {
     ]);
   });
 
-  it('keeps nobody waiting while it makes effects ahead: another consumer can move on', async () => {
+  it('keeps no one waiting while it makes effects ahead: another consumer can move on', async () => {
     const group = useHandler({
       applyAhead: () =>
         withTransaction(
@@ -142,7 +142,7 @@ describe('a handler whose effects and position are one transaction', () => {
     expect(await group.applied()).toHaveLength(12);
   });
 
-  it('commits what has more bytes than a transaction may in several, and what has too many alone by itself', async () => {
+  it('commits a batch over the byte limit in several transactions, and a record over it alone', async () => {
     const group = useHandler({ limits: { bytes: 10 } });
     await group.handle(['12345', '6789', 'x'.repeat(11), 'y', 'z']);
     expect(group.transactions).toEqual([2, 1, 2]);

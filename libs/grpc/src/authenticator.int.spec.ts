@@ -84,7 +84,7 @@ async function serve(ready = Promise.resolve()) {
 }
 
 describe('a service with an authenticator of its own', () => {
-  it('tells its handlers who is calling', async () => {
+  it('lets its handlers know who is calling', async () => {
     const { ask, served } = await serve();
     expect(await ask('Bearer ada')).toBe('ada');
     expect(served).toEqual([{ caller: { name: 'ada' }, requestId: 'req_of-the-caller' }]);

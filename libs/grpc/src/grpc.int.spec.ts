@@ -120,7 +120,7 @@ describe('gRPC between services', () => {
     expect(seen).toEqual([digest]);
   });
 
-  it('answers nobody who has not the secret of the services, but says to all whether it is healthy', async () => {
+  it('answers no one without the secret of the services, but says to all whether it is healthy', async () => {
     let answered = 0;
     const server = makeServer({
       getWorkspace: async () => {
@@ -257,7 +257,7 @@ describe('gRPC between services', () => {
     expect(attempts).toBe(1);
   });
 
-  it('says service_unavailable when nobody listens', async () => {
+  it('says service_unavailable when nothing listens', async () => {
     const client = connect(`127.0.0.1:${await freePort()}`);
     await expect(client.getWorkspace({ tenantId: 'x' })).rejects.toMatchObject({ code: 'service_unavailable' });
   });

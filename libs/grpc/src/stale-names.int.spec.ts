@@ -110,7 +110,7 @@ describe('a client of a service whose replicas are replaced while the name is ca
     expect(load.seen.filter((answer) => !before.concat(after).includes(answer))).toEqual([]);
   });
 
-  it('asks for the name again and again while it leads to nobody, but not at every call', async () => {
+  it('asks for the name again and again while nothing listens there, but not at every call', async () => {
     known = ['127.0.0.2'];
     await start('127.0.0.2');
     load = keepCalling();

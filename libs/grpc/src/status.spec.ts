@@ -29,7 +29,7 @@ describe('error mapping', () => {
     expect(Object.values(GRPC_STATUS)).not.toContain(status.OK);
   });
 
-  it('tells nothing of an unexpected error', () => {
+  it('reveals nothing of an unexpected error', () => {
     const failure = toStatus(new Error('E11000 duplicate key: secret'), 'req_1');
     expect(failure).toMatchObject({ code: status.INTERNAL });
     expect(failure.metadata?.get('x-request-id')).toEqual(['req_1']);

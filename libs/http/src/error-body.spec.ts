@@ -16,7 +16,7 @@ describe('the answer to an error', () => {
     for (const status of Object.values(HTTP_STATUS)) expect(status).toBeGreaterThanOrEqual(400);
   });
 
-  it('tells what an AppError tells, and not what was underneath', () => {
+  it('says what an AppError says, and not what was underneath', () => {
     const details = [{ path: 'name', message: 'is required' }];
     const error = new AppError('invalid_request', 'Not so.', { details, cause: new Error('secret') });
     expect(answerTo(error)).toEqual({
@@ -40,7 +40,7 @@ describe('the answer to an error', () => {
   it.each([
     ['a path that is not UTF-8', brokenPath(), 'The path holds a percent-encoding that is not UTF-8 text.'],
     ['what express says', Object.assign(new Error('secret'), { status: 400 }), 'The request cannot be read.'],
-  ])('tells that the request is at fault: %s', (_what, error, message) => {
+  ])('says that the request is at fault: %s', (_what, error, message) => {
     expect(answerTo(error)).toMatchObject({ status: 400, body: { error: message, code: 'invalid_request' } });
   });
 
@@ -50,7 +50,7 @@ describe('the answer to an error', () => {
     ['an object that is no error', { status: 400, message: 'secret' }],
     ['a text', 'secret'],
     ['nothing', null],
-  ])('tells nothing of anything else: %s', (_what, thrown) => {
+  ])('reveals nothing of anything else: %s', (_what, thrown) => {
     expect(answerTo(thrown)).toEqual({
       status: 500,
       headers: {},

@@ -156,7 +156,7 @@ describe('the bodies of all requests in flight', () => {
     expect(answers).toMatch(/^connection: close\r$/im);
   });
 
-  it('keep nobody out when 1030 of them have sent one byte', async () => {
+  it('lock no one out when 1030 of them have sent one byte', async () => {
     for (let i = 0; i < 1030; i += 1) {
       begin('Content-Length: 100', '{');
       if (i % 100 === 99) await eventually(() => expect(authenticated).toBe(i + 1));

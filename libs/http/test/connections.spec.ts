@@ -193,7 +193,7 @@ describe('requests sent ahead on one connection', () => {
     return { socket, got, answer: turns[1]! };
   }
 
-  it('are told that their connection ends when the server drains during their turn', async () => {
+  it('learn that their connection ends when the server drains during their turn', async () => {
     const { got, answer } = await secondTurn();
     server?.drain?.();
     answer.end('second');

@@ -292,7 +292,7 @@ describe('createHttpListener', () => {
       client.destroy();
     });
 
-    it('is waited for, however long it takes to begin and to go on', async () => {
+    it('is waited for, however long it takes to begin and to continue', async () => {
       const { url } = await start({
         unreadTimeoutMs: 100,
         listener: (_req, res) =>

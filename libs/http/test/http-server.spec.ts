@@ -333,7 +333,7 @@ describe('answers', () => {
     }
   });
 
-  it('500 tells nothing but the request id, and the log has the rest', async () => {
+  it('500 reveals nothing but the request id, and the log has the rest', async () => {
     const answer = await http().get('/api/v1/broken').set('x-request-id', 'broken-12345');
     expect(answer.status).toBe(500);
     expect(Object.keys(answer.body)).toEqual(['error', 'code', 'request_id']);

@@ -92,7 +92,7 @@ describe('a large body', () => {
     expect(await refusal(`[${'{},'.repeat(1_000_000)}1]`)).toEqual(['invalid_request', '']);
   });
 
-  it('has as many parts and elements as may be, and is told the bound with one more', async () => {
+  it('has as many parts and elements as allowed, and an error names the limit with one more', async () => {
     const object = (parts: number) => `{"b":"${LONG}","a":[${'1,'.repeat(parts - 3)}1]}`;
     const elements = (count: number) => `["${LONG}",${'1,'.repeat(count - 2)}1]`;
     expect(await refusal(object(MAX_JSON_PARTS))).toBe('taken');

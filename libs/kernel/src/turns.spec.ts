@@ -140,7 +140,7 @@ describe('turns', () => {
       expect(begun).toEqual(['a1']);
     });
 
-    it('forget what nobody waits for any longer, and begin what it kept waiting', async () => {
+    it('drop what no one waits for any longer, and begin what it kept waiting', async () => {
       const { begin, end, begun, outcome } = start(waiting(2));
       const gone = new AbortController();
       await begin('a', 'a', 60);

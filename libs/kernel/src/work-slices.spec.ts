@@ -47,7 +47,7 @@ describe('work in slices', () => {
     expect(new Set(began).size).toBe(30);
   });
 
-  it('lets work that is short go on without waiting', async () => {
+  it('lets short work continue without waiting', async () => {
     jest.spyOn(performance, 'now').mockReturnValue(0);
     const turns = countTurns();
     await mapInSlices([1, 2, 3], (item) => item);

@@ -29,7 +29,7 @@ function startAsking(then: string): ChildProcess {
 }
 
 describe('a free port', () => {
-  it('is given once, here and in other processes, also while nobody listens on it yet', async () => {
+  it('is given once, here and in other processes, also while nothing listens on it yet', async () => {
     const here = Promise.all(Array.from({ length: PORTS }, () => freePort()));
     const elsewhere = [1, 2, 3].map(async () => {
       const [ports] = (await once(startAsking('setInterval(() => undefined, 1_000);'), 'message')) as [number[]];

@@ -29,7 +29,7 @@ describe('a lock between processes', () => {
     expect(asked.filter((outcome) => outcome.status === 'fulfilled')).toHaveLength(1);
   });
 
-  it('comes to one that waits for it, which is told by whom it is held', async () => {
+  it('goes to one that waits for it, which learns who holds it', async () => {
     const unlock = await lockFile(file);
     const told = Promise.withResolvers<number>();
     const waiting = waitForLock(file, told.resolve);

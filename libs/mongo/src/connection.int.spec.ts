@@ -43,7 +43,7 @@ describe('a connection to MongoDB', () => {
       expect(await model.listIndexes()).toContainEqual(expect.objectContaining({ expireAfterSeconds: 30 }));
     }));
 
-  it('refuses to change any other index by itself', () =>
+  it('refuses to change any other index automatically', () =>
     withMongo(async (mongo) => {
       const model = mongo.connection.model('User', new Schema({ email: String }).index({ email: 1 }));
       await mongo.start();

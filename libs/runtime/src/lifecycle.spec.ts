@@ -45,7 +45,7 @@ describe('createLifecycle', () => {
     expect(calls.at(-1)).toBe('stop a');
   });
 
-  it('stops once however often it is told to', async () => {
+  it('stops once however often it is asked to', async () => {
     const { calls, part } = recorder();
     const all = createLifecycle([part('a')], logger);
     await all.start();
@@ -102,7 +102,7 @@ describe('createLifecycle', () => {
     await stopped;
   });
 
-  it('tells the parts of its parts that a stop is coming, is not ready any more, and stops none before the delay', async () => {
+  it('announces a stop to the parts of its parts, is not ready any more, and stops none before the delay', async () => {
     const { calls, part } = recorder();
     const inner = createLifecycle([part('a', { drain: () => void calls.push('drain a') })], logger, { name: 'inner' });
     const all = createLifecycle([inner, part('b')], logger, { drainDelayMs: 20 });

@@ -42,7 +42,7 @@ describe('createOpsServer', () => {
     ]);
   });
 
-  it('tells a scraper, too, that there is something that it can not do', async () => {
+  it('shows a scraper, too, that it is impaired', async () => {
     const impaired = () => Promise.reject(new Error('consumer: no broker answers'));
     const url = await start(async () => undefined, [], 5_000, impaired);
     expect(await (await fetch(`${url}/metrics`)).text()).toContain('tollkeeper_impaired 1');
@@ -69,7 +69,7 @@ describe('createOpsServer', () => {
     expect(text).toContain('process_cpu_seconds_total');
   });
 
-  it('tells in its metrics too whether it is ready', async () => {
+  it('shows in its metrics too whether it is ready', async () => {
     const url = await start(async () => undefined);
     expect(await (await fetch(`${url}/metrics`)).text()).toContain('tollkeeper_ready 1');
     await server?.stop();
@@ -77,7 +77,7 @@ describe('createOpsServer', () => {
     expect(await (await fetch(`${broken}/metrics`)).text()).toContain('tollkeeper_ready 0');
   });
 
-  it('tells which version of a service runs', async () => {
+  it('shows which version of a service runs', async () => {
     const url = await start(async () => undefined, [createMetrics('alpha', '1.2.3'), createMetrics('beta')]);
     const text = await (await fetch(`${url}/metrics`)).text();
     expect(text).toContain('tollkeeper_build_info{version="1.2.3",service="alpha"} 1');

@@ -52,7 +52,7 @@ describe('a service process', () => {
     expect(service.output()).toContain('fixture has stopped');
   });
 
-  it('ends in time though nobody reads its log any more', async () => {
+  it('ends in time when no one reads its log any more', async () => {
     const service = run({ MODE: 'good' });
     await service.seen(/fixture is ready/);
     service.stopReading();

@@ -49,7 +49,7 @@ describe('tracing', () => {
     expect(tracing.tracerOf('shop')).toBeUndefined();
   });
 
-  it('tells each service by its name and version', async () => {
+  it('identifies each service by its name and version', async () => {
     work(await trace({ OTEL_RESOURCE_ATTRIBUTES: 'service.name=other,team=a%20b' }));
     tracing?.tracerOf('till')?.startSpan('sale').end();
     await tracing?.stop();
@@ -119,7 +119,7 @@ describe('tracing', () => {
     expect(receiver.spans).toMatchObject([{ parentSpanId: '', kind: 'SERVER' }]);
   });
 
-  it('lets work find its span, and tells of its failure no more than the kind', async () => {
+  it('lets work find its span, and reveals only the kind of its failure', async () => {
     const tracer = await trace();
     const failure = inSpan(tracer, { name: 'outer', kind: 'internal' }, async () => {
       await inSpan(tracer, { name: 'inner', kind: 'internal' }, async (span) => {

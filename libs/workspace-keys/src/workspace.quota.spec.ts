@@ -90,7 +90,7 @@ describe('the quota of a workspace', () => {
     expect([admit(ONE), admit(OTHER), admit(ONE), admit(OTHER)]).toEqual([0, 0, 1, 1]);
   });
 
-  it('counts every refusal, and tells of each workspace once a minute', () => {
+  it('counts every refusal, and warns about each workspace once a minute', () => {
     const { clock, logs, admit, refusals } = makeQuota({ burst: 1 });
     const told = () => logs.lines().map(({ tenant_id: tenantId }) => tenantId);
     for (const tenantId of [ONE, ONE, ONE, OTHER, OTHER]) admit(tenantId);

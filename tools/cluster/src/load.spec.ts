@@ -51,7 +51,7 @@ describe('the load on a cluster', () => {
     expect(new Set(failed.map(({ what, status }) => `${what} ${status}`))).toEqual(new Set(['event 503']));
   });
 
-  it('tells of each failure once', async () => {
+  it('reports each failure once', async () => {
     refusals = 1;
     const load = startLoad(await connect(url, OWNER), 'agent');
     await waitFor('an event that was refused', 10_000, async () => (ids.length > 1 ? true : undefined));

@@ -52,7 +52,7 @@ describe('docker-compose.yml', () => {
     }
   });
 
-  it('tells each service where those are that it calls, and nobody else', () => {
+  it('gives each service the addresses of those that it calls, and no others', () => {
     for (const name of SERVICES) {
       const told = Object.entries(service(name).environment ?? {}).filter(([setting]) => /_(GRPC|HTTP)$/.test(setting));
       const calls = callsOf(name).map(({ to, port }) => {

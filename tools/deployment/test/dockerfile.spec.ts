@@ -76,7 +76,7 @@ describe('the Dockerfile', () => {
     expect([...kept, ...made].filter((path) => !isIgnored(path))).toEqual([]);
   });
 
-  it('ends as a user that is not root, named by number so that a cluster can tell', () => {
+  it('ends as a user that is not root, named by number so that a cluster can check it', () => {
     const [, user] = [...dockerfile.matchAll(/^USER (\d+):\d+$/gm)].at(-1) ?? [];
     // Below are users that a machine may have.
     expect(Number(user)).toBeGreaterThanOrEqual(10_000);

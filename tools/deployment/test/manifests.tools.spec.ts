@@ -124,7 +124,7 @@ describe('each overlay', () => {
     }
   });
 
-  it('takes only those secrets that the documentation tells how to make', async () => {
+  it('takes only secrets that the documentation explains how to make', async () => {
     const documentation = await readFile(join(ROOT, 'docs/deployment.md'), 'utf8');
     for (const { name, manifests, secrets } of overlays()) {
       const keys = secretKeys(deployments(manifests).map(({ deployment }) => deployment.spec.template.spec));

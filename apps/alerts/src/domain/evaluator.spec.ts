@@ -35,7 +35,7 @@ describe('a rule', () => {
     expect(decide(cooldownUntil)).toMatchObject({ outcome: 'fired', cooldownUntil: null });
   });
 
-  it('fires again from the end of its cooldown on while its condition is still true, and tells nothing before', () => {
+  it('fires again from the end of its cooldown on while its condition is still true, and not before', () => {
     const decide = deciderOf(ruleOf({ condition: COUNT_OF_2, windowSeconds: 600, cooldownSeconds: 60 }));
     expect([T, T + 1].map(decide)).toEqual([null, expect.objectContaining({ outcome: 'fired' })]);
     expect(decide(T + 60_000)).toBeNull();

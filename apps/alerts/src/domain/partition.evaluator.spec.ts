@@ -60,7 +60,7 @@ describe('the windows of a partition', () => {
     }
   });
 
-  it('go on from what was saved of the same revision', () => {
+  it('continue from what was saved of the same revision', () => {
     const restarted = openEvaluator(bookOf(first), savedAfterOneEvent());
     expect(restarted.evaluate(eventAt(T + 1))).toMatchObject([{ outcome: 'fired' }]);
   });

@@ -130,7 +130,7 @@ describe('a rule of the kind first_occurrence', () => {
 });
 
 describe('a rule that counts events', () => {
-  it('tells when the first and the last of those came that it counted, in whatever order', () => {
+  it('reports the times of the first and the last event that it counted, in whatever order', () => {
     const watched = openCondition(watching({ kind: 'event_count_gte', threshold: 4 }));
     const times = [4, 1, 5, 3, 2].map((second) => T + second * 1000);
     for (const time of times) watched.take(eventAt(time));

@@ -65,7 +65,7 @@ describe('a workspace', () => {
     await expect(edit({ enabled: true }, { current: disabled, others })).rejects.toEqual(conflict('bytes of memory'));
   });
 
-  it('tells up to 5000 channels with its enabled rules, and not one more', async () => {
+  it('notifies up to 5000 channels with its enabled rules, and not one more', async () => {
     const channelIds = ['chan_1'];
     const facts = (told: number) => ({
       ...{ others: [ruleOf({ channelIds: Array.from({ length: told }, () => 'chan_1') })] },
@@ -95,7 +95,7 @@ describe('a rule', () => {
     await expect(edit({ name: 'Renamed' })).resolves.toMatchObject({ revision, effectiveAt, updatedAt: now });
   });
 
-  it('is about its own workspace or an agent of it, and tells its own channels: all that is not is named', async () => {
+  it('is about its own workspace or an agent of it, and notifies its own channels: an error names everything else', async () => {
     await expect(create({ scopeType: 'agent', scopeId: 'planner' })).resolves.toBeDefined();
     const foreign = { scopeId: 'ws_2', channelIds: ['chan_1', 'chan_2'] };
     await expect(create(foreign, { channelIds: new Set(['chan_1']) })).rejects.toMatchObject({

@@ -39,7 +39,7 @@ describe('a breakdown', () => {
     expect(largest(1)).not.toHaveProperty('others');
   });
 
-  it('tells only so many groups apart, and counts the spend of all', () => {
+  it('lists only so many groups, and counts the spend of all', () => {
     const { add, largest } = createBreakdown(1);
     for (let group = 0; group < MAX_GROUPS + 50; group += 1) add(`${group}`, 0, spent(1));
     add('0', 0, spent(1));

@@ -86,7 +86,7 @@ describe('reads', () => {
     expect(inProgress).toEqual(['a0', 'b']);
   });
 
-  it('stop once nobody waits for them, and make room for the next', async () => {
+  it('stop once no one waits for them, and make room for the next', async () => {
     const { run, end, inProgress } = start();
     const gone = new AbortController();
     const [first, second] = [run('a1', a, LARGE_BYTES + 1, gone.signal), run('a2', a, LARGE_BYTES + 1, gone.signal)];

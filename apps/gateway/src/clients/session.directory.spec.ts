@@ -135,7 +135,7 @@ describe('createSessionDirectory', () => {
     expect(await resolve()).not.toBeNull();
   });
 
-  it('asks anew where it is told to, whatever it knows and whatever is being asked already', async () => {
+  it('asks again when required, whatever it knows and whatever is being asked already', async () => {
     const { state, resolve, resolveAnew } = setUp();
     await resolve();
     state.valid = false;

@@ -60,7 +60,7 @@ describe('a role', () => {
     ['member', 'admin'],
     ['member', 'owner'],
     ['admin', 'owner'],
-  ])('%s may not do what needs %s, and is told both', (role, needed) => {
+  ])('%s may not do what needs %s, and the error names both', (role, needed) => {
     expect(() => requireRole(member('acme', role), needed)).toThrow(
       expect.objectContaining({
         code: 'forbidden',

@@ -16,7 +16,7 @@ function setUp(max: number) {
 }
 
 describe('requests in flight', () => {
-  it('are as many for one sender as the limit says; the next one is refused, counted, and told so', () => {
+  it('are as many for one sender as the limit says; the next one is refused with a reason, and counted', () => {
     const { begin, refusals } = setUp(2);
     begin('ada');
     begin('ada');

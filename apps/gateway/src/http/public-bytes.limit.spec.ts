@@ -40,7 +40,7 @@ function setUp() {
 }
 
 describe('the bytes that one address may take', () => {
-  it('are those of thirty seconds at once; the next request is refused, counted and told so, and its connection ends', () => {
+  it('are those of thirty seconds at once; the next request is refused with a reason and counted, and its connection ends', () => {
     const { begin, take, refusals } = setUp();
     take('192.0.2.1', BURST - 1);
     take('192.0.2.1', 2_501);
@@ -69,7 +69,7 @@ describe('the bytes that one address may take', () => {
     expect(begin('192.0.2.1').enter).toThrow();
   });
 
-  it('include all answers sent at the same time, and nobody waits longer than one burst takes', () => {
+  it('include all answers sent at the same time, and no one waits longer than one burst takes', () => {
     const { clock, begin } = setUp();
     const together = Array.from({ length: 10 }, () => begin('192.0.2.1'));
     for (const { enter } of together) enter();

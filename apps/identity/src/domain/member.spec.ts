@@ -27,7 +27,7 @@ describe('a workspace', () => {
 });
 
 describe('who is no owner any more', () => {
-  it('is forbidden the change, and told who can make it', () => {
+  it('is forbidden the change, and learns who can make it', () => {
     expect(noOwner()).toMatchObject({ code: 'forbidden', message: expect.stringContaining('Ask an owner') });
   });
 });

@@ -9,7 +9,7 @@ describe('login names for a new user', () => {
     for (const name of others) expect(name).toMatch(/^ada\.lovelace-work-\d{1,8}$/);
   });
 
-  it('are no e-mails, so that a taken one tells nothing of an e-mail', () => {
+  it('are no e-mails, so that a taken one reveals nothing about an e-mail', () => {
     for (const name of loginNamesFor(localPartOf('"a@b"@example.com'))) expect(name).not.toContain('@');
   });
 

@@ -53,7 +53,7 @@ describe('an attempt', () => {
     expect(settle(answer(status)).state).toMatchObject({ status: 'retrying', nextAttemptAt: at + 5000 });
   });
 
-  it('is made again when nobody answered, and not when the destination is blocked', () => {
+  it('is retried without an answer, and not when the destination is blocked', () => {
     expect(settle({ kind: 'unreachable', reason: 'No answer.' }).state).toMatchObject({
       status: 'retrying',
       error: 'No answer.',

@@ -112,7 +112,7 @@ describe('live sample traffic', () => {
     expect(new Set(reserved.map(({ runId }) => runId)).size).toBe(reserved.length);
   });
 
-  it('reports what guards block, none of it before it happens, and tells no thresholds', async () => {
+  it('reports what guards block, none of it before it happens, and reports no thresholds', async () => {
     const events: GatewayEvent[] = [];
     await run(14, async (batch) => {
       for (const event of batch) expect(Date.parse(event.time)).toBeLessThanOrEqual(Date.now());

@@ -59,7 +59,7 @@ describe('the sample history', () => {
     }
   });
 
-  it('tells on every day once when an agent has spent 50, 80 and 100 % of its daily budget, then of the blocked calls', () => {
+  it('reports once a day when an agent has spent 50%, 80% and 100% of its daily budget, then of the blocked calls', () => {
     const days = new Map<string, { spent: number; reached: number[]; blocked: boolean }>();
     for (const event of events) {
       // The budget of a run is that of the day that it began on.

@@ -31,7 +31,7 @@ export function describeConsoleBlocked(stage: Stage, console: ReturnType<typeof 
   describe.each(LOOKS)('a blocked call, at $size size and $theme', (look) => {
     afterEach(() => console.closeAll());
 
-    it('tells in a drawer why, and what would unblock it, by keyboard alone', async () => {
+    it('shows in a drawer why, and what would unblock it, by keyboard alone', async () => {
       const { page, expectFit } = await console.open(look, '/blocked');
       const row = page.getByRole('table', { name: 'By a budget' }).getByRole('row').nth(1);
       await row.getByRole('button').first().press('Enter');

@@ -71,7 +71,7 @@ describe('a login with a provider', () => {
     );
   });
 
-  it('does not tell whether there is an account to somebody whose e-mail is not proven', () => {
+  it('does not reveal whether there is an account to somebody whose e-mail is not proven', () => {
     fc.assert(
       fc.property(anyFacts, anySettings, (facts, settings) => {
         const stranger = { ...facts, knownUserId: null, person: unproven };
