@@ -61,6 +61,26 @@ interface Account {
   giveWay: (reason: AppError) => void;
 }
 
+/** What all bodies take, and those of each sender. */
+class TakenBytes {
+  total = 0;
+  readonly #bySender = new Map<string, number>();
+
+  ofSender(sender: string): number {
+    return this.#bySender.get(sender) ?? 0;
+  }
+
+  charge(account: Account, bytes: number): void {
+    this.total += bytes;
+    account.bytes += bytes;
+    const { sender } = account;
+    if (sender === undefined) return;
+    const ofSender = this.ofSender(sender) + bytes;
+    if (ofSender === 0) this.#bySender.delete(sender);
+    else this.#bySender.set(sender, ofSender);
+  }
+}
+
 /**
  * Only what has arrived counts: were the announced size taken ahead, a few senders of one byte each would keep
  * everybody else out. When the budget is used up, the body that has stalled longest gives way; if none has, the
@@ -68,20 +88,9 @@ interface Account {
  */
 export function createBodyBudget(options: BodyBudgetOptions): BodyBudget {
   const { budgetBytes, countRefusal, now = () => performance.now() } = options;
-  let takenBytes = 0;
+  const taken = new TakenBytes();
   /** Bodies that are not all there, the one longest without progress first. */
   const arriving = new Set<Account>();
-  const bySender = new Map<string, number>();
-
-  function charge(account: Account, bytes: number): void {
-    takenBytes += bytes;
-    account.bytes += bytes;
-    const { sender } = account;
-    if (sender === undefined) return;
-    const ofSender = (bySender.get(sender) ?? 0) + bytes;
-    if (ofSender === 0) bySender.delete(sender);
-    else bySender.set(sender, ofSender);
-  }
 
   function noteProgress(account: Account, bytes: number): void {
     if (account.closed) return;
@@ -96,20 +105,20 @@ export function createBodyBudget(options: BodyBudgetOptions): BodyBudget {
   function close(account: Account): void {
     account.closed = true;
     arriving.delete(account);
-    charge(account, -account.bytes);
+    taken.charge(account, -account.bytes);
   }
 
   function hasRoom(account: Account, bytes: number): boolean {
     // The only body is always accepted. So a budget below a route's limit delays requests and never blocks one for
     // good.
-    if (takenBytes === account.bytes) return true;
+    if (taken.total === account.bytes) return true;
     const share = account.arrivedBytes > SMALL_BODY_BYTES ? LARGE_BODIES_SHARE : 1;
-    return takenBytes + bytes <= budgetBytes * share;
+    return taken.total + bytes <= budgetBytes * share;
   }
 
   function isOverShare({ sender }: Account, bytes: number): boolean {
-    if (sender === undefined || takenBytes + bytes <= budgetBytes * FREE_FOR_ALL_SHARE) return false;
-    return (bySender.get(sender) ?? 0) + bytes > budgetBytes * SENDER_SHARE;
+    if (sender === undefined || taken.total + bytes <= budgetBytes * FREE_FOR_ALL_SHARE) return false;
+    return taken.ofSender(sender) + bytes > budgetBytes * SENDER_SHARE;
   }
 
   function makeRoom(account: Account, bytes: number): void {
@@ -134,12 +143,12 @@ export function createBodyBudget(options: BodyBudgetOptions): BodyBudget {
       countRefusal('body_budget');
       throw full();
     }
-    charge(account, charged);
+    taken.charge(account, charged);
   }
 
   return {
     get takenBytes() {
-      return takenBytes;
+      return taken.total;
     },
     open(giveWay, sender) {
       const account: Account = {

@@ -66,6 +66,41 @@ function leavesMore(one: Sender, other: Sender): boolean {
   return since! < otherSince!;
 }
 
+/** Notes what each connection leaves unread. Answers those that do, with what they leave together. */
+function lookForUnread(connections: ReadonlyMap<Socket, Connection>, look: number) {
+  let bytes = 0;
+  const unread: [Socket, Connection][] = [];
+  for (const entry of connections) {
+    const [{ writableLength }, connection] = entry;
+    if (writableLength !== connection.unreadBytes) {
+      connection.unreadBytes = writableLength;
+      connection.unreadSince = look;
+    }
+    if (writableLength === 0) continue;
+    bytes += writableLength;
+    unread.push(entry);
+  }
+  return { bytes, unread };
+}
+
+/** The connections to close so that so much less is unread. */
+function leavingMost(unread: readonly [Socket, Connection][], excessBytes: number): Socket[] {
+  const byAddress = Map.groupBy(unread, ([socket]) => socket.remoteAddress);
+  const senders: Sender[] = [...byAddress.values()].map((ofAddress) => ({
+    waiting: ofAddress.sort(([, a], [, b]) => b.unreadSince - a.unreadSince),
+    bytes: ofAddress.reduce((sum, [, { unreadBytes }]) => sum + unreadBytes, 0),
+  }));
+  const sockets: Socket[] = [];
+  for (let excess = excessBytes; excess > 0;) {
+    const most = senders.reduce((a, b) => (leavesMore(b, a) ? b : a));
+    const [socket, { unreadBytes }] = most.waiting.pop()!;
+    most.bytes -= unreadBytes;
+    excess -= unreadBytes;
+    sockets.push(socket);
+  }
+  return sockets;
+}
+
 export function createConnections(options: ConnectionsOptions): Connections {
   const { maxConnections, unreadBudgetBytes, countRefusal } = options;
   /** The one whose last answer, or whose beginning, is longest ago first. */
@@ -85,22 +120,6 @@ export function createConnections(options: ConnectionsOptions): Connections {
       return true;
     }
     return false;
-  }
-
-  function closeUnread(unread: readonly [Socket, Connection][], excessBytes: number): void {
-    const byAddress = Map.groupBy(unread, ([socket]) => socket.remoteAddress);
-    const senders: Sender[] = [...byAddress.values()].map((ofAddress) => ({
-      waiting: ofAddress.sort(([, a], [, b]) => b.unreadSince - a.unreadSince),
-      bytes: ofAddress.reduce((sum, [, { unreadBytes }]) => sum + unreadBytes, 0),
-    }));
-    for (let excess = excessBytes; excess > 0;) {
-      const most = senders.reduce((a, b) => (leavesMore(b, a) ? b : a));
-      const [socket, { unreadBytes }] = most.waiting.pop()!;
-      most.bytes -= unreadBytes;
-      excess -= unreadBytes;
-      countRefusal('unread_budget');
-      close(socket);
-    }
   }
 
   function begin(connection: Connection, req: IncomingMessage, res: ServerResponse, handle: () => void): void {
@@ -139,19 +158,12 @@ export function createConnections(options: ConnectionsOptions): Connections {
     isAnswering: (socket) => connections.get(socket)?.answer?.headersSent === true,
     limitUnread() {
       looks += 1;
-      let bytes = 0;
-      const unread: [Socket, Connection][] = [];
-      for (const entry of connections) {
-        const [{ writableLength }, connection] = entry;
-        if (writableLength !== connection.unreadBytes) {
-          connection.unreadBytes = writableLength;
-          connection.unreadSince = looks;
-        }
-        if (writableLength === 0) continue;
-        bytes += writableLength;
-        unread.push(entry);
+      const { bytes, unread } = lookForUnread(connections, looks);
+      if (bytes <= unreadBudgetBytes) return;
+      for (const socket of leavingMost(unread, bytes - unreadBudgetBytes)) {
+        countRefusal('unread_budget');
+        close(socket);
       }
-      if (bytes > unreadBudgetBytes) closeUnread(unread, bytes - unreadBudgetBytes);
     },
     take(req, res, handle) {
       const connection = connections.get(req.socket);

@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Component, Metrics } from '@tollkeeper/runtime';
-import { createConnections } from './connections.ts';
+import { type Connections, createConnections } from './connections.ts';
 import type { CountRefusal } from './refusals.ts';
 import { refuseAmbiguous } from './request-head.ts';
 import { newRequestId } from './request-id.ts';
@@ -101,20 +101,7 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
     if (connections.isAnswering(socket)) socket.destroy();
     else answerUnreadable(error, socket);
   });
-  metrics.gauge({
-    name: 'http_server_connections',
-    help: 'Open connections of clients',
-    collect() {
-      this.set(connections.count);
-    },
-  });
-  metrics.gauge({
-    name: 'http_server_unread_bytes',
-    help: 'Bytes of answers that wait for clients to read',
-    collect() {
-      this.set(connections.unreadBytes);
-    },
-  });
+  observeConnections(metrics, connections);
 
   function take(req: IncomingMessage, res: ServerResponse): void {
     connections.take(req, res, () => answer(req, res));
@@ -134,20 +121,6 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
     draining = true;
     // Those that have been asked before: the client must not send its next request into a closing connection.
     for (const res of connections.answers()) if (!res.headersSent) closeAfter(res);
-  }
-
-  async function close(): Promise<void> {
-    if (!server.listening) return;
-    // A connection turns idle only after its answer, so idle ones are looked for again and again.
-    const sweep = setInterval(() => server.closeIdleConnections(), 50);
-    const cut = setTimeout(() => server.closeAllConnections(), stopTimeoutMs);
-    try {
-      await new Promise<void>((resolve) => server.close(() => resolve()));
-    } finally {
-      clearInterval(sweep);
-      clearTimeout(cut);
-      clearInterval(unreadCheck);
-    }
   }
 
   return {
@@ -170,10 +143,40 @@ export function createHttpListener(options: HttpListenerOptions): HttpListener {
     drain,
     stop() {
       drain();
-      stopping ??= close();
+      stopping ??= close(server, stopTimeoutMs).finally(() => clearInterval(unreadCheck));
       return stopping;
     },
   };
+}
+
+function observeConnections(metrics: Metrics, connections: Connections): void {
+  metrics.gauge({
+    name: 'http_server_connections',
+    help: 'Open connections of clients',
+    collect() {
+      this.set(connections.count);
+    },
+  });
+  metrics.gauge({
+    name: 'http_server_unread_bytes',
+    help: 'Bytes of answers that wait for clients to read',
+    collect() {
+      this.set(connections.unreadBytes);
+    },
+  });
+}
+
+async function close(server: Server, stopTimeoutMs: number): Promise<void> {
+  if (!server.listening) return;
+  // A connection turns idle only after its answer, so idle ones are looked for again and again.
+  const sweep = setInterval(() => server.closeIdleConnections(), 50);
+  const cut = setTimeout(() => server.closeAllConnections(), stopTimeoutMs);
+  try {
+    await new Promise<void>((resolve) => server.close(() => resolve()));
+  } finally {
+    clearInterval(sweep);
+    clearTimeout(cut);
+  }
 }
 
 function closeAfter(res: ServerResponse): void {

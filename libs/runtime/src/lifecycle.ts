@@ -60,7 +60,9 @@ export function createLifecycle(
         await component.start();
       } catch (error) {
         // The part may have got half way; its stop is safe then too.
-        await stopAll([...started, component]).catch((err: unknown) => logger.error({ err }, 'clean-up failed'));
+        await stopAll(name, [...started, component], logger).catch((err: unknown) =>
+          logger.error({ err }, 'clean-up failed'),
+        );
         started.length = 0;
         throw error;
       }
@@ -69,20 +71,6 @@ export function createLifecycle(
     }
     current = undefined;
     if (state === 'starting') state = 'started';
-  }
-
-  async function stopAll(running: readonly Component[]): Promise<void> {
-    const failures: unknown[] = [];
-    for (const component of running.toReversed()) {
-      try {
-        await component.stop();
-        logger.debug({ component: component.name }, 'stopped');
-      } catch (err) {
-        logger.error({ err, component: component.name }, 'stop failed');
-        failures.push(err);
-      }
-    }
-    if (failures.length > 0) throw new AggregateError(failures, `${name}: ${failures.length} parts failed to stop`);
   }
 
   function drain(): void {
@@ -101,7 +89,7 @@ export function createLifecycle(
     state = 'stopping';
     await starting.catch(() => undefined);
     if (serving && drainDelayMs > 0) await new Promise((resolve) => setTimeout(resolve, drainDelayMs));
-    await stopAll(started.splice(0));
+    await stopAll(name, started.splice(0), logger);
   }
 
   return {
@@ -128,6 +116,20 @@ export function createLifecycle(
       if (reasons.length > 0) throw new Error(reasons.join('; '));
     },
   };
+}
+
+async function stopAll(name: string, running: readonly Component[], logger: Logger): Promise<void> {
+  const failures: unknown[] = [];
+  for (const component of running.toReversed()) {
+    try {
+      await component.stop();
+      logger.debug({ component: component.name }, 'stopped');
+    } catch (err) {
+      logger.error({ err, component: component.name }, 'stop failed');
+      failures.push(err);
+    }
+  }
+  if (failures.length > 0) throw new AggregateError(failures, `${name}: ${failures.length} parts failed to stop`);
 }
 
 async function reasonsOf(components: readonly Component[], question: 'ready' | 'impaired'): Promise<string[]> {

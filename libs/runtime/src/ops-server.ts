@@ -46,7 +46,10 @@ export function createOpsServer(options: OpsServerOptions): OpsServer {
       return { status: 200, type: prom.Registry.PROMETHEUS_CONTENT_TYPE, body: await renderMetrics(registries) };
     }
     if (path !== '/readyz') return { status: 404, type: json, body: '{"error":"Not found."}' };
-    const [reason, impairment] = await Promise.all([reasonOf(ready), reasonOf(impaired)]);
+    const [reason, impairment] = await Promise.all([
+      reasonOf(ready, readyTimeoutMs),
+      reasonOf(impaired, readyTimeoutMs),
+    ]);
     if (reason === null) {
       const body = { status: 'ready', ...(impairment !== null && { impaired: impairment }) };
       return { status: 200, type: json, body: JSON.stringify(body) };
@@ -54,13 +57,13 @@ export function createOpsServer(options: OpsServerOptions): OpsServer {
     return { status: 503, type: json, body: JSON.stringify({ status: 'not ready', reason }) };
   }
 
-  async function reasonOf(check: () => Promise<void>): Promise<string | null> {
-    try {
-      await withTimeout(check(), readyTimeoutMs);
-      return null;
-    } catch (error) {
-      return error instanceof Error ? error.message : String(error);
-    }
+  function gauge(name: string, help: string, read: () => Promise<number>): void {
+    new prom.Gauge({
+      ...{ name, help, registers: [processRegistry] },
+      async collect() {
+        this.set(await read());
+      },
+    });
   }
 
   const listener: RequestListener = (req, res) => {
@@ -86,22 +89,14 @@ export function createOpsServer(options: OpsServerOptions): OpsServer {
     },
     async start() {
       prom.collectDefaultMetrics({ register: processRegistry });
-      new prom.Gauge({
-        name: 'tollkeeper_ready',
-        help: '1 while the process can do its work, as /readyz says; else 0',
-        registers: [processRegistry],
-        async collect() {
-          this.set((await reasonOf(ready)) === null ? 1 : 0);
-        },
-      });
-      new prom.Gauge({
-        name: 'tollkeeper_impaired',
-        help: '1 while a part of the ready process does not work, as /readyz says; else 0',
-        registers: [processRegistry],
-        async collect() {
-          this.set((await reasonOf(impaired)) === null ? 0 : 1);
-        },
-      });
+      gauge('tollkeeper_ready', '1 while the process can do its work, as /readyz says; else 0', async () =>
+        (await reasonOf(ready, readyTimeoutMs)) === null ? 1 : 0,
+      );
+      gauge(
+        'tollkeeper_impaired',
+        '1 while a part of the ready process does not work, as /readyz says; else 0',
+        async () => ((await reasonOf(impaired, readyTimeoutMs)) === null ? 0 : 1),
+      );
       await new Promise<void>((resolve, reject) => {
         server.once('error', reject);
         server.listen(port, host, () => {
@@ -118,6 +113,15 @@ export function createOpsServer(options: OpsServerOptions): OpsServer {
       await closed;
     },
   };
+}
+
+async function reasonOf(check: () => Promise<void>, timeoutMs: number): Promise<string | null> {
+  try {
+    await withTimeout(check(), timeoutMs);
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }
 
 async function withTimeout(promise: Promise<void>, timeoutMs: number): Promise<void> {
