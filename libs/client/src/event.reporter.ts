@@ -1,5 +1,6 @@
 import type { PostEventsData, PostEventsResponse } from './gen/types.gen.ts';
 import { pause, requireTimes, type Send, withField } from './http.transport.ts';
+import { type Lot, LotQueue, MAX_EVENTS, toLots } from './lot.queue.ts';
 import { TollkeeperError, TollkeeperUnavailable } from './tollkeeper.error.ts';
 
 /** An event as it is sent. */
@@ -25,59 +26,19 @@ export interface EventReporter {
   close(options?: { signal?: AbortSignal | undefined }): Promise<void>;
 }
 
-/** What one request carries at most, below the 1000 events and 5 MiB that Tollkeeper takes. */
-const MAX_EVENTS = 1_000;
-const MAX_BYTES = 4 * 1024 * 1024;
 /** What waits, or is in progress, takes no more memory than about twice this. */
 const MAX_QUEUED_BYTES = 32 * 1024 * 1024;
 /** Lots whose time is over so soon after another's are given up with it. */
 const SOON_MS = 1_000;
 
-/** Events that are accepted or refused together. */
-interface Lot {
-  events: string[];
-  bytes: number;
-  /** By `performance.now()`. */
-  deadline: number;
-  signal: AbortSignal | undefined;
-  resolve(): void;
-  reject(error: unknown): void;
-}
-
 export function createEventReporter(send: Send, ownSource: string, options: ReporterOptions): EventReporter {
   const { lingerMs, maxQueued, timeoutMs } = options;
   requireTimes({ 'reporting.lingerMs': lingerMs, 'reporting.timeoutMs': timeoutMs });
-  const waiting: Lot[] = [];
-  const pending = new Set<Promise<void>>();
+  const queue = new LotQueue();
   const givenUp = new AbortController();
-  let queued = 0;
-  let queuedBytes = 0;
   let closed = false;
   let sending = false;
   let linger = new AbortController();
-
-  function enqueue(events: string[], bytes: number, signal: AbortSignal | undefined): Promise<void> {
-    let onAbort = () => {};
-    const accepted = new Promise<void>((resolve, reject) => {
-      const lot = { events, bytes, deadline: performance.now() + timeoutMs, signal, resolve, reject };
-      waiting.push(lot);
-      onAbort = () => {
-        const place = waiting.indexOf(lot);
-        if (place >= 0) waiting.splice(place, 1);
-        reject(signal?.reason as Error);
-      };
-      signal?.addEventListener('abort', onAbort, { once: true });
-    }).finally(() => {
-      signal?.removeEventListener('abort', onAbort);
-      queued -= events.length;
-      queuedBytes -= bytes;
-      pending.delete(accepted);
-    });
-    queued += events.length;
-    queuedBytes += bytes;
-    pending.add(accepted);
-    return accepted;
-  }
 
   /** One batch is in progress at a time: what comes meanwhile makes the next one. */
   async function sendWaiting(): Promise<void> {
@@ -85,19 +46,8 @@ export function createEventReporter(send: Send, ownSource: string, options: Repo
     sending = true;
     linger = new AbortController();
     await pause(lingerMs, linger.signal).catch(() => undefined);
-    while (waiting.length > 0) await post(takeBatch());
+    while (!queue.isEmpty) await post(queue.takeBatch());
     sending = false;
-  }
-
-  function takeBatch(): Lot[] {
-    let events = 0;
-    let bytes = 0;
-    const next = waiting.findIndex((lot, index) => {
-      events += lot.events.length;
-      bytes += lot.bytes;
-      return index > 0 && (events > MAX_EVENTS || bytes > MAX_BYTES);
-    });
-    return waiting.splice(0, next < 0 ? waiting.length : next);
   }
 
   async function post(batch: Lot[]): Promise<void> {
@@ -126,13 +76,13 @@ export function createEventReporter(send: Send, ownSource: string, options: Repo
       // Tollkeeper is down, and the time of the first is over. The others have their own.
       const others = isAway ? lots.filter((lot) => lot.deadline > deadline + SOON_MS) : [];
       for (const lot of lots) if (!others.includes(lot)) lot.reject(error);
-      waiting.unshift(...others);
+      queue.putBack(others);
     }
   }
 
   async function flush(): Promise<void> {
     linger.abort();
-    await Promise.allSettled(pending);
+    await queue.settled();
   }
 
   return {
@@ -147,14 +97,15 @@ export function createEventReporter(send: Send, ownSource: string, options: Repo
       const count = written.length;
       signal?.throwIfAborted();
       if (closed) throw new TollkeeperError('The client is closed', { code: 'closed' });
-      if (queued + count > maxQueued || queuedBytes + bytes > MAX_QUEUED_BYTES) {
+      if (queue.events + count > maxQueued || queue.bytes + bytes > MAX_QUEUED_BYTES) {
         const most = `at most ${maxQueued} events of ${MAX_QUEUED_BYTES} bytes may`;
-        const message = `${queued} events of ${queuedBytes} bytes wait already, and ${most}: none of these ${count} was taken`;
+        const message = `${queue.events} events of ${queue.bytes} bytes wait already, and ${most}: none of these ${count} was taken`;
         throw new TollkeeperError(message, { code: 'queue_full' });
       }
-      const accepted = Promise.all(lots.map((lot) => enqueue(lot.events, lot.bytes, signal)));
+      const deadline = performance.now() + timeoutMs;
+      const accepted = Promise.all(lots.map((lot) => queue.add(lot, deadline, signal)));
       void sendWaiting();
-      if (queued >= MAX_EVENTS) linger.abort();
+      if (queue.events >= MAX_EVENTS) linger.abort();
       await accepted;
     },
     flush,
@@ -167,20 +118,4 @@ export function createEventReporter(send: Send, ownSource: string, options: Repo
       signal?.removeEventListener('abort', giveUp);
     },
   };
-}
-
-function toLots(events: string[]): Pick<Lot, 'events' | 'bytes'>[] {
-  const encoder = new TextEncoder();
-  const lots: Pick<Lot, 'events' | 'bytes'>[] = [];
-  let last: Pick<Lot, 'events' | 'bytes'> = { events: [], bytes: Infinity };
-  for (const event of events) {
-    const bytes = encoder.encode(event).length + 1;
-    if (last.events.length >= MAX_EVENTS || last.bytes + bytes > MAX_BYTES) {
-      last = { events: [], bytes: 0 };
-      lots.push(last);
-    }
-    last.events.push(event);
-    last.bytes += bytes;
-  }
-  return lots;
 }
