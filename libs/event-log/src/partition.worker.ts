@@ -75,34 +75,13 @@ export function startPartitionWork(deps: {
   }
 
   async function hand(batch: RecordBatch): Promise<void> {
-    const { records, nextOffset } = batch;
-    const first = records[0]?.offset ?? nextOffset;
-    let reached = batch.from ?? first;
-    let applied = 0;
-    const setLag = (): void =>
-      metrics.lag.set({ group, topic, partition }, batch.endOffset - nextOffset + records.length - applied);
-
-    const stored = (position: number): void => {
-      if (position <= reached) return;
-      const before = applied;
-      while (applied < records.length && records[applied]!.offset < position) applied += 1;
+    const stored = trackBatch(batch, { metrics, labels: { group, topic, partition }, logger }, (position) => {
       failures = 0;
       progress.got(position);
-      metrics.consumed.inc({ group, topic, partition }, applied - before);
-      setLag();
-      // Records count as skipped once the position has moved past them: until then they may still be found.
-      const skipped = position - reached - (applied - before);
-      reached = position;
-      if (skipped <= 0) return;
-      metrics.skipped.inc({ group, topic }, skipped);
-      const gap = { from_offset: batch.from, first_offset: first, next_offset: nextOffset, skipped };
-      logger.error(gap, 'records were gone before the group read them');
-    };
-
-    progress.hands(first);
-    setLag();
+    });
+    progress.hands(batch.records[0]?.offset ?? batch.nextOffset);
     await handler.handle(batch, stored);
-    stored(nextOffset);
+    stored(batch.nextOffset);
   }
 
   async function run(): Promise<void> {
@@ -138,6 +117,42 @@ export function startPartitionWork(deps: {
       stopping.abort();
       return running;
     },
+  };
+}
+
+interface BatchObserver {
+  metrics: LogMetrics;
+  labels: { group: string; topic: string; partition: number };
+  logger: Logger;
+}
+
+/** Counts what of the batch is stored, as the handler says it up to a position, and calls `onProgress` with each new one. */
+function trackBatch(
+  batch: RecordBatch,
+  { metrics, labels, logger }: BatchObserver,
+  onProgress: (position: number) => void,
+): (position: number) => void {
+  const { records, nextOffset } = batch;
+  const first = records[0]?.offset ?? nextOffset;
+  let reached = batch.from ?? first;
+  let applied = 0;
+  const setLag = (): void => metrics.lag.set(labels, batch.endOffset - nextOffset + records.length - applied);
+
+  setLag();
+  return (position) => {
+    if (position <= reached) return;
+    const before = applied;
+    while (applied < records.length && records[applied]!.offset < position) applied += 1;
+    onProgress(position);
+    metrics.consumed.inc(labels, applied - before);
+    setLag();
+    // Records count as skipped once the position has moved past them: until then they may still be found.
+    const skipped = position - reached - (applied - before);
+    reached = position;
+    if (skipped <= 0) return;
+    metrics.skipped.inc({ group: labels.group, topic: labels.topic }, skipped);
+    const gap = { from_offset: batch.from, first_offset: first, next_offset: nextOffset, skipped };
+    logger.error(gap, 'records were gone before the group read them');
   };
 }
 

@@ -8,7 +8,7 @@ import type { OpenKafkaClient } from './kafka.client.ts';
 import { createOffsetReporter } from './offset.reporter.ts';
 import { createStandstills } from '../standstill.ts';
 import { createPartitionAssignment } from './partition.assignment.ts';
-import type { TopicAdmin } from './topic.admin.ts';
+import type { PartitionBounds, TopicAdmin } from './topic.admin.ts';
 
 /** Milliseconds between the end of a session and the start of the next one. */
 const REJOIN_DELAY_MS = 1_000;
@@ -37,12 +37,8 @@ export function createKafkaConsumer(deps: {
   const stopping = new AbortController();
   const offsets = createOffsetReporter({ topic, handler, logger });
   const standstills = createStandstills({ ...deps, consumer: options });
-  const assignment = createPartitionAssignment({
-    ...deps,
-    options: { ...options, handler: offsets.handler },
-    standstills,
-    logger,
-  });
+  const reported = { ...options, handler: offsets.handler };
+  const assignment = createPartitionAssignment({ ...deps, options: reported, standstills, logger });
   const firstJoin = Promise.withResolvers<void>();
   let session: GroupSession | undefined;
   let supervising: Promise<void> | undefined;
@@ -63,25 +59,12 @@ export function createKafkaConsumer(deps: {
     });
   }
 
-  /** Resolves when the session has ended on its own, is stuck, or the consumer stops. */
-  async function untilOver(current: GroupSession): Promise<void> {
-    const ended = current.ended.then((err) =>
-      logger.warn({ err }, 'not in the consumer group any more; joining it again'),
-    );
-    while (!stopping.signal.aborted) {
-      const watched = delay(WATCH_INTERVAL_MS, 'watched' as const, { signal: stopping.signal }).catch(() => undefined);
-      if ((await Promise.race([ended, watched])) !== 'watched') return;
-      if (current.silenceMs() > STUCK_AFTER_TIMEOUTS * sessionTimeoutMs) {
-        logger.warn({ silence_ms: current.silenceMs() }, 'the consumer group does not answer; joining it again');
-        return;
-      }
-      offsets.reportNowAndThen(current.consumer, assignment.partitions());
-    }
-  }
-
   async function supervise(first: GroupSession, partitions: number): Promise<void> {
     for (let current = first; ; current = session = join(partitions)) {
-      await untilOver(current);
+      await untilOver(current, {
+        ...{ sessionTimeoutMs, logger, signal: stopping.signal },
+        onWatch: () => offsets.reportNowAndThen(current.consumer, assignment.partitions()),
+      });
       if (stopping.signal.aborted) return;
       assignment.revokeAll();
       await current.leave();
@@ -120,16 +103,34 @@ export function createKafkaConsumer(deps: {
       if (!session.isMember()) throw new Error('not a member of the consumer group, so no partition is read');
     },
     impaired: standstills.impaired,
-    async lag() {
-      const bounds = await topics.boundsOf(topic);
-      const lags = bounds.map(async ({ low, high }, partition) => {
-        const position = (await handler.position(topic, partition)) ?? low;
-        return high - (position > high ? low : Math.max(position, low));
-      });
-      return (await Promise.all(lags)).reduce((total, lag) => total + lag, 0);
-    },
+    lag: async () => lagOf(await topics.boundsOf(topic), (partition) => handler.position(topic, partition)),
     endOffsets: async () => (await topics.boundsOf(topic)).map(({ high }) => high),
   };
+}
+
+interface SessionWatch {
+  sessionTimeoutMs: number;
+  logger: Logger;
+  signal: AbortSignal;
+  /** Called again and again. */
+  onWatch: () => void;
+}
+
+/** Resolves when the session has ended on its own, is stuck, or the signal aborts. */
+async function untilOver(session: GroupSession, watch: SessionWatch): Promise<void> {
+  const { sessionTimeoutMs, logger, signal, onWatch } = watch;
+  const ended = session.ended.then((err) =>
+    logger.warn({ err }, 'not in the consumer group any more; joining it again'),
+  );
+  while (!signal.aborted) {
+    const watched = delay(WATCH_INTERVAL_MS, 'watched' as const, { signal }).catch(() => undefined);
+    if ((await Promise.race([ended, watched])) !== 'watched') return;
+    if (session.silenceMs() > STUCK_AFTER_TIMEOUTS * sessionTimeoutMs) {
+      logger.warn({ silence_ms: session.silenceMs() }, 'the consumer group does not answer; joining it again');
+      return;
+    }
+    onWatch();
+  }
 }
 
 /**
@@ -138,4 +139,15 @@ export function createKafkaConsumer(deps: {
  */
 function groupIdOf(group: string, topic: string): string {
   return `${group}.${topic}`;
+}
+
+async function lagOf(
+  bounds: readonly PartitionBounds[],
+  positionOf: (partition: number) => Promise<number | null>,
+): Promise<number> {
+  const lags = bounds.map(async ({ low, high }, partition) => {
+    const position = (await positionOf(partition)) ?? low;
+    return high - (position > high ? low : Math.max(position, low));
+  });
+  return (await Promise.all(lags)).reduce((total, lag) => total + lag, 0);
 }

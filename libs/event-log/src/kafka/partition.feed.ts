@@ -49,10 +49,7 @@ export function createPartitionFeed(deps: {
 }): PartitionFeed {
   const { fetcher, maxRecords } = deps;
   const changed = new EventEmitter();
-  let waiting: readonly KafkaMessage[] = [];
-  /** How many of the waiting messages the worker has taken. */
-  let taken = 0;
-  let waitingBytes = 0;
+  const waiting = new WaitingMessages();
   let end = 0;
   /** The next expected offset; undefined while the feed is closed. */
   let expected: number | undefined;
@@ -63,9 +60,7 @@ export function createPartitionFeed(deps: {
   function close(): void {
     fetcher.pause();
     paused = true;
-    waiting = [];
-    taken = 0;
-    waitingBytes = 0;
+    waiting.clear();
     expected = undefined;
     failure = undefined;
     changed.emit('changed');
@@ -80,20 +75,18 @@ export function createPartitionFeed(deps: {
 
   async function untilRoom(): Promise<void> {
     const patience = AbortSignal.timeout(PATIENCE_MS);
-    while (waitingBytes >= FULL_BYTES && !patience.aborted) {
+    while (waiting.bytes >= FULL_BYTES && !patience.aborted) {
       await once(changed, 'changed', { signal: patience }).catch(() => undefined);
     }
-    if (waitingBytes < FULL_BYTES || paused) return;
+    if (waiting.bytes < FULL_BYTES || paused) return;
     paused = true;
     fetcher.pause();
   }
 
   function take(): ReadRecord[] {
-    const next = waiting.slice(taken, taken + maxRecords);
-    taken += next.length;
-    waitingBytes -= bytesOf(next);
+    const next = waiting.take(maxRecords);
     changed.emit('changed');
-    if (paused && waitingBytes <= LOW_BYTES) {
+    if (paused && waiting.bytes <= LOW_BYTES) {
       paused = false;
       fetcher.resume();
     }
@@ -118,9 +111,7 @@ export function createPartitionFeed(deps: {
         refuse(offset, expected);
         return;
       }
-      waiting = taken === waiting.length ? messages : [...waiting.slice(taken), ...messages];
-      taken = 0;
-      waitingBytes += bytesOf(messages);
+      waiting.add(messages);
       expected = Number(messages.at(-1)?.offset) + 1;
       end = endOffset;
       changed.emit('changed');
@@ -130,11 +121,41 @@ export function createPartitionFeed(deps: {
       for (;;) {
         signal.throwIfAborted();
         if (failure !== undefined) throw failure;
-        if (taken < waiting.length) return { records: take(), endOffset: end };
+        if (!waiting.isEmpty) return { records: take(), endOffset: end };
         await once(changed, 'changed', { signal });
       }
     },
   };
+}
+
+/** Fetched messages that the worker has not taken. */
+class WaitingMessages {
+  bytes = 0;
+  #messages: readonly KafkaMessage[] = [];
+  #taken = 0;
+
+  get isEmpty(): boolean {
+    return this.#taken === this.#messages.length;
+  }
+
+  add(messages: readonly KafkaMessage[]): void {
+    this.#messages = this.isEmpty ? messages : [...this.#messages.slice(this.#taken), ...messages];
+    this.#taken = 0;
+    this.bytes += bytesOf(messages);
+  }
+
+  take(count: number): readonly KafkaMessage[] {
+    const next = this.#messages.slice(this.#taken, this.#taken + count);
+    this.#taken += next.length;
+    this.bytes -= bytesOf(next);
+    return next;
+  }
+
+  clear(): void {
+    this.#messages = [];
+    this.#taken = 0;
+    this.bytes = 0;
+  }
 }
 
 function bytesOf(messages: readonly KafkaMessage[]): number {

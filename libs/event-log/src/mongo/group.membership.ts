@@ -26,8 +26,7 @@ export function createGroupMembership(deps: {
   startWork(partition: number): PartitionWork;
 }): GroupMembership {
   const { store, member, leaseMs, logger } = deps;
-  /** A partition stays here until its work has stopped, so that it never has two workers in this process. */
-  const works = new Map<number, PartitionWork>();
+  const works = new PartitionWorks();
   let timer: NodeJS.Timeout | undefined;
   let beating: Promise<void> = Promise.resolve();
   let left = false;
@@ -46,13 +45,13 @@ export function createGroupMembership(deps: {
       if (failure === undefined) logger.warn({ err, member }, 'heartbeat to the consumer group failed; retrying');
       failure = err instanceof Error ? err : new Error(String(err));
       if (performance.now() - heardAt > leaseMs)
-        for (const partition of works.keys()) void stopWork(partition, { lost: true });
+        for (const partition of works.keys()) void works.stop(partition, { lost: true });
     }
   }
 
   async function reconcile(group: VersionedGroupView): Promise<void> {
     for (const partition of works.keys())
-      if (group.owners[partition] !== member) void stopWork(partition, { lost: true });
+      if (group.owners[partition] !== member) void works.stop(partition, { lost: true });
     const { claim, surrender } = planAssignment(group, member);
     for (const partition of surrender) void surrenderPartition(partition);
     const claimed = claim.length > 0 && (await store.claim(member, claim, group.version)) ? claim : [];
@@ -62,14 +61,8 @@ export function createGroupMembership(deps: {
     }
   }
 
-  async function stopWork(partition: number, options: { lost: boolean }): Promise<void> {
-    const work = works.get(partition);
-    await work?.stop(options);
-    if (works.get(partition) === work) works.delete(partition);
-  }
-
   async function surrenderPartition(partition: number): Promise<void> {
-    await stopWork(partition, { lost: false });
+    await works.stop(partition, { lost: false });
     await store.release(member, partition).catch((err: unknown) => {
       logger.warn({ err, member, partition }, 'partition could not be released; retrying at the next heartbeat');
     });
@@ -93,7 +86,7 @@ export function createGroupMembership(deps: {
       left = true;
       clearTimeout(timer);
       await beating;
-      await Promise.all([...works.keys()].map((partition) => stopWork(partition, { lost: false })));
+      await Promise.all([...works.keys()].map((partition) => works.stop(partition, { lost: false })));
       await store.leave(member).catch((err: unknown) => {
         logger.warn({ err, member }, 'the consumer group could not be left; the others take over when the lease ends');
       });
@@ -104,4 +97,13 @@ export function createGroupMembership(deps: {
       }
     },
   };
+}
+
+/** A partition stays here until its work has stopped, so that it never has two workers in this process. */
+class PartitionWorks extends Map<number, PartitionWork> {
+  async stop(partition: number, options: { lost: boolean }): Promise<void> {
+    const work = this.get(partition);
+    await work?.stop(options);
+    if (this.get(partition) === work) this.delete(partition);
+  }
 }

@@ -1,4 +1,4 @@
-import type { Connection, mongo } from 'mongoose';
+import type { Collection, Connection, mongo } from 'mongoose';
 import { type LogRecord, MissingTopic, type ReadRecord, type TopicOptions } from '../event-log.ts';
 
 /** A topic with the end of each partition: the offset that the partition's next record gets. */
@@ -97,18 +97,6 @@ export function createLogStore(connection: Connection) {
     return raiseEnds(name, new Map(ends.entries()));
   }
 
-  /** Inserts in order. Resolves to the number of documents before the first one whose id is taken. */
-  async function insertInOrder(documents: StoredBatch[]): Promise<number> {
-    try {
-      await batches.insertMany(documents, { ordered: true });
-      return documents.length;
-    } catch (error) {
-      const { code, insertedCount } = error as mongo.MongoBulkWriteError;
-      if (code !== DUPLICATE_KEY) throw error;
-      return insertedCount;
-    }
-  }
-
   return {
     async ensureIndexes(): Promise<void> {
       await batches.createIndex({ topic: 1, partition: 1, nextOffset: 1 });
@@ -145,7 +133,7 @@ export function createLogStore(connection: Connection) {
       const ends = new Map<number, number>();
       for (;;) {
         const documents = toStoredBatches(topic, rest, now);
-        const inserted = await insertInOrder(documents);
+        const inserted = await insertInOrder(batches, documents);
         for (const { partition, nextOffset } of documents.slice(0, inserted)) ends.set(partition, nextOffset);
         rest = rest.slice(inserted);
         if (rest.length === 0) return raiseEnds(topic.name, ends);
@@ -172,6 +160,18 @@ export function createLogStore(connection: Connection) {
       return oldest?.firstOffset ?? null;
     },
   };
+}
+
+/** Inserts in order. Resolves to the number of documents before the first one whose id is taken. */
+async function insertInOrder(batches: Collection<StoredBatch>, documents: StoredBatch[]): Promise<number> {
+  try {
+    await batches.insertMany(documents, { ordered: true });
+    return documents.length;
+  } catch (error) {
+    const { code, insertedCount } = error as mongo.MongoBulkWriteError;
+    if (code !== DUPLICATE_KEY) throw error;
+    return insertedCount;
+  }
 }
 
 function toTopic({ _id, retentionMs, endOffsets }: StoredTopic): Topic {

@@ -2,13 +2,13 @@ import { systemClock, type Clock } from '@tollkeeper/kernel';
 import type { Logger, Metrics } from '@tollkeeper/runtime';
 import type { Connection } from 'mongoose';
 import { type AppendQueue, createAppendQueue, toAppendError } from '../append.queue.ts';
-import type { EventLog } from '../event-log.ts';
+import type { EventLog, LogRecord } from '../event-log.ts';
 import { createLogMetrics } from '../log.metrics.ts';
 import { requireValidRecords } from '../log.records.ts';
 import { toChunks } from './chunks.ts';
 import { createDiskRoom, DEFAULT_MIN_FREE_BYTES } from './disk.room.ts';
 import { createEndOffsets, type EndOffsets } from './end-offsets.ts';
-import { createLogStore, KNOWN_FOR_MS } from './log.store.ts';
+import { createLogStore, KNOWN_FOR_MS, type LogStore, type Topic } from './log.store.ts';
 import { createMongoConsumer } from './mongo.consumer.ts';
 
 export interface MongoEventLogOptions {
@@ -67,24 +67,9 @@ export function createMongoEventLog({
 
   async function openQueue(topic: string): Promise<AppendQueue> {
     try {
-      let settledAt = monotonicClock();
-      let last = await store.settleTopic(topic);
-      return createAppendQueue({
-        topic,
-        async write(records) {
-          const now = monotonicClock();
-          if (now - settledAt > KNOWN_FOR_MS) {
-            // Records of other processes may have expired since they were appended. Then only the stored ends show
-            // them.
-            last = await store.settleTopic(topic);
-            settledAt = now;
-          }
-          last = await store.append(last, toChunks(records, last.endOffsets.length), clock());
-          endsOf(topic).learn(last);
-        },
-        metrics: logMetrics,
-        logger,
-      });
+      const append = await openAppender(store, topic, { clock, monotonicClock });
+      const write = async (records: readonly LogRecord[]) => endsOf(topic).learn(await append(records));
+      return createAppendQueue({ topic, write, metrics: logMetrics, logger });
     } catch (error) {
       queues.delete(topic);
       throw toAppendError(error, 'The event log does not answer. Try again shortly.');
@@ -128,5 +113,22 @@ export function createMongoEventLog({
         monotonicClock,
         leaseMs,
       }),
+  };
+}
+
+/** Appends to a topic behind the ends that it last saw. */
+async function openAppender(store: LogStore, topic: string, clocks: Record<'clock' | 'monotonicClock', Clock>) {
+  const { clock, monotonicClock } = clocks;
+  let settledAt = monotonicClock();
+  let last = await store.settleTopic(topic);
+  return async (records: readonly LogRecord[]): Promise<Topic> => {
+    const now = monotonicClock();
+    if (now - settledAt > KNOWN_FOR_MS) {
+      // Records of other processes may have expired since they were appended. Then only the stored ends show them.
+      last = await store.settleTopic(topic);
+      settledAt = now;
+    }
+    last = await store.append(last, toChunks(records, last.endOffsets.length), clock());
+    return last;
   };
 }
