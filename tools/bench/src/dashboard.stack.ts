@@ -49,14 +49,18 @@ export async function startDashboardStack(): Promise<DashboardStack> {
     CALLER_TOKEN_SECRET: SECRET,
   };
 
+  async function start(component: Component): Promise<void> {
+    await component.start();
+    started.unshift(component);
+  }
+
   async function openLog(database: string): Promise<EventLog> {
     const log = createConfiguredEventLog({
       config: { EVENT_LOG_MONGODB_URI: mongod.uri, EVENT_LOG_DATABASE: database },
       logger,
       metrics: createMetrics(database),
     });
-    await log.start();
-    started.unshift(log);
+    await start(log);
     return log;
   }
 
@@ -66,8 +70,7 @@ export async function startDashboardStack(): Promise<DashboardStack> {
     logger,
     metrics: createMetrics('identity'),
   });
-  await identity.start();
-  started.unshift(identity);
+  await start(identity);
   const { userId, tenantId } = await identity.ensureOwner({
     email: 'owner@example.com',
     password: 'benchmark-password',
@@ -81,8 +84,7 @@ export async function startDashboardStack(): Promise<DashboardStack> {
     logger,
     metrics: createMetrics('budgets'),
   });
-  await budgets.start();
-  started.unshift(budgets);
+  await start(budgets);
 
   const addresses = { ...identityAddress, BUDGETS_GRPC: budgets.grpcAddress };
   const configOf = (database: string) =>
@@ -102,16 +104,7 @@ export async function startDashboardStack(): Promise<DashboardStack> {
         metrics: createMetrics(database),
         ...(clock && { clock }),
       }),
-    async storedBytes(database) {
-      const client = await new mongo.MongoClient(mongod.uri).connect();
-      try {
-        await client.db('admin').command({ fsync: 1 });
-        const { storageSize, indexSize } = await client.db(database).stats();
-        return Number(storageSize) + Number(indexSize);
-      } finally {
-        await client.close();
-      }
-    },
+    storedBytes: (database) => storedBytes(mongod.uri, database),
     async timeGet(dashboard, path) {
       const token = await signCallerToken(SECRET, 'dashboard', { userId, tenantId, role: 'owner' });
       const startedAt = performance.now();
@@ -127,4 +120,15 @@ export async function startDashboardStack(): Promise<DashboardStack> {
       await rm(dataDirectory, { recursive: true });
     },
   };
+}
+
+async function storedBytes(uri: string, database: string): Promise<number> {
+  const client = await new mongo.MongoClient(uri).connect();
+  try {
+    await client.db('admin').command({ fsync: 1 });
+    const { storageSize, indexSize } = await client.db(database).stats();
+    return Number(storageSize) + Number(indexSize);
+  } finally {
+    await client.close();
+  }
 }

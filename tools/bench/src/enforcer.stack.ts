@@ -85,22 +85,16 @@ export async function startEnforcerStack(workspaceCount: number): Promise<Enforc
     const { tenantId, apiKey } = workspace;
     const pids = replicas.map(({ pid = 0 }) => pid);
     const one = [first.grpcAddress];
-    await add(ONE_REPLICA, { kind: 'grpc', addresses: one, apiKeys: [apiKey] }, pids.slice(0, 1));
+    const onePid = pids.slice(0, 1);
+    await add(ONE_REPLICA, { kind: 'grpc', addresses: one, apiKeys: [apiKey] }, onePid);
     const all = replicas.map(({ grpcAddress }) => grpcAddress);
     await add(THREE_REPLICAS, { kind: 'grpc', addresses: all, apiKeys: [apiKey] }, pids);
-    await add(ONE_REPLICA_BATCHES, { kind: 'grpc-batches', addresses: one, apiKey }, pids.slice(0, 1));
+    await add(ONE_REPLICA_BATCHES, { kind: 'grpc-batches', addresses: one, apiKey }, onePid);
     await add(THREE_REPLICAS_BATCHES, { kind: 'grpc-batches', addresses: all, apiKey }, pids);
     const apiKeys = workspaces.map((each) => each.apiKey);
-    await add(
-      `gRPC, 1 replica, ${apiKeys.length} workspaces`,
-      { kind: 'grpc', addresses: one, apiKeys },
-      pids.slice(0, 1),
-    );
-    const edgePids = fleet.services.gateway.map(({ pid = 0 }) => pid);
-    await add('edge: gateway, HTTP, 1 replica', { kind: 'edge', baseUrl: fleet.baseUrl, apiKey }, [
-      ...edgePids,
-      ...pids.slice(0, 1),
-    ]);
+    await add(`${ONE_REPLICA}, ${apiKeys.length} workspaces`, { kind: 'grpc', addresses: one, apiKeys }, onePid);
+    const edgePids = [...fleet.services.gateway.map(({ pid = 0 }) => pid), ...onePid];
+    await add('edge: gateway, HTTP, 1 replica', { kind: 'edge', baseUrl: fleet.baseUrl, apiKey }, edgePids);
     const env = await engineEnvironment(fleet, dataDirectory, mongodbUri);
     await add('in the process of its callers', { kind: 'engine', env, tenantId }, []);
     await add('conditional update of one document', { kind: 'document', uri: mongodbUri }, []);

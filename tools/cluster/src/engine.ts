@@ -42,6 +42,7 @@ export async function startEngine({ directory, network, onProgress }: EngineOpti
   await mkdir(run, { recursive: true });
   const socket = join(run, 'docker.sock');
   await rm(join(run, 'docker.pid'), { force: true });
+  const call = callerOf(socket);
   const configuration = join(directory, 'engine.json');
   const runtimes = { own: { path: join(runc, 'runc') } };
   const features = { 'containerd-snapshotter': false };
@@ -70,18 +71,6 @@ export async function startEngine({ directory, network, onProgress }: EngineOpti
     if (problem !== '') throw new Error(`The container engine did not start: ${problem}`);
     return call('GET', '/_ping').catch(() => undefined);
   });
-
-  async function call(method: string, path: string, body?: Readable): Promise<Readable> {
-    const { promise, resolve, reject } = Promise.withResolvers<Readable>();
-    const headers = body === undefined ? {} : { 'content-type': 'application/x-tar' };
-    const outgoing = request({ socketPath: socket, method, path, headers }, (answer) => {
-      if ((answer.statusCode ?? 500) < 400) resolve(answer);
-      else text(answer).then((said) => reject(new Error(`${method} ${path}: ${said}`)), reject);
-    }).on('error', reject);
-    if (body === undefined) outgoing.end();
-    else pipeline(body, outgoing).catch(reject);
-    return promise;
-  }
 
   return {
     async importImage(name, rootFileSystem, changes) {
@@ -119,5 +108,19 @@ export async function startEngine({ directory, network, onProgress }: EngineOpti
       });
     },
     stop: () => server.stop(),
+  };
+}
+
+function callerOf(socketPath: string) {
+  return async function call(method: string, path: string, body?: Readable): Promise<Readable> {
+    const { promise, resolve, reject } = Promise.withResolvers<Readable>();
+    const headers = body === undefined ? {} : { 'content-type': 'application/x-tar' };
+    const outgoing = request({ socketPath, method, path, headers }, (answer) => {
+      if ((answer.statusCode ?? 500) < 400) resolve(answer);
+      else text(answer).then((said) => reject(new Error(`${method} ${path}: ${said}`)), reject);
+    }).on('error', reject);
+    if (body === undefined) outgoing.end();
+    else pipeline(body, outgoing).catch(reject);
+    return promise;
   };
 }

@@ -28,34 +28,7 @@ export interface ProductClient {
 
 /** Logs in and makes a key. `keepAlive` false makes a connection for each request. */
 export async function connect(baseUrl: string, owner: { email: string; password: string }): Promise<ProductClient> {
-  const agents = [new Agent({ keepAlive: true }), new Agent({ keepAlive: false })];
-  let requests = 0;
-
-  function send(
-    method: string,
-    path: string,
-    headers: Record<string, string>,
-    body?: unknown,
-  ): Promise<Answer & { cookie?: string }> {
-    requests += 1;
-    return new Promise((settle) => {
-      const agent = agents[requests % agents.length];
-      const options = { method, headers, agent, timeout: REQUEST_TIMEOUT_MS };
-      const outgoing = request(new URL(path, baseUrl), options, (answer) => {
-        const chunks: Buffer[] = [];
-        answer.on('data', (chunk: Buffer) => chunks.push(chunk));
-        answer.on('error', (error) => settle({ status: 0, text: error.message }));
-        answer.on('end', () => {
-          const cookie = answer.headers['set-cookie']?.[0]?.split(';')[0];
-          settle({ status: answer.statusCode ?? 0, text: Buffer.concat(chunks).toString(), ...(cookie && { cookie }) });
-        });
-      });
-      outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer within ${REQUEST_TIMEOUT_MS / 1000} s`)));
-      outgoing.on('error', (error: NodeJS.ErrnoException) => settle({ status: 0, text: error.code ?? error.message }));
-      outgoing.end(body === undefined ? undefined : JSON.stringify(body));
-    });
-  }
-
+  const send = senderTo(baseUrl);
   const json = { 'content-type': 'application/json' };
   const login = await send('POST', '/api/v1/auth/login', json, owner);
   if (login.status !== 200) throw new Error(`${owner.email} can't log in: ${login.status} ${login.text}`);
@@ -123,5 +96,35 @@ export async function connect(baseUrl: string, owner: { email: string; password:
         return items.find(({ deliveries }) => deliveries.some((delivery) => delivery.status === 'delivered'));
       });
     },
+  };
+}
+
+function senderTo(baseUrl: string) {
+  const agents = [new Agent({ keepAlive: true }), new Agent({ keepAlive: false })];
+  let requests = 0;
+
+  return function send(
+    method: string,
+    path: string,
+    headers: Record<string, string>,
+    body?: unknown,
+  ): Promise<Answer & { cookie?: string }> {
+    requests += 1;
+    return new Promise((settle) => {
+      const agent = agents[requests % agents.length];
+      const options = { method, headers, agent, timeout: REQUEST_TIMEOUT_MS };
+      const outgoing = request(new URL(path, baseUrl), options, (answer) => {
+        const chunks: Buffer[] = [];
+        answer.on('data', (chunk: Buffer) => chunks.push(chunk));
+        answer.on('error', (error) => settle({ status: 0, text: error.message }));
+        answer.on('end', () => {
+          const cookie = answer.headers['set-cookie']?.[0]?.split(';')[0];
+          settle({ status: answer.statusCode ?? 0, text: Buffer.concat(chunks).toString(), ...(cookie && { cookie }) });
+        });
+      });
+      outgoing.on('timeout', () => outgoing.destroy(new Error(`no answer within ${REQUEST_TIMEOUT_MS / 1000} s`)));
+      outgoing.on('error', (error: NodeJS.ErrnoException) => settle({ status: 0, text: error.code ?? error.message }));
+      outgoing.end(body === undefined ? undefined : JSON.stringify(body));
+    });
   };
 }

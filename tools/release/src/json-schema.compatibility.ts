@@ -22,6 +22,11 @@ export interface Party {
   document: unknown;
 }
 
+interface Parties {
+  writer: Party;
+  reader: Party;
+}
+
 /** Something that the writer may write and the reader does not take. */
 export interface Mismatch {
   /** A field that may be missing, one that is not known, another type, or a value that is not taken. */
@@ -55,7 +60,7 @@ const EQUAL_OR_NOT = ['pattern', 'format', 'multipleOf', 'propertyNames', 'prefi
 export function findMismatches(
   written: JsonSchema,
   read: JsonSchema,
-  parties: { writer: Party; reader: Party },
+  parties: Parties,
   strictness: Strictness = STRICT,
 ): Mismatch[] {
   const { writer, reader } = parties;
@@ -90,28 +95,12 @@ export function findMismatches(
 
   function compareOne(from: JsonSchema, to: JsonSchema, path: string): Mismatch[] {
     const found: Mismatch[] = [];
-    if (strictness.values) found.push(...compareValues(from, to, path));
+    if (strictness.values) found.push(...compareValues(from, to, path, parties));
     if (to.properties !== undefined || to.additionalProperties !== undefined || to.required !== undefined) {
       found.push(...compareFields(from, to, path));
     }
     if (to.items !== undefined) found.push(...compare(from.items ?? {}, to.items, `${path}[]`));
     return found;
-  }
-
-  function compareValues(from: JsonSchema, to: JsonSchema, path: string): Mismatch[] {
-    const [value] = valuesOf(from) ?? [];
-    const only = valuesOf(to);
-    if (only !== undefined && only.includes(value)) return [];
-    if (only !== undefined || (value !== undefined && !withinLimits(value, to))) {
-      const written = value === undefined ? 'any other value' : JSON.stringify(value);
-      const takes = only === undefined ? 'does not take' : `takes only ${wordsOf(to)}`;
-      return [{ kind: 'value', path, message: `${writer.name} may write ${written}, ${reader.name} ${takes}` }];
-    }
-    if (value !== undefined) return [];
-    return compareLimits(from, to).map((keyword) => {
-      const [limit, was] = [to[keyword], from[keyword] ?? 'none'].map((text) => JSON.stringify(text));
-      return { kind: 'value', path, message: `${reader.name} has ${keyword} ${limit}, ${writer.name} has ${was}` };
-    });
   }
 
   function compareFields(from: JsonSchema, to: JsonSchema, path: string): Mismatch[] {
@@ -200,6 +189,22 @@ function wordsOf(schema: JsonSchema): string {
   const values = valuesOf(schema);
   if (values !== undefined) return values.map((value) => JSON.stringify(value)).join(', ');
   return kindOf(schema) ?? 'any value';
+}
+
+function compareValues(from: JsonSchema, to: JsonSchema, path: string, { writer, reader }: Parties): Mismatch[] {
+  const [value] = valuesOf(from) ?? [];
+  const only = valuesOf(to);
+  if (only !== undefined && only.includes(value)) return [];
+  if (only !== undefined || (value !== undefined && !withinLimits(value, to))) {
+    const written = value === undefined ? 'any other value' : JSON.stringify(value);
+    const takes = only === undefined ? 'does not take' : `takes only ${wordsOf(to)}`;
+    return [{ kind: 'value', path, message: `${writer.name} may write ${written}, ${reader.name} ${takes}` }];
+  }
+  if (value !== undefined) return [];
+  return compareLimits(from, to).map((keyword) => {
+    const [limit, was] = [to[keyword], from[keyword] ?? 'none'].map((text) => JSON.stringify(text));
+    return { kind: 'value', path, message: `${reader.name} has ${keyword} ${limit}, ${writer.name} has ${was}` };
+  });
 }
 
 /** The keywords by which the reader's schema takes less than the writer's. */
