@@ -3,7 +3,15 @@ import type { AuditChange, ReadAuditRecord } from '@tollkeeper/contracts';
 import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { driverCollection } from '@tollkeeper/mongo';
 import { type ClientSession, type Connection, type mongo, Schema } from 'mongoose';
-import { type Entry, entryAfter, type Place, type RecordReader, RETENTION_DAYS } from '../domain/entry.ts';
+import {
+  type Entry,
+  entryAfter,
+  type ListPlace,
+  type Place,
+  type RecordFilter,
+  type RecordReader,
+  RETENTION_DAYS,
+} from '../domain/entry.ts';
 import { facetOf, facetsOf } from '../domain/facets.ts';
 
 interface StoredEntry {
@@ -123,26 +131,8 @@ export function createRecordStore(connection: Connection): RecordStore {
     insert,
 
     async list(tenantId, filter, { limit, after }) {
-      const { actorId, action, targetType, targetId, from, to } = filter;
-      const before = after && { $lte: new Date(after.time) };
-      const occurredAt = {
-        ...(from !== undefined && { $gte: new Date(from) }),
-        ...(to !== undefined && { $lt: new Date(to) }),
-        ...before,
-      };
       const found = await entries
-        .find({
-          tenantId,
-          facets: facetOf(filter),
-          ...(actorId !== undefined && { 'actor.id': actorId }),
-          ...(action !== undefined && { action }),
-          ...(targetType !== undefined && { 'target.type': targetType }),
-          ...(targetId !== undefined && { 'target.id': targetId }),
-          ...(Object.keys(occurredAt).length > 0 && { occurredAt }),
-          ...(after && {
-            $or: [{ occurredAt: { $lt: new Date(after.time) } }, { sequence: { $lt: after.sequence } }],
-          }),
-        } as mongo.Filter<StoredEntry>)
+        .find(toFilter(tenantId, filter, after))
         .sort({ occurredAt: -1, sequence: -1 })
         .limit(limit + 1)
         .toArray();
@@ -187,6 +177,25 @@ export function createRecordStore(connection: Connection): RecordStore {
       }
     },
   };
+}
+
+function toFilter(tenantId: TenantId, filter: RecordFilter, after: ListPlace | undefined): mongo.Filter<StoredEntry> {
+  const { actorId, action, targetType, targetId, from, to } = filter;
+  const occurredAt = {
+    ...(from !== undefined && { $gte: new Date(from) }),
+    ...(to !== undefined && { $lt: new Date(to) }),
+    ...(after && { $lte: new Date(after.time) }),
+  };
+  return {
+    tenantId,
+    facets: facetOf(filter),
+    ...(actorId !== undefined && { 'actor.id': actorId }),
+    ...(action !== undefined && { action }),
+    ...(targetType !== undefined && { 'target.type': targetType }),
+    ...(targetId !== undefined && { 'target.id': targetId }),
+    ...(Object.keys(occurredAt).length > 0 && { occurredAt }),
+    ...(after && { $or: [{ occurredAt: { $lt: new Date(after.time) } }, { sequence: { $lt: after.sequence } }] }),
+  } as mongo.Filter<StoredEntry>;
 }
 
 function toStored({ id, occurredAt, ...entry }: Entry): StoredEntry {
