@@ -50,6 +50,10 @@ export function createInvitationRoutes(
   cookies: SessionCookies,
   publicUrl: string,
 ): Route[] {
+  return [...routesOfOwners(invitations, publicUrl), ...routesOfInvitees(invitations, cookies)];
+}
+
+function routesOfOwners(invitations: InvitationUseCases, publicUrl: string): Route[] {
   return [
     defineRoute({
       method: 'get',
@@ -96,6 +100,11 @@ export function createInvitationRoutes(
         return { status: 204 };
       },
     }),
+  ];
+}
+
+function routesOfInvitees(invitations: InvitationUseCases, cookies: SessionCookies): Route[] {
+  return [
     defineRoute({
       method: 'get',
       path: `${PATH}/{invitation}`,

@@ -31,11 +31,13 @@ const invitedMember = z
 const params = z.object({ user_id: identifier.meta({ description: 'Id of the user' }) });
 
 /** Members of a workspace, for its owners. Changes count at the gateways within 5 seconds. */
-export function createMemberRoutes(
-  members: MemberUseCases,
-  invitations: Pick<InvitationUseCases, 'invite'>,
-  publicUrl: string,
-): Route[] {
+export function createMemberRoutes(members: MemberUseCases, invitations: Invitations, publicUrl: string): Route[] {
+  return [...routesOfAll(members, invitations, publicUrl), ...routesOfOne(members)];
+}
+
+type Invitations = Pick<InvitationUseCases, 'invite'>;
+
+function routesOfAll(members: MemberUseCases, invitations: Invitations, publicUrl: string): Route[] {
   return [
     defineRoute({
       method: 'get',
@@ -67,6 +69,11 @@ export function createMemberRoutes(
         return { status: 201, body: toInvitedBody(toNewInvitationBody(made, publicUrl), name) };
       },
     }),
+  ];
+}
+
+function routesOfOne(members: MemberUseCases): Route[] {
+  return [
     defineRoute({
       method: 'delete',
       audit: 'member.leave',

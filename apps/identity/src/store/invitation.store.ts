@@ -27,57 +27,6 @@ export function createInvitationStore(
   trail: AuditTrail,
 ): InvitationStore {
   const { connection, users, members, invitations } = models;
-  const openAt = (now: Date) => ({ expiresAt: trusted({ $gt: now }) });
-  const ofToken = (sha256: string, now: Date) => ({
-    $or: [{ tokenSha256: sha256 }, { mailedTokenSha256: sha256 }],
-    ...openAt(now),
-  });
-
-  async function requireNoMember(tenantId: TenantId, email: string, session: ClientSession): Promise<void> {
-    const found = await users.find({ email }, { _id: 1 }, { session }).lean();
-    const userId = trusted({ $in: found.map(({ _id }) => _id) });
-    if (await members.exists({ tenantId, userId }).session(session)) throw alreadyMember();
-  }
-
-  /** Under the e-mail of the invitation, which is not verified by it. */
-  async function insertUser(newUser: NewUser, email: string, session: ClientSession): Promise<void> {
-    const names = newUser.loginName === null ? loginNamesFor(localPartOf(email)) : [newUser.loginName];
-    const loginName = await freeLoginName(users, names, session);
-    if (loginName === null) throw loginNameTaken();
-    const user: User = { ...newUser, loginName, email, emailVerified: false };
-    await users.create([fromUser(user)], { session });
-  }
-
-  async function join(stored: StoredInvitation, joining: Joining, now: Date, session: ClientSession): Promise<string> {
-    const { tenantId, role, email } = stored;
-    if ('newUser' in joining) await insertUser(joining.newUser, email, session);
-    const userId = 'newUser' in joining ? joining.newUser.id : joining.userId;
-    await insertMember(models, { tenantId, userId, role, joinedAt: now, source: 'invitation' }, session);
-    return userId;
-  }
-
-  type Offered = Pick<Invitation, 'id' | 'email' | 'role'>;
-  const targetOf = ({ id, email }: Offered) => ({ type: 'invitation', id, name: email });
-
-  function record(
-    session: ClientSession,
-    tenantId: TenantId,
-    cause: Cause,
-    { before, after }: Record<'before' | 'after', Offered | null>,
-  ): Promise<void> {
-    const target = targetOf((after ?? before)!);
-    return trail.recordChange(session, tenantId, cause, { target, fields: AUDITED_INVITATION, before, after });
-  }
-
-  /** What a mailed token proves. */
-  async function verifyEmail(userId: string, email: string, session: ClientSession): Promise<AuditChange[]> {
-    const stored = await users.findById(userId).session(session).lean();
-    const user = stored && toUser(stored);
-    if (user?.email !== email || user.emailVerified) return [];
-    await claimEmail(users, userId, email, session);
-    return [{ field: 'email_verified', from: false, to: true }];
-  }
-
   return {
     async list(tenantId, now) {
       const stored = await invitations
@@ -93,13 +42,13 @@ export function createInvitationStore(
         const { email, createdAt } = fields;
         await serializeMembers(models, tenantId, session);
         await requireOwner(models, tenantId, ownerId, session);
-        await requireNoMember(tenantId, email, session);
+        await requireNoMember(models, tenantId, email, session);
         await invitations.deleteMany({ tenantId, email }, { session });
         const open = await invitations.countDocuments({ tenantId, ...openAt(createdAt) }).session(session);
         if (open >= MAX_INVITATIONS) throw invitationsFull();
         if ((await members.countDocuments({ tenantId }).session(session)) >= MAX_MEMBERS) throw membersFull();
         await invitations.create([{ _id: id, tokenSha256, ...fields }], { session });
-        await record(session, tenantId, cause, { before: null, after: { id, ...fields } });
+        await record(trail, session, tenantId, cause, { before: null, after: { id, ...fields } });
       }),
 
     remove: (tenantId, ownerId, invitationId, cause) =>
@@ -108,7 +57,7 @@ export function createInvitationStore(
         await requireOwner(models, tenantId, ownerId, session);
         const removed = await invitations.findOneAndDelete({ _id: invitationId, tenantId }, { session }).lean();
         if (removed === null) return false;
-        await record(session, tenantId, cause, { before: toInvitation(removed), after: null });
+        await record(trail, session, tenantId, cause, { before: toInvitation(removed), after: null });
         return true;
       }),
 
@@ -138,9 +87,9 @@ export function createInvitationStore(
         const stored = await invitations.findOneAndDelete(ofToken(tokenSha256, now), { session }).lean();
         if (stored === null) return null;
         await serializeMembers(models, stored.tenantId, session);
-        const joined = await join(stored, joining, now, session);
+        const joined = await join(models, stored, joining, now, session);
         const isMailed = stored.mailedTokenSha256 === tokenSha256;
-        const verified = isMailed ? await verifyEmail(joined, stored.email, session) : [];
+        const verified = isMailed ? await verifyEmail(models, joined, stored.email, session) : [];
         const changes = [{ field: 'role', from: null, to: stored.role }, ...verified];
         await trail.record(session, stored.tenantId, cause, { target: targetOf(toInvitation(stored)), changes });
         return joined;
@@ -155,4 +104,79 @@ export function createInvitationStore(
 function toInvitation(stored: StoredInvitation): Invitation {
   const { _id, tenantId, email, role, invitedBy, createdAt, expiresAt } = stored;
   return { id: _id, tenantId, email, role, invitedBy, createdAt, expiresAt };
+}
+
+const openAt = (now: Date) => ({ expiresAt: trusted({ $gt: now }) });
+const ofToken = (sha256: string, now: Date) => ({
+  $or: [{ tokenSha256: sha256 }, { mailedTokenSha256: sha256 }],
+  ...openAt(now),
+});
+
+async function requireNoMember(
+  models: IdentityModels,
+  tenantId: TenantId,
+  email: string,
+  session: ClientSession,
+): Promise<void> {
+  const { users, members } = models;
+  const found = await users.find({ email }, { _id: 1 }, { session }).lean();
+  const userId = trusted({ $in: found.map(({ _id }) => _id) });
+  if (await members.exists({ tenantId, userId }).session(session)) throw alreadyMember();
+}
+
+/** Under the e-mail of the invitation, which is not verified by it. */
+async function insertUser(
+  { users }: IdentityModels,
+  newUser: NewUser,
+  email: string,
+  session: ClientSession,
+): Promise<void> {
+  const names = newUser.loginName === null ? loginNamesFor(localPartOf(email)) : [newUser.loginName];
+  const loginName = await freeLoginName(users, names, session);
+  if (loginName === null) throw loginNameTaken();
+  const user: User = { ...newUser, loginName, email, emailVerified: false };
+  await users.create([fromUser(user)], { session });
+}
+
+/** Answers the id of the user. */
+async function join(
+  models: IdentityModels,
+  stored: StoredInvitation,
+  joining: Joining,
+  now: Date,
+  session: ClientSession,
+): Promise<string> {
+  const { tenantId, role, email } = stored;
+  if ('newUser' in joining) await insertUser(models, joining.newUser, email, session);
+  const userId = 'newUser' in joining ? joining.newUser.id : joining.userId;
+  await insertMember(models, { tenantId, userId, role, joinedAt: now, source: 'invitation' }, session);
+  return userId;
+}
+
+type Offered = Pick<Invitation, 'id' | 'email' | 'role'>;
+const targetOf = ({ id, email }: Offered) => ({ type: 'invitation', id, name: email });
+
+/** What a mailed token proves. */
+async function verifyEmail(
+  { users }: IdentityModels,
+  userId: string,
+  email: string,
+  session: ClientSession,
+): Promise<AuditChange[]> {
+  const stored = await users.findById(userId).session(session).lean();
+  const user = stored && toUser(stored);
+  if (user?.email !== email || user.emailVerified) return [];
+  await claimEmail(users, userId, email, session);
+  return [{ field: 'email_verified', from: false, to: true }];
+}
+
+function record(
+  trail: AuditTrail,
+  session: ClientSession,
+  tenantId: TenantId,
+  cause: Cause,
+  { before, after }: Record<'before' | 'after', Offered | null>,
+): Promise<void> {
+  const target = targetOf((after ?? before)!);
+  return trail.recordChange(session, tenantId, cause, { target, fields: AUDITED_INVITATION, before, after });
 }
