@@ -96,38 +96,53 @@ export interface ReservationRouteDeps {
 /** What gateways ask before a call and say after it, with a workspace key. */
 export function createReservationRoutes({ reservations, access }: ReservationRouteDeps): Route[] {
   const common = { tag: TAG, access: access.asking, bodyLimitBytes: MAX_BODY_BYTES };
-  const ending = { ...common, access: access.ending };
+  return [
+    reserveRoute(reservations, common),
+    ...routesOfOne(reservations, common, { ...common, access: access.ending }),
+  ];
+}
+
+interface Common {
+  tag: string;
+  access: Authenticator<VerifiedKey>;
+  bodyLimitBytes: number;
+}
+
+function reserveRoute(reservations: Reservations, common: Common): Route {
+  return defineRoute({
+    ...common,
+    method: 'post',
+    audit: BY_GATEWAYS,
+    path: PATH,
+    operationId: 'reserve',
+    summary: 'Reserve spend for a call',
+    description: RESERVE,
+    body: reserveBody,
+    responses: {
+      200: { description: 'Nothing is held: the call is denied, or it was a `dry_run`', schema: notHeld },
+      201: {
+        description: 'The call may spend, and the amount is held unless the request is repeated',
+        schema: granted,
+      },
+    },
+    handler: async ({ caller, body }) => {
+      const { dry_run: dryRun } = body;
+      const decided = await reservations.reserve(caller.tenantId, toRequest(body), { dryRun });
+      const { decision } = decided;
+      const rows = decided.limits.map(toLimitRow);
+      if (decision === 'denied') {
+        return { status: 200, body: { decision, denial: toDenialBody(decided.denial), limits: rows } };
+      }
+      const { reservation } = decided;
+      if (reservation === null) return { status: 200, body: { decision, reservation, limits: rows } };
+      return { status: 201, body: { decision, reservation: toReservationBody(reservation), limits: rows } };
+    },
+  });
+}
+
+function routesOfOne(reservations: Reservations, common: Common, ending: Common): Route[] {
   const now = { 200: { description: 'The reservation as it is now', schema: reservationSchema } } as const;
   return [
-    defineRoute({
-      ...common,
-      method: 'post',
-      audit: BY_GATEWAYS,
-      path: PATH,
-      operationId: 'reserve',
-      summary: 'Reserve spend for a call',
-      description: RESERVE,
-      body: reserveBody,
-      responses: {
-        200: { description: 'Nothing is held: the call is denied, or it was a `dry_run`', schema: notHeld },
-        201: {
-          description: 'The call may spend, and the amount is held unless the request is repeated',
-          schema: granted,
-        },
-      },
-      handler: async ({ caller, body }) => {
-        const { dry_run: dryRun } = body;
-        const decided = await reservations.reserve(caller.tenantId, toRequest(body), { dryRun });
-        const { decision } = decided;
-        const rows = decided.limits.map(toLimitRow);
-        if (decision === 'denied') {
-          return { status: 200, body: { decision, denial: toDenialBody(decided.denial), limits: rows } };
-        }
-        const { reservation } = decided;
-        if (reservation === null) return { status: 200, body: { decision, reservation, limits: rows } };
-        return { status: 201, body: { decision, reservation: toReservationBody(reservation), limits: rows } };
-      },
-    }),
     defineRoute({
       ...common,
       method: 'get',
