@@ -1,4 +1,12 @@
-import { type KeyboardEvent, type PointerEvent, useLayoutEffect, useRef, useState } from 'react';
+import {
+  type CSSProperties,
+  type KeyboardEvent,
+  type PointerEvent,
+  type ReactNode,
+  useLayoutEffect,
+  useRef,
+  useState,
+} from 'react';
 import { text } from '../text/index.ts';
 import { Skeleton } from '../ui/parts.tsx';
 import { Table } from '../ui/table.tsx';
@@ -114,16 +122,7 @@ function Plot({ label, series, points, short, exact, mark, height = 250 }: Stack
     watch.observe(element);
     return () => watch.disconnect();
   }, []);
-
-  const sums = points.map(({ values }) => values.reduce((sum, value) => sum + value, 0));
-  const highest = Math.max(0, ...sums);
-  const grid = steps(highest, 4);
-  // What is said at the mark stands above all bars.
-  const top = mark === undefined ? TOP : TOP + MARK;
-  const y = (value: number) => height - BOTTOM - (value / (grid.at(-1) ?? 1)) * (height - BOTTOM - top);
-  const slot = points.length === 0 ? 0 : Math.max(0, width - LEFT) / points.length;
-  const bar = Math.max(1, slot - Math.min(5, slot * 0.2));
-  const x = (index: number) => LEFT + index * slot + (slot - bar) / 2;
+  const scale = scaleOf({ points, width, height, hasMark: mark !== undefined });
 
   function onKeyDown(event: KeyboardEvent): void {
     const last = points.length - 1;
@@ -150,47 +149,19 @@ function Plot({ label, series, points, short, exact, mark, height = 250 }: Stack
       onPointerLeave={(event) => hasMoved(event) && setActive(null)}
     >
       <svg height={height} aria-hidden="true">
-        {grid.map((value) => (
-          <g key={value}>
-            <line className={css['grid']} x1={LEFT} x2={width} y1={y(value)} y2={y(value)} />
-            <text x={LEFT - 8} y={y(value) + 4} textAnchor="end">
-              {short(value)}
-            </text>
-          </g>
+        <Axes {...{ points, short, scale }} />
+        {points.map((point, index) => (
+          <Bar key={point.key} {...{ point, series, index, scale }} />
         ))}
-        {points.map((point, index) => {
-          let at = y(0);
-          return (
-            <g key={point.key} opacity={point.running === true ? 0.7 : 1}>
-              {point.values.map((value, part) => {
-                if (value === 0) return null;
-                const size = Math.max(1, y(0) - y(value));
-                at -= size;
-                const gap = size > 3 ? 0.6 : 0;
-                const { key, colour } = series[part] ?? { key: part, colour: 'var(--c-rest)' };
-                return <rect key={key} x={x(index)} y={at} width={bar} height={size - gap} fill={colour} rx={1} />;
-              })}
-            </g>
-          );
-        })}
-        {width > 0 &&
-          labelled(points.length, Math.max(2, (width - LEFT) / 72))
-            .map((index) => ({ at: x(index), label: points[index]?.label ?? '' }))
-            .filter(({ at, label }) => at + label.length * LETTER <= width)
-            .map(({ at, label }) => (
-              <text key={at} x={at} y={height - 6}>
-                {label}
-              </text>
-            ))}
-        {mark !== undefined && width > 0 && <Mark at={x(mark.index)} text={mark.text} {...{ width, height }} />}
+        {mark !== undefined && width > 0 && <Mark at={scale.x(mark.index)} text={mark.text} {...{ width, height }} />}
         {points.map((point, index) => (
           <rect
             key={point.key}
             className={css['hit']}
             data-active={index === active}
-            x={LEFT + index * slot}
+            x={LEFT + index * scale.slot}
             y={TOP}
-            width={slot}
+            width={scale.slot}
             height={height - BOTTOM - TOP}
             onPointerMove={(event) => hasMoved(event) && setActive(index)}
             onPointerDown={({ currentTarget, pointerId }) => {
@@ -201,27 +172,114 @@ function Plot({ label, series, points, short, exact, mark, height = 250 }: Stack
           />
         ))}
       </svg>
-      {highest === 0 && <span className={css['empty']}>{text.common.chart.empty}</span>}
+      {scale.grid.length === 0 && <span className={css['empty']}>{text.common.chart.empty}</span>}
       <div aria-live="polite">
         {shown !== undefined && active !== null && (
-          <div
-            className={css['tip']}
-            style={
-              active < points.length / 2
-                ? { left: Math.min(x(active) + slot + 8, Math.max(0, width - 160)) }
-                : { right: Math.min(width - x(active) + 8, Math.max(0, width - 160)) }
-            }
-          >
-            <strong>{shown.title}</strong>
-            {shown.running === true && ` (${text.common.chart.running})`}
-            <dl>
-              {series.map(({ key, name, colour }, part) => (
-                <Line key={key} name={name} colour={colour} value={exact(shown.values[part] ?? 0)} />
-              ))}
-            </dl>
-          </div>
+          <Tip point={shown} {...{ series, exact }} place={tipPlace(active, points.length, scale)} />
         )}
       </div>
+    </div>
+  );
+}
+
+interface Scale {
+  width: number;
+  height: number;
+  /** Values of the lines behind the bars; none where every value is 0. */
+  grid: readonly number[];
+  /** Width of what a point has of the plot, and of its bar. */
+  slot: number;
+  bar: number;
+  /** Where the bar of a point begins. */
+  x: (index: number) => number;
+  y: (value: number) => number;
+}
+
+interface ScaleOptions extends Pick<Scale, 'width' | 'height'> {
+  points: readonly BarPoint[];
+  hasMark: boolean;
+}
+
+function scaleOf({ points, width, height, hasMark }: ScaleOptions): Scale {
+  const grid = steps(Math.max(0, ...points.map(({ values }) => values.reduce((sum, value) => sum + value, 0))), 4);
+  // What is said at the mark stands above all bars.
+  const top = hasMark ? TOP + MARK : TOP;
+  const slot = points.length === 0 ? 0 : Math.max(0, width - LEFT) / points.length;
+  const bar = Math.max(1, slot - Math.min(5, slot * 0.2));
+  return {
+    ...{ width, height, grid, slot, bar },
+    x: (index) => LEFT + index * slot + (slot - bar) / 2,
+    y: (value) => height - BOTTOM - (value / (grid.at(-1) ?? 1)) * (height - BOTTOM - top),
+  };
+}
+
+function Axes({ points, short, scale }: Pick<StackedBarsProps, 'points' | 'short'> & { scale: Scale }) {
+  const { width, height, grid, x, y } = scale;
+  return (
+    <>
+      {grid.map((value) => (
+        <g key={value}>
+          <line className={css['grid']} x1={LEFT} x2={width} y1={y(value)} y2={y(value)} />
+          <text x={LEFT - 8} y={y(value) + 4} textAnchor="end">
+            {short(value)}
+          </text>
+        </g>
+      ))}
+      {width > 0 &&
+        labelled(points.length, Math.max(2, (width - LEFT) / 72))
+          .map((index) => ({ at: x(index), label: points[index]?.label ?? '' }))
+          .filter(({ at, label }) => at + label.length * LETTER <= width)
+          .map(({ at, label }) => (
+            <text key={at} x={at} y={height - 6}>
+              {label}
+            </text>
+          ))}
+    </>
+  );
+}
+
+interface BarProps extends Pick<StackedBarsProps, 'series'> {
+  point: BarPoint;
+  index: number;
+  scale: Scale;
+}
+
+function Bar({ point, series, index, scale: { x, y, bar } }: BarProps) {
+  const parts: ReactNode[] = [];
+  let at = y(0);
+  for (const [part, value] of point.values.entries()) {
+    if (value === 0) continue;
+    const size = Math.max(1, y(0) - y(value));
+    at -= size;
+    const gap = size > 3 ? 0.6 : 0;
+    const { key, colour } = series[part] ?? { key: part, colour: 'var(--c-rest)' };
+    parts.push(<rect key={key} x={x(index)} y={at} width={bar} height={size - gap} fill={colour} rx={1} />);
+  }
+  return <g opacity={point.running === true ? 0.7 : 1}>{parts}</g>;
+}
+
+/** Beside the bar, on the side with more room. */
+function tipPlace(index: number, points: number, { width, slot, x }: Scale): CSSProperties {
+  const most = Math.max(0, width - 160);
+  if (index < points / 2) return { left: Math.min(x(index) + slot + 8, most) };
+  return { right: Math.min(width - x(index) + 8, most) };
+}
+
+interface TipProps extends Pick<StackedBarsProps, 'series' | 'exact'> {
+  point: BarPoint;
+  place: CSSProperties;
+}
+
+function Tip({ point, series, exact, place }: TipProps) {
+  return (
+    <div className={css['tip']} style={place}>
+      <strong>{point.title}</strong>
+      {point.running === true && ` (${text.common.chart.running})`}
+      <dl>
+        {series.map(({ key, name, colour }, part) => (
+          <Line key={key} name={name} colour={colour} value={exact(point.values[part] ?? 0)} />
+        ))}
+      </dl>
     </div>
   );
 }

@@ -31,6 +31,29 @@ export function SelectField({ label, hint, problem, ...select }: FieldProps & Co
   );
 }
 
+interface ChoiceProps<T extends string> extends FieldProps, Pick<ComponentProps<'select'>, 'disabled'> {
+  value: T;
+  options: readonly (readonly [T, string])[];
+  onChange: (value: T) => void;
+}
+
+/** One of a few values, each with its name. */
+export function ChoiceField<T extends string>({ value, options, onChange, ...field }: ChoiceProps<T>) {
+  return (
+    <SelectField
+      {...field}
+      value={value}
+      onChange={({ target }) => onChange(options.find(([each]) => each === target.value)?.[0] ?? value)}
+    >
+      {options.map(([each, name]) => (
+        <option key={each} value={each}>
+          {name}
+        </option>
+      ))}
+    </SelectField>
+  );
+}
+
 function FieldNote({ id, hint, problem }: { id: string; hint: ReactNode; problem: string | undefined }) {
   return (
     <span id={id} className={problem === undefined ? css['hint'] : css['problem']} aria-live="polite">

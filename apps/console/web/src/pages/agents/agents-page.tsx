@@ -23,6 +23,47 @@ const words = text.agents;
 type Spent = Api.TopAgents['items'][number];
 type Row = Api.Agent & { spent: Spent | undefined };
 
+const COLUMNS: Column<Row>[] = [
+  {
+    key: 'agent',
+    head: words.column.agent,
+    cell: ({ agent_id, display_name }) => <AgentLink id={agent_id} name={display_name} />,
+  },
+  {
+    key: 'spend',
+    head: words.column.spend,
+    align: 'right',
+    cell: ({ spent }) => (spent === undefined ? text.common.none : <Money micros={spent.total_micros} />),
+  },
+  {
+    key: 'share',
+    head: words.column.share,
+    align: 'right',
+    wide: true,
+    cell: ({ spent }) => (spent === undefined ? text.common.none : percent(spent.share_pct / 100)),
+  },
+  {
+    key: 'settlements',
+    head: words.column.settlements,
+    align: 'right',
+    wide: true,
+    cell: ({ spent }) => (spent === undefined ? text.common.none : <Count value={spent.unique_settlements} />),
+  },
+  {
+    key: 'blocked',
+    head: words.column.blocked,
+    align: 'right',
+    cell: ({ spent }) => (spent === undefined ? text.common.none : <Count value={allBlockedOf(spent)} />),
+  },
+  {
+    key: 'seen',
+    head: words.column.seen,
+    align: 'right',
+    wide: true,
+    cell: ({ spent }) => (spent === undefined ? text.common.none : <Ago at={spent.last_seen_at} />),
+  },
+];
+
 export function AgentsPage() {
   const { query } = useSpan();
   const mayCreate = useMay('owner');
@@ -34,46 +75,6 @@ export function AgentsPage() {
   const spentBy = new Map(top.data?.items.map((each) => [each.agent_id, each]));
   const search = wanted.trim().toLowerCase();
 
-  const columns: Column<Row>[] = [
-    {
-      key: 'agent',
-      head: words.column.agent,
-      cell: ({ agent_id, display_name }) => <AgentLink id={agent_id} name={display_name} />,
-    },
-    {
-      key: 'spend',
-      head: words.column.spend,
-      align: 'right',
-      cell: ({ spent }) => (spent === undefined ? text.common.none : <Money micros={spent.total_micros} />),
-    },
-    {
-      key: 'share',
-      head: words.column.share,
-      align: 'right',
-      wide: true,
-      cell: ({ spent }) => (spent === undefined ? text.common.none : percent(spent.share_pct / 100)),
-    },
-    {
-      key: 'settlements',
-      head: words.column.settlements,
-      align: 'right',
-      wide: true,
-      cell: ({ spent }) => (spent === undefined ? text.common.none : <Count value={spent.unique_settlements} />),
-    },
-    {
-      key: 'blocked',
-      head: words.column.blocked,
-      align: 'right',
-      cell: ({ spent }) => (spent === undefined ? text.common.none : <Count value={allBlockedOf(spent)} />),
-    },
-    {
-      key: 'seen',
-      head: words.column.seen,
-      align: 'right',
-      wide: true,
-      cell: ({ spent }) => (spent === undefined ? text.common.none : <Ago at={spent.last_seen_at} />),
-    },
-  ];
   return (
     <>
       <PageHead title={words.title} line={words.line}>
@@ -104,7 +105,7 @@ export function AgentsPage() {
                 .map((agent) => ({ ...agent, spent: spentBy.get(agent.agent_id) }))
                 .toSorted((a, b) => (b.spent?.total_micros ?? -1) - (a.spent?.total_micros ?? -1));
               if (rows.length === 0) return <p>{words.noMatch}</p>;
-              return <Table label={words.title} columns={columns} rows={rows} rowKey={({ agent_id }) => agent_id} />;
+              return <Table label={words.title} columns={COLUMNS} rows={rows} rowKey={({ agent_id }) => agent_id} />;
             }}
           </Loaded>
           {(top.data?.items.length ?? 0) >= 100 && <p className={ui['hint']}>{words.top}</p>}

@@ -6,12 +6,13 @@ import { text } from '../../text/index.ts';
 import { AgentLink } from '../../ui/agent-link.tsx';
 import type { Column } from '../../ui/cells.tsx';
 import { TextField } from '../../ui/field.tsx';
-import { Ago, Money } from '../../ui/figures.tsx';
+import { Ago } from '../../ui/figures.tsx';
 import { Card, Note } from '../../ui/parts.tsx';
 import { Table } from '../../ui/table.tsx';
 import ui from '../../ui/ui.module.css';
 import { BudgetCell } from './budget-cell.tsx';
 import { useBudgetsSearch, useLedTo } from './budgets-search.ts';
+import { limitColumns } from './limit-columns.tsx';
 import { useLimitOf } from './use-limits.ts';
 
 const words = text.budgets;
@@ -53,27 +54,7 @@ export function AgentBudgets({ agents }: { agents: readonly Api.AgentBudgetItem[
         );
       },
     },
-    {
-      key: 'used',
-      head: words.column.used,
-      align: 'right',
-      wide: true,
-      cell: ({ agent_id }) => <Used limit={limitOf(agent_id)} />,
-    },
-    {
-      key: 'held',
-      head: words.column.held,
-      align: 'right',
-      wide: true,
-      cell: ({ agent_id }) => <Held limit={limitOf(agent_id)} />,
-    },
-    {
-      key: 'left',
-      head: words.column.left,
-      align: 'right',
-      wide: true,
-      cell: ({ agent_id }) => <Left limit={limitOf(agent_id)} />,
-    },
+    ...limitColumns<Api.AgentBudgetItem>(({ agent_id }) => limitOf(agent_id)),
     {
       key: 'changed',
       head: words.column.changed,
@@ -116,16 +97,4 @@ export function AgentBudgets({ agents }: { agents: readonly Api.AgentBudgetItem[
       </div>
     </Card>
   );
-}
-
-export function Used({ limit }: { limit: Api.Limit | undefined }) {
-  return limit === undefined ? text.common.none : <Money micros={limit.spent_micros} />;
-}
-
-export function Held({ limit }: { limit: Api.Limit | undefined }) {
-  return limit === undefined ? text.common.none : <Money micros={limit.held_micros} />;
-}
-
-export function Left({ limit }: { limit: Api.Limit | undefined }) {
-  return limit === undefined ? text.common.none : <Money micros={limit.remaining_micros} />;
 }

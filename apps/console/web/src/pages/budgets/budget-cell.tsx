@@ -28,23 +28,12 @@ export interface BudgetCellProps {
   kept?: { drafts: Map<string, string>; id: string };
 }
 
-/** A daily budget that is edited where it stands, with a way back. */
-export function BudgetCell({
-  name,
-  micros,
-  usedMicros,
-  save,
-  optional = true,
-  isLedTo = false,
-  onArrived,
-  kept,
-}: BudgetCellProps) {
+/** A daily budget that is edited where it stands. */
+export function BudgetCell({ isLedTo = false, onArrived, kept, ...budget }: BudgetCellProps) {
+  const { name, micros } = budget;
   const [draft, setOwnDraft] = useState(kept?.drafts.get(kept.id) ?? null);
   // Drawn again while somebody may be typing elsewhere.
   const [isBack, setIsBack] = useState(draft !== null);
-  const [problem, setProblem] = useState<string | null>(null);
-  const [warned, setWarned] = useState(false);
-  const [working, setWorking] = useState(false);
   const edit = useRef<HTMLButtonElement>(null);
 
   const arrive = useEffectEvent(() => {
@@ -57,22 +46,49 @@ export function BudgetCell({
     if (isLedTo && !isForNow) arrive();
   }, [isLedTo, isForNow]);
 
-  function setDraft(next: string | null): void {
+  function setDraft(next: string): void {
     setOwnDraft(next);
-    if (next !== null) kept?.drafts.set(kept.id, next);
-    else {
-      kept?.drafts.delete(kept.id);
-      setIsBack(false);
-    }
+    kept?.drafts.set(kept.id, next);
   }
 
   function stop(): void {
-    setDraft(null);
-    setProblem(null);
-    setWarned(false);
+    setOwnDraft(null);
+    kept?.drafts.delete(kept.id);
+    setIsBack(false);
     // To where the keyboard was before.
     setTimeout(() => edit.current?.focus());
   }
+
+  if (draft !== null) return <BudgetForm {...budget} {...{ draft, setDraft, stop }} autoFocus={!isBack} />;
+  const action = micros === null ? words.set : text.common.action.edit;
+  return (
+    <span className={ui['row']}>
+      {micros === null ? <span className={ui['hint']}>{words.unset}</span> : <Money micros={micros} />}
+      <Button
+        ref={edit}
+        look="quiet"
+        aria-label={`${action}: ${name}`}
+        onClick={() => setDraft(micros === null ? '' : editableMoney(micros))}
+      >
+        {action}
+      </Button>
+    </span>
+  );
+}
+
+interface BudgetFormProps extends Pick<BudgetCellProps, 'name' | 'micros' | 'usedMicros' | 'save' | 'optional'> {
+  draft: string;
+  setDraft: (draft: string) => void;
+  stop: () => void;
+  autoFocus: boolean;
+}
+
+/** Saves a budget, with a way back. */
+function BudgetForm(props: BudgetFormProps) {
+  const { name, micros, usedMicros, save, optional = true, draft, setDraft, stop, autoFocus } = props;
+  const [problem, setProblem] = useState<string | null>(null);
+  const [warned, setWarned] = useState(false);
+  const [working, setWorking] = useState(false);
 
   async function store(next: number | null, before: number | null): Promise<void> {
     await save(next);
@@ -85,9 +101,9 @@ export function BudgetCell({
 
   async function onSubmit(event: FormEvent): Promise<void> {
     event.preventDefault();
-    const empty = draft?.trim() === '';
-    const next = empty && optional ? null : parseMoney(draft ?? '');
-    if (next === null && !(empty && optional)) return setProblem(text.common.money.bad);
+    const removes = optional && draft.trim() === '';
+    const next = removes ? null : parseMoney(draft);
+    if (next === null && !removes) return setProblem(text.common.money.bad);
     if (next !== null && usedMicros !== undefined && next < usedMicros && !warned) {
       setWarned(true);
       return setProblem(words.below(name, money(usedMicros)));
@@ -104,21 +120,6 @@ export function BudgetCell({
     }
   }
 
-  if (draft === null) {
-    return (
-      <span className={ui['row']}>
-        {micros === null ? <span className={ui['hint']}>{words.unset}</span> : <Money micros={micros} />}
-        <Button
-          ref={edit}
-          look="quiet"
-          aria-label={`${micros === null ? words.set : text.common.action.edit}: ${name}`}
-          onClick={() => setDraft(micros === null ? '' : editableMoney(micros))}
-        >
-          {micros === null ? words.set : text.common.action.edit}
-        </Button>
-      </span>
-    );
-  }
   return (
     <form
       className={ui['field']}
@@ -130,7 +131,7 @@ export function BudgetCell({
       <span className={ui['row']}>
         <input
           className={ui['short']}
-          autoFocus={!isBack}
+          autoFocus={autoFocus}
           inputMode="decimal"
           aria-label={words.field(name)}
           aria-invalid={problem !== null}

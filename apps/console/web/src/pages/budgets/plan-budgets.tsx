@@ -9,9 +9,9 @@ import { Card, Loaded, Note, Tag } from '../../ui/parts.tsx';
 import { Table } from '../../ui/table.tsx';
 import { toast, toastFailure } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
-import { Held, Left, Used } from './agent-budgets.tsx';
 import { BudgetCell } from './budget-cell.tsx';
 import { useLedTo } from './budgets-search.ts';
+import { limitColumns } from './limit-columns.tsx';
 import { PlanDialog } from './plan-dialog.tsx';
 import { PLAN_READS } from './plan-reads.ts';
 import { useLimitOf } from './use-limits.ts';
@@ -19,13 +19,6 @@ import { useLimitOf } from './use-limits.ts';
 const words = text.budgets;
 
 type Plan = Pick<Api.PlanBudget, 'plan_key' | 'display_name'>;
-
-/** What limits say of plans, beside their budgets. */
-const AMOUNTS = [
-  ['used', Used],
-  ['held', Held],
-  ['left', Left],
-] as const;
 
 export function PlanBudgets() {
   const { id: tenant_id } = useWorkspace();
@@ -55,13 +48,7 @@ export function PlanBudgets() {
         );
       },
     },
-    ...AMOUNTS.map(([key, Amount]): Column<Api.PlanBudget> => ({
-      key,
-      head: words.column[key],
-      align: 'right',
-      wide: true,
-      cell: ({ plan_key }) => <Amount limit={limitOf(plan_key)} />,
-    })),
+    ...limitColumns<Api.PlanBudget>(({ plan_key }) => limitOf(plan_key)),
     {
       key: 'action',
       head: <span className="heard">{words.column.action}</span>,

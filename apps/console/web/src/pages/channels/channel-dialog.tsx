@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { type Api, useChange } from '../../api/api.ts';
 import { text } from '../../text/index.ts';
-import { SelectField, TextField } from '../../ui/field.tsx';
+import { ChoiceField, TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form-dialog.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { CHANNEL_TYPES, type ChannelType, toSecret, TYPES } from './channel-types.ts';
@@ -39,19 +39,14 @@ export function ChannelDialog({ channel, onClose }: { channel: Api.AlertChannel 
       send={send}
       onClose={onClose}
     >
-      <SelectField
+      <ChoiceField
         label={words.type}
         hint={words.typeHints[type]}
         disabled={channel !== null}
         value={type}
-        onChange={({ target }) => setType(target.value as ChannelType)}
-      >
-        {TYPES.map((each) => (
-          <option key={each} value={each}>
-            {text.channels.types[each]}
-          </option>
-        ))}
-      </SelectField>
+        options={TYPES.map((each) => [each, text.channels.types[each]] as const)}
+        onChange={setType}
+      />
       <TextField
         label={words.name}
         required

@@ -37,21 +37,7 @@ function ChannelTable({ onEdit }: { onEdit: (channel: Api.AlertChannel) => void 
   const [removing, setRemoving] = useState<Api.AlertChannel | null>(null);
   const [testing, setTesting] = useState<Api.AlertChannel | null>(null);
   const channels = useRead('GET /api/v1/alerts/channels', {}, { live: true });
-  const edit = useChange('PATCH /api/v1/alerts/channels/{channel_id}', READS);
-  const remove = useChange('DELETE /api/v1/alerts/channels/{channel_id}', READS);
-  const nameOf = (channel: Api.AlertChannel) => channel.name ?? words.unnamed;
-
-  function setEnabled(channel: Api.AlertChannel, enabled: boolean): Promise<void> {
-    const name = nameOf(channel);
-    // As a promise: each of two quick changes has its own answer.
-    return edit.mutateAsync({ path: { channel_id: channel.id }, body: { enabled } }).then(
-      () =>
-        toast(enabled ? words.turnedOn(name) : words.turnedOff(name), {
-          undo: () => void setEnabled(channel, !enabled),
-        }),
-      toastFailure,
-    );
-  }
+  const setEnabled = useSetEnabled();
 
   const columns: Column<Api.AlertChannel>[] = [
     {
@@ -115,21 +101,48 @@ function ChannelTable({ onEdit }: { onEdit: (channel: Api.AlertChannel) => void 
             <Table label={words.title} columns={columns} rows={items} rowKey={({ id }) => id} />
           )}
           {testing !== null && <TestDialog channel={testing} name={nameOf(testing)} onClose={() => setTesting(null)} />}
-          {removing !== null && (
-            <Confirm
-              title={words.removeTitle(nameOf(removing))}
-              action={text.common.action.remove}
-              onClose={() => setRemoving(null)}
-              onConfirm={async () => {
-                await remove.mutateAsync({ path: { channel_id: removing.id } });
-                toast(words.removed(nameOf(removing)));
-              }}
-            >
-              {words.removeText}
-            </Confirm>
-          )}
+          {removing !== null && <RemoveChannel channel={removing} onClose={() => setRemoving(null)} />}
         </>
       )}
     </Loaded>
+  );
+}
+
+function nameOf(channel: Api.AlertChannel): string {
+  return channel.name ?? words.unnamed;
+}
+
+function useSetEnabled() {
+  const edit = useChange('PATCH /api/v1/alerts/channels/{channel_id}', READS);
+
+  function setEnabled(channel: Api.AlertChannel, enabled: boolean): Promise<void> {
+    const name = nameOf(channel);
+    // As a promise: each of two quick changes has its own answer.
+    return edit.mutateAsync({ path: { channel_id: channel.id }, body: { enabled } }).then(
+      () =>
+        toast(enabled ? words.turnedOn(name) : words.turnedOff(name), {
+          undo: () => void setEnabled(channel, !enabled),
+        }),
+      toastFailure,
+    );
+  }
+  return setEnabled;
+}
+
+function RemoveChannel({ channel, onClose }: { channel: Api.AlertChannel; onClose: () => void }) {
+  const remove = useChange('DELETE /api/v1/alerts/channels/{channel_id}', READS);
+  const name = nameOf(channel);
+  return (
+    <Confirm
+      title={words.removeTitle(name)}
+      action={text.common.action.remove}
+      onClose={onClose}
+      onConfirm={async () => {
+        await remove.mutateAsync({ path: { channel_id: channel.id } });
+        toast(words.removed(name));
+      }}
+    >
+      {words.removeText}
+    </Confirm>
   );
 }

@@ -24,10 +24,6 @@ export function Reservations() {
   const [releasing, setReleasing] = useState<Api.Reservation | null>(null);
   const mayRelease = useMay('owner');
   const list = usePages('GET /api/v1/limits/reservations', { query: { state, limit: 100 } });
-  const release = useChange('POST /api/v1/limits/reservations/{reservation_id}:release', [
-    'GET /api/v1/limits',
-    'GET /api/v1/limits/reservations',
-  ]);
   const columns: Column<Api.Reservation>[] = [
     { key: 'when', head: words.column.when, cell: ({ created_at }) => <Ago at={created_at} /> },
     { key: 'agent', head: words.column.agent, cell: ({ agent_id }) => <AgentLink id={agent_id} /> },
@@ -91,19 +87,27 @@ export function Reservations() {
         columns={columns}
         rowKey={({ id }) => id}
       />
-      {releasing !== null && (
-        <Confirm
-          title={words.releaseTitle(releasing.agent_id)}
-          action={words.release}
-          onClose={() => setReleasing(null)}
-          onConfirm={async () => {
-            await release.mutateAsync({ path: { reservation_id: releasing.id } });
-            toast(words.released);
-          }}
-        >
-          {words.releaseText(money(releasing.amount_micros))}
-        </Confirm>
-      )}
+      {releasing !== null && <Release reservation={releasing} onClose={() => setReleasing(null)} />}
     </div>
+  );
+}
+
+function Release({ reservation, onClose }: { reservation: Api.Reservation; onClose: () => void }) {
+  const release = useChange('POST /api/v1/limits/reservations/{reservation_id}:release', [
+    'GET /api/v1/limits',
+    'GET /api/v1/limits/reservations',
+  ]);
+  return (
+    <Confirm
+      title={words.releaseTitle(reservation.agent_id)}
+      action={words.release}
+      onClose={onClose}
+      onConfirm={async () => {
+        await release.mutateAsync({ path: { reservation_id: reservation.id } });
+        toast(words.released);
+      }}
+    >
+      {words.releaseText(money(reservation.amount_micros))}
+    </Confirm>
   );
 }

@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Navigate, useNavigate, useSearch } from '@tanstack/react-router';
+import type { ApiAnswer } from '@tollkeeper/client';
 import { type FormEvent, useState } from 'react';
 import { callApi, TollkeeperError } from '../../api/api.ts';
 import { connection, sessionHint } from '../../api/session.ts';
@@ -17,17 +18,34 @@ const words = text.sso.link;
 /** Somebody whom a provider vouches for says which account is theirs, or that they are new. */
 export function LinkPage() {
   const { link: linkId = '' } = useSearch({ from: '/login/link' });
-  const path = { link_id: linkId };
-  const client = useQueryClient();
-  const navigate = useNavigate();
-  const [login, setLogin] = useState<string | null>(null);
-  const [password, setPassword] = useState('');
   const pending = useQuery({
     queryKey: ['link', linkId],
-    queryFn: () => callApi(undefined, 'GET /api/v1/auth/oidc/links/{link_id}', { path }),
+    queryFn: () => callApi(undefined, 'GET /api/v1/auth/oidc/links/{link_id}', { path: { link_id: linkId } }),
     retry: false,
     staleTime: Infinity,
   });
+  if (pending.isError) return <Navigate to="/login/failed" replace />;
+  if (pending.data !== undefined) return <LinkForm linkId={linkId} pending={pending.data} />;
+  return (
+    <Door title={words.title} lead={<Skeleton height={40} />}>
+      <Skeleton height={260} />
+    </Door>
+  );
+}
+
+function LinkForm({
+  linkId,
+  pending,
+}: {
+  linkId: string;
+  pending: ApiAnswer<'GET /api/v1/auth/oidc/links/{link_id}'>;
+}) {
+  const { provider, email, may_be_new: mayBeNew } = pending;
+  const path = { link_id: linkId };
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const [login, setLogin] = useState(email ?? '');
+  const [password, setPassword] = useState('');
   const onSuccess = ({ return_to: returnTo }: { return_to: string }) => {
     sessionHint.set();
     connection.sessionBegan();
@@ -45,22 +63,12 @@ export function LinkPage() {
     onSuccess,
   });
 
-  if (pending.isError) return <Navigate to="/login/failed" replace />;
-  if (pending.data === undefined) {
-    return (
-      <Door title={words.title} lead={<Skeleton height={40} />}>
-        <Skeleton height={260} />
-      </Door>
-    );
-  }
-  const { provider, email, may_be_new: mayBeNew } = pending.data;
-  const name = login ?? email ?? '';
   const error = prove.error ?? signUp.error;
 
   function onSubmit(event: FormEvent): void {
     event.preventDefault();
     signUp.reset();
-    prove.mutate({ login: name, password });
+    prove.mutate({ login, password });
   }
 
   return (
@@ -72,7 +80,7 @@ export function LinkPage() {
           name="login"
           autoComplete="username"
           required
-          value={name}
+          value={login}
           onChange={(event) => setLogin(event.target.value)}
         />
         <TextField

@@ -5,7 +5,7 @@ import { Button } from '../../ui/button.tsx';
 import { Problem } from '../../ui/confirm.tsx';
 import { CopyButton } from '../../ui/copy.tsx';
 import { Dialog, DialogActions } from '../../ui/dialog.tsx';
-import { SelectField, TextField } from '../../ui/field.tsx';
+import { ChoiceField, TextField } from '../../ui/field.tsx';
 import ui from '../../ui/ui.module.css';
 
 const words = text.members;
@@ -54,18 +54,13 @@ export function InviteDialog({ onClose }: { onClose: () => void }) {
           value={email}
           onChange={({ target }) => setEmail(target.value)}
         />
-        <SelectField
+        <ChoiceField
           label={words.form.role}
           hint={words.roleHints[role]}
           value={role}
-          onChange={({ target }) => setRole(ROLES.find((each) => each === target.value) ?? role)}
-        >
-          {ROLES.map((each) => (
-            <option key={each} value={each}>
-              {words.roles[each]}
-            </option>
-          ))}
-        </SelectField>
+          options={ROLES.map((each) => [each, words.roles[each]] as const)}
+          onChange={setRole}
+        />
         <Problem error={invite.error} />
         <DialogActions>
           <Button onClick={onClose}>{text.common.action.cancel}</Button>

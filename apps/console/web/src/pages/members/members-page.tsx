@@ -70,18 +70,7 @@ function MemberTable({ items, hasSso }: { items: readonly Api.Member[]; hasSso: 
   const [removing, setRemoving] = useState<Api.Member | null>(null);
   const [explaining, setExplaining] = useState<Api.Member | null>(null);
   const [raising, setRaising] = useState<{ member: Api.Member; role: Api.WorkspaceRole } | null>(null);
-  const setRole = useChange('PATCH /api/v1/members/{user_id}', READS);
-  const remove = useChange('DELETE /api/v1/members/{user_id}', READS);
-
-  async function giveRole({ user_id, name, role: before }: Api.Member, role: Api.WorkspaceRole): Promise<void> {
-    // As a promise: it is answered after the page is left, too.
-    const member = await setRole.mutateAsync({ path: { user_id }, body: { role } });
-    toast(words.changed(name, text.common.roles[role]), { undo: () => changeRole(member, before) });
-  }
-
-  function changeRole(member: Api.Member, role: Api.WorkspaceRole): void {
-    giveRole(member, role).catch((error: unknown) => toast(explain(error).message, { tone: 'bad' }));
-  }
+  const { giveRole, changeRole, isPending } = useRoleChange();
 
   const columns: Column<Api.Member>[] = [
     {
@@ -100,24 +89,15 @@ function MemberTable({ items, hasSso }: { items: readonly Api.Member[]; hasSso: 
       key: 'role',
       head: words.column.role,
       cell: (member) => (
-        <select
-          className={ui['select']}
-          aria-label={words.roleOf(member.name)}
-          value={member.role}
-          disabled={setRole.isPending}
-          onChange={({ target }) => {
-            const role = ROLES.find((each) => each === target.value) ?? member.role;
+        <RoleSelect
+          member={member}
+          disabled={isPending}
+          onChange={(role) => {
             // An arrow key chooses at once, and a role must not be given by mistake.
             if (mayWith(role, member.role)) setRaising({ member, role });
             else changeRole(member, role);
           }}
-        >
-          {ROLES.map((role) => (
-            <option key={role} value={role}>
-              {words.roles[role]}
-            </option>
-          ))}
-        </select>
+        />
       ),
     },
     { key: 'joined', head: words.column.joined, wide: true, cell: ({ joined_at }) => <Ago at={joined_at} /> },
@@ -157,19 +137,64 @@ function MemberTable({ items, hasSso }: { items: readonly Api.Member[]; hasSso: 
           {words.raiseText}
         </Confirm>
       )}
-      {removing !== null && (
-        <Confirm
-          title={words.removeTitle(removing.name)}
-          action={words.remove}
-          onClose={() => setRemoving(null)}
-          onConfirm={async () => {
-            await remove.mutateAsync({ path: { user_id: removing.user_id } });
-            toast(words.removed(removing.name));
-          }}
-        >
-          {words.removeText}
-        </Confirm>
-      )}
+      {removing !== null && <RemoveMember member={removing} onClose={() => setRemoving(null)} />}
     </>
+  );
+}
+
+function useRoleChange() {
+  const setRole = useChange('PATCH /api/v1/members/{user_id}', READS);
+
+  async function giveRole({ user_id, name, role: before }: Api.Member, role: Api.WorkspaceRole): Promise<void> {
+    // As a promise: it is answered after the page is left, too.
+    const member = await setRole.mutateAsync({ path: { user_id }, body: { role } });
+    toast(words.changed(name, text.common.roles[role]), { undo: () => changeRole(member, before) });
+  }
+
+  function changeRole(member: Api.Member, role: Api.WorkspaceRole): void {
+    giveRole(member, role).catch((error: unknown) => toast(explain(error).message, { tone: 'bad' }));
+  }
+
+  return { giveRole, changeRole, isPending: setRole.isPending };
+}
+
+interface RoleSelectProps {
+  member: Api.Member;
+  disabled: boolean;
+  onChange: (role: Api.WorkspaceRole) => void;
+}
+
+function RoleSelect({ member, disabled, onChange }: RoleSelectProps) {
+  return (
+    <select
+      className={ui['select']}
+      aria-label={words.roleOf(member.name)}
+      value={member.role}
+      disabled={disabled}
+      onChange={({ target }) => onChange(ROLES.find((each) => each === target.value) ?? member.role)}
+    >
+      {ROLES.map((role) => (
+        <option key={role} value={role}>
+          {words.roles[role]}
+        </option>
+      ))}
+    </select>
+  );
+}
+
+function RemoveMember({ member, onClose }: { member: Api.Member; onClose: () => void }) {
+  const remove = useChange('DELETE /api/v1/members/{user_id}', READS);
+  return (
+    <Confirm
+      title={words.removeTitle(member.name)}
+      action={words.remove}
+      onClose={onClose}
+      onConfirm={async () => {
+        await remove.mutateAsync({ path: { user_id: member.user_id } });
+        toast(words.removed(member.name));
+      }}
+    >
+      {words.removeText}
+    </Confirm>
   );
 }

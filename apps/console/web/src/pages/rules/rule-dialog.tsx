@@ -5,7 +5,7 @@ import { EVENT_TYPES, eventTypeLabel } from '../../text/events.ts';
 import { text } from '../../text/index.ts';
 import { ruleLine } from '../../text/rules.ts';
 import { Checks } from '../../ui/checks.tsx';
-import { SelectField, TextField } from '../../ui/field.tsx';
+import { ChoiceField, SelectField, TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form-dialog.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
@@ -47,27 +47,14 @@ export function RuleDialog({ rule, onClose }: { rule: Api.AlertRule | null; onCl
         value={form.name}
         onChange={({ target }) => set({ name: target.value })}
       />
-      <SelectField
+      <ChoiceField
         label={words.kind}
         value={form.kind}
-        onChange={({ target }) => set({ kind: KINDS.find((kind) => kind === target.value) ?? form.kind })}
-      >
-        {KINDS.map((kind) => (
-          <option key={kind} value={kind}>
-            {words.kinds[kind]}
-          </option>
-        ))}
-      </SelectField>
+        options={KINDS.map((each) => [each, words.kinds[each]] as const)}
+        onChange={(next) => set({ kind: next })}
+      />
       {kind.eventTypes === null && <EventFields form={form} set={set} />}
-      {kind.threshold !== null && (
-        <TextField
-          label={words[kind.threshold]}
-          inputMode={kind.threshold === 'threshold' ? 'numeric' : 'decimal'}
-          value={form[kind.threshold]}
-          problem={shown[kind.threshold]}
-          onChange={({ target }) => set({ [kind.threshold!]: target.value })}
-        />
-      )}
+      {kind.threshold !== null && <ThresholdField field={kind.threshold} {...{ form, set, shown }} />}
       <TextField
         label={`${kind.windowLabel} (${words.minutes})`}
         inputMode="decimal"
@@ -76,19 +63,12 @@ export function RuleDialog({ rule, onClose }: { rule: Api.AlertRule | null; onCl
         onChange={({ target }) => set({ windowMinutes: target.value })}
       />
       <AgentField value={form.agentId} onChange={(agentId) => set(ofAgent(agentId))} />
-      <SelectField
+      <ChoiceField
         label={words.severity}
         value={form.severity}
-        onChange={({ target }) =>
-          set({ severity: SEVERITIES.find((severity) => severity === target.value) ?? form.severity })
-        }
-      >
-        {SEVERITIES.map((severity) => (
-          <option key={severity} value={severity}>
-            {text.alerts.severity[severity]}
-          </option>
-        ))}
-      </SelectField>
+        options={SEVERITIES.map((each) => [each, text.alerts.severity[each]] as const)}
+        onChange={(severity) => set({ severity })}
+      />
       <TextField
         label={words.pauseAfter}
         hint={words.pauseHint}
@@ -140,6 +120,23 @@ function EventFields({ form, set }: EventFieldsProps) {
         />
       )}
     </>
+  );
+}
+
+interface ThresholdFieldProps extends EventFieldsProps {
+  field: 'threshold' | 'amount';
+  shown: ReturnType<typeof problemsOf>;
+}
+
+function ThresholdField({ field, form, set, shown }: ThresholdFieldProps) {
+  return (
+    <TextField
+      label={words[field]}
+      inputMode={field === 'threshold' ? 'numeric' : 'decimal'}
+      value={form[field]}
+      problem={shown[field]}
+      onChange={({ target }) => set({ [field]: target.value })}
+    />
   );
 }
 

@@ -39,20 +39,8 @@ function RuleTable({ onEdit }: { onEdit: (rule: Api.AlertRule) => void }) {
   const [removing, setRemoving] = useState<Api.AlertRule | null>(null);
   const rules = useRead('GET /api/v1/alerts/rules', {}, { live: true });
   const channels = useRead('GET /api/v1/alerts/channels', {});
-  const edit = useChange('PATCH /api/v1/alerts/rules/{rule_id}', READS);
-  const remove = useChange('DELETE /api/v1/alerts/rules/{rule_id}', READS);
+  const setEnabled = useSetEnabled();
   const nameOf = (id: string) => channels.data?.items.find((each) => each.id === id)?.name ?? id;
-
-  function setEnabled({ id, name }: Api.AlertRule, enabled: boolean): Promise<void> {
-    // As a promise: each of two quick changes has its own answer.
-    return edit
-      .mutateAsync({ path: { rule_id: id }, body: { enabled } })
-      .then(
-        (rule) =>
-          toast(enabled ? words.resumed(name) : words.pausedNow(name), { undo: () => void setEnabled(rule, !enabled) }),
-        toastFailure,
-      );
-  }
 
   const columns: Column<Api.AlertRule>[] = [
     {
@@ -116,21 +104,42 @@ function RuleTable({ onEdit }: { onEdit: (rule: Api.AlertRule) => void }) {
           ) : (
             <Table label={words.title} columns={columns} rows={items} rowKey={({ id }) => id} />
           )}
-          {removing !== null && (
-            <Confirm
-              title={words.removeTitle(removing.name)}
-              action={text.common.action.remove}
-              onClose={() => setRemoving(null)}
-              onConfirm={async () => {
-                await remove.mutateAsync({ path: { rule_id: removing.id } });
-                toast(words.removed(removing.name));
-              }}
-            >
-              {words.removeText}
-            </Confirm>
-          )}
+          {removing !== null && <RemoveRule rule={removing} onClose={() => setRemoving(null)} />}
         </>
       )}
     </Loaded>
+  );
+}
+
+function useSetEnabled() {
+  const edit = useChange('PATCH /api/v1/alerts/rules/{rule_id}', READS);
+
+  function setEnabled({ id, name }: Api.AlertRule, enabled: boolean): Promise<void> {
+    // As a promise: each of two quick changes has its own answer.
+    return edit
+      .mutateAsync({ path: { rule_id: id }, body: { enabled } })
+      .then(
+        (rule) =>
+          toast(enabled ? words.resumed(name) : words.pausedNow(name), { undo: () => void setEnabled(rule, !enabled) }),
+        toastFailure,
+      );
+  }
+  return setEnabled;
+}
+
+function RemoveRule({ rule, onClose }: { rule: Api.AlertRule; onClose: () => void }) {
+  const remove = useChange('DELETE /api/v1/alerts/rules/{rule_id}', READS);
+  return (
+    <Confirm
+      title={words.removeTitle(rule.name)}
+      action={text.common.action.remove}
+      onClose={onClose}
+      onConfirm={async () => {
+        await remove.mutateAsync({ path: { rule_id: rule.id } });
+        toast(words.removed(rule.name));
+      }}
+    >
+      {words.removeText}
+    </Confirm>
   );
 }
