@@ -30,109 +30,113 @@ import type { WindowOf } from './window.ts';
 const TAG = 'Dashboard';
 const RECENT_SETTLEMENTS = 20;
 
-/** Spend by agent: the list of agents, and one agent in detail. */
-export function createAgentsRoutes(deps: {
+interface AgentsDeps {
   reads: Reads;
   tallies: Tallies;
   events: EventReader;
   budgets: Budgets;
   directory: Directory;
   windowOf: WindowOf;
-}): Route[] {
-  const { reads, tallies, events, budgets, directory, windowOf } = deps;
-  return [
-    defineRoute({
-      method: 'get',
-      path: '/api/v1/dashboard/top-agents',
-      operationId: 'listTopAgents',
-      tag: TAG,
-      summary: 'The agents that spent most',
-      description: 'By spend, then by `agent_id`. Agents without an event in the window are not listed.',
-      access: 'member',
-      query: z.object({
-        ...rangeQuery,
-        limit: integerQuery({ min: 1, max: 100, default: 10, description: 'Largest number of agents in the answer' }),
-      }),
-      responses: { 200: { description: 'The agents', schema: topAgentsSchema } },
-      async handler({ caller: { tenantId }, query, signal }) {
-        const window = await windowOf(tenantId, query);
-        const { top, workspace } = await reads.run({ tenantId, kind: 'top-agents', signal }, async (meter) => {
-          const [byAgent, [sum]] = await Promise.all([
-            tallies.byAgent(tenantId, window, meter),
-            tallies.ofSpans(tenantId, 'workspace', [window], meter),
-          ]);
-          return { top: await first(byAgent, query.limit, bySpend), workspace: sum! };
-        });
-        const names = await directory.displayNames(
-          tenantId,
-          top.map(([agentId]) => agentId),
-        );
-        const items = top.map(([agentId, tally]) => ({
-          agent_id: agentId,
-          display_name: names.get(agentId) ?? agentId,
-          ...toSpend(tally, workspace),
-          ...toBlockedFields(tally),
-          last_seen_at: toTimestamp(tally.lastAt),
-        }));
-        return { status: 200, body: { window: toWindow(window), items } };
-      },
+}
+
+/** Spend by agent: the list of agents, and one agent in detail. */
+export function createAgentsRoutes(deps: AgentsDeps): Route[] {
+  return [listRoute(deps), detailsRoute(deps)];
+}
+
+function listRoute({ reads, tallies, directory, windowOf }: AgentsDeps): Route {
+  return defineRoute({
+    method: 'get',
+    path: '/api/v1/dashboard/top-agents',
+    operationId: 'listTopAgents',
+    tag: TAG,
+    summary: 'The agents that spent most',
+    description: 'By spend, then by `agent_id`. Agents without an event in the window are not listed.',
+    access: 'member',
+    query: z.object({
+      ...rangeQuery,
+      limit: integerQuery({ min: 1, max: 100, default: 10, description: 'Largest number of agents in the answer' }),
     }),
-    defineRoute({
-      method: 'get',
-      path: '/api/v1/dashboard/top-agents/details',
-      operationId: 'getAgentDetails',
-      tag: TAG,
-      summary: 'Spend of one agent: over time, by model, and its newest settlements',
-      access: 'member',
-      query: z.object({ ...rangeQuery, agent_id: identifier }),
-      responses: { 200: { description: 'The agent', schema: agentDetailsSchema } },
-      async handler({ caller: { tenantId }, query, signal }) {
-        const agentId = query.agent_id;
-        const window = await windowOf(tenantId, query);
-        const { points } = seriesOf(window);
-        const [{ values, models, total, recent }, names, budget] = await Promise.all([
-          reads.run({ tenantId, kind: 'agent', signal }, async (meter) => {
-            const [ofPoints, ofModels] = await Promise.all([
-              tallies.ofSpans(tenantId, { agentId }, points, meter),
-              tallies.byModel(tenantId, agentId, window, meter),
-            ]);
-            const sum = sumTallies(ofPoints);
-            // The limit is the number of settlements. Looking for one more would read all other events of the agent in
-            // the window.
-            const wanted = Math.min(sum.settlements, RECENT_SETTLEMENTS);
-            const newest = wanted === 0 ? [] : await events.listSettlements(tenantId, agentId, window, wanted, meter);
-            return { values: ofPoints, models: ofModels, total: sum, recent: newest };
-          }),
-          directory.displayNames(tenantId, [agentId]),
-          budgets.ofAgent(tenantId, agentId),
+    responses: { 200: { description: 'The agents', schema: topAgentsSchema } },
+    async handler({ caller: { tenantId }, query, signal }) {
+      const window = await windowOf(tenantId, query);
+      const { top, workspace } = await reads.run({ tenantId, kind: 'top-agents', signal }, async (meter) => {
+        const [byAgent, [sum]] = await Promise.all([
+          tallies.byAgent(tenantId, window, meter),
+          tallies.ofSpans(tenantId, 'workspace', [window], meter),
         ]);
-        // An agent without an event in the window may have earlier events, or be registered without any.
-        const exists =
-          total.lastAt > 0 ||
-          (await events.hasAgent(tenantId, agentId)) ||
-          (await directory.hasAgent(tenantId, agentId));
-        if (!exists) throw new AppError('not_found', 'This workspace has no agent with that agent_id.');
-        return {
-          status: 200,
-          body: {
-            window: toWindow(window),
-            agent: { agent_id: agentId, display_name: names.get(agentId) ?? agentId },
-            metrics: toMetrics(total, budget.daily, window),
-            budget: toBudget(budget.daily, window),
-            ...toBudgetMark(budget),
-            points: points.map((span, index) => toPoint(span, values[index]!)),
-            models: [...models].sort(bySpend).map(([model, tally]) => ({
-              ...toName('model', model),
-              total_micros: toSum(tally.totalMicros),
-              unique_settlements: tally.settlements,
-              ...toTokens(tally),
-            })),
-            recent: recent.map((event) => settlementSchema.parse(toItem(event))),
-          },
-        };
-      },
-    }),
-  ];
+        return { top: await first(byAgent, query.limit, bySpend), workspace: sum! };
+      });
+      const names = await directory.displayNames(
+        tenantId,
+        top.map(([agentId]) => agentId),
+      );
+      const items = top.map(([agentId, tally]) => ({
+        agent_id: agentId,
+        display_name: names.get(agentId) ?? agentId,
+        ...toSpend(tally, workspace),
+        ...toBlockedFields(tally),
+        last_seen_at: toTimestamp(tally.lastAt),
+      }));
+      return { status: 200, body: { window: toWindow(window), items } };
+    },
+  });
+}
+
+function detailsRoute({ reads, tallies, events, budgets, directory, windowOf }: AgentsDeps): Route {
+  return defineRoute({
+    method: 'get',
+    path: '/api/v1/dashboard/top-agents/details',
+    operationId: 'getAgentDetails',
+    tag: TAG,
+    summary: 'Spend of one agent: over time, by model, and its newest settlements',
+    access: 'member',
+    query: z.object({ ...rangeQuery, agent_id: identifier }),
+    responses: { 200: { description: 'The agent', schema: agentDetailsSchema } },
+    async handler({ caller: { tenantId }, query, signal }) {
+      const agentId = query.agent_id;
+      const window = await windowOf(tenantId, query);
+      const { points } = seriesOf(window);
+      const [{ values, models, total, recent }, names, budget] = await Promise.all([
+        reads.run({ tenantId, kind: 'agent', signal }, async (meter) => {
+          const [ofPoints, ofModels] = await Promise.all([
+            tallies.ofSpans(tenantId, { agentId }, points, meter),
+            tallies.byModel(tenantId, agentId, window, meter),
+          ]);
+          const sum = sumTallies(ofPoints);
+          // The limit is the number of settlements. Looking for one more would read all other events of the agent in
+          // the window.
+          const wanted = Math.min(sum.settlements, RECENT_SETTLEMENTS);
+          const newest = wanted === 0 ? [] : await events.listSettlements(tenantId, agentId, window, wanted, meter);
+          return { values: ofPoints, models: ofModels, total: sum, recent: newest };
+        }),
+        directory.displayNames(tenantId, [agentId]),
+        budgets.ofAgent(tenantId, agentId),
+      ]);
+      // An agent without an event in the window may have earlier events, or be registered without any.
+      const exists =
+        total.lastAt > 0 || (await events.hasAgent(tenantId, agentId)) || (await directory.hasAgent(tenantId, agentId));
+      if (!exists) throw new AppError('not_found', 'This workspace has no agent with that agent_id.');
+      return {
+        status: 200,
+        body: {
+          window: toWindow(window),
+          agent: { agent_id: agentId, display_name: names.get(agentId) ?? agentId },
+          metrics: toMetrics(total, budget.daily, window),
+          budget: toBudget(budget.daily, window),
+          ...toBudgetMark(budget),
+          points: points.map((span, index) => toPoint(span, values[index]!)),
+          models: [...models].sort(bySpend).map(([model, tally]) => ({
+            ...toName('model', model),
+            total_micros: toSum(tally.totalMicros),
+            unique_settlements: tally.settlements,
+            ...toTokens(tally),
+          })),
+          recent: recent.map((event) => settlementSchema.parse(toItem(event))),
+        },
+      };
+    },
+  });
 }
 
 function bySpend([a, left]: [string | null, Tally], [b, right]: [string | null, Tally]): number {

@@ -83,34 +83,12 @@ export function createNameStore(connection: Connection, expireAfterSeconds: numb
       const held = await heldOf(session, days);
       const writes: mongo.AnyBulkWriteOperation<NamesDocument>[] = [];
       const further: NamesOfDay[] = [];
-      for (const { _id, tenantId, day, asked } of days) {
-        const before = held.get(_id)!;
-        const after = { model: new Set(before.model), plan: new Set(before.plan) };
-        const left: NamesOfDay = { tenantId, day, model: new Set(), plan: new Set() };
-        for (const kind of NAME_KINDS) {
-          for (const [hash, name] of asked[kind]) {
-            if (after[kind].size < MAX_NAMES) after[kind].add(hash);
-            else if (!after[kind].has(hash)) left[kind].add(name);
-          }
-        }
+      for (const day of days) {
+        const before = held.get(day._id)!;
+        const { after, left } = take(day, before);
         if (left.model.size + left.plan.size > 0) further.push(left);
-        if (NAME_KINDS.every((kind) => after[kind].size === before[kind].size)) continue;
-        const replacement = {
-          tenantId,
-          start: new Date(day),
-          model: packHashes([...after.model]),
-          plan: packHashes([...after.plan]),
-        };
-        writes.push({ replaceOne: { filter: { _id }, replacement, upsert: true } });
-        const taken = [...after.model].slice(before.model.size).map((hash) => asked.model.get(hash)!);
-        const pieces = Map.groupBy(taken, (_, index) => Math.floor((before.model.size + index) / MODELS_EACH));
-        for (const [piece, models] of pieces) {
-          const update = {
-            $push: { models: { $each: models } },
-            $setOnInsert: { tenantId, start: new Date(day + PERIOD_MS.day) },
-          };
-          writes.push({ updateOne: { filter: { _id: `${_id}|${piece}` }, update, upsert: true } });
-        }
+        if (NAME_KINDS.some((kind) => after[kind].size > before[kind].size))
+          writes.push(...writesOf(day, before, after));
       }
       if (writes.length > 0) await names.bulkWrite(writes, session && { session });
       return further;
@@ -155,6 +133,38 @@ function isDecided(held: Hashes, asked: AskedDay['asked']): boolean {
   return NAME_KINDS.every(
     (kind) => held[kind].size >= MAX_NAMES || [...asked[kind].keys()].every((hash) => held[kind].has(hash)),
   );
+}
+
+/** The names of the day with those asked for, as long as there is room; `left` are the others. */
+function take({ tenantId, day, asked }: AskedDay, before: Hashes): { after: Hashes; left: NamesOfDay } {
+  const after = { model: new Set(before.model), plan: new Set(before.plan) };
+  const left: NamesOfDay = { tenantId, day, model: new Set(), plan: new Set() };
+  for (const kind of NAME_KINDS) {
+    for (const [hash, name] of asked[kind]) {
+      if (after[kind].size < MAX_NAMES) after[kind].add(hash);
+      else if (!after[kind].has(hash)) left[kind].add(name);
+    }
+  }
+  return { after, left };
+}
+
+function writesOf(
+  { _id, tenantId, day, asked }: AskedDay,
+  before: Hashes,
+  after: Hashes,
+): mongo.AnyBulkWriteOperation<NamesDocument>[] {
+  const packed = { model: packHashes([...after.model]), plan: packHashes([...after.plan]) };
+  const replacement = { tenantId, start: new Date(day), ...packed };
+  const taken = [...after.model].slice(before.model.size).map((hash) => asked.model.get(hash)!);
+  const pieces = Map.groupBy(taken, (_, index) => Math.floor((before.model.size + index) / MODELS_EACH));
+  return [
+    { replaceOne: { filter: { _id }, replacement, upsert: true } },
+    ...[...pieces].map(([piece, models]) => {
+      const $setOnInsert = { tenantId, start: new Date(day + PERIOD_MS.day) };
+      const update = { $push: { models: { $each: models } }, $setOnInsert };
+      return { updateOne: { filter: { _id: `${_id}|${piece}` }, update, upsert: true } };
+    }),
+  ];
 }
 
 function byHash(names: Iterable<string>): Map<number, string> {
