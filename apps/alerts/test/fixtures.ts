@@ -7,7 +7,7 @@ import {
 } from '../src/domain/partition.evaluator.ts';
 import type { RuleBook } from '../src/domain/rule-book.ts';
 import type { Rule } from '../src/domain/rule.ts';
-import { type EntryForm, FIELDS, isWhole, type SavedSum } from '../src/domain/sliding-sum.ts';
+import { type EntryForm, FIELDS, isWhole, type SavedSum } from '../src/domain/saved-sum.ts';
 
 const tenantId = provenTenantId('ws_1');
 

@@ -10,6 +10,18 @@ const { call, createRule, createChannel, expecting } = stack;
 const detailsOf = (body: unknown) => (body as { details: { path: string; message: string }[] }).details;
 const pathsOf = (body: unknown) => detailsOf(body).map(({ path }) => path);
 
+/** Stores copies of a rule, past all that limits how many there are. */
+async function storeMore(id: string, count: number, changes: object = {}): Promise<void> {
+  const collection = mongo.connection.useDb(stack.database).collection('rules');
+  const stored = (await collection.findOne({ _id: id as never }))!;
+  const copies = Array.from({ length: count }, (_, index) => ({
+    ...stored,
+    _id: `${id}${index}` as never,
+    ...changes,
+  }));
+  await collection.insertMany(copies);
+}
+
 describe('creating a rule', () => {
   it('answers 201 with the record and its defaults', async () => {
     const tenantId = newTenant();
@@ -191,11 +203,7 @@ describe('creating a rule', () => {
   it('refuses one rule more than a workspace may have', async () => {
     const tenantId = newTenant();
     const { id, ...rule } = await createRule(tenantId);
-    const collection = mongo.connection.useDb(stack.database).collection('rules');
-    const stored = (await collection.findOne({ _id: id as never }))!;
-    await collection.insertMany(
-      Array.from({ length: MAX_RULES - 1 }, (_, index) => ({ ...stored, _id: `${id}${index}` as never })),
-    );
+    await storeMore(id, MAX_RULES - 1);
     const response = await call('post', tenantId, '/rules', { body: ruleBody(tenantId, { name: rule['name'] }) });
     expect(response.status).toBe(409);
   });
@@ -205,14 +213,7 @@ describe('creating a rule', () => {
     const channels: string[] = [];
     for (let n = 0; n < MAX_RULE_CHANNELS; n += 1) channels.push((await createChannel(tenantId)).id);
     const { id, ...rule } = await createRule(tenantId, { channel_config_ids: channels });
-    const collection = mongo.connection.useDb(stack.database).collection('rules');
-    const stored = (await collection.findOne({ _id: id as never }))!;
-    await collection.insertMany(
-      Array.from({ length: MAX_TOLD_CHANNELS / MAX_RULE_CHANNELS - 1 }, (_, index) => ({
-        ...stored,
-        _id: `${id}${index}` as never,
-      })),
-    );
+    await storeMore(id, MAX_TOLD_CHANNELS / MAX_RULE_CHANNELS - 1);
     await createRule(tenantId);
     const body = ruleBody(tenantId, { name: rule['name'], channel_config_ids: channels.slice(0, 1) });
     expect((await call('post', tenantId, '/rules', { body })).status).toBe(409);
@@ -224,14 +225,7 @@ describe('creating a rule', () => {
     const tenantId = newTenant();
     const spend = { rule_kind: 'spend_gte', rule_config: { window_seconds: 60, threshold_micros: 1_000_000 } };
     const { id } = await createRule(tenantId, spend);
-    const collection = mongo.connection.useDb(stack.database).collection('rules');
-    const stored = (await collection.findOne({ _id: id as never }))!;
-    await collection.insertMany(
-      Array.from({ length: MAX_WINDOW_BYTES / 128_000 - 1 }, (_, index) => ({
-        ...stored,
-        _id: `${id}${index}` as never,
-      })),
-    );
+    await storeMore(id, MAX_WINDOW_BYTES / 128_000 - 1);
     const refused = await call('post', tenantId, '/rules', { body: ruleBody(tenantId, spend) });
     expect([refused.status, JSON.stringify(refused.body)]).toEqual([409, expect.stringMatching(/Set rule_kind to/)]);
   });
@@ -241,14 +235,7 @@ describe('creating a rule', () => {
     const threshold = 100_000;
     const large = { rule_config: { window_seconds: 60, threshold } };
     const { id, ...rule } = await createRule(tenantId, large);
-    const collection = mongo.connection.useDb(stack.database).collection('rules');
-    const stored = (await collection.findOne({ _id: id as never }))!;
-    await collection.insertMany(
-      Array.from({ length: MAX_WINDOW_BYTES / (16 * threshold) - 1 }, (_, index) => ({
-        ...stored,
-        _id: `${id}${index}` as never,
-      })),
-    );
+    await storeMore(id, MAX_WINDOW_BYTES / (16 * threshold) - 1);
     const body = ruleBody(tenantId, { name: rule['name'] });
     const refused = await call('post', tenantId, '/rules', { body });
     expect([refused.status, JSON.stringify(refused.body)]).toEqual([
@@ -266,14 +253,7 @@ describe('creating a rule', () => {
   it('lets a rule be changed that takes no more memory, even where the stored rules take too much', async () => {
     const tenantId = newTenant();
     const { id } = await createRule(tenantId, { rule_config: { window_seconds: 60, threshold: 100_000 } });
-    const collection = mongo.connection.useDb(stack.database).collection('rules');
-    const stored = (await collection.findOne({ _id: id as never }))!;
-    await collection.insertMany(
-      Array.from({ length: MAX_WINDOW_BYTES / 1_600_000 }, (_, index) => ({
-        ...stored,
-        _id: `${id}${index}` as never,
-      })),
-    );
+    await storeMore(id, MAX_WINDOW_BYTES / 1_600_000);
     await expecting(200, 'patch', tenantId, `/rules/${id}`, { body: { name: 'Renamed' } });
     await expecting(200, 'patch', tenantId, `/rules/${id}`, { body: { rule_config: { threshold: 99_999 } } });
     const more = { body: { rule_config: { threshold: 100_000 } } };
@@ -288,11 +268,9 @@ describe.each([
   it('rests, and keeps no other rule from being read or changed', async () => {
     const tenantId = newTenant();
     const { id } = await createRule(tenantId);
-    const collection = mongo.connection.useDb(stack.database).collection('rules');
-    const stored = (await collection.findOne({ _id: id as never }))!;
-    await collection.insertOne({ ...stored, _id: `${id}newer` as never, ...newer });
+    await storeMore(id, 1, newer);
     expect(await expecting(200, 'get', tenantId, '/rules')).toEqual({ items: [expect.objectContaining({ id })] });
-    expect((await call('get', tenantId, `/rules/${id}newer`)).status).toBe(404);
+    expect((await call('get', tenantId, `/rules/${id}0`)).status).toBe(404);
     await expecting(200, 'patch', tenantId, `/rules/${id}`, { body: { name: 'Renamed' } });
   });
 });

@@ -4,8 +4,9 @@ import { connectMongo, withTransaction } from '@tollkeeper/mongo';
 import { testLogger, useMongo } from '@tollkeeper/testing';
 import { mongo as driver } from 'mongoose';
 import type { SavedCondition } from '../src/domain/condition.ts';
-import { HELD_BYTES_PER_WINDOW, type SavedWindow } from '../src/domain/partition.evaluator.ts';
-import { BYTES_PER_ENTRY, type EntryForm, FIELDS, type SavedSum } from '../src/domain/sliding-sum.ts';
+import type { SavedWindow } from '../src/domain/partition.evaluator.ts';
+import { BYTES_PER_ENTRY, type EntryForm, FIELDS, type SavedSum } from '../src/domain/saved-sum.ts';
+import { HELD_BYTES_PER_WINDOW } from '../src/domain/workspace.windows.ts';
 import { createWindowStore } from '../src/store/window.store.ts';
 
 const { BSON } = driver;

@@ -1,7 +1,7 @@
 import type { RuleKind } from '@tollkeeper/contracts';
 import type { CountableEvent } from './event.ts';
 import type { Span } from './coverage.ts';
-import type { SavedSum } from './sliding-sum.ts';
+import type { SavedSum } from './saved-sum.ts';
 
 /**
  * The condition of one rule over its matching events. It is fed with each of them in the order of the log, which is not

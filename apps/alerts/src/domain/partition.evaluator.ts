@@ -4,6 +4,7 @@ import { type CountableEvent, isLate } from './event.ts';
 import { type Decision, evaluate, openWindow, type RuleWindow } from './evaluator.ts';
 import type { RuleBook } from './rule-book.ts';
 import { RuleHistory, type SavedHistory } from './rule.history.ts';
+import { type OpenWorkspace, WorkspaceWindows } from './workspace.windows.ts';
 
 /** A window as a store keeps it, with what must be known of it without opening it. */
 export interface SavedWindow {
@@ -14,15 +15,6 @@ export interface SavedWindow {
   metUntil: number | null;
   condition: SavedCondition;
   history: SavedHistory;
-}
-
-/** The windows of one workspace that are in memory. */
-export interface OpenWorkspace {
-  readonly tenantId: TenantId;
-  /** Memory that its windows take, about. */
-  readonly bytes: number;
-  /** Whether a store lacks some of it. */
-  readonly isChanged: boolean;
 }
 
 /** The windows that one partition of the log fills: a workspace's events are all in one partition. */
@@ -53,107 +45,47 @@ export interface PartitionEvaluator {
   saved(): void;
 }
 
-/** What a store takes for a window, about, beside its condition. */
-const WINDOW_BYTES = 1000;
-/** Memory that a window takes, about, beside its condition: the objects, the ids of samples, the history. */
-export const HELD_BYTES_PER_WINDOW = 2000;
-/** Memory that a workspace takes, about, beside its windows. */
-const WORKSPACE_MEMORY_BYTES = 500;
-
 /**
  * Goes on from windows as they were saved at a position of the log: whoever reads on from that position decides what
  * was decided before. Windows of rules that are gone are dropped, and those of rules that are disabled or have a new
  * revision emptied, whenever that happens.
  */
 export function createPartitionEvaluator(book: RuleBook): PartitionEvaluator {
-  const workspaces = new Map<TenantId, Workspace>();
+  const workspaces = new Map<TenantId, WorkspaceWindows>();
+  const totals = { bytes: 0, changedSize: { windows: 0, bytes: 0 } };
   let bookVersion = book.version;
-  let changedSize = { windows: 0, bytes: 0 };
-  let bytes = 0;
-
-  function take(workspace: Workspace, taken: number): void {
-    workspace.bytes += taken;
-    bytes += taken;
-  }
-
-  function keep(workspace: Workspace, window: RuleWindow): KeptWindow {
-    const kept = { workspace, window, changedBytes: 0, heldBytes: 0 };
-    workspace.windows.set(window.ruleId, kept);
-    noteMemory(kept);
-    return kept;
-  }
-
-  function noteMemory(kept: KeptWindow): void {
-    const held = HELD_BYTES_PER_WINDOW + kept.window.condition.heldBytes;
-    if (held === kept.heldBytes) return;
-    take(kept.workspace, held - kept.heldBytes);
-    kept.heldBytes = held;
-  }
-
-  function drop({ workspace, window, changedBytes, heldBytes }: KeptWindow): void {
-    workspace.windows.delete(window.ruleId);
-    take(workspace, -heldBytes);
-    if (changedBytes === 0) return;
-    workspace.changed -= 1;
-    changedSize.windows -= 1;
-    changedSize.bytes -= changedBytes;
-  }
 
   function followBook(): void {
     if (book.version === bookVersion) return;
     bookVersion = book.version;
-    for (const { windows } of workspaces.values()) {
-      for (const [ruleId, kept] of windows) {
-        const rule = book.get(ruleId);
-        if (rule === undefined) drop(kept);
+    for (const workspace of workspaces.values()) {
+      for (const kept of workspace.windows.values()) {
+        const rule = book.get(kept.window.ruleId);
+        if (rule === undefined) workspace.drop(kept);
         else if (!rule.enabled || rule.revision !== kept.window.revision) {
-          kept.window = openWindow(rule, kept.window.history);
-          noteMemory(kept);
+          workspace.replace(kept, openWindow(rule, kept.window.history));
         }
       }
-    }
-  }
-
-  /** Notes that the window changed, and how much a store has to write of it by now. */
-  function noteChange(kept: KeptWindow): void {
-    const unsaved = WINDOW_BYTES + kept.window.condition.unsavedBytes;
-    if (kept.changedBytes === 0) {
-      changedSize.windows += 1;
-      kept.workspace.changed += 1;
-    }
-    changedSize.bytes += unsaved - kept.changedBytes;
-    kept.changedBytes = unsaved;
-    noteMemory(kept);
-  }
-
-  function* changedWindows(): Generator<KeptWindow> {
-    for (const workspace of workspaces.values()) {
-      if (workspace.changed === 0) continue;
-      for (const kept of workspace.windows.values()) if (kept.changedBytes > 0) yield kept;
     }
   }
 
   return {
     workspaces,
     get bytes() {
-      return bytes;
+      return totals.bytes;
     },
     open(tenantId) {
-      const workspace = new Workspace(tenantId);
-      workspaces.set(tenantId, workspace);
-      take(workspace, WORKSPACE_MEMORY_BYTES);
+      workspaces.set(tenantId, new WorkspaceWindows(tenantId, totals));
     },
     add({ tenantId, ruleId, revision, history, condition }) {
       const rule = book.get(ruleId);
       if (rule === undefined) return;
       const saved = rule.enabled && rule.revision === revision ? condition : undefined;
-      keep(workspaces.get(tenantId)!, openWindow(rule, new RuleHistory(history), saved));
+      workspaces.get(tenantId)!.keep(openWindow(rule, new RuleHistory(history), saved));
     },
     close(tenantId) {
-      const workspace = workspaces.get(tenantId);
-      if (workspace?.isChanged === true) throw new Error(`Windows of ${tenantId} are not saved`);
+      workspaces.get(tenantId)?.close();
       workspaces.delete(tenantId);
-      bytes -= workspace?.bytes ?? 0;
     },
     evaluate(event) {
       followBook();
@@ -162,60 +94,30 @@ export function createPartitionEvaluator(book: RuleBook): PartitionEvaluator {
       if (workspace === undefined) throw new Error(`The windows of ${event.tenantId} are not in memory`);
       const decisions: Decision[] = [];
       for (const rule of book.matching(event)) {
-        const kept = workspace.windows.get(rule.id) ?? keep(workspace, openWindow(rule, new RuleHistory()));
+        const kept = workspace.windows.get(rule.id) ?? workspace.keep(openWindow(rule, new RuleHistory()));
         const decision = evaluate(rule, kept.window, event);
-        noteChange(kept);
+        workspace.noteChange(kept);
         if (decision !== null) decisions.push(decision);
       }
       return decisions;
     },
     get changedSize() {
-      return changedSize;
+      return totals.changedSize;
     },
     changed() {
       followBook();
       return {
         *[Symbol.iterator]() {
-          for (const { window } of changedWindows()) yield toSavedWindow(window);
+          for (const workspace of workspaces.values()) {
+            for (const { window } of workspace.changed()) yield toSavedWindow(window);
+          }
         },
       };
     },
     saved() {
-      for (const kept of changedWindows()) {
-        kept.window.condition.saved();
-        kept.changedBytes = 0;
-        noteMemory(kept);
-      }
-      for (const workspace of workspaces.values()) workspace.changed = 0;
-      changedSize = { windows: 0, bytes: 0 };
+      for (const workspace of workspaces.values()) workspace.saved();
     },
   };
-}
-
-class Workspace implements OpenWorkspace {
-  readonly tenantId: TenantId;
-  /** By rule id. */
-  readonly windows = new Map<string, KeptWindow>();
-  bytes = 0;
-  /** Windows that changed since they were saved. */
-  changed = 0;
-
-  constructor(tenantId: TenantId) {
-    this.tenantId = tenantId;
-  }
-
-  get isChanged(): boolean {
-    return this.changed > 0;
-  }
-}
-
-interface KeptWindow {
-  workspace: Workspace;
-  window: RuleWindow;
-  /** What a store has to write of it, about, if it changed since it was saved, else 0. */
-  changedBytes: number;
-  /** What it takes of memory, about. */
-  heldBytes: number;
 }
 
 function toSavedWindow({ tenantId, ruleId, revision, condition, history }: RuleWindow): SavedWindow {

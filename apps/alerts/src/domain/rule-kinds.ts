@@ -3,7 +3,7 @@ import type { RuleKind } from '@tollkeeper/contracts';
 import type { Condition, SavedCondition } from './condition.ts';
 import { MAX_LATENESS_MS, MAX_RECEIPT_DISORDER_MS } from './event.ts';
 import { FirstOccurrenceCondition, SPAN_BYTES } from './first-occurrence.condition.ts';
-import { BYTES_PER_ENTRY } from './sliding-sum.ts';
+import { BYTES_PER_ENTRY } from './saved-sum.ts';
 import { MAX_SPEND_ENTRIES, SumCondition } from './sum.condition.ts';
 
 /** What a rule says about its condition beside the kind, in the form of the API. */

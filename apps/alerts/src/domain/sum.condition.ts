@@ -1,6 +1,7 @@
 import type { Condition, Evidence, SavedCondition, Verdict } from './condition.ts';
 import { type CountableEvent, MAX_LATENESS_MS, MAX_RECEIPT_DISORDER_MS } from './event.ts';
-import { type EntryForm, type SavedSum, SlidingSum } from './sliding-sum.ts';
+import type { EntryForm, SavedSum } from './saved-sum.ts';
+import { SlidingSum } from './sliding-sum.ts';
 
 /** Entries of a `spend_gte` up to which each settlement has one. With more settlements they share entries. */
 export const MAX_SPEND_ENTRIES = 4000;

@@ -1,14 +1,14 @@
 import type { Clock, TenantId } from '@tollkeeper/kernel';
 import type { CountableEvent } from '../domain/event.ts';
 import type { Decision } from '../domain/evaluator.ts';
-import { createPartitionEvaluator, type OpenWorkspace, type SavedWindow } from '../domain/partition.evaluator.ts';
+import { createPartitionEvaluator, type SavedWindow } from '../domain/partition.evaluator.ts';
 import type { RuleBook } from '../domain/rule-book.ts';
 import type { EvaluationRecorder } from '../store/evaluation.recorder.ts';
 import type { SetAsideChanges } from '../store/set-aside.store.ts';
-import type { HeldWorkspace, WindowHolder, WindowMemory } from './window.memory.ts';
+import { createPartitionHolder } from './partition.holder.ts';
+import { SetAsideWorkspaces } from './set-aside.workspaces.ts';
+import type { WindowMemory } from './window.memory.ts';
 
-/** From one look whether there is room for a workspace that is set aside to the next. */
-const LOOK_AGAIN_MS = 60_000;
 /** Workspaces whose windows are read with one query. */
 const READ_AT_A_TIME = 100;
 
@@ -47,61 +47,21 @@ export function createPartitionWindows(deps: {
 }): PartitionWindows {
   const { partition, book, memory, recorder, clock } = deps;
   const evaluator = createPartitionEvaluator(book);
-  const usedAt = new Map<TenantId, number>();
-  /** Since when, and when somebody last looked for room; at a takeover there may be room at once. */
-  const aside = new Map([...deps.setAside].map(([tenantId, since]) => [tenantId, { since, lookedAt: -Infinity }]));
-  const asideChanges = new Map<TenantId, number | null>();
-  /** What the last {@link PartitionWindows.changed} answered of them: more may come while it is stored. */
-  let recorded: SetAsideChanges = new Map();
-  /** Of the windows of workspaces that are set aside and not saved yet. */
-  let leavingBytes = 0;
-
-  function forget(tenantId: TenantId): void {
-    evaluator.close(tenantId);
-    usedAt.delete(tenantId);
-  }
-
-  function setAside({ tenantId, bytes, isChanged }: OpenWorkspace): void {
-    const since = aside.get(tenantId)?.since ?? clock();
-    aside.set(tenantId, { since, lookedAt: clock() });
-    asideChanges.set(tenantId, since);
-    if (isChanged) leavingBytes += bytes;
-    else forget(tenantId);
-  }
-
-  const toHeld = (workspace: OpenWorkspace): HeldWorkspace => {
-    const { tenantId, bytes, isChanged } = workspace;
-    return {
-      ...{ tenantId, bytes, isChanged },
-      usedAt: usedAt.get(tenantId) ?? 0,
-      isSetAside: aside.has(tenantId),
-      forget: () => forget(tenantId),
-      setAside: () => setAside(workspace),
-    };
-  };
-
-  const holder: WindowHolder = {
-    get bytes() {
-      return evaluator.bytes - leavingBytes;
-    },
-    get setAsideCount() {
-      return aside.size;
-    },
-    held: () => [...evaluator.workspaces.values()].map(toHeld),
-  };
+  const aside = new SetAsideWorkspaces(deps.setAside, clock);
+  const holder = createPartitionHolder(evaluator, aside);
 
   /** Whoever is the largest is set aside on the way, be it one of these. */
   async function read(tenantIds: readonly TenantId[]): Promise<void> {
     for (const tenantId of tenantIds) {
       evaluator.open(tenantId);
       // Nothing is idle while it is read, however long that takes.
-      usedAt.set(tenantId, Infinity);
+      holder.use(tenantId, Infinity);
     }
     for await (const window of recorder.load(partition, tenantIds)) {
       if (evaluator.workspaces.has(window.tenantId)) evaluator.add(window);
       memory.makeRoom();
     }
-    for (const tenantId of tenantIds) if (usedAt.has(tenantId)) usedAt.set(tenantId, clock());
+    for (const tenantId of tenantIds) if (evaluator.workspaces.has(tenantId)) holder.use(tenantId, clock());
   }
 
   const isReady = (tenantId: TenantId): boolean => aside.has(tenantId) || evaluator.workspaces.has(tenantId);
@@ -116,7 +76,7 @@ export function createPartitionWindows(deps: {
     evaluate(event) {
       const { tenantId } = event;
       if (aside.has(tenantId)) return null;
-      usedAt.set(tenantId, clock());
+      holder.use(tenantId, clock());
       const bytesBefore = evaluator.bytes;
       const decisions = evaluator.evaluate(event);
       if (evaluator.bytes > bytesBefore) memory.makeRoom();
@@ -126,35 +86,25 @@ export function createPartitionWindows(deps: {
       return evaluator.changedSize;
     },
     get hasLeaving() {
-      return leavingBytes > 0;
+      return holder.hasLeaving;
     },
     get hasSetAside() {
-      return asideChanges.size > 0;
+      return aside.isChanged;
     },
     changed() {
-      recorded = new Map(asideChanges);
-      return { windows: evaluator.changed(), setAside: recorded };
+      return { windows: evaluator.changed(), setAside: aside.changed() };
     },
     saved() {
       evaluator.saved();
-      for (const [tenantId, since] of recorded) {
-        if (asideChanges.get(tenantId) === since) asideChanges.delete(tenantId);
-      }
-      for (const tenantId of aside.keys()) if (evaluator.workspaces.has(tenantId)) forget(tenantId);
-      leavingBytes = 0;
+      aside.saved();
+      holder.forgetLeaving();
     },
     async takeBack() {
-      for (const [tenantId, place] of aside) {
-        if (evaluator.workspaces.has(tenantId) || clock() - place.lookedAt < LOOK_AGAIN_MS) continue;
-        place.lookedAt = clock();
+      for (const tenantId of aside.tenantIds()) {
+        if (evaluator.workspaces.has(tenantId) || !aside.isDue(tenantId)) continue;
         await memory.inTurn(async () => {
           if (!memory.hasRoomFor(await recorder.sizeOf(partition, tenantId))) return;
-          aside.delete(tenantId);
-          await read([tenantId]);
-          const again = aside.get(tenantId);
-          // Its size was not known that well: nothing was evaluated meanwhile.
-          if (again !== undefined) again.since = place.since;
-          asideChanges.set(tenantId, again?.since ?? null);
+          await aside.takeBack(tenantId, () => read([tenantId]));
         });
       }
     },

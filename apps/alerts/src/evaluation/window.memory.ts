@@ -1,6 +1,6 @@
 import type { Clock } from '@tollkeeper/kernel';
 import type { Logger, Metrics } from '@tollkeeper/runtime';
-import type { OpenWorkspace } from '../domain/partition.evaluator.ts';
+import type { OpenWorkspace } from '../domain/workspace.windows.ts';
 
 /** Windows that nobody has used for so long may be forgotten, and are read again with the next event. */
 const IDLE_MS = 60_000;
@@ -57,9 +57,7 @@ export function createWindowMemory(deps: {
   const holders = new Set<WindowHolder>();
   let turn: Promise<unknown> = Promise.resolve();
 
-  const sum = (of: (holder: WindowHolder) => number): number =>
-    [...holders].reduce((total, holder) => total + of(holder), 0);
-  const setAsideCount = (): number => sum((holder) => holder.setAsideCount);
+  const setAsideCount = (): number => [...holders].reduce((total, holder) => total + holder.setAsideCount, 0);
 
   function usedBytes(): number {
     let used = 0;
@@ -99,20 +97,7 @@ export function createWindowMemory(deps: {
     }
   }
 
-  metrics.gauge({
-    name: 'alerts_window_bytes',
-    help: 'Memory that the windows of rules take in the process, about',
-    collect() {
-      this.set(usedBytes());
-    },
-  });
-  metrics.gauge({
-    name: 'alerts_workspaces_set_aside',
-    help: 'Workspaces whose events this process does not evaluate, because the windows of their rules do not fit',
-    collect() {
-      this.set(setAsideCount());
-    },
-  });
+  exposeMemory(metrics, { usedBytes, setAsideCount });
 
   return {
     join: (holder) => void holders.add(holder),
@@ -140,4 +125,21 @@ export function createWindowMemory(deps: {
       );
     },
   };
+}
+
+function exposeMemory(metrics: Metrics, memory: { usedBytes(): number; setAsideCount(): number }): void {
+  metrics.gauge({
+    name: 'alerts_window_bytes',
+    help: 'Memory that the windows of rules take in the process, about',
+    collect() {
+      this.set(memory.usedBytes());
+    },
+  });
+  metrics.gauge({
+    name: 'alerts_workspaces_set_aside',
+    help: 'Workspaces whose events this process does not evaluate, because the windows of their rules do not fit',
+    collect() {
+      this.set(memory.setAsideCount());
+    },
+  });
 }

@@ -38,6 +38,10 @@ const evaluation = z
 
 /** Alert rules, for admins. */
 export function createRuleRoutes(rules: RuleUseCases): Route[] {
+  return [...routesOfAll(rules), ...routesOfOne(rules)];
+}
+
+function routesOfAll(rules: RuleUseCases): Route[] {
   return [
     defineRoute({
       method: 'get',
@@ -75,6 +79,11 @@ export function createRuleRoutes(rules: RuleUseCases): Route[] {
         return { status: 201, body: toRuleRecord(rule) };
       },
     }),
+  ];
+}
+
+function routesOfOne(rules: RuleUseCases): Route[] {
+  return [
     defineRoute({
       method: 'get',
       path: `${PATH}/{rule_id}`,

@@ -3,7 +3,7 @@ import { ALERT_STATUSES, type AlertStatus, type Cause, SCOPE_TYPES, SEVERITIES }
 import { provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { changeInTurn, withTransaction } from '@tollkeeper/mongo';
 import { activeTrace, type TraceHeaders } from '@tollkeeper/runtime';
-import { type ClientSession, type Connection, Schema, trusted } from 'mongoose';
+import { type ClientSession, type Connection, type Model, Schema, trusted } from 'mongoose';
 import { type Alert, type AlertQuery, type AlertStore, AUDITED_ALERT } from '../domain/alert.ts';
 import type { AlertFanOut } from './alert.fan-out.ts';
 import type { NotificationStore } from './notification.store.ts';
@@ -23,6 +23,7 @@ const number = { type: Number, required: true } as const;
 const texts = { type: [String], required: true } as const;
 
 const OPEN: AlertStatus[] = ['firing', 'acknowledged'];
+const open = () => ({ status: trusted({ $in: OPEN }) });
 
 function alertSchema(retentionSeconds: number): Schema<StoredAlert> {
   const schema = new Schema<StoredAlert>(
@@ -106,7 +107,6 @@ export interface AlertStoreDeps {
 export function createAlertStore(deps: AlertStoreDeps): MongoAlertStore {
   const { connection, retentionSeconds, trail, fanOut, notifications } = deps;
   const alerts = connection.model<StoredAlert>('Alert', alertSchema(retentionSeconds));
-  const open = () => ({ status: trusted({ $in: OPEN }) });
 
   async function record(
     session: ClientSession,
@@ -180,7 +180,16 @@ export function createAlertStore(deps: AlertStoreDeps): MongoAlertStore {
 
     deliveries: notifications.deliveries,
     countUndelivered: notifications.countUndelivered,
+    ...evaluatedAlerts(alerts, resolveAll),
+  };
+}
 
+/** What the evaluation does to alerts. */
+function evaluatedAlerts(
+  alerts: Model<StoredAlert>,
+  resolveAll: (which: object, resolvedAt: number) => Promise<Alert[]>,
+): Omit<MongoAlertStore, keyof AlertStore> {
+  return {
     async insertNew(session, partition, fired) {
       const ids = fired.map(({ id }) => id);
       const known = await alerts.find({ _id: trusted({ $in: ids }) }, { _id: 1 }, { session }).lean();

@@ -4,9 +4,10 @@ import { driverCollection } from '@tollkeeper/mongo';
 import { type ClientSession, type Connection, mongo, Schema } from 'mongoose';
 import type { SavedCondition } from '../domain/condition.ts';
 import type { Span } from '../domain/coverage.ts';
-import { HELD_BYTES_PER_WINDOW, type SavedWindow } from '../domain/partition.evaluator.ts';
+import type { SavedWindow } from '../domain/partition.evaluator.ts';
 import type { SavedHistory } from '../domain/rule.history.ts';
-import { BYTES_PER_ENTRY, type EntryForm, FIELDS, isWhole, joinParts, type SavedSum } from '../domain/sliding-sum.ts';
+import { BYTES_PER_ENTRY, type EntryForm, FIELDS, isWhole, joinParts, type SavedSum } from '../domain/saved-sum.ts';
+import { HELD_BYTES_PER_WINDOW } from '../domain/workspace.windows.ts';
 import type { RuleReference } from './rule.store.ts';
 
 interface StoredWindow {
