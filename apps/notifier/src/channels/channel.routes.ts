@@ -26,7 +26,12 @@ const testResult = z
 /** Alert channels, for admins. */
 export function createChannelRoutes(channels: ChannelUseCases, allowsAddress: AddressPolicy): Route[] {
   const channelBody = channelBodyOf(allowsAddress);
+  return [...routesOfAll(channels, channelBody), ...routesOfOne(channels, channelBody)];
+}
 
+type ChannelBody = ReturnType<typeof channelBodyOf>;
+
+function routesOfAll(channels: ChannelUseCases, channelBody: ChannelBody): Route[] {
   return [
     defineRoute({
       method: 'get',
@@ -59,6 +64,11 @@ export function createChannelRoutes(channels: ChannelUseCases, allowsAddress: Ad
         return { status: 201, body: toChannelRecord(channel) };
       },
     }),
+  ];
+}
+
+function routesOfOne(channels: ChannelUseCases, channelBody: ChannelBody): Route[] {
+  return [
     defineRoute({
       method: 'get',
       path: `${PATH}/{channel_id}`,

@@ -11,7 +11,7 @@ import type { Outbox } from '@tollkeeper/event-log';
 import { type Clock, provenTenantId, type TenantId } from '@tollkeeper/kernel';
 import { changeInTurn, toBuffer } from '@tollkeeper/mongo';
 import { activeTrace } from '@tollkeeper/runtime';
-import { type ClientSession, type Connection, Schema, trusted } from 'mongoose';
+import { type ClientSession, type Connection, type Model, Schema, trusted } from 'mongoose';
 import { AUDITED_CHANNEL, type Channel, type ChannelStore, channelTarget, MAX_CHANNELS } from './channel.ts';
 import type { Destination } from './channel.kinds.ts';
 import type { SecretCipher } from './secret.cipher.ts';
@@ -78,34 +78,8 @@ export function createChannelStore(deps: ChannelStoreDeps): MongoChannelStore {
   const { connection, cipher, trail, outbox, clock } = deps;
   const channels = connection.model<StoredChannel>('Channel', channelSchema);
 
-  function toChannel(stored: StoredChannel): Channel {
-    const { _id: id, tenantId, type, keyId, iv, data, ...fields } = stored;
-    const sealed = { keyId, iv: toBuffer(iv), data: toBuffer(data) };
-    const config: unknown = JSON.parse(cipher.open(contextOf(tenantId, id), sealed));
-    return { ...fields, id, tenantId: provenTenantId(tenantId), destination: { type, config } as Destination };
-  }
-
-  function fromChannel({ id, tenantId, destination: { type, config }, ...fields }: Channel): StoredChannel {
-    return { _id: id, tenantId, type, ...fields, ...cipher.seal(contextOf(tenantId, id), JSON.stringify(config)) };
-  }
-
-  function record(session: ClientSession, cause: Cause, before: Channel | null, after: Channel | null): Promise<void> {
-    const either = (after ?? before)!;
-    const target = channelTarget(either);
-    return trail.recordChange(session, either.tenantId, cause, { target, fields: AUDITED_CHANNEL, before, after });
-  }
-
-  async function report(session: ClientSession, change: ChannelRecord): Promise<void> {
-    await outbox.add(session, [{ ...encodeChannelRecord(change), trace: activeTrace() }]);
-  }
-
-  /** Nothing else of a channel is known to others. */
-  async function reportChange(session: ClientSession, before: Channel, after: Channel): Promise<void> {
-    const { id, tenantId, enabled, revision, destination } = after;
-    const { type } = destination;
-    if (before.enabled === enabled && before.destination.type === type) return;
-    await report(session, { kind: 'channel.changed', tenantId, channel: { id, type, enabled, revision } });
-  }
+  const { toChannel, fromChannel } = sealedWith(cipher);
+  const { report, reportChange } = reportsTo(outbox);
 
   return {
     async list(tenantId) {
@@ -131,7 +105,7 @@ export function createChannelStore(deps: ChannelStoreDeps): MongoChannelStore {
         const { tenantId } = channel;
         if ((await channels.countDocuments({ tenantId }, { session })) >= MAX_CHANNELS) return false;
         await channels.create([fromChannel(channel)], { session });
-        await record(session, cause, null, channel);
+        await record(trail, session, cause, null, channel);
         return true;
       }),
 
@@ -143,7 +117,7 @@ export function createChannelStore(deps: ChannelStoreDeps): MongoChannelStore {
         const after = decide(before);
         const { _id, ...fields } = fromChannel(after);
         await channels.replaceOne({ _id, tenantId }, fields, { session });
-        await record(session, cause, before, after);
+        await record(trail, session, cause, before, after);
         await reportChange(session, before, after);
         return after;
       });
@@ -155,7 +129,7 @@ export function createChannelStore(deps: ChannelStoreDeps): MongoChannelStore {
       const isDeleted = await changeInTurn(connection, tenantId, async (session) => {
         const deleted = await channels.findOneAndDelete({ _id: channelId, tenantId }, { session }).lean();
         if (deleted === null) return false;
-        await record(session, cause, toChannel(deleted), null);
+        await record(trail, session, cause, toChannel(deleted), null);
         await report(session, { kind: 'channel.deleted', tenantId, channelId });
         return true;
       });
@@ -179,20 +153,67 @@ export function createChannelStore(deps: ChannelStoreDeps): MongoChannelStore {
       const before = toChannel(stored);
       const after = { ...before, ...change };
       // People know this part of Tollkeeper by the name that its paths have.
-      await record(session, systemCause('channel.disable', 'alerts'), before, after);
+      await record(trail, session, systemCause('channel.disable', 'alerts'), before, after);
       await reportChange(session, before, after);
       return true;
     },
 
-    async requireKeys() {
-      const missing = await channels.findOne({ keyId: trusted({ $nin: cipher.keyIds }) }, { keyId: 1 }).lean();
-      if (missing === null) return;
-      throw new Error(
-        `Channels are encrypted with the key "${missing.keyId}", which CHANNEL_ENCRYPTION_KEYS does not hold. Add it ` +
-          'behind the first one: the first key encrypts, all of them decrypt.',
-      );
-    },
+    requireKeys: () => requireKeys(channels, cipher),
   };
+}
+
+function record(
+  trail: AuditTrail,
+  session: ClientSession,
+  cause: Cause,
+  before: Channel | null,
+  after: Channel | null,
+): Promise<void> {
+  const either = (after ?? before)!;
+  const target = channelTarget(either);
+  return trail.recordChange(session, either.tenantId, cause, { target, fields: AUDITED_CHANNEL, before, after });
+}
+
+async function requireKeys(channels: Model<StoredChannel>, cipher: SecretCipher): Promise<void> {
+  const missing = await channels.findOne({ keyId: trusted({ $nin: cipher.keyIds }) }, { keyId: 1 }).lean();
+  if (missing === null) return;
+  throw new Error(
+    `Channels are encrypted with the key "${missing.keyId}", which CHANNEL_ENCRYPTION_KEYS does not hold. Add it ` +
+      'behind the first one: the first key encrypts, all of them decrypt.',
+  );
+}
+
+/** Of a channel, only its destination is sealed. */
+function sealedWith(cipher: SecretCipher) {
+  function toChannel(stored: StoredChannel): Channel {
+    const { _id: id, tenantId, type, keyId, iv, data, ...fields } = stored;
+    const sealed = { keyId, iv: toBuffer(iv), data: toBuffer(data) };
+    const config: unknown = JSON.parse(cipher.open(contextOf(tenantId, id), sealed));
+    return { ...fields, id, tenantId: provenTenantId(tenantId), destination: { type, config } as Destination };
+  }
+
+  function fromChannel({ id, tenantId, destination: { type, config }, ...fields }: Channel): StoredChannel {
+    return { _id: id, tenantId, type, ...fields, ...cipher.seal(contextOf(tenantId, id), JSON.stringify(config)) };
+  }
+
+  return { toChannel, fromChannel };
+}
+
+/** What alerts has to know of a channel. */
+function reportsTo(outbox: ChannelStoreDeps['outbox']) {
+  async function report(session: ClientSession, change: ChannelRecord): Promise<void> {
+    await outbox.add(session, [{ ...encodeChannelRecord(change), trace: activeTrace() }]);
+  }
+
+  /** Nothing else of a channel is known to others. */
+  async function reportChange(session: ClientSession, before: Channel, after: Channel): Promise<void> {
+    const { id, tenantId, enabled, revision, destination } = after;
+    const { type } = destination;
+    if (before.enabled === enabled && before.destination.type === type) return;
+    await report(session, { kind: 'channel.changed', tenantId, channel: { id, type, enabled, revision } });
+  }
+
+  return { report, reportChange };
 }
 
 /** A secret copied to another channel or workspace can't be opened there. */

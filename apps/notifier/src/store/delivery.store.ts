@@ -1,7 +1,7 @@
 import { driverCollection, isDuplicateKey, withTransaction } from '@tollkeeper/mongo';
-import type { ClientSession, Connection } from 'mongoose';
+import type { ClientSession, Connection, mongo } from 'mongoose';
 import type { Delivery, DeliveryState } from '../domain/delivery.ts';
-import { createChannelHolds } from './channel.holds.ts';
+import { type ChannelHolds, createChannelHolds } from './channel.holds.ts';
 import {
   type DeliveryDocument,
   deliverySchema,
@@ -73,29 +73,6 @@ export function createDeliveryStore(connection: Connection): DeliveryStore {
   // The driver's collection: every value below is typed or made here, and mongoose would cast each field of the alert.
   const deliveries = driverCollection<DeliveryDocument>(connection, 'Delivery', deliverySchema);
   const holds = createChannelHolds(connection);
-  const leased = ({ notification, sequence }: Delivery, owner: string) => ({
-    _id: notification.notificationId,
-    sequence,
-    'lease.owner': owner,
-  });
-
-  async function lease(channelId: string, owner: string, at: number, until: number): Promise<Delivery | null> {
-    try {
-      const claimed = await deliveries.findOneAndUpdate(
-        { channelId, nextAttemptAt: { $lte: new Date(at) }, lease: { $exists: false } },
-        { $set: { lease: { owner, until: new Date(until) } } },
-        { sort: { nextAttemptAt: 1, offset: 1 }, returnDocument: 'after', ...UNJOURNALED },
-      );
-      return claimed && toDelivery(claimed);
-    } catch (error) {
-      if (isDuplicateKey(error)) return null;
-      throw error;
-    }
-  }
-
-  async function release(delivery: Delivery, owner: string): Promise<void> {
-    await deliveries.updateOne(leased(delivery, owner), { $unset: { lease: 1 } }, UNJOURNALED);
-  }
 
   return {
     async add(session, batch, at) {
@@ -124,16 +101,6 @@ export function createDeliveryStore(connection: Connection): DeliveryStore {
       return channelIds.filter((channelId) => !held.has(channelId));
     },
 
-    async claim(channelId, owner, at, until) {
-      const delivery = await lease(channelId, owner, at, until);
-      if (delivery === null) return null;
-      // Read while the lease is held. The attempt before has stored its hold before it ended its lease, so the hold is
-      // seen.
-      if (!(await holds.among([channelId], at)).has(channelId)) return delivery;
-      await release(delivery, owner);
-      return null;
-    },
-
     async predecessorDueAt({ notification: { alert, channelId }, offset }) {
       const predecessor = await deliveries.findOne(
         { 'alert.id': alert.id, channelId, offset: { $lt: offset }, nextAttemptAt: { $exists: true } },
@@ -159,24 +126,7 @@ export function createDeliveryStore(connection: Connection): DeliveryStore {
       });
     },
 
-    async postpone(delivery, owner, until) {
-      await deliveries.updateOne(leased(delivery, owner), {
-        $set: { nextAttemptAt: new Date(until) },
-        $unset: { heldUntil: 1, lease: 1 },
-      });
-    },
-
-    release,
-
-    async renew(owner, notificationIds, until) {
-      const own = { _id: { $in: [...notificationIds] }, 'lease.owner': owner };
-      await deliveries.updateMany(own, { $set: { 'lease.until': new Date(until) } }, UNJOURNALED);
-    },
-
-    async freeExpired(at, exceptIds) {
-      const expired = { 'lease.until': { $lte: new Date(at) }, _id: { $nin: [...exceptIds] } };
-      await deliveries.updateMany(expired, { $unset: { lease: 1 } }, UNJOURNALED);
-    },
+    ...leasing(deliveries, holds),
 
     async unpublished(limit) {
       return (await deliveries.find({ unpublished: true }).sort({ lastAttemptAt: 1 }).limit(limit).toArray()).map(
@@ -203,6 +153,65 @@ export function createDeliveryStore(connection: Connection): DeliveryStore {
       const open = { nextAttemptAt: { $exists: true } };
       const oldest = await deliveries.findOne(open, { sort: { storedAt: 1 }, projection: { storedAt: 1 } });
       return oldest?.storedAt.getTime() ?? null;
+    },
+  };
+}
+
+const leased = ({ notification, sequence }: Delivery, owner: string) => ({
+  _id: notification.notificationId,
+  sequence,
+  'lease.owner': owner,
+});
+
+type Leasing = Pick<DeliveryStore, 'claim' | 'postpone' | 'release' | 'renew' | 'freeExpired'>;
+
+function leasing(deliveries: mongo.Collection<DeliveryDocument>, holds: ChannelHolds): Leasing {
+  async function lease(channelId: string, owner: string, at: number, until: number): Promise<Delivery | null> {
+    try {
+      const claimed = await deliveries.findOneAndUpdate(
+        { channelId, nextAttemptAt: { $lte: new Date(at) }, lease: { $exists: false } },
+        { $set: { lease: { owner, until: new Date(until) } } },
+        { sort: { nextAttemptAt: 1, offset: 1 }, returnDocument: 'after', ...UNJOURNALED },
+      );
+      return claimed && toDelivery(claimed);
+    } catch (error) {
+      if (isDuplicateKey(error)) return null;
+      throw error;
+    }
+  }
+
+  async function release(delivery: Delivery, owner: string): Promise<void> {
+    await deliveries.updateOne(leased(delivery, owner), { $unset: { lease: 1 } }, UNJOURNALED);
+  }
+
+  return {
+    async claim(channelId, owner, at, until) {
+      const delivery = await lease(channelId, owner, at, until);
+      if (delivery === null) return null;
+      // Read while the lease is held. The attempt before has stored its hold before it ended its lease, so the hold is
+      // seen.
+      if (!(await holds.among([channelId], at)).has(channelId)) return delivery;
+      await release(delivery, owner);
+      return null;
+    },
+
+    async postpone(delivery, owner, until) {
+      await deliveries.updateOne(leased(delivery, owner), {
+        $set: { nextAttemptAt: new Date(until) },
+        $unset: { heldUntil: 1, lease: 1 },
+      });
+    },
+
+    release,
+
+    async renew(owner, notificationIds, until) {
+      const own = { _id: { $in: [...notificationIds] }, 'lease.owner': owner };
+      await deliveries.updateMany(own, { $set: { 'lease.until': new Date(until) } }, UNJOURNALED);
+    },
+
+    async freeExpired(at, exceptIds) {
+      const expired = { 'lease.until': { $lte: new Date(at) }, _id: { $nin: [...exceptIds] } };
+      await deliveries.updateMany(expired, { $unset: { lease: 1 } }, UNJOURNALED);
     },
   };
 }
