@@ -15,7 +15,7 @@ export interface JsonSchema {
 }
 
 /** Who writes the values and who reads them: for the messages, and for the `$ref`s of their schemas. */
-export interface Party {
+interface Party {
   /** In a sentence, such as `alerts 0.1.0`. */
   name: string;
   /** The document that `#/…` refers to. */
