@@ -126,7 +126,7 @@ interface BatchObserver {
   logger: Logger;
 }
 
-/** Counts what of the batch is stored, as the handler says it up to a position, and calls `onProgress` with each new one. */
+/** Counts how much of the batch is stored, as its handler reports, and calls `onProgress` with each new position. */
 function trackBatch(
   batch: RecordBatch,
   { metrics, labels, logger }: BatchObserver,

@@ -20,7 +20,7 @@ export type ChannelDraft = Pick<Channel, 'name' | 'enabled' | 'destination'>;
 
 const AUDITED_CONFIG = new Set(Object.values(CHANNEL_KINDS).flatMap(({ auditedAs }) => Object.values(auditedAs)));
 
-/** The fields of a channel that the audit log records. Of `config` only the host, and what changed: it may be secret. */
+/** The fields of a channel that the audit log records. Of `config` only the host and what changed: it may be secret. */
 export const AUDITED_CHANNEL: AuditedFields<ChannelDraft> = {
   name: ({ name }) => name,
   enabled: ({ enabled }) => enabled,
