@@ -85,7 +85,7 @@ const REACHED_BY_PATH = {
 };
 
 /** What there are several kinds of, and will be more: scopes, periods, rules, events, channels. */
-const KIND = '/^#?(by|kind|period|scope|type|(rule_?k|scope_?t|channel_?t|event_?t)(ind|ype))$/i';
+const KIND = '/^#?(by|kind|of|period|scope|subject|type|(rule_?k|scope_?t|channel_?t|event_?t)(ind|ype))$/i';
 const ONE_OF_THEM =
   '/^(tenant|workspace|agent|plan|model|day|hour|budget|guard|chat|webhook|event_count_gte|first_occurrence|spend_gte|[a-z]+\\.(blocked|settled|threshold_reached))$/';
 const DIVIDED_BY_HAND = {

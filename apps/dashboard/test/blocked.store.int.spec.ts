@@ -3,7 +3,7 @@ import { provenTenantId, type TimeSpan } from '@tollkeeper/kernel';
 import { ensureIndexes, withTransaction } from '@tollkeeper/mongo';
 import { useMongo } from '@tollkeeper/testing';
 import { BUDGET_BLOCKED, eventKey, GUARD_BLOCKED, type DashboardEvent } from '../src/domain/event.ts';
-import { createTallies, sumTallies } from '../src/domain/tallies.ts';
+import { createTallies, sumTallies, WHOLE_WORKSPACE } from '../src/domain/tallies.ts';
 import { emptyTally, tallyOf } from '../src/domain/tally.ts';
 import { createBlockedStore } from '../src/store/blocked.store.ts';
 import { byOldest } from '../src/store/chunks/chunk.reader.ts';
@@ -45,7 +45,7 @@ describe('the list of blocked events', () => {
     for (let page = events; page.length > 0;) {
       const last = listed.at(-1);
       const after = last && { time: last.time, key: eventKey(last) };
-      page = await store.listBlocked(of, BUDGET_BLOCKED, 'workspace', all, limit, after);
+      page = await store.listBlocked(of, BUDGET_BLOCKED, WHOLE_WORKSPACE, all, limit, after);
       listed.push(...page);
     }
 
@@ -58,7 +58,7 @@ describe('the list of blocked events', () => {
     const cursor = { time: after.time, key: eventKey(after) };
 
     const read = await documentsRead(mongo.connection, async () => {
-      const page = await store.listBlocked(tenantId, BUDGET_BLOCKED, 'workspace', all, 10, cursor);
+      const page = await store.listBlocked(tenantId, BUDGET_BLOCKED, WHOLE_WORKSPACE, all, 10, cursor);
       expect(page).toEqual(blocked.slice(91, 101).toReversed());
     });
 
@@ -71,7 +71,9 @@ describe('the list of blocked events', () => {
     await store.insert(undefined, [lone]);
 
     const read = await documentsRead(mongo.connection, async () => {
-      expect(await store.listBlocked(tenantId, BUDGET_BLOCKED, { agentId: 'lone' }, all, 10)).toEqual([lone]);
+      expect(await store.listBlocked(tenantId, BUDGET_BLOCKED, { scope: 'agent', agentId: 'lone' }, all, 10)).toEqual([
+        lone,
+      ]);
     });
 
     expect(read).toBeLessThanOrEqual(2);
@@ -107,11 +109,11 @@ describe('blocked events', () => {
       );
 
     const read = await documentsRead(connection, async () => {
-      const ofWorkspace = await tallies.ofSpans(tenantId, 'workspace', spans);
+      const ofWorkspace = await tallies.ofSpans(tenantId, WHOLE_WORKSPACE, spans);
       expect(ofWorkspace).toEqual(spans.map((span) => expected(span)));
-      const ofCoder = await tallies.ofSpans(tenantId, { agentId: 'coder' }, spans);
+      const ofCoder = await tallies.ofSpans(tenantId, { scope: 'agent', agentId: 'coder' }, spans);
       expect(ofCoder).toEqual(spans.map((span) => expected(span, 'coder')));
-      expect(await tallies.ofSpans(tenantId, { agentId: 'nobody' }, [whole])).toEqual([emptyTally()]);
+      expect(await tallies.ofSpans(tenantId, { scope: 'agent', agentId: 'nobody' }, [whole])).toEqual([emptyTally()]);
     });
     expect(read).toBe(0);
 

@@ -6,7 +6,7 @@ import type { Connection } from 'mongoose';
 import { ensureIndexes, withTransaction } from '@tollkeeper/mongo';
 import { useBreakableMongo } from '@tollkeeper/testing';
 import { identitiesOf } from '../src/domain/event.ts';
-import { createTallies } from '../src/domain/tallies.ts';
+import { createTallies, WHOLE_WORKSPACE } from '../src/domain/tallies.ts';
 import { createStores, type Stores } from '../src/store/stores.ts';
 import { CENTURY_SECONDS, eventAt, START, TENANTS } from './recording.process.ts';
 import { referenceOf } from './reference.ts';
@@ -77,7 +77,7 @@ async function expectAll({ connection, recorder, tallies: all, runStarts }: Data
     ] as const) {
       const expected = reference(tenantId, span);
       expect(await tallies.byAgent(tenantId, span)).toEqual(expected.byAgent);
-      expect(await tallies.ofSpans(tenantId, 'workspace', [span])).toEqual([expected.total]);
+      expect(await tallies.ofSpans(tenantId, WHOLE_WORKSPACE, [span])).toEqual([expected.total]);
       expect(await tallies.runsStarted(tenantId, span)).toBe(expected.runsStarted);
     }
   }

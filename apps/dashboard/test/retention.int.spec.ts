@@ -5,7 +5,7 @@ import { useMongo } from '@tollkeeper/testing';
 import { dashboardConfig } from '../src/config.ts';
 import { SPEND_SETTLED, type DashboardEvent } from '../src/domain/event.ts';
 import { recordEvents } from '../src/domain/record-events.ts';
-import { createTallies } from '../src/domain/tallies.ts';
+import { createTallies, WHOLE_WORKSPACE } from '../src/domain/tallies.ts';
 import { createStores } from '../src/store/stores.ts';
 
 const MINUTE_MS = 60_000;
@@ -96,7 +96,7 @@ describe('with the least retention that can be set', () => {
     await withTransaction(mongo.connection, (session) => recordEvents(stores.recorder, session, settled));
     for (const collection of ['blocked_events', 'chunks', 'rollups']) await expire(collection, now);
 
-    const found = await tallies.ofSpans(tenantId, 'workspace', [before, window]);
+    const found = await tallies.ofSpans(tenantId, WHOLE_WORKSPACE, [before, window]);
 
     expect(found.map(({ settlements }) => settlements)).toEqual([counted.length, inWindow.length]);
   });

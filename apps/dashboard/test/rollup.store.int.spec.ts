@@ -7,7 +7,7 @@ import { SPEND_SETTLED, type DashboardEvent } from '../src/domain/event.ts';
 import { namesOf } from '../src/domain/names.ts';
 import { rollupDeltas } from '../src/domain/rollup.ts';
 import { seriesOf } from '../src/domain/series.ts';
-import { createTallies, sumTallies } from '../src/domain/tallies.ts';
+import { createTallies, sumTallies, WHOLE_WORKSPACE } from '../src/domain/tallies.ts';
 import { createNameStore } from '../src/store/rollups/name.store.ts';
 import { createRollupStore } from '../src/store/rollups/rollup.store.ts';
 import { documentsRead } from './documents-read.ts';
@@ -71,7 +71,7 @@ describe('the roll-ups of a workspace with thousands of agents', () => {
     for (const agent of [0, 7, 1_234, AGENTS - 1]) {
       const series = await tallies.ofSpans(
         tenantId,
-        { agentId: `agent-${agent}` },
+        { scope: 'agent', agentId: `agent-${agent}` },
         hours.map((start) => ({ start, end: start + HOUR_MS })),
       );
       expect(series.map(({ settlements }) => settlements)).toEqual(
@@ -82,7 +82,7 @@ describe('the roll-ups of a workspace with thousands of agents', () => {
         [`model-${agent % 3}`, HOURS.length],
       ]);
     }
-    const [whole] = await tallies.ofSpans(tenantId, 'workspace', [window]);
+    const [whole] = await tallies.ofSpans(tenantId, WHOLE_WORKSPACE, [window]);
     expect(whole).toEqual(sumTallies(byAgent.values()));
   });
 
@@ -191,7 +191,7 @@ describe('a query', () => {
       );
     }
     const { points } = seriesOf(months);
-    const series = await tallies.ofSpans(tenantId, 'workspace', points);
+    const series = await tallies.ofSpans(tenantId, WHOLE_WORKSPACE, points);
     expect(points.length).toBeGreaterThan(90);
     for (const by of DIMENSIONS) {
       let breakdown: Breakdown | undefined;
@@ -271,7 +271,7 @@ describe('a query', () => {
 
   it('finds nothing of another workspace, also of one whose name begins alike', async () => {
     await add([settled(provenTenantId('ws_1'), 0, day)]);
-    const [tally] = await tallies.ofSpans(provenTenantId('ws_'), 'workspace', [window]);
+    const [tally] = await tallies.ofSpans(provenTenantId('ws_'), WHOLE_WORKSPACE, [window]);
     expect(tally!.settlements).toBe(0);
     expect(await tallies.byAgent(provenTenantId('ws_11'), window)).toEqual(new Map());
   });

@@ -5,7 +5,7 @@ import { useMongo } from '@tollkeeper/testing';
 import { mongo as driver, type Connection } from 'mongoose';
 import { BUDGET_BLOCKED, SPEND_SETTLED, type DashboardEvent } from '../src/domain/event.ts';
 import { recordEvents } from '../src/domain/record-events.ts';
-import { createTallies } from '../src/domain/tallies.ts';
+import { createTallies, WHOLE_WORKSPACE } from '../src/domain/tallies.ts';
 import { byNewest } from '../src/store/chunks/chunk.reader.ts';
 import { createStores } from '../src/store/stores.ts';
 import { CENTURY_SECONDS } from './recording.process.ts';
@@ -115,7 +115,7 @@ async function expectExact(database: Connection, log: DashboardEvent[]): Promise
   const tallies = createTallies(stores);
   const all = { start: START - DAY_MS, end: START + 5 * DAY_MS };
   const blocked = log.filter(({ type }) => type === BUDGET_BLOCKED).sort(byNewest);
-  expect(await stores.events.listBlocked(tenantId, BUDGET_BLOCKED, 'workspace', all, 1_000)).toEqual(blocked);
+  expect(await stores.events.listBlocked(tenantId, BUDGET_BLOCKED, WHOLE_WORKSPACE, all, 1_000)).toEqual(blocked);
   const reference = referenceOf(log);
   const spans = [
     all,
@@ -125,7 +125,7 @@ async function expectExact(database: Connection, log: DashboardEvent[]): Promise
   for (const span of spans) {
     const expected = reference(tenantId, span);
     expect(await tallies.byAgent(tenantId, span)).toEqual(expected.byAgent);
-    expect(await tallies.ofSpans(tenantId, 'workspace', [span])).toEqual([expected.total]);
+    expect(await tallies.ofSpans(tenantId, WHOLE_WORKSPACE, [span])).toEqual([expected.total]);
     expect(await tallies.byModel(tenantId, 'agent-1', span)).toEqual(expected.byModel('agent-1'));
     expect(await tallies.runsStarted(tenantId, span)).toBe(expected.runsStarted);
   }

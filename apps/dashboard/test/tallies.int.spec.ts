@@ -7,7 +7,7 @@ import { DIMENSIONS } from '../src/domain/breakdown.ts';
 import { BLOCKED_TYPES, type DashboardEvent, type EventAmount, SPEND_SETTLED } from '../src/domain/event.ts';
 import { recordEvents } from '../src/domain/record-events.ts';
 import { seriesOf } from '../src/domain/series.ts';
-import { createTallies, sumTallies } from '../src/domain/tallies.ts';
+import { createTallies, sumTallies, WHOLE_WORKSPACE } from '../src/domain/tallies.ts';
 import { type Measure, MEASURES, type SpendTally } from '../src/domain/tally.ts';
 import { createStores } from '../src/store/stores.ts';
 import { referenceOf } from './reference.ts';
@@ -124,12 +124,12 @@ describe('tallies over roll-ups', () => {
         const window = resolveRange(range, zone, now);
         const { points } = seriesOf(window);
         const expected = reference(tenantId, window);
-        const series = await tallies.ofSpans(tenantId, 'workspace', points);
+        const series = await tallies.ofSpans(tenantId, WHOLE_WORKSPACE, points);
         expect(series).toEqual(expected.totals(points));
         expect(sumTallies(series)).toEqual(expected.total);
-        expect((await tallies.ofSpans(tenantId, 'workspace', [window]))[0]).toEqual(expected.total);
+        expect((await tallies.ofSpans(tenantId, WHOLE_WORKSPACE, [window]))[0]).toEqual(expected.total);
         expect(await tallies.byAgent(tenantId, window)).toEqual(expected.byAgent);
-        expect(sumTallies(await tallies.ofSpans(tenantId, { agentId }, points))).toEqual(
+        expect(sumTallies(await tallies.ofSpans(tenantId, { scope: 'agent', agentId }, points))).toEqual(
           expected.byAgent.get(agentId) ?? sumTallies([]),
         );
         expect(await tallies.byModel(tenantId, agentId, window)).toEqual(expected.byModel(agentId));

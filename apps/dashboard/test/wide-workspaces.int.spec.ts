@@ -5,7 +5,7 @@ import { useMongo } from '@tollkeeper/testing';
 import { createConnection, mongo as driver } from 'mongoose';
 import { SPEND_SETTLED, type DashboardEvent } from '../src/domain/event.ts';
 import { recordEvents } from '../src/domain/record-events.ts';
-import { createTallies, sumTallies } from '../src/domain/tallies.ts';
+import { createTallies, sumTallies, WHOLE_WORKSPACE } from '../src/domain/tallies.ts';
 import { createStores } from '../src/store/stores.ts';
 
 const HOUR_MS = 3_600_000;
@@ -102,7 +102,7 @@ describe.each([
 
   it('is listed in full, and adds up', async () => {
     for (const span of [wholeDay, hoursAlone, quartersAlone]) {
-      const [whole] = await tallies.ofSpans(tenantId, 'workspace', [span]);
+      const [whole] = await tallies.ofSpans(tenantId, WHOLE_WORKSPACE, [span]);
       const byAgent = await tallies.byAgent(tenantId, span);
       expect(byAgent.size).toBe(agents);
       expect(sumTallies(byAgent.values())).toEqual(whole);
@@ -159,7 +159,7 @@ describe('the names that settlements of a day are divided by', () => {
         expect(groups.has('name-1001')).toBe(false);
         expect(groups.get(OTHER)).toBe(2);
         expect(groups.get(null)).toBe(1);
-        const [whole] = await tallies.ofSpans(tenantId, 'workspace', [span]);
+        const [whole] = await tallies.ofSpans(tenantId, WHOLE_WORKSPACE, [span]);
         expect([...groups.values()].reduce((sum, settlements) => sum + settlements, 0)).toBe(whole!.settlements);
         const byAgent = await tallies.byAgent(tenantId, span);
         expect(sumTallies(byAgent.values())).toEqual(whole);

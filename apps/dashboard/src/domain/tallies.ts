@@ -1,13 +1,15 @@
 import type { TenantId, TimeSpan } from '@tollkeeper/kernel';
 import { createBreakdown, type AddSpend, type Breakdown, type Dimension } from './breakdown.ts';
-import { AGENT_GRAINS, GRAINS } from './grain.ts';
+import { AGENT_GRAINS, GRAINS, type Grain } from './grain.ts';
 import { OTHER } from './names.ts';
 import { planReads, type ReadPlan } from './read-plan.ts';
 import { UNLIMITED, type ReadMeter } from './reads.ts';
 import { addTally, addTallyTo, emptyTally, holdTally, type Tally } from './tally.ts';
 
 /** The events to tally: those of a whole workspace, or of one agent. */
-export type Subject = { agentId: string } | 'workspace';
+export type Subject = { scope: 'workspace' } | { scope: 'agent'; agentId: string };
+
+export const WHOLE_WORKSPACE: Subject = { scope: 'workspace' };
 
 /** Reads a part of a plan: roll-ups, or the raw events between them. What it answers is the caller's. */
 export interface TallyStore {
@@ -47,6 +49,9 @@ export interface Tallies {
   runsStarted(tenantId: TenantId, span: TimeSpan, meter?: ReadMeter): Promise<number>;
 }
 
+/** The roll-ups that a subject is read from, by their span. */
+const GRAINS_OF: Record<Subject['scope'], readonly Grain[]> = { workspace: GRAINS, agent: AGENT_GRAINS };
+
 /** As many as a roll-up tells apart of an agent. */
 const MAX_MODELS = 1_000;
 
@@ -64,7 +69,7 @@ export function createTallies(stores: { tallies: TallyStore[]; runStarts: RunSta
 
   return {
     async ofSpans(tenantId, subject, spans, meter = UNLIMITED) {
-      const plan = planReads(spans, subject === 'workspace' ? GRAINS : AGENT_GRAINS);
+      const plan = planReads(spans, GRAINS_OF[subject.scope]);
       const bySpan = await merged(meter, (store) => store.tallySpans(tenantId, subject, plan, meter));
       return spans.map((_, index) => bySpan.get(index) ?? emptyTally());
     },

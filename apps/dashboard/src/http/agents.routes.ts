@@ -7,7 +7,7 @@ import type { Directory } from '../domain/directory.ts';
 import type { EventReader } from '../domain/event.reader.ts';
 import type { Reads } from '../domain/reads.ts';
 import { seriesOf } from '../domain/series.ts';
-import { sumTallies, type Tallies } from '../domain/tallies.ts';
+import { sumTallies, type Tallies, WHOLE_WORKSPACE } from '../domain/tallies.ts';
 import type { Tally } from '../domain/tally.ts';
 import { first } from '../domain/top.ts';
 import {
@@ -63,7 +63,7 @@ function listRoute({ reads, tallies, directory, windowOf }: AgentsDeps): Route {
       const { top, workspace } = await reads.run({ tenantId, kind: 'top-agents', signal }, async (meter) => {
         const [byAgent, [sum]] = await Promise.all([
           tallies.byAgent(tenantId, window, meter),
-          tallies.ofSpans(tenantId, 'workspace', [window], meter),
+          tallies.ofSpans(tenantId, WHOLE_WORKSPACE, [window], meter),
         ]);
         return { top: await first(byAgent, query.limit, bySpend), workspace: sum! };
       });
@@ -100,7 +100,7 @@ function detailsRoute({ reads, tallies, events, budgets, directory, windowOf }: 
       const [{ values, models, total, recent }, names, budget] = await Promise.all([
         reads.run({ tenantId, kind: 'agent', signal }, async (meter) => {
           const [ofPoints, ofModels] = await Promise.all([
-            tallies.ofSpans(tenantId, { agentId }, points, meter),
+            tallies.ofSpans(tenantId, { scope: 'agent', agentId }, points, meter),
             tallies.byModel(tenantId, agentId, window, meter),
           ]);
           const sum = sumTallies(ofPoints);

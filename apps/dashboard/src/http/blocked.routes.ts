@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { BLOCKED_TYPES, eventKey, SPEND_SETTLED, type BlockedType } from '../domain/event.ts';
 import type { EventCursor, EventReader } from '../domain/event.reader.ts';
 import type { Reads } from '../domain/reads.ts';
-import type { Subject, Tallies } from '../domain/tallies.ts';
+import { WHOLE_WORKSPACE, type Subject, type Tallies } from '../domain/tallies.ts';
 import type { SumOf } from '../domain/tally.ts';
 import { toFullEvent, toItem, toWindow } from './bodies.ts';
 import { blockedSchemas, budgetBlockedFields, guardBlockedFields, rangeQuery } from './schemas.ts';
@@ -79,7 +79,8 @@ function listRoute(deps: BlockedDeps, type: BlockedType, kind: Kind, schemas: Sc
     async handler({ caller: { tenantId }, query, signal }) {
       const after = query.cursor === undefined ? undefined : placeOf(query.cursor);
       const window = await windowOf(tenantId, query);
-      const subject: Subject = query.agent_id === undefined ? 'workspace' : { agentId: query.agent_id };
+      const subject: Subject =
+        query.agent_id === undefined ? WHOLE_WORKSPACE : { scope: 'agent', agentId: query.agent_id };
       const [[tally], found] = await reads.run({ tenantId, kind: type, signal }, (meter) =>
         Promise.all([
           tallies.ofSpans(tenantId, subject, [window], meter),

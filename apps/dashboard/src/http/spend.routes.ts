@@ -6,7 +6,7 @@ import type { Budgets } from '../domain/budget.ts';
 import type { Directory } from '../domain/directory.ts';
 import type { Reads } from '../domain/reads.ts';
 import { seriesOf } from '../domain/series.ts';
-import type { Tallies } from '../domain/tallies.ts';
+import { WHOLE_WORKSPACE, type Tallies } from '../domain/tallies.ts';
 import {
   toBlocked,
   toBudget,
@@ -56,8 +56,8 @@ function overviewRoute({ reads, tallies, budgets, windowOf }: SpendDeps): Route 
       const [{ previous, current, comparison, activeAgents, runs }, budget] = await Promise.all([
         reads.run({ tenantId, kind: 'overview', signal }, async (meter) => {
           const [spans, compared, byAgent, started] = await Promise.all([
-            tallies.ofSpans(tenantId, 'workspace', [before, window], meter),
-            tallies.ofSpans(tenantId, 'workspace', [likewise], meter),
+            tallies.ofSpans(tenantId, WHOLE_WORKSPACE, [before, window], meter),
+            tallies.ofSpans(tenantId, WHOLE_WORKSPACE, [likewise], meter),
             tallies.byAgent(tenantId, window, meter),
             tallies.runsStarted(tenantId, window, meter),
           ]);
@@ -101,7 +101,7 @@ function spendRoute({ reads, tallies, budgets, windowOf }: SpendDeps): Route {
       const window = await windowOf(tenantId, query);
       const [[tally], budget] = await Promise.all([
         reads.run({ tenantId, kind: 'spend', signal }, (meter) =>
-          tallies.ofSpans(tenantId, 'workspace', [window], meter),
+          tallies.ofSpans(tenantId, WHOLE_WORKSPACE, [window], meter),
         ),
         budgets.ofWorkspace(tenantId),
       ]);
@@ -126,7 +126,7 @@ function seriesRoute({ reads, tallies, windowOf }: SpendDeps): Route {
       const window = await windowOf(tenantId, query);
       const { interval, points } = seriesOf(window);
       const values = await reads.run({ tenantId, kind: 'series', signal }, (meter) =>
-        tallies.ofSpans(tenantId, 'workspace', points, meter),
+        tallies.ofSpans(tenantId, WHOLE_WORKSPACE, points, meter),
       );
       return {
         status: 200,

@@ -6,7 +6,7 @@ import type { EventReader } from '../domain/event.reader.ts';
 import type { RawRead, ReadPlan } from '../domain/read-plan.ts';
 import type { ReadMeter } from '../domain/reads.ts';
 import { emptyTally, holdTally, type Measure, MEASURES, type Tally } from '../domain/tally.ts';
-import type { Subject, TallyStore } from '../domain/tallies.ts';
+import { WHOLE_WORKSPACE, type Subject, type TallyStore } from '../domain/tallies.ts';
 
 interface BlockedDocument {
   /** `eventKey` of the event, which makes its identity unique. */
@@ -81,10 +81,10 @@ export function createBlockedStore(connection: Connection, retentionSeconds: num
     keyOf: (group: Group, raw: RawRead) => Key,
   ): Promise<Map<Key, Tally>> {
     const total = new Map<Key, Tally>();
-    const hint = subject === 'workspace' ? BY_TIME : BY_AGENT;
+    const { index: hint, filter } = lookupOf(subject);
     await Promise.all(
       plan.raw.map(async (raw) => {
-        const match = { tenantId, ...OF_ALL_TYPES, ...subjectFilter(subject), time: within(raw) };
+        const match = { tenantId, ...OF_ALL_TYPES, ...filter, time: within(raw) };
         const $group = { _id: { type: '$type', group: by(raw) }, ...ACCUMULATORS };
         type Row = Tally & { _id: { type: BlockedType; group: Group } };
         for await (const row of blocked.aggregate<Row>([{ $match: match }, { $group }], { hint })) {
@@ -109,7 +109,7 @@ export function createBlockedStore(connection: Connection, retentionSeconds: num
     tallyAgents: (tenantId, plan, meter) =>
       counted(
         tenantId,
-        'workspace',
+        WHOLE_WORKSPACE,
         plan,
         meter,
         () => '$data.agent_id',
@@ -124,7 +124,7 @@ export function createBlockedStore(connection: Connection, retentionSeconds: num
       const behind = after && {
         $or: [{ time: { $lt: new Date(after.time) } }, { time: new Date(after.time), _id: { $lt: after.key } }],
       };
-      const filter = { tenantId, type, ...subjectFilter(subject), time: within({ ...span, end }), ...behind };
+      const filter = { tenantId, type, ...lookupOf(subject).filter, time: within({ ...span, end }), ...behind };
       return list(filter, { sort: { time: -1, _id: -1 }, limit });
     },
     async findBlocked(tenantId, type, eventId) {
@@ -136,8 +136,9 @@ export function createBlockedStore(connection: Connection, retentionSeconds: num
     oldestOfRun: (tenantId, type, runId, limit) =>
       list({ tenantId, 'data.run_id': runId, type }, { sort: { time: 1, _id: 1 }, limit, hint: BY_RUN }),
     async hasAgent(tenantId, agentId) {
-      const filter = { tenantId, ...OF_ALL_TYPES, ...subjectFilter({ agentId }) };
-      return (await blocked.findOne(filter, { projection: { _id: 1 }, hint: BY_AGENT })) !== null;
+      const { index: hint, filter } = lookupOf({ scope: 'agent', agentId });
+      const found = await blocked.findOne({ tenantId, ...OF_ALL_TYPES, ...filter }, { projection: { _id: 1 }, hint });
+      return found !== null;
     },
   };
 }
@@ -162,8 +163,14 @@ function stepOf({ start, stepMs }: RawRead): object {
   return { $floor: { $divide: [{ $subtract: ['$time', new Date(start)] }, stepMs] } };
 }
 
-function subjectFilter(subject: Subject): object {
-  return subject === 'workspace' ? {} : { 'data.agent_id': subject.agentId };
+/** What finds the events of a subject, and the index that it is counted from. */
+function lookupOf(subject: Subject): { filter: object; index: Record<string, 1 | -1> } {
+  switch (subject.scope) {
+    case 'workspace':
+      return { filter: {}, index: BY_TIME };
+    case 'agent':
+      return { filter: { 'data.agent_id': subject.agentId }, index: BY_AGENT };
+  }
 }
 
 function within({ start, end }: TimeSpan): { $gte: Date; $lt: Date } {

@@ -4,7 +4,7 @@ import type { Dimension } from '../../domain/breakdown.ts';
 import type { ReadPlan } from '../../domain/read-plan.ts';
 import type { ReadMeter } from '../../domain/reads.ts';
 import { AMOUNTS, holdTally, tallyOf, type Tally } from '../../domain/tally.ts';
-import type { TallyStore } from '../../domain/tallies.ts';
+import type { Subject, TallyStore } from '../../domain/tallies.ts';
 import type { ChunkStore } from './chunk.store.ts';
 
 const GROUP: Record<Dimension, 'agent_id' | 'model' | 'plan_key'> = {
@@ -50,7 +50,7 @@ export function createChunkTallies(chunks: Pick<ChunkStore, 'eventsIn'>): TallyS
 
   return {
     tallySpans: (tenantId, subject, plan, meter) =>
-      grouped(tenantId, plan, subject === 'workspace' ? undefined : subject.agentId, meter, (_event, span) => span),
+      grouped(tenantId, plan, agentOf(subject), meter, (_event, span) => span),
     tallyAgents: (tenantId, plan, meter) => grouped(tenantId, plan, undefined, meter, ({ data }) => data.agent_id),
     tallyModels: (tenantId, agentId, plan, meter) =>
       grouped(tenantId, plan, agentId, meter, ({ type, data }) =>
@@ -61,4 +61,14 @@ export function createChunkTallies(chunks: Pick<ChunkStore, 'eventsIn'>): TallyS
         if (event.type === SPEND_SETTLED) add(event.data[GROUP[by]] ?? null, span, tallyOf(event));
       }),
   };
+}
+
+/** The one agent whose events are read; undefined where all are. */
+function agentOf(subject: Subject): string | undefined {
+  switch (subject.scope) {
+    case 'workspace':
+      return undefined;
+    case 'agent':
+      return subject.agentId;
+  }
 }

@@ -64,10 +64,12 @@ export function createRollupTallies(rollups: RollupReader): TallyStore & RunStar
 
   return {
     async tallySpans(tenantId, subject, plan, meter) {
-      if (subject !== 'workspace') return agentTallies(tenantId, plan, subject.agentId, meter, (_row, span) => span);
-      const bySpan = new Map<number, Tally>();
-      await rollups.readWorkspaces(tenantId, plan, ({ tally }, span) => addTallyTo(bySpan, span, tally));
-      return bySpan;
+      switch (subject.scope) {
+        case 'workspace':
+          return workspaceTallies(rollups, tenantId, plan);
+        case 'agent':
+          return agentTallies(tenantId, plan, subject.agentId, meter, (_row, span) => span);
+      }
     },
     tallyAgents: (tenantId, plan, meter) => agentTallies(tenantId, plan, undefined, meter, (row) => row.name),
     tallyModels: (tenantId, agentId, plan, meter) => agentTallies(tenantId, plan, agentId, meter, (row) => row.model),
@@ -87,4 +89,14 @@ export function createRollupTallies(rollups: RollupReader): TallyStore & RunStar
       return runs;
     },
   };
+}
+
+async function workspaceTallies(
+  rollups: RollupReader,
+  tenantId: TenantId,
+  plan: ReadPlan,
+): Promise<Map<number, Tally>> {
+  const bySpan = new Map<number, Tally>();
+  await rollups.readWorkspaces(tenantId, plan, ({ tally }, span) => addTallyTo(bySpan, span, tally));
+  return bySpan;
 }
