@@ -10,7 +10,7 @@ const { clock } = stack;
 const SECOND = 1000;
 
 describe('the evaluation of events', () => {
-  it('fires when the count is reached, and tells the channels of the rule', async () => {
+  it('fires when the count is reached, and notifies the channels of the rule', async () => {
     const tenantId = newTenant();
     const channel = await stack.createChannel(tenantId);
     const rule = await stack.createRule(tenantId, { channel_config_ids: [channel.id] });
@@ -167,6 +167,7 @@ describe('a rule', () => {
         event_time: events[1]!.time,
         window: { start: new Date(clock.now - 110 * SECOND).toISOString(), end: events[1]!.time },
         event_count: 1,
+        rule_kind: 'event_count_gte',
         threshold: 1,
         spend: null,
         cooldown_until: new Date(clock.now - 60 * SECOND).toISOString(),
@@ -292,7 +293,7 @@ describe('a rule', () => {
     expect(await triggers(tenantId)).toEqual([0]);
   });
 
-  it('keeps its window through edits of what it does not count by, and tells the channels that it has when it fires', async () => {
+  it('keeps its window through edits of what it does not count by, and notifies the channels that it has when it fires', async () => {
     const tenantId = newTenant();
     const { id } = await stack.createRule(tenantId, rule(threeInAMinute));
     await report(tenantId, -2, -1);

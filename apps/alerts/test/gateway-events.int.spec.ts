@@ -9,7 +9,7 @@ const { clock } = stack;
 const SECOND = 1000;
 
 describe('the consumer of gateway.events', () => {
-  it('decides the same through restarts in the middle of a stream, and tells of each alert', async () => {
+  it('decides the same through restarts in the middle of a stream, and sends each alert', async () => {
     const tenantId = newTenant();
     const channel = await stack.createChannel(tenantId);
     const { id: ruleId } = await stack.createRule(tenantId, {
@@ -39,7 +39,7 @@ describe('the consumer of gateway.events', () => {
     });
   });
 
-  it('decides, resolves and tells the same while replicas come and go', async () => {
+  it('decides, resolves and notifies the same while replicas come and go', async () => {
     const tenants = Array.from({ length: 8 }, newTenant);
     for (const tenantId of tenants) {
       const channel = await stack.createChannel(tenantId);
@@ -75,7 +75,7 @@ describe('the consumer of gateway.events', () => {
     await replica.stop();
   });
 
-  it('sets aside what it can not read and evaluates what stands behind it', async () => {
+  it('sets aside what it cannot read and evaluates what stands behind it', async () => {
     const tenantId = newTenant();
     await stack.createRule(tenantId, { rule_config: { window_seconds: 60, threshold: 1 } });
     await stack.appendRecord(GATEWAY_EVENTS_TOPIC, tenantId, Buffer.from('{"v":99}'));

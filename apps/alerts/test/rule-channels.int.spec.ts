@@ -13,10 +13,11 @@ const named = async (tenantId: TenantId) =>
   ((await expecting(200, 'get', tenantId, '/rules')).items as Body[]).map((rule) => rule['channel_config_ids']);
 
 describe('a rule', () => {
-  it('needs the notifier only where the channels change, and says when to try again', async () => {
+  it('needs the notifier only where a channel is added, and says when to try again', async () => {
     const tenantId = newTenant();
     const [first, second] = [await createChannel(tenantId), await createChannel(tenantId)];
     const rule = await createRule(tenantId, { channel_config_ids: [first.id] });
+    const notifyingBoth = await createRule(tenantId, { channel_config_ids: [first.id, second.id] });
     await stack.peers.stop();
     const both = { channel_config_ids: [first.id, second.id] };
     const refused = [
@@ -24,6 +25,9 @@ describe('a rule', () => {
       await call('patch', tenantId, `/rules/${rule.id}`, { body: both }),
     ];
     await expecting(200, 'patch', tenantId, `/rules/${rule.id}`, { body: { enabled: false } });
+    await expecting(200, 'patch', tenantId, `/rules/${notifyingBoth.id}`, {
+      body: { channel_config_ids: [second.id] },
+    });
     await createRule(tenantId);
     await stack.peers.start();
     for (const { status, body, headers } of refused) {

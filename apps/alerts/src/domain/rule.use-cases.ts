@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { Cause, ChannelSummary } from '@tollkeeper/contracts';
 import { AppError, type Clock, type ErrorDetail, newId, type TenantId } from '@tollkeeper/kernel';
 import type { Evaluation, EvaluationStore } from './evaluation.ts';
@@ -83,7 +82,7 @@ export function createRuleUseCases({ store, evaluations, agents, channels, clock
         if (facts.ruleCount >= MAX_RULES) {
           throw new AppError('conflict', `The workspace has ${MAX_RULES} rules. Delete one that is not needed.`);
         }
-        requireNone([...problems, ...channelProblems(draft, facts)]);
+        requireNone([...problems, ...channelProblems(draft, draft.channelIds, facts)]);
         requireRoom(draft, facts);
         const now = new Date(clock());
         const made = { createdAt: now, updatedAt: now, lastFiredAt: null, revision: 1, effectiveAt: now };
@@ -97,16 +96,17 @@ export function createRuleUseCases({ store, evaluations, agents, channels, clock
       const checked = edit(before);
       const problems = sameScope(checked, before) ? [] : await scopeProblems(tenantId, checked);
       // Channels that the rule has need no answer of the notifier: a rule can be disabled while it is unreachable.
-      const keepsChannels = sameChannels(checked, before);
-      const found = keepsChannels ? [] : await channels.find(tenantId, checked.channelIds);
+      const asked = addedChannels(checked, before);
+      const found = await channels.find(tenantId, asked);
       const decide = (facts: RuleFacts): Rule => {
         const { current } = facts;
         if (current === null) throw noSuchRule();
         const draft = edit(current);
-        if (!sameScope(draft, checked) || (keepsChannels && !sameChannels(draft, current))) {
+        const added = addedChannels(draft, current);
+        if (!sameScope(draft, checked) || !added.every((id) => asked.includes(id))) {
           throw new AppError('conflict', 'The rule was changed meanwhile. Try again.');
         }
-        requireNone([...problems, ...(keepsChannels ? [] : channelProblems(draft, facts))]);
+        requireNone([...problems, ...channelProblems(draft, added, facts)]);
         requireRoom(draft, facts, current);
         const now = new Date(clock());
         const restarted = startsEmpty(current, draft) && { revision: current.revision + 1, effectiveAt: now };
@@ -130,16 +130,16 @@ function sameScope(a: RuleDraft, b: RuleDraft): boolean {
   return a.scopeType === b.scopeType && a.scopeId === b.scopeId;
 }
 
-function sameChannels(a: RuleDraft, b: RuleDraft): boolean {
-  return isDeepStrictEqual(a.channelIds, b.channelIds);
+function addedChannels(draft: RuleDraft, before: RuleDraft): string[] {
+  return draft.channelIds.filter((id) => !before.channelIds.includes(id));
 }
 
-function channelProblems({ channelIds }: RuleDraft, facts: RuleFacts): ErrorDetail[] {
-  return channelIds.flatMap((id, index) =>
-    facts.channelIds.has(id)
-      ? []
-      : [{ path: `channel_config_ids[${index}]`, message: 'must be a channel of this workspace' }],
-  );
+function channelProblems({ channelIds }: RuleDraft, added: string[], facts: RuleFacts): ErrorDetail[] {
+  const unknown = added.filter((id) => !facts.channelIds.has(id));
+  return unknown.map((id) => ({
+    path: `channel_config_ids[${channelIds.indexOf(id)}]`,
+    message: 'must be a channel of this workspace',
+  }));
 }
 
 function requireNone(details: ErrorDetail[]): void {

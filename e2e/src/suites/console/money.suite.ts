@@ -168,7 +168,7 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
       await chart.getByText('$14.345678').waitFor({ state: 'detached' });
     });
 
-    it('of a day of 25 hours is told apart where the clock shows an hour twice', async () => {
+    it('of a day of 25 hours is unambiguous where the clock shows an hour twice', async () => {
       const workspace = await newWorkspace(console.owner(), 'Europe/Zurich');
       await postEvents(stage.deployment(), workspace.apiKey, [spendSettled({ amountMicros: 1 })]);
       const { page } = await console.begin(LOOKS[0]!);
@@ -191,7 +191,7 @@ export function describeConsoleMoney(stage: Stage, console: ReturnType<typeof us
   describe('where the money goes, under a finger', () => {
     afterEach(() => console.closeAll());
 
-    it('is told by the bar below it, also where it is drawn to another one, and stays when it is lifted', async () => {
+    it('is shown by the bar below it, also where it is drawn to another one, and stays when it is lifted', async () => {
       const { page } = await console.open(LOOKS[1]!, '/spend');
       const chart = page.getByRole('group', { name: /Spend over time/ });
       await chart.scrollIntoViewIfNeeded();
