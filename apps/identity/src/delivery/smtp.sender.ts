@@ -1,4 +1,4 @@
-import { createTransport } from 'nodemailer';
+import type { Transporter } from 'nodemailer';
 import type { Mail } from '../domain/mail.ts';
 import type { SmtpServer } from './smtp.url.ts';
 
@@ -36,11 +36,16 @@ export class MailFailure extends Error {
 export function createSmtpSender(server: SmtpServer, from: string, limits = LIMITS): SendMail {
   const { host, port, tls, auth } = server;
   const { connectMs, attemptMs } = limits;
-  const transport = createTransport({
-    ...{ host, port, auth, secure: tls === 'implicit', requireTLS: tls === 'starttls', ignoreTLS: tls === 'none' },
-    ...{ dnsTimeout: connectMs, connectionTimeout: connectMs, greetingTimeout: connectMs, socketTimeout: attemptMs },
-    ...{ disableFileAccess: true, disableUrlAccess: true },
-  });
+  let transport: Transporter | undefined;
+  /** The library is loaded with the first mail: most processes send none. */
+  async function open(): Promise<Transporter> {
+    const { createTransport } = await import('nodemailer');
+    return createTransport({
+      ...{ host, port, auth, secure: tls === 'implicit', requireTLS: tls === 'starttls', ignoreTLS: tls === 'none' },
+      ...{ dnsTimeout: connectMs, connectionTimeout: connectMs, greetingTimeout: connectMs, socketTimeout: attemptMs },
+      ...{ disableFileAccess: true, disableUrlAccess: true },
+    });
+  }
 
   return async ({ to, subject, text }, stopped) => {
     const late = AbortSignal.timeout(attemptMs);
@@ -52,6 +57,7 @@ export function createSmtpSender(server: SmtpServer, from: string, limits = LIMI
       ];
       const headers = { 'Auto-Submitted': 'auto-generated' };
       const signal = AbortSignal.any([late, stopped]);
+      transport ??= await open();
       await transport.sendMail({ from: sender, to: receiver, subject, text, headers, signal });
     } catch (error) {
       if (late.aborted) throw new MailFailure(`ETIMEDOUT: The mail was not taken within ${attemptMs} ms`, false);
