@@ -6,11 +6,15 @@ import { newTenant } from './notification.builder.ts';
 import { PUBLIC_URL, useNotifier } from './notifier.stack.ts';
 import { drop, hang, ok, status } from './receiver.ts';
 
+const senderOf =
+  (notifier: ReturnType<typeof useNotifier>) =>
+  ({ tenantId, id }: TestChannel) =>
+    notifier.call('post', tenantId, `/${id}/test`);
 const refusal = (code: string) => expect.objectContaining({ code });
 
 describe('a test of a channel', () => {
   const notifier = useNotifier(useMongo(), { timeoutMs: 1000 });
-  const sendTest = ({ tenantId, id }: TestChannel) => notifier.call('post', tenantId, `/${id}/test`);
+  const sendTest = senderOf(notifier);
 
   it('sends a test to a webhook at once and answers what the destination said', async () => {
     const receiver = await notifier.receiver();
@@ -78,8 +82,13 @@ describe('a test of a channel', () => {
     expect((await sendTest({ ...channel, tenantId: newTenant() })).status).toBe(404);
     expect(receiver.received).toEqual([]);
   });
+});
 
-  it('lets a workspace have a few in progress at a time', async () => {
+describe('tests of a channel', () => {
+  const notifier = useNotifier(useMongo());
+  const sendTest = senderOf(notifier);
+
+  it('are a few at a time in a workspace, and more are refused', async () => {
     const open: (() => void)[] = [];
     const receiver = await notifier.receiver((response, request) => void open.push(() => ok(response, request)));
     const channel = await notifier.addChannel(newTenant(), receiver.url);

@@ -18,7 +18,7 @@ const SERVICES: ServiceOptions[] = [
     purpose: 'W'.repeat(60),
     grpc: true,
     mongodb: true,
-    calls: 'identity,budgets,alerts,notifier',
+    calls: 'identity,budgets,notifier',
   },
   { name: 'manual', purpose: 'Pages for people' },
 ];
