@@ -77,6 +77,13 @@ const DENIED_AS_A_WHOLE = {
     'It passes unless every part is there. List what is there and compare the list: expect(names.filter((name) => name in headers)).toEqual([]).',
 };
 
+/** Compared as an object without properties, it matches anything. */
+const PATTERN_AS_OBJECT = {
+  selector:
+    'CallExpression[callee.property.name=/^(toMatchObject|objectContaining|arrayContaining)$/] :matches(Property, ArrayExpression) > Literal[regex]',
+  message: 'It matches anything here. Use expect.stringMatching().',
+};
+
 /** Nx sees what a project imports by name, and runs the suites that a change reaches. It sees no path. */
 const PROJECT_BY_PATH = '/^(\\.\\.\\x2F)+(apps|e2e|integrations|libs|proto|tools)\\x2F/';
 const REACHED_BY_PATH = {
@@ -224,7 +231,7 @@ export default defineConfig(
     rules: {
       ...moduleBoundaries({ extra: ['testing', 'embedded'] }),
       'no-restricted-properties': ['error', ...SWITCHED_OFF],
-      'no-restricted-syntax': ['error', DENIED_AS_A_WHOLE, REACHED_BY_PATH],
+      'no-restricted-syntax': ['error', DENIED_AS_A_WHOLE, PATTERN_AS_OBJECT, REACHED_BY_PATH],
     },
   },
   {
