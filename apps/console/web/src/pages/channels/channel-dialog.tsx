@@ -4,7 +4,7 @@ import { text } from '../../text/index.ts';
 import { ChoiceField, TextField } from '../../ui/field.tsx';
 import { FormDialog } from '../../ui/form-dialog.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import { CHANNEL_TYPES, type ChannelType, toSecret, TYPES } from './channel-types.ts';
+import { CHANNEL_TYPES, type ChannelType, destinationOf, toSecret, TYPES } from './channel-types.ts';
 
 const words = text.channels.form;
 const READS = ['GET /api/v1/alerts/channels'] as const;
@@ -13,12 +13,11 @@ const READS = ['GET /api/v1/alerts/channels'] as const;
 export function ChannelDialog({ channel, onClose }: { channel: Api.AlertChannel | null; onClose: () => void }) {
   const [type, setType] = useState<ChannelType>(channel?.channel_type ?? 'webhook');
   const [name, setName] = useState(channel?.name ?? '');
-  const before = channel === null ? '' : 'url' in channel.config ? channel.config.url : channel.config.webhook_url;
+  const { url: before, isSigned: hasSecret = false } = channel === null ? { url: '' } : destinationOf(channel);
   const [url, setUrl] = useState(before);
   const [secret, setSecret] = useState('');
   const create = useChange('POST /api/v1/alerts/channels', READS);
   const edit = useChange('PATCH /api/v1/alerts/channels/{channel_id}', READS);
-  const hasSecret = channel !== null && 'signing_secret_set' in channel.config && channel.config.signing_secret_set;
 
   async function send(): Promise<void> {
     const { toInput, toAddress } = CHANNEL_TYPES[type];

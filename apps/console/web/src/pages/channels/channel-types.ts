@@ -35,6 +35,16 @@ export const CHANNEL_TYPES: Record<ChannelType, FormOfType> = {
 /** In the order of the form. */
 export const TYPES = Object.keys(CHANNEL_TYPES) as ChannelType[];
 
+/** Where a channel leads, as the API shows it. Only some types sign what they send. */
+export function destinationOf(channel: Api.AlertChannel): { url: string; isSigned?: boolean } {
+  switch (channel.channel_type) {
+    case 'webhook':
+      return { url: channel.config.url, isSigned: channel.config.signing_secret_set };
+    case 'chat':
+      return { url: channel.config.webhook_url };
+  }
+}
+
 export function toSecret(secret: string): { signing_secret?: string } {
   return secret === '' ? {} : { signing_secret: secret };
 }

@@ -10,6 +10,7 @@ import { Table } from '../../ui/table.tsx';
 import { toast, toastFailure } from '../../ui/toasts.tsx';
 import ui from '../../ui/ui.module.css';
 import { ChannelDialog } from './channel-dialog.tsx';
+import { destinationOf } from './channel-types.ts';
 import { TestDialog } from './test-dialog.tsx';
 
 const words = text.channels;
@@ -59,13 +60,11 @@ function ChannelTable({ onEdit }: { onEdit: (channel: Api.AlertChannel) => void 
       key: 'where',
       head: words.column.where,
       wide: true,
-      cell: ({ config }) => (
-        <span className={ui['id']}>
-          {'url' in config
-            ? `${config.url} (${config.signing_secret_set ? words.signed : words.unsigned})`
-            : config.webhook_url}
-        </span>
-      ),
+      cell: (channel) => {
+        const { url, isSigned } = destinationOf(channel);
+        const signing = isSigned === undefined ? '' : ` (${isSigned ? words.signed : words.unsigned})`;
+        return <span className={ui['id']}>{url + signing}</span>;
+      },
     },
     {
       key: 'state',
