@@ -26,9 +26,9 @@ import { createAlertStores, type AlertStores } from './store/alert.stores.ts';
 
 export type AlertsDeps = DataServiceDeps<AlertsConfig>;
 
-/** Alert rules, their evaluation, and what came of it. `httpUrl` is valid once started. */
+/** Alert rules, their evaluation, and the alert history. `httpUrl` is valid once started. */
 export interface AlertsService extends Component, ServesHttp {
-  /** Records of `gateway.events` that are not evaluated, or not stored as evaluated, yet. */
+  /** Number of records of `gateway.events` that are not yet evaluated, or whose evaluation is not yet stored. */
   lag(): Promise<number>;
 }
 
@@ -81,9 +81,9 @@ export function createAlerts(deps: AlertsDeps): AlertsService {
       ...createAlertRoutes(alerts),
     ],
   });
-  // Peers cost a few calls only: alerts are decided and dispatched without them.
+  // Not required to be ready: alerts are decided and dispatched without its peers.
   const peers = [identity, notifier];
-  // Rules and history are there without the log.
+  // Rules and history work without the log.
   const consumers = [evaluation.consumer, reports].map((consumer) => inBackground(consumer, logger));
   const work = [dispatcher, trail.outbox, ...consumers, evaluation.loop];
   const parts = [mongo, ...peers, ...work];
@@ -92,10 +92,7 @@ export function createAlerts(deps: AlertsDeps): AlertsService {
   });
 }
 
-/**
- * The evaluation of events as they come, and a loop for what the clock does: storing what was read, resolving what is
- * over.
- */
+/** Evaluates events as they arrive. A loop does the timed work: it saves progress and resolves lapsed alerts. */
 function createEvaluation(
   base: ServiceBase<AlertsConfig> & {
     stores: AlertStores;

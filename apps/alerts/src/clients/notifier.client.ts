@@ -2,10 +2,10 @@ import type { NotifierServiceDefinition } from '@tollkeeper/contracts';
 import type { GrpcClient } from '@tollkeeper/grpc';
 import type { ChannelDirectory } from '../domain/rule.use-cases.ts';
 
-/** A person waits for the answer, and would have to enter a refused rule again. */
+/** Generous, because a person waits for the answer and would have to enter a refused rule again. */
 const DEADLINE_MS = 5000;
 
-/** The channels of a workspace as the notifier has them at this moment. */
+/** Asks the notifier for the current channels of a workspace. */
 export function createChannelDirectory(notifier: GrpcClient<NotifierServiceDefinition>): ChannelDirectory & {
   count: (tenantId: string) => Promise<number>;
 } {
@@ -13,7 +13,7 @@ export function createChannelDirectory(notifier: GrpcClient<NotifierServiceDefin
     (await notifier.findChannels({ tenantId, channelIds: [...channelIds] }, { deadlineMs: DEADLINE_MS })).channels;
   return {
     find: async (tenantId, channelIds) => (channelIds.length === 0 ? [] : ask(tenantId, channelIds)),
-    // Without ids, the notifier answers all.
+    // Without ids, the notifier returns all channels.
     count: async (tenantId) => (await ask(tenantId, [])).length,
   };
 }

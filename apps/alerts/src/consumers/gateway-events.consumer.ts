@@ -13,7 +13,7 @@ import { RefusedSave } from '../evaluation/save.refusals.ts';
 import type { WindowMemory } from '../evaluation/window.memory.ts';
 import type { EvaluationRecorder } from '../store/evaluation.recorder.ts';
 
-/** The group that the replicas read as, and under which they keep their offsets. */
+/** The consumer group of all replicas. Their offsets are stored under this name. */
 export const CONSUMER_GROUP = 'alerts';
 
 const MAX_RECORDS_PER_BATCH = 2000;
@@ -28,23 +28,23 @@ export interface GatewayEventsConsumerDeps {
   metrics: EvaluationMetrics;
   traces: FireTraces;
   clock: Clock;
-  /** Called when alerts were stored. */
+  /** Called after alerts were stored. */
   onFired: () => void;
 }
 
 /** Evaluates the events of the log. */
 export interface GatewayEventsConsumer extends LogConsumer, EvaluatedLog {
   /**
-   * Stores what was read and is not stored yet; where there is more to read, only what is due. What fails is read again
-   * later.
+   * Saves progress that is not stored yet; while there is more to read, only where a save is due. Failed work is read
+   * again.
    */
   save(): Promise<void>;
 }
 
 /**
- * Decisions are made in memory, and each is stored, with its alert and its notifications, in the transaction that moves
- * the offset behind the event it was made with. What decides nothing is stored about once a second, and less often
- * while there is much to read: a crash in between reads it again from the windows as they were, and comes to the same.
+ * Decisions are made in memory. Each is stored with its alert and notifications, in the transaction that moves the
+ * offset past its event. Progress without decisions is stored about once a second, and less often under load. After a
+ * crash, the events are read again on top of the stored windows, and lead to the same decisions.
  */
 export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): GatewayEventsConsumer {
   const { eventLog, group, watcher, memory, metrics } = deps;
@@ -66,10 +66,7 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
     metrics.waiting(partition, atEnd ? null : records.at(-1)!.appendedAt);
   }
 
-  /**
-   * What somebody else may have by now is forgotten: to store it would take the ground from under what they have read
-   * since.
-   */
+  /** Drops the session if another replica may own the partition: saving it could overwrite the new owner's progress. */
   function released({ partition, lost }: ReleasedPartition): Promise<void> {
     return sessions
       .inTurn(partition, async () => {

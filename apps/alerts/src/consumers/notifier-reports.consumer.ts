@@ -5,7 +5,7 @@ import type { ChannelCopies } from '../store/channel.copies.ts';
 import type { NotificationStore } from '../store/notification.store.ts';
 import type { MongoRuleStore } from '../store/rule.store.ts';
 
-/** Takes over what the notifier reports: what became of notifications, and of channels. */
+/** Stores the notifier's reports about deliveries and channels. */
 export function createNotifierReportsConsumer(deps: {
   group: ConsumerGroup;
   notifications: Pick<NotificationStore, 'report'>;

@@ -32,13 +32,13 @@ export function toAlertRecord(alert: Alert): AlertRecord {
   };
 }
 
-/** What a `spend_gte` has come to; null for other kinds. */
+/** The spend that met a `spend_gte` condition; null for other kinds. */
 export function toSpend({ condition, settledMicros }: SpendFacts): AlertRecord['spend'] {
   if (settledMicros === null) return null;
   return { threshold_micros: thresholdsOf(condition).thresholdMicros, settled_micros: settledMicros };
 }
 
-/** RFC 3339 UTC with milliseconds. */
+/** Formats as RFC 3339 UTC with milliseconds. */
 export function toTimestamp(time: number): string {
   return new Date(time).toISOString();
 }

@@ -8,7 +8,7 @@ import type { Rule } from './rule.ts';
 
 const T = 20 * 86_400_000;
 
-/** The alert of a rule that fires with the event, decided anew. */
+/** The alert that the rule fires with the event. Each call decides anew. */
 function alertOf(rule: Rule, event: CountableEvent) {
   const decision = evaluate(rule, openWindow(rule, new RuleHistory()), event);
   if (decision === null) throw new Error('the rule did not fire');
@@ -28,7 +28,7 @@ describe('an alert', () => {
       alertOf({ ...rule, revision: 2 }, event),
       alertOf(rule, { ...event, time: T + 1 }),
       alertOf(rule, { ...event, identity: 2 }),
-      // The same digits in the same order as the first.
+      // Revision and time, concatenated, have the same digits as those of the first alert.
       alertOf({ ...rule, revision: 11 }, { ...event, time: Number(String(T).slice(1)) }),
     ];
     expect(new Set(alerts.map(({ id }) => id)).size).toBe(alerts.length);

@@ -13,7 +13,7 @@ import type { Evidence } from './condition.ts';
 import type { Decision } from './evaluator.ts';
 import type { RuleCondition } from './rule-kinds.ts';
 
-/** A fire of a rule, with the rule as it was then. */
+/** One firing of a rule, with the rule as it was then. */
 export interface Alert extends Evidence {
   id: string;
   tenantId: TenantId;
@@ -27,27 +27,27 @@ export interface Alert extends Evidence {
   eventTypes: string[];
   /** The budget threshold that the triggering event reported; null for events of other types. */
   budget: ReachedBudget | null;
-  /** The channels that are notified. */
+  /** The channels to notify. */
   channelIds: string[];
   status: AlertStatus;
-  /** Event time of the event that the rule fired with. All other times of an alert are by the clock. */
+  /** Event time of the event that the rule fired with. All other times of an alert are clock times. */
   triggeredAt: number;
   acknowledgedAt: number | null;
   acknowledgedBy: string | null;
   resolvedAt: number | null;
-  /** Up to when the condition is known to be met, epoch milliseconds: after that the alert resolves by itself. */
+  /** The condition is known to be met until then, epoch milliseconds. Afterwards the alert resolves automatically. */
   metUntil: number;
 }
 
-/** What became of one notification of an alert. Times are epoch milliseconds. */
+/** The delivery state of one notification of an alert. Times are epoch milliseconds. */
 export interface Delivery {
   notificationId: string;
   type: NotificationType;
   alertId: string;
   channelId: string;
-  /** As the notifier names it. */
+  /** The type as the notifier names it. */
   channelType: string;
-  /** As the notifier reports it. */
+  /** The status as the notifier reports it. */
   status: string;
   attempts: number;
   responseStatus: number | null;
@@ -58,8 +58,8 @@ export interface Delivery {
 }
 
 /**
- * The alert of a decision to fire. Its id follows from rule, revision and event, so that deciding again makes no second
- * one.
+ * Makes the alert of a decision to fire. Its id is derived from rule, revision and event, so deciding again makes no
+ * duplicate.
  */
 export function toAlert({ rule, event, evidence, metUntil }: Decision): Alert {
   return {
@@ -85,7 +85,7 @@ export function toAlert({ rule, event, evidence, metUntil }: Decision): Alert {
   };
 }
 
-/** The same for every attempt to tell this channel this about this alert. */
+/** The same id for every attempt to send this channel this type of notification about this alert. */
 export function notificationIdOf(alertId: string, channelId: string, type: NotificationType): string {
   return `ntf_${digest(alertId, channelId, type)}`;
 }
@@ -94,7 +94,7 @@ function digest(...parts: string[]): string {
   return hash('sha256', parts.join('|')).slice(0, 32);
 }
 
-/** What history is asked for; `triggeredFrom ≤ triggeredAt < triggeredTo` in epoch milliseconds. */
+/** Filters of the alert history; `triggeredFrom ≤ triggeredAt < triggeredTo` in epoch milliseconds. */
 export interface AlertQuery {
   ruleId?: string | undefined;
   severity?: Severity | undefined;
@@ -105,25 +105,23 @@ export interface AlertQuery {
   offset: number;
 }
 
-/** The fields of an alert that the audit log records: only the actions of people. */
+/** The fields of an alert that the audit log records. It records only actions of people. */
 export const AUDITED_ALERT: AuditedFields<Pick<Alert, 'status'>> = { status: (alert) => alert.status };
 
 /**
- * Alerts as people see and change them. Another workspace's alert does not exist for any method. What a person changes
- * is written to the audit trail in its transaction.
+ * Alerts as people see and change them. No method finds an alert of another workspace. Changes by people are written to
+ * the audit trail in the same transaction.
  */
 export interface AlertStore {
-  /** Newest first, and how many there are without `limit` and `offset`. */
+  /** Newest first. `total` ignores `limit` and `offset`. */
   list(tenantId: TenantId, query: AlertQuery): Promise<{ alerts: Alert[]; total: number }>;
   find(tenantId: TenantId, alertId: string): Promise<Alert | null>;
-  /** Acknowledges the alert if it is firing. Null when it is not, or does not exist. */
+  /** Acknowledges the alert if it is firing. Null if it is not firing or does not exist. */
   acknowledge(tenantId: TenantId, alertId: string, cause: Cause, at: number): Promise<Alert | null>;
-  /**
-   * Resolves the alert unless it is resolved, and queues the notifications of that. Null when it is, or does not exist.
-   */
+  /** Resolves the alert and queues the notifications about that. Null if it is already resolved or does not exist. */
   resolve(tenantId: TenantId, alertId: string, cause: Cause, at: number): Promise<Alert | null>;
-  /** Deliveries by alert id: of the fire first, then of the resolution. */
+  /** Deliveries by alert id: those of the firing first, then those of the resolution. */
   deliveries(tenantId: TenantId, alertIds: string[]): Promise<Map<string, Delivery[]>>;
-  /** Notifications of the workspace that are still to be delivered. */
+  /** Number of notifications of the workspace that are still to be delivered. */
   countUndelivered(tenantId: TenantId): Promise<number>;
 }

@@ -7,27 +7,24 @@ export interface AlertWithDeliveries {
   deliveries: Delivery[];
 }
 
-/**
- * What can be done with alerts. Every method rejects with `not_found` for an alert of another
- * workspace.
- */
+/** What people can do with alerts. Every method rejects with `not_found` for an alert of another workspace. */
 export interface AlertUseCases {
   /** Newest first. */
   list(tenantId: TenantId, query: AlertQuery): Promise<{ items: AlertWithDeliveries[]; total: number }>;
   get(tenantId: TenantId, alertId: string): Promise<AlertWithDeliveries>;
   /**
-   * `firing → acknowledged`, by the user who asks. Acknowledging again changes nothing and keeps the first; rejects
-   * with `conflict` when the alert is resolved.
+   * `firing → acknowledged`, by the user who asks. Acknowledging again changes nothing. Rejects with `conflict` if
+   * resolved.
    */
   acknowledge(tenantId: TenantId, alertId: string, cause: Cause): Promise<AlertWithDeliveries>;
-  /** `firing` or `acknowledged → resolved`, which the alert's channels are told. Resolving again changes nothing. */
+  /** `firing` or `acknowledged → resolved`; notifies the alert's channels. Resolving again changes nothing. */
   resolve(tenantId: TenantId, alertId: string, cause: Cause): Promise<AlertWithDeliveries>;
 }
 
 export interface AlertUseCaseDeps {
   store: AlertStore;
   clock: Clock;
-  /** Called when there are notifications to send. */
+  /** Called after a resolution was stored and its notifications wait to be sent. */
   onResolved: () => void;
 }
 

@@ -4,27 +4,26 @@ import type { Span } from './coverage.ts';
 import type { SavedSum } from './saved-sum.ts';
 
 /**
- * The condition of one rule over its matching events. It is fed with each of them in the order of the log, which is not
- * the order of their times, and remembers no more than it needs.
+ * The condition of one rule over its matching events. It gets each event in the order of the log, which is not the
+ * order of event times, and keeps no more state than it needs.
  */
 export interface Condition {
   /**
-   * Takes the event into account. `unchanged`: it was counted before, or is too old to matter. `became_true`: the
-   * condition holds with the event and would not without it. `still_true`: it holds either way. `not_met`: it does not
-   * hold.
+   * Takes the event into account. `unchanged`: already counted, or too old to matter. `became_true`: the condition is
+   * met with the event and would not be without it. `still_true`: it is met either way. `not_met`: it is not met.
    */
   take(event: CountableEvent): Verdict;
-  /** What the condition was met by, with `event` the one that it was met with. */
+  /** The events that met the condition, `event` being the one that completed it. */
   evidence(event: CountableEvent): Evidence;
-  /** The time up to which it is met without any further event, epoch milliseconds; null when it is not met at all. */
+  /** Until when the condition stays met without further events, epoch milliseconds; null if it is not met. */
   metUntil(): number | null;
-  /** About how many bytes of memory grow with what it remembers. */
+  /** Approximate memory of the state that grows with the events, in bytes. */
   readonly heldBytes: number;
-  /** About how many bytes `save` makes a store write. */
+  /** Approximate number of bytes that storing the result of `save` writes. */
   readonly unsavedBytes: number;
-  /** What a store lacks that has all that was saved before. */
+  /** What a store needs to be up to date, if it has everything that was saved before. */
   save(): SavedCondition;
-  /** Says that what `save` answered is in the store. */
+  /** Call when the result of `save` is stored. */
   saved(): void;
 }
 
@@ -36,7 +35,7 @@ export interface Evidence {
   windowStart: number;
   windowEnd: number;
   eventCount: number;
-  /** What the events counted have settled, in USD micros; null where the condition is not about spend. */
+  /** The sum that the counted events settled, in USD micros; null if the condition is not about spend. */
   settledMicros: number | null;
   sampleEventIds: string[];
   firstEventAt: number;
@@ -49,5 +48,5 @@ interface SavedFields {
   spend_gte: { sum: SavedSum };
 }
 
-/** A condition as a store keeps it, by the kind of the rule. */
+/** A condition as it is stored, by the kind of rule. */
 export type SavedCondition<K extends RuleKind = RuleKind> = { [P in K]: { kind: P } & SavedFields[P] }[K];

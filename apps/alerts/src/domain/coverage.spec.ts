@@ -15,7 +15,7 @@ describe('the times that events cover', () => {
         for (const time of times) {
           expect(coverage.add(time)).toBe(!isCovered(time));
           added.push(time);
-          // A covered time whose neighbour before it is not covered begins a span, so spans neither touch nor overlap.
+          // A span begins at each covered time whose predecessor is not covered. So spans neither touch nor overlap.
           const covered = allTimes.filter(isCovered);
           const starts = covered.filter((each) => !isCovered(each - 1));
           const ends = covered.filter((each) => !isCovered(each + 1)).map((each) => each + 1);

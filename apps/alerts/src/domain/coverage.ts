@@ -4,15 +4,15 @@ export interface Span {
   end: number;
 }
 
-/** The times that lie within `spanMs` after some event: the union of `[x, x + spanMs)` over the times x added. */
+/** The times within `spanMs` after any event: the union of `[x, x + spanMs)` over the added times x. */
 export interface Coverage {
-  /** Adds an event's time. True when it was not covered: no event has this time or one at most `spanMs` before it. */
+  /** Adds an event's time. True if it was not covered: no event has this time or one at most `spanMs` before it. */
   add(time: number): boolean;
-  /** Forgets what ends at `horizon` or before it. */
+  /** Forgets spans that end at or before `horizon`. */
   forgetUntil(horizon: number): void;
-  /** The end of the newest span; null when there is none. */
+  /** The end of the newest span; null if there is none. */
   end(): number | null;
-  /** How many spans there are. */
+  /** Number of spans. */
   size(): number;
   /** The spans, oldest first; they neither overlap nor touch. */
   spans(): Span[];
@@ -21,7 +21,7 @@ export interface Coverage {
 export function createCoverage(spanMs: number, saved: readonly Span[] = []): Coverage {
   const spans = saved.map((span) => ({ ...span }));
 
-  /** The first span behind `index` that the one at `index` does not reach takes its place behind it. */
+  /** Merges the span at `index` with all following spans that it overlaps or touches. */
   function joinFollowing(index: number): void {
     const span = spans[index]!;
     let next = index + 1;

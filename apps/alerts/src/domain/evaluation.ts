@@ -9,7 +9,7 @@ export interface Evaluation {
   count: number;
   outcome: Outcome;
   reason: Reason;
-  /** The alert that the decision made; null when it was suppressed. */
+  /** The alert that the decision made; null if it was suppressed. */
   alertId: string | null;
   eventId: string;
   eventTime: number;
@@ -17,14 +17,14 @@ export interface Evaluation {
   windowEnd: number;
   condition: RuleCondition;
   eventCount: number;
-  /** Null where the condition is not about spend. */
+  /** Null if the condition is not about spend. */
   settledMicros: number | null;
   cooldownUntil: number | null;
-  /** When it was decided, by the clock. */
+  /** Clock time of the decision. */
   evaluatedAt: number;
 }
 
-/** How many decisions of a rule are kept: the last ones. */
+/** Number of decisions kept per rule, the newest. */
 export const MAX_EVALUATIONS = 100;
 
 export interface EvaluationStore {

@@ -7,7 +7,7 @@ import type { Rule } from './rule.ts';
 /** A whole minute. */
 const T = 20 * 86_400_000;
 
-/** Decides on one event after the other. */
+/** Decides on events, one after the other. */
 function deciderOf(rule: Rule) {
   const window = openWindow(rule, new RuleHistory());
   return (time: number) => evaluate(rule, window, eventAt(time));
@@ -45,7 +45,7 @@ describe('a rule', () => {
 
   it('makes 60 alerts in a minute of event time and no more, and each minute has its own', () => {
     const decide = deciderOf(ruleOf({ condition: { kind: 'first_occurrence' }, windowSeconds: 1 }));
-    // The newest first, so that each is the first of its window.
+    // Newest first, so each event is the first of its window.
     const times = Array.from({ length: MAX_ALERTS_PER_MINUTE + 2 }, (_, index) => T + 59_999 - index);
     const decisions = times.map(decide);
     const fired = decisions.slice(0, MAX_ALERTS_PER_MINUTE).map((decision) => decision?.outcome);

@@ -5,13 +5,13 @@ import type { DecisionPlace, RuleHistory, SuppressionReason } from './rule.histo
 import type { Rule } from './rule.ts';
 import { openCondition } from './rule-kinds.ts';
 
-/** What the evaluator remembers of one revision of a rule. */
+/** The evaluator's state for one revision of a rule. */
 export interface RuleWindow {
   tenantId: TenantId;
   ruleId: string;
   revision: number;
   condition: Condition;
-  /** Of all revisions. */
+  /** The history across all revisions. */
   history: RuleHistory;
 }
 
@@ -20,20 +20,20 @@ export type Outcome = 'fired' | 'suppressed';
 /** Why a rule fired or was suppressed. */
 export type Reason = 'condition_became_true' | 'condition_still_true_after_cooldown' | SuppressionReason;
 
-/** What a rule decided with an event. */
+/** The decision of a rule about an event. */
 export interface Decision extends DecisionPlace {
   outcome: Outcome;
   reason: Reason;
   rule: Rule;
   event: CountableEvent;
   evidence: Evidence;
-  /** Up to when the condition is met without any further event, epoch milliseconds. */
+  /** Until when the condition stays met without further events, epoch milliseconds. */
   metUntil: number;
-  /** End of the cooldown that suppressed it, epoch milliseconds; null when something else did, or nothing. */
+  /** End of the cooldown that suppressed the rule, epoch milliseconds; null if it fired or was suppressed otherwise. */
   cooldownUntil: number | null;
 }
 
-/** The window of a rule: empty, or with the condition as it was saved for the same revision. */
+/** Opens the window of a rule: empty, or with the condition that was saved for the same revision. */
 export function openWindow(rule: Rule, history: RuleHistory, saved?: SavedCondition): RuleWindow {
   return {
     tenantId: rule.tenantId,
@@ -48,15 +48,15 @@ export function openWindow(rule: Rule, history: RuleHistory, saved?: SavedCondit
  * Adds a matching event that is not late to the window, and decides. The decision depends on the arguments alone: the
  * same events in the same order lead to the same decisions, whenever and however often they are read.
  *
- * - The rule fires when its condition becomes true with the event.
+ * - The rule fires when the event makes its condition true.
  * - During the cooldown, `event.time < lastFiredAt + cooldown`, the rule is suppressed instead. Events before the last
  *   fire are in the cooldown too.
- * - A rule with a cooldown also fires when its condition is still true after the cooldown, with the next event. The
- *   condition `first_occurrence` is true of one event only, so it is never still true.
+ * - A rule with a cooldown also fires if its condition is still true with the next event after the cooldown. A
+ *   `first_occurrence` condition is true for one event only, so it is never still true.
  * - A rule makes at most 60 alerts in a minute of event time. Further ones are suppressed.
  * - Within a minute of event time, all suppressions for the same reason are one decision. Each further event repeats
  *   the decision with a higher count, and the decision then names that event.
- * - An event that was counted before, or is too old to count, decides nothing.
+ * - An event that was already counted, or is too old to count, decides nothing.
  */
 export function evaluate(rule: Rule, window: RuleWindow, event: CountableEvent): Decision | null {
   const verdict = window.condition.take(event);

@@ -21,24 +21,21 @@ export interface CountableEvent {
   agentId: string | undefined;
   time: number;
   receivedAt: number;
-  /** What it counts for a rule of a number of events: an event may report several blocked calls. */
+  /** What the event adds to a rule that counts events: one event may report several blocked calls. */
   count: number;
-  /** What a settlement settles, in USD micros; 0 for any other event. */
+  /** The amount of a settlement, in USD micros; 0 for any other event. */
   settledMicros: number;
-  /** Percent of a daily budget that was reached; undefined for any other event. */
+  /** The percentage of a daily budget that was reached; undefined for any other event. */
   percent: number | undefined;
-  /** The budget threshold that was reached; undefined for any other event, and for a scope that is not known here. */
+  /** The budget threshold that was reached; undefined for any other event, and for an unknown scope. */
   budget: ReachedBudget | undefined;
-  /**
-   * 48 bits that stand for what makes the event itself: two events with the same time and the same identity are one
-   * event that arrived twice.
-   */
+  /** 48 bits that identify the event: two events with the same time and identity are one event that arrived twice. */
   identity: number;
 }
 
-/** An event that is received later than this after its time is not counted for alerts. */
+/** An event received later than this after its own time does not count for alerts. */
 export const MAX_LATENESS_MS = 5 * 60_000;
-/** How far behind the newest one the `receivedAt` of a record may be: the clocks of several writers differ. */
+/** How far the `receivedAt` of a record may lag behind the newest one, since the clocks of writers differ. */
 export const MAX_RECEIPT_DISORDER_MS = 5 * 60_000;
 
 export function isLate({ time, receivedAt }: CountableEvent): boolean {
@@ -46,9 +43,8 @@ export function isLate({ time, receivedAt }: CountableEvent): boolean {
 }
 
 /**
- * A settlement counts once, so an event of settled spend is known by its settlement; any other by its
- * source and id. A settlement that is reported again at another time counts as another event: windows hold no ids to
- * tell.
+ * A settlement counts once, so an event with settled spend is identified by its settlement, any other event by source
+ * and id. A settlement reported again with another time counts again, because windows keep no settlement ids.
  */
 export function toCountableEvent({ tenantId, receivedAt, event }: GatewayEventRecord): CountableEvent {
   const settlement = isSpendSettled(event) ? event.data : undefined;
@@ -69,14 +65,14 @@ export function toCountableEvent({ tenantId, receivedAt, event }: GatewayEventRe
   };
 }
 
-/** The agent whose daily budget is the one of an id. */
+/** The agent whose daily budget has the scope id, if any. */
 const AGENT_OF: Record<BudgetScope, (scopeId: string) => string | undefined> = {
   workspace: () => undefined,
   agent: (scopeId) => scopeId,
   plan: () => undefined,
 };
 
-/** A newer producer may name a scope that is not known here. */
+/** Undefined for a scope of a newer producer that this version does not know. */
 function knownBudget(threshold: BudgetThresholdReachedEvent['data']): ReachedBudget | undefined {
   const scope = BUDGET_SCOPES.find((each) => each === threshold.scope);
   if (scope === undefined) return undefined;
@@ -84,7 +80,7 @@ function knownBudget(threshold: BudgetThresholdReachedEvent['data']): ReachedBud
   return { scope, scope_id, percent, spent_micros, daily_budget_usd_micros };
 }
 
-/** Only the source, which stands last, can hold `|`. */
+/** Unambiguous: only the source, which comes last, can contain `|`. */
 function eventKey({ id, source }: GatewayEvent): string {
   return `${id}|${source}`;
 }

@@ -2,15 +2,15 @@ import type { Condition, Evidence, SavedCondition, Verdict } from './condition.t
 import { type Coverage, createCoverage, type Span } from './coverage.ts';
 import { type CountableEvent, MAX_LATENESS_MS, MAX_RECEIPT_DISORDER_MS } from './event.ts';
 
-/** About how many bytes a span takes, in a store and in memory. */
+/** Approximate size of a span in a store and in memory, in bytes. */
 export const SPAN_BYTES = 40;
 
 /**
- * `first_occurrence`: no other matching event lies in `(time - windowMs, time]` of the event. The condition is true of
+ * `first_occurrence`: no other matching event lies in `(time - windowMs, time]` of the event. The condition is true for
  * single events and does not last, so it is never `still_true`. It counts as met until `windowMs` after the newest
  * matching event.
  *
- * Spans that no late event can reach any more are forgotten. So the number of spans is bounded.
+ * Spans that no late event can reach any more are forgotten, so their number is bounded.
  */
 export class FirstOccurrenceCondition implements Condition {
   readonly #windowMs: number;
@@ -51,7 +51,7 @@ export class FirstOccurrenceCondition implements Condition {
     return this.heldBytes;
   }
 
-  /** All of it, since it is small. */
+  /** Always saved whole, since it is small. */
   save(): SavedCondition {
     return { kind: 'first_occurrence', spans: this.#covered.spans() };
   }

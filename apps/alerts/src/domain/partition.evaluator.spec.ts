@@ -73,7 +73,7 @@ describe('the windows of a partition', () => {
     const running = openEvaluator(book, savedAfterOneEvent());
     book.replace(first.tenantId, [changed]);
     running.changed();
-    // Enabled again under the same revision, which no edit does, to look at what is left of the window.
+    // Enabled again with the same revision, which no edit does, to see what is left of the window.
     book.replace(first.tenantId, [{ ...changed, enabled: true }]);
     expect(running.evaluate(eventAt(T + 1))).toEqual([]);
 

@@ -6,7 +6,7 @@ import type { RuleBook } from './rule-book.ts';
 import { RuleHistory, type SavedHistory } from './rule.history.ts';
 import { type OpenWorkspace, WorkspaceWindows } from './workspace.windows.ts';
 
-/** A window as a store keeps it, with what must be known of it without opening it. */
+/** A window as it is stored, with the facts that are needed without opening it. */
 export interface SavedWindow {
   tenantId: TenantId;
   ruleId: string;
@@ -17,38 +17,38 @@ export interface SavedWindow {
   history: SavedHistory;
 }
 
-/** The windows that one partition of the log fills: a workspace's events are all in one partition. */
+/** The windows of one partition of the log. All events of a workspace are in one partition. */
 export interface PartitionEvaluator {
   /** The workspaces whose windows are in memory. */
   readonly workspaces: ReadonlyMap<TenantId, OpenWorkspace>;
-  /** Memory that all of them take, about. */
+  /** Their approximate memory in bytes. */
   readonly bytes: number;
-  /** Begins with no windows of the workspace in memory; {@link PartitionEvaluator.add} gives those that were saved. */
+  /** Begins with no windows of the workspace in memory; load the saved ones with {@link PartitionEvaluator.add}. */
   open(tenantId: TenantId): void;
-  /** Puts a window of an open workspace into memory, as a store has it now. */
+  /** Loads a stored window of an open workspace. */
   add(saved: SavedWindow): void;
-  /** Forgets the windows of the workspace: none of them may be changed. */
+  /** Drops the windows of the workspace from memory. None of them may have unsaved changes. */
   close(tenantId: TenantId): void;
   /**
-   * Evaluates the rules that count the event; the next event must be the next of the log, and its workspace open. Late
-   * events decide nothing.
+   * Evaluates the rules that count the event, which must be the next of the log and of an open workspace. Late events
+   * decide nothing.
    */
   evaluate(event: CountableEvent): Decision[];
-  /** How much `changed` makes a store write, about. */
+  /** Approximate amount that a save of `changed` writes. */
   readonly changedSize: { windows: number; bytes: number };
   /**
-   * The windows that changed since `saved` was called, each with what a store may lack of it. Each is copied when it is
-   * its turn, since all of them together may be large. Until `saved`, nothing may be evaluated.
+   * The windows that changed since the last `saved`, each with what a store may lack. Each is copied only when it is
+   * iterated, since together they may be large. Nothing may be evaluated before `saved`.
    */
   changed(): Iterable<SavedWindow>;
-  /** Says that what `changed` answered is in the store. */
+  /** Call when the result of `changed` is stored. */
   saved(): void;
 }
 
 /**
- * Goes on from windows as they were saved at a position of the log: whoever reads on from that position decides what
- * was decided before. Windows of rules that are gone are dropped, and those of rules that are disabled or have a new
- * revision emptied, whenever that happens.
+ * Continues from windows that were saved at a position of the log. Reading on from that position leads to the same
+ * decisions as before. Windows of deleted rules are dropped. Windows of rules that are disabled or have a new revision
+ * are emptied, whenever that happens.
  */
 export function createPartitionEvaluator(book: RuleBook): PartitionEvaluator {
   const workspaces = new Map<TenantId, WorkspaceWindows>();

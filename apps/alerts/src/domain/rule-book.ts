@@ -3,28 +3,23 @@ import type { TenantId } from '@tollkeeper/kernel';
 import type { CountableEvent } from './event.ts';
 import type { Rule } from './rule.ts';
 
-/** The rules of all workspaces, the enabled ones found by what they count. */
+/** The rules of all workspaces. Enabled rules are indexed by what they count. */
 export interface RuleBook {
-  /** Enabled rules. */
+  /** Number of enabled rules. */
   readonly size: number;
   /** Rises with every change. */
   readonly version: number;
-  /** Puts these in place of all rules of the workspace. */
+  /** Replaces all rules of the workspace. */
   replace(tenantId: TenantId, rules: readonly Rule[]): void;
-  /**
-   * The rule with this id, enabled or not, whatever its workspace: for windows, which belong to rules that were found
-   * before.
-   */
+  /** The rule with this id, enabled or not, of any workspace: for windows, whose rules were found before. */
   get(ruleId: string): Rule | undefined;
-  /**
-   * Whether an enabled rule of any workspace counts events of the type: for most events of a log this is all that is
-   * asked.
-   */
+  /** Whether an enabled rule of any workspace counts events of the type. For most events, this is the only check. */
   countsType(type: string): boolean;
-  /** Whether an enabled rule of the workspace counts events of the type, of whatever agent. */
+  /** Whether an enabled rule of the workspace counts events of the type, from any agent. */
   counts(tenantId: string, type: string): boolean;
   /**
-   * The rules that count the event: enabled, of its workspace, scope and filters, and in force when it was received.
+   * The rules that count the event: enabled, of its workspace, matching scope and filters, in force when it was
+   * received.
    */
   matching(event: CountableEvent): Rule[];
 }
@@ -32,20 +27,19 @@ export interface RuleBook {
 interface TenantRules {
   all: readonly Rule[];
   /**
-   * Of the enabled rules: by the types that a rule counts and the agent that it is about, each {@link ANY} where it
-   * names none, so that an event finds those that count it and no other. Rules that name percents are found by
-   * {@link withPercent}; under their type alone there are none of them.
+   * Enabled rules by event type and agent, each {@link ANY} if the rule names none, so that an event finds exactly the
+   * rules that count it. Rules that name percentages are indexed by {@link withPercent}, not by their type alone.
    */
   byType: Map<string, Map<string, Rule[]>>;
 }
 
-/** No agent and no type is called so. */
+/** Never the name of an agent or a type. */
 const ANY = '*';
 
 export function createRuleBook(): RuleBook {
   const byTenant = new Map<string, TenantRules>();
   const byId = new Map<string, Rule>();
-  /** How many workspaces have rules that count the type. */
+  /** Number of workspaces with rules that count the type. */
   const tenantsOfType = new Map<string, number>();
   let enabledRules = 0;
   let version = 0;
@@ -108,7 +102,7 @@ const AGENT_OF: Record<ScopeType, (rule: Rule) => string> = {
   agent: ({ scopeId }) => scopeId,
 };
 
-/** No type is called so: none has a space. */
+/** Never equals a type, since no type contains a space. */
 function withPercent(type: string, percent: number): string {
   return `${type} ${percent}`;
 }
@@ -118,7 +112,7 @@ function indexed(rules: readonly Rule[]): TenantRules['byType'] {
   for (const rule of rules.filter(({ enabled }) => enabled)) {
     const agent = AGENT_OF[rule.scopeType](rule);
     for (const type of rule.eventTypes.length === 0 ? [ANY] : new Set(rule.eventTypes)) {
-      // There even when only rules with percents count it: it is what `counts` and `countsType` look for.
+      // Added even if only rules with percentages count the type: `counts` and `countsType` look it up.
       if (!byType.has(type)) byType.set(type, new Map());
       for (const key of rule.percents.length === 0 ? [type] : rule.percents.map((each) => withPercent(type, each))) {
         const byAgent = byType.get(key) ?? new Map<string, Rule[]>();

@@ -9,7 +9,7 @@ const WINDOW_SECONDS = 60;
 const WINDOW_MS = 60_000;
 const NONE = { threshold: 0, thresholdMicros: 0 };
 
-/** Of each kind: a rule, two events of which only the second makes it true, and what is told of that. */
+/** For each kind: a rule, two events of which only the second meets its condition, and the notification text. */
 const KINDS = [
   {
     condition: conditionOf('event_count_gte', { threshold: 2, thresholdMicros: 7 }),
@@ -117,7 +117,7 @@ describe('a rule of the kind first_occurrence', () => {
   it('takes no more memory than it costs, whatever events come, and nearly as much at worst', () => {
     const watch = watching(condition);
     const watched = openCondition(watch);
-    // From 5 minutes late to 5 minutes ahead, none in a window of another; received up to 5 minutes out of order.
+    // From 5 minutes late to 5 minutes early, each in a window of its own; received up to 5 minutes out of order.
     const first = T - 10 * 60_000;
     for (let time = first + 1; time <= T + 5 * 60_000; time += WINDOW_MS + 1) {
       watched.take(eventAt(time, { receivedAt: Math.min(time + 5 * 60_000, T) }));
@@ -161,7 +161,7 @@ describe('a rule about spend', () => {
     const watched = new SumCondition('spend_gte', day * 1000, MAX_COUNTED_MICROS, 0);
     const settled = (time: number) => eventAt(time, { settledMicros: 1 });
     const recent = Array.from({ length: 50 }, (_, index) => settled(T - 10 * 60_000 + 1 + index));
-    // The last of the recent ones is one too many, and lets entries be shared while the others are there.
+    // The last recent event is one too many, so entries become shared while the older ones are present.
     const older = MAX_SPEND_ENTRIES - recent.length + 1;
     for (let n = 0; n < older; n += 1) watched.take(settled(T - day * 500 + n));
     for (const event of recent) watched.take({ ...event, receivedAt: T });

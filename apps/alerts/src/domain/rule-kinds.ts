@@ -6,11 +6,11 @@ import { FirstOccurrenceCondition, SPAN_BYTES } from './first-occurrence.conditi
 import { BYTES_PER_ENTRY } from './saved-sum.ts';
 import { MAX_SPEND_ENTRIES, SumCondition } from './sum.condition.ts';
 
-/** What a rule says about its condition beside the kind, in the form of the API. */
+/** The parameters of a rule's condition besides the kind, in the form of the API. */
 export interface Thresholds {
-  /** Events; 0 for the kinds that count none. */
+  /** Number of events; 0 for kinds that count none. */
   threshold: number;
-  /** USD micros; 0 for the kinds that are not about spend. */
+  /** USD micros; 0 for kinds that are not about spend. */
   thresholdMicros: number;
 }
 
@@ -20,25 +20,25 @@ interface ConditionFields {
   spend_gte: { thresholdMicros: number };
 }
 
-/** What must hold for a rule to fire; a {@link Condition} says whether it does. */
+/** The condition that must be met for a rule to fire; a {@link Condition} evaluates it. */
 export type RuleCondition<K extends RuleKind = RuleKind> = { [P in K]: { kind: P } & ConditionFields[P] }[K];
 
-/** All that differs from one kind of rules to another. */
+/** Everything that differs between kinds of rules. */
 interface Kind<K extends RuleKind> {
   of(thresholds: Thresholds): RuleCondition<K>;
-  /** The inverse of `of`: 0 for what the kind has not. */
+  /** The inverse of `of`: 0 for parameters that the kind does not have. */
   describe(condition: RuleCondition<K>): Thresholds;
-  /** Begins with an empty window, or continues from one that was saved for the same condition and `stagger`. */
+  /** Opens an empty window, or continues one that was saved for the same condition and `stagger`. */
   open(condition: RuleCondition<K>, windowMs: number, stagger: number, saved?: SavedCondition<K>): Condition;
-  /** Most bytes that the window takes in the evaluator's memory, about. */
+  /** Approximate upper bound of the window's memory in the evaluator, in bytes. */
   cost(condition: RuleCondition<K>, windowMs: number): number;
-  /** About how many bytes what was saved takes in a store. */
+  /** Approximate size of a saved condition in a store, in bytes. */
   savedBytes(saved: SavedCondition<K>): number;
-  /** What makes the window smaller, for people. */
+  /** How people can make the window smaller. */
   cheaper: string;
 }
 
-/** How far behind and ahead of the clock the events of `first_occurrence` are whose spans are kept. */
+/** Spans of `first_occurrence` are kept for events within this range of event times. */
 const COVERED_MS = 2 * MAX_LATENESS_MS + MAX_RECEIPT_DISORDER_MS;
 
 const KINDS: { [K in RuleKind]: Kind<K> } = {
@@ -74,7 +74,7 @@ function kindOf<K extends RuleKind>({ kind }: RuleCondition<K>): Kind<K> {
   return KINDS[kind];
 }
 
-/** The condition of that kind with these thresholds; what the kind has not is left out. */
+/** The condition of the kind with these thresholds; parameters that the kind does not have are ignored. */
 export function conditionOf(kind: RuleKind, thresholds: Thresholds): RuleCondition {
   return KINDS[kind].of(thresholds);
 }
@@ -89,7 +89,7 @@ export interface Watch {
   windowSeconds: number;
 }
 
-/** The condition of a rule over an empty window or, where one was saved for the same condition, over that. */
+/** The condition of a rule over an empty window, or over the window that was saved for the same condition. */
 export function openCondition(
   { id, condition, windowSeconds }: Watch & { id: string },
   saved?: SavedCondition,
@@ -107,7 +107,7 @@ function open<K extends RuleKind>(
   return kindOf(condition).open(condition, windowMs, stagger, ofKind);
 }
 
-/** The same from 0 to below 1 for the same rule, and spread evenly over rules. */
+/** From 0 to below 1, always the same for a rule, evenly distributed over rules. */
 function staggerOf(ruleId: string): number {
   return createHash('sha256').update(ruleId).digest().readUInt32BE() / 2 ** 32;
 }
@@ -116,7 +116,7 @@ function isOf<K extends RuleKind>(kind: K, saved: SavedCondition): saved is Save
   return saved.kind === kind;
 }
 
-/** Most bytes that the rule's window takes in the evaluator's memory, about. */
+/** Approximate upper bound of the window's memory in the evaluator, in bytes. */
 export function costOf({ condition, windowSeconds }: Watch): number {
   return cost(condition, windowSeconds * 1000);
 }
@@ -125,13 +125,13 @@ function cost<K extends RuleKind>(condition: RuleCondition<K>, windowMs: number)
   return kindOf(condition).cost(condition, windowMs);
 }
 
-/** About how many bytes a saved condition takes in a store. */
+/** Approximate size of a saved condition in a store, in bytes. */
 export function savedBytesOf<K extends RuleKind>(saved: SavedCondition<K>): number {
   const kind: Kind<K> = KINDS[saved.kind];
   return kind.savedBytes(saved);
 }
 
-/** What makes a rule's window smaller: a field, and which way. */
+/** How to make a rule's window smaller: the field to change, and in which direction. */
 export function wayToLowerCost({ condition }: Watch): string {
   return KINDS[condition.kind].cheaper;
 }

@@ -45,7 +45,7 @@ describe('the history of a rule', () => {
   it('keeps a minute as long as any event can be of it, and forgets it then', () => {
     const history = new RuleHistory();
     for (let n = 0; n < MAX_ALERTS_PER_MINUTE; n += 1) history.fire(eventAt(T));
-    // Received so late after the last event of the minute as one that still counts can be.
+    // The latest receipt, after the last event of the minute, at which an event of the minute still counts.
     const lastReceived = T + MINUTE_MS - 1 + MAX_LATENESS_MS + MAX_RECEIPT_DISORDER_MS;
     history.fire(eventAt(lastReceived));
     expect(history.hasFiredEnough(eventAt(T + MINUTE_MS - 1))).toBe(true);

@@ -1,32 +1,32 @@
 import { type CountableEvent, MAX_LATENESS_MS, MAX_RECEIPT_DISORDER_MS } from './event.ts';
 
-/** Most alerts that a rule makes in a minute of event time. */
+/** Maximum number of alerts that a rule makes in a minute of event time. */
 export const MAX_ALERTS_PER_MINUTE = 60;
 
-/** Why a rule did not fire though its condition was met: it had fired lately, or too often within the minute. */
+/** Why a rule did not fire although its condition was met: it fired recently, or too often within the minute. */
 export type SuppressionReason = 'cooldown' | 'rate_limited';
 
-/** The place of a decision among those of its rule. */
+/** The position of a decision among those of its rule. */
 export interface DecisionPlace {
-  /** Counts the rule's decisions, from 1. What comes again with the same number takes the place of what was there. */
+  /** Numbers the rule's decisions from 1. A later decision with the same number replaces the earlier one. */
   number: number;
-  /** How many events it stands for. */
+  /** Number of events that the decision covers. */
   count: number;
 }
 
-/** What a rule decided with events of one minute of event time. */
+/** The decisions of a rule about events of one minute of event time. */
 interface DecidedMinute {
-  /** Since the epoch. */
+  /** Minutes since the epoch. */
   minute: number;
   fired: number;
-  /** All that is suppressed in the minute for one reason is one decision; null before the first. */
+  /** All suppressions of the minute for one reason are one decision; null before the first. */
   cooldown: DecisionPlace | null;
   rate_limited: DecisionPlace | null;
 }
 
-/** What a store keeps of {@link RuleHistory}. */
+/** The stored form of {@link RuleHistory}. */
 export interface SavedHistory {
-  /** Newest event time that the rule fired at, epoch milliseconds. */
+  /** Event time at which the rule last fired, epoch milliseconds. */
   lastFiredAt: number | null;
   /** Number of the last decision. */
   decisions: number;
@@ -37,8 +37,8 @@ const MINUTE_MS = 60_000;
 const EMPTY: SavedHistory = { lastFiredAt: null, decisions: 0, minutes: [] };
 
 /**
- * What of a rule's decisions counts for the next ones, whatever revision made them. Bounded: minutes that no event can
- * reach are forgotten.
+ * The part of a rule's past decisions that affects the next ones, across all revisions. Bounded: minutes that no event
+ * can reach any more are forgotten.
  */
 export class RuleHistory {
   lastFiredAt: number | null;
@@ -51,7 +51,7 @@ export class RuleHistory {
     this.#minutes = minutes.map(copyOf);
   }
 
-  /** Whether the rule has made all alerts that it may make in the minute of the event. */
+  /** Whether the rule has made the maximum number of alerts in the minute of the event. */
   hasFiredEnough(event: CountableEvent): boolean {
     return this.#minuteOf(event).fired >= MAX_ALERTS_PER_MINUTE;
   }
@@ -88,7 +88,7 @@ export class RuleHistory {
   }
 }
 
-/** The places in it are never changed, but replaced. */
+/** A shallow copy suffices: places are replaced, never changed. */
 function copyOf(minute: DecidedMinute): DecidedMinute {
   return { ...minute };
 }

@@ -3,7 +3,6 @@ import type { AuditedFields, Cause, ChannelSummary, ScopeType, Severity } from '
 import type { TenantId } from '@tollkeeper/kernel';
 import { type RuleCondition, thresholdsOf, type Watch } from './rule-kinds.ts';
 
-/** An alert rule. */
 export interface Rule {
   id: string;
   tenantId: TenantId;
@@ -16,23 +15,23 @@ export interface Rule {
   scopeId: string;
   condition: RuleCondition;
   windowSeconds: number;
-  /** Types of events that the rule counts; when empty, all types. */
+  /** Types of events that the rule counts; empty means all types. */
   eventTypes: string[];
-  /** The rule counts that a daily budget reaches one of these percents; when empty, any. */
+  /** The rule counts events in which a daily budget reaches one of these percentages; empty means any. */
   percents: number[];
   cooldownSeconds: number;
   channelIds: string[];
   createdAt: Date;
   updatedAt: Date;
-  /** Event time of the last fire. */
+  /** Event time at which the rule last fired. */
   lastFiredAt: Date | null;
-  /** Rises with every change after which the window starts empty: see {@link startsEmpty}. */
+  /** Increases with every change that empties the window: see {@link startsEmpty}. */
   revision: number;
-  /** When this revision was made: only events received from then on count for it. */
+  /** When this revision was made: it counts only events received from then on. */
   effectiveAt: Date;
 }
 
-/** The part of a rule that people write. */
+/** The part of a rule that people edit. */
 export type RuleDraft = Pick<
   Rule,
   | 'name'
@@ -50,8 +49,8 @@ export type RuleDraft = Pick<
 >;
 
 /**
- * Whether an edit makes the rule start with an empty window. It does when it enables the rule, or changes what the rule
- * counts: events counted before would otherwise make an alert that the rule as it is now does not mean.
+ * Whether an edit empties the rule's window. It does if it enables the rule or changes what the rule counts. Otherwise,
+ * events counted before the edit could fire an alert that does not fit the edited rule.
  */
 export function startsEmpty(before: RuleDraft, after: RuleDraft): boolean {
   if (after.enabled && !before.enabled) return true;
@@ -79,27 +78,27 @@ export const AUDITED_RULE: AuditedFields<RuleDraft> = {
   channel_config_ids: (rule) => rule.channelIds,
 };
 
-/** Most rules in a workspace. */
+/** Maximum number of rules in a workspace. */
 export const MAX_RULES = 1000;
-/** Most bytes of the evaluator's memory for the windows of a workspace's enabled rules together: see `costOf`. */
+/** Maximum memory in the evaluator for the windows of a workspace's enabled rules together, in bytes: see `costOf`. */
 export const MAX_WINDOW_BYTES = 80_000_000;
-/** Most channels of one rule. */
+/** Maximum number of channels of a rule. */
 export const MAX_RULE_CHANNELS = 20;
 /**
- * Most channels of all enabled rules of a workspace. A channel counts once for each of its rules. One event may fire
- * all of the rules, and later events wait until their alerts and notifications are stored.
+ * Maximum number of channels of all enabled rules of a workspace, counted once per rule. One event may fire all of the
+ * rules, and later events wait until their alerts and notifications are stored.
  */
 export const MAX_TOLD_CHANNELS = 5000;
 
-/** The state that a change of a rule is decided on, as of one moment. */
+/** The consistent state on which a change of a rule is decided. */
 export interface RuleFacts {
-  /** The rule as it is; null when the workspace has no rule with the id. */
+  /** The current rule; null if the workspace has no rule with the id. */
   current: Rule | null;
-  /** Rules of the workspace. */
+  /** Number of rules of the workspace. */
   ruleCount: number;
   /** The workspace's other enabled rules. */
   others: readonly RuleInForce[];
-  /** Ids of the channels that were found for the rule and are not deleted since. */
+  /** Ids of the channels that were found for the rule and have not been deleted since. */
   channelIds: ReadonlySet<string>;
 }
 
@@ -107,17 +106,17 @@ export interface RuleFacts {
 export type RuleInForce = Watch & Pick<Rule, 'channelIds'>;
 
 /**
- * Where rules are kept. Another workspace's rule does not exist for any method. A change is written to the audit trail
- * in its transaction.
+ * The store of rules. No method finds a rule of another workspace. Changes are written to the audit trail in the same
+ * transaction.
  */
 export interface RuleStore {
   /** Oldest first. */
   list(tenantId: TenantId): Promise<Rule[]>;
   find(tenantId: TenantId, ruleId: string): Promise<Rule | null>;
   /**
-   * Stores the rule that `decide` makes of the facts, or nothing when it throws, which is passed on. Changes of rules
-   * come one after the other, so `decide` may be run again on newer facts: it must have no effect of its own. `found`
-   * are channels that the notifier has for the rule.
+   * Stores the rule that `decide` makes from the facts. If `decide` throws, nothing is stored and the error is passed
+   * on. Changes of a workspace's rules are serialized, so `decide` may run again on newer facts and must have no side
+   * effects. `found` are channels that the notifier returned for the rule.
    */
   change(
     tenantId: TenantId,
@@ -126,6 +125,6 @@ export interface RuleStore {
     decide: (facts: RuleFacts) => Rule,
     cause: Cause,
   ): Promise<Rule>;
-  /** Deletes the rule with its window and its evaluations; its alerts stay. False when there is no such rule. */
+  /** Deletes the rule with its window and evaluations; its alerts are kept. False if there is no such rule. */
   delete(tenantId: TenantId, ruleId: string, cause: Cause): Promise<boolean>;
 }

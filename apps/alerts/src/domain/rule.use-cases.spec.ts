@@ -10,8 +10,8 @@ const before = ruleOf({ id: 'rule_old', enabled: true });
 const { tenantId } = before;
 
 /**
- * The use cases of a workspace where things stand as given, and as `meanwhile` when a change is made. Its only agent is
- * `planner`.
+ * The use cases of a workspace whose state is `given`, and becomes `meanwhile` before a change is stored. `planner` is
+ * the only agent of the workspace.
  */
 function useCases(given: Partial<RuleFacts> = {}, meanwhile = given) {
   const facts = { current: null, ruleCount: 0, others: [], channelIds: new Set<string>(), ...meanwhile };
@@ -34,7 +34,7 @@ const create = (draft: Partial<Rule>, facts: Partial<RuleFacts> = {}) =>
 const edit = (change: Partial<Rule>, facts: Partial<RuleFacts> = {}) =>
   useCases({ current: before, ...facts }).edit(tenantId, before.id, (current) => ({ ...current, ...change }), CAUSE);
 
-/** Rules that count events: 16 bytes for each of the threshold. */
+/** Rules that count events: the threshold takes 16 bytes for each event. */
 const costing = (bytes: number) => ruleOf({ condition: { kind: 'event_count_gte', threshold: bytes / 16 } });
 const conflict = (part: string) =>
   expect.objectContaining({ code: 'conflict', message: expect.stringContaining(part) });
@@ -108,7 +108,7 @@ describe('a rule', () => {
         { path: 'channel_config_ids[1]', message: 'must be a channel of this workspace' },
       ],
     });
-    // The second has the id of the workspace for that of an agent.
+    // In the second case, the id of the workspace is used as that of an agent.
     for (const scope of [{ scopeId: 'nobody' }, {}]) {
       await expect(edit({ scopeType: 'agent', ...scope })).rejects.toMatchObject({
         ...{ code: 'invalid_request', details: [{ path: 'scope_id', message: 'must be an agent of this workspace' }] },

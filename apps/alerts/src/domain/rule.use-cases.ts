@@ -13,32 +13,29 @@ import {
 } from './rule.ts';
 import { costOf, wayToLowerCost } from './rule-kinds.ts';
 
-/**
- * What can be done with rules. Every method rejects with `not_found` for a rule of another
- * workspace.
- */
+/** What people can do with rules. Every method rejects with `not_found` for a rule of another workspace. */
 export interface RuleUseCases {
   list(tenantId: TenantId): Promise<Rule[]>;
   get(tenantId: TenantId, ruleId: string): Promise<Rule>;
   /**
-   * Rejects with `invalid_request` for a scope or a channel that is not the workspace's, `conflict` with {@link
-   * MAX_RULES} rules and beyond {@link MAX_WINDOW_BYTES} or {@link MAX_TOLD_CHANNELS}.
+   * Rejects with `invalid_request` for a scope or channel outside the workspace, with `conflict` if the workspace has
+   * {@link MAX_RULES} rules or would exceed {@link MAX_WINDOW_BYTES} or {@link MAX_TOLD_CHANNELS}.
    */
   create(tenantId: TenantId, draft: RuleDraft, cause: Cause): Promise<Rule>;
-  /** `edit` makes the new rule of the present one and may be run again on a newer one. Rejects as `create` does. */
+  /** `edit` makes the new rule from the current one and may run again on a newer one. Rejects as `create` does. */
   edit(tenantId: TenantId, ruleId: string, edit: (current: RuleDraft) => RuleDraft, cause: Cause): Promise<Rule>;
-  /** Its alerts stay in history. */
+  /** Keeps the alerts of the rule in the history. */
   delete(tenantId: TenantId, ruleId: string, cause: Cause): Promise<void>;
   /** The last decisions of the rule, newest first. */
   evaluations(tenantId: TenantId, ruleId: string): Promise<Evaluation[]>;
 }
 
-/** What the alerts service asks about agents. */
+/** Questions about agents, which identity answers. */
 export interface AgentDirectory {
   has(tenantId: TenantId, agentId: string): Promise<boolean>;
 }
 
-/** What the alerts service asks about channels. */
+/** Questions about channels, which the notifier answers. */
 export interface ChannelDirectory {
   /** Those of the channels that exist. */
   find(tenantId: TenantId, channelIds: readonly string[]): Promise<ChannelSummary[]>;
@@ -95,7 +92,7 @@ export function createRuleUseCases({ store, evaluations, agents, channels, clock
       const before = await get(tenantId, ruleId);
       const checked = edit(before);
       const problems = sameScope(checked, before) ? [] : await scopeProblems(tenantId, checked);
-      // Channels that the rule has need no answer of the notifier: a rule can be disabled while it is unreachable.
+      // Only added channels are checked with the notifier, so a rule can be disabled while the notifier is unreachable.
       const asked = addedChannels(checked, before);
       const found = await channels.find(tenantId, asked);
       const decide = (facts: RuleFacts): Rule => {
@@ -148,9 +145,7 @@ function requireNone(details: ErrorDetail[]): void {
   throw new AppError('invalid_request', `The rule names what this workspace does not have: ${problems}.`, { details });
 }
 
-/**
- * An edit that takes no more memory than before may pass, even where there is too little for the rules that are there.
- */
+/** An edit that needs no more memory than before passes, even if the workspace is over its limit. */
 function requireRoom(draft: RuleDraft, { others }: RuleFacts, before?: Rule): void {
   if (!draft.enabled) return;
   const rules = [...others, draft];

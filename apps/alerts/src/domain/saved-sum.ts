@@ -1,28 +1,28 @@
-/** What a store keeps of a `SlidingSum`, or what has changed of it. */
+/** The stored form of a `SlidingSum`, or of its changes. */
 export interface SavedSum {
   form: EntryForm;
-  /** The numbers of each entry, oldest first: see {@link EntryForm}. Maybe not all of them: see {@link isWhole}. */
+  /** The numbers of each entry, oldest first: see {@link EntryForm}. May be only a part: see {@link isWhole}. */
   entries: Float64Array;
-  /** How many entries the sum has. */
+  /** Number of entries of the sum. */
   size: number;
   /** Newest first. */
   sampleIds: string[];
   /**
-   * How many entries a store has already that these are added to, left ones and repeated ones too. 0: it has none, or
-   * has to take the sum whole.
+   * Number of entries in the store that these are appended to, including expired and repeated ones. 0 if the store has
+   * none or must replace them all.
    */
   stored: number;
-  /** Whether the store has these entries apart from what else there is of the window, since they are many. */
+  /** Whether the entries are stored apart from the rest of the window, since they are many. */
   apart: boolean;
 }
 
 /**
- * Which numbers an entry has. `unit`: time and identity, as each counts 1. `count`: also a count, which is its amount.
- * `amount`: also an amount.
+ * The numbers of an entry. `unit`: time and identity, as each event counts 1. `count`: also a count, which is its
+ * amount. `amount`: also an amount.
  */
 export type EntryForm = 'unit' | 'count' | 'amount';
 
-/** Numbers of an entry. */
+/** How many numbers an entry has. */
 export const FIELDS = { unit: 2, count: 3, amount: 4 };
 export const BYTES_PER_ENTRY = {
   unit: FIELDS.unit * Float64Array.BYTES_PER_ELEMENT,
@@ -30,14 +30,14 @@ export const BYTES_PER_ENTRY = {
   amount: FIELDS.amount * Float64Array.BYTES_PER_ELEMENT,
 };
 
-/** Whether what was saved are all entries of the sum. Else they are a part, for {@link joinParts}. */
+/** Whether all entries of the sum were saved. Otherwise they are a part, for {@link joinParts}. */
 export function isWhole({ stored }: SavedSum): boolean {
   return stored === 0;
 }
 
 /**
- * All entries of a sum that was saved whole and then in parts: the newest `size` of them, each once. Parts may repeat
- * entries.
+ * All entries of a sum that was saved whole and then in parts: the newest `size` of them, without the repetitions that
+ * parts may have.
  */
 export function joinParts(
   form: EntryForm,
@@ -52,7 +52,7 @@ export function joinParts(
     end += part.length;
   }
   const places = Array.from({ length: end / fields }, (_, index) => fields * index);
-  // They are nearly in order, which this takes little time for.
+  // The entries are almost sorted, which makes this fast.
   places.sort((a, b) => all[a]! - all[b]! || all[a + 1]! - all[b + 1]!);
   const joined = new Float64Array(fields * Math.min(size, places.length));
   let first = joined.length;

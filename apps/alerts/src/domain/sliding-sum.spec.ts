@@ -7,7 +7,7 @@ import { MAX_COUNTED_MICROS } from './sum.condition.ts';
 
 const WINDOW_MS = 1000;
 const MAX_ENTRIES = 8;
-/** How much longer than the window an event may count where events share entries. */
+/** How much longer than the window an event may count while events share entries. */
 const STRETCH_MS = WINDOW_MS / (MAX_ENTRIES / 2);
 const NEVER_REACHED = 1_000_000;
 const OPTIONS = { form: 'amount', windowMs: WINDOW_MS, threshold: NEVER_REACHED, maxEntries: MAX_ENTRIES } as const;
@@ -16,7 +16,7 @@ interface Addend extends Occurrence {
   amount: number;
 }
 
-/** Times rise and fall a bit, so that some come late. */
+/** Times mostly rise but sometimes fall, so that some events come late. */
 const addends = fc
   .array(
     fc.record({
@@ -34,7 +34,7 @@ const addends = fc
     });
   });
 
-/** Fewer than a sum may have entries, with equal times and some that come again. */
+/** Fewer than the maximum number of entries, some with equal times and some repeated. */
 const exactAddends = fc
   .array(fc.record({ time: fc.nat(60), identity: fc.nat(1), amount: fc.integer({ min: 1, max: 9 }) }), {
     maxLength: 120,
@@ -48,7 +48,7 @@ const exactAddends = fc
 
 const byAge = (a: Addend, b: Addend) => a.time - b.time || a.identity - b.identity;
 
-/** Of events in their order, those from the newest back to where they reach the threshold. */
+/** The newest events that together reach the threshold, from events sorted by time. */
 function newestThatReach(all: readonly Addend[], threshold: number): Addend[] {
   const first = all.findLastIndex((_, index) => sumAfter(all.slice(index), -Infinity) >= threshold);
   return all.slice(Math.max(first, 0));
@@ -89,7 +89,7 @@ describe('a sliding sum', () => {
               .toReversed()
               .slice(0, 10),
           });
-          // A store gives back what it was given.
+          // A store returns a copy of what it was given.
           if (index % (restartEvery + 1) === restartEvery) sum = open(structuredClone(sum.save()));
         }
       }),
@@ -111,7 +111,7 @@ describe('a sliding sum', () => {
           expect(sum.total).toBeGreaterThanOrEqual(sumAfter(known, start));
           expect(sum.total).toBeLessThanOrEqual(sumAfter(known, start - STRETCH_MS));
           if (sum.count > sum.size) shared += 1;
-          // A store gives back what it was given.
+          // A store returns a copy of what it was given.
           sum = new SlidingSum({ ...OPTIONS, saved: structuredClone(sum.save()) });
         }
       }),
@@ -129,7 +129,7 @@ describe('a sliding sum', () => {
     }));
     const finalUntil = 5;
     for (const addend of made) sum.add(addend, 1, finalUntil);
-    // The oldest stays on its own, 1 to 5 share one entry.
+    // The oldest keeps its own entry, 1 to 5 share one.
     expect([sum.size, sum.count]).toEqual([5, 9]);
     for (const addend of made.slice(finalUntil)) expect(sum.add(addend, 1, finalUntil)).toBe(false);
   });
@@ -162,14 +162,14 @@ describe('a sliding sum', () => {
   });
 });
 
-/** Sums that are saved in parts. */
+/** Sums large enough to be saved in parts. */
 const LARGE: [string, SlidingSumOptions][] = [
   ['counts', { form: 'unit', windowMs: 60_000, threshold: 1500, maxEntries: 1500 }],
   ['reaches its threshold', { form: 'amount', windowMs: 60_000, threshold: 1500, maxEntries: 1000 }],
   ['has events that share entries', { form: 'amount', windowMs: 60_000, threshold: NEVER_REACHED, maxEntries: 300 }],
 ];
 
-/** Stretches of events, some of them late, and what becomes of the sum after each. */
+/** Batches of events, some of them late, and what happens to the sum after each. */
 const stretches = fc.array(
   fc.record({
     count: fc.oneof(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 150 })),
@@ -239,7 +239,7 @@ describe.each(LARGE)('a sum that %s and is saved in parts', (_what, options) => 
 
 describe('a save of a large sum', () => {
   const options = { form: 'count', windowMs: 3_600_000, threshold: 100_000, maxEntries: 100_000 } as const;
-  /** Saved with so many entries. */
+  /** A sum that was saved with this many entries. */
   const savedWith = (count: number, threshold: number = options.threshold) => {
     const sum = new SlidingSum({ ...options, threshold, maxEntries: threshold });
     for (let n = 0; n < count; n += 1) sum.add({ id: `e${n}`, time: n, identity: n }, 1, 0);

@@ -1,51 +1,52 @@
 import type { CountableEvent } from './event.ts';
 import { BYTES_PER_ENTRY, type EntryForm, FIELDS, type SavedSum } from './saved-sum.ts';
 
-/** What tells one event from another. */
+/** The fields that identify an event. */
 export type Occurrence = Pick<CountableEvent, 'id' | 'time' | 'identity'>;
 
 /** A sum with fewer entries is always saved whole. */
 export const MIN_SAVED_IN_PARTS = 128;
-/** A save that would leave more entries in the store than this (or up to half more) times those of the sum is whole. */
+/**
+ * If a save would leave more than this (up to half more) times the sum's entries in the store, it saves the sum whole.
+ */
 const MAX_STORED = 1.5;
-/** A sum with more entries is stored apart: a store writes what it has in one place whole when some of it changes. */
+/** A larger sum is stored apart: a store rewrites a whole document when a part of it changes. */
 const MAX_BYTES_TOGETHER = 16 * 1024;
 
 export interface SlidingSumOptions {
-  /** A sum of the form `unit` takes the form `count` with the first event that counts more than 1. */
+  /** A sum of the form `unit` switches to `count` with the first event that counts more than 1. */
   form: EntryForm;
   windowMs: number;
-  /** More is not added up. */
+  /** The sum stops at this value. */
   threshold: number;
-  /** Where more events than that do not reach the threshold, they share entries. */
+  /** If more events than this do not reach the threshold, they share entries. */
   maxEntries: number;
   /**
-   * From 0 to below 1, 0 unless given: how much later than others the sum is saved whole. Sums of the same events would
-   * otherwise be due in the same save, which then may be of any size.
+   * From 0 to below 1, by default 0: how long to postpone saving the sum whole. Otherwise, sums of the same events
+   * would all be due in the same save, without any bound on its size.
    */
   stagger?: number;
-  /** Whole: see {@link joinParts}. */
+  /** A whole sum: see {@link joinParts}. */
   saved?: SavedSum | undefined;
 }
 
 const MAX_SAMPLES = 10;
-/** The longest id, and what frames it. */
+/** The longest id and its overhead. */
 const BYTES_PER_SAMPLE = 140;
 const FIRST_CAPACITY = 16;
 
 /**
- * The sum of the newest events that reach a threshold, or else of all in a window that ends with the newest. No older
- * event is kept: when one of these leaves the window, all older ones have left it.
+ * The sum of the newest events that reach a threshold or, if they do not, of all events in a window that ends with the
+ * newest. Older events are dropped: they leave the window before any of these.
  *
- * The events are ordered by time and, where times are equal, by identity, in a ring that grows as they come. Those that
- * arrive in their order cost O(1), one that is k places late the moving of k, and one that is older than all of them or
- * a duplicate O(log n). There is a ring for each of thousands of rules and they are all visited in turn, so what an
- * event needs lies close together.
+ * The events are ordered by time, then identity, in a ring that grows as needed. An event in order costs O(1), an event
+ * k places late moves k entries, and a duplicate or one older than all others costs O(log n). Thousands of rules have a
+ * ring each, and all are visited in turn, so the data of an event is kept close together.
  *
- * An entry of the ring is one event, as long as no more than `maxEntries` are kept. Where there are more, events of the
- * same `windowMs / (maxEntries / 2)` share an entry, which leaves the window with the newest of them. So they count for
- * at most that much longer, and never too short. A duplicate of an event that shares an entry is not recognised, so
- * those that can come again share entries last.
+ * While there are at most `maxEntries`, an entry is one event. Beyond that, events of the same `windowMs / (maxEntries
+ * / 2)` share an entry, which leaves the window with the newest of them. So they count for at most that much too long,
+ * and never too short. A duplicate of an event that shares an entry is not recognized, so events that may still repeat
+ * are the last to share entries.
  */
 export class SlidingSum {
   #form: EntryForm;
@@ -54,19 +55,22 @@ export class SlidingSum {
   readonly #threshold: number;
   readonly #maxEntries: number;
   readonly #stagger: number;
-  /** Of the newest events, the oldest of them first. */
+  /** Ids of the newest events, oldest first. */
   readonly #samples: string[];
   #ring: Float64Array;
   #capacity: number;
   #start = 0;
   #size: number;
-  /** How many entries the store lacks; Infinity where it has to get all of them. */
+  /** Number of entries that the store lacks; Infinity if it must get all of them. */
   #unsaved: number;
-  /** Copies of these entries, as they came: of the same time may be many, among which a new one can have any place. */
+  /**
+   * Copies of the new entries in order of arrival: many may have the same time, and a new one can fall anywhere among
+   * them.
+   */
   #news = new Float64Array();
-  /** How many entries the store has. */
+  /** Number of entries in the store. */
   #stored: number;
-  /** Whether it has them apart. */
+  /** Whether the store has them apart from the window. */
   #apart: boolean;
   #total = 0;
   #count = 0;
@@ -92,7 +96,7 @@ export class SlidingSum {
     this.#unsaved = this.#stored === 0 ? Infinity : 0;
   }
 
-  /** Events; where they count something themselves, what they count. */
+  /** Number of events; for events that count something themselves, the sum of their counts. */
   get count(): number {
     return this.#count;
   }
@@ -105,17 +109,17 @@ export class SlidingSum {
     return this.#total >= this.#threshold;
   }
 
-  /** Entries. */
+  /** Number of entries. */
   get size(): number {
     return this.#size;
   }
 
-  /** Bytes of memory that the entries take, the empty ones too. */
+  /** Memory of the ring, including unused entries, in bytes. */
   get heldBytes(): number {
     return this.#ring.byteLength + this.#news.byteLength;
   }
 
-  /** About how many bytes {@link save} makes a store write. */
+  /** Approximate number of bytes that storing the result of {@link save} writes. */
   get unsavedBytes(): number {
     return (
       this.#fields * Float64Array.BYTES_PER_ELEMENT * (this.#isPart() ? this.#unsaved : this.#size) +
@@ -123,7 +127,7 @@ export class SlidingSum {
     );
   }
 
-  /** Time of the oldest event; of those that share the oldest entry, the newest one. */
+  /** Time of the oldest event; if it shares its entry, of the newest event in that entry. */
   get firstTime(): number {
     return this.#timeAt(0);
   }
@@ -138,15 +142,15 @@ export class SlidingSum {
     return this.#samples.toReversed();
   }
 
-  /** Lets the window end with `time`, if that is newer than what it ends with. */
+  /** Moves the end of the window to `time` if that is later. */
   moveTo(time: number): void {
     while (this.#size > 0 && this.#timeAt(0) <= time - this.#windowMs) this.#dropOldest();
   }
 
   /**
-   * Adds an event, with a whole number above 0, after {@link moveTo} its time. False when it is kept already, or is
-   * older than the window or than all that reach the threshold: then nothing changes. Events from `finalUntil` or
-   * earlier do not come any more.
+   * Adds an event with a positive integer amount; call {@link moveTo} with its time first. False, without any change,
+   * if it is already kept, or is older than the window or than all events that reach the threshold. No more events come
+   * with times up to `finalUntil`.
    */
   add({ time, identity, id }: Occurrence, amount: number, finalUntil: number): boolean {
     let index = this.#countUpTo(time, identity);
@@ -167,7 +171,7 @@ export class SlidingSum {
     return true;
   }
 
-  /** What a store lacks that has all that was saved before. */
+  /** What a store needs to be up to date, if it has everything that was saved before. */
   save(): SavedSum {
     const about = { form: this.#form, size: this.#size, sampleIds: this.sampleIds };
     if (this.#isPart()) {
@@ -177,16 +181,16 @@ export class SlidingSum {
     return { ...about, entries: this.#inOrder(this.#size), stored: 0, apart: this.#size > this.#mostTogether };
   }
 
-  /** Says that what {@link save} answered is in the store. */
+  /** Call when the result of {@link save} is stored. */
   saved(): void {
     if (this.#isPart()) this.#stored += this.#unsaved;
     else [this.#stored, this.#apart] = [this.#size, this.#size > this.#mostTogether];
     this.#unsaved = 0;
-    // Most saves are of few entries, and there are thousands of sums.
+    // Frees a large buffer: most saves have few entries, and there are thousands of sums.
     if (this.#news.length > this.#ring.length / 8) this.#news = new Float64Array();
   }
 
-  /** Whether the next save is of what is new alone. */
+  /** Whether the next save has only the new entries. */
   #isPart(): boolean {
     const all = this.#size;
     if (all < MIN_SAVED_IN_PARTS || this.#unsaved >= all) return false;
@@ -194,7 +198,7 @@ export class SlidingSum {
     return this.#stored + this.#unsaved <= most * (MAX_STORED + this.#stagger / 2);
   }
 
-  /** Entries of a sum that is not stored apart. */
+  /** The largest number of entries that are not stored apart. */
   get #mostTogether(): number {
     return MAX_BYTES_TOGETHER / BYTES_PER_ENTRY[this.#form];
   }
@@ -211,16 +215,16 @@ export class SlidingSum {
     return this.#form === 'amount' ? this.#ring[place + 3]! : this.#amountAt(place);
   }
 
-  /** Whether the threshold is reached with `amount` more, and without the oldest entry. */
+  /** Whether the threshold is reached with `amount` added and the oldest entry removed. */
   #isEnoughWithoutOldest(amount: number): boolean {
     return this.#total + amount - this.#amountAt(this.#place(0)) >= this.#threshold;
   }
 
-  /** How many of the entries are not newer than this event. */
+  /** Number of entries that are not newer than this event. */
   #countUpTo(time: number, identity: number): number {
     let low = 0;
     let high = this.#size;
-    // Nearly every event is newer than all before it, so the search begins at the end.
+    // Nearly every event is newer than all before it, so the search starts at the end.
     for (let middle = high - 1; low < high; middle = (low + high) >>> 1) {
       const place = this.#place(middle);
       const notNewer = this.#ring[place]! < time || (this.#ring[place] === time && this.#ring[place + 1]! <= identity);
@@ -240,14 +244,14 @@ export class SlidingSum {
     if (this.#form !== 'unit') this.#ring[place + 2] = amount;
     if (this.#form === 'amount') this.#ring[place + 3] = 1;
     this.#size += 1;
-    // The oldest one is no other case: those that have left, which a store still has, are older.
+    // The oldest entry needs no special case: the dropped entries that a store still has are older.
     if (this.#unsaved >= this.#size) this.#unsaved = Infinity;
     else this.#remember(place);
     this.#total += amount;
     this.#count += this.#countAt(place);
   }
 
-  /** Notes that the store lacks the entry there. */
+  /** Notes that the store lacks the entry at `place`. */
   #remember(place: number): void {
     const end = this.#fields * this.#unsaved;
     if (end === this.#news.length) {
@@ -271,8 +275,8 @@ export class SlidingSum {
   }
 
   /**
-   * Makes one entry of those up to `until` that are of the same stretch of time. The oldest stays on its own. All
-   * others together do not reach the threshold, so no shared entry does, however often entries are shared.
+   * Merges entries up to `until` that lie in the same slice of time. The oldest keeps its own entry. All others
+   * together do not reach the threshold, so no shared entry does, however often entries are merged.
    */
   #shareEntries(until: number): void {
     const stretchMs = this.#windowMs / (this.#maxEntries / 2);
@@ -294,7 +298,7 @@ export class SlidingSum {
     this.#unsaved = Infinity;
   }
 
-  /** Where in the ring the entry with this index begins. */
+  /** Offset in the ring of the entry with this index. */
   #place(index: number): number {
     const at = this.#start + index;
     return this.#fields * (at < this.#capacity ? at : at - this.#capacity);
@@ -305,7 +309,7 @@ export class SlidingSum {
     for (let field = 0; field < this.#fields; field += 1) this.#ring[target + field] = this.#ring[source + field]!;
   }
 
-  /** Makes room for a count in each entry. */
+  /** Adds room for a count to each entry. */
   #widen(): void {
     const wide = new Float64Array(FIELDS.count * this.#capacity);
     for (let index = 0; index < this.#size; index += 1) {
@@ -314,7 +318,7 @@ export class SlidingSum {
     }
     [this.#form, this.#fields] = ['count', FIELDS.count];
     [this.#ring, this.#news, this.#start] = [wide, new Float64Array(), 0];
-    // Parts of another form do not go with what is stored.
+    // Parts of another form cannot be added to what is stored.
     this.#unsaved = Infinity;
   }
 
@@ -325,7 +329,7 @@ export class SlidingSum {
     this.#start = 0;
   }
 
-  /** A copy of all entries that has room for `capacity` of them. */
+  /** A copy of all entries in order, with room for `capacity` of them. */
   #inOrder(capacity: number): Float64Array {
     const ordered = new Float64Array(this.#fields * capacity);
     const length = this.#fields * this.#size;

@@ -3,27 +3,29 @@ import { type CountableEvent, MAX_LATENESS_MS, MAX_RECEIPT_DISORDER_MS } from '.
 import type { EntryForm, SavedSum } from './saved-sum.ts';
 import { SlidingSum } from './sliding-sum.ts';
 
-/** Entries of a `spend_gte` up to which each settlement has one. With more settlements they share entries. */
+/** Up to this many entries of a `spend_gte`, each settlement has its own. Beyond that, settlements share entries. */
 export const MAX_SPEND_ENTRIES = 4000;
-/** Up to which part more some rules have, so that not all rules over the same settlements let them share at once. */
+/**
+ * Some rules get up to this share more entries, so that not all rules over the same settlements merge entries at once.
+ */
 const STAGGERED = 1 / 4;
 /**
- * Most that a settlement counts for, and the largest threshold: USD 1000 million. What is kept adds up to less than
- * three times that, which is a safe integer.
+ * Maximum counted amount of a settlement, and the largest threshold: USD 1 billion. The kept amounts sum up to less
+ * than three times that, which is a safe integer.
  */
 export const MAX_COUNTED_MICROS = 1_000_000_000_000_000;
 
 type SumKind = 'event_count_gte' | 'spend_gte';
 
-/** What a kind adds up. */
+/** What a kind of rule sums up. */
 interface SumOfKind {
-  /** What the entries of its windows have at first. */
+  /** The initial form of the entries. */
   form: EntryForm;
   amountOf(event: CountableEvent): number;
-  /** The most that one event counts for. */
+  /** The maximum that one event counts. */
   most(threshold: number): number;
   maxEntries(threshold: number, stagger: number): number;
-  /** What the evidence says was settled, of the total. */
+  /** The settled amount that the evidence reports, given the total. */
   settledMicros(total: number): number | null;
 }
 
@@ -45,11 +47,11 @@ const SUMS: Record<SumKind, SumOfKind> = {
 };
 
 /**
- * `event_count_gte` and `spend_gte`: with t the newest time of an event that counts, those in `(t - windowMs, t]` add
- * up to at least `threshold`. Each event counts 1, or the blocked calls that it reports, or what it has settled.
+ * `event_count_gte` and `spend_gte`: with t the newest time of a counted event, the events in `(t - windowMs, t]` add
+ * up to at least `threshold`. Each event counts 1, or the blocked calls that it reports, or the amount that it settled.
  *
- * "Would not without it" is about the same window, up to the t that the event has made: so a condition that time has
- * ended in between becomes true again, as it must where the alert has resolved by itself.
+ * "Would not be without it" compares within the same window, up to the t that includes the event. So a condition that
+ * lapsed in between becomes true again, as it must if the alert has resolved automatically.
  */
 export class SumCondition implements Condition {
   readonly #kind: SumKind;

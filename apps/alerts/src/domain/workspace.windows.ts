@@ -1,39 +1,39 @@
 import type { TenantId } from '@tollkeeper/kernel';
 import type { RuleWindow } from './evaluator.ts';
 
-/** The windows of one workspace that are in memory. */
+/** The in-memory windows of one workspace. */
 export interface OpenWorkspace {
   readonly tenantId: TenantId;
-  /** Memory that its windows take, about. */
+  /** Approximate memory of its windows in bytes. */
   readonly bytes: number;
-  /** Whether a store lacks some of it. */
+  /** Whether there are unsaved changes. */
   readonly isChanged: boolean;
 }
 
-/** What the windows of all workspaces of a partition take together. */
+/** Totals over all workspaces of a partition. */
 export interface WindowTotals {
-  /** Of memory, about. */
+  /** Approximate memory in bytes. */
   bytes: number;
-  /** What a store has to write of those that changed, about. */
+  /** Approximate amount that a save of the changed windows writes. */
   readonly changedSize: { windows: number; bytes: number };
 }
 
 interface KeptWindow {
   window: RuleWindow;
-  /** What a store has to write of it, about, if it changed since it was saved, else 0. */
+  /** Approximate number of bytes to write if the window has unsaved changes, else 0. */
   changedBytes: number;
-  /** What it takes of memory, about. */
+  /** Approximate memory in bytes. */
   heldBytes: number;
 }
 
-/** What a store takes for a window, about, beside its condition. */
+/** Approximate stored size of a window without its condition. */
 const WINDOW_BYTES = 1000;
-/** Memory that a window takes, about, beside its condition: the objects, the ids of samples, the history. */
+/** Approximate memory of a window without its condition: the objects, the sample ids, the history. */
 export const HELD_BYTES_PER_WINDOW = 2000;
-/** Memory that a workspace takes, about, beside its windows. */
+/** Approximate memory of a workspace without its windows. */
 const WORKSPACE_MEMORY_BYTES = 500;
 
-/** Counts what the windows of a workspace take, of memory and of a save, and adds it to the totals of its partition. */
+/** Measures the memory and save size of a workspace's windows, and adds them to the totals of its partition. */
 export class WorkspaceWindows implements OpenWorkspace {
   readonly tenantId: TenantId;
   /** By rule id. */
@@ -74,7 +74,7 @@ export class WorkspaceWindows implements OpenWorkspace {
     this.#noteSaved(kept);
   }
 
-  /** Notes that the window changed, and how much a store has to write of it by now. */
+  /** Notes that the window changed, and how much of it must now be written. */
   noteChange(kept: KeptWindow): void {
     const unsaved = WINDOW_BYTES + kept.window.condition.unsavedBytes;
     if (kept.changedBytes === 0) {
@@ -86,7 +86,7 @@ export class WorkspaceWindows implements OpenWorkspace {
     this.#noteMemory(kept);
   }
 
-  /** Those that changed since `saved` was called. */
+  /** The windows that changed since the last `saved`. */
   *changed(): Generator<KeptWindow> {
     if (!this.isChanged) return;
     for (const kept of this.windows.values()) if (kept.changedBytes > 0) yield kept;
@@ -100,7 +100,7 @@ export class WorkspaceWindows implements OpenWorkspace {
     }
   }
 
-  /** The windows are in memory no longer. */
+  /** Removes the windows from the totals, as they leave memory. */
   close(): void {
     if (this.isChanged) throw new Error(`Windows of ${this.tenantId} are not saved`);
     this.#take(-this.#bytes);
