@@ -2,7 +2,7 @@ import type { Clock } from '@tollkeeper/kernel';
 import { type Logger, lookedUpGauge, type Metrics } from '@tollkeeper/runtime';
 import type { NotificationStore } from './store/notification.store.ts';
 
-/** What operators see of the notifications of all workspaces. */
+/** Metrics of the notifications of all workspaces. */
 export function registerQueueMetrics(deps: {
   metrics: Metrics;
   notifications: Pick<NotificationStore, 'oldestUndelivered'>;

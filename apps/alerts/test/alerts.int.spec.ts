@@ -10,7 +10,7 @@ const { call, createChannel, createRule, expecting, clock } = stack;
 
 const HOUR = 3_600_000;
 
-/** A rule that fires with every event of its type, and stays met for an hour. */
+/** A rule that fires with every event of its type and stays met for an hour. */
 const everyEvent: Body = {
   rule_config: { window_seconds: 3600, threshold: 1, filters: { event_types: ['budget.blocked'] } },
 };
@@ -27,7 +27,7 @@ async function fire(tenantId: TenantId, time = clock.now): Promise<AlertBody> {
   });
 }
 
-/** Alerts of one rule, each a window apart, oldest first. */
+/** Creates alerts of one rule, a window apart, oldest first. */
 async function history(tenantId: TenantId, count: number): Promise<AlertBody[]> {
   const alerts: AlertBody[] = [];
   for (let index = 0; index < count; index += 1) {
@@ -156,7 +156,7 @@ describe('an alert', () => {
     const start = clock.now;
     const alert = await fire(tenantId);
 
-    // Half a window on, another event: the condition is met for half a window longer.
+    // Another event half a window later: the condition stays met for half a window longer.
     clock.now = start + HOUR / 2;
     await stack.append(tenantId, event(clock.now));
     clock.now = start + HOUR + 60_000;

@@ -41,15 +41,15 @@ export type Body = Record<string, unknown>;
 export interface CallOptions {
   role?: Role;
   userId?: string;
-  /** Sent in place of a caller token; null sends none. */
+  /** Sent instead of a caller token; null sends none. */
   token?: string | null;
   contentType?: string;
   body?: unknown;
 }
 
 /**
- * The alerts service on a real mongod and event log, with identity and notifier behind real gRPC. Every answer is
- * checked against its OpenAPI document.
+ * The alerts service on a real mongod and event log, with stand-ins for identity and notifier behind real gRPC. Every
+ * answer is checked against the OpenAPI document.
  */
 export function useAlerts(
   mongo: TestMongo,
@@ -141,7 +141,7 @@ export function useAlerts(
     return response;
   }
 
-  /** The body of an answer that must have the status. */
+  /** The body of an answer, which must have the status. */
   async function expecting(status: number, ...args: Parameters<typeof call>): Promise<Body> {
     const response = await call(...args);
     if (response.status !== status) throw new Error(`${response.status}: ${JSON.stringify(response.body)}`);
@@ -151,15 +151,15 @@ export function useAlerts(
   const createRule = (tenantId: TenantId, changes: Body = {}) =>
     expecting(201, 'post', tenantId, '/rules', { body: ruleBody(tenantId, changes) }) as Promise<Body & { id: string }>;
 
-  /** Many rules of one workspace that differ in nothing but their ids. Resolves to these. */
+  /** Creates many rules in one workspace that differ only in their ids, and returns the ids. */
   async function createRules(count: number, tenantId: TenantId, changes: Body): Promise<string[]> {
     const { id } = await createRule(tenantId, changes);
-    // To create each would take minutes.
+    // Written to the database, since creating each over HTTP would take minutes.
     const rules = mongo.connection.useDb(database).collection<{ _id: string }>('rules');
     const rule = await rules.findOne({ _id: id });
     const copies = Array.from({ length: count - 1 }, () => ({ ...rule, _id: newId('rule') }));
     await rules.insertMany(copies);
-    // A change by the service makes it read them.
+    // A change through the service makes it read the new rules.
     const body = { description: 'The first of many.' };
     await expecting(200, 'patch', tenantId, `/rules/${id}`, { contentType: 'application/merge-patch+json', body });
     return [id, ...copies.map((copy) => copy._id)];
@@ -226,7 +226,7 @@ export function useAlerts(
         const lag = await service.lag();
         if (lag > 0) throw new Error(`${lag} records are not evaluated`);
       }),
-    /** One more process of the service, on the same database and log. */
+    /** Starts another process of the service on the same database and log. */
     async startReplica() {
       const replica = createAlerts({
         config: configOf({}),
@@ -251,7 +251,7 @@ export function useAlerts(
 
 export type AlertBody = Body & { id: string; status: string; deliveries: Body[] };
 
-/** What the notifier would read, from the beginning. */
+/** Reads the notifications from the beginning, like the notifier. */
 function readNotifications(eventLog: EventLog, notified: ReadNotification[]): LogConsumer {
   notified.length = 0;
   return eventLog.consumer({

@@ -7,7 +7,7 @@ const stack = useAlerts(useMongo());
 const { call, createRule, expecting } = stack;
 
 const brief = ({ action, target, changes }: ReadAuditRecord) => [action, target, changes];
-/** Those of the fields that tell what is asked about. */
+/** Picks the fields under test. */
 const fields = (records: readonly ReadAuditRecord[], ...names: string[]) =>
   records.map(({ action, changes }) => [action, changes.filter(({ field }) => names.includes(field))]);
 

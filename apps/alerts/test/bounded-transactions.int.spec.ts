@@ -6,7 +6,7 @@ import { newTenant, useAlerts } from './alerts.stack.ts';
 
 const NOW = '2026-11-21T18:00:00.000Z';
 
-/** As the standalone has. */
+/** The cache size of the standalone. */
 const mongo = useBreakableMongo({ cacheSizeMb: 96 });
 const stack = useAlerts(mongo);
 afterAll(() => mongo.stop());
@@ -14,7 +14,7 @@ afterAll(() => mongo.stop());
 const deliveries = () =>
   mongo.connection.useDb(stack.database).collection<{ _id: string; status: string }>('deliveries');
 
-/** Reports of notifications that alerts has queued, each of a workspace of its own. */
+/** Reports about notifications that alerts has queued, each of a different workspace. */
 async function queued(count: number, fields: Partial<DeliveryRecord> = {}): Promise<DeliveryRecord[]> {
   const reports = Array.from({ length: count }, (): DeliveryRecord => {
     const ids = {
@@ -42,7 +42,7 @@ async function queued(count: number, fields: Partial<DeliveryRecord> = {}): Prom
   return reports;
 }
 
-/** Records of one key share a partition, whatever the workspace. */
+/** Gives the records one key, so that they share a partition regardless of their workspaces. */
 const together = (reports: DeliveryRecord[]) =>
   Promise.all(
     reports.map((report) => stack.appendRecord(DELIVERIES_TOPIC, 'one partition', encodeDelivery(report).value)),

@@ -11,7 +11,7 @@ const SECOND = 1000;
 
 describe('a rule that decides often', () => {
   const rule = (config: Body, changes: Body = {}): Body => ({ rule_config: config, ...changes });
-  /** Events so many seconds from now, one after the other. */
+  /** Sends events with times this many seconds from now, one after the other. */
   const report = async (tenantId: TenantId, ...seconds: number[]) => {
     const events = seconds.map((second) => event(clock.now + second * SECOND));
     await stack.append(tenantId, ...events);
@@ -24,7 +24,7 @@ describe('a rule that decides often', () => {
     const first = rule({ window_seconds: 1 }, { rule_kind: 'first_occurrence' });
     const { id } = await stack.createRule(tenantId, first);
     const minute = Math.floor(clock.now / 60_000) * 60 - clock.now / SECOND;
-    // The newest first: each has no other in the window before it.
+    // Newest first, so that each event is the first of its window.
     const seconds = (from: number) => Array.from({ length: 25 }, (_, index) => minute + (from - index) / SECOND);
     await report(tenantId, ...seconds(-1));
     await stack.restart();

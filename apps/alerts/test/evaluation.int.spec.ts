@@ -88,7 +88,7 @@ describe('a rule', () => {
     (await stack.alerts(tenantId))
       .map(({ triggered_at: at }) => (Date.parse(String(at)) - clock.now) / SECOND)
       .toReversed();
-  /** Events so many seconds from now, one after the other. */
+  /** Sends events with times this many seconds from now, one after the other. */
   const report = async (tenantId: TenantId, ...seconds: number[]) => {
     const events = seconds.map((second) => event(clock.now + second * SECOND));
     await stack.append(tenantId, ...events);

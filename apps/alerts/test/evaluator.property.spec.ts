@@ -13,7 +13,7 @@ import type { Rule } from '../src/domain/rule.ts';
 import { openEvaluator } from './fixtures.ts';
 import { decideByBruteForce, type ReferenceDecision } from './reference.ts';
 
-/** More, such as 3,000 after a change of the evaluator: CASES=3000 npx nx test @tollkeeper/alerts evaluator.property */
+/** Raise it after a change of the evaluator: CASES=3000 npx nx test @tollkeeper/alerts evaluator.property */
 const CASES = Number(process.env['CASES'] ?? 200);
 const SEED = 20_261_121;
 const START = Date.parse('2026-11-21T18:00:00.000Z');
@@ -25,13 +25,13 @@ const AGENTS = ['agent-1', 'agent-2', undefined];
 interface Scenario {
   rules: Rule[];
   arrivals: CountableEvent[];
-  /** After so many arrivals: the rule takes what the edit says, under its next revision. */
+  /** After this many arrivals, the rule gets these values and its next revision. */
   edits: { after: number; rule: number; threshold: number; thresholdMicros: number; enabled: boolean }[];
-  /** After so many reads, in mid-batch or not: memory is lost. */
+  /** After this many reads, possibly in mid-batch, memory is lost. */
   crashes: number[];
   batchSizes: number[];
   commits: boolean[];
-  /** After commits: the windows of a workspace are forgotten, and read again. */
+  /** Per commit: whether the windows of a workspace are forgotten and read again. */
   forgets: boolean[];
 }
 
@@ -69,15 +69,15 @@ const eventArbitrary = fc.record({
   percent: fc.constantFrom(undefined, 50, 80, 80, 100),
   settledMicros: fc.constantFrom(0, 1, 2, 5, 5, 11, 70),
   count: fc.constantFrom(1, 1, 1, 1, 2, 9),
-  /** The clock between two arrivals; coarse, so that times are equal and lie on the edges of windows. */
+  /** Time between two arrivals; coarse, so that some event times are equal and lie on the edges of windows. */
   passedMs: fc.constantFrom(0, 0, 500, 1000, 1000, 5000, 60_000),
-  /** How far the event's time is behind its arrival; negative when ahead, beyond 5 min it is late. */
+  /** How far the event's time is behind its arrival; negative if ahead; over 5 min is late. */
   behindMs: fc.constantFrom(0, 0, 0, 0, 500, 1000, 2500, 30_000, 299_500, 300_000, 300_500, 400_000, -1000, -300_000),
-  /** Another arrival of an earlier event, so many before this one. */
+  /** Another arrival of the event this many places before. */
   duplicateOf: fc.option(fc.integer({ min: 1, max: 40 }), { freq: 4 }),
 });
 
-/** Many events of one minute, the newest first: each is the first of its window. */
+/** Many events of one minute, newest first, so that each is the first of its window. */
 const burstArbitrary = fc
   .record({
     size: fc.integer({ min: 64, max: 85 }),
@@ -126,7 +126,7 @@ const scenarioArbitrary = fc
     return { rules: rules.map(toRule), arrivals, edits: edits.filter((edit) => edit.rule < rules.length), ...rest };
   });
 
-/** As generated, or of a burst, with other times. */
+/** An event as generated or from a burst, before its times are computed. */
 interface GeneratedEvent extends Omit<
   Generated<typeof eventArbitrary>,
   'passedMs' | 'behindMs' | 'tenant' | 'settledMicros' | 'count'
@@ -184,14 +184,14 @@ function toArrivals(events: GeneratedEvent[]): CountableEvent[] {
       budget: undefined,
       time: now - behindMs,
     };
-    // Identities in another order than arrivals, so that ties are broken by something else than arrival.
+    // Identities are not in the order of arrival, so ties are not broken by arrival.
     const identity = (index * 7919) % 1009;
     arrivals.push(original ? { ...original, receivedAt: now } : { ...fresh, identity, receivedAt: now });
   }
   return arrivals;
 }
 
-/** The rules in force at each arrival. An edit takes effect with the clock of the arrival before it. */
+/** The rules in force at each arrival. An edit takes effect at the time of the previous arrival. */
 function historyOf({ rules, edits, arrivals }: Scenario): (arrival: number) => Rule[] {
   const snapshots = [rules];
   for (let arrival = 1; arrival <= arrivals.length; arrival += 1) {
@@ -206,13 +206,13 @@ function historyOf({ rules, edits, arrivals }: Scenario): (arrival: number) => R
 }
 
 function edited(rule: Rule, edit: Scenario['edits'][number], before: CountableEvent): Rule {
-  // A millisecond on, so that what was received before the edit is told from what came after it.
+  // A millisecond later, so that events received before and after the edit differ.
   const effectiveAt = new Date(before.receivedAt + 1);
   const condition = conditionOf(rule.condition.kind, edit);
   return { ...rule, condition, enabled: edit.enabled, revision: rule.revision + 1, effectiveAt };
 }
 
-/** The evaluator as the service runs it: batches, commits now and then and after every decision, and crashes. */
+/** Runs the evaluator as the service does: batches, commits now and then and after every decision, and crashes. */
 function decideWithRestarts(scenario: Scenario, rulesAt: (arrival: number) => Rule[]): ReferenceDecision[] {
   const { arrivals, batchSizes, commits, crashes, forgets } = scenario;
   const store = {
@@ -241,20 +241,20 @@ function decideWithRestarts(scenario: Scenario, rulesAt: (arrival: number) => Ru
 
   let newestRead = 0;
   run: while (store.offset < arrivals.length) {
-    // A restart finds the rules as they are by now, though it reads from before the last edits.
+    // After a restart, the rules are current, although reading starts before the last edits.
     const book = bookAt(newestRead);
     const evaluator = openEvaluator(book, [...store.windows.values()], TENANTS);
     let offset = store.offset;
     let pending: Decision[] = [];
     while (offset < arrivals.length) {
-      // A batch ends where a rule is edited: the service looks for edits before each batch.
+      // A batch ends where a rule is edited, since the service checks for edits before each batch.
       const end = endOfBatch(offset, batchSizes[batch % batchSizes.length]!);
       refresh(book, Math.max(offset, newestRead));
       for (; offset < end; offset += 1) {
         reads += 1;
         if (crashesLeft.delete(reads)) continue run;
         const event = arrivals[offset]!;
-        // What no rule counts by its type is passed over without being evaluated.
+        // Events of types that no rule counts are skipped.
         if (!book.countsType(event.type) || !book.counts(event.tenantId, event.type)) continue;
         pending.push(...evaluator.evaluate(event));
       }
@@ -292,7 +292,7 @@ function decideWithRestarts(scenario: Scenario, rulesAt: (arrival: number) => Ru
   }
 }
 
-/** Rules know nothing of each other: what each decides has an order, what they decide with one event has none. */
+/** Rules are independent: the decisions of one rule have an order, those of several rules about one event have none. */
 function byRule(decisions: ReferenceDecision[]): ReferenceDecision[] {
   return decisions.toSorted((a, b) => a.rule.localeCompare(b.rule));
 }
@@ -303,7 +303,7 @@ function toReferenceDecision({ rule, event, reason, count, evidence }: Decision)
   return { rule: rule.id, revision: rule.revision, event: event.id, time: event.time, reason, count, ...facts };
 }
 
-/** Expects of so many histories what brute force decides. Returns how often each reason was decided. */
+/** Compares the decisions with brute force for many histories. Returns how often each reason occurred. */
 function expectDecisions(seed: number): Record<ReferenceDecision['reason'], number> {
   const decided = { condition_became_true: 0, condition_still_true_after_cooldown: 0, cooldown: 0, rate_limited: 0 };
   fc.assert(
@@ -320,7 +320,7 @@ function expectDecisions(seed: number): Record<ReferenceDecision['reason'], numb
 
 describe(`the evaluator, in ${CASES} histories with duplicates, late events, edits and restarts,`, () => {
   it(`decides what brute force decides: seed ${SEED}`, () => {
-    // The histories are worth something only when they decide a lot, in every way.
+    // The histories only prove something if they lead to many decisions of every kind.
     const { rate_limited: limited, ...others } = expectDecisions(SEED);
     for (const count of Object.values(others)) expect(count).toBeGreaterThan(CASES / 5);
     expect(limited).toBeGreaterThan(CASES / 40);

@@ -11,7 +11,7 @@ import { type EntryForm, FIELDS, isWhole, type SavedSum } from '../src/domain/sa
 
 const tenantId = provenTenantId('ws_1');
 
-/** An enabled rule that counts every event of its workspace, but for what is given. */
+/** An enabled rule that counts every event of its workspace, with the given changes. */
 export function ruleOf(given: Partial<Rule> = {}): Rule {
   const owner = given.tenantId ?? tenantId;
   return {
@@ -23,7 +23,7 @@ export function ruleOf(given: Partial<Rule> = {}): Rule {
   };
 }
 
-/** An event that is received at its time, but for what is given. */
+/** An event that is received at its own time, with the given changes. */
 export function eventAt(time: number, given: Partial<CountableEvent> = {}): CountableEvent {
   return {
     ...{ tenantId, id: `e${time}`, type: 'tool.failed', agentId: undefined },
@@ -32,7 +32,7 @@ export function eventAt(time: number, given: Partial<CountableEvent> = {}): Coun
   };
 }
 
-/** The evaluator with workspaces in memory, and the windows that were saved of them. */
+/** The evaluator with workspaces in memory and their saved windows. */
 export function openEvaluator(
   book: RuleBook,
   saved: readonly SavedWindow[] = [],
@@ -44,7 +44,7 @@ export function openEvaluator(
   return evaluator;
 }
 
-/** What a store has of a sum: all that was saved since it was saved whole. */
+/** The stored state of a sum: the last whole save and all later ones. */
 export interface KeptSum {
   form: EntryForm;
   saved: Float64Array[];
@@ -53,7 +53,7 @@ export interface KeptSum {
   apart: boolean;
 }
 
-/** What a store has when the sum is saved once more. */
+/** The stored state after the sum is saved again. */
 export function keepSum(before: KeptSum | undefined, sum: SavedSum): KeptSum {
   const { form, entries, size, sampleIds, stored, apart } = structuredClone(sum);
   if (isWhole(sum)) return { form, saved: [entries], size, sampleIds, apart };

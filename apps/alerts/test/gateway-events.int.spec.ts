@@ -16,7 +16,7 @@ describe('the consumer of gateway.events', () => {
       rule_config: { window_seconds: 10, threshold: 5 },
       channel_config_ids: [channel.id],
     });
-    // Five in a burst each 20 seconds: every burst is one alert.
+    // Bursts of five events, 20 seconds apart. Every burst is one alert.
     const bursts = Array.from({ length: 14 }, (_, index) => clock.now - 280 * SECOND + index * 20 * SECOND);
     const events = bursts.flatMap((start) => Array.from({ length: 5 }, (_, index) => event(start + index * SECOND)));
 
@@ -46,7 +46,7 @@ describe('the consumer of gateway.events', () => {
       const config = { window_seconds: 5, threshold: 3 };
       await stack.createRule(tenantId, { rule_config: config, channel_config_ids: [channel.id] });
     }
-    // Three in a burst each 10 seconds: every burst is one alert of each workspace.
+    // Bursts of three events, 10 seconds apart. Every burst is one alert per workspace.
     const bursts = Array.from({ length: 12 }, (_, index) => clock.now - 130 * SECOND + index * 10 * SECOND);
     let replica = await stack.startReplica();
     for (const [index, start] of bursts.entries()) {

@@ -7,7 +7,7 @@ import { toCountableEvent } from '../src/domain/event.ts';
 import type { Rule } from '../src/domain/rule.ts';
 import { event, newTenant, useAlerts } from './alerts.stack.ts';
 
-// A mongod whose cache is smaller than that of the standalone.
+// This mongod has a smaller cache than that of the standalone.
 const mongo = useBreakableMongo();
 const stack = useAlerts(mongo);
 afterAll(mongo.stop);
@@ -23,7 +23,7 @@ const collection = <T extends object = { _id: string; tenantId: string }>(name: 
   mongo.connection.useDb(stack.database).collection<T>(name);
 const count = (name: string, tenantId: TenantId) => collection(name).countDocuments({ tenantId });
 
-/** A workspace with as many rules as there may be, which tell as many channels as they may, all with any one event. */
+/** A workspace with the maximum number of rules and channels, in which any event fires all rules. */
 async function largestWorkspace(): Promise<TenantId> {
   const tenantId = newTenant();
   const channels: string[] = [];
@@ -33,7 +33,7 @@ async function largestWorkspace(): Promise<TenantId> {
   return tenantId;
 }
 
-/** The id of the alert that the rule makes with the event. */
+/** The id of the alert that the event fires for the rule. */
 function alertIdOf({ _id: id, ...rule }: StoredRule, tenantId: TenantId, gatewayEvent: GatewayEvent): string {
   const receivedAt = gatewayEvent.time;
   const alert = toAlert({
@@ -53,7 +53,7 @@ function alertIdOf({ _id: id, ...rule }: StoredRule, tenantId: TenantId, gateway
   return alert.id;
 }
 
-/** Waits until the event is evaluated, and expects all of its alerts to be there and told once. */
+/** Waits until the event is evaluated, and expects each alert and notification exactly once. */
 async function expectEachOnce(tenantId: TenantId): Promise<void> {
   await eventually(async () => expect(await count('decisions', tenantId)).toBe(RULES));
   await stack.settled();

@@ -2,7 +2,7 @@ import { afterAll, expect, it } from '@jest/globals';
 import { useBreakableMongo } from '@tollkeeper/testing';
 import { event, newTenant, useAlerts } from './alerts.stack.ts';
 
-// Its own, since all transactions of the server are counted.
+// A mongod of its own, since the test counts all transactions of the server.
 const mongo = useBreakableMongo();
 const stack = useAlerts(mongo);
 afterAll(mongo.stop);

@@ -5,7 +5,7 @@ import type { TenantId } from '@tollkeeper/kernel';
 import { eventually, useBreakableMongo } from '@tollkeeper/testing';
 import { event, newTenant, useAlerts } from './alerts.stack.ts';
 
-/** A log that tells which partition of `gateway.events` each workspace is in. */
+/** A log that records the partition of `gateway.events` of each workspace. */
 const partitions = new Map<string, number>();
 function observed(log: EventLog): EventLog {
   return {
@@ -22,7 +22,7 @@ function observed(log: EventLog): EventLog {
   };
 }
 
-// A mongod whose cache is smaller than that of the standalone.
+// This mongod has a smaller cache than that of the standalone.
 const mongo = useBreakableMongo();
 const stack = useAlerts(mongo, {}, observed);
 afterAll(mongo.stop);
@@ -41,7 +41,7 @@ async function neighbours(count: number): Promise<TenantId[]> {
   return groups.find((group) => group.length >= count)!.slice(0, count);
 }
 
-/** What the transactions on the service's database since `from` have written, as the replica set has it. */
+/** What each transaction on the service's database since `from` has written, from the oplog. */
 async function written(): Promise<{ documents: number; bytes: number }[]> {
   const oplog = mongo.connection.getClient().db('local').collection<{ o: { applyOps: object[] } }>('oplog.rs');
   const sizes = oplog.aggregate<{ documents: number; bytes: number }>([
@@ -78,7 +78,7 @@ describe('a workspace whose many rules decide with every event', () => {
     const made = (await written()).slice(before);
     expect(Math.max(...made.map(({ documents }) => documents))).toBeLessThan(5000);
     expect(Math.max(...made.map(({ bytes }) => bytes))).toBeLessThan(8 * MEGABYTE);
-    // It is 672,600 times that a rule decides.
+    // The rules make 672,600 decisions.
     expect(made.reduce((sum, { documents }) => sum + documents, 0)).toBeLessThan(100_000);
   });
 
@@ -91,7 +91,7 @@ describe('a workspace whose many rules decide with every event', () => {
     await stack.createRule(other!, eachSecond);
     clock.now = Math.ceil(clock.now / 60_000) * 60_000 + 30_000;
 
-    // The newest first: each has no other in the window before it.
+    // Newest first, so that each event is the first of its window.
     const events = longIds(280, clock.now, -1);
     await stack.append(busy!, ...events);
     await stack.append(other!, event(clock.now));

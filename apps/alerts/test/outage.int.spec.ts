@@ -16,7 +16,7 @@ describe('alerts without MongoDB', () => {
       rule_config: { window_seconds: 60, threshold, filters },
       channel_config_ids: [id],
     });
-    // Each burst has a window of its own, so each fires once.
+    // Each burst has its own window, so each fires once.
     const bursts = [-210_000, -140_000, -70_000].map((ago) =>
       Array.from({ length: threshold }, () => event(stack.clock.now + ago)),
     );

@@ -12,7 +12,7 @@ import { newId, type TenantId } from '@tollkeeper/kernel';
 import type { Logger } from '@tollkeeper/runtime';
 import { createPeers } from '@tollkeeper/testing';
 
-/** The parts of identity and the notifier that alerts asks. */
+/** Stand-ins for the parts of identity and the notifier that alerts calls. */
 export function createPeersStandIn(logger: Logger) {
   const agents = new Map<string, string[]>();
   const channels = new Map<string, ChannelSummary & { tenantId: string }>();
@@ -40,7 +40,7 @@ export function createPeersStandIn(logger: Logger) {
   return Object.assign(createPeers(logger, services), {
     register: (tenantId: TenantId, ...agentIds: string[]) => void agents.set(tenantId, agentIds),
     channels,
-    /** A new enabled webhook unless `fields` say otherwise. */
+    /** Adds a new enabled webhook, with the given changes. */
     addChannel(tenantId: TenantId, fields: Partial<ChannelSummary>): ChannelSummary {
       const channel = { id: newId('chan'), type: 'webhook', enabled: true, revision: 1, ...fields };
       channels.set(channel.id, { tenantId, ...channel });

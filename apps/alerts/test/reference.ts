@@ -4,9 +4,7 @@ import type { Reason } from '../src/domain/evaluator.ts';
 import type { RuleCondition } from '../src/domain/rule-kinds.ts';
 import type { Rule } from '../src/domain/rule.ts';
 
-/**
- * A decision of the reference, in the words of the evaluator's; `cooldown` and `rate_limited` are reasons not to fire.
- */
+/** A decision of the reference in the terms of the evaluator; `cooldown` and `rate_limited` are reasons not to fire. */
 export interface ReferenceDecision {
   rule: string;
   revision: number;
@@ -22,8 +20,8 @@ export interface ReferenceDecision {
 }
 
 /**
- * The slow and obvious evaluator: it keeps every event and counts every window by looking at all of them. `rulesAt`
- * says which rules are in force when an event arrives.
+ * The slow and obvious evaluator: it keeps every event, and checks every window by looking at all of them. `rulesAt`
+ * returns the rules in force when an event arrives.
  */
 export function decideByBruteForce(
   arrivals: readonly CountableEvent[],
@@ -84,9 +82,9 @@ function minuteOf({ time }: { time: number }): number {
   return Math.floor(time / 60_000);
 }
 
-/** Whether the condition can hold on with further events. */
+/** Whether the condition can stay true with further events. */
 const STAYS_TRUE: Record<RuleKind, boolean> = { event_count_gte: true, first_occurrence: false, spend_gte: true };
-/** Whether the kind counts what was settled, and events that settled nothing are none of it. */
+/** Whether the kind counts settled amounts, and so ignores events that settled nothing. */
 const IS_ABOUT_SPEND: Record<RuleKind, boolean> = { event_count_gte: false, first_occurrence: false, spend_gte: true };
 
 const IS_IN_SCOPE: Record<ScopeType, (rule: Rule, event: CountableEvent) => boolean> = {
@@ -115,14 +113,14 @@ function becomesTrue(rule: Rule, others: CountableEvent[], event: CountableEvent
   }
 }
 
-/** Whether `events` are enough in the window that ends with the newest of `all`. */
+/** Whether `events` meet the condition within the window that ends with the newest of `all`. */
 function counts(rule: Rule, events: CountableEvent[], all: CountableEvent[]): boolean {
   const newest = Math.max(...all.map(({ time }) => time));
   const inWindow = events.filter(({ time }) => time > newest - rule.windowSeconds * 1000);
   return newestThatReach(rule.condition, inWindow) !== null;
 }
 
-/** The newest of the events that are enough for the condition, newest first; null where all of them are not. */
+/** The newest events that suffice for the condition, newest first; null if all together do not. */
 function newestThatReach(condition: RuleCondition, events: CountableEvent[]): CountableEvent[] | null {
   const newestFirst = events.toSorted((a, b) => b.time - a.time || b.identity - a.identity);
   switch (condition.kind) {
@@ -142,7 +140,7 @@ function newestThatReach(condition: RuleCondition, events: CountableEvent[]): Co
   }
 }
 
-/** Those that a decision with the event may be about. */
+/** The events that a decision about the event may take into account. */
 function eventsOf({ kind }: RuleCondition, event: CountableEvent, all: CountableEvent[]): CountableEvent[] {
   switch (kind) {
     case 'event_count_gte':
@@ -163,7 +161,7 @@ function eventCountOf(condition: RuleCondition, counted: CountableEvent[]): numb
   }
 }
 
-/** An event that reports many calls counts as many, up to the threshold. */
+/** The sum of the events' counts, each up to the threshold. */
 function countedOf(events: CountableEvent[], threshold: number): number {
   return events.reduce((sum, { count }) => sum + Math.min(count, threshold), 0);
 }

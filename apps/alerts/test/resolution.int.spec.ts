@@ -7,9 +7,7 @@ import { event, newTenant, useAlerts } from './alerts.stack.ts';
 
 const MINUTE = 60_000;
 
-/**
- * A log whose partitions of `gateway.events` can be held: what is read of them is not evaluated until they are let go.
- */
+/** A log whose partitions of `gateway.events` can be held: their records are not evaluated until they are released. */
 function holdablePartitions() {
   const partitions = new Map<string, number>();
   const held = new Map<number, PromiseWithResolvers<void>>();
@@ -52,7 +50,7 @@ interface Watched {
   partition: number;
 }
 
-/** A workspace with a rule that fires with any event, and has, in another partition than `apart` is in. */
+/** A workspace with a rule that has fired with an event, in another partition than `apart`. */
 async function fired(minutes: number, apart?: Watched): Promise<Watched> {
   const tenantId = newTenant();
   await stack.createRule(tenantId, { rule_config: { window_seconds: minutes * 60, threshold: 1 } });
@@ -83,7 +81,7 @@ describe('an alert that is over by the clock', () => {
     await stack.append(behind.tenantId, event(clock.now));
     clock.now += MINUTE;
     await eventually(async () => expect(await statuses(other)).toEqual(['resolved']));
-    // Another one that fires and is over shows that all partitions were looked at meanwhile.
+    // When another alert fires and resolves, all partitions have been checked meanwhile.
     await stack.append(other.tenantId, event(clock.now));
     await eventually(async () => expect(await statuses(other)).toEqual(['firing', 'resolved']));
     clock.now += MINUTE;

@@ -44,11 +44,11 @@ describe('a channel that changes', () => {
     const [late, other] = [await createChannel(tenantId, { enabled: false }), await createChannel(tenantId)];
     await createRule(tenantId, { channel_config_ids: [other.id] });
     await stack.reportChange(tenantId, { ...late, enabled: true, revision: 2 });
-    // It shows, in the order of the workspace, that the change was read.
+    // Reports of a workspace are read in order, so this shows that the change was read.
     await stack.deleteChannel(tenantId, other.id);
     await eventually(async () => expect(await named(tenantId)).toEqual([[]]));
 
-    // The stand-in of the notifier still answers with the channel as it was.
+    // The stand-in of the notifier still returns the old channel.
     await createRule(tenantId, { channel_config_ids: [late.id] });
     const stored = mongo.connection.useDb(stack.database).collection('channels');
     expect(await stored.findOne({ _id: late.id as never })).toMatchObject({ enabled: true, revision: 2 });
@@ -112,7 +112,7 @@ describe('a channel that is deleted', () => {
     const rule = await createRule(tenantId, { channel_config_ids: [gone.id, other.id] });
     await stack.deleteChannel(tenantId, gone.id);
     await stack.reportChange(tenantId, { id: gone.id, type: 'webhook', enabled: true, revision: 9 });
-    // It shows, in the order of the workspace, that the change was read.
+    // Reports of a workspace are read in order, so this shows that the change was read.
     await stack.deleteChannel(tenantId, other.id);
     await eventually(async () => expect(await named(tenantId)).toEqual([[]]));
     const refused = await call('patch', tenantId, `/rules/${rule.id}`, { body: { channel_config_ids: [gone.id] } });

@@ -9,7 +9,7 @@ import { createRuleChanges } from '../src/store/rule.changes.ts';
 const testMongo = useMongo();
 const database = testMongo.newDatabase();
 
-/** What a process has; `listed` are the workspaces whose rules its watcher has read. */
+/** The state of a process; `listed` are the workspaces whose rules its watcher has read. */
 function startReplica() {
   const mongo = connectMongo({ uri: testMongo.uri, database, logger: testLogger().logger });
   const changes = createRuleChanges(mongo.connection);
@@ -21,7 +21,7 @@ function startReplica() {
     },
   };
   const watcher = createRuleWatcher({ book: createRuleBook(), changes, rules });
-  /** In a transaction that stays open during `meanwhile`. */
+  /** Makes a change in a transaction that stays open during `meanwhile`. */
   const change = (tenantId: TenantId, meanwhile = async () => {}) =>
     withTransaction(mongo.connection, async (session) => {
       await changes.record(session, tenantId);
@@ -49,7 +49,7 @@ describe('changes of rules', () => {
       let attempts = 0;
       await withTransaction(two.mongo.connection, async (session) => {
         attempts += 1;
-        // Or it would be tried until the other one has ended, which waits for it.
+        // Retrying would wait for the other transaction, which waits for this one.
         if (attempts > 1) throw new Error('The change of b conflicts with that of a');
         await two.changes.record(session, b);
       });
@@ -77,7 +77,7 @@ describe('changes of rules', () => {
       attempts += 1;
       await eventually(async () => {
         await two.change(late);
-        // More than a second behind what the open transaction has.
+        // More than a second behind the start of the open transaction.
         expect((await begunAt(late)).getTime()).toBeGreaterThan(before.getTime() + 2_000);
       });
       await two.watcher.refresh();

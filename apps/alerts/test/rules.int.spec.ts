@@ -10,7 +10,7 @@ const { call, createRule, createChannel, expecting } = stack;
 const detailsOf = (body: unknown) => (body as { details: { path: string; message: string }[] }).details;
 const pathsOf = (body: unknown) => detailsOf(body).map(({ path }) => path);
 
-/** Stores copies of a rule, past all that limits how many there are. */
+/** Stores copies of a rule, bypassing all limits. */
 async function storeMore(id: string, count: number, changes: object = {}): Promise<void> {
   const collection = mongo.connection.useDb(stack.database).collection('rules');
   const stored = (await collection.findOne({ _id: id as never }))!;

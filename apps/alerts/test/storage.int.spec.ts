@@ -11,7 +11,7 @@ const stack = useAlerts(mongo);
 const { clock } = stack;
 const database = () => mongo.connection.getClient().db(stack.database);
 
-/** The writes of each transaction on such collections of the service's database, as the replica set has them. */
+/** The writes of each transaction on matching collections of the service's database, from the oplog. */
 async function transactions(collections = ''): Promise<Write[][]> {
   const oplog = mongo.connection.getClient().db('local').collection<{ o: { applyOps: Write[] } }>('oplog.rs');
   const found = await oplog.find({ 'o.applyOps.ns': { $regex: `^${stack.database}\\.${collections}` } }).toArray();
@@ -84,7 +84,7 @@ describe('history', () => {
 describe('a window of many events', () => {
   const THRESHOLD = 1000;
   const inAnHour = { rule_config: { window_seconds: 3600, threshold: THRESHOLD } };
-  /** So many events that end with the one of `now`, a millisecond apart. */
+  /** This many events, a millisecond apart, ending at `now`. */
   const eventsUntil = (now: number, count: number) =>
     Array.from({ length: count }, (_, index) => event(now - count + 1 + index));
 
@@ -188,7 +188,7 @@ describe('reading rules', () => {
 });
 
 describe('the queries of the service', () => {
-  /** Small whatever happens: the queues of a second, and a document for each workspace. */
+  /** Always small: the queues of a second, and a document for each workspace. */
   const READ_WHOLE = ['outbox', 'audit_outbox', 'rule_changes'];
 
   it('never read a whole collection that grows', async () => {

@@ -9,7 +9,7 @@ const { clock } = stack;
 
 const SECOND = 1000;
 
-/** The daily budget of `scopeId` was spent up to `percent`, some seconds ago. */
+/** An event some seconds ago: spend of `scopeId` reached `percent` of its daily budget. */
 const reached = (ago: number, percent: number, scope: string, scopeId: string) =>
   event(clock.now - ago * SECOND, 'budget.threshold_reached', {
     ...{ run_id: undefined, agent_id: undefined, scope, scope_id: scopeId, percent },

@@ -13,7 +13,7 @@ import { event, newTenant, useAlerts } from './alerts.stack.ts';
 
 const MAIN = join(import.meta.dirname, '../src/main.ts');
 const MINUTE = 60_000;
-/** Of the pod of alerts. */
+/** Memory of the alerts pod. */
 const POD_BYTES = 768 * 2 ** 20;
 const mongo = useMongo();
 
@@ -54,7 +54,7 @@ describe('windows that take more than the budget', () => {
   });
 
   it('of busy workspaces set the largest of them aside, visibly, until there is room; the others fire', async () => {
-    // In different partitions, so that their events are not in one batch.
+    // In different partitions, so that their events are in different batches.
     const [small, large] = [provenTenantId('ws_small'), provenTenantId('ws_large')];
     await stack.createRules(300, small, secondInAnHour);
     await stack.createRules(310, large, secondInAnHour);
@@ -82,7 +82,7 @@ describe('windows that take more than the budget', () => {
     expect(await notEvaluatedSince(large)).toBeNull();
     expect(await stack.impaired()).toBeUndefined();
     expect(await totalOf(large)).toBe(310);
-    // Without the one that came meanwhile.
+    // Without the event that came meanwhile.
     expect((await stack.alerts(large))[0]).toMatchObject({ event_count: 2, sample_event_ids: [third, first] });
   });
 
@@ -119,7 +119,7 @@ describe('four workspaces of 620 rules about the spend of a day, with nearly all
   const settlement = (id: string): GatewayEvent =>
     event(clock.now, 'spend.settled', { settlement_id: id, amount_micros: 1 });
 
-  /** As after nearly {@link MAX_SPEND_ENTRIES} settlements: none of them share an entry yet. */
+  /** The state after nearly {@link MAX_SPEND_ENTRIES} settlements, none of which share an entry yet. */
   async function fill(tenantId: TenantId): Promise<void> {
     const size = MAX_SPEND_ENTRIES - 100;
     const entries = Float64Array.from({ length: 4 * size }, (_, index) => {
@@ -141,7 +141,7 @@ describe('four workspaces of 620 rules about the spend of a day, with nearly all
     }
   }
 
-  /** Evaluates in a process of its own, with the heap of its pod. */
+  /** Evaluates in a separate process with the heap size of its pod. */
   function startAlerts(): ChildProcess {
     const log = { EVENT_LOG_MONGODB_URI: mongo.uri, EVENT_LOG_DATABASE: stack.logDatabase };
     return spawn(process.execPath, [`--max-old-space-size=${POD_BYTES / 2 / 2 ** 20}`, MAIN], {

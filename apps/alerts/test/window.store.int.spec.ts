@@ -31,7 +31,7 @@ function windowOf(ruleId: string, condition: SavedCondition): SavedWindow {
 
 type SavedSumCondition = SavedCondition<'event_count_gte' | 'spend_gte'>;
 
-/** A save of entries with the times from `first` to `last`; a whole one, unless something is stored. */
+/** A save of entries with times from `first` to `last`; whole unless something is stored. */
 type Saved = (first: number, last: number, about?: Partial<SavedSum>) => SavedSumCondition;
 
 const savedOf =
@@ -79,7 +79,7 @@ describe.each([
     const load = async () => (await loaded(partition)).filter((window) => window.ruleId === ruleId);
     await save(partition, windowOf(ruleId, saved(1, size, { apart })));
     await save(partition, windowOf(ruleId, saved(size + 1, size + 9, { size: size + 4, stored: size, apart })));
-    // From a late one on: those that are newer come again.
+    // Starts with a late entry, so newer ones are repeated.
     const third = { size: size - 3, stored: size + 9, apart };
     await save(partition, windowOf(ruleId, saved(size + 3, size + 12, third)));
     const expected = saved(16, size + 12, { stored: size + 19, apart });
@@ -134,7 +134,7 @@ describe('a window with its entries apart', () => {
     expect(after[2]!.parts).toHaveLength(2);
     const [window] = await windowsIn(partition);
     expect(BSON.calculateObjectSize(window!)).toBeLessThan(500);
-    // It fills one piece and begins two others.
+    // It fills one piece and begins two more.
     await save(partition, windowOf(ruleId, spent(1311, 2100, { size: 2100, stored: 1310, apart: true })));
     expect((await piecesOf(ruleId)).map(({ parts }) => parts.length)).toEqual([1, 1, 3, 1, 1]);
     expect(await only()).toEqual(windowOf(ruleId, spent(1, 2100, { stored: 2100, apart: true })));
@@ -154,7 +154,7 @@ describe('a window with its entries apart', () => {
     await save(partition, windowOf(ruleId, spent(1, 1300, { apart: true })));
     await pieces().deleteOne({ _id: `${ruleId}/1` });
     expect((await only())!.condition).toMatchObject({ sum: { size: 1300 - 512, stored: 0, apart: false } });
-    // All of what is missing has left.
+    // All missing entries have left the window.
     await save(partition, windowOf(ruleId, spent(1, 1300, { apart: true })));
     await save(partition, windowOf(ruleId, spent(1301, 1310, { size: 700, stored: 1300, apart: true })));
     await pieces().deleteOne({ _id: `${ruleId}/0` });

@@ -66,7 +66,7 @@ export function createGatewayEventsConsumer(deps: GatewayEventsConsumerDeps): Ga
     metrics.waiting(partition, atEnd ? null : records.at(-1)!.appendedAt);
   }
 
-  /** Drops the session if another replica may own the partition: saving it could overwrite the new owner's progress. */
+  /** Saves the session unless another replica may own the partition: the save would invalidate its progress. */
   function released({ partition, lost }: ReleasedPartition): Promise<void> {
     return sessions
       .inTurn(partition, async () => {

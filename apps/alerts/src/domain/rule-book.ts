@@ -17,10 +17,7 @@ export interface RuleBook {
   countsType(type: string): boolean;
   /** Whether an enabled rule of the workspace counts events of the type, from any agent. */
   counts(tenantId: string, type: string): boolean;
-  /**
-   * The rules that count the event: enabled, of its workspace, matching scope and filters, in force when it was
-   * received.
-   */
+  /** The rules that count the event: enabled, in scope, with matching filters, in force when it was received. */
   matching(event: CountableEvent): Rule[];
 }
 

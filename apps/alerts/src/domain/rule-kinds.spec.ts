@@ -9,7 +9,7 @@ const WINDOW_SECONDS = 60;
 const WINDOW_MS = 60_000;
 const NONE = { threshold: 0, thresholdMicros: 0 };
 
-/** For each kind: a rule, two events of which only the second meets its condition, and the notification text. */
+/** For each kind: a rule, two events of which only the second meets its condition, and the expected evidence. */
 const KINDS = [
   {
     condition: conditionOf('event_count_gte', { threshold: 2, thresholdMicros: 7 }),

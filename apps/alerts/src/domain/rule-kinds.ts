@@ -38,7 +38,7 @@ interface Kind<K extends RuleKind> {
   cheaper: string;
 }
 
-/** Spans of `first_occurrence` are kept for events within this range of event times. */
+/** Length of the range of event times for which `first_occurrence` keeps spans. */
 const COVERED_MS = 2 * MAX_LATENESS_MS + MAX_RECEIPT_DISORDER_MS;
 
 const KINDS: { [K in RuleKind]: Kind<K> } = {

@@ -6,9 +6,7 @@ export type Occurrence = Pick<CountableEvent, 'id' | 'time' | 'identity'>;
 
 /** A sum with fewer entries is always saved whole. */
 export const MIN_SAVED_IN_PARTS = 128;
-/**
- * If a save would leave more than this (up to half more) times the sum's entries in the store, it saves the sum whole.
- */
+/** A save that would leave over this (up to half more) times the sum's entries in the store is whole. */
 const MAX_STORED = 1.5;
 /** A larger sum is stored apart: a store rewrites a whole document when a part of it changes. */
 const MAX_BYTES_TOGETHER = 16 * 1024;
@@ -63,10 +61,7 @@ export class SlidingSum {
   #size: number;
   /** Number of entries that the store lacks; Infinity if it must get all of them. */
   #unsaved: number;
-  /**
-   * Copies of the new entries in order of arrival: many may have the same time, and a new one can fall anywhere among
-   * them.
-   */
+  /** Copies of the new entries in order of arrival. They can fall anywhere among entries of the same time. */
   #news = new Float64Array();
   /** Number of entries in the store. */
   #stored: number;

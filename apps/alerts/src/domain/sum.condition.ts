@@ -5,9 +5,7 @@ import { SlidingSum } from './sliding-sum.ts';
 
 /** Up to this many entries of a `spend_gte`, each settlement has its own. Beyond that, settlements share entries. */
 export const MAX_SPEND_ENTRIES = 4000;
-/**
- * Some rules get up to this share more entries, so that not all rules over the same settlements merge entries at once.
- */
+/** Some rules get up to this share more entries. Otherwise all rules over the same events would merge at once. */
 const STAGGERED = 1 / 4;
 /**
  * Maximum counted amount of a settlement, and the largest threshold: USD 1 billion. The kept amounts sum up to less

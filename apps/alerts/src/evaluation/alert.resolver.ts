@@ -4,15 +4,15 @@ import type { MongoAlertStore } from '../store/alert.store.ts';
 import type { WindowProgress, WindowStore } from '../store/window.store.ts';
 import type { EvaluationMetrics } from './evaluation.metrics.ts';
 
-/** Resolves alerts whose condition is, by the clock, no longer met. */
+/** Resolves alerts whose condition has lapsed with time. */
 export interface AlertResolver {
-  /** One look. Alerts wait for a later one where events from before this one are not evaluated yet. */
+  /** Checks once. Alerts stay until a later check if events from before this one are not evaluated yet. */
   resolveLapsed(): Promise<void>;
 }
 
 /** How far the events of the log are evaluated. */
 export interface EvaluatedLog {
-  /** Of each partition, by its number: the offset behind its last record. */
+  /** The offset behind the last record of each partition, by partition number. */
   endOffsets(): Promise<readonly number[]>;
   /** Whether everything of the partition before `offset` is evaluated and stored, by this replica or by another one. */
   hasEvaluated(partition: number, offset: number): Promise<boolean>;
@@ -28,10 +28,10 @@ export interface AlertResolverDeps {
 }
 
 const MAX_ALERTS_PER_LOOK = 200;
-/** Each has up to 20 notifications, of two documents each: a transaction has to fit into the store's cache. */
+/** An alert has up to 20 notifications of two documents each, and a transaction must fit into the store's cache. */
 const ALERTS_PER_TRANSACTION = 50;
 
-/** A look at a partition: what was accepted before `at` stands in the log before `end`. */
+/** A check of a partition: everything accepted before `at` is in the log before `end`. */
 interface Look {
   at: number;
   end: number;
@@ -39,12 +39,12 @@ interface Look {
 
 export function createAlertResolver(deps: AlertResolverDeps): AlertResolver {
   const { alerts, windows, log, metrics, clock, onResolved } = deps;
-  /** The looks that wait until their events are evaluated; the log may have grown since, and be never at its end. */
+  /** Checks whose events are not evaluated yet. Kept, because a log that keeps growing may never be read to its end. */
   const waiting = new Map<number, Look>();
 
   /**
-   * Settles the alerts that lapsed before `at`: whatever was accepted until then is known. An alert knows how long its
-   * condition is met as of some earlier time; the window of its rule may know better by now.
+   * Resolves the alerts that lapsed before `at`; all events accepted until then are evaluated. An alert may have an
+   * outdated `metUntil`, so the window of its rule is consulted too.
    */
   async function settle(partition: number, at: number): Promise<void> {
     const lapsed = await alerts.lapsed(partition, at, MAX_ALERTS_PER_LOOK);
@@ -77,7 +77,7 @@ export function createAlertResolver(deps: AlertResolverDeps): AlertResolver {
   };
 }
 
-/** The window of a rule that was edited or deleted since tells nothing about the alert. */
+/** If the rule was edited or deleted since, its window says nothing about the alert. */
 function metUntil({ ruleRevision }: Alert, window: WindowProgress | undefined): number {
   return window?.revision === ruleRevision ? (window.metUntil ?? 0) : 0;
 }

@@ -11,7 +11,7 @@ import type { PartitionSession } from './partition.session.ts';
 import type { PartitionSessions } from './partition.sessions.ts';
 import { createSaveRefusals, RefusedSave } from './save.refusals.ts';
 
-/** Evaluation at a stretch; then others have their turn. */
+/** Maximum time of evaluation before other work gets its turn. */
 const MAX_STRETCH_MS = 20;
 
 export interface BatchEvaluatorDeps extends CountedEventsDeps {
@@ -19,16 +19,16 @@ export interface BatchEvaluatorDeps extends CountedEventsDeps {
   recorder: EvaluationRecorder;
   metrics: EvaluationMetrics;
   traces: FireTraces;
-  /** Called when alerts were stored. */
+  /** Called after alerts were stored. */
   onFired: () => void;
 }
 
-/** Evaluates batches of events, and stores what they come to. */
+/** Evaluates batches of events, and stores the results. */
 export interface BatchEvaluator {
-  /** In the turn of the partition. Calls `stored` with each position that was stored in mid-batch. */
+  /** Call it in the partition's turn. It calls `stored` with each position that was stored in mid-batch. */
   evaluate(batch: RecordBatch, stored: (position: number) => void): Promise<void>;
   save(partition: number, session: PartitionSession): Promise<void>;
-  /** Sets aside the event that cannot be stored, so that it does not hold up the ones behind it. */
+  /** Sets aside the event that cannot be stored, so that it does not block later events. */
   giveUp(batch: RecordBatch, refusal: RefusedSave): Promise<void>;
 }
 

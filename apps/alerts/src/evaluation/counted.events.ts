@@ -17,7 +17,7 @@ export interface CountedEventsDeps {
 }
 
 /**
- * The events of a batch that a rule may count; only those are decoded, as most are not. The key of a record is the
+ * The events of a batch that a rule may count. Only those are decoded, since they are few. The key of a record is its
  * workspace.
  */
 export async function countedEvents(
@@ -29,7 +29,7 @@ export async function countedEvents(
   for (const record of batch.records) {
     const type = peekEventType(record.value);
     if (type !== null && !(book.countsType(type) && book.counts(record.key, type))) continue;
-    // Not asked of those that are passed over: they cost less than the question.
+    // Not checked for skipped records: skipping is cheaper than the check.
     if (slices.usedUp()) await slices.next();
     try {
       const event = toCountableEvent(decodeGatewayEvent(record.value));

@@ -3,17 +3,17 @@ import type { Metrics } from '@tollkeeper/runtime';
 import type { Outcome } from '../domain/evaluator.ts';
 import type { RuleBook } from '../domain/rule-book.ts';
 
-/** What operators see of the evaluation. */
+/** Metrics of the evaluation. */
 export interface EvaluationMetrics {
-  /** `set_aside`: of a workspace whose windows do not fit into memory. */
+  /** `set_aside`: from a workspace whose windows do not fit into memory. */
   event(outcome: 'counted' | 'late' | 'set_aside'): void;
   decided(outcomes: Readonly<Record<Outcome, number>>): void;
   /**
-   * Says that records of the partition wait to be evaluated, the oldest of them since `since`, epoch milliseconds;
-   * null that none does. The lag grows with the clock until the next word, whatever the work does meanwhile.
+   * Reports since when the oldest unevaluated record of the partition waits, epoch milliseconds; null if there is none.
+   * The lag grows with the clock until the next report, however long the work takes.
    */
   waiting(partition: number, since: number | null): void;
-  /** Another consumer has the partition. */
+  /** Another consumer owns the partition now. */
   released(partition: number): void;
   resolved(count: number): void;
 }

@@ -13,11 +13,11 @@ import type { CountableEvent } from '../domain/event.ts';
 import type { Decision } from '../domain/evaluator.ts';
 import type { AlertTraces } from '../store/evaluation.recorder.ts';
 
-/** Leads the trace of an event on to the alert that fires with it. */
+/** Continues the trace of an event in the alert that it fires. */
 export interface FireTraces {
-  /** Keeps the trace that came with an event for as long as the event itself. */
+  /** Keeps the trace of an event for as long as the event itself is in memory. */
   remember(event: CountableEvent, headers: ReadRecord['headers']): void;
-  /** Runs `save` while each fired decision has a span in the trace of its event, and hands these traces over. */
+  /** Runs `save` with the trace of each alert. While it runs, the alert has a span in the trace of its event. */
   whileSaved(decisions: readonly Decision[], save: (traces: AlertTraces) => Promise<void>): Promise<void>;
 }
 

@@ -4,19 +4,19 @@ import type { OpenWorkspace } from '../domain/workspace.windows.ts';
 import type { SetAsideWorkspaces } from './set-aside.workspaces.ts';
 import type { HeldWorkspace, WindowHolder } from './window.memory.ts';
 
-/** What a partition has in memory, and what becomes of it where that does not suffice. */
+/** The memory of a partition, and how to free it when there is too little. */
 export interface PartitionHolder extends WindowHolder {
-  /** Whether there are windows to forget once they are saved. */
+  /** Whether windows leave memory with the next save. */
   readonly hasLeaving: boolean;
-  /** Notes when the workspace, which is open, had its last event. */
+  /** Records the time of the last event of an open workspace. */
   use(tenantId: TenantId, at: number): void;
-  /** Forgets the windows of workspaces that are set aside: they are saved. */
+  /** Forgets the windows of workspaces that are set aside; they must be saved. */
   forgetLeaving(): void;
 }
 
 export function createPartitionHolder(evaluator: PartitionEvaluator, aside: SetAsideWorkspaces): PartitionHolder {
   const usedAt = new Map<TenantId, number>();
-  /** Of the windows of workspaces that are set aside and not saved yet. */
+  /** Memory of the unsaved windows of workspaces that are set aside. */
   let leavingBytes = 0;
 
   function forget(tenantId: TenantId): void {

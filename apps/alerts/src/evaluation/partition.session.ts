@@ -8,57 +8,55 @@ import { createPartitionWindows } from './partition.windows.ts';
 import type { RuleWatcher } from './rule.watcher.ts';
 import type { WindowMemory } from './window.memory.ts';
 
-/** What a save may write, about: a transaction has to fit into the store's cache and time. */
+/** Approximate size of a save: a transaction must fit into the store's cache and time limit. */
 const MAX_PENDING_DOCUMENTS = 2000;
 const MAX_PENDING_BYTES = 4 * 1024 * 1024;
-/** At the end of the partition. What comes with no further batch behind it is for the loop to save. */
+/** While the partition is read to its end. If no further batch comes, the loop saves. */
 const SAVE_INTERVAL_MS = 1000;
 /**
- * While there is more to read, which goes first: saving takes about a tenth of the time at most. A crash costs reading
- * again what was read in that time.
+ * While there is more to read, which has priority: saving takes about a tenth of the time at most. After a crash, the
+ * events of that time are read again.
  */
 const MIN_BUSY_SAVE_INTERVAL_MS = 5000;
 const BUSY_SAVE_INTERVAL_BY_DURATION = 10;
 
-/** The evaluation of one partition, from where it was taken over on. */
+/** The evaluation of one partition since its takeover. */
 export interface PartitionSession {
-  /** The position that the next batch must be read from. */
+  /** The position at which the next batch must start. */
   readonly position: number | null;
-  /** Whether it is time to save: something was decided, or enough time has passed since the last save. */
+  /** Whether it is time to save: something was decided, or the save interval has passed. */
   readonly saveDue: boolean;
-  /** Whether to save before anything else is evaluated, in mid-batch too. */
+  /** Whether to save before anything else is evaluated, even in mid-batch. */
   readonly full: boolean;
-  /** What there is to save. */
+  /** The unsaved progress. */
   readonly pending: Readonly<Pending>;
-  /** Whether the partition was read to its end, as of the last batch; null before the first. */
+  /** Whether the last batch reached the end of the partition; null before the first batch. */
   readonly atEnd: boolean | null;
-  /** Whether an event of the workspace can be evaluated. */
+  /** Whether the next event of the workspace can be evaluated now. */
   isReady(tenantId: TenantId): boolean;
   /** Reads the windows of the first of these workspaces, and of the next ones that are not ready. */
   prepare(tenantIds: Iterable<TenantId>): Promise<void>;
-  /** Evaluates the next event of a batch that rules count. False: its workspace is set aside, it is passed over. */
+  /** Evaluates the next counted event of a batch. False if the event is skipped: its workspace is set aside. */
   evaluate(event: CountableEvent, offset: number): boolean;
-  /** Says that what rules count of the batch was evaluated. */
+  /** Call when all events of the batch that rules count are evaluated. */
   finish(batch: RecordBatch): void;
-  /**
-   * Stores position, windows and decisions. After a rejection the session is of no use: nobody knows what is stored.
-   */
+  /** Stores position, windows and decisions. After a rejection, close the session: what was stored is unknown. */
   save(traces: AlertTraces): Promise<void>;
-  /** Takes workspaces that were set aside in again, where there is room by now. */
+  /** Resumes workspaces that were set aside and now fit into memory. */
   takeBack(): Promise<void>;
-  /** The session is not used any more. */
+  /** Frees the memory of the session. */
   close(): void;
 }
 
-/** What has come since the last save. */
+/** Progress since the last save. */
 interface Pending {
-  /** Events evaluated. */
+  /** Number of evaluated events. */
   events: number;
-  /** Of the last of them. */
+  /** Offset of the last of them. */
   lastOffset: number;
-  /** How often rules fired and were suppressed. */
+  /** How often rules fired and how often they were suppressed. */
   outcomes: Record<Outcome, number>;
-  /** By rule and number: of decisions that take the same place, the last one. */
+  /** By rule and number; a later decision replaces an earlier one with the same number. */
   decisions: ReadonlyMap<string, Decision>;
 }
 
@@ -72,11 +70,11 @@ export interface PartitionSessionDeps {
   clock: Clock;
 }
 
-/** Takes the partition over where the store says it stands. */
+/** Takes the partition over at its stored position. */
 export async function openPartitionSession(deps: PartitionSessionDeps): Promise<PartitionSession> {
   const { topic, partition, watcher, recorder } = deps;
   const standing = await recorder.standing(topic, partition);
-  // The rules of all windows are in the book then, unless they are gone.
+  // Afterwards the book has the rules of all windows, except deleted ones.
   await watcher.refresh();
   const windows = createPartitionWindows({ ...deps, setAside: standing.setAside });
   let position = standing.position;
@@ -141,7 +139,7 @@ export async function openPartitionSession(deps: PartitionSessionDeps): Promise<
   };
 }
 
-/** Beside the windows, which the evaluator measures. */
+/** The progress without the windows, which the evaluator measures. */
 interface MeasuredPending extends Pending {
   decisions: Map<string, Decision>;
   documents: number;

@@ -1,15 +1,15 @@
 import type { RecordBatch } from '@tollkeeper/event-log';
 import { openPartitionSession, type PartitionSession, type PartitionSessionDeps } from './partition.session.ts';
 
-/** The sessions of the partitions that this replica has, and the turns that work on a partition takes. */
+/** The sessions of this replica's partitions. Work on a partition runs in turns. */
 export interface PartitionSessions {
   partitions(): number[];
-  /** Undefined while the partition is not taken over. */
+  /** Undefined before the partition is taken over. */
   get(partition: number): PartitionSession | undefined;
-  /** The session that goes on with the batch. Rejects when the store says that the partition stands elsewhere. */
+  /** The session that continues with the batch. Rejects if the stored position differs from the batch's. */
   at(batch: RecordBatch): Promise<PartitionSession>;
   drop(partition: number): void;
-  /** Runs one piece of work on a partition after the other. A failure costs the session, since it may be half way. */
+  /** Runs work on a partition, one piece at a time. A failure closes the session, whose state may be inconsistent. */
   inTurn(partition: number, work: () => Promise<void>): Promise<void>;
 }
 

@@ -9,30 +9,30 @@ import { createPartitionHolder } from './partition.holder.ts';
 import { SetAsideWorkspaces } from './set-aside.workspaces.ts';
 import type { WindowMemory } from './window.memory.ts';
 
-/** Workspaces whose windows are read with one query. */
+/** Number of workspaces whose windows are read with one query. */
 const READ_AT_A_TIME = 100;
 
-/** The windows of a partition: those in memory, and those that are read when an event needs them. */
+/** The windows of a partition: some are in memory, the others are read when an event needs them. */
 export interface PartitionWindows {
-  /** Whether the next event of the workspace can be evaluated, or passed over, as it is. */
+  /** Whether the next event of the workspace can be evaluated or skipped without reading windows. */
   isReady(tenantId: TenantId): boolean;
   /** Makes the first of these workspaces ready, and the next ones that are not. */
   prepare(tenantIds: Iterable<TenantId>): Promise<void>;
-  /** What the event decides; null where its workspace is set aside. It has to be ready. */
+  /** The decisions about the event, whose workspace must be ready; null if the workspace is set aside. */
   evaluate(event: CountableEvent): Decision[] | null;
-  /** How much a save writes, about. */
+  /** Approximate amount that a save writes. */
   readonly changedSize: { windows: number; bytes: number };
-  /** Whether there are windows to forget once they are saved. */
+  /** Whether windows leave memory with the next save. */
   readonly hasLeaving: boolean;
-  /** Whether a workspace was set aside or taken back since the last save. */
+  /** Whether a workspace was set aside or resumed since the last save. */
   readonly hasSetAside: boolean;
-  /** What a store lacks since the last save. */
+  /** The changes since the last save. */
   changed(): { windows: Iterable<SavedWindow>; setAside: SetAsideChanges };
-  /** Says that what `changed` answered is in the store. */
+  /** Call when the result of `changed` is stored. */
   saved(): void;
-  /** Takes workspaces that were set aside in again, where there is room by now. */
+  /** Resumes workspaces that were set aside and now fit into memory. */
   takeBack(): Promise<void>;
-  /** The windows are not used any more. */
+  /** Frees the memory of the windows. */
   close(): void;
 }
 
@@ -41,7 +41,7 @@ export function createPartitionWindows(deps: {
   book: RuleBook;
   memory: WindowMemory;
   recorder: Pick<EvaluationRecorder, 'load' | 'sizeOf'>;
-  /** As it is stored. */
+  /** The stored state. */
   setAside: ReadonlyMap<TenantId, number>;
   clock: Clock;
 }): PartitionWindows {
@@ -50,11 +50,11 @@ export function createPartitionWindows(deps: {
   const aside = new SetAsideWorkspaces(deps.setAside, clock);
   const holder = createPartitionHolder(evaluator, aside);
 
-  /** Whoever is the largest is set aside on the way, be it one of these. */
+  /** Reads windows. If memory runs short, the largest workspace is set aside, even if it is one of these. */
   async function read(tenantIds: readonly TenantId[]): Promise<void> {
     for (const tenantId of tenantIds) {
       evaluator.open(tenantId);
-      // Nothing is idle while it is read, however long that takes.
+      // Never idle while it is read, however long that takes.
       holder.use(tenantId, Infinity);
     }
     for await (const window of recorder.load(partition, tenantIds)) {

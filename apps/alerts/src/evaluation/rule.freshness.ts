@@ -4,11 +4,11 @@ import type { RuleWatcher } from './rule.watcher.ts';
 const MAX_RULES_AGE_MS = 500;
 
 /**
- * Keeps events from being evaluated by rules from before their acceptance. One look at the rules serves all that the
- * partition held before it, for as long as a change of rules may take to be seen.
+ * Keeps events from being evaluated with rules older than their acceptance. One look at the rules serves all records
+ * that were in the partition before it, until the look is {@link MAX_RULES_AGE_MS} old.
  */
 export function createRuleRefresh(watcher: RuleWatcher): (batch: RecordBatch) => Promise<void> {
-  /** The last look at the rules of each partition, with the end of the partition that was known when it began. */
+  /** The last look at the rules per partition, with the partition's end offset from before the look. */
   const looks = new Map<number, { endOffset: number; startedAt: number }>();
 
   return async ({ partition, nextOffset, endOffset }) => {

@@ -3,9 +3,9 @@ import type { RuleBook } from '../domain/rule-book.ts';
 import type { RuleStore } from '../domain/rule.ts';
 import type { RuleChanges } from '../store/rule.changes.ts';
 
-/** Keeps a book of rules as the store has them. */
+/** Keeps a book of rules in sync with the store. */
 export interface RuleWatcher {
-  /** Resolves once the book holds every change of rules that was stored before the call. */
+  /** Resolves once the book has every change of rules that was stored before the call. */
   refresh(): Promise<void>;
 }
 
@@ -15,7 +15,7 @@ export function createRuleWatcher(deps: {
   rules: Pick<RuleStore, 'list'>;
 }): RuleWatcher {
   const { book, changes, rules } = deps;
-  /** Revisions of the workspaces' rules in the book. */
+  /** The revision of each workspace's rules in the book. */
   const known = new Map<string, number>();
   let latest: Date | null = null;
   let refreshing = Promise.resolve();
@@ -33,7 +33,7 @@ export function createRuleWatcher(deps: {
 
   return {
     refresh() {
-      // One look after the other, so that an older one never overwrites what a newer one found.
+      // One look at a time, so that an older result never overwrites a newer one.
       const result = refreshing.then(look);
       refreshing = result.catch(() => undefined);
       return result;

@@ -7,7 +7,7 @@ const record = { offset: 7, key: 'ws', value: Buffer.alloc(0), appendedAt: 0 };
 const batch: RecordBatch = { topic: 'events', partition: 2, records: [record], from: 7, nextOffset: 8, endOffset: 8 };
 const conflict = new ContendedTransaction(15_000, new Error('write conflict'));
 
-/** What is set aside of an event that is refused alone so often. */
+/** The offsets set aside after a single event was refused this many times. */
 async function setAsideAfter(times: number, cause: Error, { patienceMs = 300_000, writable = true } = {}) {
   const dead: number[] = [];
   const refusals = createSaveRefusals({

@@ -6,9 +6,9 @@ import {
 } from '@tollkeeper/event-log';
 import type { EvaluationRecorder } from '../store/evaluation.recorder.ts';
 
-/** The save of what these events came to was refused for what it is: fewer at once may get through. */
+/** The results of these events could not be saved together; a save of fewer events may succeed. */
 export class RefusedSave extends Error {
-  /** Of the last of the events. */
+  /** Offset of the last of the events. */
   readonly offset: number;
 
   constructor(offset: number, cause: unknown) {
@@ -20,35 +20,35 @@ export class RefusedSave extends Error {
   }
 }
 
-/** A refusal can pass: the server may have too much to do right now. */
+/** A refusal can be temporary, such as when the server is overloaded. */
 const MAX_REFUSALS_OF_ONE_EVENT = 3;
-/** Above this, only the size of what is stored bounds a save. */
+/** Above this, only the size of the data limits a save. */
 const MAX_LIMIT = 4096;
 
 interface Refusals {
-  /** Largest number of events of a save. */
+  /** Maximum number of events in a save. */
   limit: number;
-  /** Refusals of the same single event in a row. */
+  /** Consecutive refusals of the same single event. */
   ofOne: number;
-  /** Offsets of events that were set aside and that the stored position is not behind yet. */
+  /** Offsets of events that were set aside and are not yet behind the stored position. */
   setAside: Set<number>;
 }
 
 /**
- * Sees to it that no event holds up the ones behind it: after a refusal a partition's saves are of half as many events,
+ * Keeps a refused event from blocking later ones: after each refusal, the partition's saves have half as many events,
  * down to one.
  */
 export interface SaveRefusals {
-  /** Most events that a save of the partition may be about now. */
+  /** The current maximum number of events in a save of the partition. */
   limit(partition: number): number;
   isSetAside(partition: number, offset: number): boolean;
-  /** After a save of so many events was refused. */
+  /** Call after a save of this many events was refused. */
   refused(partition: number, events: number): void;
-  /** After a save; the next one may be of twice as many events. */
+  /** Call after a save; the next one may have twice as many events. */
   saved(partition: number): void;
   /**
-   * Sets the event of the batch aside once it was refused alone, several times and not only by conflicts, while MongoDB
-   * takes other writes.
+   * Sets aside the event of the batch if it was refused alone several times, not only by conflicts, while MongoDB
+   * accepts other writes.
    */
   giveUp(batch: RecordBatch, refusal: RefusedSave): Promise<void>;
 }
@@ -82,7 +82,7 @@ export function createSaveRefusals(deps: {
       if (refusals === undefined || refusals.ofOne === 0 || record === undefined) return;
       const patient = !patience.hasRunOut(cause, batch, offset);
       if (patient || refusals.ofOne < MAX_REFUSALS_OF_ONE_EVENT) return;
-      // If the database refuses even this, the database is in trouble, and the event is not the cause.
+      // If MongoDB refuses even this, MongoDB has the problem, not the event.
       await recorder.touch(batch.topic, batch.partition);
       await deadLetters.setAside(batch, record, message);
       refusals.setAside.add(offset);

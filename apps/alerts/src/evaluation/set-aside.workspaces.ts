@@ -1,15 +1,15 @@
 import type { Clock, TenantId } from '@tollkeeper/kernel';
 import type { SetAsideChanges } from '../store/set-aside.store.ts';
 
-/** From one look whether there is room for a workspace that is set aside to the next. */
+/** Time between two checks whether there is room for a workspace that is set aside. */
 const LOOK_AGAIN_MS = 60_000;
 
-/** The workspaces of a partition that are set aside, with what a store lacks of that. */
+/** The workspaces of a partition that are set aside, with the unsaved changes. */
 export class SetAsideWorkspaces {
-  /** Since when, and when somebody last looked for room; at a takeover there may be room at once. */
+  /** Since when it is set aside, and when room was last checked. After a takeover, the check is due at once. */
   readonly #places: Map<TenantId, { since: number; lookedAt: number }>;
   readonly #changes = new Map<TenantId, number | null>();
-  /** What the last {@link SetAsideWorkspaces.changed} answered: more may come while it is stored. */
+  /** The last result of {@link SetAsideWorkspaces.changed}: there may be newer changes while it is stored. */
   #recorded: SetAsideChanges = new Map();
   readonly #clock: Clock;
 
@@ -41,7 +41,7 @@ export class SetAsideWorkspaces {
     this.#changes.set(tenantId, since);
   }
 
-  /** Whether somebody should look for room for it; then nobody has to for a while. */
+  /** Whether a check for room is due; if so, notes the check. */
   isDue(tenantId: TenantId): boolean {
     const place = this.#places.get(tenantId);
     const now = this.#clock();
@@ -50,24 +50,24 @@ export class SetAsideWorkspaces {
     return true;
   }
 
-  /** Takes the workspace out while `read` gets its windows, which may be too large: then it stays as it was. */
+  /** Resumes the workspace while `read` loads its windows. If they are too large, it is set aside as before. */
   async takeBack(tenantId: TenantId, read: () => Promise<void>): Promise<void> {
     const place = this.#places.get(tenantId);
     this.#places.delete(tenantId);
     await read();
     const again = this.#places.get(tenantId);
-    // Its size was not known that well: nothing was evaluated meanwhile.
+    // Set aside again because its size was underestimated. No event was evaluated, so `since` stays.
     if (again !== undefined && place !== undefined) again.since = place.since;
     this.#changes.set(tenantId, again?.since ?? null);
   }
 
-  /** What a store lacks since `saved` was called. */
+  /** The changes since the last `saved`. */
   changed(): SetAsideChanges {
     this.#recorded = new Map(this.#changes);
     return this.#recorded;
   }
 
-  /** Says that what `changed` answered is in the store. */
+  /** Call when the result of `changed` is stored. */
   saved(): void {
     for (const [tenantId, since] of this.#recorded) {
       if (this.#changes.get(tenantId) === since) this.#changes.delete(tenantId);

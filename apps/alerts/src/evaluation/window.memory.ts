@@ -2,48 +2,48 @@ import type { Clock } from '@tollkeeper/kernel';
 import type { Logger, Metrics } from '@tollkeeper/runtime';
 import type { OpenWorkspace } from '../domain/workspace.windows.ts';
 
-/** Windows that nobody has used for so long may be forgotten, and are read again with the next event. */
+/** Windows unused for this long may be forgotten; the next event reads them again. */
 const IDLE_MS = 60_000;
-/** Below this share of the budget, nothing more is forgotten: room is made for some time. */
+/** Forgetting stops below this share of the budget, so that there is room for some time. */
 const ROOMY = 0.9;
 
 /** A workspace whose windows are in memory. */
 export interface HeldWorkspace extends OpenWorkspace {
-  /** Epoch milliseconds of the last event. */
+  /** Time of the last event, epoch milliseconds. */
   readonly usedAt: number;
-  /** Whether its windows are forgotten as soon as they are saved, and its events not evaluated. */
+  /** Whether its events are skipped, and its windows forgotten once they are saved. */
   readonly isSetAside: boolean;
-  /** Forgets its windows, which are not changed. */
+  /** Forgets its windows, which must have no unsaved changes. */
   forget(): void;
-  /** Evaluates no more of its events, and forgets its windows once they are saved. */
+  /** Skips its events from now on, and forgets its windows once they are saved. */
   setAside(): void;
 }
 
-/** The windows of one partition in memory. */
+/** The in-memory windows of one partition. */
 export interface WindowHolder {
-  /** Without those of workspaces that are set aside, which go with the next save. */
+  /** Without the windows of workspaces that are set aside, which leave with the next save. */
   readonly bytes: number;
   held(): Iterable<HeldWorkspace>;
-  /** How many of its workspaces are set aside. */
+  /** Number of its workspaces that are set aside. */
   readonly setAsideCount: number;
 }
 
 /**
- * The memory of the windows of all partitions. Windows are a cache of what is stored. Where they take more than the
- * budget, the workspaces that were idle for a minute are forgotten, the longest idle first. So none is read again more
- * than once a minute. If those that are busy take too much, the largest of them is set aside, until there is room.
+ * The memory for the windows of all partitions, which are a cache of the stored windows. Over budget, the workspaces
+ * that were idle for a minute are forgotten, the longest idle first. So none is read more than once a minute. If the
+ * busy ones need too much, the largest is set aside until there is room.
  */
 export interface WindowMemory {
-  /** Counts the windows of a partition in, until `leave`. */
+  /** Includes the windows of a partition until `leave`. */
   join(holder: WindowHolder): void;
   leave(holder: WindowHolder): void;
-  /** Keeps to the budget. */
+  /** Frees memory if the budget is exceeded. */
   makeRoom(): void;
-  /** Whether so much fits beside the windows of workspaces that are not idle. */
+  /** Whether this many bytes fit beside the windows of workspaces that are not idle. */
   hasRoomFor(bytes: number): boolean;
-  /** Runs one piece of work after the other: what is read from the store has a size that nobody knows before. */
+  /** Runs one piece of work at a time: the size of what it reads from the store is not known in advance. */
   inTurn<T>(work: () => Promise<T>): Promise<T>;
-  /** Rejects with what to do while workspaces are set aside. */
+  /** Rejects with advice for operators while workspaces are set aside. */
   impaired(): Promise<void>;
 }
 

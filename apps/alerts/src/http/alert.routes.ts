@@ -56,10 +56,7 @@ const historyQuery = z.object({
   to: timestamp.optional().meta({ description: 'Alerts triggered before this time' }),
 });
 
-/**
- * Alert history and what people do with alerts, for admins. Its paths end in any word: put it behind the
- * others.
- */
+/** Alert history and the actions of people on alerts, for admins. Its paths end in a parameter, so register it last. */
 export function createAlertRoutes(alerts: AlertUseCases): Route[] {
   return [
     defineRoute({
@@ -136,7 +133,7 @@ function toDeliveryBody(outcome: Delivery): z.output<typeof delivery> {
   return {
     type: outcome.type,
     channel_id: outcome.channelId,
-    // Of a newer notifier it may be a type that this version does not name.
+    // A newer notifier may report a type that this version does not know.
     channel_type: outcome.channelType as ChannelType,
     status: outcome.status,
     attempts: outcome.attempts,

@@ -21,7 +21,7 @@ const MAX_SECONDS = 2_592_000;
 const MAX_THRESHOLD = 100_000;
 const MAX_EVENT_TYPES = 50;
 const MAX_PERCENTS = 3;
-/** The only type of events that says a percent. */
+/** The only type of events with a percentage. */
 const OF_PERCENTS = 'budget.threshold_reached';
 
 const description = z.string().max(1000, 'must be at most 1000 characters');
@@ -127,8 +127,8 @@ function checkPercents({ rule_config: config }: TypesAndPercents, { issues }: z.
   issues.push({ code: 'custom', input: percents, path: ['rule_config', 'filters', 'percents'], message });
 }
 
-// The fields that each check reads. When these are valid the check runs, even if other fields are not: so one answer
-// lists all problems.
+// The fields that each check reads. The check runs if these are valid, even if others are not, so that one answer lists
+// all problems.
 const kindAndThresholds = z.object({
   rule_kind: required.rule_kind,
   rule_config: z.object({ threshold, threshold_micros: thresholdMicros }),
@@ -141,7 +141,7 @@ const typesAndPercents = z.object({
   rule_config: z.object({ filters: z.object({ event_types: eventTypes, percents }) }),
 });
 
-/** A whole rule, as people send it. */
+/** A complete rule, as people send it. */
 export const ruleBody = z
   .strictObject({
     ...required,
@@ -230,7 +230,7 @@ export function toDraft(body: z.output<typeof ruleBody>): RuleDraft {
   };
 }
 
-/** The part of a rule that people write and patches change. */
+/** The editable part of a rule. */
 export function fromDraft(rule: RuleDraft): z.output<typeof ruleBody> {
   const { threshold, thresholdMicros } = thresholdsOf(rule.condition);
   return {

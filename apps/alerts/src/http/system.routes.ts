@@ -12,7 +12,7 @@ export interface SystemDeps {
   countUndelivered: (tenantId: TenantId) => Promise<number>;
   countEnabledRules: (tenantId: TenantId) => Promise<number>;
   countChannels: (tenantId: TenantId) => Promise<number>;
-  /** Epoch milliseconds; null while the events of the workspace are evaluated. */
+  /** Epoch milliseconds; null if the events of the workspace are evaluated. */
   notEvaluatedSince: (tenantId: TenantId) => Promise<number | null>;
 }
 
@@ -37,7 +37,7 @@ const systemStatus = z
   })
   .meta({ id: 'AlertSystemStatus' });
 
-/** How alerting is doing for a workspace. */
+/** The state of alerting for a workspace. */
 export function createSystemRoutes(deps: SystemDeps): Route[] {
   const { evaluator, dispatcher, countUndelivered, countEnabledRules, countChannels, notEvaluatedSince } = deps;
   return [

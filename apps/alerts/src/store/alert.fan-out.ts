@@ -5,21 +5,20 @@ import type { Alert } from '../domain/alert.ts';
 import type { ChannelCopies } from './channel.copies.ts';
 import type { NewNotification, NotificationStore } from './notification.store.ts';
 
-/** Alerts that have changed, as they are after the change. */
+/** Changed alerts, in their state after the change. */
 interface AlertNews {
   type: NotificationType;
   alerts: readonly Alert[];
   /** Epoch milliseconds. */
   at: number;
-  /** The trace that what is told of an alert belongs to. */
+  /** The trace of the notifications about an alert. */
   traceOf: (alert: Alert) => TraceHeaders | undefined;
 }
 
 /** Queues the notifications of alerts, within the transaction that changes the alerts. */
 export interface AlertFanOut {
   /**
-   * Queues a notification for each enabled channel of each alert, in the order of the alerts. Once for an alert and a
-   * type.
+   * Queues a notification for each enabled channel of each alert, in the order of the alerts, once per alert and type.
    */
   tell(session: ClientSession, news: AlertNews): Promise<void>;
 }

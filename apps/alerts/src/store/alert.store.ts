@@ -11,10 +11,10 @@ import type { NotificationStore } from './notification.store.ts';
 interface StoredAlert extends Omit<Alert, 'id' | 'tenantId' | 'budget' | 'resolvedAt'> {
   _id: string;
   tenantId: string;
-  /** Alerts of earlier versions lack it. */
+  /** Missing in alerts of earlier versions. */
   budget?: Alert['budget'];
   resolvedAt: Date | null;
-  /** Partition of the log that the alert's rule is evaluated with. */
+  /** Log partition with the events of the alert's rule. */
   partition: number;
 }
 
@@ -57,35 +57,30 @@ function alertSchema(retentionSeconds: number): Schema<StoredAlert> {
     },
     { collection: 'alerts', versionKey: false },
   );
-  // History, by each of its filters alone; the newest come first.
+  // Alert history: one index per filter, newest first.
   schema.index({ tenantId: 1, triggeredAt: -1, _id: -1 });
   for (const filter of ['ruleId', 'severity', 'status']) {
     schema.index({ tenantId: 1, [filter]: 1, triggeredAt: -1, _id: -1 });
   }
-  // What the clock is about to resolve, of all partitions.
+  // Alerts that may lapse, of all partitions.
   schema.index({ metUntil: 1, partition: 1 }, { partialFilterExpression: { status: { $in: OPEN } } });
   schema.index({ resolvedAt: 1 }, { expireAfterSeconds: retentionSeconds });
   return schema;
 }
 
 /**
- * Alerts in the database of `connection`, with what the evaluation does to them. Make it before the connection starts.
+ * Alerts in the database of `connection`, with the operations of the evaluation. Make it before the connection starts.
  */
 export interface MongoAlertStore extends AlertStore {
-  /** Adds those of the alerts that are not known, and answers them. */
+  /** Adds the alerts that are not stored yet, and returns them. */
   insertNew(session: ClientSession, partition: number, alerts: readonly Alert[]): Promise<Alert[]>;
-  /**
-   * Alerts of the partition that are not resolved and whose condition is not known to be met at `now`, at most `limit`.
-   */
+  /** At most `limit` unresolved alerts of the partition whose condition is not known to be met at `now`. */
   lapsed(partition: number, now: number, limit: number): Promise<Alert[]>;
-  /** Partitions that have such alerts. */
+  /** Partitions with such alerts. */
   lapsedPartitions(now: number): Promise<number[]>;
-  /**
-   * Resolves these alerts, those that are not resolved yet, and queues the notifications of that. Answers which they
-   * were.
-   */
+  /** Resolves the alerts that are not resolved yet, queues their notifications, and returns these alerts. */
   resolveLapsed(lapsed: readonly Alert[], at: number): Promise<Alert[]>;
-  /** Notes that the conditions of alerts are met for longer than was known. */
+  /** Records that the conditions of alerts stay met for longer. */
   extend(lasting: readonly LastingAlert[]): Promise<void>;
 }
 
@@ -97,7 +92,7 @@ interface LastingAlert {
 
 export interface AlertStoreDeps {
   connection: Connection;
-  /** How long alerts are kept after they resolved. */
+  /** How long alerts are kept after their resolution. */
   retentionSeconds: number;
   trail: AuditTrail;
   fanOut: AlertFanOut;
@@ -119,8 +114,8 @@ export function createAlertStore(deps: AlertStoreDeps): MongoAlertStore {
   }
 
   /**
-   * Resolves those of the alerts that are not resolved, and queues notifications for their channels. `by` is for what a
-   * person asked for.
+   * Resolves the alerts that are not resolved yet, and queues notifications for their channels. `by` is set if a person
+   * resolves them.
    */
   const resolveAll = (
     which: object,
@@ -184,7 +179,7 @@ export function createAlertStore(deps: AlertStoreDeps): MongoAlertStore {
   };
 }
 
-/** What the evaluation does to alerts. */
+/** The operations of the evaluation on alerts. */
 function evaluatedAlerts(
   alerts: Model<StoredAlert>,
   resolveAll: (which: object, resolvedAt: number) => Promise<Alert[]>,
@@ -196,7 +191,7 @@ function evaluatedAlerts(
       const knownIds = new Set(known.map(({ _id }) => _id));
       const fresh = fired.filter(({ id }) => !knownIds.has(id));
       const stored = fresh.map(({ id, ...fields }) => ({ ...fields, _id: id, partition, resolvedAt: null }));
-      // Lean: nothing that the evaluator made needs a cast, and casting costs more than storing.
+      // Lean: what the evaluator made needs no casts, and casting costs more than storing.
       await alerts.insertMany(stored, { session, lean: true });
       return fresh;
     },

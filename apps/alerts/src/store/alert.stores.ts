@@ -14,7 +14,7 @@ import { createRuleStore, type MongoRuleStore } from './rule.store.ts';
 import { createSetAsideStore, type SetAsideStore } from './set-aside.store.ts';
 import { createWindowStore, type WindowStore } from './window.store.ts';
 
-/** All that alerts keeps, in one database, since their writes go together. */
+/** All stores of alerts, in one database, since they write in the same transactions. */
 export interface AlertStores {
   changes: RuleChanges;
   rules: MongoRuleStore;
@@ -32,9 +32,9 @@ export function createAlertStores(deps: {
   connection: Connection;
   offsets: OffsetStore;
   trail: AuditTrail;
-  /** Of notifications. */
+  /** The outbox for notifications. */
   outbox: Pick<Outbox, 'add'>;
-  /** How long alerts and what became of their notifications are kept. */
+  /** How long alerts and delivery results are kept. */
   retentionSeconds: number;
   clock?: Clock;
 }): AlertStores {

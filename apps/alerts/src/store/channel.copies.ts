@@ -5,13 +5,13 @@ import { type ClientSession, type Connection, Schema, trusted } from 'mongoose';
 interface StoredCopy extends Omit<ChannelSummary, 'id'> {
   _id: string;
   tenantId: string;
-  /** Set when the channel is no more. */
+  /** Set when the channel is deleted. */
   deletedAt?: Date;
 }
 
 /**
- * The notifier may have answered for a rule that a channel exists, and the rule be stored after the report of the
- * channel's deletion. So a deleted channel is known for as long, and longer, than a rule takes to be stored.
+ * A rule may be stored with a channel that the notifier had before, after the report of the channel's deletion. So
+ * deletions are remembered for longer than it takes to store a rule.
  */
 const DELETED_SECONDS = 3600;
 
@@ -30,23 +30,23 @@ const copySchema = new Schema<StoredCopy>(
 );
 copySchema.index({ deletedAt: 1 }, { expireAfterSeconds: DELETED_SECONDS });
 
-/** What a notification must know of a channel. */
+/** The fields of a channel that a notification needs. */
 export type NotifiedChannel = Pick<ChannelSummary, 'id' | 'type'>;
 
 /**
- * What alerts knows of channels, so that those of rules are notified without asking the notifier: all that a rule has
- * named, and all that have changed, since a rule may be stored with an older answer behind the report of a change.
- * Whatever is called with a session is a part of its transaction.
+ * Copies of the notifier's channels, so that alerts can queue notifications without asking it. There is one for each
+ * channel that a rule has named, and for each changed channel, because a rule may be stored with an answer older than
+ * the report. Methods with a session take part in its transaction.
  */
 export interface ChannelCopies {
   /**
-   * Takes over what the notifier has answered or reported. Answers the ids of those that were not deleted. An older
-   * state than is known changes nothing.
+   * Stores channels from the notifier's answers or reports, and returns the ids that are not deleted. Ignores states
+   * older than the stored one.
    */
   remember(session: ClientSession, tenantId: TenantId, found: readonly ChannelSummary[]): Promise<string[]>;
-  /** The channel is no more. The transaction has recorded the change of the rules. */
+  /** Marks the channel as deleted. The caller has recorded the change of rules in the transaction. */
   forget(session: ClientSession, tenantId: TenantId, channelId: string): Promise<void>;
-  /** Those of the channels that exist and are enabled. */
+  /** The channels among these that exist and are enabled. */
   enabled(session: ClientSession, tenantId: TenantId, channelIds: string[]): Promise<NotifiedChannel[]>;
 }
 

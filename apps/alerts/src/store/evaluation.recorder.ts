@@ -14,73 +14,73 @@ import type { MongoRuleStore, RuleReference } from './rule.store.ts';
 import type { SetAsideChanges, SetAsideStore } from './set-aside.store.ts';
 import type { WindowStore } from './window.store.ts';
 
-/** What reading a stretch of the log has come to. */
+/** The result of reading a part of the log. */
 interface Progress {
   step: OffsetStep;
-  /** May be gone through several times. */
+  /** May be iterated several times. */
   windows: Iterable<SavedWindow>;
   setAside: SetAsideChanges;
-  /** In the order in which they were made; of each place of a rule the last one. */
+  /** In order; only the last decision for each place of a rule. */
   decisions: Decision[];
   traces: AlertTraces;
 }
 
-/** The traces that fired alerts belong to, by the alerts' ids; empty while nothing is traced. */
+/** The traces of fired alerts, by alert id; empty without tracing. */
 export type AlertTraces = ReadonlyMap<string, TraceHeaders>;
 
-/** Where a partition stands. */
+/** The stored state of a partition. */
 interface Standing {
-  /** Null: nothing was read. */
+  /** Null if nothing was read yet. */
   position: number | null;
-  /** The workspaces that are set aside, with since when, epoch milliseconds. */
+  /** Workspaces that are set aside, each with the time since when, epoch milliseconds. */
   setAside: Map<TenantId, number>;
 }
 
-/** The results of the evaluation: the position and all that was decided before it. */
+/** Stores the results of the evaluation: the position, and all decisions before it. */
 export interface EvaluationRecorder {
   standing(topic: string, partition: number): Promise<Standing>;
   /**
-   * The windows of workspaces of the partition, as the last record has left them. Should another owner have recorded
-   * since, they are newer than that, and recording what follows from them is refused.
+   * The windows of workspaces of the partition, as last stored. If another owner has stored newer ones, recording any
+   * result based on them is refused.
    */
   load(partition: number, tenantIds: readonly TenantId[]): AsyncIterable<SavedWindow>;
-  /** About how many bytes the windows of the workspace take. */
+  /** Approximate memory of the windows of the workspace, in bytes. */
   sizeOf(partition: number, tenantId: TenantId): Promise<number>;
   /**
-   * Stores position, windows, alerts, their notifications and the decisions. Rejects with `OffsetConflict` when another
-   * owner came first, and with an error that `isRefusal` knows when it may be too much at once.
+   * Stores position, windows, alerts, notifications and decisions. Rejects with `OffsetConflict` if another owner was
+   * first, and with an error for which `isRefusal` is true if it may have been too much at once.
    *
-   * Alerts that are too much for one transaction are stored in several ahead of the position, with their notifications.
-   * After a rejection or a crash some of them may be there: recording what reading the same events again comes to adds
-   * those that are missing.
+   * Alerts that exceed one transaction are stored before the position, in several transactions with their
+   * notifications. After a rejection or a crash, some of them may be stored. Reading and recording the same events
+   * again adds the missing ones.
    */
   record(progress: Progress): Promise<void>;
-  /** Writes where the partition stands once more. Rejects where MongoDB does not take as little as that either. */
+  /** Stores the position of the partition again. A rejection means that MongoDB refuses even this small write. */
   touch(topic: string, partition: number): Promise<void>;
 }
 
-/** A rule whose window is saved. */
+/** A rule whose window was saved. */
 interface ChangedRule extends RuleReference {
   /** Number of its last decision. */
   last: number;
 }
 
-/** How many documents and about how many bytes. */
+/** Number of documents, and approximate bytes. */
 interface Size {
   documents: number;
   bytes: number;
 }
 
-/** What is recorded in one transaction: it has to fit into the store's cache and time. */
+/** Limit of one transaction, which must fit into the store's cache and time limit. */
 const MAX_TRANSACTION: Size = { documents: 3000, bytes: 6 * 1024 * 1024 };
 
-/** Windows are copied and encoded in slices of so many bytes. */
+/** Windows are copied and encoded in slices of about this many bytes. */
 const MAX_WINDOWS_SLICE_BYTES = 4 * 1024 * 1024;
 
-/** Milliseconds to retry a transaction. The other workspaces of the partition wait meanwhile. */
+/** How long to retry a transaction, in milliseconds. The partition's other workspaces wait meanwhile. */
 const RETRY_FOR_MS = 15_000;
 const EVALUATION_BYTES = 500;
-/** Without the ids of events and the types, and with what its indexes take. */
+/** Without event ids and types, but with index entries. */
 const ALERT_BYTES = 1500;
 const DELIVERY_BYTES = 1000;
 
@@ -111,7 +111,7 @@ export function createEvaluationRecorder(deps: EvaluationRecorderDeps): Evaluati
     await fanOut.tell(session, { type: 'alert.fired', alerts: fresh, at: clock(), traceOf });
   }
 
-  /** A rule without a window was deleted meanwhile: nobody would find its evaluations any more. */
+  /** Skips rules without a window: they were deleted, and their evaluations would be left behind. */
   async function recordDecisions(
     session: ClientSession,
     { decisions }: Progress,
@@ -126,7 +126,7 @@ export function createEvaluationRecorder(deps: EvaluationRecorderDeps): Evaluati
     await evaluations.record(session, ofRules);
   }
 
-  /** Some at a time: all of them may be large, and are copies of what is in memory. */
+  /** In slices: together, the copies of the windows may be large. */
   async function recordWindows(session: ClientSession, { step, windows: changed }: Progress): Promise<ChangedRule[]> {
     const rules: ChangedRule[] = [];
     let slice: SavedWindow[] = [];
@@ -151,7 +151,7 @@ export function createEvaluationRecorder(deps: EvaluationRecorderDeps): Evaluati
 
   return {
     async standing(topic, partition) {
-      // Read first: should anything else be newer than the position, recording what follows is refused.
+      // Read first: if anything else is newer than the position, recording results based on it is refused.
       const position = await offsets.position(topic, partition);
       for await (const some of windows.references(partition)) {
         await withTransaction(connection, (session) => rules.forgetMissing(session, some));
@@ -163,7 +163,7 @@ export function createEvaluationRecorder(deps: EvaluationRecorderDeps): Evaluati
     async record(progress) {
       const { step, decisions } = progress;
       const pieces = inPieces(decisions.filter(({ outcome }) => outcome === 'fired'));
-      // The rest is stored with the position.
+      // The last piece is stored with the position.
       const last = pieces.length === 1 ? pieces.pop()! : [];
       for (const fired of pieces) {
         await inTransaction(async (session) => {
@@ -186,7 +186,7 @@ export function createEvaluationRecorder(deps: EvaluationRecorderDeps): Evaluati
   };
 }
 
-/** The decisions in their order, in pieces that fit into one transaction each. */
+/** The decisions in order, in pieces that fit into one transaction each. */
 function inPieces(decisions: readonly Decision[]): Decision[][] {
   const pieces: Decision[][] = [];
   let size: Size = { documents: Infinity, bytes: Infinity };
@@ -203,13 +203,13 @@ function inPieces(decisions: readonly Decision[]): Decision[][] {
   return pieces;
 }
 
-/** What storing a decision takes, about. */
+/** Approximate size of a stored decision. */
 export function sizeOfDecision({ outcome, rule, evidence }: Decision): Size {
   if (outcome === 'suppressed') return { documents: 1, bytes: EVALUATION_BYTES };
   const samples = evidence.sampleEventIds.reduce((sum, id) => sum + id.length, 0);
   const types = rule.eventTypes.reduce((sum, type) => sum + type.length, 0);
   const alert = ALERT_BYTES + samples + types;
-  // For each channel its delivery, and what goes to the log: the alert once more.
+  // Each channel has a delivery, and a log record that contains the alert again.
   const told = rule.channelIds.length;
   return { documents: 2 + 2 * told, bytes: EVALUATION_BYTES + alert + told * (DELIVERY_BYTES + alert) };
 }

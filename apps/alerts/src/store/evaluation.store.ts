@@ -4,7 +4,7 @@ import { type ClientSession, type Connection, Schema } from 'mongoose';
 import { type Evaluation, type EvaluationStore, MAX_EVALUATIONS } from '../domain/evaluation.ts';
 
 interface StoredEvaluation extends Evaluation {
-  /** Rule and place: the one that comes {@link MAX_EVALUATIONS} later takes it. */
+  /** Rule and place. The decision {@link MAX_EVALUATIONS} later takes the same place. */
   _id: string;
   tenantId: TenantId;
   ruleId: string;
@@ -25,19 +25,19 @@ interface RuleEvaluations {
   tenantId: TenantId;
   ruleId: string;
   evaluations: readonly Evaluation[];
-  /** Number of the rule's last decision. */
+  /** Number of the rule's latest decision. */
   last: number;
 }
 
 export interface MongoEvaluationStore extends EvaluationStore {
-  /** Puts decisions in their places, and so releases those beyond the last {@link MAX_EVALUATIONS} of each rule. */
+  /** Stores decisions in their places. This removes all but the last {@link MAX_EVALUATIONS} of each rule. */
   record(session: ClientSession, ofRules: readonly RuleEvaluations[]): Promise<void>;
   delete(session: ClientSession, tenantId: TenantId, ruleId: string): Promise<void>;
 }
 
-/** Evaluations in the database of `connection`, a document each. Make it before the connection starts. */
+/** Evaluations in the database of `connection`, one document each. Make it before the connection starts. */
 export function createEvaluationStore(connection: Connection): MongoEvaluationStore {
-  // The driver itself: they are many, and there is nothing in them to cast.
+  // Uses the driver directly: there are many evaluations, and none needs casts.
   const stored = driverCollection<StoredEvaluation>(connection, 'Evaluation', evaluationSchema);
 
   return {

@@ -59,40 +59,37 @@ function deliverySchema(retentionSeconds: number): Schema<StoredDelivery> {
   return schema;
 }
 
-/** A notification for a channel. */
+/** A notification for one channel. */
 export interface NewNotification {
   alert: Alert;
   type: NotificationType;
   channel: NotifiedChannel;
-  /** The trace that the notification belongs to. It goes with the notification through the log. */
+  /** The trace of the notification, which travels with it through the log. */
   trace: TraceHeaders | undefined;
 }
 
-/** Notifications, and what became of each. */
+/** Notifications and their delivery results. */
 export interface NotificationStore {
-  /**
-   * Queues these notifications, in this order, each of an alert as it is now. To be called once for an alert, a type
-   * and a channel.
-   */
+  /** Queues the notifications in this order, each with its alert as given. Call it once per alert, type and channel. */
   queue(session: ClientSession, notifications: readonly NewNotification[], at: number): Promise<void>;
-  /** Takes a report over, unless a newer one, or none of this notification, is known. */
+  /** Stores a report, unless it is older than the stored one or its notification is unknown. */
   report(session: ClientSession, delivery: ReadDelivery): Promise<void>;
   deliveries(tenantId: TenantId, alertIds: string[]): Promise<Map<string, Delivery[]>>;
   countUndelivered(tenantId: TenantId): Promise<number>;
   /**
-   * When the oldest notification that is neither delivered nor given up was queued, of all workspaces; null without
-   * one.
+   * When the oldest notification that is neither delivered nor given up was queued, across all workspaces; null if
+   * there is none.
    */
   oldestUndelivered(): Promise<Date | null>;
 }
 
 /**
- * Notifications in the database of `connection`; what became of them is kept for `retentionSeconds` after they were
- * queued. Make it before the connection starts.
+ * Notifications in the database of `connection`, with delivery results that are kept for `retentionSeconds` after
+ * queuing. Make it before the connection starts.
  */
 export function createNotificationStore(deps: {
   connection: Connection;
-  /** Takes those that are on their way to the log. */
+  /** The outbox of notifications that go to the log. */
   outbox: Pick<Outbox, 'add'>;
   retentionSeconds: number;
 }): NotificationStore {

@@ -5,18 +5,18 @@ import { type ClientSession, type Connection, Schema } from 'mongoose';
 interface StoredChange {
   /** The workspace. */
   _id: string;
-  /** How often its rules have changed. */
+  /** Number of changes of its rules. */
   revision: number;
   /**
-   * When the last change began, in whole seconds of the replica set's own time. It never goes back, not even when a
+   * Start of the last change, in whole seconds of the replica set's cluster time. That never goes back, even if a
    * server with a slow clock becomes the primary.
    */
   begunAt: Date;
 }
 
 /**
- * Changes are not committed in the order in which they began, so one may appear that began before those that were seen.
- * How long before is bounded by `transactionLifetimeLimitSeconds`, a minute by default; this is twice as much.
+ * Changes may commit in another order than they began, so an older one may appear after newer ones were seen. How much
+ * older is bounded by `transactionLifetimeLimitSeconds`, by default a minute; this is twice as much.
  */
 const LOOK_BACK_MS = 120_000;
 
@@ -32,21 +32,21 @@ ruleChangeSchema.index({ begunAt: 1 });
 
 interface RuleChange {
   tenantId: string;
-  /** Another one with each change of the workspace's rules. */
+  /** Differs after each change of the workspace's rules. */
   revision: number;
   begunAt: Date;
 }
 
-/** Which workspaces' rules changed. Each workspace has a document of its own, so none waits for the others. */
+/** Tells which workspaces' rules changed. Each workspace has its own document, so none waits for others. */
 export interface RuleChanges {
   /**
-   * Belongs first in every transaction that changes rules or their channels: such transactions of one workspace then
-   * come one after the other.
+   * Call it first in every transaction that changes rules or their channels: it serializes these transactions per
+   * workspace.
    */
   record(session: ClientSession, tenantId: TenantId): Promise<void>;
   /**
-   * The last changes of all workspaces whose rules may have changed since a call that answered `begunAt` as the latest
-   * time; null is before the first call. Many of them were answered before, with the same revision.
+   * The last change of each workspace whose rules may have changed since a call that returned `begunAt` as its latest
+   * time, or at all if null. Many repeat earlier results, with the same revision.
    */
   since(begunAt: Date | null): Promise<RuleChange[]>;
 }
@@ -63,7 +63,7 @@ export function createRuleChanges(connection: Connection): RuleChanges {
     },
     async since(begunAt) {
       const filter = begunAt === null ? {} : { begunAt: { $gte: new Date(begunAt.getTime() - LOOK_BACK_MS) } };
-      // A fail-over may take back what no majority has, and another change would then have the same revision.
+      // A fail-over may roll back what no majority has, and another change would reuse its revision.
       const found = await changes.find(filter, { readConcern: { level: 'majority' } }).toArray();
       return found.map(({ _id: tenantId, ...change }) => ({ tenantId, ...change }));
     },

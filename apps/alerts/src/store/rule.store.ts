@@ -7,7 +7,7 @@ import { AUDITED_RULE, type Rule, type RuleInForce, type RuleStore } from '../do
 import type { ChannelCopies } from './channel.copies.ts';
 import type { RuleChanges } from './rule.changes.ts';
 
-/** Without its last fire, which is kept with its window: what people write is never written by the evaluation. */
+/** Without the last fire, which is part of the window: the evaluation never writes a document that people edit. */
 interface StoredRule extends Omit<Rule, 'id' | 'tenantId' | 'lastFiredAt'> {
   _id: string;
   tenantId: string;
@@ -42,16 +42,14 @@ const ruleSchema = new Schema<StoredRule>(
 );
 ruleSchema.index({ tenantId: 1, createdAt: 1 });
 
-/**
- * Rules in the database of `connection`, with what the other stores do to them. Make it before the connection starts.
- */
+/** Rules in the database of `connection`, with the operations of other stores. Make it before the connection starts. */
 export interface MongoRuleStore extends RuleStore {
   countEnabled(tenantId: TenantId): Promise<number>;
-  /** Takes a channel that is no more out of all rules. */
+  /** Removes a deleted channel from all rules. */
   removeChannel(session: ClientSession, tenantId: TenantId, channelId: string): Promise<void>;
   /**
-   * Deletes what belongs to those of the rules that are gone, and answers their ids: what was evaluated of a rule can
-   * be stored right after its deletion.
+   * Deletes the data of those rules that are deleted, and returns their ids: evaluation results can be stored right
+   * after the deletion of their rule.
    */
   forgetMissing(session: ClientSession, rules: readonly RuleReference[]): Promise<string[]>;
 }
@@ -66,9 +64,9 @@ export interface RuleStoreDeps {
   trail: AuditTrail;
   changes: RuleChanges;
   channels: Pick<ChannelCopies, 'remember' | 'forget'>;
-  /** Event times of the rules' last fires, by rule id. */
+  /** Event times at which the rules last fired, by rule id. */
   lastFires: (ruleIds: readonly string[], session?: ClientSession) => Promise<Map<string, Date>>;
-  /** Deletes what belongs to a rule and is of no use without it. */
+  /** Deletes the data that is useless without the rule. */
   forget: (session: ClientSession, tenantId: TenantId, ruleId: string) => Promise<void>;
 }
 
@@ -89,7 +87,7 @@ export function createRuleStore(deps: RuleStoreDeps): MongoRuleStore {
     return stored.map((each) => ({ ...toRule(each), lastFiredAt: fires.get(each._id) ?? null }));
   }
 
-  /** Null where there is none. */
+  /** Null if there is no such rule. */
   async function find(tenantId: TenantId, ruleId: string, session?: ClientSession): Promise<Rule | null> {
     const stored = await rules.find({ _id: ruleId, tenantId, ...OF_KNOWN_KINDS }, null, session && { session }).lean();
     const [rule] = await withLastFires(stored, session);
@@ -98,7 +96,7 @@ export function createRuleStore(deps: RuleStoreDeps): MongoRuleStore {
 
   return {
     list: async (tenantId) => {
-      // Majority: the evaluation must not count by a change that a fail-over takes back.
+      // Majority: the evaluation must not use a change that a fail-over may roll back.
       const ofTenant = rules.find({ tenantId, ...OF_KNOWN_KINDS }).readConcern('majority');
       return withLastFires(await ofTenant.sort({ createdAt: 1, _id: 1 }).lean());
     },
@@ -128,7 +126,7 @@ export function createRuleStore(deps: RuleStoreDeps): MongoRuleStore {
         const deleted = await rules.findOneAndDelete({ _id: ruleId, tenantId }, { session }).lean();
         if (deleted === null) return false;
         await forget(session, tenantId, ruleId);
-        // A kind of a newer release cannot be read.
+        // A rule of an unknown kind, from a newer release, cannot be read.
         const before = RULE_KINDS.includes(deleted.condition.kind) ? toRule(deleted) : null;
         const target = { type: 'rule', id: ruleId, name: deleted.name };
         await trail.record(session, tenantId, cause, { target, changes: changesOf(AUDITED_RULE, before, null) });
@@ -154,7 +152,7 @@ export function createRuleStore(deps: RuleStoreDeps): MongoRuleStore {
   };
 }
 
-/** A newer release may have stored kinds and scopes that this one does not know. Their rules rest until it is back. */
+/** Rules with kinds or scopes of a newer release are inactive until that release is back. */
 const OF_KNOWN_KINDS = {
   'condition.kind': trusted({ $in: [...RULE_KINDS] }),
   scopeType: trusted({ $in: [...SCOPE_TYPES] }),

@@ -18,20 +18,20 @@ const setAsideSchema = new Schema<StoredSetAside>(
 );
 setAsideSchema.index({ partition: 1 });
 
-/** Since when a workspace is set aside, epoch milliseconds; null: it is no more. */
+/** Since when a workspace is set aside, epoch milliseconds; null if it is no longer. */
 export type SetAsideChanges = ReadonlyMap<TenantId, number | null>;
 
-/** The workspaces whose events are not evaluated, because their windows do not fit into memory. */
+/** The workspaces whose events are skipped because their windows do not fit into memory. */
 export interface SetAsideStore {
-  /** Those of the partition, with since when, epoch milliseconds. */
+  /** The workspaces of the partition, each with the time since when, epoch milliseconds. */
   ofPartition(partition: number): Promise<Map<TenantId, number>>;
-  /** Epoch milliseconds; null for a workspace whose events are evaluated. */
+  /** Epoch milliseconds; null if the workspace's events are evaluated. */
   since(tenantId: TenantId): Promise<number | null>;
-  /** Part of the transaction that moves the offset behind the events that were, or were not, evaluated. */
+  /** Part of the transaction that moves the offset past the evaluated or skipped events. */
   record(session: ClientSession, partition: number, changes: SetAsideChanges): Promise<void>;
 }
 
-/** In the database of `connection`. Make it before the connection starts. */
+/** Stores in the database of `connection`. Make it before the connection starts. */
 export function createSetAsideStore(connection: Connection): SetAsideStore {
   const workspaces = connection.model<StoredSetAside>('SetAside', setAsideSchema);
 

@@ -19,17 +19,17 @@ interface StoredWindow {
   lastFiredAt: Date | null;
   metUntil: Date | null;
   kind: RuleKind;
-  /** Of the entries and parts of a sum. */
+  /** The form of the entries and parts; only of sums. */
   form?: EntryForm;
-  /** Of a sum: it has the newest `size` of the entries that are stored. */
+  /** Only of sums: the sum consists of the newest `size` of the stored entries. */
   size?: number;
   /**
-   * Its entries when it was last saved whole. Float64 in little endian, as every platform that Node runs on has them.
+   * The entries at the last whole save. Float64 in little endian, the byte order of every platform that Node supports.
    */
   entries?: mongo.Binary;
-  /** What later saves have added, in the same form. */
+  /** Additions of later saves, in the same form. */
   parts?: mongo.Binary[];
-  /** In place of `entries` and `parts`, of many entries: how many there are, in pieces. */
+  /** Instead of `entries` and `parts`, if the entries are many: the number of entries stored in pieces. */
   stored?: number;
   sampleIds: string[];
   spans: Span[];
@@ -45,22 +45,22 @@ const windowSchema = new Schema<StoredWindow>(
   },
   { collection: 'windows', versionKey: false },
 );
-/** Answers {@link WindowStore.references} alone. */
+/** Covers {@link WindowStore.references}. */
 windowSchema.index({ partition: 1, tenantId: 1, _id: 1 });
-/** Answers {@link WindowStore.lastFires} alone: a window may have 32 kB of entries. */
+/** Covers {@link WindowStore.lastFires}: a window may have 32 kB of entries. */
 const LAST_FIRES = { _id: 1, lastFiredAt: 1 } as const;
 windowSchema.index(LAST_FIRES);
 
 /**
- * Entries of a window that are stored apart from it, {@link PIECE_ENTRIES} in each piece but the last. So a save that
- * adds a few writes little, however many there are. Pieces that the window's `stored` does not reach are left over,
- * until others take their place.
+ * Entries that are stored apart from their window, {@link PIECE_ENTRIES} in each piece but the last. So a save that
+ * adds a few entries writes little, however many there are. Pieces beyond the window's `stored` are leftovers until new
+ * ones replace them.
  */
 interface StoredPiece {
-  /** Id of the rule, and the number of the piece. */
+  /** Id of the rule and number of the piece. */
   _id: string;
   tenantId: string;
-  /** As they were saved. */
+  /** The additions of each save. */
   parts: mongo.Binary[];
 }
 
@@ -71,36 +71,36 @@ const pieceSchema = new Schema<StoredPiece>(
 /** About 16 kB. MongoDB writes pages of 32 kB. */
 const PIECE_ENTRIES: Record<EntryForm, number> = { unit: 1024, count: 683, amount: 512 };
 
-/** How far a condition was known to be met when a window was saved. */
+/** How long the condition of a saved window is known to be met. */
 export interface WindowProgress {
   revision: number;
-  /** Epoch milliseconds; null when it is not met. */
+  /** Epoch milliseconds; null if it is not met. */
   metUntil: number | null;
 }
 
-/** Documents that are read at a time. MongoDB answers 16 MB at a time at most. */
+/** Number of documents read at once. An answer of MongoDB has at most 16 MB. */
 const READ_AT_A_TIME = 1000;
-/** Pieces that are read at a time, about: 4 MB. */
+/** Approximate number of pieces read at once: 4 MB. */
 const PIECES_AT_A_TIME = 256;
 
-/** The windows of rules, saved with the position up to which the log has filled them. */
+/** The windows of rules, stored with the log position that they include. */
 export interface WindowStore {
-  /** The windows of these workspaces, one after the other. */
+  /** Yields the windows of these workspaces one by one. */
   load(partition: number, tenantIds: readonly TenantId[]): AsyncIterable<SavedWindow>;
-  /** How many bytes of memory the windows of the workspace take once they are loaded, about. */
+  /** Approximate memory of the workspace's windows once they are loaded, in bytes. */
   sizeOf(partition: number, tenantId: TenantId): Promise<number>;
-  /** The rules that have windows in the partition, some at a time. */
+  /** The rules with windows in the partition, a batch at a time. */
   references(partition: number): AsyncIterable<RuleReference[]>;
-  /** Stores what has changed of windows that are stored, or are new. */
+  /** Stores new windows and the changes of stored ones. */
   save(session: ClientSession, partition: number, windows: readonly SavedWindow[]): Promise<void>;
   /** By rule id. */
   progress(ruleIds: readonly string[]): Promise<Map<string, WindowProgress>>;
-  /** Event times of the last fires of those of the rules that have fired, by rule id. */
+  /** Event times of the last fires, by rule id; without rules that never fired. */
   lastFires(ruleIds: readonly string[], session?: ClientSession): Promise<Map<string, Date>>;
   delete(session: ClientSession, tenantId: TenantId, ruleId: string): Promise<void>;
 }
 
-/** As an expression of the aggregation. */
+/** As an aggregation expression. */
 const bytesOfForm = {
   $switch: {
     branches: Object.entries(BYTES_PER_ENTRY).map(([form, bytes]) => ({ case: { $eq: ['$form', form] }, then: bytes })),
@@ -110,7 +110,7 @@ const bytesOfForm = {
 
 /** Windows in the database of `connection`. Make it before the connection starts. */
 export function createWindowStore(connection: Connection): WindowStore {
-  // The driver itself: windows are large and written often, and there is nothing in them to cast.
+  // Uses the driver directly: windows are large, written often, and need no casts.
   const windows = driverCollection<StoredWindow>(connection, 'Window', windowSchema);
   const pieces = driverCollection<StoredPiece>(connection, 'WindowPiece', pieceSchema);
 
@@ -144,7 +144,7 @@ export function createWindowStore(connection: Connection): WindowStore {
     },
 
     async sizeOf(partition, tenantId) {
-      // What is stored may repeat entries, which take no memory. Without a size, it repeats none.
+      // Stored entries may repeat, but repetitions take no memory. A window without a size has none.
       const entries = { $ifNull: [{ $multiply: ['$size', bytesOfForm] }, { $bsonSize: '$$ROOT' }] };
       const held = { $add: [HELD_BYTES_PER_WINDOW, entries] };
       const sizes = windows.aggregate<{ bytes: number }>([
@@ -192,15 +192,15 @@ export function createWindowStore(connection: Connection): WindowStore {
 
     async delete(session, tenantId, ruleId) {
       await windows.deleteOne({ _id: ruleId, tenantId }, { session });
-      // Those that are left over, too.
+      // Deletes leftover pieces too.
       await pieces.deleteMany({ _id: { $gte: `${ruleId}/`, $lt: `${ruleId}0` }, tenantId }, { session });
     },
   };
 }
 
 /**
- * Adds a part to the window, or replaces it. If the rule is deleted at the same moment, the part is all that is there:
- * the next takeover finds it, and deletes all that belongs to the rule.
+ * Adds a part to the window, or replaces it. If the rule is deleted at the same time, only the part is left. The next
+ * takeover finds it and deletes all data of the rule.
  */
 function toWrite(window: SavedWindow, partition: number): mongo.AnyBulkWriteOperation<StoredWindow> {
   const { ruleId, condition } = window;
@@ -218,7 +218,7 @@ function toWrite(window: SavedWindow, partition: number): mongo.AnyBulkWriteOper
   return update(ruleId, { $set: { ...fields, form, size }, ...added });
 }
 
-/** What a save writes of the pieces of a window: those that it begins replace what is left over in their places. */
+/** The writes to the pieces of a window. A piece that begins with this save replaces any leftover piece. */
 function toPieceWrites({ tenantId, ruleId, condition }: SavedWindow): mongo.AnyBulkWriteOperation<StoredPiece>[] {
   const sum = sumOf(condition);
   if (sum === null || !sum.apart) return [];
@@ -240,7 +240,7 @@ function toPieceWrites({ tenantId, ruleId, condition }: SavedWindow): mongo.AnyB
   return writes;
 }
 
-/** The pieces that the window has. */
+/** The ids of the pieces that belong to the window. */
 function pieceIds({ _id, form, stored = 0 }: StoredWindow): string[] {
   const count = form === undefined ? 0 : Math.ceil(stored / PIECE_ENTRIES[form]);
   return Array.from({ length: count }, (_, piece) => pieceId(_id, piece));
@@ -258,7 +258,7 @@ function update<T>(_id: string, changes: T) {
   return { updateOne: { filter: { _id }, update: changes, upsert: true } };
 }
 
-/** Without the entries of its condition. */
+/** The window without the entries of its condition. */
 function fromWindow(window: SavedWindow, partition: number): Omit<StoredWindow, '_id'> {
   const { tenantId, revision, metUntil, condition, history } = window;
   const { lastFiredAt, decisions, minutes } = history;
@@ -275,7 +275,7 @@ function fromWindow(window: SavedWindow, partition: number): Omit<StoredWindow, 
   };
 }
 
-/** Of the kinds that sum up events; null for the others. */
+/** The sum of a window whose kind has one, else null. */
 function sumOf(condition: SavedCondition): SavedSum | null {
   switch (condition.kind) {
     case 'first_occurrence':
@@ -314,9 +314,9 @@ function toSum(window: StoredWindow, apart: readonly mongo.Binary[]): SavedSum {
   const saved = (isApart ? apart : [...(entries ? [entries] : []), ...parts]).map(fromBinary);
   const joined = joinParts(form, saved, size);
   const found = saved.reduce((total, { length }) => total + length, 0) / FIELDS[form];
-  // A part can be added to what is there, unless it lacks the beginning.
+  // Later parts can be appended unless earlier entries are missing.
   const isComplete = joined.size === size && (isApart ? found === window.stored : entries !== undefined);
-  // To a sum of which nothing is stored, no part can be added.
+  // `stored: 0` makes the next save a whole one.
   const stored = isComplete ? { stored: found, apart: isApart } : { stored: 0, apart: false };
   return { ...joined, sampleIds, ...stored };
 }
@@ -337,7 +337,7 @@ function toBinary(numbers: Float64Array): mongo.Binary {
   return new mongo.Binary(new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength));
 }
 
-/** A copy, since the bytes of a document need not be aligned to 8. */
+/** Copies, since the bytes of a document may not be aligned to 8. */
 function fromBinary(binary: mongo.Binary): Float64Array {
   return new Float64Array(Uint8Array.from(binary.value()).buffer);
 }
