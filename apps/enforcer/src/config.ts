@@ -10,7 +10,7 @@ import type { z } from 'zod';
 
 const MIB = 1024 * 1024;
 
-/** Environment of enforcer. */
+/** Environment of the enforcer. */
 export const enforcerConfig = serviceConfig.extend({
   ...httpServiceFields,
   ...grpcServiceFields,

@@ -46,11 +46,11 @@ export interface EnforcerDeps extends DataServiceDeps<EnforcerConfig> {
 
 /** Grants spend before a call, so that budgets hold. Addresses are valid once started. */
 export interface EnforcerService extends Component, ServesHttp, ServesGrpc {
-  /** For a process that includes this service. */
+  /** For a process that embeds this service. */
   readonly reservations: Reservations;
 }
 
-/** A gateway has its answer within a second, of which this is the part of the check of its key. */
+/** A gateway gets its answer within a second. This is the share for checking its key. */
 const KEY_DEADLINE_MS = 300;
 
 export function createEnforcer(deps: EnforcerDeps): EnforcerService {
@@ -108,7 +108,7 @@ export function createEnforcer(deps: EnforcerDeps): EnforcerService {
     services: [createEnforcerHandlers({ reservations, authenticator: access.grpc })],
     maxRequestBytes: MAX_REQUEST_BYTES,
   });
-  // Reservations are decided without the log, and without the peers from what is known of them.
+  // Not required to be ready: reservations are decided without the log, and without the peers on cached data.
   const reporters = [toComponent(denials, logger), { name: 'threshold-reporter', ...thresholds }];
   const parts = [mongo, trail.outbox, keys, budgets, identity, ledgers, ...reporters, inBackground(consumer, logger)];
   const service = assembleService({ ...base, parts, grpc, http });
@@ -123,7 +123,7 @@ function createAppend(eventLog: EventLog, clock: Clock): AppendEvents {
   };
 }
 
-/** It has nothing to start: the first denial does. */
+/** Has no start, since the first denial starts it. */
 function toComponent(denials: DenialReporter, logger: Logger): Component {
   return {
     name: 'denials',

@@ -4,7 +4,7 @@ import type { ReservationDeps } from './domain/reservation.use-cases.ts';
 import type { UsedUp } from './domain/reserve.ts';
 import type { ThresholdReporterDeps } from './domain/threshold.reporter.ts';
 
-/** What a workspace may not exceed: `calls` of its quota, or what it may have, whose names the domain gives. */
+/** What a workspace may not exceed: the quota of `calls`, or a maximum named by the domain. */
 type Quota = 'calls' | UsedUp;
 
 export function createOverQuota(metrics: Metrics) {
@@ -55,7 +55,7 @@ export function createDecisionTelemetry({
   };
 }
 
-/** Sparing, since every workspace that waits is looked at again and again. */
+/** Warns sparingly, since every waiting workspace is checked again periodically. */
 export function createThresholdTelemetry({
   logger,
   now,

@@ -14,13 +14,13 @@ import type { EnforcerConfig } from './config.ts';
 export interface KeyAccessDeps extends Pick<ServiceDeps<unknown>, 'logger'> {
   config: Pick<EnforcerConfig, 'WORKSPACE_CALLS_PER_SECOND' | 'WORKSPACE_BURST_CALLS'>;
   keys: GrpcClient<KeysServiceDefinition>;
-  /** Counts the calls that are refused for the quota. */
+  /** Counts the calls that exceed the quota and are refused. */
   refused: { inc(): void };
   /** Monotonic milliseconds. */
   now: () => number;
 }
 
-/** How both transports let gateways in. */
+/** Authenticates gateways on both transports. */
 export interface KeyAccess {
   http: {
     /** For calls that ask. */
@@ -35,9 +35,9 @@ const { Settle, SettleMany, Release, ReleaseMany } = enforcerService;
 const ENDING = new Set<string>([Settle, SettleMany, Release, ReleaseMany].map(({ path }) => path));
 
 /**
- * Lets gateways in by their workspace key, up to the quota of their workspace, which both transports share and each
- * request of a batch counts for. Calls that end reservations have the same quota for themselves: an agent that asks in
- * a loop must not keep the holds of others from being settled.
+ * Authenticates gateways by their workspace key, within the quota of their workspace. Both transports share the quota,
+ * and each request of a batch counts. Calls that end reservations have a separate quota of the same size: an agent that
+ * asks in a loop must not block the settlements of others.
  */
 export function createKeyAccess({ config, keys, refused, logger, now }: KeyAccessDeps): KeyAccess {
   const perSecond = config.WORKSPACE_CALLS_PER_SECOND;

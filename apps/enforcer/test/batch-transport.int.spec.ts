@@ -123,7 +123,7 @@ describe('a gateway that asks for many at once', () => {
     const { apiKey } = issued.issue();
     const ask = (count: number) => callGrpc('ReserveMany', { requests: Array(count).fill(reserveRequest) }, apiKey);
     expect(await ask(CALLS_PER_SECOND - 1)).toHaveProperty('results');
-    // The last one that is left lets a batch pass, which takes what comes after it.
+    // One remaining unit admits a whole batch, which uses up the following quota.
     expect(await ask(50)).toHaveProperty('results');
     const seconds = Math.ceil(50 / CALLS_PER_SECOND);
     const refused = { status: 'RESOURCE_EXHAUSTED', code: 'rate_limited', retryAfterSeconds: seconds };
@@ -140,7 +140,7 @@ describe('a gateway that asks for many at once', () => {
     const workspaces = [issued.issue(), issued.issue()] as const;
     let answer = (): void => {};
     ports.ready = new Promise((resolve) => (answer = resolve));
-    // Its quota admits a batch while it has any of it left, so each batch comes after a second.
+    // A batch is admitted while any quota is left, so one is admitted each second.
     const inFlight: Promise<unknown>[] = [];
     let asked = 0;
     const begin = async (apiKey: string, count: number) => {

@@ -22,27 +22,27 @@ const settlement = (reservationId: string, amountMicros: number) => ({
   ...{ reservationId, settlementId: `stl-${reservationId}`, amountMicros },
 });
 
-/** What became of one request of a batch: one of the three. */
+/** The result of one request in a batch: one of the three fields is set. */
 interface Result {
   error?: { code: string };
-  /** To a reservation. */
+  /** The response to a reservation. */
   response?: { decision: string; allowed?: { reservation: { id: string } } };
-  /** After a settlement or a release. */
+  /** The reservation after a settlement or a release. */
   reservation?: { state: string };
 }
 
-/** The results of a batch, as they come. */
+/** The results of a batch in the order of arrival. */
 async function sendOnce(workspace: Workspace, rpc: Batch, requests: Body[], replica = 0) {
   const answer = await workspace.rpc(rpc, { requests }, replica);
   if (!Array.isArray(answer['results'])) throw new Error(`expected results, got ${JSON.stringify(answer)}`);
   return answer['results'] as Result[];
 }
-/** Sends it again while some of it cannot be decided, as gateways do. */
+/** Repeats the requests that could not be decided, as gateways do. */
 async function send(...batch: Parameters<typeof sendOnce>): ReturnType<typeof sendOnce> {
   return eventually(async () => {
     const results = await sendOnce(...batch);
     if (!codesOf(results).includes('service_unavailable')) return results;
-    // So long budgets is not asked again.
+    // Budgets is not asked again for this long.
     clock.now += 1_001;
     throw new Error('some of the batch could not be decided');
   });
@@ -67,7 +67,7 @@ describe('a batch', () => {
         ...(index % 4 === 0 && { planKey: 'pro' }),
       }),
     );
-    // Limits that are known do not make a request wait for the others.
+    // A request whose limits are known does not wait for those of others.
     for (const workspace of [alone, together]) {
       const dryRuns = ['coder', 'planner'].map((agentId) =>
         asked('none', 0, { agentId, planKey: 'pro', dryRun: true }),
@@ -77,7 +77,7 @@ describe('a batch', () => {
     const single: unknown[] = [];
     for (const request of requests) single.push(await alone.rpc('Reserve', request));
     const results = (await send(together, 'ReserveMany', requests)).map(({ response }) => response);
-    /** The same whatever the workspace is called, and so its reservations. */
+    /** Removes the workspace's id and those of its reservations, for comparisons. */
     const anonymous = (of: unknown, { tenantId }: Workspace) =>
       JSON.stringify(of)
         .replaceAll(tenantId, 'ws')

@@ -9,21 +9,21 @@ interface StandInPlan {
   isActive: boolean;
 }
 
-/** What is set in a workspace. */
+/** The budgets of a workspace. */
 interface StandInBudgets {
   daily: number | null;
   agents: Map<string, number>;
   plans: Map<string, StandInPlan>;
 }
 
-/** A question as it came. */
+/** A question as it was received. */
 interface AskedBudgets {
   tenantId: string;
   agentIds: string[];
   planKeys: string[];
 }
 
-/** Budgets, from a table. */
+/** A stand-in for budgets that answers from a table. */
 export function createBudgetsStandIn(logger: Logger) {
   const workspaces = new Map<string, StandInBudgets>();
   const asked: AskedBudgets[] = [];
@@ -81,13 +81,13 @@ export function createBudgetsStandIn(logger: Logger) {
   };
 
   return Object.assign(createPeers(logger, [grpcService(budgetsService, budgetsRequests, handlers)]), {
-    /** With `down` every RPC fails; answers of GetBudgets wait for `hold`. */
+    /** With `down`, every RPC fails; GetBudgets answers only after `hold`. */
     state,
-    /** What GetBudgets was asked, oldest first. */
+    /** The received GetBudgets requests, oldest first. */
     asked,
-    /** The most GetBudgets that were answered at the same time. */
+    /** The maximum number of concurrent GetBudgets requests. */
     mostInFlight: () => mostInFlight,
-    /** Null unsets. */
+    /** Null removes the budget. */
     setWorkspace(tenantId: TenantId, micros: number | null) {
       of(tenantId).daily = micros;
     },

@@ -38,7 +38,7 @@ describe('denials of an agent that repeat', () => {
     );
     await eventually(async () => expect(total(workspace)).toBe(denied));
     expect(denied).toBeGreaterThan(200);
-    // One at the start, and one for each second or 1,000 denials.
+    // One at the start, then one per second or per 1,000 denials.
     expect(told(workspace).length).toBeLessThan(10 + denied / 1_000);
     expect(log.appends - before).toBeLessThan(10 + denied / 1_000);
     expect(new Set(workspace.told('budget.blocked').map(({ id }) => id)).size).toBe(told(workspace).length);
@@ -81,7 +81,7 @@ describe('denials of many agents', () => {
     const batches = Array.from({ length: agents.length / 50 }, (_, index) => agents.slice(50 * index, 50 * index + 50));
     for (const batch of batches) {
       let asked = batch;
-      // A refusal is no denial: those that are refused are asked for again, as gateways do.
+      // A refusal is not a denial: refused requests are repeated, as gateways do.
       await eventually(async () => {
         const requests = asked.map((agentId) => ({ requestId: agentId, agentId, runId: 'r', amountMicros: '1' }));
         const { results } = (await workspace.rpc('ReserveMany', { requests })) as { results?: { result: string }[] };

@@ -31,14 +31,14 @@ import { createIdentityStandIn } from './identity.stand-in.ts';
 export const RESERVATIONS = '/api/v1/reservations';
 export const LIMITS = '/api/v1/limits';
 const DAY_MS = 86_400_000;
-/** How long an append takes at least, so that an answer that does not wait for it comes first. */
+/** Minimum time of an append, so that an answer that does not wait for it comes first. */
 const APPEND_MS = 20;
-/** After so long a log that hangs gives up an append. */
+/** Time after which an append to a hanging log fails. */
 const HANG_MS = 1_500;
 
 export type Body = Record<string, unknown>;
 
-/** An answer; those that are tested for a part of their body are read loosely. */
+/** An answer; only the tested parts of its body have types. */
 export interface Answer {
   status: number;
   // eslint-disable-next-line @typescript-eslint/no-explicit-any
@@ -48,23 +48,23 @@ export interface Answer {
 
 export interface CallOptions {
   body?: Body;
-  /** Of a person with a session, in place of the key. */
+  /** The role of a person with a session, instead of the key. */
   role?: Role;
-  /** Sent in place of the workspace's own key. */
+  /** Sent instead of the workspace's own key. */
   apiKey?: string;
-  /** A 503 is an answer too, and not asked again. */
+  /** Returns a 503 instead of trying again. */
   once?: boolean;
   replica?: number;
 }
 
 /**
- * The service on a real mongod and event log, with identity, budgets and keys behind real gRPC. Every answer is checked
- * against its OpenAPI document. The clock is stopped unless a suite moves it; it is set back after each test. The
- * monotonic one continues with it, and by what gateways wait after a 503.
+ * The service on a real mongod and event log, with stand-ins for identity, budgets and keys behind real gRPC. Every
+ * answer is checked against the OpenAPI document. The clock is stopped unless a suite moves it, and is reset after each
+ * test. The monotonic clock follows it, and advances when gateways wait after a 503.
  */
 export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 } = {}) {
   const { logger } = testLogger();
-  // Around the real time: MongoDB removes entries of the journal by its own clock.
+  // Close to the real time, because MongoDB expires journal entries by its own clock.
   const noon = Math.floor(Date.now() / DAY_MS) * DAY_MS + DAY_MS / 2;
   const clock = { now: noon };
   let waitedMs = 0;
@@ -74,7 +74,7 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
   const identity = createIdentityStandIn(logger);
   const issued = createKeysStandIn();
   const keys = Object.assign(createPeers(logger, [issued.service]), issued);
-  /** `stalls` has the workspaces whose appends wait until it is resolved. */
+  /** `stalls` has the workspaces whose appends wait, and what they wait for. */
   const log = {
     down: false,
     hangs: false,
@@ -113,7 +113,7 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
     return { service, eventLog, metrics, audit, grpc: createGrpcCaller(service.grpcAddress) };
   }
 
-  /** The log, which a test takes away, and which says what it has. */
+  /** Wraps the log so that tests can break it and see its contents. */
   function watched(eventLog: EventLog): EventLog {
     return {
       ...eventLog,
@@ -153,12 +153,12 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
     await Promise.all([budgets.stop(), identity.stop(), keys.stop()]);
   });
 
-  /** For the service so much time has passed that it asks a peer again that could not answer. */
+  /** Advances the monotonic clock, so that the service asks a failed peer again. */
   function passRetryAfter(seconds = 1): void {
     waitedMs += seconds * 1_000;
   }
 
-  /** Resolves when all that is in the log is posted. */
+  /** Resolves when all spend in the log is posted. */
   async function posted(): Promise<void> {
     const offsets = mongo.connection
       .getClient()
@@ -202,7 +202,7 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
     const tenant = issued.issue();
     const { tenantId, apiKey } = tenant;
 
-    /** Asks again after a 503, as gateways do, without the wait. */
+    /** Retries after a 503, as gateways do, but without the wait. */
     async function call(method: 'get' | 'post', path: string, options: CallOptions = {}): Promise<Answer> {
       if (options.once === true) return callOnce(tenant, method, path, options);
       return eventually(async () => {
@@ -212,7 +212,7 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
         throw new Error(`503 for ${method} ${path}: ${JSON.stringify(answer.body)}`);
       });
     }
-    /** An amount, or more fields than that. */
+    /** Takes an amount, or several fields. */
     const requestOf = (asked: number | Body): Body => ({
       request_id: newId('req'),
       agent_id: 'planner',
@@ -228,7 +228,7 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
       audited: (count: number) => running[0]!.audit.records(tenantId, count),
       reserve: (asked: number | Body, options: CallOptions = {}) =>
         call('post', RESERVATIONS, { body: requestOf(asked), ...options }),
-      /** The reservation of a call that may spend. */
+      /** The reservation of a call that must be allowed. */
       async granted(asked: number | Body, options: CallOptions = {}): Promise<Body & { id: string }> {
         const { status, body } = await call('post', RESERVATIONS, { body: requestOf(asked), ...options });
         if (status !== 201) throw new Error(`expected a grant, got ${status} ${JSON.stringify(body)}`);
@@ -240,17 +240,17 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
       release: (id: string, options?: CallOptions) => act(id, 'release', options),
       extend: (id: string, ttlSeconds: number, options?: CallOptions) =>
         act(id, 'extend', { body: { ttl_seconds: ttlSeconds }, ...options }),
-      /** The limits as members see them. */
+      /** The limits as members get them. */
       async limits(query = '', options: CallOptions = {}): Promise<{ day: Body; items: Body[] }> {
         return (await call('get', `${LIMITS}${query}`, { role: 'member', ...options })).body;
       },
-      /** What the workspace's limit says. */
+      /** The limit of the workspace. */
       async limit(options: CallOptions = {}): Promise<Body> {
         const { items } = (await call('get', LIMITS, { role: 'member', ...options })).body;
         return items[0];
       },
       rpc: (rpc: Rpc, request: object, replica = 0) => running[replica]!.grpc.call(rpc, request, apiKey),
-      /** Appends settled spend, as ingest does. Its settlement has the id of the event unless given. */
+      /** Appends settled spend, as ingest does. By default, the settlement id is the id of the event. */
       async spend(data: Body & { amount_micros: number }, { ago = 0 } = {}): Promise<void> {
         const id = newId('evt');
         const event = {
@@ -262,7 +262,7 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
         const record = encodeGatewayEvent({ tenantId, receivedAt, event });
         await running[0]!.eventLog.append(GATEWAY_EVENTS_TOPIC, [record]);
       },
-      /** What the service has put into the log about the workspace so far. */
+      /** The events of the workspace that the service has appended to the log. */
       told: (type?: string): GatewayEvent[] =>
         log.appended
           .filter((record) => record.tenantId === tenantId && (type === undefined || record.event.type === type))
@@ -280,12 +280,12 @@ export function useEnforcer(mongo: TestMongo, { logMongo = mongo, replicas = 1 }
     passRetryAfter,
     posted,
     ready: async (replica = 0) => running[replica]!.service.ready?.(),
-    /** A stop tells what it has to before it ends. */
+    /** The stop completes all reports first. */
     async restart(replica = 0): Promise<void> {
       await stopReplica(running[replica]!);
       running[replica] = await startReplica();
     },
-    /** The sum of a counter over the replicas, for a label if given. */
+    /** The sum of a counter over the replicas, for one label if given. */
     async counted(name: string, label?: string): Promise<number> {
       const all = await Promise.all(running.map(({ metrics }) => metrics.registry.getSingleMetric(name)!.get()));
       const values = all.flatMap((metric) => metric.values);

@@ -3,10 +3,10 @@ import { CALLER_HEADER, signCallerToken } from '@tollkeeper/http';
 import type { TenantId } from '@tollkeeper/kernel';
 import { CALLER_TOKEN_SECRET } from '@tollkeeper/testing/peers';
 
-/** Longest time for the rest of the events to be posted. */
+/** Maximum time until the remaining events are posted. */
 const PATIENCE_MS = 180_000;
 
-/** What a limit must say in the end. */
+/** The expected final state of a limit. */
 export interface Expected {
   spent: number;
   held: number;
@@ -18,13 +18,13 @@ export interface Expected {
   expired: number;
 }
 
-/** Of several limits together, in USD micros. */
+/** Sums over several limits, in USD micros. */
 export interface Sums {
   limits: number;
   spent: number;
   /** The terms of the bound. */
   terms: number;
-  /** Above the limits. */
+  /** Spend above the limits. */
   over: number;
 }
 
@@ -40,7 +40,7 @@ interface LimitBody {
   expired: number;
 }
 
-/** Compares all limits of the workspace with what they must say, once the events are posted and the holds expired. */
+/** Compares all limits of the workspace with the expected state, once the events are posted and the holds expired. */
 export async function compareLimits(
   port: number,
   { tenantId, expected }: { tenantId: TenantId; expected: ReadonlyMap<string, Expected> },

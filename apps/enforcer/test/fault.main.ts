@@ -1,5 +1,5 @@
-// `npm run faults:enforcer -- 1000000 12`: so many calls and kills. Of three kills, two are of a replica of the
-// enforcer, and one is of the primary of its MongoDB. Prints the tables of docs/faults.md.
+// `npm run faults:enforcer -- 1000000 12`: number of calls and kills. Of three kills, two hit a replica of the
+// enforcer, and one the primary of its MongoDB. Prints the tables of docs/faults.md.
 import { runFaults } from './fault.run.ts';
 
 const writeLine = (to: NodeJS.WriteStream, line: string) => void to.write(`${line}\n`);

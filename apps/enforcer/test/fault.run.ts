@@ -8,27 +8,27 @@ import { killPrimary, type LogKind, type Stage, startStage } from './fault.stage
 import { type Kill, tablesOf } from './fault.tables.ts';
 
 const CALLERS = 16;
-/** Workspaces that are worked on at a time. With one, all callers and replicas meet in one journal. */
+/** Number of workspaces in use at a time. With one, all callers and replicas compete for one journal. */
 const WORKSPACES = 1;
-/** A workspace gets so many calls. Its limits are full after about half of them. */
+/** Number of calls per workspace. About half of them use up its limits. */
 const CALLS_OF_WORKSPACE = 500;
-/** Most reservations that a caller has open in a workspace. */
+/** Maximum number of open reservations of a caller in a workspace. */
 const MAX_OPEN = 20;
-/** Held for long enough not to expire in between, and the shortest time there is. */
+/** Long enough not to expire during the run, and the shortest allowed time. */
 const LONG_TTL_SECONDS = 3600;
 const SHORT_TTL_SECONDS = 10;
 const MAX_AMOUNT = 1_000;
 const LIMITS = { workspace: 60_000, agent: 25_000, plan: 30_000 };
 const AGENTS = ['planner', 'coder', 'reviewer'];
-/** A call that gets no answer for this long is not answered at all. */
+/** Time until a call without an answer is aborted and repeated. */
 const ANSWER_TIMEOUT_MS = 10_000;
 const REPEAT_MS = 50;
-/** A call that has no answer for this long has none for good. */
+/** Time until a call without an answer counts as failed for good. */
 const PATIENCE_MS = 180_000;
 
 export interface FaultRunOptions {
   calls: number;
-  /** How often a replica is killed, and how often the primary of MongoDB, evenly over the run. */
+  /** Number of kills of replicas and of the primary of MongoDB, evenly distributed over the run. */
   kills: { replica: number; primary: number };
   seed: number;
   log: LogKind;
@@ -36,9 +36,9 @@ export interface FaultRunOptions {
 }
 
 export interface FaultReport {
-  /** What does not hold, and what the replicas say of themselves then; empty if all is well. */
+  /** The violations, and the state of the replicas then; empty if there are none. */
   problems: string[];
-  /** Answers by kind. */
+  /** Number of answers by kind. */
   answers: ReadonlyMap<string, number>;
   kills: readonly Kill[];
   seconds: number;
@@ -54,7 +54,7 @@ interface Workspace {
   callsLeft: number;
 }
 
-/** Data of an event of settled spend. */
+/** The data of an event of settled spend. */
 interface Settled {
   settlement_id: string;
   run_id: string;
@@ -64,7 +64,7 @@ interface Settled {
   reservation_id?: string;
 }
 
-/** The parts of answers that callers look at. */
+/** The parts of answers that callers read. */
 interface AnswerBody {
   decision: string;
   denial: LimitNumbers;
@@ -90,9 +90,8 @@ interface Open {
 }
 
 /**
- * Callers ask three replicas of the enforcer for reservations while replicas and the primary of their
- * MongoDB are killed. Each caller repeats a call without an answer until it has one. So in the end it is known to the
- * micro what each limit must say.
+ * Callers request reservations from three replicas of the enforcer while replicas and the primary of their MongoDB are
+ * killed. Each caller repeats a call until it has an answer. So the final state of each limit is known to the micro.
  */
 export async function runFaults({ onProgress = () => {}, ...options }: FaultRunOptions): Promise<FaultReport> {
   const stage = await startStage(options.log);
@@ -189,7 +188,7 @@ async function drive(stage: Stage, options: Required<FaultRunOptions>): Promise<
     });
   }
 
-  /** Asks any replica until one answers. `isFirst`: the first answer was it, so nothing was done before. */
+  /** Asks any replica until one answers. `isFirst`: the first attempt was answered, so nothing had been done before. */
   async function call(workspace: Workspace, below: string, body: object | null) {
     made += 1;
     workspace.callsLeft -= 1;
@@ -205,7 +204,7 @@ async function drive(stage: Stage, options: Required<FaultRunOptions>): Promise<
     }
   }
 
-  /** Appends settled spend to the log, as ingest does; sometimes twice. */
+  /** Appends settled spend to the log, as ingest does, sometimes twice. */
   async function report(workspace: Workspace, data: Settled): Promise<void> {
     made += 1;
     workspace.callsLeft -= 1;
@@ -244,7 +243,7 @@ async function drive(stage: Stage, options: Required<FaultRunOptions>): Promise<
     if (last !== undefined && last.grantedAfterMs === null && askedAt >= startedAt + last.atMs) {
       last.grantedAfterMs = Date.now() - startedAt - last.atMs;
     }
-    // A repeated answer says how the limits are by then.
+    // A repeated answer has the limits of that later time.
     for (const row of isFirst ? body.limits : []) {
       const { spent_micros: spent, held_micros: held, daily_budget_usd_micros: limit } = row;
       if (spent + held > limit) problem(`granted above a limit: ${JSON.stringify(row)}`);
@@ -263,7 +262,7 @@ async function drive(stage: Stage, options: Required<FaultRunOptions>): Promise<
     }
   }
 
-  /** What a call has cost: below, at or above its hold. */
+  /** The actual cost of a call: below, at or above its hold. */
   function costOf(amount: number): number {
     const kind = random();
     if (kind < 0.6) return below(amount + 1);
@@ -327,13 +326,13 @@ async function drive(stage: Stage, options: Required<FaultRunOptions>): Promise<
     });
   }
 
-  /** One gateway. Its reservations are its own, so it knows what must become of them. */
+  /** A gateway with reservations of its own, so it knows how each must end. */
   async function caller(): Promise<void> {
     const held = new Map<Workspace, Open[]>();
     const short: [Workspace, Open][] = [];
     while (made < calls) {
       const [workspace, first] = short[0] ?? [];
-      // A second later, no replica takes it for held.
+      // A second later, no replica considers it held.
       if (workspace !== undefined && first!.expiresAt + 1_000 < Date.now()) {
         short.shift();
         if (random() < 0.8) await settle(workspace, first!, true);
@@ -420,14 +419,14 @@ async function append(eventLog: EventLog, record: ReturnType<typeof encodeGatewa
   );
 }
 
-/** Where it is between 6 and 7 o'clock: the limits of a run are those of one day. */
+/** A time zone where it is between 6 and 7 a.m.: the limits of a run must be those of one day. */
 function zoneInTheMorning(now: number): string {
   const ahead = ((6 - new Date(now).getUTCHours() + 36) % 24) - 12;
-  // The signs of these zones are those of POSIX, the other way round.
+  // These zones have POSIX signs, which are reversed.
   return `Etc/GMT${ahead < 0 ? '+' : '-'}${Math.abs(ahead)}`;
 }
 
-/** The same numbers for the same seed (mulberry32). */
+/** Random numbers, the same for the same seed (mulberry32). */
 function createRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

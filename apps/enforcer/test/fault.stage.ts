@@ -17,14 +17,14 @@ import { createBudgetsStandIn } from './budgets.stand-in.ts';
 import { createIdentityStandIn } from './identity.stand-in.ts';
 
 const REPLICAS = 3;
-/** The newest lines of a replica's log of errors that are kept. */
+/** Number of lines kept of a replica's error log, the newest. */
 const KEPT_ERRORS = 50;
-/** Longest time for a start, and for an election. */
+/** Maximum time for a start and for an election. */
 const PATIENCE_MS = 180_000;
 
 export type Stage = Awaited<ReturnType<typeof startStage>>;
 
-/** Where the event log is: with the journal in MongoDB, or, as with replicas in production, in Kafka. */
+/** Where the event log is: in MongoDB with the journal, or in Kafka as in production with replicas. */
 export type LogKind = 'mongo' | 'kafka';
 
 /** Three replicas of the service on three members of MongoDB, with its peers in this process. */
@@ -73,7 +73,7 @@ export async function startStage(logKind: LogKind) {
   };
 }
 
-/** The service as its image runs it, in a process of its own that keeps its ports. */
+/** Runs the service as its image does, in a separate process with fixed ports. */
 async function startReplica(env: NodeJS.ProcessEnv) {
   const [http, grpc, ops] = [await freePort(), await freePort(), await freePort()];
   const main = join(import.meta.dirname, '..', 'src', 'main.ts');
@@ -113,10 +113,10 @@ async function startReplica(env: NodeJS.ProcessEnv) {
       child = launch();
       await ready();
     },
-    /** What it logged of errors, and what its consumer has not read: for whoever looks for the cause of a problem. */
+    /** Its error log and unread records, for finding the cause of a problem. */
     async state(): Promise<string[]> {
       const asked = fetch(`http://127.0.0.1:${ops}/metrics`).then((answer) => answer.text());
-      // A replica that is gone must not hide the problem.
+      // A dead replica must not hide the problem.
       const metrics = await asked.catch((error: unknown) => `event_log_lag is unknown: ${String(error)}`);
       return [
         ...errors,
@@ -134,7 +134,7 @@ async function until(holds: () => Promise<boolean>): Promise<void> {
   }
 }
 
-/** Kills it, and starts it again when there is another one. */
+/** Kills the primary, and starts it again after another one was elected. */
 export async function killPrimary(mongo: EmbeddedMongo, onKill: () => void): Promise<void> {
   const primary = await mongo.primary();
   onKill();

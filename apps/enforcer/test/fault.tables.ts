@@ -4,11 +4,11 @@ import type { Sums } from './fault.expectations.ts';
 export interface Kill {
   what: string;
   atCall: number;
-  /** Since the start of the run. */
+  /** Time since the start of the run. */
   atMs: number;
-  /** Calls that had to be repeated until the next kill. */
+  /** Number of calls that had to be repeated before the next kill. */
   repeated: number;
-  /** Time until the first grant that was asked for after it. */
+  /** Time until the first grant that was requested after the kill. */
   grantedAfterMs: number | null;
 }
 

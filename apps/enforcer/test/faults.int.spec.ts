@@ -1,7 +1,7 @@
 import { expect, it } from '@jest/globals';
 import { runFaults } from './fault.run.ts';
 
-// As `npm run faults:enforcer`, with fewer calls.
+// Like `npm run faults:enforcer`, with fewer calls.
 it('every limit holds to the micro while a replica and the primary of MongoDB are killed under calls', async () => {
   const report = await runFaults({ calls: 1000, kills: { replica: 1, primary: 1 }, seed: 1, log: 'mongo' });
   expect(report.problems).toEqual([]);

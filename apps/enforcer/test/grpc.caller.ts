@@ -9,7 +9,7 @@ export function createGrpcCaller(address: string) {
   const client = new Client(address, credentials.createInsecure());
   return {
     close: () => client.close(),
-    /** The answer of an RPC as its client reads it, or the status and the error that it stands for. */
+    /** The answer of an RPC as its client reads it, or the status and the error in its details. */
     async call(rpc: Rpc, request: object, apiKey?: string) {
       const { path, requestSerialize, responseDeserialize } = enforcerService[rpc]!;
       const metadata = new Metadata();

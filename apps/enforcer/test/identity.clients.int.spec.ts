@@ -32,7 +32,7 @@ function newTenant(): TenantId {
 }
 
 describe('the time zone of a workspace', () => {
-  /** An answer counts however long it takes, as on a machine with other work. */
+  /** Without deadlines, since a busy machine may be slow. */
   const patient = (): Client => ({ ...client, getWorkspace: (request) => client.getWorkspace(request) });
   const timezoneOf = (of: TenantId) => createTimezoneSource(patient(), logs.logger).timezoneOf(of);
 
@@ -68,7 +68,7 @@ describe('agents that are seen', () => {
   let registrar: AgentRegistrar;
   const seeAll = (of: TenantId, agentIds: string[]) => agentIds.forEach((agentId) => registrar.seen(of, agentId));
   const idsUpTo = (count: number) => Array.from({ length: count }, (_, index) => `agent-${index}`).sort();
-  /** Holds the answers of identity until the returned function is called. */
+  /** Blocks the answers of identity until the returned function is called. */
   function holdAnswers(): () => void {
     let release = () => {};
     identity.state.hold = new Promise<void>((resolve) => {
@@ -90,7 +90,7 @@ describe('agents that are seen', () => {
     seeAll(other, ['a']);
     await eventually(() => expect(identity.agentsOf(tenantId)).toEqual(['a', 'b']));
     await eventually(() => expect(identity.agentsOf(other)).toEqual(['a']));
-    // The marker is registered after whatever the calls before it led to.
+    // When the marker is registered, everything caused by earlier calls has been registered.
     seeAll(tenantId, ['a', 'b', 'marker']);
     await eventually(() => expect(identity.agentsOf(tenantId)).toContain('marker'));
     const asked = identity.registered.filter(({ tenantId: of }) => of === tenantId).map(({ agentIds }) => agentIds);

@@ -4,7 +4,7 @@ import { AppError, type TenantId } from '@tollkeeper/kernel';
 import type { Logger } from '@tollkeeper/runtime';
 import { createPeers } from '@tollkeeper/testing/peers';
 
-/** Identity, from a table. Every workspace is there, in UTC until another zone is set. */
+/** A stand-in for identity that answers from a table. Every workspace exists, by default in UTC. */
 export function createIdentityStandIn(logger: Logger) {
   const timezones = new Map<string, string>();
   const agents = new Map<string, Set<string>>();
@@ -43,15 +43,15 @@ export function createIdentityStandIn(logger: Logger) {
   };
 
   return Object.assign(createPeers(logger, [grpcService(identityService, identityRequests, handlers)]), {
-    /** With `down` every RPC fails; answers of RegisterAgents wait for `hold`. */
+    /** With `down`, every RPC fails; RegisterAgents answers only after `hold`. */
     state,
-    /** What RegisterAgents was asked, failures included, oldest first. */
+    /** The received RegisterAgents requests including failed ones, oldest first. */
     registered,
-    /** The most RegisterAgents that were answered at the same time. */
+    /** The maximum number of concurrent RegisterAgents requests. */
     mostInFlight: () => mostInFlight,
     /** The agents of the workspace, by id. */
     agentsOf: (tenantId: TenantId) => [...(agents.get(tenantId) ?? [])].sort(),
-    /** As after a restore of identity from before the workspace was made. */
+    /** As after a restore of identity from a time before the workspace existed. */
     forget: (tenantId: TenantId) => unknown.add(tenantId),
     setTimezone: (tenantId: TenantId, timezone: string) => timezones.set(tenantId, timezone),
   });

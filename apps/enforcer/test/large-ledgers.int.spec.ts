@@ -44,7 +44,7 @@ const partsOf = (tenantId: TenantId) =>
     .find({ _id: { $gt: `${tenantId}/`, $lt: `${tenantId}0` } })
     .toArray();
 
-/** Sums up what is counted between two turns of the event loop, and keeps the largest sum. */
+/** Sums up counts between two turns of the event loop, and keeps the largest sum. */
 function countByTurn() {
   const count = { inTurn: 0, most: 0, all: 0, add };
   function add(many: number): void {
@@ -242,7 +242,7 @@ it('eight workspaces with all the accounts that they may have do not end a proce
     await store.save(provenTenantId(name), { seq: 1 + index, ledger });
   }
   const main = join(import.meta.dirname, 'pod-memory.main.ts');
-  // Of the 768 MiB of the pod.
+  // The heap of a pod with 768 MiB.
   const heap = '--max-old-space-size=384';
   const args = ['--conditions=@tollkeeper/source', heap, main, mongo.uri, podDatabase, ...names];
   const { stdout } = await inProcess(process.execPath, args);

@@ -4,7 +4,7 @@ import { createLedger, type LedgerState } from '../src/domain/ledger.state.ts';
 
 const DAY_MS = 86_400_000;
 
-/** A ledger whose every day up to that of `now` has so many agents, as many plans, and all of their spend. */
+/** A ledger in which every day up to that of `now` has this many agents and plans, all with spend. */
 export function largeLedger(
   now: number,
   { days, agents, holds = 0 }: { days: number; agents: number; holds?: number },

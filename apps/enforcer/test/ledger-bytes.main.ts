@@ -1,4 +1,4 @@
-// A process of the suite of large ledgers: prints what ledgers take of the heap, in parts of what they say.
+// A process of the suite of large ledgers: prints the ratio of the heap that ledgers use to their `bytes`.
 import { largeLedger } from './large.ledgers.ts';
 
 function heapAfter(make: () => unknown): [number, unknown] {

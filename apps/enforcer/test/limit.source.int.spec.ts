@@ -8,9 +8,9 @@ import { createLimitSource } from '../src/clients/limit.source.ts';
 import type { LimitSource } from '../src/domain/peers.ts';
 import { createBudgetsStandIn } from './budgets.stand-in.ts';
 
-/** Within it an answer is used; after it budgets is asked again. */
+/** How long an answer is used before budgets is asked again. */
 const FRESH_MS = 1500;
-/** After it budgets is asked again though it failed. */
+/** How long budgets is not asked after a failure. */
 const PAUSE_MS = 1000;
 
 type Budgets = GrpcClient<BudgetsServiceDefinition>;
@@ -29,7 +29,7 @@ beforeEach(async () => {
   budgets = createBudgetsStandIn(logs.logger);
   await budgets.start();
   client = createGrpcClient(budgetsService, budgets.address, { config: { CALLER_TOKEN_SECRET }, deadlineMs: 60_000 });
-  // Connected: the first call of a process may take longer than the source waits.
+  // Connects first, since the first call of a process may take longer than the deadline of the source.
   await eventually(() => client.listBudgets({ tenantId: newTenant() }));
   source = sourceOf(patient(client));
   tenantId = newTenant();
@@ -44,7 +44,7 @@ function sourceOf(of: Budgets): LimitSource {
   return createLimitSource({ budgets: of, logger: logs.logger, metrics, now: () => clock.now });
 }
 
-/** Answers count however long they take, as on a machine with other work. */
+/** Without deadlines, since a busy machine may be slow. */
 function patient(of: Budgets): Budgets {
   return {
     ...of,
@@ -57,7 +57,7 @@ function newTenant(): TenantId {
   return provenTenantId(newId('ws'));
 }
 
-/** The amounts that apply to a call, by scope. */
+/** The limits that apply to a call, by scope. */
 async function amounts(of: TenantId, agentId = 'planner', planKey: string | null = null) {
   const { limits } = await source.applying(of, { agentId, planKey });
   return Object.fromEntries(limits.map(({ scope, dailyBudgetMicros }) => [scope, dailyBudgetMicros]));
@@ -73,7 +73,7 @@ async function staleAnswers(): Promise<number> {
 
 const warnings = () => logs.lines().filter(({ msg }) => String(msg).includes('last known limits')).length;
 
-/** Holds the answers of budgets until the returned function is called. */
+/** Blocks the answers of budgets until the returned function is called. */
 function holdAnswers(): () => void {
   let release = () => {};
   budgets.state.hold = new Promise<void>((resolve) => {
@@ -256,7 +256,7 @@ describe('while budgets is down', () => {
     const release = holdAnswers();
     budgets.state.down = false;
     budgets.setWorkspace(tenantId, 8);
-    // Had this waited for the answer, it would never end: the answer is held.
+    // The answer is blocked, so this would never end if it waited for it.
     expect(await amounts(tenantId)).toEqual({ workspace: 7 });
     await eventually(() => expect(budgets.asked).toHaveLength(before + 1));
     release();
@@ -277,7 +277,7 @@ describe('while budgets is down', () => {
     source = sourceOf(client);
     const fresh = newTenant();
     const asked = () => budgets.asked.filter(({ tenantId: of }) => of === fresh);
-    // Nobody releases the answers before the deadline.
+    // The answers stay blocked past the deadline.
     const waiting = expect(amounts(fresh)).rejects.toMatchObject({ code: 'service_unavailable' });
     await eventually(() => expect(asked()).toHaveLength(1));
     await expect(amounts(fresh, 'coder')).rejects.toMatchObject({ code: 'service_unavailable' });

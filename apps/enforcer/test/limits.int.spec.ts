@@ -21,7 +21,7 @@ async function page(workspace: Workspace, query: Record<string, string> = {}): P
   return answer.body;
 }
 
-/** All pages; `between` runs after each of them. */
+/** All pages; `between` runs after each one. */
 async function listAll(workspace: Workspace, query: Record<string, string> = {}, between = async () => {}) {
   const ids: string[] = [];
   for (let cursor: string | null = ''; cursor !== null;) {
@@ -101,7 +101,7 @@ describe('the list of reservations', () => {
     const seen = await listAll(workspace, { limit: '7' }, async () => {
       await reserveAll(workspace, [`new-${(extra += 1)}`]);
     });
-    // Those of a batch are in its order, so whole batches are compared.
+    // Reservations of a batch are listed in its order, so whole batches are compared.
     expect(seen.toSorted()).toEqual(before.toSorted());
     const batchOf = (id: string) => Math.floor(Number(id.split('-')[1]) / 6);
     expect(seen.map(batchOf)).toEqual(seen.map(batchOf).toSorted((a, b) => b - a));

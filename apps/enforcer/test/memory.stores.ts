@@ -5,7 +5,7 @@ import type { LedgerMemory } from '../src/ledger/ledger.memory.ts';
 import type { JournalStore } from '../src/store/journal.store.ts';
 import type { SnapshotStore } from '../src/store/snapshot.store.ts';
 
-/** A journal in memory, for very many short histories. The suite of stores shows that it does as the real one. */
+/** An in-memory journal, for very many short histories. The suite of stores shows that it behaves like the real one. */
 export function createMemoryJournal(): JournalStore {
   const entries = new Map<string, { seq: number; text: string }[]>();
   const ids = new Set<string>();
@@ -55,7 +55,7 @@ export function createMemoryJournal(): JournalStore {
   };
 }
 
-/** Snapshots in memory, as text, so that none shares anything with a ledger. */
+/** In-memory snapshots, stored as text so that none shares objects with a ledger. */
 export function createMemorySnapshots(): SnapshotStore {
   const stored = new Map<string, { seq: number; text: string }>();
 
@@ -84,5 +84,5 @@ export function createMemorySnapshots(): SnapshotStore {
   };
 }
 
-/** For ledgers that nobody asks to leave. */
+/** For ledgers that are never evicted. */
 export const NO_BUDGET: LedgerMemory = { enter: async () => () => undefined, holds: () => undefined, bytes: 0 };

@@ -24,7 +24,7 @@ function expectUnavailable({ status, body, retryAfter }: Answer): void {
 
 const REQUEST = { request_id: 'req-while-away', amount_micros: 10 };
 
-/** Every call of a gateway, once. */
+/** Makes every call of a gateway once. */
 function callAll(workspace: Workspace, settled: string, released: string): Promise<Answer[]> {
   const once = { once: true };
   return Promise.all([
@@ -46,13 +46,13 @@ describe('without MongoDB', () => {
     const unloaded = limitedTo(100);
     await take();
     for (const answer of await callAll(workspace, settled.id, released.id)) expectUnavailable(answer);
-    // Nothing of this one is in memory.
+    // This workspace has nothing in memory.
     for (const answer of await callAll(unloaded, 'rsv_none', 'rsv_none')) expectUnavailable(answer);
     expectUnavailable(await workspace.call('get', LIMITS, { role: 'member', once: true }));
     await giveBack();
     await eventually(() => stack.ready());
 
-    // What was in progress may have been done. Asked again, all of it is done, and once.
+    // Calls in progress may have taken effect. Repeated, each takes effect exactly once.
     await workspace.granted(REQUEST);
     expect((await workspace.settle(settled.id, 4, 'stl-1')).status).toBe(200);
     expect((await workspace.release(released.id)).status).toBe(200);

@@ -1,5 +1,5 @@
-// A process of the suite of large ledgers, with the heap of its pod: goes round the workspaces that its arguments name.
-// After each it reserves in a small one, and prints what that was answered.
+// A process of the suite of large ledgers, with the heap of its pod. It visits the workspaces in its arguments in turn.
+// After each, it reserves in a small workspace, and prints the answer.
 import { provenTenantId } from '@tollkeeper/kernel';
 import { connectMongo } from '@tollkeeper/mongo';
 import { createLogger, createMetrics } from '@tollkeeper/runtime';

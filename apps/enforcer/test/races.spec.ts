@@ -21,8 +21,8 @@ const LIMITS = [
 ];
 
 /**
- * Two replicas on one journal, and a log that takes an event when it is let. The first one reaches the journal when it
- * is let.
+ * Two replicas on one journal, and a log that takes an event only when released. The first replica can be cut off from
+ * the journal.
  */
 function arrange() {
   const journal = createMemoryJournal();
@@ -66,12 +66,12 @@ function arrange() {
     });
     return { ledger, reservations };
   };
-  /** Resolves once so many appends wait, and lets them go on. */
+  /** Resolves once this many appends wait, and releases them. */
   async function letAppends(count: number): Promise<void> {
     while (waiting.length < count) await new Promise((resolve) => setImmediate(resolve));
     for (const go of waiting.splice(0)) go();
   }
-  /** Keeps the first replica from the journal until the returned function is called. */
+  /** Cuts the first replica off from the journal until the returned function is called. */
   function cutOff(): () => void {
     let restore = () => {};
     network.up = new Promise((resolve) => {

@@ -2,12 +2,12 @@ import type { BudgetScope } from '@tollkeeper/contracts';
 import type { Limit, OverspendCause } from '../src/domain/limit.ts';
 import type { Reservation, ReservationRequest } from '../src/domain/reservation.ts';
 
-/** What happened, in the order in which it did. */
+/** Everything that happened, in order. */
 type Fact = { now: number } & (
   | { kind: 'granted'; id: string; day: number; request: ReservationRequest }
   | { kind: 'extended'; id: string; expiresAt: number }
   | { kind: 'released'; id: string }
-  /** `counted`: the money was posted under this settlement before. */
+  /** `counted`: the amount was already posted under this settlement. */
   | { kind: 'settled'; id: string; settlementId: string; micros: number; counted: boolean; isLate: boolean }
   | { kind: 'unreserved'; settlementId: string; micros: number; day: number; agentId: string; planKey: string | null }
 );
@@ -18,19 +18,19 @@ interface Span {
   end: number;
 }
 
-/** An account of a day, counted from all facts. */
+/** An account of a day, computed from all facts. */
 export interface Counted {
   posted: number;
   held: number;
   open: number;
   released: number;
   expired: number;
-  /** What was posted under holds, up to their amounts. */
+  /** The part of the posted spend that holds covered. */
   within: number;
   overspend: Record<OverspendCause, number>;
 }
 
-/** An event `spend.settled`. */
+/** The data of an event `spend.settled`. */
 export interface Spend {
   settlementId: string;
   reservationId: string | null;
@@ -55,8 +55,8 @@ export function countsIn(call: Call, { scope, scopeId }: AccountName): boolean {
 }
 
 /**
- * The rules of enforcement on a list of everything that ever happened. Each question goes through the whole list.
- * There is no state beside it and no ledger, so that a defect of the ledger is none of this.
+ * The rules of enforcement as queries over a list of everything that ever happened. Each query scans the whole list.
+ * There is no other state and no ledger, so it shares no defects with the ledger.
  */
 export class Reference {
   readonly facts: Fact[] = [];
@@ -65,7 +65,7 @@ export class Reference {
   now = 0;
   timezone = 'UTC';
 
-  /** A day that has begun stays as it is. A changed zone says where the next one ends. */
+  /** A day that has begun stays as it is. A changed zone determines where the next one ends. */
   dayOf(at: number): Span & { timezone: string } {
     const open = this.days.find(({ start, end }) => start <= at && at < end);
     if (open !== undefined) return open;
@@ -83,7 +83,7 @@ export class Reference {
     return this.facts.filter((fact): fact is FactOf<K> => fact.kind === kind);
   }
 
-  /** The reservation as it is now; undefined if nobody was granted it. */
+  /** The current reservation; undefined if it was never granted. */
   find(id: string): Reservation | undefined {
     const grant = this.of('granted').find((fact) => fact.id === id);
     if (grant === undefined) return undefined;
@@ -104,7 +104,7 @@ export class Reference {
     };
   }
 
-  /** What an account has on a day. */
+  /** The state of an account on a day. */
   count(day: number, name: AccountName): Counted {
     const isOfIt = (by: Call) => countsIn(by, name);
     const overspend = { above_hold: 0, late: 0, unreserved: 0 };
@@ -141,7 +141,7 @@ export class Reference {
     });
   }
 
-  /** `id` is the one that the reservation gets if it is granted. */
+  /** `id` is the id of the reservation if it is granted. */
   reserve(id: string, request: ReservationRequest, limits: readonly Limit[], dryRun: boolean) {
     const known = this.of('granted').find((fact) => fact.id === id);
     if (known !== undefined) {
@@ -172,7 +172,7 @@ export class Reference {
     return this.find(id) ?? 'not_found';
   }
 
-  /** What was posted under the settlement, by which reservation if any. */
+  /** The amount posted under the settlement, and its reservation if any. */
   private posted(settlementId: string): { micros: number; id: string | null } | undefined {
     const settled = this.of('settled').find((fact) => fact.settlementId === settlementId && !fact.counted);
     if (settled !== undefined) return { micros: settled.micros, id: settled.id };
@@ -230,7 +230,7 @@ export class Reference {
     return 'unreserved';
   }
 
-  /** Tells of the thresholds that were not told of on the running day. */
+  /** Reports the unreported thresholds of the running day. */
   tell(limits: readonly Limit[]) {
     const day = this.dayOf(this.now).start;
     const reached = limits.flatMap((limit) => {
@@ -249,7 +249,7 @@ export class Reference {
 
 const formats = new Map<string, Intl.DateTimeFormat>();
 
-/** The local day of a moment, by asking the calendar for the date of every quarter of an hour around it. */
+/** The local day of a time, found by asking the calendar for the date of every quarter of an hour around it. */
 function localDay(at: number, timeZone: string): Span {
   const format = formats.get(timeZone) ?? new Intl.DateTimeFormat('en', { timeZone, dateStyle: 'short' });
   formats.set(timeZone, format);

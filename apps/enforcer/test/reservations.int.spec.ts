@@ -48,7 +48,7 @@ describe('a call that asks', () => {
       },
     });
     expect(denied.body.denial.message).toContain('Settle or release open reservations');
-    // What it was denied for is gone, so the same request is granted now.
+    // The cause of the denial is gone, so the same request is now granted.
     await workspace.release(first.body.reservation.id);
     expect((await workspace.reserve({ request_id: 'req-3', amount_micros: 1 })).status).toBe(201);
   });
@@ -78,7 +78,7 @@ describe('a call that asks', () => {
     expect(await denied({ plan_key: 'pro' })).toBe('plan');
     expect(await denied({})).toBe('agent');
     expect(await denied({ agent_id: 'reviewer' })).toBe('workspace');
-    // A denial has changed none of the others.
+    // The denial left the other limits unchanged.
     expect(await rows({ amount_micros: 300 })).toEqual(['workspace 500', 'agent 0']);
   });
 
@@ -133,7 +133,7 @@ describe('a call that asks', () => {
       await workspace.granted(asked);
       const answer = await workspace.reserve({ ...asked, ...other });
       expect(answer).toMatchObject({ status: 409, body: { code: 'request_id_reused' } });
-      // Of another workspace it is another request.
+      // In another workspace, it is another request.
       expect((await limitedTo(1000).reserve({ ...asked, ...other })).status).toBe(201);
     },
   );

@@ -196,7 +196,7 @@ describe('a denial', () => {
       expect((await workspace.reserve(asked)).body.decision).toBe('denied');
       const told = workspace.told('budget.blocked');
       expect(told).toHaveLength(i);
-      // What is counted is not kept, so that the repeat is reported anew.
+      // Counts of denials are not stored, so the repeat is reported again.
       await stack.restart();
       expect(told.at(-1)).toMatchObject({
         source: 'tollkeeper/enforcer',

@@ -8,7 +8,7 @@ const stack = useEnforcer(useMongo(), { replicas: 2 });
 const { budgets, clock } = stack;
 type Workspace = ReturnType<typeof stack.newWorkspace>;
 
-/** What was told, once for each event: `scope percent at-what-spend`, in the order of the log. */
+/** What was reported, once per event: `scope percent at-what-spend`, in the order of the log. */
 const told = (workspace: Workspace) => {
   const byId = new Map(
     workspace.told('budget.threshold_reached').map(({ id, data }) => [id, data as Record<string, unknown>]),
@@ -16,7 +16,7 @@ const told = (workspace: Workspace) => {
   return [...byId.values()].map((data) => `${data['scope']} ${data['percent']} at ${data['spent_micros']}`);
 };
 
-/** On a busy machine budgets may answer too late; what was reached is then reported two seconds later. */
+/** On a busy machine, budgets may answer too late; thresholds are then reported two seconds later. */
 const expectTold = (workspace: Workspace, expected: string[]) =>
   eventually(() => {
     const texts = told(workspace);
@@ -108,7 +108,7 @@ it('what was reached while budgets or the log were down is reported afterwards',
   expect(told(workspace)).toEqual([]);
   budgets.state.down = false;
   clock.now += 2000;
-  // Nothing more is spent: where a limit is used up, nothing more can be.
+  // Reported without further spend: once a limit is used up, nothing more can be spent.
   await eventually(() => expect(told(workspace)).toEqual(['workspace 50 at 60']));
 
   stack.log.down = true;

@@ -21,15 +21,15 @@ import { createReservationRoutes } from '../src/http/reservation.routes.ts';
 import { createKeyAccess, type KeyAccess } from '../src/key.access.ts';
 import { createGrpcCaller, type Rpc } from './grpc.caller.ts';
 
-/** What the ports answer, and what they were asked: `[method, tenantId, …arguments]`. */
+/** The answers of the ports, and the received calls: `[method, tenantId, …arguments]`. */
 interface Ports {
   decision: Decision;
   reservation: Reservation;
   view: LimitsView;
   page: ReservationPage;
-  /** Thrown in place of an answer. */
+  /** Thrown instead of an answer. */
   failure: Error | undefined;
-  /** Answers wait for it. */
+  /** Answers wait for this. */
   ready: Promise<void>;
   asked: unknown[][];
 }
@@ -39,12 +39,12 @@ export interface HttpCall {
   path: string;
   body?: object;
   apiKey?: string;
-  /** Of a person with a session. */
+  /** The role of a person with a session. */
   role?: Role;
   tenantId?: TenantId;
 }
 
-/** Both transports on real sockets, before ports that answer `ports`; keys come from a table over real gRPC. */
+/** Both transports on real sockets, with ports that answer `ports`; a stand-in checks keys over real gRPC. */
 export function useTransports(initial: Omit<Ports, 'failure' | 'ready' | 'asked'>, callsPerSecond: number) {
   const { logger } = testLogger();
   const metrics = createMetrics('enforcer');

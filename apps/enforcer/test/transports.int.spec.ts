@@ -242,7 +242,7 @@ describe('a gateway that may not', () => {
     expect(await counted()).toBe(before + 2);
     expect((await callHttp({ method: 'get', path, apiKey: issued.issue().apiKey })).status).toBe(200);
 
-    // What is held must not stay so because another agent of the workspace asks in a loop.
+    // Holds must be released even if another agent of the workspace asks in a loop.
     for (let i = 0; i < CALLS_PER_SECOND / 2; i += 1) {
       expect((await callHttp({ method: 'post', path: `${path}:settle`, body: settleBody, apiKey })).status).toBe(200);
       expect(await callGrpc('Release', { reservationId }, apiKey)).toHaveProperty('reservation');

@@ -6,12 +6,12 @@ import { createSparingWarner, type Logger } from '@tollkeeper/runtime';
 import { LRUCache } from 'lru-cache';
 import type { AgentRegistrar } from '../domain/peers.ts';
 
-/** Most ids in one RPC (identity.proto). */
+/** Maximum number of ids in one RPC (identity.proto). */
 const MAX_AGENTS = 1000;
 const MAX_KNOWN_AGENTS = 50_000;
-/** Most agents that wait, of all workspaces together. Those beyond are tried when they are seen again. */
+/** Maximum number of waiting agents of all workspaces. Others are tried when they are seen again. */
 const MAX_WAITING_AGENTS = 20_000;
-/** Identity is not asked about a workspace for so long after it failed. */
+/** Time without requests for a workspace after identity failed. */
 const PAUSE_MS = 1000;
 
 export interface AgentRegistrarDeps {
@@ -21,16 +21,16 @@ export interface AgentRegistrarDeps {
   now: () => number;
 }
 
-/** Tells identity in batches, one of a workspace at a time. */
+/** Registers agents with identity in batches, one batch per workspace at a time. */
 export function createAgentRegistrar({ identity, logger, now }: AgentRegistrarDeps): AgentRegistrar {
   const known = new LRUCache<string, true>(roomFor(MAX_KNOWN_AGENTS));
-  /** Agents that are registered now, or wait for that, by workspace. */
+  /** Agents that wait for registration or are being registered, by workspace. */
   const waiting = new Map<TenantId, Set<string>>();
   let waitingCount = 0;
   const warn = createSparingWarner(logger, now, 'agents could not be registered; they are when they call again');
 
   async function registerAll(tenantId: TenantId, agents: Set<string>): Promise<void> {
-    // Agents that are seen together are one batch.
+    // Agents seen in the same turn of the event loop form one batch.
     await Promise.resolve();
     while (agents.size > 0) {
       const agentIds = [...agents].slice(0, MAX_AGENTS);

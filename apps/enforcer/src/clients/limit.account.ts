@@ -3,25 +3,25 @@ import type { GrpcClient } from '@tollkeeper/grpc';
 import type { TenantId } from '@tollkeeper/kernel';
 import type { Limit } from '../domain/limit.ts';
 
-/** What may have a limit, as budgets knows it. */
+/** What may have a limit, in the terms of budgets. */
 export interface Account {
   scope: BudgetScope;
   scopeId: string;
-  /** In the cache. */
+  /** The cache key. */
   key: string;
 }
 
-/** In the order of the scopes. */
+/** Sorted in the order of the scopes. */
 export function accountsOf(tenantId: TenantId, ids: Record<BudgetScope, readonly string[]>): Account[] {
   return BUDGET_SCOPES.flatMap((scope) => ids[scope].map((scopeId) => accountOf(tenantId, scope, scopeId)));
 }
 
 function accountOf(tenantId: TenantId, scope: BudgetScope, scopeId: string): Account {
-  // No id has a slash.
+  // Unambiguous: no id contains a slash.
   return { scope, scopeId, key: `${tenantId}/${scope}/${scopeId}` };
 }
 
-/** Of either question. */
+/** The answer of either RPC. */
 type Answer = Awaited<ReturnType<GrpcClient<BudgetsServiceDefinition>['getBudgets' | 'listBudgets']>>;
 interface SetBudget {
   scopeId: string;
@@ -29,7 +29,7 @@ interface SetBudget {
   isActive: boolean;
 }
 
-/** What an answer says is set. */
+/** The budgets in an answer, by scope. */
 const SET_IN: Record<BudgetScope, (answer: Answer, tenantId: TenantId) => SetBudget[]> = {
   workspace: ({ dailyBudgetUsdMicros: micros }, tenantId) =>
     micros === undefined ? [] : [{ scopeId: tenantId, micros, isActive: true }],
@@ -47,7 +47,7 @@ const SET_IN: Record<BudgetScope, (answer: Answer, tenantId: TenantId) => SetBud
     })),
 };
 
-/** In the order of the scopes. */
+/** Sorted in the order of the scopes. */
 export function budgetsIn(tenantId: TenantId, answer: Answer): { account: Account; limit: Limit; isActive: boolean }[] {
   return BUDGET_SCOPES.flatMap((scope) =>
     SET_IN[scope](answer, tenantId).map(({ scopeId, micros, isActive }) => ({

@@ -6,25 +6,25 @@ import { LRUCache } from 'lru-cache';
 import type { Limit } from '../domain/limit.ts';
 import { type Account, accountsOf, budgetsIn } from './limit.account.ts';
 
-/** Longest that budgets may take. A call waits for two answers at most, and it has its decision within 500 ms. */
+/** Deadline for budgets. A call waits for at most two answers and must be decided within 500 ms. */
 const DEADLINE_MS = 200;
-/** Budgets is not asked about a workspace for so long after it failed. */
+/** Time without questions about a workspace after budgets failed. */
 const PAUSE_MS = 1000;
-/** Most ids of each kind in one question (budgets.proto). */
+/** Maximum number of ids of each kind in one question (budgets.proto). */
 export const MAX_ASKED = 1000;
 const MAX_WORKSPACES = 10_000;
 
-/** What budgets said about an account. */
+/** The answer of budgets about an account. */
 export interface Known {
-  /** When it was asked. */
+  /** When budgets was asked. */
   at: number;
   /** Null if no budget is set, or the plan does not exist. */
   limit: Limit | null;
-  /** Of a plan. */
+  /** Whether the plan is active; true for other accounts. */
   isActive: boolean;
 }
 
-/** A question about accounts of one workspace, and its own budget. */
+/** A question about a workspace's budget and those of some of its accounts. */
 interface Question {
   agentIds: Set<string>;
   planKeys: Set<string>;
@@ -33,33 +33,33 @@ interface Question {
   answered: Promise<void>;
 }
 
-/** The questions about a workspace: the one in progress, and those that wait for it. */
+/** The questions about a workspace: the one in progress and the next ones. */
 interface Turn {
   questions: Question[];
-  /** When budgets may be asked again after it failed; null since it answered. */
+  /** When budgets may be asked again after a failure; null after an answer. */
   retryAt: number | null;
 }
 
 export interface LimitQuestionsDeps {
   budgets: GrpcClient<BudgetsServiceDefinition>;
-  /** What budgets said of accounts, by their key. */
+  /** The cached answers, by account key. */
   known: { set(key: string, known: Known): unknown };
   logger: Logger;
   now: () => number;
 }
 
-/** Asks budgets one question about a workspace at a time. Calls that come meanwhile share the next one. */
+/** Asks budgets one question about a workspace at a time. Calls that arrive meanwhile share the next question. */
 export interface LimitQuestions {
   turnOf(tenantId: TenantId): Turn;
   /**
-   * Resolves once the answer is known. Rejects with `service_unavailable`; then the questions behind it do so too,
-   * without being asked.
+   * Resolves once the answer is cached. Rejects with `service_unavailable`; later questions in the queue are then
+   * rejected without being asked.
    */
   ask(tenantId: TenantId, turn: Turn, accounts: Account[]): Promise<void>;
 }
 
 export function createLimitQuestions({ budgets, known, logger, now }: LimitQuestionsDeps): LimitQuestions {
-  // A workspace that drops out while it is asked about may be asked about twice at once, which does no harm.
+  // If a workspace is evicted during a question, a second question may run in parallel, which does no harm.
   const turns = new LRUCache<TenantId, Turn>(roomFor(MAX_WORKSPACES));
   const warn = createSparingWarner(logger, now, 'budgets does not answer; the last known limits stay in force');
 
@@ -71,7 +71,7 @@ export function createLimitQuestions({ budgets, known, logger, now }: LimitQuest
       sent: false,
       answered: before.then(() => send(tenantId, turn, question)).finally(() => turn.questions.shift()),
     };
-    // Nobody may wait for it.
+    // There may be nobody to handle the rejection.
     question.answered.catch(() => {});
     turn.questions.push(question);
     return question;

@@ -7,7 +7,7 @@ import type { LimitSource } from '../domain/peers.ts';
 import { type Account, accountsOf, budgetsIn } from './limit.account.ts';
 import { createLimitQuestions, type Known, MAX_ASKED, unavailable } from './limit.questions.ts';
 
-/** How long an answer is used, from the question on. With the deadline, a changed budget counts within 2 s. */
+/** How long an answer is used, from its question on. With the deadline, a changed budget applies within 2 s. */
 const FRESH_MS = 1500;
 const LIST_DEADLINE_MS = 900;
 const MAX_KNOWN_ACCOUNTS = 100_000;
@@ -15,18 +15,18 @@ const MAX_KNOWN_ACCOUNTS = 100_000;
 export interface LimitSourceDeps {
   budgets: GrpcClient<BudgetsServiceDefinition>;
   logger: Logger;
-  /** Takes the counter `enforcer_stale_limits_total`. */
+  /** Registers the counter `enforcer_stale_limits_total`. */
   metrics: Metrics;
   /** A monotonic clock in milliseconds. */
   now: () => number;
 }
 
 /**
- * Asks budgets, and keeps the answers in a bounded cache. What is missing or old is asked in one question about a
- * workspace at a time; calls that come meanwhile share the next one.
+ * Asks budgets, and keeps the answers in a bounded cache. What is missing or old is asked in one question per workspace
+ * at a time; calls that arrive meanwhile share the next question.
  *
- * When budgets fails, the last known limits stay in force, however old, and calls that know theirs wait no more until
- * it answers again.
+ * While budgets fails, the last known limits stay in force, however old. Calls whose limits are known stop waiting for
+ * budgets until it answers again.
  */
 export function createLimitSource({ budgets, logger, metrics, now }: LimitSourceDeps): LimitSource {
   const known = new LRUCache<string, Known>(roomFor(MAX_KNOWN_ACCOUNTS));
@@ -36,7 +36,7 @@ export function createLimitSource({ budgets, logger, metrics, now }: LimitSource
     help: 'Look-ups of limits answered with the last known ones because budgets did not answer',
   });
 
-  /** What is known of the accounts: at once when all of it is fresh. */
+  /** The cached answers about the accounts; synchronous if all are fresh. */
   function lookUp(tenantId: TenantId, accounts: Account[]): Known[] | Promise<Known[]> {
     const oldest = now() - FRESH_MS;
     const found = accounts.map(({ key }) => known.get(key));
@@ -68,7 +68,7 @@ export function createLimitSource({ budgets, logger, metrics, now }: LimitSource
   }
 
   return {
-    // Not async, so that a call whose limits are fresh costs a few look-ups.
+    // Not async, so that a call whose limits are fresh costs only a few look-ups.
     applying(tenantId, { agentId, planKey }) {
       const plan = planKey === null ? [] : [planKey];
       const accounts = accountsOf(tenantId, { workspace: [tenantId], agent: [agentId], plan });
@@ -79,7 +79,7 @@ export function createLimitSource({ budgets, logger, metrics, now }: LimitSource
 
     async of(tenantId, chosen) {
       const accounts = accountsOf(tenantId, { workspace: [tenantId], ...chosen });
-      // The first question has the workspace too.
+      // The first question also covers the workspace itself.
       const found = [await lookUp(tenantId, accounts.slice(0, MAX_ASKED + 1))];
       for (let start = MAX_ASKED + 1; start < accounts.length; start += MAX_ASKED) {
         found.push(await lookUp(tenantId, accounts.slice(start, start + MAX_ASKED)));
@@ -98,7 +98,7 @@ export function createLimitSource({ budgets, logger, metrics, now }: LimitSource
   };
 }
 
-/** Only a plan may be inactive. */
+/** Only plans can be inactive. */
 function toApplying(accounts: Account[], found: Known[]): Awaited<ReturnType<LimitSource['applying']>> {
   const limits = found.flatMap(({ limit, isActive }) => (isActive ? (limit ?? []) : []));
   const plan = found[accounts.findIndex(({ scope }) => scope === 'plan')];

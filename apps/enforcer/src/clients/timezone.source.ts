@@ -4,7 +4,7 @@ import { AppError, canonicalTimezone, type TenantId } from '@tollkeeper/kernel';
 import type { Logger } from '@tollkeeper/runtime';
 import type { TimezoneSource } from '../domain/peers.ts';
 
-/** Longest that identity may take, so that a call is told within a second. */
+/** Deadline for identity, so that a call gets its answer within a second. */
 const DEADLINE_MS = 200;
 
 /** Asks identity each time. */
@@ -23,13 +23,13 @@ export function createTimezoneSource(identity: GrpcClient<IdentityServiceDefinit
     async timezoneOf(tenantId) {
       const workspace = await find(tenantId);
       if (workspace === null) {
-        // The log may have events of it anyway, and those of other workspaces must not wait for them.
+        // The log may still have events of it, which must not block those of other workspaces.
         logger.error({ tenant_id: tenantId }, 'identity does not know a workspace; its days are those of UTC');
         return 'UTC';
       }
       const canonical = canonicalTimezone(workspace.timezone);
       if (canonical !== null) return canonical;
-      // A newer release of identity may know time zones that this one does not. The dashboard does the same.
+      // A newer release of identity may have time zones unknown to this one. The dashboard handles them the same way.
       const { timezone } = workspace;
       logger.warn({ tenant_id: tenantId, timezone }, 'unknown time zone of a workspace; its days are those of UTC');
       return 'UTC';

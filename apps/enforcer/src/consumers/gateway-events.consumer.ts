@@ -22,8 +22,8 @@ interface Item extends ReportedSpend {
 }
 
 /**
- * Posts the spend that events tell of, and tells of the limits that it reaches. Posting a settlement again changes
- * nothing, so it needs no transaction with the offset: the offset follows when all of a batch is posted.
+ * Posts the spend in events, and reports the limits that it reaches. Posting a settlement again changes nothing, so it
+ * needs no transaction with the offset. The offset moves after a whole batch is posted.
  */
 export function createGatewayEventsConsumer(deps: GatewayEventsDeps): LogConsumer {
   const { submit, thresholds, clock } = deps;
@@ -59,7 +59,7 @@ export function createGatewayEventsConsumer(deps: GatewayEventsDeps): LogConsume
         at: Date.parse(event.time),
       };
     },
-    // It waits for the ledger and for budgets, and no transaction may be open meanwhile.
+    // Runs outside a transaction, since it waits for the ledger and for budgets.
     async applyAhead(items) {
       const byTenant = Map.groupBy(items, ({ tenantId }) => tenantId);
       await Promise.all([...byTenant].map(([tenantId, spends]) => postAll(tenantId, spends)));

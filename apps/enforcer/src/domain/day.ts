@@ -2,14 +2,14 @@ import { localDays } from '@tollkeeper/kernel';
 import type { Day } from './journal.ts';
 import type { Ledger } from './ledger.ts';
 
-/** The day of the ledger that has the moment; undefined while nobody has opened it. */
+/** The open day of the ledger that contains the time; undefined if there is none. */
 export function findDay(ledger: Ledger, at: number): Day | undefined {
   return ledger.days.findLast(({ start, end }) => start <= at && at < end);
 }
 
 /**
- * The day to open for a moment that has none: the local day of the time zone, without what other days of the ledger
- * have of it. So a day that is open stays as it is when the zone changes, and the next one ends as the new zone says.
+ * The day to open for a time without one: the local day in the time zone, minus what other days of the ledger cover. So
+ * a change of the zone does not affect open days, only the end of the next one.
  */
 export function dayToOpen(ledger: Ledger, at: number, timezone: string): Day {
   const [local] = localDays({ start: at, end: at + 1 }, timezone);

@@ -6,53 +6,53 @@ import type { Ledger } from './ledger.ts';
 import { createDraft } from './ledger.state.ts';
 import type { Reservation } from './reservation.ts';
 
-/** What a decision may know beside the ledger. Its owner looks up what a decision says that it needs. */
+/** What a decision can see besides the ledger. If a decision needs more, the caller looks it up and decides again. */
 export interface Context {
   tenantId: TenantId;
   /** Epoch milliseconds. */
   now: number;
   /** Whether the ledger has the newest entries of the journal. */
   isNewest: boolean;
-  /** The op with a key; null when the journal has none, undefined when nobody has looked. */
+  /** The op with a key; null if the journal has none, undefined if that has not been looked up. */
   find(key: string): Op | null | undefined;
 }
 
-/** What has to be known for a decision. Keys are looked up, and the newest entries are read after that. */
+/** What a decision needs to know. First the keys are looked up, then the newest entries are read. */
 export interface Needs {
   keys?: string[];
   newest?: true;
 }
 
 /**
- * What becomes of a request: ops for the journal and the answer once it has them, a refusal, or a need to know more.
- * Nothing is in the journal unless its owner writes it.
+ * The result of a decision: ops for the journal with the answer once they are stored, a refusal, or a need for more
+ * data. A decision writes nothing to the journal itself.
  */
 export type Decided<Answer> =
   { ops: Op[]; answer: Answer; audited?: Audited } | { refusal: AppError } | { needs: Needs };
 
-/** What the audit log is to tell of ops that a person asked for: in the journal and in the trail, or in neither. */
+/** The audit records of ops that a person asked for. They are stored with the ops or not at all. */
 export interface Audited {
   cause: Cause;
   target: AuditTarget;
   changes: AuditChange[];
 }
 
-/** A request that waits for its decision. */
+/** A request to be decided. */
 export interface Ask<Answer> {
-  /** A moment whose day the decision needs, beside the running one. Epoch milliseconds. */
+  /** Another time whose day the decision needs besides the running day, epoch milliseconds. */
   at?: number;
-  /** It comes from the log, which waits for it. So it is never refused for the number of requests that wait. */
+  /** Set for requests from the log, which waits for them. They are never refused because too many requests wait. */
   isFromLog?: true;
   /**
-   * When its caller stops to wait, by `performance.now()`. It is dropped undecided then: a grant that nobody knows of
-   * would hold its amount until its time is over.
+   * When its caller stops waiting, by `performance.now()`. After that, it is dropped undecided: a grant that nobody
+   * knows of would hold its amount until it expires.
    */
   deadline?: number;
-  /** Has applied the ops that it answers to the ledger. With a refusal or a need it has changed nothing. */
+  /** Decides, and applies the resulting ops to the ledger. A refusal or a need leaves the ledger unchanged. */
   decide(ledger: Ledger, context: Context): Decided<Answer>;
 }
 
-/** A reservation wherever it is: held, or ended as the journal says. */
+/** A reservation in any state: held, or ended according to the journal. */
 export type Found =
   { hold: Hold } | { grant: OpOf<'grant'>; end: OpOf<'settle' | 'late' | 'release' | 'expire'> } | { none: true };
 
@@ -62,7 +62,7 @@ export function findReservation(ledger: Ledger, id: string, context: Context): F
   if (hold !== undefined) return { hold };
   const [grant, close, expire] = [keys.grant(id), keys.close(id), keys.expire(id)].map((key) => context.find(key));
   const unknown = grant === undefined || close === undefined || expire === undefined;
-  // Looked up first and read then: what was found is in the ledger after that.
+  // The newest entries are read after the look-up, so the ledger then contains everything that was found.
   if (unknown) return { needs: { keys: [keys.grant(id), keys.close(id), keys.expire(id)] } };
   if (grant === null) return { none: true };
   const end = close ?? expire;
@@ -72,7 +72,7 @@ export function findReservation(ledger: Ledger, id: string, context: Context): F
 
 export const NEWEST = { needs: { newest: true } } as const satisfies { needs: Needs };
 
-/** A reservation as its callers see it. A hold that is past its time is expired, whether that is written or not. */
+/** A reservation as its callers see it. A hold past its time counts as expired even before the journal says so. */
 export function toReservation(found: Exclude<Found, { none: true }>, now: number): Reservation {
   if ('hold' in found) {
     const { hold } = found;
@@ -109,8 +109,8 @@ export const noSuchReservation = () =>
   );
 
 /**
- * What a request would be answered now, and whether it would change anything. All keys are looked up, since the journal
- * gets nothing and so refuses none that it has.
+ * The answer that a request would get now, and whether it would change anything. Looks up all keys, because nothing is
+ * appended that the journal could refuse as a repetition.
  */
 export function rehearse<Answer>(ask: Ask<Answer>): Ask<{ answer: Answer; changes: boolean }> {
   return {

@@ -5,13 +5,13 @@ import type { Denial } from './limit.ts';
 import type { ReservationRequest } from './reservation.ts';
 import { type AppendEvents, createWorkspaceAppends } from './workspace.appends.ts';
 
-/** How long an answer waits for the log to take its denial. */
+/** How long an answer waits until its denial is in the log. */
 export const REPORT_MS = 150;
-/** Repeats are counted for so long. */
+/** The interval over which repeats are counted. */
 const COUNT_MS = 1_000;
-/** Most denials of one event. More of a series are reported at once. */
+/** Maximum number of denials in one event. A series that reaches it is reported at once. */
 const MAX_COUNT = 1_000;
-/** Most series of a workspace, and of all. Denials of further ones are events of their own. */
+/** Maximum number of series, per workspace and in total. Beyond it, each denial is an event of its own. */
 const MAX_SERIES = 1_000;
 const MAX_SERIES_OF_ALL = 10_000;
 /** How long a stop waits for the log. */
@@ -20,27 +20,27 @@ const STOP_MS = 5_000;
 export interface DenialReporterDeps {
   append: AppendEvents;
   clock: Clock;
-  /** Called with the number of denials that the log did not take. */
+  /** Called with the number of denials that could not be appended to the log. */
   onUnreported: (tenantId: TenantId, error: unknown, count: number) => void;
 }
 
-/** Reports denials to dashboards and rules. */
+/** Reports denials as events, for dashboards and alert rules. */
 export interface DenialReporter {
   /**
-   * Resolves when the denial may be answered, and never rejects. The first one of a series is in the log then, unless
-   * that takes longer than {@link REPORT_MS}. Repeats are counted, and are reported together within a second.
+   * Resolves when the denial may be answered; never rejects. By then, the first denial of a series is in the log,
+   * unless that takes longer than {@link REPORT_MS}. Repeats are counted and reported together within a second.
    */
   report(tenantId: TenantId, request: ReservationRequest, denial: Denial): Promise<void>;
-  /** Reports what is counted. Rejects when the log does not take it in time. Call it last. */
+  /** Reports the counted denials. Rejects if the log does not take them in time. Call it last. */
   stop(): Promise<void>;
 }
 
-/** Denials of one workspace that say the same, but for the run and the amounts of that moment. */
+/** Denials of one workspace that differ only in their run and current amounts. */
 interface Series {
   /** Requests that are not reported yet, and the newest of them. */
   counted: string[];
   newest: { request: ReservationRequest; denial: Denial; at: number } | undefined;
-  /** All that were denied in this second, and in the one before it: a request that asks again counts once. */
+  /** The requests denied in this second, and in the previous one: a request that asks again counts once. */
   asking: Set<string>;
   askedBefore: ReadonlySet<string>;
 }
@@ -51,8 +51,8 @@ interface Workspace {
 }
 
 /**
- * An agent in a loop is denied hundreds of times a second. An append for each would take the log from others, so what
- * repeats becomes one event a second with a count. A series ends with a second in which nothing of it was denied.
+ * An agent in a loop is denied hundreds of times a second. An append for each denial would slow the log down for
+ * others, so repeats become one event a second with a count. A series ends after a second without denials.
  */
 export function createDenialReporter({ append, clock, onUnreported }: DenialReporterDeps): DenialReporter {
   const appends = createWorkspaceAppends(append);
@@ -112,7 +112,7 @@ export function createDenialReporter({ append, clock, onUnreported }: DenialRepo
           all.set(key, { counted: [], newest: undefined, asking, askedBefore: new Set() });
           seriesOfAll += 1;
         }
-        // The log may be slow. It takes the event or refuses it later, and nobody waits for that.
+        // If the log is slow, the answer stops waiting; the append continues.
         await within(REPORT_MS, send(tenantId, [requestId], newest)).catch(() => undefined);
         return;
       }
@@ -135,7 +135,7 @@ export function createDenialReporter({ append, clock, onUnreported }: DenialRepo
   };
 }
 
-/** The end of the day is in it, so an event never reports denials of two days. */
+/** Includes the end of the day, so that an event never reports denials of two days. */
 function keyOf({ agentId, planKey }: ReservationRequest, denial: Denial): string {
   const { scope, scopeId, dailyBudgetMicros, resetsAt } = denial;
   return JSON.stringify([agentId, planKey, scope, scopeId, dailyBudgetMicros, resetsAt]);

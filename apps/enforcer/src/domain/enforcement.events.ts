@@ -5,14 +5,14 @@ import type { Denial } from './limit.ts';
 import type { Reservation, ReservationRequest, Settlement } from './reservation.ts';
 import type { ThresholdReached } from './threshold.ts';
 
-/** The events that the enforcer adds to the log. Each has the same id whenever it is made again, so it counts once. */
+/** The source of the enforcer's events. Their ids are deterministic, so an event that is appended again counts once. */
 const SOURCE = 'tollkeeper/enforcer';
 
 function event(type: string, id: string, at: number, data: object): GatewayEvent {
   return { specversion: '1.0', id, source: SOURCE, type, time: new Date(at).toISOString(), data };
 }
 
-/** Calls were denied, those of `requestIds`. The other fields are those of the newest one, `request`. */
+/** Calls were denied: those of `requestIds`. The other fields are from the newest one, `request`. */
 export function budgetBlocked(
   tenantId: TenantId,
   requestIds: readonly string[],
@@ -34,7 +34,7 @@ export function budgetBlocked(
   });
 }
 
-/** A reservation is settled by a call. */
+/** A call settled a reservation. */
 export function spendSettled(
   tenantId: TenantId,
   { id, runId, agentId, planKey }: Reservation,
@@ -56,7 +56,7 @@ export function spendSettled(
   });
 }
 
-/** The spend of a day has reached a percentage of a limit. One event a limit, day and percentage. */
+/** The spend of a day has reached a percentage of a limit. One event per limit, day and percentage. */
 export function thresholdReached(tenantId: TenantId, reached: ThresholdReached, at: number): GatewayEvent {
   const { day, scope, scopeId, percent, spentMicros, dailyBudgetMicros } = reached;
   return event('budget.threshold_reached', `thr_${digestOf(tenantId, day, scope, scopeId, percent)}`, at, {

@@ -3,43 +3,42 @@ import type { TenantId } from '@tollkeeper/kernel';
 import type { Denial, LimitRow, OverspendCause } from './limit.ts';
 import type { Reservation, ReservationRequest, ReservationState, Settlement } from './reservation.ts';
 
-/** The answer to a request. `limits` has one row for each limit that applies. */
+/** The answer to a request. `limits` has one row per limit that applies. */
 export type Decision =
   | { decision: 'allowed'; reservation: Reservation | null; limits: LimitRow[] }
   | { decision: 'denied'; denial: Denial; limits: LimitRow[] };
 
 /**
- * What gateways ask. Everything may be repeated. All of it rejects with `service_unavailable` within a second while
- * MongoDB, or the limits at their first use, cannot be reached; then nothing or everything was done, and asking again
- * tells.
+ * The requests of gateways, all of which may be repeated. They reject with `service_unavailable` within a second while
+ * MongoDB, or budgets for limits not known yet, is unreachable. Then nothing or everything was done, and a repeated
+ * request tells which.
  */
 export interface Reservations {
   /**
-   * Grants or denies. The grant is durable when it resolves, and the first denial of a series is in the event log; its
-   * repeats are reported within a second. A denial that the log cannot take is counted. The same `requestId` gives the
-   * same reservation for 24 h. With `dryRun` nothing changes, and `reservation` is null unless the request was granted
+   * Grants or denies. Once it resolves, the grant is durable, or the first denial of a series is in the event log;
+   * repeats are reported within a second. Denials that the log does not take are counted. The same `requestId` gives
+   * the same reservation for 24 h. With `dryRun` nothing changes, and `reservation` is null unless it was granted
    * before.
    *
-   * Rejects with `invalid_request` for a plan that is unknown or inactive, `request_id_reused` for another content
-   * under the same id, or after 24 h, and `rate_limited` when the workspace has too many open reservations.
+   * Rejects with `invalid_request` for an unknown or inactive plan, `request_id_reused` for other content under the
+   * same id or after 24 h, and `rate_limited` if the workspace has too many open reservations.
    */
   reserve(tenantId: TenantId, request: ReservationRequest, options?: { dryRun?: boolean }): Promise<Decision>;
-  /** Rejects with `not_found`, also for a reservation that is older than three days. */
+  /** Rejects with `not_found`, also for a reservation older than three days. */
   get(tenantId: TenantId, id: string): Promise<Reservation>;
   /**
-   * Posts what was spent, never clamped. The event `spend.settled` is in the log when it resolves. Rejects with
-   * `not_found`, with `conflict` for a reservation that is released or has another settlement, and with
-   * `service_unavailable` when the log does not take the event in time. It may take it later, and the spend counts
-   * then: asking again tells.
+   * Posts what was spent, in full. The event `spend.settled` is in the log once it resolves. Rejects with `not_found`,
+   * with `conflict` for a reservation that is released or has another settlement, and with `service_unavailable` if the
+   * log does not take the event in time. The event may still arrive and count: a repeated request tells.
    */
   settle(tenantId: TenantId, id: string, settlement: Settlement): Promise<Reservation>;
   /**
-   * Frees the hold. A reservation that is released or expired stays so; a settled one is a `conflict`. `cause` is for
-   * the audit log: a person asks for it, and not its gateway.
+   * Frees the hold. A reservation that is released or expired stays so; a settled one is a `conflict`. `cause` is set
+   * for the audit log if a person asks, not a gateway.
    */
   release(tenantId: TenantId, id: string, cause?: Cause): Promise<Reservation>;
   /**
-   * Holds it for `ttlSeconds` from now on. Rejects with `conflict` unless it is held, and beyond 24 hours from its
+   * Extends the hold to `ttlSeconds` from now. Rejects with `conflict` unless it is held, and beyond 24 hours from its
    * grant.
    */
   extend(tenantId: TenantId, id: string, ttlSeconds: number): Promise<Reservation>;
@@ -48,7 +47,7 @@ export interface Reservations {
 /** A limit as people see it. */
 export interface LimitView extends LimitRow {
   openReservations: number;
-  /** What was posted beyond holds on that day, by cause. */
+  /** Spend of that day that no hold covered, by cause. */
   overspendMicros: Record<OverspendCause, number>;
   released: number;
   expired: number;
@@ -68,20 +67,20 @@ export interface ReservationFilter {
 
 export interface ReservationPage {
   items: Reservation[];
-  /** Null behind the last page. */
+  /** Null on the last page. */
   nextCursor: string | null;
 }
 
-/** What people see and do. It rejects as {@link Reservations}. */
+/** What people can see and do. Rejects like {@link Reservations}. */
 export interface Limits {
   /**
-   * The limits that are set, on the running day: of the workspace, the agents and the plans, in that order; or of the
-   * workspace and the agent and plan that are named.
+   * The limits on the running day: all that are set, for the workspace, agents and plans in that order, or only those
+   * of the workspace and the given agent and plan.
    */
   view(tenantId: TenantId, chosen: { agentId?: string | undefined; planKey?: string | undefined }): Promise<LimitsView>;
   /**
-   * The reservations of the last 48 h, newest first. A page may have fewer than `limit` items, even none, and a cursor.
-   * Rejects with `invalid_request` for a cursor of something else.
+   * The reservations of the last 48 h, newest first. A page may have fewer than `limit` items, or none, and still a
+   * cursor. Rejects with `invalid_request` for a cursor of another list.
    */
   list(
     tenantId: TenantId,

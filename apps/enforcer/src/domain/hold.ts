@@ -5,10 +5,10 @@ import type { Op } from './journal.ts';
 import { applyOp } from './ledger.ts';
 import type { Reservation } from './reservation.ts';
 
-/** Longest time from a grant to the end of its hold, however often it is extended. */
+/** Maximum time from a grant to the end of its hold, including all extensions. */
 const MAX_HOLD_MS = 24 * 3_600_000;
 
-/** Frees what a reservation holds. One that is released or expired stays as it is. `cause`: a person asks for it. */
+/** Frees the hold of a reservation. A released or expired one stays as it is. `cause` is set if a person asks. */
 export function release(id: string, cause?: Cause): Ask<Reservation> {
   return {
     decide(ledger, context) {
@@ -29,7 +29,7 @@ export function release(id: string, cause?: Cause): Ask<Reservation> {
   };
 }
 
-/** Holds it until `ttlSeconds` from now. */
+/** Extends the hold to `ttlSeconds` from now. */
 export function extend(id: string, ttlSeconds: number): Ask<Reservation> {
   return {
     decide(ledger, context) {
@@ -50,7 +50,7 @@ export function extend(id: string, ttlSeconds: number): Ask<Reservation> {
   };
 }
 
-/** Finds a reservation, with its newest state. */
+/** Finds the newest state of a reservation. */
 export function read(id: string): Ask<Reservation> {
   return {
     decide(ledger, context) {

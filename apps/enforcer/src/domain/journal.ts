@@ -19,28 +19,28 @@ export interface Hold {
   planKey: string | null;
   amountMicros: number;
   ttlSeconds: number;
-  /** Start of the day that it belongs to. */
+  /** Start of the day that it counts for. */
   day: number;
   createdAt: number;
   expiresAt: number;
 }
 
-/** Where spend is posted. */
+/** The accounts that spend is posted to. */
 export interface Posting {
   day: number;
   agentId: string;
   planKey: string | null;
 }
 
-/** What ends a hold keeps its last `expiresAt`, for those who read the reservation later. */
+/** Ops that end a hold keep its last `expiresAt`, for later reads of the reservation. */
 interface End {
   id: string;
   expiresAt: number;
 }
 
 /**
- * One change of a workspace's ledger, as the journal keeps it. The ledger is the fold of these in the order of the
- * journal, so they say what was decided and need no rule, clock or limit to be applied.
+ * One change of a workspace's ledger, as stored in the journal. The ledger is the fold of all ops in order. Ops contain
+ * the decisions themselves, so applying them needs no rule, clock or limit.
  */
 export type Op =
   | ({ op: 'day' } & Day)
@@ -48,27 +48,27 @@ export type Op =
   | { op: 'extend'; id: string; expiresAt: number }
   | ({ op: 'expire' } & End)
   | ({ op: 'release' } & End)
-  /** `counted`: the amount was posted before, under the same settlement. */
+  /** `counted`: the amount was already posted, under the same settlement. */
   | ({ op: 'settle'; settlementId: string; micros: number; counted: boolean } & End)
   /** Settles a reservation that no longer holds anything. */
   | ({ op: 'late'; settlementId: string; micros: number; counted: boolean } & End & Posting)
   /** Spend without a reservation. */
   | ({ op: 'post'; settlementId: string; micros: number } & Posting)
-  /** An event has told that the spend of an account reached a percentage of its limit. */
+  /** An event has reported that the spend of an account reached a percentage of its limit. */
   | { op: 'tell'; day: number; scope: BudgetScope; scopeId: string; percent: number };
 
 export type OpOf<K extends Op['op']> = Extract<Op, { op: K }>;
 
-/** Keys name what may be in a journal only once, and find it there. */
+/** Keys of what a journal may contain only once. They are also used to find it. */
 export const keys = {
   grant: (id: string) => `grant/${id}`,
-  /** Of what settled or released the reservation. */
+  /** The key of what settled or released the reservation. */
   close: (id: string) => `close/${id}`,
   expire: (id: string) => `expire/${id}`,
   settlement: (settlementId: string) => `settlement/${settlementId}`,
 };
 
-/** The keys of an op, none of which another op of the workspace has. */
+/** The keys of an op, which no other op of the workspace has. */
 export function keysOf(op: Op): string[] {
   switch (op.op) {
     case 'grant':
@@ -88,14 +88,14 @@ export function keysOf(op: Op): string[] {
 }
 
 /**
- * The id of the reservation for a request: the same on every replica and after every kill, so that a repeated request
- * finds it.
+ * The id of the reservation for a request. It is deterministic, so a repeated request finds its reservation on every
+ * replica and after a crash.
  */
 export function reservationIdOf(tenantId: TenantId, requestId: string): string {
   return `rsv_${digestOf(tenantId, 'request', requestId)}`;
 }
 
-/** 32 hexadecimal digits, different for different words. */
+/** 32 hexadecimal digits, different for different inputs. */
 export function digestOf(...words: (string | number)[]): string {
   return createHash('sha256').update(JSON.stringify(words)).digest('hex').slice(0, 32);
 }

@@ -4,24 +4,24 @@ import { type Account, type AccountName, HAS_SEVERAL, KEEP_DAY_MS, type Ledger, 
 
 /** A ledger in memory. */
 export interface LedgerState extends Ledger {
-  /** About what it takes in memory, in bytes. */
+  /** Approximate memory in bytes. */
   readonly bytes: number;
-  /** Accounts of all days. */
+  /** Number of accounts of all days. */
   readonly accountTotal: number;
   holds(): IterableIterator<Hold>;
-  /** The ledger as it is now, whatever is applied later. One at a time. */
+  /** A snapshot of the current state, unaffected by later ops. Only one at a time. */
   freeze(): FrozenLedger;
 }
 
 /** An account with its day and its name. */
 export type NamedAccount = [day: number, name: AccountName, account: Readonly<Account>];
 
-/** A ledger as it was at a moment. Whoever reads it may let the ledger go on meanwhile. */
+/** The state of a ledger at one time. The ledger may change while it is read. */
 export interface FrozenLedger {
   readonly days: readonly Day[];
   readonly holds: readonly Hold[];
   accounts(): Iterable<NamedAccount>;
-  /** Call it when nobody reads it any more. */
+  /** Call it after the last read. */
   thaw(): void;
 }
 
@@ -32,7 +32,7 @@ interface DayState extends Day {
 }
 
 const NO_ACCOUNTS: Readonly<Record<BudgetScope, number>> = { workspace: 0, agent: 0, plan: 0 };
-/** What V8 takes for an account and for a hold, beside the characters of their strings. A suite measures it. */
+/** Memory of an account and of a hold in V8, without the characters of their strings. A suite measures it. */
 const ACCOUNT_BYTES = 320;
 const HOLD_BYTES = 560;
 
@@ -41,7 +41,7 @@ export function createLedger(): LedgerState {
   const holds = new Map<string, Hold>();
   let days: DayState[] = [];
   let holdBytes = 0;
-  /** While it is frozen: accounts that were changed, as they were before; null for those that are new. */
+  /** While frozen: the earlier state of changed accounts; null for new ones. */
   let before: Map<Account, Account | null> | null = null;
   const find = (day: number) => days.find(({ start }) => start === day);
 
@@ -113,7 +113,7 @@ export function createLedger(): LedgerState {
   };
 }
 
-/** Characters count as one byte each: identifiers have no others. */
+/** One byte per character: identifiers are ASCII. */
 function bytesOf({ id, requestId, agentId, runId, planKey }: Hold): number {
   return HOLD_BYTES + id.length + requestId.length + agentId.length + runId.length + (planKey?.length ?? 0);
 }
@@ -123,8 +123,8 @@ function copyOf(account: Readonly<Account>): Account {
 }
 
 /**
- * A ledger over `base` that keeps what is changed to itself: what a batch of requests would make of it, decided before
- * the journal has it.
+ * A ledger on top of `base` that keeps all changes to itself: the effect of a batch of requests before it is in the
+ * journal.
  */
 export function createDraft(base: Ledger): Ledger {
   const holds = new Map<string, Hold | null>();

@@ -2,53 +2,50 @@ import { BUDGET_SCOPES, type BudgetScope } from '@tollkeeper/contracts';
 import type { Day, Hold, Op, OpOf, Posting } from './journal.ts';
 import type { OverspendCause } from './limit.ts';
 
-/** What a workspace, an agent or a plan has spent and holds on one day, in USD micros. */
+/** What a workspace, an agent or a plan has spent and reserved on one day, in USD micros. */
 export interface Account {
-  /** What was settled. */
+  /** Settled spend. */
   posted: number;
-  /** What open reservations hold. */
+  /** Held by open reservations. */
   held: number;
   open: number;
   released: number;
   expired: number;
-  /** What was posted beyond holds. */
+  /** Posted spend that no hold covered. */
   overspend: Record<OverspendCause, number>;
-  /** The highest percentage of its limit that was told of. */
+  /** The highest percentage of the limit that was reported. */
   told: number;
 }
 
-/** An account by what it is of. The workspace has one, with its own id as `scopeId`. */
+/** Identifies an account. That of the workspace has the workspace's id as `scopeId`. */
 export interface AccountName {
   scope: BudgetScope;
   scopeId: string;
 }
 
-/**
- * The state of a workspace: its days with their accounts, and its holds. {@link applyOp} is the only thing that changes
- * it.
- */
+/** The state of a workspace: its days with their accounts, and its holds. Only {@link applyOp} changes it. */
 export interface Ledger {
-  /** In the order of time. */
+  /** In order of time. */
   readonly days: readonly Day[];
   readonly holdCount: number;
   hold(id: string): Hold | undefined;
   setHold(hold: Hold): void;
   removeHold(id: string): void;
   addDay(day: Day): void;
-  /** Accounts of the scope on the day. 0 for a day that is not there. */
+  /** Number of accounts of the scope on the day; 0 for an unknown day. */
   accountCount(day: number, scope: BudgetScope): number;
-  /** As it is; undefined while nothing was spent or held, and for a day that is not there. To be read only. */
+  /** For reading only; undefined if nothing was spent or held, and for an unknown day. */
   readAccount(day: number, name: AccountName): Readonly<Account> | undefined;
-  /** To be changed; undefined for a day that is not there. */
+  /** For changes; undefined for an unknown day. */
   account(day: number, name: AccountName): Account | undefined;
 }
 
-/** How long a day is kept after its end: as long as spend that comes late may still be posted. */
+/** How long a day is kept after its end: as long as late spend may be posted to it. */
 export const KEEP_DAY_MS = 3 * 86_400_000;
 
 /**
- * Most agents of a workspace on one day, and most plans. Spend of further ones is posted to the other accounts alone,
- * and they get no reservation.
+ * Maximum number of agents, and of plans, of a workspace per day. Spend of others is posted only to the remaining
+ * accounts, and they get no reservations.
  */
 export const MAX_ACCOUNTS = 20_000;
 
@@ -68,7 +65,7 @@ export function newAccount(): Account {
 
 type Call = Pick<Posting, 'agentId' | 'planKey'>;
 
-/** The accounts that a call of an agent under a plan counts in. */
+/** The accounts in which a call of an agent under a plan counts. */
 export function accountNamesOf(call: Call): AccountName[] {
   const names: AccountName[] = [];
   for (const scope of BUDGET_SCOPES) {
@@ -78,7 +75,7 @@ export function accountNamesOf(call: Call): AccountName[] {
   return names;
 }
 
-/** Whose account a call counts in; null if none. A ledger is of one workspace, whose account needs no id here. */
+/** The scope id of the account in which a call counts, or null; the workspace needs no id within its ledger. */
 const SCOPE_ID_OF: Record<BudgetScope, (call: Call) => string | null> = {
   workspace: () => '',
   agent: ({ agentId }) => agentId,
@@ -88,15 +85,15 @@ const SCOPE_ID_OF: Record<BudgetScope, (call: Call) => string | null> = {
 /** Whether a ledger, which is of one workspace, has several accounts of the scope. */
 export const HAS_SEVERAL: Record<BudgetScope, boolean> = { workspace: false, agent: true, plan: true };
 
-/** Whether the account is there, or may still be made. */
+/** Whether the account exists or may still be created. */
 export function hasRoomFor(ledger: Ledger, day: number, name: AccountName): boolean {
   if (!HAS_SEVERAL[name.scope] || ledger.accountCount(day, name.scope) < MAX_ACCOUNTS) return true;
   return ledger.readAccount(day, name) !== undefined;
 }
 
 /**
- * Applies an op of the journal. Ops about a hold or a day that is not there any more change nothing. Throws for an op
- * that it does not know: a ledger without it would grant too much.
+ * Applies an op of the journal. Ops about a removed hold or day change nothing. Throws for an unknown op, because a
+ * ledger without it would grant too much.
  */
 export function applyOp(ledger: Ledger, op: Op): void {
   switch (op.op) {
@@ -175,7 +172,7 @@ function change(ledger: Ledger, to: Posting, each: (account: Account) => void): 
   }
 }
 
-/** Sums of amounts stay whole numbers: at the largest one they stop. */
+/** Saturating addition, so that sums of amounts stay exact integers. */
 function add(sum: number, micros: number): number {
   return Math.min(sum + micros, Number.MAX_SAFE_INTEGER);
 }

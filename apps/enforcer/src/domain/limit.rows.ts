@@ -2,7 +2,7 @@ import type { Day } from './journal.ts';
 import { EMPTY_ACCOUNT, type Ledger } from './ledger.ts';
 import type { Denial, Limit, LimitRow } from './limit.ts';
 
-/** The limits as they are on the day. */
+/** The state of the limits on the day. */
 export function rowsOf(ledger: Ledger, day: Day, limits: readonly Limit[]): LimitRow[] {
   return limits.map((limit) => {
     const { posted, held } = ledger.readAccount(day.start, limit) ?? EMPTY_ACCOUNT;
@@ -11,12 +11,12 @@ export function rowsOf(ledger: Ledger, day: Day, limits: readonly Limit[]): Limi
   });
 }
 
-/** Whether a hold of the amount would stay within the limit. A limit of 0 stops calls that cost nothing too. */
+/** Whether a hold of the amount stays within the limit. A limit of 0 also stops calls that cost nothing. */
 export function hasRoom({ dailyBudgetMicros, spentMicros, heldMicros }: LimitRow, amountMicros: number): boolean {
   return dailyBudgetMicros > 0 && spentMicros + heldMicros + amountMicros <= dailyBudgetMicros;
 }
 
-/** The row with the least remaining; of equals the first. */
+/** The row with the least remaining; the first of equal ones. */
 export function leastRemaining(rows: readonly LimitRow[]): LimitRow | undefined {
   let least: LimitRow | undefined;
   for (const row of rows) if (least === undefined || row.remainingMicros < least.remainingMicros) least = row;
@@ -37,7 +37,7 @@ function messageOf(row: Omit<LimitRow, 'remainingMicros'>, requestedMicros: numb
   return `${spent} ${asked} ${settle} an owner to raise the budget, or wait until it resets at ${resets}.`;
 }
 
-/** `$12.30`, with as many digits as the amount has, but at least two. */
+/** `$12.30`: all digits of the amount, but at least two decimals. */
 function usd(micros: number): string {
   const digits = String(micros % 1_000_000)
     .padStart(6, '0')

@@ -9,9 +9,9 @@ export interface Limit {
 
 /** A limit on the running day. Amounts are USD micros. */
 export interface LimitRow extends Limit {
-  /** Posted: what was settled on that day. */
+  /** Settled spend of that day. */
   spentMicros: number;
-  /** What open reservations hold. */
+  /** Held by open reservations. */
   heldMicros: number;
   /** Never below 0. */
   remainingMicros: number;
@@ -22,10 +22,10 @@ export interface LimitRow extends Limit {
 /** Why a call may not spend. */
 export interface Denial extends Omit<LimitRow, 'remainingMicros'> {
   requestedMicros: number;
-  /** Which limit it is, and what would let the call through. */
+  /** Names the limit and says how the call could pass. */
   message: string;
 }
 
-/** How spend got past holds: the terms of the bound (README.md). */
+/** How spend can exceed holds: the terms of the bound (README.md). */
 export const OVERSPEND_CAUSES = ['above_hold', 'late', 'unreserved'] as const;
 export type OverspendCause = (typeof OVERSPEND_CAUSES)[number];

@@ -7,7 +7,7 @@ import type { LimitSource } from './peers.ts';
 import { type GrantReader, listReservations } from './reservation.list.ts';
 import type { Submit } from './reservation.use-cases.ts';
 
-/** Most limits that one request looks at. */
+/** Maximum number of limits in one request. */
 const LIMITS_AT_ONCE = 1_000;
 
 export interface LimitDeps {
@@ -36,8 +36,8 @@ export function createLimits(deps: LimitDeps): Limits {
 }
 
 /**
- * Each part is a request of its own, since one request is decided at a stretch. They come at once, so they are decided
- * together, on the same ledger, unless very many requests wait. Across midnight they are asked again.
+ * Splits the limits into several requests, as one is decided without a pause. They are submitted at once, so they see
+ * the same ledger unless very many requests wait. If midnight falls between them, they are repeated.
  */
 async function viewInParts(submit: Submit, tenantId: TenantId, limits: readonly Limit[]): Promise<LimitsView> {
   const parts: Limit[][] = [[]];

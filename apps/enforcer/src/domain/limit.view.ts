@@ -5,7 +5,7 @@ import { EMPTY_ACCOUNT } from './ledger.ts';
 import { rowsOf } from './limit.rows.ts';
 import type { Limit } from './limit.ts';
 
-/** The limits on the running day, as the newest journal has them. */
+/** The limits on the running day, according to the newest journal entry. */
 export function viewLimits(limits: readonly Limit[]): Ask<LimitsView> {
   return {
     decide(ledger, { now, isNewest }) {

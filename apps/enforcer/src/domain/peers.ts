@@ -2,50 +2,49 @@ import type { BudgetScope } from '@tollkeeper/contracts';
 import type { TenantId } from '@tollkeeper/kernel';
 import type { Limit } from './limit.ts';
 
-/** The limits that apply to calls of an agent under a plan. That of a plan is among them while the plan is active. */
+/** The limits that apply to calls of an agent under a plan; that of the plan only while the plan is active. */
 export interface ApplyingLimits {
-  /** The workspace first, then the agent, then the plan; each if it is set. */
+  /** Workspace, agent, plan, in that order; only limits that are set. */
   limits: Limit[];
   /** `none` for a call without a plan, `unknown` for a plan that the workspace does not have. */
   plan: 'none' | 'active' | 'inactive' | 'unknown';
 }
 
-/** The ids of accounts of a workspace beside its own. */
+/** The ids of accounts of a workspace other than its own. */
 type ChosenAccounts = Record<Exclude<BudgetScope, 'workspace'>, readonly string[]>;
 
-/** Knows the daily budgets that owners set. All of it rejects with `service_unavailable` alone. */
+/** Knows the daily budgets that owners set. Rejects only with `service_unavailable`. */
 export interface LimitSource {
   /**
-   * As of at most 2 s ago; while budgets is down, the last known ones. Rejects within a second, if one of them is not
-   * known.
+   * At most 2 s old; while budgets is down, the last known limits. Rejects within a second if one of them is not known.
    */
   applying(tenantId: TenantId, call: { agentId: string; planKey: string | null }): Promise<ApplyingLimits>;
   /**
-   * The limits of the workspace and of these accounts that are set, in that order, those of inactive plans included.
-   * As fresh as {@link applying}.
+   * The limits that are set for the workspace and these accounts, in that order, including inactive plans. As fresh as
+   * {@link applying}.
    */
   of(tenantId: TenantId, chosen: ChosenAccounts): Promise<Limit[]>;
   /**
-   * Everything that is set as of now: the workspace first, then agents and plans in order of their ids, inactive plans
-   * included. Of more than 10 000 agents with a budget, the first 10 000.
+   * All current limits: the workspace first, then agents and plans in order of their ids, including inactive plans. At
+   * most 10 000 agents with a budget, the first ones.
    */
   all(tenantId: TenantId): Promise<Limit[]>;
 }
 
-/** Knows in which time zone the days of a workspace begin. */
+/** Knows the time zone in which the days of a workspace begin. */
 export interface TimezoneSource {
   /**
-   * IANA zone of the workspace, as of now; UTC for one that identity does not know. Rejects with `service_unavailable`
-   * while identity is down.
+   * The current IANA zone of the workspace; UTC if identity does not know the workspace. Rejects with
+   * `service_unavailable` while identity is down.
    */
   timezoneOf(tenantId: TenantId): Promise<string>;
 }
 
-/** Makes agents known that call before any event names them. */
+/** Registers agents that call before any event names them. */
 export interface AgentRegistrar {
   /**
-   * Registers the agent in the background. An agent that this process has registered costs nothing. It never throws: an
-   * agent that could not be registered is tried again when it is seen again.
+   * Registers the agent in the background and never throws. Agents already registered by this process cost nothing.
+   * After a failure, the agent is tried again when it is seen again.
    */
   seen(tenantId: TenantId, agentId: string): void;
 }

@@ -6,15 +6,15 @@ import type { OpOf } from './journal.ts';
 import type { Reservation } from './reservation.ts';
 import type { Submit } from './reservation.use-cases.ts';
 
-/** A place in a journal. */
+/** A position in a journal. */
 interface Place {
   /** Number of the entry. */
   seq: number;
-  /** Of the op in its entry. */
+  /** Index of the op in its entry. */
   index: number;
 }
 
-/** A grant by its place in the journal. */
+/** A grant with its position in the journal. */
 export interface PlacedGrant extends Place {
   grant: OpOf<'grant'>;
 }
@@ -22,8 +22,8 @@ export interface PlacedGrant extends Place {
 /** Reads the grants of a journal. */
 export interface GrantReader {
   /**
-   * Those before the place that were decided at `since` or later, newest first, and the place up to which it looked:
-   * null when there are no more. Without a place from the newest on.
+   * The grants before the place that were decided at `since` or later, newest first, and the place reached: null if
+   * there are no more. Without a place, starts with the newest.
    */
   grantsBefore(
     tenantId: TenantId,
@@ -32,11 +32,10 @@ export interface GrantReader {
   ): Promise<{ grants: PlacedGrant[]; next: Place | null }>;
 }
 
-/** How far back the list goes. */
+/** How far back the list reaches. */
 const LIST_MS = 48 * 3_600_000;
 /**
- * How long the journal is looked through for a page, in milliseconds. What chooses few of many entries gets shorter
- * pages.
+ * How long to search the journal for a page, in milliseconds. Filters that match few of many entries get shorter pages.
  */
 const LOOK_MS = 400;
 
@@ -73,7 +72,7 @@ function isChosen({ agentId, runId }: OpOf<'grant'>, filter: ReservationFilter):
   );
 }
 
-/** The reservations as they are now; null for one that has just left the journal. */
+/** The current reservations; null for one that has just been removed from the journal. */
 function readAll(placed: readonly PlacedGrant[]): Ask<(Reservation | null)[]> {
   return {
     decide(ledger, context) {

@@ -1,10 +1,10 @@
-/** What became of a reservation. */
+/** The states of a reservation. */
 export const RESERVATION_STATES = ['held', 'settled', 'released', 'expired'] as const;
 export type ReservationState = (typeof RESERVATION_STATES)[number];
 
-/** What a call may cost at most, held until the call is settled. Amounts are USD micros, times epoch milliseconds. */
+/** The maximum cost of a call, held until the call is settled. Amounts are USD micros, times epoch milliseconds. */
 export interface Reservation {
-  /** `rsv_…`, by the workspace and `requestId`. */
+  /** `rsv_…`, derived from the workspace and `requestId`. */
   id: string;
   requestId: string;
   agentId: string;
@@ -19,9 +19,9 @@ export interface Reservation {
   settlementId: string | null;
 }
 
-/** What a gateway asks before a call. */
+/** The request of a gateway before a call. */
 export interface ReservationRequest {
-  /** Chosen by the gateway. Repeating the request gives the same reservation. */
+  /** Chosen by the gateway. A repeated request gets the same reservation. */
   requestId: string;
   agentId: string;
   runId: string;
@@ -30,9 +30,9 @@ export interface ReservationRequest {
   ttlSeconds: number;
 }
 
-/** What a call cost, as its gateway says. */
+/** The cost of a call as reported by its gateway. */
 export interface Settlement {
-  /** Counts once in a workspace, whether it comes by a call or by an event. */
+  /** Counts once per workspace, whether it arrives by a call or by an event. */
   settlementId: string;
   amountMicros: number;
   model?: string | undefined;

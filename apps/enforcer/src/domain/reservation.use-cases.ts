@@ -10,7 +10,7 @@ import { reserve, type UsedUp, UsedUpError } from './reserve.ts';
 import { settle, SETTLEMENT_OF_ANOTHER } from './settle.ts';
 import type { AppendEvents } from './workspace.appends.ts';
 
-/** Decides requests on the newest ledger of their workspace, and writes what they change into its journal. */
+/** Decides requests on the newest ledger of their workspace, and appends their changes to its journal. */
 export type Submit = <Answer>(tenantId: TenantId, ask: Ask<Answer>) => Promise<Answer>;
 
 export interface ReservationDeps {
@@ -22,11 +22,11 @@ export interface ReservationDeps {
   clock: Clock;
   /** Called for each decision. */
   onDecision: (decision: Decision['decision']) => void;
-  /** Called for each request of a workspace that has used up what it may have. */
+  /** Called for each request that is refused because its workspace has reached a maximum. */
   onUsedUp: (tenantId: TenantId, what: UsedUp) => void;
 }
 
-/** Time for a decision, so that a denial can be told after it. */
+/** Time for a decision; the rest is for reporting a denial. */
 const DECIDE_MS = GATEWAY_ANSWER_MS - REPORT_MS;
 
 export function createReservations(deps: ReservationDeps): Reservations {
@@ -34,7 +34,7 @@ export function createReservations(deps: ReservationDeps): Reservations {
 
   const settling = createSettling();
 
-  /** Submits an ask that is dropped when its caller is told that it took too long. */
+  /** Submits an ask, which is dropped when its caller is told that it took too long. */
   function submitWithin<Answer>(ms: number, tenantId: TenantId, ask: Ask<Answer>): Promise<Answer> {
     return within(ms, submit(tenantId, { ...ask, deadline: performance.now() + ms }));
   }
@@ -66,7 +66,7 @@ export function createReservations(deps: ReservationDeps): Reservations {
       const work = async () => {
         const { answer, changes } = await submit(tenantId, { ...rehearse(ask), deadline });
         if (!changes) return answer;
-        // The event comes first. If this process dies behind it, the event settles the reservation.
+        // The event comes first: if this process dies after it, the event settles the reservation.
         await append(tenantId, [spendSettled(tenantId, answer, settlement, clock())]);
         return submit(tenantId, ask).catch(toldAlready);
       };
@@ -81,7 +81,7 @@ export function createReservations(deps: ReservationDeps): Reservations {
   };
 }
 
-/** The event is in the log by then, so its spend counts. Another replica has ended the reservation in between. */
+/** Another replica has ended the reservation meanwhile. The event is already in the log, so its spend counts. */
 function toldAlready(error: unknown): never {
   if (!(error instanceof AppError) || error.code !== 'conflict' || error.message === SETTLEMENT_OF_ANOTHER) throw error;
   const message = 'Another call ended the reservation in the meantime. The spend counts as unreserved.';
@@ -89,10 +89,10 @@ function toldAlready(error: unknown): never {
 }
 
 /**
- * The settlements in progress in this process. Between its event and its op, a settlement can be overtaken by one with
- * another id or by a release, and then its spend counts without the reservation. Here those are refused at once; of two
- * replicas, the slower one says what became of it. The same settlement shares the work that is in progress: a second
- * event could say another amount than what is posted.
+ * The settlements in progress in this process. Between its event and its op, another settlement or a release could end
+ * the reservation, and the spend would count as unreserved. Within this process such requests are refused at once;
+ * across replicas, the slower one reports the conflict. Repeats of a settlement share the work in progress, since a
+ * second event could have another amount than the one posted.
  */
 function createSettling() {
   const inFlight = new Map<string, { settlementId: string; work: Promise<unknown> }>();

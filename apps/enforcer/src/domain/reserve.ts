@@ -16,12 +16,12 @@ import type { Limit } from './limit.ts';
 import { hasRoom, leastRemaining, rowsOf, toDenial } from './limit.rows.ts';
 import type { ReservationRequest } from './reservation.ts';
 
-/** How long a repeated request gets the reservation that it has. */
+/** How long a repeated request gets its existing reservation. */
 const REPEAT_MS = 24 * 3_600_000;
-/** Most reservations of a workspace that are open at a time. They are in memory as long as it is busy. */
+/** Maximum number of open reservations of a workspace. They stay in memory while it is busy. */
 const MAX_OPEN_RESERVATIONS = 25_000;
 
-/** A request with the limits that apply to it. */
+/** A request and the limits that apply to it. */
 export interface LimitedRequest extends ReservationRequest {
   limits: readonly Limit[];
   dryRun: boolean;
@@ -29,7 +29,7 @@ export interface LimitedRequest extends ReservationRequest {
 
 /**
  * Grants or denies: a grant needs `posted + held + amount ≤ limit` for each limit that applies. A repeated request gets
- * the reservation that it has. A denial is decided on the newest ledger and changes nothing.
+ * its existing reservation. A denial is decided on the newest ledger and changes nothing.
  */
 export function reserve(request: LimitedRequest): Ask<Decision> {
   return { decide: (ledger, context) => decide(request, ledger, context) };
@@ -47,8 +47,8 @@ function decide(request: LimitedRequest, ledger: Ledger, context: Context): Deci
   const rows = rowsOf(ledger, day, request.limits);
   const blocking = leastRemaining(rows.filter((row) => !hasRoom(row, request.amountMicros)));
   const refusal = refusalOf(ledger, day, request, now);
-  // The journal refuses a grant under a key that it has. Whatever changes nothing has to look first. The newest entries
-  // are read with every look, so a denial is decided on those.
+  // The journal refuses a second grant under the same key, but decisions that append nothing must look first. Each look
+  // also reads the newest entries, so a denial is decided on these.
   if (blocking !== undefined || refusal !== null || request.dryRun || context.find(keys.grant(id)) !== undefined) {
     const before = findReservation(ledger, id, context);
     if ('needs' in before) return before;
@@ -77,7 +77,7 @@ function repeated(
   day: Day,
   { now, isNewest }: Context,
 ): Decided<Decision> {
-  // It writes nothing, so the journal does not tell that another replica has settled or released it meanwhile.
+  // Nothing is appended, so the journal would not reveal that another replica has settled or released it.
   if (!isNewest) return NEWEST;
   const before = 'hold' in found ? found.hold : found.grant;
   const isRecent = now <= before.createdAt + REPEAT_MS;
@@ -99,10 +99,10 @@ function allowed(found: FoundReservation, { limits }: LimitedRequest, ledger: Le
   return { decision: 'allowed', reservation: toReservation(found, now), limits: rowsOf(ledger, day, limits) };
 }
 
-/** What a workspace has used up, so that it gets no further reservations. */
+/** The maximum that a workspace has reached, so that it gets no further reservations. */
 export type UsedUp = 'open_reservations' | 'accounts' | 'held';
 
-/** Refuses a reservation because of all that the workspace has, whatever its limits are. */
+/** Refuses a reservation because the workspace has reached a maximum other than its limits. */
 export class UsedUpError extends AppError {
   readonly what: UsedUp;
 

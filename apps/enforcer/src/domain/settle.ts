@@ -9,16 +9,16 @@ import type { Reservation, Settlement } from './reservation.ts';
 export const SETTLEMENT_OF_ANOTHER =
   'This settlement_id is of another reservation, so nothing was posted. Choose a new one for each call.';
 
-/** The way out for who has spent and cannot settle. */
+/** How to report spend that cannot be settled. */
 const REPORT_INSTEAD =
   'If this was spent as well, report it as a spend.settled event: it counts as spend without a reservation.';
 
-/** Spend whose time is further ahead of this clock, in milliseconds, belongs to the running day. */
+/** Spend whose time is further ahead of the clock than this, in milliseconds, counts for the running day. */
 const MAX_AHEAD_MS = 3_600_000;
 
 /**
- * Settles a reservation at the call of its gateway. What was spent is posted in full, to the day of the grant, also
- * when the hold has expired. A settlement that was counted before, by an event, only ends the hold.
+ * Settles a reservation by a call of its gateway. The spend is posted in full to the day of the grant, even if the hold
+ * has expired. If an event already counted the settlement, this only ends the hold.
  */
 export function settle(id: string, settlement: Pick<Settlement, 'settlementId' | 'amountMicros'>): Ask<Reservation> {
   return {
@@ -27,7 +27,7 @@ export function settle(id: string, settlement: Pick<Settlement, 'settlementId' |
       if ('needs' in found) return found;
       if ('none' in found) return { refusal: noSuchReservation() };
       if (isUnsettled(found)) {
-        // If nobody has looked, it is new: the journal refuses a settlement that it has.
+        // Without a look-up it counts as new: the journal refuses a settlement that it already has.
         const counted = context.find(keys.settlement(settlement.settlementId)) ?? null;
         if (isOfAnother(counted, id)) return conflict(SETTLEMENT_OF_ANOTHER);
         const op = write(ledger, found, settlement, counted);
@@ -43,7 +43,7 @@ export function settle(id: string, settlement: Pick<Settlement, 'settlementId' |
   };
 }
 
-/** Spend that an event tells of. */
+/** Spend that an event reports. */
 export interface ReportedSpend {
   settlementId: string;
   reservationId: string | null;
@@ -54,22 +54,22 @@ export interface ReportedSpend {
   at: number;
 }
 
-/** What became of reported spend. `too_old`: its time is more than three days ago, so no limit has it. */
+/** The result of reported spend. `too_old`: its time is more than three days ago, so it counts for no limit. */
 type PostOutcome = 'settled' | 'late' | 'unreserved' | 'duplicate' | 'too_old';
 
-/** `posting` says where the spend is, also if it was posted before; null if that is not known. */
+/** `posting` says which accounts have the spend, even if it was posted before; null if that is unknown. */
 export interface Posted {
   outcome: PostOutcome;
   posting: Posting | null;
 }
 
 /**
- * Posts spend that an event tells of; it is never refused. With a reservation it settles it, else it belongs to the day
- * of its time. A settlement counts once, however often and whichever way it comes.
+ * Posts spend that an event reports, which is never refused. It settles its reservation if it names one, otherwise it
+ * counts for the day of its time. A settlement counts once, however often and by whichever way it arrives.
  */
 export function post(spend: ReportedSpend, now: number): Ask<Posted> {
   const isTooOld = spend.at < now - KEEP_DAY_MS;
-  // A day far ahead would take the place of those that are kept.
+  // Opening a day far ahead would displace the days that are kept.
   const at = spend.at > now + MAX_AHEAD_MS ? now : spend.at;
   return {
     isFromLog: true,
@@ -102,17 +102,17 @@ const NONE: Found = { none: true };
 
 type Unsettled = { hold: Hold } | { grant: OpOf<'grant'>; end: OpOf<'expire'> };
 
-/** Whether what was spent under the reservation may still be posted to it. */
+/** Whether spend under the reservation may still be posted to it. */
 function isUnsettled(found: Found): found is Unsettled {
   return 'hold' in found || ('end' in found && found.end.op === 'expire');
 }
 
-/** Whether the settlement was counted for another reservation. */
+/** Whether the settlement already counted for another reservation. */
 function isOfAnother(counted: Op | null, id: string): boolean {
   return counted !== null && (counted.op === 'settle' || counted.op === 'late') && counted.id !== id;
 }
 
-/** Ends the reservation, and posts the amount unless it was `counted` before. */
+/** Ends the reservation, and posts the amount unless it was already `counted`. */
 function write(
   ledger: Ledger,
   found: Unsettled,
@@ -129,7 +129,7 @@ function write(
   return op;
 }
 
-/** Spend that was counted before. People may not have been told yet of what it reached. */
+/** Spend that was already counted. The thresholds that it reached may not have been reported yet. */
 function duplicate(counted: Op, found: Found): Posted {
   const isPosted = counted.op === 'post' || counted.op === 'late';
   const posting = isPosted ? counted : 'grant' in found ? found.grant : null;

@@ -7,11 +7,11 @@ import type { Submit } from './reservation.use-cases.ts';
 import { findReached, tell } from './threshold.ts';
 import type { AppendEvents } from './workspace.appends.ts';
 
-/** How often accounts whose limits were not known are looked at again. */
+/** How often accounts with unknown limits are checked again. */
 const AGAIN_MS = 2_000;
-/** Most accounts that wait for their limits. Of further ones the next spend finds what was reached. */
+/** Maximum number of accounts that wait for their limits. For others, the next spend triggers a new check. */
 const MAX_WAITING = 100_000;
-/** Accounts that are looked at again in one request, so that no decision and no entry of the journal is long. */
+/** Maximum number of accounts per request when checking again, to bound decisions and journal entries. */
 const AT_ONCE = 1_000;
 
 export interface ThresholdReporterDeps {
@@ -19,32 +19,32 @@ export interface ThresholdReporterDeps {
   append: AppendEvents;
   limits: Pick<LimitSource, 'of'>;
   clock: Clock;
-  /** Called each time that nobody knows the limits of a workspace. What it reached is reported once they are known. */
+  /** Called each time the limits of a workspace are unavailable. Thresholds are reported once they are known. */
   onLimitsUnknown: (tenantId: TenantId, error: unknown) => void;
-  /** Called each time that a report failed. It is tried again. */
+  /** Called each time a report failed. It is retried. */
   onUnreportedThresholds: (tenantId: TenantId, error: unknown) => void;
 }
 
 /** Reports the limits that spend has reached. */
 export interface ThresholdReporter {
   /**
-   * Looks at the accounts that were posted to, each on its day. Resolves when the events are in the log. What has to
-   * wait for budgets is reported later, until this process ends. Rejects while the log or MongoDB is down.
+   * Checks the accounts that were posted to, each on its day. Resolves when the events are in the log. If limits are
+   * unknown, the report follows later, unless this process ends first. Rejects while the log or MongoDB is down.
    */
   report(tenantId: TenantId, postings: readonly Posting[]): Promise<void>;
-  /** From now on, what waits is looked at again and again. */
+  /** Starts to check waiting accounts periodically. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
 
 export function createThresholdReporter(deps: ThresholdReporterDeps): ThresholdReporter {
   const { submit, append, limits, clock, onLimitsUnknown, onUnreportedThresholds } = deps;
-  /** By workspace, and by what it says. */
+  /** Waiting postings, by workspace and content. */
   const waiting = new Map<TenantId, Map<string, Posting>>();
   let waitingCount = 0;
   let timer: NodeJS.Timeout | undefined;
 
-  /** Null while nobody knows the limits. */
+  /** Null if the limits are unavailable. */
   async function limitsOf(tenantId: TenantId, postings: readonly Posting[]): Promise<Limit[] | null> {
     const agent = [...new Set(postings.map(({ agentId }) => agentId))];
     const plan = [...new Set(postings.flatMap(({ planKey }) => planKey ?? []))];

@@ -3,7 +3,7 @@ import type { Day, Op } from './journal.ts';
 import { applyOp, EMPTY_ACCOUNT, type Ledger } from './ledger.ts';
 import type { Limit } from './limit.ts';
 
-/** Percentages of a limit that people are told of when spend reaches them. */
+/** Percentages of a limit that are reported when spend reaches them. */
 const TOLD_PERCENTS = [50, 80, 100] as const;
 
 /** Spend of a day has reached a percentage of a limit. */
@@ -13,7 +13,7 @@ export interface ThresholdReached extends Limit {
   spentMicros: number;
 }
 
-/** Finds what has been reached on the days that begin at `starts`, and was not told yet. */
+/** Finds the thresholds reached but not yet reported on the days that begin at `starts`. */
 export function findReached(limits: readonly Limit[], starts: readonly number[]): Ask<ThresholdReached[]> {
   return {
     isFromLog: true,
@@ -25,8 +25,7 @@ export function findReached(limits: readonly Limit[], starts: readonly number[])
 }
 
 /**
- * What has been reached on the day and was not told yet, by limit and then by percentage. Any spend reaches a limit of
- * 0.
+ * The thresholds reached but not yet reported on the day, by limit, then percentage. Any spend reaches a limit of 0.
  */
 function thresholdsReached(ledger: Ledger, day: Day, limits: readonly Limit[]): ThresholdReached[] {
   return limits.flatMap((limit) => {
@@ -38,7 +37,7 @@ function thresholdsReached(ledger: Ledger, day: Day, limits: readonly Limit[]): 
   });
 }
 
-/** Remembers what was told. */
+/** Records what was reported. */
 export function tell(reached: readonly ThresholdReached[]): Ask<null> {
   return {
     isFromLog: true,

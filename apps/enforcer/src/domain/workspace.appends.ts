@@ -4,17 +4,17 @@ import { AppError, type TenantId } from '@tollkeeper/kernel';
 /** Appends events to the log. Resolves when they are durable. */
 export type AppendEvents = (tenantId: TenantId, events: readonly GatewayEvent[]) => Promise<void>;
 
-/** Most events of one append. */
+/** Maximum number of events in one append. */
 const MAX_EVENTS = 500;
-/** Most events of a workspace that wait for the log or are on their way to it, and of all; one has 1 to 2 kB. */
+/** Maximum number of pending events, per workspace and in total; an event has 1 to 2 kB. */
 const MAX_PENDING = 2_000;
 const MAX_PENDING_OF_ALL = 20_000;
 
-/** A queue for each workspace, so that none waits for the append of another. */
+/** A queue per workspace, so that none waits for the append of another. */
 export interface WorkspaceAppends {
-  /** Resolves when the event is in the log. Rejects when the log does not take it, or when too many wait. */
+  /** Resolves when the event is in the log. Rejects if the log does not take it or too many are pending. */
   append(tenantId: TenantId, event: GatewayEvent): Promise<void>;
-  /** Resolves when nothing is pending any more. */
+  /** Resolves when nothing is pending. */
   drained(): Promise<void>;
 }
 
@@ -24,7 +24,7 @@ interface Waiting {
   reject(error: unknown): void;
 }
 
-/** A workspace has one append in progress. What arrives meanwhile goes into its next one, in order. */
+/** A workspace has one append in progress. Events that arrive meanwhile go into its next one, in order. */
 export function createWorkspaceAppends(append: AppendEvents): WorkspaceAppends {
   const queues = new Map<TenantId, { waiting: Waiting[]; pending: number; done: Promise<void> }>();
   let pendingOfAll = 0;

@@ -13,19 +13,19 @@ import type { Reservations } from '../domain/enforcement.ts';
 import type { Denial, LimitRow } from '../domain/limit.ts';
 import type { Reservation, ReservationState } from '../domain/reservation.ts';
 
-/** Largest request that the gRPC server has to take. */
+/** Maximum request size of the gRPC server. */
 export const MAX_REQUEST_BYTES = 64 * 1024;
 
 export interface EnforcerHandlerDeps {
   reservations: Reservations;
-  /** Lets gateways in by their workspace key. */
+  /** Authenticates gateways by their workspace key. */
   authenticator: RpcAuthenticator<VerifiedKey>;
 }
 
-/** A request that its schema has accepted. */
+/** A validated request. */
 type Asked<Name extends keyof typeof enforcerRequests> = z.output<(typeof enforcerRequests)[Name]>;
 
-/** The gRPC contract of enforcer.proto: what gateways ask before a call and say after it. */
+/** The handlers of enforcer.proto: the calls that gateways make before and after an agent's call. */
 export function createEnforcerHandlers({ reservations, authenticator }: EnforcerHandlerDeps): GrpcService {
   async function reserve({ dryRun, planKey, ...request }: Asked<'reserve'>, { tenantId }: VerifiedKey) {
     const asked = { ...request, planKey: planKey ?? null };

@@ -66,7 +66,7 @@ export interface LimitRouteDeps {
   reservations: Pick<Reservations, 'release'>;
 }
 
-/** What people see of limits and reservations. */
+/** The routes on limits and reservations for people. */
 export function createLimitRoutes({ limits, reservations }: LimitRouteDeps): Route[] {
   return [
     defineRoute({

@@ -74,7 +74,7 @@ const settleBody = z.strictObject({
 });
 const extendBody = z.strictObject({ ttl_seconds: ttlSeconds });
 
-/** A person who releases a hold is in the audit log (`limit.routes.ts`). */
+/** Only releases by people are in the audit log (`limit.routes.ts`). */
 const BY_GATEWAYS = { unaudited: 'Gateways ask and report for their agents, with a key' } as const;
 
 const limits = z.array(limitRow).meta({ description: 'One for each limit that applies; empty when none is set' });
@@ -89,11 +89,11 @@ const notHeld = z.discriminatedUnion('decision', [
 
 export interface ReservationRouteDeps {
   reservations: Reservations;
-  /** For calls that ask, and for those that end a reservation. */
+  /** `asking` is for calls that ask, `ending` for calls that end a reservation. */
   access: Record<'asking' | 'ending', Authenticator<VerifiedKey>>;
 }
 
-/** What gateways ask before a call and say after it, with a workspace key. */
+/** The routes that gateways call before and after an agent's call, with a workspace key. */
 export function createReservationRoutes({ reservations, access }: ReservationRouteDeps): Route[] {
   const common = { tag: TAG, access: access.asking, bodyLimitBytes: MAX_BODY_BYTES };
   return [

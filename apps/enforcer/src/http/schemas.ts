@@ -69,7 +69,7 @@ export function toReservationBody(reservation: Reservation): z.output<typeof res
   };
 }
 
-/** What a row of a limit and a denial share. */
+/** The fields that a limit row and a denial share. */
 export function toLimitFields(limit: Omit<LimitRow, 'remainingMicros'>) {
   return {
     scope: limit.scope,
@@ -85,7 +85,7 @@ export function toLimitRow(row: LimitRow): z.output<typeof limitRow> {
   return { ...toLimitFields(row), remaining_micros: row.remainingMicros };
 }
 
-/** Epoch milliseconds as answers write them. */
+/** Epoch milliseconds in the format of answers. */
 export function toMoment(time: number): string {
   return new Date(time).toISOString();
 }

@@ -20,7 +20,7 @@ import { createLedgerMetrics } from './ledger.metrics.ts';
 import { createWorkspaceLedger } from './workspace.ledger.ts';
 
 const SEED = 20_260_329;
-/** More, such as 3,000 after a change of the rules: HISTORIES=3000 npx nx test @tollkeeper/enforcer histories */
+/** Raise it after a change of the rules: HISTORIES=3000 npx nx test @tollkeeper/enforcer histories */
 const HISTORIES = Number(process.env['HISTORIES'] ?? 200);
 const RANDOM_HISTORIES = 200;
 const STEPS = 24;
@@ -43,7 +43,7 @@ const SCOPE_IDS: Record<BudgetScope, readonly string[]> = { workspace: [TENANT],
 const metrics = createLedgerMetrics(createMetrics('histories'));
 const { logger } = testLogger();
 
-/** Whole numbers below `below`, always the same ones for a seed. */
+/** Random integers below `below`, always the same ones for a seed. */
 function numbers(seed: number): (below: number) => number {
   let state = seed >>> 0;
   return (below) => {
@@ -57,7 +57,7 @@ function numbers(seed: number): (below: number) => number {
 interface Step {
   what: string;
   ask: Ask<unknown>;
-  /** What the reference answers. Called when all steps before it were. */
+  /** The answer of the reference. Call it after all earlier steps. */
   expected: () => unknown;
 }
 
@@ -89,7 +89,7 @@ async function live(seed: number): Promise<void> {
   };
   const replicas = [0, 1, 2].map(() => createWorkspaceLedger(TENANT, deps));
   const budgets = new Map<string, number>();
-  /** The highest budget that a limit had, Infinity if it was not set at a time. */
+  /** The highest budget of each limit, Infinity if it was unset at some time. */
   const highest = new Map<string, number>();
   const log: string[] = [];
 
@@ -193,7 +193,7 @@ async function live(seed: number): Promise<void> {
       }
       case 'tell': {
         const limits = limitsOf(names);
-        // As one ask, so that it is decided in its turn and on the newest ledger.
+        // One ask, so that it is decided in its turn and on the newest ledger.
         const ask: Ask<unknown> = {
           decide(ledger, context) {
             if (!context.isNewest) return { needs: { newest: true } };
@@ -255,7 +255,7 @@ async function live(seed: number): Promise<void> {
     }
     reference.now += pick([0, 0, 1, 3, 11]) * SECOND;
     const steps = Array.from({ length: next(4) === 0 ? 4 : 1 }, anyStep);
-    // The days of all requests of a batch are open before the first is decided, the running one first.
+    // The reference opens days like a batch: all days before the first decision, the running one first.
     await check(replica, steps);
     if (next(5) === 0)
       await check(
@@ -288,7 +288,7 @@ function viewOf(reference: Reference, limits: readonly Limit[]) {
   return { day: { start, end, timezone }, items };
 }
 
-/** The answer without the sentence for people. */
+/** The answer without its message for people. */
 function plain(answer: unknown): unknown {
   return JSON.parse(JSON.stringify(answer), (key, value: unknown) => (key === 'message' ? undefined : value));
 }

@@ -3,22 +3,22 @@ import type { Op, OpOf } from '../domain/journal.ts';
 import { applyOp, type Ledger } from '../domain/ledger.ts';
 import type { LedgerState } from '../domain/ledger.state.ts';
 
-/** Most holds that one entry ends. */
+/** Maximum number of holds that one entry ends. */
 export const MAX_DUE = 2_000;
-/** Most former ends of holds that are kept, beside as many as there are holds. */
+/** Maximum number of outdated entries, in addition to the number of holds. */
 const MAX_FORMER_ENDS = 1_000;
 
-/** When the holds of a ledger are past their time. */
+/** Knows when the holds of a ledger are past their time. */
 export interface HoldTimer {
-  /** Takes the ends of all holds of a ledger that was loaded. */
+  /** Starts over with all holds of a ledger that was loaded. */
   restart(of: LedgerState): void;
-  /** Takes the end that an op has given a hold. To be called when the op has been applied to the ledger. */
+  /** Takes note of a hold's new end. Call it after the op has been applied to the ledger. */
   note(op: Op, on: LedgerState): void;
   /** Whether a hold may be past its time. */
   isDue(now: number): boolean;
   /**
-   * Applies the ops that end holds which are past their time, {@link MAX_DUE} at most. Whoever does not get them into
-   * the journal puts them back.
+   * Applies the ops that end holds past their time, at most {@link MAX_DUE}. If the ops do not get into the journal,
+   * put them back.
    */
   takeDue(draft: Ledger, now: number): OpOf<'expire'>[];
   putBack(ops: readonly OpOf<'expire'>[]): void;
@@ -26,7 +26,7 @@ export interface HoldTimer {
 }
 
 export function createHoldTimer(): HoldTimer {
-  /** The holds by their end. A hold that was extended or ended may still be in it with a former end. */
+  /** The holds by their end. May contain former ends of holds that were extended or have ended. */
   const ends = new TinyQueue<{ id: string; at: number }>([], (a, b) => a.at - b.at);
 
   function restart(of: LedgerState): void {
@@ -39,7 +39,7 @@ export function createHoldTimer(): HoldTimer {
     note(op, on) {
       if (op.op !== 'grant' && op.op !== 'extend') return;
       ends.push({ id: op.id, at: op.expiresAt });
-      // A hold that is extended again and again must not fill the memory with its former ends.
+      // Repeated extensions of a hold must not fill the memory with its former ends.
       if (ends.length > 2 * on.holdCount + MAX_FORMER_ENDS) restart(on);
     },
     isDue(now) {

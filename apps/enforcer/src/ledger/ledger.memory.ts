@@ -1,14 +1,14 @@
 import type { TenantId } from '@tollkeeper/kernel';
 
-/** A ledger of this part of the budget is large: it is loaded alone, and leaves before small ones do. */
+/** A ledger over this share of the budget is large. Large ones are loaded one at a time, and are evicted first. */
 const LARGE_PART = 1 / 32;
-/** A small ledger does not wait for large ones to leave, until the budget is passed by this part. */
+/** A small ledger waits for evictions only if the budget is exceeded by this share. */
 const SMALL_MARGIN = 1 / 8;
 
 export interface LedgerMemoryDeps {
-  /** What all ledgers may take together. One that takes more for itself is in memory alone. */
+  /** Memory for all ledgers together. A larger ledger is in memory alone. */
   budgetBytes: number;
-  /** Takes the ledger of a workspace out of memory, after the turn that it has in progress. */
+  /** Evicts the ledger of a workspace after its turn in progress. */
   letGo(tenantId: TenantId): Promise<void>;
   onFailure(tenantId: TenantId, error: unknown): void;
 }
@@ -16,20 +16,20 @@ export interface LedgerMemoryDeps {
 /** The memory that the ledgers of a process share. */
 export interface LedgerMemory {
   /**
-   * Before a ledger of about so many bytes is loaded: resolves when there is room for it, or nothing else that could
-   * leave. To be called when it is loaded, or was not: what it resolves to.
+   * Call it before a ledger of about this size is loaded. Resolves when there is room or nothing left to evict. Call
+   * the result after loading, whether it succeeded or not.
    */
   enter(tenantId: TenantId, bytes: number): Promise<() => void>;
-  /** After each turn of a ledger: what it takes now, 0 if it is not in memory. */
+  /** Call it after each turn of a ledger, with its current size; 0 if it is not in memory. */
   holds(tenantId: TenantId, bytes: number): void;
-  /** What all of them take. */
+  /** Memory of all ledgers. */
   readonly bytes: number;
 }
 
 export function createLedgerMemory({ budgetBytes, letGo, onFailure }: LedgerMemoryDeps): LedgerMemory {
-  /** In the order of their last turns. */
+  /** Sizes, in the order of their last turns. */
   const taken = new Map<TenantId, number>();
-  /** They are in a turn that waits for memory, so nobody may wait for the end of that turn. */
+  /** Their turn waits for memory, so nothing may wait for the end of that turn. */
   const entering = new Set<TenantId>();
   let total = 0;
   let lastLarge = Promise.resolve();
@@ -50,7 +50,7 @@ export function createLedgerMemory({ budgetBytes, letGo, onFailure }: LedgerMemo
     return leaving;
   }
 
-  /** Never rejects. Each leaves at most once, so it ends while they come back. */
+  /** Never rejects. Evicts each ledger at most once, so it ends even if they return meanwhile. */
   async function letOthersGo(): Promise<void> {
     const asked = new Set<TenantId>();
     while (total > budgetBytes) {
@@ -61,7 +61,7 @@ export function createLedgerMemory({ budgetBytes, letGo, onFailure }: LedgerMemo
     }
   }
 
-  /** Of the large ones the one that is used least, else of all. Not the one that was used last. */
+  /** The least recently used large ledger, or else small one; never the most recently used. */
   function nextToGo(asked: ReadonlySet<TenantId>): TenantId | undefined {
     const last = [...taken.keys()].at(-1);
     let small: TenantId | undefined;

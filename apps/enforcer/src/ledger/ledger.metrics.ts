@@ -5,14 +5,14 @@ import { OVERSPEND_CAUSES, type OverspendCause } from '../domain/limit.ts';
 
 type Unreadable = 'snapshot' | 'entry';
 
-/** What the work on ledgers tells of itself. */
+/** Metrics of the work on ledgers. */
 export interface LedgerMetrics {
-  /** A turn is over, whose first request came so many milliseconds ago. */
+  /** A turn has ended, whose first request arrived this many milliseconds ago. */
   turnEnded(ms: number): void;
   lostRace(): void;
-  /** An op that this replica has written, before it is applied. */
+  /** This replica has appended the op; not applied yet. */
   committed(ledger: Ledger, op: Op): void;
-  /** A snapshot or an entry of a journal that this version cannot read. */
+  /** This version cannot read a snapshot or a journal entry. */
   unreadable(what: Unreadable): void;
 }
 
@@ -41,7 +41,7 @@ export function createLedgerMetrics(metrics: Metrics): LedgerMetrics {
     labelNames: ['what'],
   });
 
-  // Prometheus sees the first of them only if it has seen 0 before.
+  // Exposed as 0 from the start, so that Prometheus sees the first increase.
   for (const cause of OVERSPEND_CAUSES) overspend.inc({ cause }, 0);
   for (const what of ['snapshot', 'entry'] satisfies Unreadable[]) unreadable.inc({ what }, 0);
 

@@ -16,20 +16,20 @@ export interface LedgerReplicaDeps extends LedgerSnapshotsDeps {
   metrics: LedgerMetrics;
 }
 
-/** The ledger of a workspace as this replica has it in memory: a snapshot, and the entries of the journal behind it. */
+/** A workspace's ledger in the memory of this replica: a snapshot, and the journal entries after it. */
 export interface LedgerReplica {
   /** Undefined while the ledger is not in memory. */
   readonly ledger: LedgerState | undefined;
-  /** The number of the newest entry that the ledger has. */
+  /** Number of the newest entry in the ledger. */
   readonly seq: number;
   load(): Promise<LedgerState>;
-  /** Applies what other replicas have written. Between two entries others have their turns. */
+  /** Applies the entries of other replicas. Other work gets its turn between two entries. */
   catchUp(to: LedgerState): Promise<void>;
-  /** Applies the next entry, which this replica has written. */
+  /** Applies the next entry, which this replica has appended. */
   commit(on: LedgerState, ops: readonly Op[], now: number): void;
-  /** Writes a snapshot if there is anything that the last one has not. */
+  /** Writes a snapshot if the last one is outdated. */
   saveSnapshot(): Promise<void>;
-  /** Writes a snapshot and leaves memory. Rejects if it could not be written; the ledger stays in memory then. */
+  /** Writes a snapshot and leaves memory. If that fails, it rejects and the ledger stays in memory. */
   leave(): Promise<void>;
 }
 
@@ -58,7 +58,7 @@ export function createLedgerReplica(tenantId: TenantId, holds: HoldTimer, deps: 
     snapshots.loaded();
     holds.restart(ledger);
     await catchUp(ledger);
-    // The entries up to an unreadable snapshot may all have gone. The next one still comes behind them.
+    // The entries before an unreadable snapshot may all be deleted. The next number must still follow the snapshot's.
     progress.seq = Math.max(progress.seq, snapshot.seq);
     return ledger;
   }
@@ -69,7 +69,7 @@ export function createLedgerReplica(tenantId: TenantId, holds: HoldTimer, deps: 
       try {
         for (const op of entry.ops) apply(op, to);
       } catch (error) {
-        // It has a part of the entry, which would count again at the next reading.
+        // Part of the entry is applied, and would be applied again at the next read.
         progress.ledger = undefined;
         metrics.unreadable('entry');
         throw new Error(`Entry ${entry.seq} of the journal of ${tenantId} cannot be read`, { cause: error });

@@ -4,19 +4,19 @@ import type { LedgerState } from '../domain/ledger.state.ts';
 import type { SnapshotStore } from '../store/snapshot.store.ts';
 
 /**
- * A snapshot is written after so many entries that have an op for each second hold and each eighth account, so that it
- * costs little beside them, and after so much time when there is any entry.
+ * A snapshot is due after this many entries with at least one op per 2 holds and per 8 accounts, so that its cost is
+ * comparatively small, or after this much time if there is any entry.
  */
 const SNAPSHOT_ENTRIES = 256;
 const SNAPSHOT_MS = 3_600_000;
 
-/** How far a replica has come in the journal of a workspace. */
+/** The progress of a replica in the journal of a workspace. */
 export interface Progress {
   /** Undefined while the ledger is not in memory. */
   ledger: LedgerState | undefined;
-  /** The number of the newest entry that the ledger has. */
+  /** Number of the newest entry in the ledger. */
   seq: number;
-  /** How many ops of the journal have been applied. */
+  /** Number of applied ops of the journal. */
   applied: number;
 }
 
@@ -28,11 +28,11 @@ export interface LedgerSnapshotsDeps {
 
 /** Decides when a snapshot of a ledger is written, and writes one at a time. */
 export interface LedgerSnapshots {
-  /** The ledger comes from its snapshot now. */
+  /** Call it after the ledger was loaded from its snapshot. */
   loaded(): void;
-  /** After each entry that this replica has written. */
+  /** Call it after each entry that this replica has appended. */
   saveIfDue(on: LedgerState, now: number): void;
-  /** Writes a snapshot if there is anything that the last one has not. */
+  /** Writes a snapshot if the last one is outdated. */
   save(): Promise<void>;
 }
 

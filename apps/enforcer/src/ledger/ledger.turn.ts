@@ -10,28 +10,28 @@ import type { LedgerMetrics } from './ledger.metrics.ts';
 import type { LedgerReplica } from './ledger.replica.ts';
 import { decideAll, dropLate, type Waiting } from './waiting.requests.ts';
 
-/** How long a batch is decided anew because other replicas were first, or more has to be looked up. */
+/** How long to decide a batch again when other replicas were first or more must be looked up. */
 const GIVE_UP_MS = 5_000;
 /**
- * A replica that has just written an entry can write the next one before any other has read the first. So it lets
- * others pass for a moment: after each of its turns while it has met others within `seenMs`, and else once in that time
- * to see whether there are any.
+ * After appending an entry, a replica could append the next before any other replica has read the first. So it pauses
+ * to let others go first: after each turn if it met others within `seenMs`, otherwise once per `seenMs` to find out if
+ * there are any.
  */
 const LET_PASS = { pauseMs: 8, seenMs: 250 };
 
 export interface LedgerTurnsDeps {
   journal: Pick<JournalStore, 'append' | 'find'>;
-  /** The IANA zone of the workspace. Asked when a day begins. */
+  /** The current IANA zone of the workspace, needed when a day begins. */
   timezoneOf(tenantId: TenantId): Promise<string>;
   metrics: LedgerMetrics;
   clock: Clock;
 }
 
-/** The turns of a replica at the journal of a workspace. One at a time. */
+/** The turns of a replica on the journal of a workspace, one at a time. */
 export interface LedgerTurns {
-  /** Decides the requests on a draft and appends what was decided, until no other replica was first. */
+  /** Decides the requests on a draft and appends the result, and repeats this if another replica was first. */
   take(batch: readonly Waiting[]): Promise<void>;
-  /** Between two turns. */
+  /** Call it between two turns. */
   letOthersPass(): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export function createLedgerTurns(
   deps: LedgerTurnsDeps,
 ): LedgerTurns {
   const { journal, metrics, clock } = deps;
-  /** When another replica was first, and when others were let pass. By `performance.now()`. */
+  /** When another replica was last first, and when the last pause was, by `performance.now()`. */
   let othersSeenAt = -Infinity;
   let letPassAt = -Infinity;
 
@@ -68,7 +68,7 @@ export function createLedgerTurns(
       const draft = createDraft(on);
       const due = holds.takeDue(draft, now);
       try {
-        // If there may be more of them, these are written first, so that a decision never counts what has expired.
+        // If there may be more due holds, these are ended first, so that no decision counts an expired hold.
         const requests = due.length === MAX_DUE ? [] : waiting;
         const ops: Op[] = [...due, ...(await openDays(tenantId, draft, requests, now, deps))];
         const decided = await decideAll(requests, draft, ops, { tenantId, now, isNewest, known });
@@ -115,7 +115,7 @@ export function createLedgerTurns(
   return { take, letOthersPass };
 }
 
-/** The ops that open the running day, and the days of the requests. */
+/** The ops that open the running day and the days of the requests. */
 async function openDays(
   tenantId: TenantId,
   draft: Ledger,

@@ -5,22 +5,22 @@ import { createLedgerMemory } from './ledger.memory.ts';
 import { createLedgerMetrics } from './ledger.metrics.ts';
 import { createWorkspaceLedger, type WorkspaceLedger, type WorkspaceLedgerDeps } from './workspace.ledger.ts';
 
-/** How often holds that nobody asks about are ended, and idle ledgers are let go. */
+/** How often due holds are ended without a request, and idle ledgers are evicted. */
 const SWEEP_MS = 5_000;
-/** Workspaces that are looked through at a time, so that one that hangs does not keep the others waiting. */
+/** Workspaces processed in parallel, so that one that hangs does not delay the others. */
 const AT_ONCE = 16;
-/** A ledger that nobody has asked about for this long leaves memory. */
+/** A ledger without requests for this long is evicted. */
 const IDLE_MS = 600_000;
-/** Most ledgers in memory. Beyond it, the one that was asked about least recently leaves early. */
+/** Maximum number of ledgers in memory. Beyond it, the least recently used one is evicted early. */
 const MAX_LEDGERS = 10_000;
 
-/** The ledgers that this replica works on. */
+/** The ledgers in the memory of this replica. */
 export interface Ledgers extends Component {
   submit: Submit;
 }
 
 export interface LedgersDeps extends Omit<WorkspaceLedgerDeps, 'metrics' | 'memory'> {
-  /** What all ledgers may take in memory together. The least used leave for those that come. */
+  /** Memory for all ledgers together. The least recently used ones are evicted for new ones. */
   budgetBytes: number;
   metrics: Metrics;
   /** A monotonic clock in milliseconds. */
@@ -41,7 +41,7 @@ export function createLedgers({ budgetBytes, metrics, now, ...deps }: LedgersDep
     onFailure: (tenant_id, err) => warnOfMemory({ err, tenant_id }),
   });
   const ledgerDeps = { ...deps, memory, metrics: createLedgerMetrics(metrics) };
-  /** In the order of their last use. */
+  /** In the order of last use. */
   const loaded = new Map<TenantId, { ledger: WorkspaceLedger; usedAt: number }>();
   let timer: NodeJS.Timeout | undefined;
   metrics.gauge({
@@ -85,7 +85,7 @@ export function createLedgers({ budgetBytes, metrics, now, ...deps }: LedgersDep
     const isLoaded = (): boolean => loaded.get(tenantId)?.ledger === ledger;
     if (!isLoaded()) return;
     await ledger.letGo();
-    // It may have been asked meanwhile. Another ledger of the workspace would only lose races against this one.
+    // Kept if it was asked meanwhile: a second ledger of the workspace would only lose races against this one.
     if (ledger.isIdle && isLoaded()) loaded.delete(tenantId);
   }
 
@@ -106,7 +106,7 @@ export function createLedgers({ budgetBytes, metrics, now, ...deps }: LedgersDep
       clearTimeout(timer);
       timer = undefined;
       await inTurns([...loaded], ([tenant_id, { ledger }]) =>
-        // The journal has everything: a snapshot only saves time.
+        // The journal is complete: a snapshot only saves time.
         ledger.saveSnapshot().catch((err: unknown) => warnOfStop({ err, tenant_id })),
       );
     },

@@ -4,7 +4,7 @@ import type { Ask, Audited, Context, Decided } from '../domain/decision.ts';
 import { keysOf, type Op } from '../domain/journal.ts';
 import type { Ledger } from '../domain/ledger.ts';
 
-/** A request that waits for its decision, and how it is answered. */
+/** A request that waits for its decision, with the callbacks for its answer. */
 export interface Waiting {
   ask: Ask<unknown>;
   /** By `performance.now()`. */
@@ -15,7 +15,7 @@ export interface Waiting {
 
 type AllDecided = { settle: (() => void)[]; audited: Audited[] } | { needs: true; keys: string[] };
 
-/** Decides all requests on the draft, in their order and in slices. Adds their ops to `ops`. */
+/** Decides all requests on the draft, in order and in slices. Adds their ops to `ops`. */
 export async function decideAll(
   batch: readonly Waiting[],
   draft: Ledger,
@@ -23,7 +23,7 @@ export async function decideAll(
   given: Omit<Context, 'find'> & { known: ReadonlyMap<string, Op | null> },
 ): Promise<AllDecided> {
   const { known, ...facts } = given;
-  /** The journal does not have these yet, and two requests of a batch may be the same. */
+  /** The ops of this batch, which are not in the journal yet: two requests of a batch may be the same. */
   const drafted = new Map(ops.flatMap((op) => keysOf(op).map((key) => [key, op] as const)));
   const context: Context = { ...facts, find: (key) => drafted.get(key) ?? known.get(key) };
   const settle: (() => void)[] = [];
@@ -52,7 +52,7 @@ export async function decideAll(
   return needs ? { needs, keys: [...keys] } : { settle, audited };
 }
 
-/** Rejects the requests that nobody waits for any more. Answers the others. */
+/** Rejects the requests whose callers no longer wait. Returns the others. */
 export function dropLate(waiting: readonly Waiting[]): readonly Waiting[] {
   const now = performance.now();
   const isLate = ({ ask }: Waiting) => ask.deadline !== undefined && ask.deadline <= now;
@@ -61,7 +61,7 @@ export function dropLate(waiting: readonly Waiting[]): readonly Waiting[] {
   return waiting.filter((request) => !isLate(request));
 }
 
-/** A request that fails must not stop those that are decided with it. */
+/** A failing request must not affect the others of its batch. */
 function decide(ask: Ask<unknown>, draft: Ledger, context: Context): Decided<unknown> | { refusal: unknown } {
   try {
     return ask.decide(draft, context);

@@ -6,40 +6,40 @@ import { createLedgerReplica, type LedgerReplicaDeps } from './ledger.replica.ts
 import { createLedgerTurns, type LedgerTurnsDeps } from './ledger.turn.ts';
 import type { Waiting } from './waiting.requests.ts';
 
-/** Most requests that are decided together, and so most of a workspace's that one entry of its journal has. */
+/** Maximum number of requests decided together, and so in one journal entry. */
 const MAX_BATCH = 1_000;
-/** Most requests of a workspace that wait. Those beyond it are refused at once. */
+/** Maximum number of waiting requests of a workspace. Others are refused at once. */
 const MAX_WAITING = 5_000;
 
 export interface WorkspaceLedgerDeps extends LedgerReplicaDeps, LedgerTurnsDeps {
   journal: JournalStore;
 }
 
-/** The ledger of a workspace as this replica has it, and the requests that wait for it. */
+/** The ledger of a workspace in this replica, with its queue of requests. */
 export interface WorkspaceLedger {
   /**
-   * Decides the request, together with the others that wait. Resolves once its ops are durable. Rejects with its
-   * refusal, and with what went wrong with MongoDB: then the ops may or may not be in the journal.
+   * Decides the request, together with others that wait. Resolves once its ops are durable. Rejects with its refusal,
+   * or with an error of MongoDB: then the ops may or may not be in the journal.
    */
   submit<Answer>(ask: Ask<Answer>): Promise<Answer>;
-  /** Ends holds that are past their time. */
+  /** Ends holds past their time. */
   endDueHolds(): Promise<void>;
-  /** Writes a snapshot if there is anything that the last one has not. */
+  /** Writes a snapshot if the last one is outdated. */
   saveSnapshot(): Promise<void>;
   /**
-   * Writes a snapshot and leaves memory, after the turn in progress. The next request loads it again. Rejects if
-   * the snapshot could not be written; it stays in memory then.
+   * Writes a snapshot and leaves memory after the turn in progress. The next request loads the ledger again. If writing
+   * fails, it rejects and the ledger stays in memory.
    */
   letGo(): Promise<void>;
-  /** Whether no request waits or is being decided. */
+  /** Whether no request is waiting or being decided. */
   readonly isIdle: boolean;
   readonly openReservations: number;
 }
 
 /**
- * Any replica may serve any workspace at any time. Each keeps the ledgers that it works on in memory, decides on a
- * draft, and appends what was decided as the next entry of the journal. If another replica was first, it reads that
- * entry and decides again. So a decision counts only if it was made on the whole journal before it.
+ * Any replica may serve any workspace at any time. Each keeps its ledgers in memory, decides on a draft, and appends
+ * the result as the next entry of the journal. If another replica was first, it reads that entry and decides again. So
+ * a decision only counts if it was made on the whole journal before it.
  */
 export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerDeps): WorkspaceLedger {
   const { memory, metrics, clock } = deps;
@@ -47,14 +47,14 @@ export function createWorkspaceLedger(tenantId: TenantId, deps: WorkspaceLedgerD
   const replica = createLedgerReplica(tenantId, holds, deps);
   const turns = createLedgerTurns(tenantId, replica, holds, deps);
   const queue: Waiting[] = [];
-  /** Those who wait for it to leave memory. */
+  /** Callers of `letGo`. */
   const leaving: PromiseWithResolvers<void>[] = [];
-  /** How many of the queue are not of the log. */
+  /** Number of queued requests that are not from the log. */
   let asking = 0;
   let isRunning = false;
   let isDeciding = false;
 
-  /** Between two turns, so that no decision is in progress on what leaves. */
+  /** Runs between two turns, so that no decision is in progress on the ledger. */
   async function leave(): Promise<void> {
     const waiting = leaving.splice(0);
     try {

@@ -7,15 +7,15 @@ import type { Audited } from '../domain/decision.ts';
 import { keysOf, type Op } from '../domain/journal.ts';
 import type { GrantReader, PlacedGrant } from '../domain/reservation.list.ts';
 
-/** Days that the journal reaches back: longer than reservations can be asked for, and settlements are recognised. */
+/** How long entries are kept: longer than reservations can be read and settlements are recognized. */
 const KEEP_SECONDS = 4 * 86_400;
-/** Entries that MongoDB sends at a time. */
+/** Number of entries per batch of MongoDB. */
 const READ_ENTRIES = 200;
-/** Entries and grants that are listed at a time. */
+/** Number of entries or grants listed at once. */
 const LIST_ENTRIES = 50;
 const MAX_GRANTS = 500;
 
-/** A step of a workspace's ledger. Entries are numbered 1, 2, 3 … without gaps. */
+/** A change of a workspace's ledger. Entries are numbered 1, 2, 3 … without gaps. */
 export interface Entry {
   seq: number;
   /** When it was decided, epoch milliseconds. */
@@ -23,24 +23,24 @@ export interface Entry {
   ops: Op[];
 }
 
-/** What became of an entry: `behind` if another one has its number, `repeated` if another one has a key of its ops. */
+/** The result of an append: `behind` if the number is taken, `repeated` if a key of its ops is taken. */
 type Appended = 'added' | 'behind' | 'repeated';
 
-/** The journals of all workspaces. What is written has reached the journal of a majority of MongoDB. */
+/** The journals of all workspaces. Writes are journaled by a majority of MongoDB's replica set. */
 export interface JournalStore extends GrantReader {
-  /** `audited` is written to the audit trail with the entry, or not at all. */
+  /** `audited` is written to the audit trail together with the entry. */
   append(tenantId: TenantId, entry: Entry, audited?: readonly Audited[]): Promise<Appended>;
-  /** The entries with numbers above `seq`, in order: all that were there when it began. Each is decoded alone. */
+  /** The entries with numbers above `seq`, in order, as of the start of the read. Each is decoded on its own. */
   readAfter(tenantId: TenantId, seq: number): AsyncIterable<Entry>;
   /** The ops that have the keys, by key. */
   find(tenantId: TenantId, keys: readonly string[]): Promise<Map<string, Op>>;
 }
 
 interface StoredEntry extends mongo.Document {
-  /** `ws_…/000000000042`: the workspace and the number. Of two writers of a number, one gets a duplicate key. */
+  /** `ws_…/000000000042`: workspace and number. If two writers use a number, one gets a duplicate key error. */
   _id: string;
   at: Date;
-  /** Digests of the keys of the ops. Never empty: for a unique index all empty lists are equal. */
+  /** Digests of the ops' keys. Never empty, since a unique index treats all empty arrays as equal. */
   keys: mongo.Binary[];
   ops: Op[];
 }
@@ -55,10 +55,10 @@ entrySchema.index({ at: 1 }, { expireAfterSeconds: KEEP_SECONDS });
 /** Journals in the database of `connection`. Make it before the connection starts. */
 export function createJournalStore(connection: Connection, trail: Pick<AuditTrail, 'record'>): JournalStore {
   const entries = driverCollection(connection, 'JournalEntry', entrySchema);
-  // What a majority has cannot be rolled back, so no decision is made on it that has to be taken back.
+  // Majority reads cannot be rolled back, so no decision based on them must be undone.
   const reading = { readConcern: { level: 'majority' } } as const;
 
-  /** An entry that has nothing to tell, as nearly all, costs no transaction. */
+  /** An entry without audit records, as nearly all are, needs no transaction. */
   async function insert(tenantId: TenantId, entry: StoredEntry, audited: readonly Audited[]): Promise<void> {
     if (audited.length === 0) return void (await entries.insertOne(entry));
     await withTransaction(connection, async (session) => {
@@ -147,7 +147,7 @@ function toEntry({ _id, at, ops }: StoredEntry): Entry {
   return { seq: Number(_id.slice(_id.lastIndexOf('/') + 1)), at: at.getTime(), ops };
 }
 
-/** The workspace is part of it, so that no workspace meets the keys of another one. */
+/** Includes the workspace, so that keys of different workspaces never collide. */
 function digest(tenantId: TenantId, key: string): mongo.Binary {
   return new mongo.Binary(createHash('sha256').update(`${tenantId}/${key}`).digest().subarray(0, 16));
 }

@@ -7,44 +7,44 @@ import { type Connection, mongo, Schema } from 'mongoose';
 import type { Day, Hold } from '../domain/journal.ts';
 import { createLedger, type FrozenLedger, type LedgerState, type NamedAccount } from '../domain/ledger.state.ts';
 
-/** Most accounts and holds of a part: one is encoded or restored in a few milliseconds, and is far below 16 MiB. */
+/** Maximum number of accounts and holds in a part, which is then processed in milliseconds and far below 16 MiB. */
 export const PART_ITEMS = 1_000;
 
-/** A ledger after the entry `seq` of its journal. */
+/** A ledger including the entry `seq` of its journal. */
 interface Snapshot {
   seq: number;
   ledger: LedgerState;
 }
 
-/** `unreadable` says why a snapshot that is there cannot be read; its ledger is empty then. */
+/** `unreadable` is why the stored snapshot cannot be read; its ledger is empty then. */
 interface LoadedSnapshot extends Snapshot {
   unreadable?: unknown;
 }
 
-/** The newest snapshot of each workspace. They bound how much of a journal is read to have its ledger. */
+/** The newest snapshot of each workspace. It bounds how much of a journal must be read to load the ledger. */
 export interface SnapshotStore {
-  /** The {@link LedgerState.bytes} that the ledger of the snapshot has; 0 for a workspace that has none. */
+  /** The {@link LedgerState.bytes} of the snapshot's ledger; 0 if the workspace has no snapshot. */
   bytesOf(tenantId: TenantId): Promise<number>;
-  /** An empty ledger with `seq` 0 for a workspace that has none. In slices. */
+  /** Without a snapshot, an empty ledger with `seq` 0. Works in slices. */
   load(tenantId: TenantId): Promise<LoadedSnapshot>;
   /**
-   * Keeps the ledger as it is at the call, unless a newer one is kept already. In slices, while the ledger may go on.
-   * One at a time of a ledger.
+   * Stores the ledger as it is at the call, unless a newer one is stored. Works in slices, while the ledger may change.
+   * One at a time per ledger.
    */
   save(tenantId: TenantId, snapshot: Snapshot): Promise<void>;
 }
 
-/** What names a snapshot and has its first part. Only one whose further parts are all there is ever written. */
+/** The head of a snapshot, with its first part. It is written only after all further parts. */
 interface StoredSnapshot extends mongo.Document {
   /** The workspace. */
   _id: string;
   seq: number;
   at: Date;
-  /** As {@link LedgerState.bytes}. */
+  /** The value of {@link LedgerState.bytes}. */
   bytes: number;
-  /** Tells its further parts from those of other attempts. */
+  /** Distinguishes its further parts from those of other attempts. */
   attempt: string;
-  /** How many further parts it has. */
+  /** Number of further parts. */
   parts: number;
   /** {@link FirstPart} as JSON, compressed by gzip. */
   content: mongo.Binary;
@@ -82,7 +82,7 @@ const decompress = promisify(gunzip);
 export function createSnapshotStore(connection: Connection): SnapshotStore {
   const snapshots = driverCollection(connection, 'Snapshot', snapshotSchema);
   const parts = driverCollection(connection, 'SnapshotPart', partSchema);
-  // What a majority has of the head, it has of the parts that were written before.
+  // If a majority has the head, it has the parts, which were written before.
   const reading = { readConcern: { level: 'majority' } } as const;
 
   /** Undefined if parts are missing. */
@@ -101,19 +101,19 @@ export function createSnapshotStore(connection: Connection): SnapshotStore {
     return found === count ? ledger : undefined;
   }
 
-  /** Writes the head and removes what it replaces. Its own parts go if a newer snapshot is there. */
+  /** Writes the head and removes what it replaces. If a newer snapshot exists, removes its own parts instead. */
   async function replace(tenantId: TenantId, head: Omit<StoredSnapshot, '_id'>): Promise<void> {
     const { seq } = head;
     const own = prefixOf(tenantId, seq, head.attempt);
     try {
       await snapshots.updateOne({ _id: tenantId, seq: { $lt: seq } }, { $set: head }, { upsert: true });
     } catch (error) {
-      // There is one, and it is newer.
+      // A duplicate key means that a newer one exists.
       if (!isDuplicateKey(error)) throw error;
       await parts.deleteMany({ _id: between(own) });
       return;
     }
-    // Of former snapshots, and of attempts that were cut short. One in progress with a higher number may still count.
+    // Parts of former snapshots and of aborted attempts; not those with a higher number, which may be in progress.
     const upTo = between(`${tenantId}/`, prefixOf(tenantId, seq, '~'));
     await parts.deleteMany({ $and: [{ _id: upTo }, { _id: { $not: between(own) } }] });
   }
@@ -138,7 +138,7 @@ export function createSnapshotStore(connection: Connection): SnapshotStore {
           if (error instanceof mongo.MongoError) throw error;
           return { seq, ledger: createLedger(), unreadable: error };
         }
-        // Another replica has replaced it while it was read.
+        // Another replica replaced it during the read.
         last = attempt;
       }
     },
@@ -170,8 +170,8 @@ export function createSnapshotStore(connection: Connection): SnapshotStore {
 }
 
 /**
- * The parts of a snapshot, each made when it is asked for. There is always a first one. Nothing is taken before a part
- * is handed out and put into the next one: the ledger continues in between, and would have changed it.
+ * Yields the parts of a snapshot, at least one. Each part is taken from the ledger only when it is requested, because
+ * the ledger continues between two parts and could change what was taken earlier.
  */
 function* partsOf({ days, holds, accounts }: FrozenLedger): Generator<Part | FirstPart> {
   let part: Part | FirstPart = { days: [...days], accounts: [], holds: [] };
@@ -207,7 +207,7 @@ function prefixOf(tenantId: TenantId, seq: number, attempt: string): string {
   return `${tenantId}/${String(seq).padStart(12, '0')}/${attempt}/`;
 }
 
-/** The ids from one prefix to the end of another; of one prefix, all that have it. No id has a character behind `~`. */
+/** A filter for the ids with a prefix, or from one prefix through another. `~` sorts behind all characters of ids. */
 function between(from: string, to = from) {
   return { $gt: from, $lt: `${to}~` };
 }
