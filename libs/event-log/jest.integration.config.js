@@ -1,4 +1,4 @@
 import preset from '@tollkeeper/testing/jest-kafka.preset.js';
 
-// Each suite has brokers of its own, and waits for them most of the time.
+// Each suite has its own brokers, and mostly waits for them.
 export default { ...preset, maxWorkers: 2 };

@@ -13,13 +13,13 @@ import { type Clock, systemClock, type TenantId } from '@tollkeeper/kernel';
 import { activeTrace, type Logger } from '@tollkeeper/runtime';
 import type { ClientSession, Connection } from 'mongoose';
 
-/** What was done to what. `changes` come from `changesOf`, which reads only the fields that may be shown. */
+/** What was done, and to what. `changes` come from `changesOf`, which reads only fields that may be shown. */
 export interface Done {
   target: AuditTarget;
   changes: AuditChange[];
 }
 
-/** A target before and after; null where it was not there, or is no more. */
+/** A target before and after a change; null if it did not exist or no longer exists. */
 export interface Changed<T> {
   target: AuditTarget;
   fields: AuditedFields<T>;
@@ -27,19 +27,16 @@ export interface Changed<T> {
   after: T | null;
 }
 
-/** What a service tells the audit log. */
+/** Writes a service's records for the audit log. */
 export interface AuditTrail {
   /**
-   * Records how `cause` changed the target, unless nothing differs. Call it in the transaction of the change. The time
-   * of the record is that of the attempt that commits.
+   * Records how `cause` changed the target, unless nothing differs. Call it in the transaction of the change. The
+   * record gets the time of the attempt that commits.
    */
   recordChange<T>(session: ClientSession, tenantId: TenantId, cause: Cause, changed: Changed<T>): Promise<void>;
-  /**
-   * As `recordChange`, for what is to be recorded whether a field differs or not, of one workspace or of several that
-   * it concerns.
-   */
+  /** Like `recordChange`, but also records when no field differs. The record can belong to several workspaces. */
   record(session: ClientSession, of: TenantId | readonly TenantId[], cause: Cause, done: Done): Promise<void>;
-  /** Moves the records to the log: a part of the service, behind its connection. */
+  /** Moves the records to the log. Start it with the service, after its connection. */
   readonly outbox: Outbox;
 }
 

@@ -4,13 +4,13 @@ import { newId } from '@tollkeeper/kernel';
 import { createMetrics } from '@tollkeeper/runtime';
 import { eventually, testLogger } from '@tollkeeper/testing';
 
-/** What stands in a log of the audit trails. */
+/** Reads the audit records in a log. */
 export interface AuditReader {
   start(): Promise<void>;
   stop(): Promise<void>;
   /**
-   * The records of the workspace in the order of the log, each once, as soon as there are `count`. More of them fail a
-   * test that compares all.
+   * The records of the workspace in the order of the log, without duplicates, once there are `count`. Returns all that
+   * there are, so a test that compares them notices surplus records.
    */
   records(tenantId: string, count: number): Promise<ReadAuditRecord[]>;
 }
@@ -39,7 +39,7 @@ export function createAuditReader(eventLog: EventLog): AuditReader {
   };
 }
 
-/** A log in MongoDB for a service under test that writes nothing else to one. */
+/** A log in MongoDB for a service under test that writes nothing but audit records. */
 export interface TestAuditLog extends AuditReader {
   readonly database: string;
   /** Valid once started. */

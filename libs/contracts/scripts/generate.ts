@@ -8,8 +8,8 @@ const PROTO_ROOT = join(import.meta.dirname, '../../../proto');
 export const GENERATED_DIRECTORY = join(import.meta.dirname, '../src/gen');
 
 /**
- * Writes what the proto files say into `directory`, replacing what is there: one TypeScript type per message, and
- * `descriptor.json`, the same in protobuf.js' JSON, so that nothing reads a .proto file at run time.
+ * Generates code from the proto files into `directory`, replacing its contents: one TypeScript type per message, and
+ * `descriptor.json` in the JSON format of protobuf.js, so that no .proto file is read at run time.
  */
 export function generate(directory: string): void {
   rmSync(directory, { recursive: true, force: true });
@@ -23,11 +23,11 @@ export function generate(directory: string): void {
 
 function generateTypes(protoFiles: string[], directory: string): void {
   const tool = createRequire(import.meta.url).resolve('@grpc/proto-loader/build/bin/proto-loader-gen-types.js');
-  // These agree with the options that services.ts loads the descriptor with.
+  // Must match the options with which services.ts loads the descriptor.
   const options = ['--longs=String', '--enums=String', '--defaults', '--oneofs'];
   const style = ['--includeComments', '--importFileExtension=.ts', '--targetFileExtension=.ts'];
   const paths = ['--grpcLib=@grpc/grpc-js', '-I', '.', '-O', directory];
-  // Relative paths from here: the tool writes them into its output.
+  // Relative paths, because the tool writes them into its output.
   execFileSync(process.execPath, [tool, ...options, ...style, ...paths, ...protoFiles], {
     cwd: PROTO_ROOT,
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -13,76 +13,76 @@ import { moment } from './api/primitives.ts';
 import { readRecord } from './record-reader.ts';
 
 /**
- * The topic of notifications to send, written by alerts and read by the notifier: key is the channel id, so the
- * notifications of a channel keep their order; value what `encodeNotification` writes. At least once: readers keep
- * one delivery for each `notificationId`.
+ * The topic of notifications to send, written by alerts and read by the notifier. The key is the channel id, so the
+ * notifications of a channel keep their order. `encodeNotification` writes the value. Delivery is at least once:
+ * readers keep one delivery per `notificationId`.
  */
 export const NOTIFICATIONS_TOPIC = 'alerts.notifications';
 
-/** A week of retention is the time that the notifier may be down without losing a notification. */
+/** The notifier may be down for the retention of a week without losing notifications. */
 export const NOTIFICATIONS_TOPIC_OPTIONS = { name: NOTIFICATIONS_TOPIC, partitions: 6, retentionMs: 7 * 86_400_000 };
 
 /**
- * The topic of what the notifier reports to alerts, by the `kind` of the record: what became of each notification
- * (`encodeDelivery`), and what became of channels (`channel-records.ts`). At least once. Deliveries have the alert id
- * as their key; `sequence` tells which of two records is newer.
+ * The topic of the notifier's reports to alerts. The `kind` of a record is either the state of a delivery
+ * (`encodeDelivery`) or a change of a channel (`channel-records.ts`). Delivery is at least once. Deliveries have the
+ * alert id as their key; the record with the higher `sequence` is newer.
  */
 export const DELIVERIES_TOPIC = 'alerts.deliveries';
 
 export const DELIVERIES_TOPIC_OPTIONS = { name: DELIVERIES_TOPIC, partitions: 6, retentionMs: 7 * 86_400_000 };
 
-/** Something to tell a channel. The notifier knows its address and its secret: neither is ever in the log. */
+/** A message for a channel. Only the notifier knows the channel's address and secret: neither is ever in the log. */
 export interface NotificationRecord {
-  /** Derived from alert, channel and type, so the same at every append; becomes the `webhook-id`. */
+  /** Derived from alert, channel and type, so identical for every append; becomes the `webhook-id`. */
   notificationId: string;
   type: NotificationType;
   tenantId: TenantId;
   channelId: string;
-  /** As alerts knew it then: what to call the channel should it be deleted before the first attempt. */
+  /** The type known to alerts at the time, in case the channel is deleted before the first attempt. */
   channelType: string;
-  /** The alert as it was at `occurredAt`. */
+  /** The alert as of `occurredAt`. */
   alert: AlertRecord;
-  /** RFC 3339 UTC: when the alert fired or was resolved, by the clock of alerts. */
+  /** RFC 3339 UTC: when the alert fired or was resolved, by the clock of the alerts service. */
   occurredAt: string;
 }
 
-/** A notification as its reader has it: what it only shows is any text. */
+/** A notification as its reader sees it: fields that are only displayed may be any text. */
 export interface ReadNotification extends Omit<NotificationRecord, 'type' | 'alert'> {
   type: string;
   alert: ShownAlert;
 }
 
-/** How far the delivery of a notification has come. Times are RFC 3339 UTC. */
+/** The delivery state of a notification. Times are RFC 3339 UTC. */
 export interface DeliveryRecord {
   notificationId: string;
-  /** Of the notification, as it came. */
+  /** Copied from the notification. */
   type: string;
   tenantId: TenantId;
   alertId: string;
   channelId: string;
-  /** Of the channel at the last attempt; before the first, of the notification as it came. */
+  /** Type of the channel at the last attempt; before the first attempt, copied from the notification. */
   channelType: string;
   status: DeliveryStatus;
-  /** Attempts made so far. */
+  /** Number of attempts so far. */
   attempts: number;
-  /** HTTP status of the last attempt; null when there was no answer. */
+  /** HTTP status of the last attempt; null if there was no answer. */
   responseStatus: number | null;
-  /** Start of the last answer's body, at most 1 KiB of text. */
+  /** Beginning of the last answer's body, at most 1 KiB of text. */
   responseSnippet: string | null;
-  /** Why the last attempt did not succeed, for a person; never holds a URL or a secret. */
+  /** Why the last attempt failed, for people; never contains a URL or a secret. */
   error: string | null;
   lastAttemptAt: string | null;
   nextAttemptAt: string | null;
-  /** Rises with every record of the notification; a reader drops a record that is not newer than what it has. */
+  /** Increases with every record of the notification; readers drop records that are not newer than theirs. */
   sequence: number;
 }
 
-/** A report as its reader has it: a status that it does not know is shown as it is. */
+/** A report as its reader sees it: an unknown status is displayed as is. */
 export interface ReadDelivery extends Omit<DeliveryRecord, 'status'> {
   status: string;
 }
 
-/** A record for the topic, as a log's `append` takes it. */
+/** Returns a record for `append` of a log. */
 export function encodeNotification(notification: NotificationRecord): { key: string; value: Buffer } {
   const { notificationId, type, tenantId, channelId, channelType, alert, occurredAt } = notification;
   const body: z.input<typeof notificationSchema> = {
@@ -98,7 +98,7 @@ export function encodeNotification(notification: NotificationRecord): { key: str
   return { key: channelId, value: Buffer.from(JSON.stringify(body)) };
 }
 
-/** A record for the topic, as a log's `append` takes it. */
+/** Returns a record for `append` of a log. */
 export function encodeDelivery(delivery: DeliveryRecord): { key: string; value: Buffer } {
   const body: z.input<typeof readDeliverySchema> = {
     v: 1,
@@ -124,7 +124,7 @@ export function encodeDelivery(delivery: DeliveryRecord): { key: string; value: 
 const id = z.string().regex(IDENTIFIER);
 const count = z.int().min(0);
 
-// A producer that is newer than its readers may add fields; they are let by.
+// A newer producer may add fields, which are ignored.
 export const notificationSchema = z.object({
   v: z.literal(1),
   notification_id: id,
@@ -137,19 +137,19 @@ export const notificationSchema = z.object({
 });
 
 /**
- * What a reader takes: a newer producer may write a kind, a severity or a channel type that its readers have never
- * heard of. They only show or keep it, so it is any text to them, and nothing is set aside for it.
+ * The reader's schema. A newer producer may write an unknown kind, severity or channel type. Readers only display or
+ * store these, so any text is valid and no record becomes a dead letter for it.
  */
 const shownAlertSchema = alertSchema.extend({
   rule_kind: z.string(),
   severity: z.string(),
   status: z.string(),
   scope_type: z.string(),
-  // Absent in what was written before alerts had it.
+  // Absent in records of earlier releases.
   budget: alertSchema.shape.budget.unwrap().extend({ scope: z.string() }).nullish(),
 });
 
-/** An {@link AlertRecord} as other services read it. */
+/** An {@link AlertRecord} as other services see it. */
 export type ShownAlert = z.infer<typeof shownAlertSchema>;
 
 export const readNotificationSchema = notificationSchema.extend({
@@ -183,8 +183,8 @@ export const readDeliverySchema = deliverySchema.extend({
 });
 
 /**
- * Reads the value of a record of `alerts.notifications`. Throws an Error that names the fields that are wrong, never
- * their values: such a record belongs in the dead letters.
+ * Reads the value of a record of `alerts.notifications`. Throws an Error that names the invalid fields, never their
+ * values: such a record belongs in the dead letters.
  */
 export function decodeNotification(value: Buffer): ReadNotification {
   const record = readRecord(readNotificationSchema, value);
@@ -199,7 +199,7 @@ export function decodeNotification(value: Buffer): ReadNotification {
   };
 }
 
-/** A report as `readDeliverySchema` has taken it. */
+/** The report of a record that `readDeliverySchema` has parsed. */
 export function toReadDelivery(record: z.output<typeof readDeliverySchema>): ReadDelivery {
   return {
     notificationId: record.notification_id,

@@ -5,16 +5,16 @@ import { AUDIT_LIMITS, type AuditChange, type AuditValue } from './audit-changes
 import { readRecord } from './record-reader.ts';
 
 /**
- * The topic of what people changed, written by every service that they change something in and read by audit: key is
- * the tenant, so the records of a workspace keep their order; value what `encodeAuditRecord` writes. At least once:
- * readers keep one for each `id`.
+ * The topic of changes by people, written by every service with such changes and read by audit. The key is the tenant,
+ * so the records of a workspace keep their order. `encodeAuditRecord` writes the value. Delivery is at least once:
+ * readers keep one record per `id`.
  */
 export const AUDIT_TOPIC = 'audit.records';
 
-/** A month: services forget a record once the log has it, so this is how long audit may be down without a loss. */
+/** A month: services delete a record once the log has it, so audit may be down this long without a loss. */
 export const AUDIT_TOPIC_OPTIONS = { name: AUDIT_TOPIC, partitions: 6, retentionMs: 30 * 86_400_000 };
 
-/** What can be done to what. The part before the last dot is what it is done to. */
+/** Audited actions. The part before the last dot is the type of the target. */
 export const AUDIT_ACTIONS = [
   'budget.workspace.set',
   'budget.agent.set',
@@ -58,27 +58,27 @@ export type AuditAction = (typeof AUDIT_ACTIONS)[number];
 export const ACTOR_TYPES = ['user', 'key', 'system'] as const;
 export type ActorType = (typeof ACTOR_TYPES)[number];
 
-/** Who did something. `name` is what people called them then. */
+/** Who did something. `name` is the name at that time. */
 export interface AuditActor {
   type: ActorType;
   id: string;
   name: string;
 }
 
-/** What something was done to. `name` is what people called it then. */
+/** What something was done to. `name` is the name at that time. */
 export interface AuditTarget {
   type: string;
   id: string;
   name: string;
 }
 
-/** Who asks for a change, what for, and by which request: all that a record says beside what changed. */
+/** Who makes a change, the action, and the request: everything in a record besides the change itself. */
 export interface Cause {
   action: AuditAction;
   actor: AuditActor;
-  /** The client's network address. Null where there was no request, as in all of these. */
+  /** The client's network address. Null without a request, like the fields below. */
   address: string | null;
-  /** As the client says. */
+  /** As sent by the client. */
   userAgent: string | null;
   requestId: string | null;
 }
@@ -100,7 +100,7 @@ export interface AuditRecord extends Omit<Cause, 'action'> {
   changes: AuditChange[];
 }
 
-/** A record as its reader has it: what it only keeps and shows is any text. */
+/** A record as its reader sees it: fields that are only stored and displayed may be any text. */
 export interface ReadAuditRecord extends Omit<AuditRecord, 'action' | 'actor'> {
   action: string;
   actor: Omit<AuditActor, 'type'> & { type: string };
@@ -120,7 +120,7 @@ const NAME = 160;
 const ADDRESS = 64;
 const USER_AGENT = 256;
 
-// A producer that is newer than its readers may add fields; they are let by.
+// A newer producer may add fields, which are ignored.
 export const auditRecordSchema = z.object({
   v: z.literal(1),
   record_id: id,
@@ -139,13 +139,13 @@ export const auditRecordSchema = z.object({
 
 const { shape } = auditRecordSchema;
 
-/** What a reader takes: actions and kinds of actors that it has never heard of are kept and shown as they are. */
+/** The reader's schema: unknown actions and kinds of actors are stored and displayed as they are. */
 export const readAuditRecordSchema = auditRecordSchema.extend({
   actor: shape.actor.extend({ type: text(64) }),
   action: text(64),
 });
 
-/** A record of now for what `cause` did to `target`. */
+/** A record, with the current time, of what `cause` did to `target`. */
 export function auditRecordOf(
   tenantId: TenantId,
   cause: Cause,
@@ -155,7 +155,7 @@ export function auditRecordOf(
   return { id: newId('aud'), tenantId, occurredAt: new Date(now).toISOString(), ...cause, ...what };
 }
 
-/** A record for the topic, as a log's `append` takes it. Whatever is longer than a record may have is cut. */
+/** Returns a record for `append` of a log. Values over the limits of a record are cut. */
 export function encodeAuditRecord(record: AuditRecord): { key: string; value: Buffer } {
   const { actor, target, changes } = record;
   const body: z.input<typeof auditRecordSchema> = {
@@ -174,7 +174,7 @@ export function encodeAuditRecord(record: AuditRecord): { key: string; value: Bu
   return { key: record.tenantId, value: Buffer.from(JSON.stringify(body)) };
 }
 
-/** Reads the value of a record of `audit.records`. Throws as `decodeNotification` does. */
+/** Reads the value of a record of `audit.records`. Throws like `decodeNotification`. */
 export function decodeAuditRecord(value: Buffer): ReadAuditRecord {
   const record = readRecord(readAuditRecordSchema, value, wellFormed);
   return {
@@ -191,7 +191,7 @@ export function decodeAuditRecord(value: Buffer): ReadAuditRecord {
   };
 }
 
-/** A store keeps text as UTF-8, where half of a character would become another one. */
+/** Replaces lone surrogates, which a store would change when it encodes text as UTF-8. */
 function wellFormed(_key: string, value: unknown): unknown {
   return typeof value === 'string' ? value.toWellFormed() : value;
 }
@@ -212,7 +212,7 @@ function cutValue(value: AuditValue): z.input<typeof auditValue> {
     .map((each) => (typeof each === 'string' ? cut(each, AUDIT_LIMITS.item) : each));
 }
 
-/** At most `max` characters, the last of them an ellipsis if some are left out; never half of a character. */
+/** At most `max` characters, the last one an ellipsis if text was cut; never splits a surrogate pair. */
 function cut(value: string, max: number): string {
   const whole = value.toWellFormed();
   return whole.length <= max ? whole : `${whole.slice(0, max - 1)}…`.toWellFormed();

@@ -3,27 +3,27 @@ import { z } from 'zod';
 import { type ReadDelivery, readDeliverySchema, toReadDelivery } from './alert-records.ts';
 import { readRecord } from './record-reader.ts';
 
-/** What other services may know of a channel: nothing of where it leads. */
+/** What other services may know of a channel: nothing about its destination. */
 export interface ChannelSummary {
   id: string;
   type: string;
   enabled: boolean;
-  /** Rises with each change of the channel. */
+  /** Increases with each change of the channel. */
   revision: number;
 }
 
-/** What became of a channel. The notifier writes it in the transaction of the change. */
+/** A change of a channel. The notifier writes it in the transaction of the change. */
 export type ChannelRecord =
   | { kind: 'channel.changed'; tenantId: TenantId; channel: ChannelSummary }
   | { kind: 'channel.deleted'; tenantId: TenantId; channelId: string };
 
-/** A record of `alerts.deliveries` as its reader has it; `other` is of a newer notifier, and is passed over. */
+/** A record of `alerts.deliveries` as its reader sees it; `other` is from a newer notifier and is skipped. */
 export type NotifierRecord = { kind: 'delivery'; delivery: ReadDelivery } | ChannelRecord | { kind: 'other' };
 
 const id = z.string().regex(IDENTIFIER);
 const v = z.literal(1);
 
-/** What the notifier writes to `alerts.deliveries` beside deliveries, by kind. */
+/** The kinds of records that the notifier writes to `alerts.deliveries` besides deliveries. */
 export const channelRecordSchemas = {
   'channel.changed': z.object({
     v,
@@ -39,8 +39,8 @@ export const channelRecordSchemas = {
 } satisfies Record<ChannelRecord['kind'] | 'other', z.ZodType>;
 
 /**
- * A record for the outbox of `alerts.deliveries`. Its key is the workspace, so what became of the channels of a
- * workspace stays in order.
+ * Returns a record for the outbox of `alerts.deliveries`. Its key is the workspace, so changes of a workspace's
+ * channels keep their order.
  */
 export function encodeChannelRecord(record: ChannelRecord): { id: string; key: string; value: Buffer } {
   const { id: recordId, body } = toWire(record);
@@ -67,7 +67,7 @@ function toWire(record: ChannelRecord): { id: string; body: Wire<ChannelRecord['
 }
 
 /**
- * Reads the value of a record of `alerts.deliveries`. Throws an Error that names the fields that are wrong, never their
+ * Reads the value of a record of `alerts.deliveries`. Throws an Error that names the invalid fields, never their
  * values: such a record belongs in the dead letters.
  */
 export function decodeNotifierRecord(value: Buffer): NotifierRecord {

@@ -14,28 +14,26 @@ import type { GatewayEvent } from './events.ts';
 import { formatPath } from './validation.ts';
 
 /**
- * The topic that carries every accepted event: key is the tenant id, value what `encodeGatewayEvent` writes. Events
- * of a workspace keep the order in which they were accepted, which is not the order of their `time`. An event may
- * be in the log more than once; consumers count it once by tenant, source and id.
+ * The topic of all accepted events. The key is the tenant id; `encodeGatewayEvent` writes the value. Events of a
+ * workspace keep the order of acceptance, which is not the order of their `time`. An event may be in the log more than
+ * once; consumers count it once by tenant, source and id.
  */
 export const GATEWAY_EVENTS_TOPIC = 'gateway.events';
 
 /**
- * How the topic is made, by whichever service comes first. Six partitions let up to six replicas of a consumer share
- * the work; a week of retention is the time that a consumer may be down without losing anything.
+ * Whichever service comes first creates the topic. Six partitions let up to six replicas of a consumer share the work.
+ * A consumer may be down for the retention of a week without losing anything.
  */
 export const GATEWAY_EVENTS_TOPIC_OPTIONS = { name: GATEWAY_EVENTS_TOPIC, partitions: 6, retentionMs: 7 * 86_400_000 };
 
-/** An accepted event with what its acceptance added. `receivedAt` is RFC 3339 UTC with milliseconds. */
+/** An accepted event, with the fields added at acceptance. `receivedAt` is RFC 3339 UTC with milliseconds. */
 export interface GatewayEventRecord {
   tenantId: TenantId;
   receivedAt: string;
   event: GatewayEvent;
 }
 
-/**
- * A record for the topic, as a log's `append` takes it. Its value begins with the event's type, for `peekEventType`.
- */
+/** Returns a record for `append` of a log. Its value begins with the event's type, for `peekEventType`. */
 export function encodeGatewayEvent({ tenantId, receivedAt, event }: GatewayEventRecord): {
   key: string;
   value: Buffer;
@@ -47,7 +45,7 @@ export function encodeGatewayEvent({ tenantId, receivedAt, event }: GatewayEvent
 
 const utcTimestamp = z.string().regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/);
 
-// A producer that is newer than its readers may add fields, so here, unlike at ingestion, they are let by.
+// A newer producer may add fields, so unlike at ingestion, they are ignored.
 function recordOf<T extends z.ZodType<string>, D extends z.ZodType>(type: T, data: D) {
   const event = z.object({
     specversion: z.literal('1.0'),
@@ -60,7 +58,7 @@ function recordOf<T extends z.ZodType<string>, D extends z.ZodType>(type: T, dat
   return z.object({ v: z.literal(1), tenant_id: z.string().regex(IDENTIFIER), received_at: utcTimestamp, event });
 }
 
-/** What stands in the values of the topic, by the type of the event; `other` is any type that is not named. */
+/** The schemas of the values in the topic, by event type; `other` is any type not listed. */
 export const gatewayEventRecords = {
   'spend.settled': recordOf(z.literal('spend.settled'), z.object(spendSettledData.shape)),
   'budget.blocked': recordOf(z.literal('budget.blocked'), z.object(budgetBlockedData.shape)),
@@ -72,7 +70,7 @@ export const gatewayEventRecords = {
   other: recordOf(z.string().min(1), otherData),
 } satisfies Record<KnownEventType | 'other', z.ZodType>;
 
-/** What readers take: a scope of a newer producer is any text to them. */
+/** The reader's schemas: a scope of a newer producer may be any text. */
 export const readEventRecords = {
   ...gatewayEventRecords,
   'budget.blocked': recordOf(z.literal('budget.blocked'), z.object({ ...budgetBlockedData.shape, scope: z.string() })),
@@ -83,8 +81,8 @@ export const readEventRecords = {
 };
 
 /**
- * Reads the value of a record of `gateway.events`. Throws an Error that says what is wrong when it can't be read:
- * such a record belongs in the dead letters. The message names fields and never quotes their values.
+ * Reads the value of a record of `gateway.events`. Throws an Error with the reason if the value is invalid: such a
+ * record belongs in the dead letters. The message names fields and never quotes their values.
  */
 export function decodeGatewayEvent(value: Buffer): GatewayEventRecord {
   const input = parseJson(value);
@@ -97,14 +95,13 @@ export function decodeGatewayEvent(value: Buffer): GatewayEventRecord {
   return { tenantId: provenTenantId(tenant_id), receivedAt: received_at, event };
 }
 
-/** How `encodeGatewayEvent` begins a value. */
+/** The beginning of every value from `encodeGatewayEvent`. */
 const BEGINNING = Buffer.from('{"v":1,"event":{"type":"');
 const QUOTE = 0x22;
 
 /**
- * The type of a record's event, read without any check and at a small part of the cost of parsing the record: enough to
- * pass over the events that a reader does not care for. Null for what `encodeGatewayEvent` did not write: that takes
- * `decodeGatewayEvent`.
+ * The type of a record's event, without any check and far cheaper than parsing the record: enough to skip events that a
+ * reader does not need. Null if `encodeGatewayEvent` did not write the value: then use `decodeGatewayEvent`.
  */
 export function peekEventType(value: Buffer): string | null {
   for (let index = 0; index < BEGINNING.length; index += 1) if (value[index] !== BEGINNING[index]) return null;

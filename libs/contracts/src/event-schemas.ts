@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { boundedText, identifier, micros, planKey, timestamp } from './api/primitives.ts';
 
-/** Says that a call was settled, whether by an event or by a call of the enforcer. */
+/** Identifies the settlement of a call, whether by an event or by a call of the enforcer. */
 export const settlementId = identifier.meta({
   description: 'Counts once in a workspace, however many events carry it',
 });
@@ -22,13 +22,13 @@ export const spendSettledData = z.strictObject({
   reservation_id: identifier.optional().meta({ description: 'The reservation that this settles, if there is one' }),
 });
 
-/** What a daily budget is set for. */
+/** The scopes of a daily budget. */
 export const BUDGET_SCOPES = ['workspace', 'agent', 'plan'] as const;
 export type BudgetScope = (typeof BUDGET_SCOPES)[number];
 
 const scope = z.enum(BUDGET_SCOPES);
 
-/** Most blocked calls that one event reports. */
+/** Maximum number of blocked calls in one event. */
 const MAX_BLOCKED_COUNT = 1_000_000;
 const BLOCKED_COUNT = `must be a whole number from 1 to ${MAX_BLOCKED_COUNT}`;
 
@@ -53,14 +53,14 @@ export const guardBlockedData = z.strictObject({
   reason: boundedText(1000).meta({ description: 'Why, for a person. At most 1000 bytes in UTF-8' }),
 });
 
-/** A share of a daily budget that was spent, in whole percent. */
+/** The share of a daily budget that was spent, in whole percent. */
 export const budgetPercent = z
   .int()
   .min(1, 'must be from 1 to 100')
   .max(100, 'must be from 1 to 100')
   .meta({ description: 'Percent of a daily budget, a whole number', example: 80 });
 
-/** About a budget, and not about a call: so it names no run, and an agent only as its scope. */
+/** About a budget, not a call: it names no run, and an agent only as its scope. */
 export const budgetThresholdReachedData = z.strictObject({
   scope: scope.meta({ description: 'Whose daily budget it is' }),
   scope_id: identifier.meta({ description: 'Id of the workspace or the agent, or key of the plan' }),
@@ -70,17 +70,17 @@ export const budgetThresholdReachedData = z.strictObject({
 });
 
 /**
- * The data of any other event type: an object, whose `run_id` and `agent_id` are read where present. Ingestion drops
- * the rest of it.
+ * The data of any other event type: an object, whose `run_id` and `agent_id` are read if present. Ingestion drops the
+ * rest.
  */
 export const otherData = z.looseObject({ run_id: identifier.optional(), agent_id: identifier.optional() });
 
-/** The name of an event type, a known one or not. */
+/** The name of an event type, known or unknown. */
 export const eventType = boundedText(128)
   .regex(/^[a-z0-9_]+(\.[a-z0-9_]+)*$/, 'must be words of a-z 0-9 _ joined by dots, such as tool.called')
   .meta({ description: 'Type of an event', example: 'budget.blocked' });
 
-/** The context attributes that CloudEvents 1.0 defines, as far as Tollkeeper takes them, around `data`. */
+/** `data` with the context attributes of CloudEvents 1.0 that Tollkeeper uses. */
 function cloudEvent<T extends z.ZodType<string>, D extends z.ZodType>(type: T, data: D) {
   return z.object({
     specversion: z.literal('1.0'),
@@ -103,7 +103,7 @@ function cloudEvent<T extends z.ZodType<string>, D extends z.ZodType>(type: T, d
   });
 }
 
-/** The types of events that Tollkeeper gives a meaning. */
+/** The types of events that Tollkeeper interprets. */
 export const knownEventSchemas = {
   'spend.settled': cloudEvent(z.literal('spend.settled'), spendSettledData),
   'budget.blocked': cloudEvent(z.literal('budget.blocked'), budgetBlockedData),

@@ -12,20 +12,20 @@ import {
 import { findJsonProblem } from './json-limits.ts';
 import { issueMessage, norAre } from './validation.ts';
 
-/** Most events in one batch. */
+/** Maximum number of events in one batch. */
 export const MAX_EVENTS_PER_BATCH = 1000;
-/** Most bytes of a body with events, also after decompression. */
+/** Maximum size of a body with events in bytes, also after decompression. */
 export const MAX_EVENTS_BODY_BYTES = 5 * 1024 * 1024;
-/** How far ahead of the clock the `time` of an event may be. Ingestion checks it. */
+/** How far ahead of the clock the `time` of an event may be, as checked by ingestion. */
 export const MAX_EVENT_TIME_AHEAD_MS = 5 * 60 * 1000;
-/** Most bytes of an event's `data`, written as JSON without white space, in UTF-8. */
+/** Maximum size of an event's `data` in bytes, as JSON without white space, in UTF-8. */
 export const MAX_EVENT_DATA_BYTES = 64 * 1024;
-/** Most extension attributes of an event, and their bytes together, counted as those of `data` are. */
+/** Maximum number of an event's extension attributes, and their total bytes, counted like those of `data`. */
 export const MAX_EXTENSIONS = 64;
 export const MAX_EXTENSIONS_BYTES = 8 * 1024;
 
 /**
- * An event as Tollkeeper keeps it: the attributes of CloudEvents 1.0 that it gives a meaning. `time` is UTC with
+ * An event as Tollkeeper stores it, with the attributes of CloudEvents 1.0 that Tollkeeper uses. `time` is UTC with
  * milliseconds. Unique in its workspace by `source` and `id`.
  */
 interface EventOf<Type extends string, Data> {
@@ -48,7 +48,7 @@ export type BudgetThresholdReachedEvent = EventOf<
     agent_id?: undefined;
   }
 >;
-/** An event of a type that only alert rules count, with what is read of its data. */
+/** An event of a type that only alert rules count, with the parts of its data that are read. */
 export type OtherEvent = EventOf<string, { run_id?: string | undefined; agent_id?: string | undefined }>;
 export type GatewayEvent =
   SpendSettledEvent | BudgetBlockedEvent | GuardBlockedEvent | BudgetThresholdReachedEvent | OtherEvent;
@@ -62,11 +62,11 @@ export function isThresholdReached(event: GatewayEvent): event is BudgetThreshol
 }
 
 type DataOf<Type extends KnownEventType> = z.infer<(typeof knownEventSchemas)[Type]>['data'];
-/** The types whose events may report several calls. */
+/** The types whose events can report several calls. */
 type CountingType = { [Type in KnownEventType]: 'count' extends keyof DataOf<Type> ? Type : never }[KnownEventType];
 const COUNTING: Record<CountingType, true> = { 'budget.blocked': true };
 
-/** How many events this one stands for: a `budget.blocked` may report several blocked calls. */
+/** How many calls the event reports: a `budget.blocked` may report several. */
 export function countOf(event: GatewayEvent): number {
   return isCounting(event) ? (event.data.count ?? 1) : 1;
 }
@@ -81,13 +81,12 @@ const EXTENSION_NAME = /^[a-z0-9]{1,64}$/;
 type Issues = z.core.$ZodRawIssue[];
 
 /**
- * Reads one CloudEvents 1.0 event in JSON, as `application/cloudevents+json` carries it.
+ * Reads one CloudEvents 1.0 event in JSON (`application/cloudevents+json`).
  *
- * Extension attributes, which CloudEvents names with lowercase letters and digits, are taken and dropped, as are
- * `subject`, `dataschema` and `datacontenttype`, and the fields in the data of other types that are not read:
- * Tollkeeper gives none of them a meaning. So the bytes that are kept of an event are few, whatever its sender adds.
- * Any other unknown name, and unknown fields in the data of the known types, are problems: a typing error is never
- * silently ignored.
+ * Extension attributes, whose names are lowercase letters and digits, are accepted and dropped. So are `subject`,
+ * `dataschema` and `datacontenttype`, and unused fields in the data of other types: Tollkeeper does not interpret them.
+ * So a stored event stays small, whatever its sender adds. Other unknown names, and unknown fields in the data of known
+ * types, are problems, so that typing errors are never silently ignored.
  */
 export const gatewayEventSchema = z
   .unknown()
@@ -100,9 +99,8 @@ export const gatewayEventSchema = z
 const BATCH_SIZE = `must be an array of 1 to ${MAX_EVENTS_PER_BATCH} events`;
 
 /**
- * A batch of 1 to 1000 events in its order, as `application/cloudevents-batch+json` carries it. `event` is
- * `gatewayEventSchema`, with further checks where there are any. The paths of its problems begin with the index of the
- * event: `[3].data.run_id`.
+ * A batch of 1 to 1000 ordered events (`application/cloudevents-batch+json`). `event` is `gatewayEventSchema`, possibly
+ * with further checks. The paths of problems begin with the index of the event: `[3].data.run_id`.
  */
 export function gatewayEventBatchOf(event: z.ZodType<GatewayEvent>) {
   return z.array(event, BATCH_SIZE).min(1, BATCH_SIZE).max(MAX_EVENTS_PER_BATCH, { error: BATCH_SIZE, abort: true });
@@ -162,7 +160,7 @@ function schemaOf(type: unknown): (typeof knownEventSchemas)[KnownEventType] | t
   return known ? knownEventSchemas[type as KnownEventType] : otherEventSchema;
 }
 
-/** What a schema can't say about the data of a type that is not known, whose fields are the sender's own. */
+/** Checks that a schema cannot express, for data of unknown types, whose fields the sender defines. */
 function checkOtherData(input: unknown, issues: Issues): void {
   const problem = findJsonProblem(input);
   if (problem !== null) {
@@ -177,7 +175,7 @@ function jsonBytesOf(value: unknown): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-/** The JSON Schema of what a transform takes in: its own says nothing, since any value is let in to be read. */
+/** The JSON Schema of a transform's input: its own schema accepts anything, so it says nothing. */
 function toOpenApi(schema: z.ZodType): object {
   const jsonSchema = z.toJSONSchema(schema, { io: 'input' });
   delete jsonSchema.$schema;

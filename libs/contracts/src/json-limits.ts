@@ -1,10 +1,10 @@
-/** Deeper JSON has no use in an event, and MongoDB takes 100 levels at most. */
+/** Events need no deeper JSON, and MongoDB allows at most 100 levels. */
 const MAX_DEPTH = 32;
 const MAX_KEY_LENGTH = 256;
 
 /**
- * The first reason why `value`, as JSON.parse made it, must not be kept: nested too deep, or a key that documents
- * can't hold (`__proto__`, one with a NUL character, one over 256 characters). Null when it may.
+ * The first reason why `value`, as parsed by JSON.parse, must not be stored: it is nested too deeply, or has a key that
+ * documents cannot have (`__proto__`, one with a NUL character, one over 256 characters). Null if it may be stored.
  */
 export function findJsonProblem(value: unknown): { path: PropertyKey[]; message: string } | null {
   return find(value, []);

@@ -11,18 +11,16 @@ import { AUDIT_TOPIC, auditRecordSchema, readAuditRecordSchema } from './audit-r
 import { channelRecordSchemas } from './channel-records.ts';
 import { GATEWAY_EVENTS_TOPIC, gatewayEventRecords, readEventRecords } from './event-record.ts';
 
-/**
- * Both sides of a kind of record. Readers take more: what they only show is any text, and what no writer writes yet.
- */
+/** Both sides of a kind of record. Readers accept more: any text that they only display, and values not written yet. */
 export interface RecordContract {
   writes: z.ZodType;
   reads: z.ZodType;
 }
 
 /**
- * What stands in the log: for each topic, each kind of record in it. Services of several releases read and write it at
- * once, and records outlive the release that wrote them, so a change is checked against what earlier releases write
- * and read (docs/releases.md). A reader takes a kind that it does not know for `other`, where there is one.
+ * The contents of the log: the kinds of records in each topic. Several releases read and write them at the same time,
+ * and records outlive the release that wrote them. So changes are checked against what earlier releases write and read
+ * (docs/releases.md). Readers parse unknown kinds as `other` if there is one.
  */
 export const LOG_RECORDS: Record<string, Record<string, RecordContract>> = {
   [GATEWAY_EVENTS_TOPIC]: bothWays(gatewayEventRecords, readEventRecords),

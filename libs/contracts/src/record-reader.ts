@@ -3,7 +3,7 @@ import { formatPath } from './validation.ts';
 
 type Reviver = (key: string, value: unknown) => unknown;
 
-/** The value of a record of the log. Throws an Error that names the fields that are wrong, never their values. */
+/** Reads the value of a log record. Throws an Error that names the invalid fields, never their values. */
 export function readRecord<S extends z.ZodType>(schema: S, value: Buffer, reviver?: Reviver): z.output<S> {
   const result = schema.safeParse(parseJson(value, reviver));
   if (result.success) return result.data;

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { enforcerRequests } from './service-requests.ts';
 import { enforcerService } from './services.ts';
 
-/** What a server makes of a request that a client sends. */
+/** The request that a server receives when a client sends this one. */
 function received<Sent>(
   rpc: { requestSerialize: (request: Sent) => Buffer; requestDeserialize: (bytes: Buffer) => unknown },
   request: Sent,

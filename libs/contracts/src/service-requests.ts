@@ -8,13 +8,13 @@ import type { ReserveRequest__Output as ReserveRequestMessage } from './gen/toll
 import type { SettleRequest__Output as SettleRequestMessage } from './gen/tollkeeper/enforcer/v1/SettleRequest.ts';
 
 const MAX_ASKED = 1000;
-/** Most requests that an RPC carries in its field `requests`. */
+/** Maximum number of entries in the field `requests` of an RPC. */
 export const MAX_BATCH_REQUESTS = 50;
 const SHA256_BYTES = 32;
 
-/** The workspace that a peer has proven itself, named in a request that bears a service token. */
+/** A workspace that the peer has verified. The request carries a service token. */
 const tenantId = identifier.transform(provenTenantId);
-// How many there are is checked first, so that a list that is too long is one problem.
+// The count is checked first, so that a list that is too long is one problem.
 const asked = z.array(z.string()).max(MAX_ASKED, `must have at most ${MAX_ASKED} ids`);
 const agentIds = asked.pipe(z.array(identifier));
 const planKeys = asked.pipe(z.array(planKey));
@@ -24,11 +24,11 @@ const sha256 = z
   .refine((bytes) => bytes.length === SHA256_BYTES, `must be a SHA-256 of ${SHA256_BYTES} bytes`);
 const keyId = z.string().regex(/^[0-9A-Za-z]{16}$/, 'must be 16 characters of A-Z a-z 0-9');
 
-/** An int64, which arrives as text. Beyond what a number carries exactly, `schema` refuses it. */
+/** An int64, which arrives as text. `schema` refuses values that a number cannot represent exactly. */
 const int64 = (schema: z.ZodType<number, number>) => z.string('must be given').transform(Number).pipe(schema);
 const reservation = z.object({ reservationId: identifier });
 
-/** Each request of a batch is checked when it is answered, so that one which is wrong is refused alone. */
+/** Each request of a batch is checked when it is answered, so that only invalid ones are refused. */
 const batch = <Request>() =>
   z.object({
     requests: z
@@ -37,13 +37,13 @@ const batch = <Request>() =>
       .max(MAX_BATCH_REQUESTS, `must have at most ${MAX_BATCH_REQUESTS} requests`),
   });
 
-/** What budgets takes over gRPC, by the name of the RPC. */
+/** The requests to budgets over gRPC, by RPC. */
 export const budgetsRequests = {
   getBudgets: z.object({ tenantId, agentIds, planKeys }),
   listBudgets: z.object({ tenantId }),
 };
 
-/** What the enforcer takes over gRPC. */
+/** The requests to the enforcer over gRPC, by RPC. */
 export const enforcerRequests = {
   reserve: z.object({
     requestId: identifier,
@@ -70,7 +70,7 @@ export const enforcerRequests = {
   releaseMany: batch<ReleaseRequestMessage>(),
 };
 
-/** What identity takes over gRPC. */
+/** The requests to identity over gRPC, by RPC. */
 export const identityRequests = {
   resolveSession: z.object({ sessionSha256: sha256 }),
   getWorkspace: z.object({ tenantId }),
@@ -78,8 +78,8 @@ export const identityRequests = {
   registerAgents: z.object({ tenantId, agentIds: asked.min(1, 'must not be empty').pipe(z.array(identifier)) }),
 };
 
-/** What keys takes over gRPC. */
+/** The requests to keys over gRPC, by RPC. */
 export const keysRequests = { verifyKey: z.object({ keyId, keySha256: sha256 }) };
 
-/** What the notifier takes over gRPC. */
+/** The requests to the notifier over gRPC, by RPC. */
 export const notifierRequests = { findChannels: z.object({ tenantId, channelIds }) };

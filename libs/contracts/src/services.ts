@@ -26,7 +26,7 @@ export type {
   NotifierServiceDefinition,
 };
 
-// The options agree with the flags that the types are generated with (scripts/generate.ts).
+// Must match the flags with which the types are generated (scripts/generate.ts).
 const services = fromJSON(descriptor as Parameters<typeof fromJSON>[0], {
   longs: String,
   enums: String,
@@ -34,24 +34,24 @@ const services = fromJSON(descriptor as Parameters<typeof fromJSON>[0], {
   oneofs: true,
 });
 
-// The cast is what the drift check of the generated types stands for.
+// The cast is safe because the drift check covers the generated types.
 function service<D extends ServiceDefinition>(name: string): D {
   return services[name] as unknown as D;
 }
 
-/** The gRPC service that budgets serves; its RPCs are documented in budgets.proto. */
+/** The gRPC service of budgets; budgets.proto documents its RPCs. */
 export const budgetsService = service<BudgetsServiceDefinition>('tollkeeper.budgets.v1.BudgetsService');
 
-/** The gRPC service that the enforcer serves to gateways; its RPCs are documented in enforcer.proto. */
+/** The gRPC service of the enforcer for gateways; enforcer.proto documents its RPCs. */
 export const enforcerService = service<EnforcerServiceDefinition>('tollkeeper.enforcer.v1.EnforcerService');
 
-/** The gRPC service that identity serves; its RPCs are documented in identity.proto. */
+/** The gRPC service of identity; identity.proto documents its RPCs. */
 export const identityService = service<IdentityServiceDefinition>('tollkeeper.identity.v1.IdentityService');
 
-/** The gRPC service that keys serves; its RPCs are documented in keys.proto. */
+/** The gRPC service of keys; keys.proto documents its RPCs. */
 export const keysService = service<KeysServiceDefinition>('tollkeeper.keys.v1.KeysService');
 
-/** The gRPC service that the notifier serves; its RPCs are documented in notifier.proto. */
+/** The gRPC service of the notifier; notifier.proto documents its RPCs. */
 export const notifierService = service<NotifierServiceDefinition>('tollkeeper.notifier.v1.NotifierService');
 
 const WIRE_ROLES = {
@@ -73,22 +73,22 @@ function invert<K extends string, V extends string>(table: Record<K, V>): Map<st
 const ROLES_BY_WIRE = invert(WIRE_ROLES);
 const KEY_ROLES_BY_WIRE = invert(WIRE_KEY_ROLES);
 
-/** A workspace role as identity.proto writes it. */
+/** A workspace role in the form of identity.proto. */
 export function toWireRole(role: Role): WireRole {
   return WIRE_ROLES[role];
 }
 
-/** The workspace role of a message. Null for one that this version does not know: it must not be guessed. */
+/** The workspace role of a message. Null for an unknown one, which must not be guessed. */
 export function fromWireRole(role: WireRole): Role | null {
   return ROLES_BY_WIRE.get(role) ?? null;
 }
 
-/** A key role as keys.proto writes it. */
+/** A key role in the form of keys.proto. */
 export function toWireKeyRole(role: KeyRole): WireKeyRole {
   return WIRE_KEY_ROLES[role];
 }
 
-/** The key role of a message. Throws on one that this version does not know: it must not be guessed. */
+/** The key role of a message. Throws for an unknown one, which must not be guessed. */
 export function fromWireKeyRole(role: WireKeyRole): KeyRole {
   const known = KEY_ROLES_BY_WIRE.get(role);
   if (known === undefined) throw new Error(`A message carries the role ${role}, which this version does not know`);

@@ -1,10 +1,10 @@
 import { AppError, type ErrorDetail } from '@tollkeeper/kernel';
 import type { z } from 'zod';
 
-/** Answers stay small however much is wrong with a request. */
+/** Keeps answers small, however much is wrong with a request. */
 export const MAX_DETAILS = 100;
 const MAX_KEY_LENGTH = 128;
-/** Unknown names that a problem lists; of the others it gives the number. */
+/** Maximum number of unknown names listed in a problem; the others are counted. */
 const MAX_UNKNOWN_NAMES = 5;
 
 const EXPECTED: Record<string, string> = {
@@ -17,8 +17,8 @@ const EXPECTED: Record<string, string> = {
 };
 
 /**
- * Words for what zod finds, fit for an error answer: pass it to `safeParse` as `error`. A message that a schema
- * brings itself comes first.
+ * Messages for zod's issues that fit into an error answer: pass it to `safeParse` as `error`. Messages of the schema
+ * itself take precedence.
  */
 export const issueMessage: z.core.$ZodErrorMap = (issue) => {
   if (issue.code === 'invalid_type') return issue.input === undefined ? 'is required' : EXPECTED[issue.expected];
@@ -27,7 +27,7 @@ export const issueMessage: z.core.$ZodErrorMap = (issue) => {
       ? 'is required'
       : `must be ${issue.values.map((value) => String(value)).join(' or ')}`;
   }
-  // zod would list all the names, and `toErrorDetails` lists the first.
+  // zod would list all names; `toErrorDetails` lists only the first ones.
   if (issue.code === 'unrecognized_keys') return 'has unknown fields';
   if (issue.code === 'too_big' && issue.origin === 'string') return `must be at most ${issue.maximum} characters`;
   if (issue.code === 'too_big' && typeof issue.input === 'number') return `must be at most ${issue.maximum}`;
@@ -35,7 +35,7 @@ export const issueMessage: z.core.$ZodErrorMap = (issue) => {
   return undefined;
 };
 
-/** A path as error details write it: `data.amount_micros`, `[3].time`, `filters.event_types[0]`. */
+/** A path in the format of error details: `data.amount_micros`, `[3].time`, `filters.event_types[0]`. */
 export function formatPath(path: readonly PropertyKey[]): string {
   let text = '';
   for (const part of path) {
@@ -46,9 +46,8 @@ export function formatPath(path: readonly PropertyKey[]): string {
 }
 
 /**
- * The problems that zod found, as an error answer lists them: one for each issue, of the first 100. `prefix` stands
- * before every path. Of the fields of an object that are not known, the first is named itself, not the object that it
- * is in, and reports the others.
+ * The problems that zod found, in the form of an error answer: one per issue, for the first 100. `prefix` is added to
+ * every path. For unknown fields, the path names the first one, not its object, and the message mentions the others.
  */
 export function toErrorDetails(
   issues: readonly z.core.$ZodIssue[],
@@ -62,7 +61,7 @@ export function toErrorDetails(
   });
 }
 
-/** The error of a request with `count` problems, of which `details` lists the first 100. */
+/** The error of a request with `count` problems; `details` has the first 100. */
 export function invalidRequest(details: ErrorDetail[], count: number): AppError {
   return new AppError('invalid_request', sentence(details, count), { details });
 }
@@ -73,7 +72,7 @@ function sentence([first]: readonly ErrorDetail[], count: number): string {
   return `The request is not valid: ${first.path === '' ? '' : `${first.path} `}${first.message}.`;
 }
 
-/** Says in a problem with one unknown name which others share it: `, nor are b, c and 736 more`. */
+/** Mentions the other unknown names in the problem of the first one: `, nor are b, c and 736 more`. */
 export function norAre(names: readonly string[]): string {
   if (names.length === 0) return '';
   const named = names.slice(0, MAX_UNKNOWN_NAMES - 1).map((name) => name.slice(0, MAX_KEY_LENGTH));

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import { randomBase62, toBase62 } from '@tollkeeper/kernel';
 
-/** What a workspace key may do, weakest first. */
+/** Roles of a workspace key, weakest first. */
 export const KEY_ROLES = ['read_only', 'developer', 'admin'] as const;
 export type KeyRole = (typeof KEY_ROLES)[number];
 
@@ -20,8 +20,8 @@ function checksum(text: string): string {
 }
 
 /**
- * A new workspace key. `apiKey` is what the owner is shown once; only `id` and `sha256` (of the
- * whole `apiKey`) are for keeping. The secret carries 214 random bits, so a plain digest of it is enough.
+ * A new workspace key. `apiKey` is shown to the owner once. Store only `id` and `sha256`, the digest of the whole
+ * `apiKey`: the secret has 214 random bits, so a plain digest is enough.
  */
 export function mintWorkspaceKey(): { id: string; apiKey: string; sha256: Buffer } {
   const id = randomBase62(ID_LENGTH);
@@ -31,8 +31,8 @@ export function mintWorkspaceKey(): { id: string; apiKey: string; sha256: Buffer
 }
 
 /**
- * Reads what a client sent as its key. Null when it can't be a key: wrong shape, or a checksum that does not fit,
- * as after a typing error. A result only says that the key is well formed; `VerifyKey` says whether it is good.
+ * Parses the key that a client sent. Null if it cannot be a key: wrong format, or a wrong checksum, such as after a
+ * typing error. A result only means that the key is well-formed; `VerifyKey` checks whether it is valid.
  */
 export function parseWorkspaceKey(text: string): { keyId: string; sha256: Buffer } | null {
   const keyId = KEY.exec(text)?.[1];

@@ -4,11 +4,11 @@ import { type LogRecord, MissingTopic } from './event-log.ts';
 import type { LogMetrics } from './log.metrics.ts';
 import { sizeOf } from './log.records.ts';
 
-/** Most bytes that wait for the storage. Further appends are refused. */
+/** Maximum bytes that wait for the storage. Further appends are refused. */
 const MAX_WAITING_BYTES = 32 * 1024 * 1024;
 /** Milliseconds that an append waits for its answer. Records in progress by then may still be stored. */
 const APPEND_TIMEOUT_MS = 10_000;
-/** Most bytes of one write, unless a single append has more. */
+/** Maximum bytes of one write, unless a single append has more. */
 const MAX_WRITE_BYTES = 4 * 1024 * 1024;
 
 interface WaitingAppend {
@@ -20,17 +20,17 @@ interface WaitingAppend {
 
 export interface AppendQueue {
   append(records: readonly LogRecord[]): Promise<void>;
-  /** Resolves when no append waits any more. */
+  /** Resolves when no append is waiting. */
   drained(): Promise<void>;
 }
 
 /**
- * Group commit for one topic. Appends that arrive during a write go into the next write together, so many small appends
- * cost little more than one. There is one write at a time, which keeps the order per key.
+ * Group commit for one topic. Appends that arrive during a write share the next write, so many small appends cost
+ * little more than one. Only one write runs at a time, which keeps the order per key.
  */
 export function createAppendQueue(deps: {
   topic: string;
-  /** Stores the records durably and in order; never called before the last call has settled. */
+  /** Stores the records durably and in order; never called before the previous call has settled. */
   write(records: readonly LogRecord[]): Promise<void>;
   metrics: LogMetrics;
   logger: Logger;
@@ -66,7 +66,7 @@ export function createAppendQueue(deps: {
     writing = undefined;
   }
 
-  /** Drops an append that still waits. An append in progress stays, so that no later append can overtake it. */
+  /** Drops an append that still waits. An append in progress is kept, so that no later append can overtake it. */
   function giveUp(append: WaitingAppend): void {
     const place = waiting.indexOf(append);
     if (place !== -1) waitingBytes -= bytesOf(waiting.splice(place, 1));
@@ -91,7 +91,7 @@ export function createAppendQueue(deps: {
   };
 }
 
-/** The error of a failed append. A missing topic is named; any other failure counts as a passing outage. */
+/** The error of a failed append. It names a missing topic; any other failure counts as a temporary outage. */
 export function toAppendError(cause: unknown, message: string): Error {
   return cause instanceof MissingTopic ? cause : unavailable(message, 5, cause);
 }

@@ -22,7 +22,7 @@ function create(env: NodeJS.ProcessEnv) {
   return createConfiguredEventLog({ config: load(env), logger: testLogger().logger, metrics: createMetrics('test') });
 }
 
-/** The variables that the failure names. */
+/** The variables named by the error. */
 function problemsOf(act: () => unknown): string[] {
   try {
     act();

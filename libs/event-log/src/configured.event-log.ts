@@ -19,8 +19,8 @@ const DEFAULT_DATABASE = 'tollkeeper_log';
 const DEFAULT_REPLICATION_FACTOR = 3;
 
 /**
- * Environment variables that say where the event log is: in MongoDB or in Kafka. All services that read or write the
- * log have the same values.
+ * Environment variables that say where the event log is: in MongoDB or in Kafka. They must be the same for all services
+ * that read or write the log.
  */
 export const eventLogConfig = {
   EVENT_LOG_MONGODB_URI: secret(
@@ -45,8 +45,8 @@ export const eventLogConfig = {
 export type EventLogConfig = Partial<z.infer<z.ZodObject<typeof eventLogConfig>>>;
 
 /**
- * The event log that the settings name, with its own connections. Throws a ConfigError that names the variables when
- * they name no log, or two.
+ * The event log that the settings choose, with its own connections. Throws a ConfigError that names the variables if
+ * they choose no log, or two.
  */
 export function createConfiguredEventLog(deps: { config: EventLogConfig; logger: Logger; metrics: Metrics }): EventLog {
   const { config, logger, metrics } = deps;

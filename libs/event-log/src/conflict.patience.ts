@@ -1,11 +1,11 @@
 import { ContendedTransaction } from '@tollkeeper/mongo';
 import type { RecordBatch } from './event-log.ts';
 
-/** Tells records that can never be applied from records that only conflict, because of load or of a lock. */
+/** Distinguishes records that can never be applied from records that only conflict because of load or a lock. */
 export interface ConflictPatience {
   /**
-   * Whether a record that MongoDB refused alone with `error` counts as the cause. After a {@link ContendedTransaction}
-   * it does once it has conflicted for `patienceMs`; after any other error it does at once.
+   * Whether a record that MongoDB refused alone with `error` counts as the cause. If the error is a {@link
+   * ContendedTransaction}, it does after `patienceMs` of conflicts; for any other error, at once.
    */
   hasRunOut(error: unknown, place: Pick<RecordBatch, 'topic' | 'partition'>, offset: number): boolean;
 }

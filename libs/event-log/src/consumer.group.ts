@@ -11,16 +11,16 @@ export interface ConsumerGroup {
   readonly offsets: OffsetStore;
   readonly deadLetters: DeadLetters;
   /**
-   * A consumer that applies each record of the topic exactly once: one transaction stores the record's effects and
-   * the position behind it (`createTransactionalHandler`). Effects of `applyAhead` may be made more often.
-   * `start` makes the topic if it is missing, and may be repeated.
+   * A consumer that applies each record of the topic exactly once: one transaction stores the record's effects and the
+   * position after it (`createTransactionalHandler`). Effects of `applyAhead` may occur more often. `start` creates the
+   * topic if it is missing, and may be repeated.
    */
   consumer<Item, Effect>(options: GroupConsumerOptions<Item, Effect>): LogConsumer;
 }
 
 interface GroupConsumerOptions<Item, Effect> extends RecordEffects<Item, Effect> {
   topic: TopicOptions;
-  /** Most records in a batch. Default: 1 000. Choose fewer when each record needs statements of its own. */
+  /** Maximum records in a batch. Default: 1 000. Choose fewer if each record needs statements of its own. */
   maxRecords?: number;
   /** See `ConsumerOptions`. Default: 0. */
   lingerMs?: number;

@@ -2,12 +2,12 @@ import type { Logger, Metrics } from '@tollkeeper/runtime';
 import { type EventLog, type LogRecord, MAX_RECORD_BYTES, type ReadRecord, type RecordBatch } from './event-log.ts';
 import { sizeOf } from './log.records.ts';
 
-/** Takes records that can never be applied, so that the records behind them can be. */
+/** Sets aside records that can never be applied, so that later records can be. */
 export interface DeadLetters {
   /**
    * Appends the record to `<topic>.dead` with the headers `dead-reason`, `dead-group` (who could not apply it),
-   * `dead-topic`, `dead-partition` and `dead-offset`. The record stays unchanged if a log can keep it. Otherwise its
-   * value is cut to {@link MAX_RECORD_BYTES} with its length in `dead-value-bytes`, and a missing key or too many
+   * `dead-topic`, `dead-partition` and `dead-offset`. The record stays unchanged if every log can store it. Otherwise
+   * its value is cut to {@link MAX_RECORD_BYTES} with its length in `dead-value-bytes`, and a missing key or too many
    * headers are replaced.
    *
    * Call it before the batch's position is stored. Then a crash in between leads to a second copy, never to a loss.
@@ -19,8 +19,8 @@ const DAY_MS = 86_400_000;
 const MAX_REASON_LENGTH = 500;
 const MAX_KEY_LENGTH = 256;
 /**
- * Most bytes of the record's own headers. Kafka takes more than {@link MAX_RECORD_BYTES}, with room for these and for
- * the headers that are added here.
+ * Maximum bytes of the record's own headers. Kafka's limit exceeds {@link MAX_RECORD_BYTES}, which leaves room for
+ * these and for the headers that are added here.
  */
 const MAX_HEADERS_BYTES = 16 * 1024;
 

@@ -2,19 +2,17 @@ import type { Component } from '@tollkeeper/runtime';
 
 /** A record to append. */
 export interface LogRecord {
-  /**
-   * Decides the partition: records with equal keys are read in the order in which they were appended. 1–256 characters.
-   */
+  /** Determines the partition: records with equal keys are read in the order of their appends. 1–256 characters. */
   key: string;
-  /** At most {@link MAX_RECORD_BYTES}. The log never looks inside. */
+  /** At most {@link MAX_RECORD_BYTES}. Opaque to the log. */
   value: Buffer;
-  /** Small facts beside the value, such as a trace context. */
+  /** Small metadata, such as a trace context. */
   headers?: Record<string, string>;
 }
 
 /** A record in the log. */
 export interface ReadRecord extends LogRecord {
-  /** Place in the partition: 0, 1, 2 … without gaps. It never changes. */
+  /** Position in the partition: 0, 1, 2 … without gaps. It never changes. */
   offset: number;
   /** Time of the append in epoch milliseconds. The time of an event belongs in the value. */
   appendedAt: number;
@@ -27,40 +25,40 @@ export interface RecordBatch {
   /** In offset order, at least one and at most the consumer's `maxRecords`. */
   records: ReadRecord[];
   /**
-   * The position that the batch was read from: the answer of {@link ConsumerHandler.position}, or `nextOffset` of the
-   * batch before. The first record's offset is higher when retention has removed records.
+   * The position that the batch was read from: the result of {@link ConsumerHandler.position}, or `nextOffset` of the
+   * previous batch. The first record's offset is higher if retention has removed records.
    */
   from: number | null;
   /** The position after this batch. A handler stores it together with the batch's effects. */
   nextOffset: number;
-  /** The partition's end when the batch was read: `endOffset - nextOffset` records are waiting behind it. */
+  /** The partition's end when the batch was read: `endOffset - nextOffset` records wait behind it. */
   endOffset: number;
 }
 
-/** Applies the records of a consumer. The handler keeps the positions: the log stores none. */
+/** Applies the records of a consumer and stores the positions, since the log stores none. */
 export interface ConsumerHandler {
   /**
-   * The next offset that this group has to read, or null for the earliest record of the log. Called when the partition
-   * is assigned to this consumer, and after each rejection of {@link handle}.
+   * The next offset that this group must read, or null for the earliest record of the log. Called when the partition is
+   * assigned to this consumer, and after each rejection of {@link handle}.
    */
   position(topic: string, partition: number): Promise<number | null>;
   /**
-   * Applies the batch and stores `nextOffset`. Where effects must happen exactly once, both are one transaction. Then a
+   * Applies the batch and stores `nextOffset`. If effects must happen exactly once, do both in one transaction. Then a
    * crash, a redelivery or a second owner of the partition changes nothing (see `createOffsetStore` of the mongo
    * library).
    *
    * A handler that also stores positions within a batch calls `stored` with each of them.
    *
-   * Batches of one partition come one after the other, batches of several partitions at the same time. After a
-   * rejection and a back-off, the records from {@link position} on come again, indefinitely. So the handler has to set
-   * aside records that can never be applied. The consumers of `createConsumerGroup` do all of this.
+   * Batches of one partition are handled one after the other, those of several partitions concurrently. After a
+   * rejection and a back-off, the records from {@link position} on are delivered again, indefinitely. So the handler
+   * must set aside records that can never be applied. The consumers of `createConsumerGroup` do all of this.
    */
   handle(batch: RecordBatch, stored: (position: number) => void): Promise<void>;
   /**
    * For handlers that store effects later than they apply them. Called when the work on a partition ends, after its
-   * last {@link handle}. Unless the partition was `lost`, no consumer gets it before this resolves, so the effects can
-   * be stored now. If it was lost, another consumer may have it already and reads those records again. A rejection is
-   * logged.
+   * last {@link handle}. Unless the partition was `lost`, no other consumer gets it before this resolves, so the
+   * effects can be stored now. If it was lost, another consumer may already have it and read those records again. A
+   * rejection is logged.
    */
   released?(partition: ReleasedPartition): Promise<void>;
 }
@@ -68,16 +66,16 @@ export interface ConsumerHandler {
 export interface ReleasedPartition {
   topic: string;
   partition: number;
-  /** Whether another consumer may have the partition already. */
+  /** Whether another consumer may already have the partition. */
   lost: boolean;
 }
 
 export interface TopicOptions {
   /** 1–249 characters of `A-Z a-z 0-9 . _ -`. */
   name: string;
-  /** Fixed once the topic exists: with another number, keys would change partitions and lose their order. */
+  /** Cannot change later: with another number, keys would change partitions and lose their order. */
   partitions: number;
-  /** Records older than this may be removed, whether they were read or not. */
+  /** Older records may be removed, whether or not they were read. */
   retentionMs: number;
 }
 
@@ -86,12 +84,12 @@ export interface ConsumerOptions {
   group: string;
   topic: string;
   handler: ConsumerHandler;
-  /** Most records in one batch. */
+  /** Maximum records in one batch. */
   maxRecords: number;
   /**
-   * Least milliseconds from the begin of a batch that reached the end of the log to the next batch, so that records
-   * which trickle in are applied together. A consumer that is behind does not wait, nor does the first record after a
-   * pause. Default: 0.
+   * Minimum milliseconds between the start of a batch that reached the end of the log and the next batch, so that
+   * records that trickle in are applied together. A consumer that is behind does not wait, nor does the first record
+   * after a pause. Default: 0.
    */
   lingerMs?: number;
 }
@@ -99,40 +97,40 @@ export interface ConsumerOptions {
 /**
  * An append-only log of records in topics and partitions, with the contract of Apache Kafka.
  *
- * - A partition is ordered and its offsets have no gaps; no reader skips a record, however appends interleave.
- * - Partitions are shared out fairly among the live consumers of a group, in one process or in many, and move when
- *   consumers come, go or die. Two consumers can hold the same partition briefly, so delivery is at least once.
+ * - A partition is ordered and its offsets have no gaps. No reader skips a record, however appends interleave.
+ * - The live consumers of a group, in one process or many, share the partitions evenly. Partitions move when consumers
+ *   join, leave or die. Two consumers can briefly hold the same partition, so delivery is at least once.
  *
  * Every adapter passes `describeEventLogConformance`.
  */
 export interface EventLog extends Component {
   /**
-   * Makes the topic if it is missing. Concurrent calls are safe. A changed `retentionMs` applies to later appends.
-   * Rejects when the topic exists with another number of partitions.
+   * Creates the topic if it is missing. Concurrent calls are safe. A changed `retentionMs` applies to later appends.
+   * Rejects if the topic exists with another number of partitions.
    */
   ensureTopic(options: TopicOptions): Promise<void>;
   /**
    * Resolves once the records survive the loss of this process and of a minority of the storage's nodes. An append is
    * not atomic: after a rejection, some records may be in the log. Readers remove duplicates by an id in the value.
    *
-   * Rejects with an AppError: `payload_too_large` for a record over {@link MAX_RECORD_BYTES}, and `service_unavailable`
-   * with `retryAfterSeconds` when too much waits already or the storage does not answer.
+   * Rejects with an AppError: `payload_too_large` for a record over {@link MAX_RECORD_BYTES}, or `service_unavailable`
+   * with `retryAfterSeconds` if too much is waiting or the storage does not answer.
    */
   append(topic: string, records: readonly LogRecord[]): Promise<void>;
-  /** A consumer of an existing topic. It reads from its start to its stop. */
+  /** A consumer of an existing topic. It reads from its start until its stop. */
   consumer(options: ConsumerOptions): LogConsumer;
 }
 
 /**
- * `stop` waits for the batches in hand and then gives the partitions up. The consumer is `impaired` while a partition
- * has stood still for a minute.
+ * `stop` waits for the batches in progress and then gives up the partitions. The consumer is `impaired` while a
+ * partition has been stalled for a minute.
  */
 export interface LogConsumer extends Component {
-  /** Records of the whole topic that the group has not read yet. Expired records do not count. */
+  /** Number of records of the whole topic that the group has not read yet, without expired records. */
   lag(): Promise<number>;
   /**
-   * By partition number: the offset that the partition's next record gets. Appends that resolved before the call are
-   * below it.
+   * By partition number: the offset of the partition's next record. Records of appends that resolved before the call
+   * are below it.
    */
   endOffsets(): Promise<readonly number[]>;
 }

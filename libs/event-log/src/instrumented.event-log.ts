@@ -10,8 +10,8 @@ export interface InstrumentOptions {
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /**
- * The log as one service uses it, with any adapter. The service's metrics time appends and handled batches. With a
- * tracer, records carry their trace. Wrap the log once in a service. Start and stop the log itself.
+ * Adds metrics and traces of one service to a log with any adapter. The metrics time appends and handled batches. With
+ * a tracer, records carry their trace. Wrap the log once per service. Start and stop the log itself.
  */
 export function instrumentEventLog(log: EventLog, { metrics, tracer }: InstrumentOptions): EventLog {
   const appendDuration = metrics.histogram({

@@ -1,7 +1,7 @@
 import { AppError } from '@tollkeeper/kernel';
 import { type LogRecord, MAX_RECORD_BYTES } from './event-log.ts';
 
-/** Throws for a record that no adapter can store. */
+/** Throws if a record is one that no adapter can store. */
 export function requireValidRecords(records: readonly LogRecord[]): void {
   for (const { key, value } of records) {
     if (key.length === 0 || key.length > 256) throw new RangeError('A record key has 1 to 256 characters');
@@ -14,14 +14,14 @@ export function requireValidRecords(records: readonly LogRecord[]): void {
   }
 }
 
-/** About how many bytes key, value and headers have. */
+/** Approximate bytes of key, value and headers. */
 export function sizeOf({ key, value, headers }: LogRecord): number {
   let bytes = key.length + value.length;
   for (const name in headers) bytes += name.length + (headers[name]?.length ?? 0);
   return bytes;
 }
 
-/** The records in order, in parts within both limits. A record above the limit alone gets its own part. */
+/** The records in order, in parts within both limits. A record that exceeds the limit alone is a part of its own. */
 export function splitRecords(
   records: readonly LogRecord[],
   { maxBytes, maxRecords = Infinity }: { maxBytes: number; maxRecords?: number },

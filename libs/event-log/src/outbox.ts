@@ -12,41 +12,41 @@ import { toBuffer } from '@tollkeeper/mongo';
 import { type ClientSession, type Connection, Schema, trusted } from 'mongoose';
 import type { EventLog, LogRecord, TopicOptions } from './event-log.ts';
 
-/** A record on its way to the log. */
+/** A record to be moved to the log. */
 export interface OutboxRecord extends Pick<LogRecord, 'key' | 'value'> {
-  /** Unique in its topic, also for readers, who may get a record more than once. */
+  /** Unique in its topic. Readers, who may get a record more than once, use it to remove duplicates. */
   id: string;
-  /** What the record belongs to. It goes with the record through the log. */
+  /** The trace of the record, which travels with it through the log. */
   trace: TraceHeaders | undefined;
 }
 
 /**
- * Records that are written in the transaction of what they report, and moved to a topic behind it: such a change
- * without its record, or a record without its change, cannot be.
+ * Records that are written in the same transaction as the change that they report, and moved to a topic later. So there
+ * is never a change without its record, or a record without its change.
  *
- * Each record is in the log at least once, and those of one key in the order in which they were added, as far as the
- * clocks of the replicas agree. Every replica moves what it finds, oldest first, and removes it once the log has it, so
- * two that look at the same moment append the same records twice.
+ * Each record is in the log at least once. Records with the same key keep the order in which they were added, as far as
+ * the clocks of the replicas agree. Every replica moves what it finds, oldest first, and removes it once the log has
+ * it. So two replicas that read at the same time append the same records twice.
  */
 export interface Outbox extends Loop, LoopStatus {
   readonly topic: string;
   /** Call it in the transaction of the change. */
   add(session: ClientSession, records: readonly OutboxRecord[]): Promise<void>;
-  /** Records that are not known to be in the log. */
+  /** Number of records that are not known to be in the log. */
   depth(): Promise<number>;
-  /** When the oldest of them was added; null without one. */
+  /** When the oldest of them was added; null if there is none. */
   oldest(): Promise<Date | null>;
 }
 
 export interface OutboxOptions {
   topic: TopicOptions;
-  /** In the database of `connection`: one for each topic. */
+  /** Name of its collection in the database of `connection`, one per topic. */
   collection: string;
   connection: Connection;
   eventLog: Pick<EventLog, 'ensureTopic' | 'append'>;
   logger: Logger;
   clock?: Clock | undefined;
-  /** Milliseconds from one look to the next. Default: 500. */
+  /** Milliseconds between two reads of the outbox. Default: 500. */
   intervalMs?: number;
 }
 
@@ -55,17 +55,17 @@ interface StoredRecord {
   key: string;
   value: Buffer;
   createdAt: Date;
-  /** Rises with everything that a process adds, since much is added within a millisecond. */
+  /** Increases with every record that a process adds, to order those of the same millisecond. */
   place: number;
   trace?: TraceHeaders | undefined;
 }
 
-/** Bounds of what is moved at a time. A record that is larger is moved on its own. */
+/** Limits of one move. A larger record is moved on its own. */
 const MAX_RECORDS = 500;
 const MAX_BYTES = 4 * 1024 * 1024;
 const DEFAULT_INTERVAL_MS = 500;
 
-/** Make it before the connection starts, and start it after that. */
+/** Make it before the connection starts, and start it afterwards. */
 export function createOutbox(options: OutboxOptions): Outbox {
   const { topic, collection, connection, eventLog, logger, clock = systemClock } = options;
   const stored = connection.model<StoredRecord>(`Outbox ${topic.name}`, outboxSchema(collection));
@@ -75,7 +75,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   async function next(): Promise<StoredRecord[]> {
     const found: StoredRecord[] = [];
     let bytes = 0;
-    // A fail-over may take back what no majority has. The log would keep a record of it.
+    // A fail-over may roll back what no majority has, and the log would keep a record of it.
     const oldest = stored.find().sort({ createdAt: 1, place: 1 }).limit(MAX_RECORDS).readConcern('majority');
     const cursor = oldest.lean().cursor({ batchSize: 100 });
     for await (const record of cursor) {
@@ -121,7 +121,7 @@ export function createOutbox(options: OutboxOptions): Outbox {
   });
 }
 
-/** What operators see of a service's outboxes, each looked up whenever the metrics are read. */
+/** Metrics of a service's outboxes, read from the database whenever the metrics are scraped. */
 export function observeOutboxes(
   deps: { metrics: Metrics; logger: Logger; clock?: Clock | undefined },
   outboxes: readonly Pick<Outbox, 'topic' | 'depth' | 'oldest'>[],

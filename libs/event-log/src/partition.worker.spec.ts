@@ -97,7 +97,7 @@ describe('records that trickle in', () => {
   const metrics = createLogMetrics(createMetrics('test'));
   const standstills = createStandstills({ consumer: PARTITION, metrics, logger: log.logger });
 
-  /** Batches of one record each, at the end of the log or before it, and when the handler got each. */
+  /** Handles batches of one record each, at the end of the log or before it, and returns the time of each. */
   function start(lingerMs: number, { atEnd, batches }: { atEnd: boolean; batches: number }) {
     const handedAt: number[] = [];
     const { partition, ...consumer } = PARTITION;
@@ -119,7 +119,7 @@ describe('records that trickle in', () => {
     await eventually(() => expect(handedAt).toHaveLength(4));
     await work.stop({ lost: false });
     for (const [index, at] of handedAt.slice(1).entries()) {
-      // A busy machine may hand a batch on late, and the next one on time. Without a linger it takes about 1 ms.
+      // A busy machine may delay one batch and not the next. Without a linger, the interval is about 1 ms.
       expect(at - handedAt[index]!).toBeGreaterThanOrEqual(LINGER_MS / 2);
     }
   });
@@ -144,9 +144,9 @@ describe('a partition in which something is to be done and nothing is', () => {
   let standstills: Standstills;
   let work: PartitionWork | undefined;
   const clock = { now: 0 };
-  /** Resolves when what hangs or fails has been asked. */
+  /** Resolves when the hanging or failing part has been called. */
   let begun: PromiseWithResolvers<void>;
-  /** What hangs waits for it, until the test is over. */
+  /** The hanging part waits for this until the test is over. */
   let held: PromiseWithResolvers<never>;
 
   beforeEach(() => {
@@ -155,7 +155,7 @@ describe('a partition in which something is to be done and nothing is', () => {
     clock.now = 0;
     begun = Promise.withResolvers();
     held = Promise.withResolvers();
-    // In the tests in which nothing hangs nobody else takes its rejection.
+    // If nothing hangs, nothing else handles its rejection.
     held.promise.catch(() => undefined);
     standstills = createStandstills({
       consumer: PARTITION,
@@ -200,7 +200,7 @@ describe('a partition in which something is to be done and nothing is', () => {
     ['the log is not opened', {}, { open: never }, null, 'the log was not opened yet'],
     ['opening the log fails', {}, { open: away }, null, 'the database is away'],
   ])('says so after a minute when %s, with place and cause', async (_what, handler, source, offset, cause) => {
-    // What fails comes back to where it fails, however quickly the log is read in between.
+    // Whatever fails comes back to the place of the failure, however quickly the log is read in between.
     const again: PartitionSource = {
       open: async () => undefined,
       next: async () => ({ records: [recordAt(7)], endOffset: 9 }),
@@ -316,7 +316,7 @@ interface Deviations {
   handler?: Partial<ConsumerHandler>;
   source?: Partial<PartitionSource>;
   position?: number | null;
-  /** Of each batch that the source has. */
+  /** The offsets of each batch in the source. */
   offsets?: number[][];
 }
 

@@ -10,40 +10,38 @@ const MAX_RETRY_MS = 10_000;
 
 /** Reads one partition for one worker, which makes one call at a time. */
 export interface PartitionSource {
-  /** Goes to `position`, or to the earliest record of the log. Called at the start and after each failure. */
+  /** Moves to `position`, or to the earliest record of the log. Called at the start and after each failure. */
   open(position: number | null): Promise<void>;
-  /**
-   * The next records, once there are any. Rejects when `signal` aborts, and when reading must start again with `open`.
-   */
+  /** The next records, once there are any. Rejects if `signal` aborts, or if reading must start again with `open`. */
   next(signal: AbortSignal): Promise<FetchedRecords>;
 }
 
 interface FetchedRecords {
   /** At least one and at most `maxRecords`. There are no gaps, except where retention has removed records. */
   records: ReadRecord[];
-  /** The partition's end as far as it is known. */
+  /** The partition's end as far as known. */
   endOffset: number;
 }
 
 /** Work on one assigned partition. */
 export interface PartitionWork {
   /**
-   * Stops the work. Resolves when nothing of it runs any more. Idempotent. `lost` says that another consumer may have
-   * the partition already.
+   * Stops the work. Resolves when none of it runs any more. Idempotent. `lost` means that another consumer may already
+   * have the partition.
    */
   stop(options: { lost: boolean }): Promise<void>;
 }
 
-/** Reads one partition from the handler's position on and passes the batches to the handler, until stopped. */
+/** Reads one partition from the handler's position on and passes batches to the handler until stopped. */
 export function startPartitionWork(deps: {
   consumer: ConsumerOptions;
   partition: number;
   source: PartitionSource;
   metrics: LogMetrics;
-  /** The watch of the consumer that has the partition. */
+  /** Watches the partitions of the consumer. */
   standstills: Pick<Standstills, 'watch'>;
   logger: Logger;
-  /** Settles when earlier work on the partition has ended. This work begins after that. */
+  /** Settles when earlier work on the partition has ended. This work begins afterwards. */
   after?: Promise<void> | undefined;
 }): PartitionWork {
   const { consumer, partition, source, metrics, logger } = deps;
@@ -146,7 +144,7 @@ function trackBatch(
     onProgress(position);
     metrics.consumed.inc(labels, applied - before);
     setLag();
-    // Records count as skipped once the position has moved past them: until then they may still be found.
+    // Records count as skipped once the position has moved past them: until then, they may still be found.
     const skipped = position - reached - (applied - before);
     reached = position;
     if (skipped <= 0) return;

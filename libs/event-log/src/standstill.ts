@@ -3,9 +3,9 @@ import type { Logger } from '@tollkeeper/runtime';
 import type { ConsumerOptions } from './event-log.ts';
 import type { LogMetrics } from './log.metrics.ts';
 
-/** A stalled partition is reported after this time, and again after each further such time. */
+/** A stalled partition is reported after this time, and then at this interval. */
 const STANDSTILL_MS = 60_000;
-/** When reading takes this long, there was nothing to read. */
+/** A read that takes this long means that there was nothing to read. */
 const IDLE_MS = 10_000;
 const LOOK_INTERVAL_MS = 1_000;
 
@@ -18,7 +18,7 @@ const STEPS = {
   wait: 'it waits to try again',
 };
 
-/** Takes the steps that the worker of a partition reports. */
+/** Receives the steps of a partition's worker. */
 interface PartitionProgress {
   /** The worker asks for its position, or opens the log there. */
   begins(step: 'position' | 'open'): void;
@@ -32,7 +32,7 @@ interface PartitionProgress {
   ends(): void;
 }
 
-/** The partitions of a consumer that are stalled although records wait. */
+/** The partitions of a consumer that are stalled although records are waiting. */
 export interface Standstills {
   watch(partition: number): PartitionProgress;
   /** A sentence for each partition that has stood still for a minute: which, where, for how long and why. */
@@ -43,19 +43,19 @@ export interface Standstills {
 
 /**
  * Watches the partitions of one consumer in this process. A partition can fail or hang when it asks for its position,
- * reads the log, or runs the handler. The metrics show that at once. After a minute, a log line does so every minute.
+ * reads the log, or runs the handler. The metrics show that at once. After a minute, it is logged every minute.
  */
 export function createStandstills(deps: {
   consumer: Pick<ConsumerOptions, 'group' | 'topic'>;
   metrics: Pick<LogMetrics, 'standstill'>;
   logger: Logger;
-  /** A monotonic clock in milliseconds, from any origin. */
+  /** A sentence for each partition that has been stalled for a minute: which, where, how long and why. */
   monotonicClock?: Clock;
 }): Standstills {
   const { metrics, logger, monotonicClock = () => performance.now() } = deps;
   const { group, topic } = deps.consumer;
   const watched = new Map<number, Watched>();
-  /** The state that ended workers left: after a rebalance, a partition that stood still has not moved either. */
+  /** The state left by ended workers: after a rebalance, a stalled partition has not moved either. */
   const left = new Map<number, Unfinished>();
   let looking: NodeJS.Timeout | undefined;
 
@@ -120,16 +120,16 @@ interface Unfinished {
 function createProgress(now: Clock, before?: Unfinished) {
   let step: keyof typeof STEPS = 'position';
   let offset: number | null = null;
-  // After a longer time, another consumer may have had the partition and may have moved it.
+  // After a longer time, another consumer may have had the partition and moved its position.
   const goesOn = before !== undefined && now() - before.endedAt < STANDSTILL_MS;
   let cause = goesOn ? before.cause : undefined;
-  /** Since when records wait that are not applied. */
+  /** Since when unapplied records are waiting. */
   let since = goesOn ? before.since : now();
   let readingSince = now();
   let toldMs = goesOn ? before.toldMs : 0;
 
   const isIdle = (): boolean => step === 'read' && (cause === undefined || now() - readingSince >= IDLE_MS);
-  /** The next step is new work. An earlier failure continues when reading is quick. */
+  /** Starts the time anew, unless an earlier failure continues because reading was quick. */
   const startAnewIfIdle = (): void => {
     if (isIdle()) startAnew();
   };

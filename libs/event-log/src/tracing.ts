@@ -10,12 +10,12 @@ import {
 } from '@tollkeeper/runtime';
 import type { ConsumerHandler, EventLog, LogRecord, RecordBatch } from './event-log.ts';
 
-/** Most links of a span to the traces of its batch. */
+/** Maximum links of a span to the traces of its batch. */
 const MAX_LINKS = 32;
 
 /**
  * Appends records, each with the context of a producer span in the headers `traceparent` and `tracestate`. A record
- * that has these headers, such as one from an outbox, continues its own trace. Other records continue the active span.
+ * that already has these headers, such as one from an outbox, continues its own trace. Others continue the active span.
  */
 export async function appendTraced(
   tracer: Tracer,
@@ -44,8 +44,8 @@ export async function appendTraced(
 }
 
 /**
- * Runs `handle` in a consumer span for each batch. When all records have the same trace, the span continues it.
- * Otherwise the span begins a new trace with links to theirs.
+ * Runs `handle` in a consumer span for each batch. If all records have the same trace, the span continues it. Otherwise
+ * it begins a new trace with links to theirs.
  */
 export function handleTraced(
   tracer: Tracer,
@@ -75,7 +75,7 @@ export function handleTraced(
   };
 }
 
-/** The different trace contexts of a batch's records: at most as many as a span links. */
+/** The distinct trace contexts of a batch's records, at most as many as a span links. */
 function originsOf({ records }: RecordBatch): TraceHeaders[] {
   const origins = new Map<string, TraceHeaders>();
   for (const { headers } of records) {

@@ -5,23 +5,23 @@ import { createConflictPatience, PATIENCE_MS } from './conflict.patience.ts';
 import type { DeadLetters } from './dead-letters.ts';
 import type { ConsumerHandler, ReadRecord, RecordBatch } from './event-log.ts';
 
-/** What a service does with the records that it reads: by `apply` or, if it must, by `applyAhead`. */
+/** The effects of a service's records: by `apply` or, if unavoidable, by `applyAhead`. */
 export interface RecordEffects<Item, Effect> {
   /**
-   * The item to apply of a record; undefined when there is none. Throws, with a reason for people, for a record that it
-   * cannot read.
+   * The item of a record to apply; undefined if there is none. Throws, with a reason for people, if it cannot read the
+   * record.
    */
   decode(record: ReadRecord): Item | undefined;
   /**
-   * Makes a function that says about how many further documents an item writes, beside those that the items before it
-   * write. Called once per transaction; the function gets the transaction's items in order. Default: one each.
+   * Makes a function that estimates how many documents an item writes in addition to those of the items before it.
+   * Called once per transaction; the function gets the transaction's items in order. Default: one each.
    */
   documents?(): (item: Item) => number;
   /** Writes all items with the session. Runs again after a conflict. */
   apply?(session: ClientSession, items: Item[]): Promise<Effect>;
   /**
-   * Makes effects that cannot be part of the transaction, before it begins. They are made again when the position could
-   * not be stored, so making them twice must be as making them once.
+   * Makes effects that cannot be part of the transaction, before it begins. They are repeated if the position could not
+   * be stored, so they must be idempotent.
    */
   applyAhead?(items: Item[]): Promise<void>;
   /** Called with the result of `apply` after its commit. */
@@ -37,7 +37,7 @@ export interface TransactionalHandlerOptions<Item, Effect> extends RecordEffects
 }
 
 /**
- * About how many documents one transaction writes at most. The small cache of the standalone, which six partitions
+ * Approximate maximum of documents that one transaction writes. The small cache of the standalone, which six partitions
  * share, has room for several such transactions. A batch of live events fits; a batch of a month's events does not.
  */
 const LIMITS = {
@@ -45,7 +45,7 @@ const LIMITS = {
   bytes: 4 * 1024 * 1024,
   /** Milliseconds of conflicts after which a smaller transaction is tried. Locks of a killed process end earlier. */
   retryForMs: 10_000,
-  /** Milliseconds that a single record conflicts before it counts as the cause, instead of load or a lock. */
+  /** Milliseconds after which a record that conflicts alone counts as the cause, instead of load or a lock. */
   patienceMs: PATIENCE_MS,
 };
 
@@ -54,7 +54,7 @@ interface Entry<Item> {
   item: Item;
 }
 
-/** A position that moves: all effects of the records before it are stored. */
+/** A moving position: all effects of the records before it are stored. */
 interface Place {
   batch: RecordBatch;
   from: number | null;
@@ -62,13 +62,12 @@ interface Place {
 }
 
 /**
- * A handler that stores effects and position in one transaction, or the position behind effects that were made ahead. A
- * batch that writes too much for one transaction is
- * committed in several, each with the position behind its records.
+ * A handler that stores effects and position in one transaction, or the position after effects that were made ahead. A
+ * batch that writes too much for one transaction is committed in several, each with the position after its records.
  *
- * When MongoDB refuses a transaction, half of its records are tried, down to one. A record that is refused alone
- * becomes a dead letter with the reason, if the database still stores the position before it. So does a record that
- * cannot be read. The records behind it go on. During an outage no record becomes a dead letter.
+ * If MongoDB refuses a transaction, half of its records are tried, down to one. A record that is refused alone becomes
+ * a dead letter with the reason, if the database still stores the position before it. So does an unreadable record.
+ * Later records are then applied. During an outage no record becomes a dead letter.
  */
 export function createTransactionalHandler<Item, Effect>(
   options: TransactionalHandlerOptions<Item, Effect>,
@@ -77,7 +76,7 @@ export function createTransactionalHandler<Item, Effect>(
   const limits = { ...LIMITS, ...options.limits };
   const patience = createConflictPatience(limits.patienceMs);
 
-  /** Commits the entries and the position behind them. */
+  /** Commits the entries and the position after them. */
   async function commit(place: Place, entries: readonly Entry<Item>[], to: number): Promise<void> {
     const { topic, partition } = place.batch;
     const items = entries.map(({ item }) => item);
@@ -106,7 +105,7 @@ export function createTransactionalHandler<Item, Effect>(
     }
   }
 
-  /** Applies an entry that was refused with others. Makes it a dead letter if it is refused alone. */
+  /** Applies an entry that was refused together with others. If it is refused alone, makes it a dead letter. */
   async function applyAlone(place: Place, entry: Entry<Item>, to: number): Promise<void> {
     const { batch } = place;
     const { offset } = entry.record;
@@ -137,7 +136,7 @@ export function createTransactionalHandler<Item, Effect>(
       const place: Place = { batch, from: batch.from, stored };
       let entries: Entry<Item>[] = [];
       let written = { documents: 0, bytes: 0, of: documents() };
-      // Records may be large, so reading a batch of them may take long.
+      // Records may be large, so decoding a batch may take long.
       const slices = startSlices();
       for (const record of batch.records) {
         if (slices.usedUp()) await slices.next();

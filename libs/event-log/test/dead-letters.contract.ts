@@ -5,13 +5,13 @@ import { eventually, testLogger } from '@tollkeeper/testing';
 import { createDeadLetters, type EventLog, MAX_RECORD_BYTES } from '../src/index.ts';
 import { createGroupLedger } from './group.ledger.ts';
 
-/** An adapter's log, and what has to run before it. */
+/** An adapter's log, and what must be started before it. */
 export interface DeadLetterHarness {
   eventLog: EventLog;
   before: Component[];
 }
 
-/** What setting a record aside does, on every adapter. */
+/** The behavior of dead letters on every adapter. */
 export function describeDeadLetters(
   name: string,
   createHarness: (deps: { logger: Logger; metrics: Metrics }) => DeadLetterHarness,

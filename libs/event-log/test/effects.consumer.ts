@@ -8,7 +8,7 @@ import { createKafkaEventLog, createMongoEventLog, type EventLog } from '../src/
 export const EFFECTS = 'effects';
 
 /**
- * A handler as services write them: inserts one document for each record and stores the position, in one transaction.
+ * A handler like those of services: inserts one document per record and stores the position, in one transaction.
  * `onEffects` runs between the two.
  */
 export function createEffectsHandler(
@@ -29,20 +29,20 @@ export function createEffectsHandler(
   };
 }
 
-/** What the process below is told in its arguments, as JSON. */
+/** The arguments of the process below, as JSON. */
 interface EffectsConsumerOptions {
   uri: string;
   database: string;
   topic: string;
-  /** The log is in this Kafka; in the database unless given. */
+  /** The log is in this Kafka; if absent, in the database. */
   brokers?: string;
-  /** The first batch waits, when its effects are in the transaction, for a message of the parent. */
+  /** After the effects of the first batch, its transaction stays open until the parent sends a message. */
   hold?: boolean;
 }
 
 /**
- * As a process of its own, for tests that kill or pause it: tells its parent of every batch whose effects are in the
- * transaction.
+ * Runs as a separate process, for tests that kill or pause it. It notifies its parent of every batch whose effects are
+ * in the transaction.
  */
 async function runEffectsConsumer(options: EffectsConsumerOptions): Promise<void> {
   const { uri, database, topic, brokers, hold = false } = options;

@@ -11,11 +11,11 @@ import {
 } from '../src/event-log.ts';
 import { createGroupLedger, type GroupLedger } from './group.ledger.ts';
 
-/** How the suite reaches an adapter. */
+/** How the suite accesses an adapter. */
 export interface EventLogHarness {
-  /** One more started log on the same storage, with connections of its own as another process would have. */
+  /** Another started log on the same storage, with its own connections as in another process. */
   openLog(): Promise<EventLog>;
-  /** Stops every log that was opened. */
+  /** Stops all opened logs. */
   close(): Promise<void>;
 }
 
@@ -23,7 +23,7 @@ const PARTITIONS = 4;
 const HOUR_MS = 3_600_000;
 const KEYS = ['ws_a', 'ws_b', 'ws_c', 'ws_d', 'ws_e', 'ws_f', 'ws_g', 'ws_h'];
 
-/** The contract of {@link EventLog}, for every adapter. */
+/** The contract of {@link EventLog} for every adapter. */
 export function describeEventLogConformance(name: string, createHarness: () => Promise<EventLogHarness>): void {
   describe(`${name} as an event log`, () => {
     let harness: EventLogHarness;

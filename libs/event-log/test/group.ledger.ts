@@ -5,16 +5,16 @@ interface AppliedBatch extends RecordBatch {
 }
 
 /**
- * What a consumer group has applied, with its positions: stands for the database of a service, in which effects and
- * position move together and only from the position that is stored.
+ * What a consumer group has applied, with its positions. It replaces the database of a service, where effects and
+ * position change together, and only from the stored position.
  */
 export interface GroupLedger {
   readonly batches: AppliedBatch[];
   readonly positions: Map<number, number>;
-  /** A handler for one member. `before` runs ahead of each batch's effects, and may reject. */
+  /** A handler for one member. `before` runs before each batch's effects, and may reject. */
   handler(member?: string, before?: (batch: RecordBatch) => void | Promise<void>): ConsumerHandler;
   records(): ReadRecord[];
-  /** Values by key, in the order in which they were applied. */
+  /** Values by key, in the order of application. */
   valuesByKey(): Map<string, string[]>;
   values(): string[];
 }

@@ -17,7 +17,7 @@ import { createGroupLedger } from './group.ledger.ts';
 
 const testMongo = useMongo();
 const HOUR_MS = 3_600_000;
-/** For what waits until the group takes a dead member for dead, or a JVM starts. */
+/** Long enough for the group to consider a dead member dead, or for a JVM to start. */
 
 describe('the event log on Apache Kafka', () => {
   const { logger } = testLogger();
@@ -50,7 +50,7 @@ describe('the event log on Apache Kafka', () => {
     return consumer;
   }
 
-  /** A consumer whose effects are in MongoDB, as those of services are. */
+  /** A consumer with effects in MongoDB, like those of services. */
   function effectsConsumer(on: EventLog): LogConsumer {
     const handler = createEffectsHandler(mongo.connection, 'effects');
     return on.consumer({ group: 'effects', topic, maxRecords: 50, handler });
@@ -69,7 +69,7 @@ describe('the event log on Apache Kafka', () => {
     return found.map(({ value }) => String(value)).toSorted();
   }
 
-  /** Everything in the topic, by a reader of its own. */
+  /** All values in the topic, read by a separate reader. */
   async function contents(): Promise<string[]> {
     const ledger = createGroupLedger();
     const reader = log.consumer({ group: randomUUID(), topic, maxRecords: 500, handler: ledger.handler() });
@@ -79,7 +79,7 @@ describe('the event log on Apache Kafka', () => {
     return ledger.values();
   }
 
-  /** Appends without end, four at a time, until told to stop; then says what was acknowledged. */
+  /** Appends continuously, four at a time, until stopped; then returns what was acknowledged. */
   function keepAppending(): { acknowledged: string[]; stop(): Promise<string[]> } {
     const acknowledged: string[] = [];
     let stopped = false;
@@ -252,7 +252,7 @@ function valuesOf(records: LogRecord[]): string[] {
   return records.map(({ value }) => value.toString());
 }
 
-/** Sum over the partitions of what the group has committed, as tools that look at lag see it. */
+/** Sum of the group's committed offsets over the partitions, as seen by tools that monitor lag. */
 async function committedOffsets(brokers: string, groupId: string, topic: string): Promise<number> {
   const admin = new kafkajs.Kafka({ brokers: [brokers], logLevel: kafkajs.logLevel.NOTHING }).admin();
   await admin.connect();

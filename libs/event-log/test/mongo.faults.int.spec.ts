@@ -131,7 +131,7 @@ describe('the event log in MongoDB', () => {
     stale.send('go on');
     stale.kill('SIGCONT');
 
-    // Whichever of the two gets what is appended now: both are members again.
+    // Both are members again, so either of the two may get what is appended now.
     await eventually(() => membersAre(2));
     await log.append(topic, numbered('ws', 3, 3));
     await eventually(async () => expect(await successor.lag()).toBe(0));
@@ -183,7 +183,7 @@ describe('the event log in MongoDB', () => {
     await eventually(() => expect(held).toBe(true));
     await consumer.impaired?.();
     elapsedMs += 61_000;
-    // One sentence for each, so only one partition is told of.
+    // There is one sentence per stalled partition, so this matches only one.
     const reason = /^partition \d of .* is stalled at offset 0 for 61 s: its handler has not answered yet$/;
     // The other partition may not have been opened before.
     await eventually(() => expect(consumer.impaired?.()).rejects.toThrow(reason));
@@ -251,14 +251,12 @@ function numbered(key: string, first: number, count: number): LogRecord[] {
   return Array.from({ length: count }, (_, n) => ({ key, value: Buffer.from(`${key}-${first + n}`) }));
 }
 
-/** A killed process leaves its transaction open; by default the server ends it after a minute. */
+/** A killed process leaves its transaction open; by default, the server ends it after a minute. */
 async function expireTransactionsSoon({ connection }: MongoConnection): Promise<void> {
   await connection.getClient().db('admin').command({ setParameter: 1, transactionLifetimeLimitSeconds: 1 });
 }
 
-/**
- * Everything that was appended, as the server's TTL monitor removes it in time by the index that the log made for it.
- */
+/** Removes everything that was appended, as the server's TTL monitor eventually does by the log's index. */
 async function removeAsExpired({ connection }: MongoConnection): Promise<void> {
   const batches = connection.collection('log_batches');
   expect(await batches.indexes()).toContainEqual(

@@ -11,7 +11,7 @@ const mongo = connectMongo({ uri, database, logger });
 const { connection } = mongo;
 const clock = { now: 1_000_000 };
 
-/** A log whose appends fail or stop half way, as a test says. */
+/** A log whose appends can fail, or stop half way. */
 function createLog() {
   const appended: LogRecord[] = [];
   const state = { isDown: false, failsBehind: false };

@@ -55,7 +55,7 @@ describe('the log as a service uses it', () => {
     await receiver.stop();
   });
 
-  /** Reads everything in one batch and waits for the span of it. */
+  /** Reads everything in one batch and waits for its span. */
   async function consume(handle: (batch: RecordBatch) => Promise<void> = async () => undefined) {
     const batches: RecordBatch[] = [];
     consumer = log.consumer({

@@ -24,7 +24,7 @@ afterAll(() => mongo.stop());
 
 let topics = 0;
 
-/** A group that inserts a document for each record, `<topic>/<text>`, and remembers how. */
+/** A group that inserts a document for each record, `<topic>/<text>`, and records its calls. */
 function useHandler(options: Partial<TransactionalHandlerOptions<string, number>> = {}) {
   const topic = `topic-${(topics += 1)}`;
   const dead: { offset: number; reason: string }[] = [];
@@ -126,7 +126,7 @@ describe('a handler whose effects and position are one transaction', () => {
   });
 
   it('commits what writes more documents than a transaction may in several, each with its position', async () => {
-    // As events of a few buckets: the first of three in a transaction writes five documents, the others one.
+    // Like events of a few buckets: the first of three in a transaction writes five documents, the others one each.
     const documents = () => {
       const seen = new Set<number>();
       return (text: string) => {

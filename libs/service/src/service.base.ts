@@ -3,16 +3,16 @@ import { type Clock, systemClock } from '@tollkeeper/kernel';
 import { connectMongo, explainOutage } from '@tollkeeper/mongo';
 import type { MongodbConfig, ServiceDeps } from '@tollkeeper/runtime';
 
-/** What a service with a database of its own and the event log is made from. */
+/** The dependencies of a service with its own database and the event log. */
 export interface DataServiceDeps<Config> extends ServiceDeps<Config> {
-  /** Started before the service and stopped after it. */
+  /** Start it before the service and stop it afterwards. */
   eventLog: EventLog;
   clock?: Clock | undefined;
 }
 
 /**
- * What such a service gives to its parts: stores, consumer groups, outboxes, clients and servers take it as it is. The
- * service starts `mongo` before all other parts; until then, stores can be made on `connection`, and no more.
+ * The common base for the parts of such a service: stores, consumer groups, outboxes, clients and servers. The service
+ * starts `mongo` before all other parts; until then, stores can only be made on `connection`, not used.
  */
 export function createServiceBase<Config extends MongodbConfig>(name: string, deps: DataServiceDeps<Config>) {
   const { config, logger, clock = systemClock } = deps;
@@ -24,7 +24,7 @@ export function createServiceBase<Config extends MongodbConfig>(name: string, de
     eventLog: instrumentEventLog(deps.eventLog, deps),
     mongo,
     connection: mongo.connection,
-    /** For the servers: errors of the database have answers of their own, and without it the service isn't ready. */
+    /** For the servers: database outages get their own answers, and without the database the service is not ready. */
     explain: explainOutage,
     ready: () => mongo.ping(),
   };

@@ -14,8 +14,8 @@ interface DataServiceOptions<S extends z.ZodObject> extends Omit<ServiceOptions<
 }
 
 /**
- * The `main.ts` of a service that works without the event log for a while: it answers requests, and what it has for the
- * log waits in its database. Reads the settings of the log besides its own.
+ * The `main.ts` of a service that works without the event log for a while: it answers requests, and its records for the
+ * log wait in its database. Adds the log's settings to the service's own.
  */
 export async function runDataService<S extends z.ZodObject>(options: DataServiceOptions<S>): Promise<void> {
   const { name, create } = options;
@@ -24,7 +24,7 @@ export async function runDataService<S extends z.ZodObject>(options: DataService
     config: options.config.extend(eventLogConfig),
     create(deps) {
       const eventLog = createConfiguredEventLog(deps);
-      // What the wider schema parses has all that the service's own does.
+      // The result of the wider schema includes all of the service's own settings.
       const service = create({ ...deps, config: deps.config as z.infer<S>, eventLog });
       return createLifecycle([inBackground(eventLog, deps.logger), service], deps.logger, { name });
     },

@@ -2,11 +2,11 @@ import { z } from 'zod';
 import { budgetThresholdReachedData } from '../event-schemas.ts';
 import { micros, moment } from './primitives.ts';
 
-/** How grave an alert is, least first. */
+/** Severities of an alert, least severe first. */
 export const SEVERITIES = ['info', 'low', 'medium', 'high', 'critical'] as const;
 export type Severity = (typeof SEVERITIES)[number];
 
-/** What a rule looks at; `tenant` and `workspace` mean the same, the whole workspace. */
+/** The scope of a rule; `tenant` and `workspace` both mean the whole workspace. */
 export const SCOPE_TYPES = ['tenant', 'workspace', 'agent'] as const;
 export type ScopeType = (typeof SCOPE_TYPES)[number];
 
@@ -25,7 +25,7 @@ export type ChannelType = (typeof CHANNEL_TYPES)[number];
 export const DELIVERY_STATUSES = ['queued', 'retrying', 'delivered', 'failed'] as const;
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number];
 
-/** What a notification tells. A channel test is none: it is sent at once and leaves no trace in the log. */
+/** Types of notifications. A channel test is not one: it is sent at once and leaves no trace in the log. */
 export const NOTIFICATION_TYPES = ['alert.fired', 'alert.resolved'] as const;
 export type NotificationType = (typeof NOTIFICATION_TYPES)[number];
 
@@ -34,8 +34,8 @@ const reachedBudgetSchema = z.object(budgetThresholdReachedData.shape);
 export type ReachedBudget = z.infer<typeof reachedBudgetSchema>;
 
 /**
- * An alert as history, notifications and deliveries show it, without `deliveries`. All of it but the
- * status and what belongs to the status is as it was when the rule fired; later edits of the rule change nothing.
+ * An alert in the history, notifications and deliveries, without `deliveries`. Apart from its status and the fields
+ * about it, it stays as it was when the rule fired, even if the rule is edited.
  */
 export const alertSchema = z.object({
   id: z.string(),

@@ -5,8 +5,8 @@ const TIMESTAMP =
   /^(\d{4}-\d{2}-\d{2})[Tt](\d{2}:\d{2}:\d{2})(?:\.(\d{1,12}))?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))$/;
 
 /**
- * Reads an RFC 3339 timestamp with any offset and writes it as UTC with milliseconds (`2026-11-21T18:00:00.000Z`);
- * finer fractions are cut off. Null for anything else: dates that do not exist, leap seconds, missing offsets.
+ * Reads an RFC 3339 timestamp with any offset, and returns it as UTC with milliseconds (`2026-11-21T18:00:00.000Z`);
+ * finer fractions are truncated. Null for anything else: nonexistent dates, leap seconds, missing offsets.
  */
 export function toUtcTimestamp(text: string): string | null {
   const match = TIMESTAMP.exec(text);
@@ -14,7 +14,7 @@ export function toUtcTimestamp(text: string): string | null {
   const [, date, time, fraction = '', sign, offsetHours, offsetMinutes] = match;
   const local = `${date}T${time}.${fraction.slice(0, 3).padEnd(3, '0')}Z`;
   const localMs = Date.parse(local);
-  // Date rolls 30 February over to March; such a date reads back differently.
+  // Date turns 30 February into a day of March, so such a date reads back differently.
   if (Number.isNaN(localMs) || new Date(localMs).toISOString() !== local) return null;
   if (sign === undefined) return local;
   const offsetMs = (Number(offsetHours) * 60 + Number(offsetMinutes)) * 60_000;
@@ -23,9 +23,9 @@ export function toUtcTimestamp(text: string): string | null {
 }
 
 /**
- * A text of 1 to `maxBytes` bytes in UTF-8, for names that become keys or are stored with each event: a limit of
- * characters would let through three times the bytes. OpenAPI knows characters only, so its `maxLength` has the same
- * number, and the description says bytes.
+ * A text of 1 to `maxBytes` bytes in UTF-8, for names that become keys or are stored with each event: a limit in
+ * characters would allow three times the bytes. OpenAPI only counts characters, so `maxLength` has the same number and
+ * the description mentions bytes.
  */
 export function boundedText(maxBytes: number) {
   const message = `must be at most ${maxBytes} bytes in UTF-8`;
@@ -37,21 +37,21 @@ export function boundedText(maxBytes: number) {
     .meta({ description: `At most ${maxBytes} bytes in UTF-8` });
 }
 
-/** `agent_id`, `run_id`, `event_id`, `settlement_id`: ids that callers choose. */
+/** `agent_id`, `run_id`, `event_id`, `settlement_id`: ids chosen by callers. */
 export const identifier = z
   .string()
   .regex(IDENTIFIER, 'must be 1 to 128 characters of A-Z a-z 0-9 . _ : -')
   .meta({ description: '1–128 characters of `A-Z a-z 0-9 . _ : -`', example: 'agent-7' });
 
 /**
- * An amount of money in integer USD micros, 0 … 9 007 199 254 740 991: `z.int` takes what JSON numbers carry exactly.
+ * An amount in integer USD micros, 0 … 9 007 199 254 740 991: `z.int` accepts only integers that JSON carries exactly.
  */
 export const micros = z
   .int()
   .min(0, 'must not be negative')
   .meta({ description: 'USD micros (millionths of a US dollar)', example: 1_250_000 });
 
-/** A point in time as clients may write it; parsed to UTC with milliseconds (`toUtcTimestamp`). */
+/** A time as clients may write it; parsed to UTC with milliseconds (`toUtcTimestamp`). */
 export const timestamp = z
   .string()
   .max(64, { abort: true })
@@ -65,10 +65,10 @@ export const timestamp = z
   })
   .meta({ description: 'RFC 3339 timestamp', format: 'date-time', example: '2026-11-21T18:00:00.000Z' });
 
-/** A point in time as answers and records write it: RFC 3339 UTC with milliseconds. */
+/** A time in answers and records: RFC 3339 UTC with milliseconds. */
 export const moment = z.iso.datetime({ precision: 3 });
 
-/** The name of a time zone in the IANA database, in any case; parsed to the spelling of IANA (`canonicalTimezone`). */
+/** The name of an IANA time zone in any case; parsed to the spelling of IANA (`canonicalTimezone`). */
 export const timezone = z
   .string()
   .min(1)
@@ -83,7 +83,7 @@ export const timezone = z
   })
   .meta({ description: 'IANA time zone name', example: 'Europe/Zurich' });
 
-/** `plan_key`: the key of a plan, which its owner chooses. */
+/** `plan_key`: the key of a plan, chosen by its owner. */
 export const planKey = z
   .string()
   .max(64, 'must be at most 64 characters')
@@ -91,8 +91,8 @@ export const planKey = z
   .meta({ description: 'Key of a plan, unique in the workspace', example: 'research_tier' });
 
 /**
- * A name that people read: 1–120 characters, not blank, without control characters. The pattern stands in the OpenAPI
- * document, where tools read it without Unicode property classes.
+ * A name for people: 1–120 characters, not blank, without control characters. The pattern appears in the OpenAPI
+ * document, so it avoids Unicode property classes, which tools may not support.
  */
 export const displayName = z
   .string()
@@ -105,7 +105,7 @@ export const displayName = z
 /** A role in a workspace. */
 export const workspaceRole = z.enum(ROLES).meta({ id: 'WorkspaceRole', description: 'member < admin < owner' });
 
-/** The body of every error, except the one of `POST /api/v1/execute`. */
+/** The body of every error, except those of `POST /api/v1/execute`. */
 export const errorBodySchema = z
   .object({
     error: z.string().meta({ description: 'What is wrong and what to do, for people' }),

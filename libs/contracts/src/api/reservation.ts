@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { micros } from './primitives.ts';
 
-/** Shortest, longest and usual time of a hold. */
+/** Shortest, longest and default time of a hold. */
 export const RESERVATION_TTL_SECONDS = { min: 10, max: 3600, default: 600 } as const;
 
 /** How long a reservation is held. */
@@ -11,7 +11,7 @@ export const ttlSeconds = z
   .max(RESERVATION_TTL_SECONDS.max, `must be at most ${RESERVATION_TTL_SECONDS.max}`)
   .meta({ description: 'Seconds for which the amount is held. Give more than the call takes', example: 600 });
 
-/** What a call may cost at most. */
+/** The maximum cost of a call. */
 export const reservedAmount = micros.meta({
   description: 'USD micros that the call may cost at most. Spend above it can pass a limit',
 });

@@ -4,8 +4,8 @@ import type { OpenKafkaClient } from './kafka.client.ts';
 /** A connection for requests that do not read or write records. */
 export interface AdminConnection {
   /**
-   * Runs one call at a time. All calls of a client share the metadata of topics in kafkajs, and a failed call closes
-   * the connection. The next one opens another.
+   * Runs one call at a time: in kafkajs, all calls of a client share the metadata of topics. A failed call closes the
+   * connection, and the next one opens another.
    */
   use<T>(call: (admin: Admin) => Promise<T>): Promise<T>;
   close(): Promise<void>;

@@ -2,13 +2,11 @@ import type { Logger } from '@tollkeeper/runtime';
 import type { Consumer, EachBatchPayload } from 'kafkajs';
 import type { OpenKafkaClient } from './kafka.client.ts';
 
-/**
- * Milliseconds that a fetch waits for records. A partition that is resumed waits at most as long for its first fetch.
- */
+/** Milliseconds that a fetch waits for records. A resumed partition waits at most this long for its first fetch. */
 const FETCH_WAIT_MS = 250;
 const FETCH_PARTITION_BYTES = 1024 * 1024;
 const FETCH_BYTES = 10 * 1024 * 1024;
-/** Milliseconds that leaving the group may take before the connections are cut. */
+/** Milliseconds until leaving the group is aborted and the connections are closed. */
 const LEAVE_TIMEOUT_MS = 5_000;
 
 export interface GroupSessionOptions {
@@ -17,30 +15,30 @@ export interface GroupSessionOptions {
   topic: string;
   partitions: number;
   /**
-   * Milliseconds without a heartbeat after which the group takes a member for dead. A member sends ten heartbeats in
+   * Milliseconds without a heartbeat after which the group considers a member dead. A member sends ten heartbeats in
    * that time.
    */
   sessionTimeoutMs: number;
   logger: Logger;
-  /** Called after each rebalance of the group, before anything is fetched of the new partitions. */
+  /** Called after each rebalance of the group, before records of the new partitions are fetched. */
   onAssigned(session: GroupSession, partitions: readonly number[]): void;
   eachBatch(payload: EachBatchPayload): Promise<void>;
 }
 
-/** One membership in a consumer group, from joining to its end. */
+/** One membership in a consumer group, from joining until its end. */
 export interface GroupSession {
   readonly consumer: Pick<Consumer, 'seek' | 'pause' | 'resume' | 'commitOffsets'>;
-  /** Resolves with the reason when the session ends by anything but `leave`. */
+  /** Resolves with the reason when the session ends other than by `leave`. */
   readonly ended: Promise<Error>;
-  /** Whether the group has this member. */
+  /** Whether this is currently a member of the group. */
   isMember(): boolean;
-  /** Milliseconds since the group answered last, or since the session started. */
+  /** Milliseconds since the last answer of the group, or since the session started. */
   silenceMs(): number;
-  /** Leaves the group, so that its partitions go to others at once. */
+  /** Leaves the group, so that its partitions are reassigned at once. */
   leave(): Promise<void>;
 }
 
-/** Joins the group. kafkajs rejoins by itself after errors that it can retry. Any other error ends the session. */
+/** Joins the group. kafkajs rejoins automatically after errors that it can retry. Any other error ends the session. */
 export function startGroupSession(options: GroupSessionOptions): GroupSession {
   const { topic, sessionTimeoutMs, logger } = options;
   const client = options.openClient();

@@ -4,23 +4,23 @@ import type { Logger } from '@tollkeeper/runtime';
 import kafkajs, { type ISocketFactoryArgs, type Kafka, type SASLOptions } from 'kafkajs';
 import { createLogCreator, KAFKAJS_LOG_LEVEL } from './kafka.logger.ts';
 
-/** How a Kafka cluster is reached. */
+/** How to reach a Kafka cluster. */
 export interface KafkaSettings {
   /** `host:port` of one or more brokers. The client finds the other brokers through these. */
   brokers: string[];
-  /** Name of this client in the broker's logs and quotas. */
+  /** Name of this client in the brokers' logs and quotas. */
   clientId: string;
-  /** Encrypts connections. `ca` holds the certificates (PEM) that are trusted instead of the system's. */
+  /** Encrypts connections. `ca` has the certificates (PEM) to trust instead of the system's. */
   tls?: { ca?: string };
   sasl?: SASLOptions;
 }
 
-/** One client of the cluster, with connections of its own. */
+/** One client of the cluster, with its own connections. */
 interface KafkaClient {
   kafka: Kafka;
   /**
-   * Cuts the client's connections and refuses new ones. This also ends the retries of kafkajs, which would otherwise
-   * go on to send after the client was given up.
+   * Closes the client's connections and refuses new ones. This also ends the retries of kafkajs, which would otherwise
+   * still send after the client was given up.
    */
   close(): void;
 }
@@ -30,10 +30,10 @@ export type OpenKafkaClient = () => KafkaClient;
 const CONNECTION_TIMEOUT_MS = 5_000;
 const KEEP_ALIVE_MS = 60_000;
 
-/** Milliseconds that a request waits for its answer. A broker that is slower is taken for lost. */
+/** Milliseconds that a request waits for its answer. A slower broker counts as lost. */
 const REQUEST_TIMEOUT_MS = 10_000;
 
-/** About 6 s in all. That is enough for most restarts of a broker, and callers learn of a longer outage soon. */
+/** About 6 s in all: enough for most restarts of a broker, and callers learn of a longer outage soon. */
 const RETRY = { initialRetryTime: 100, multiplier: 2, factor: 0.2, maxRetryTime: 1_000, retries: 8 };
 
 /** Makes clients of the cluster. Their log lines go to `logger`. */

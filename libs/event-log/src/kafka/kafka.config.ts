@@ -12,7 +12,7 @@ import type { SASLOptions } from 'kafkajs';
 import { z } from 'zod';
 import type { KafkaSettings } from './kafka.client.ts';
 
-/** Environment variables that say how a Kafka cluster is reached. Without `KAFKA_BROKERS` the others are ignored. */
+/** Environment variables that say how to reach a Kafka cluster. Without `KAFKA_BROKERS`, the others are ignored. */
 export const kafkaFields = {
   KAFKA_BROKERS: listField()
     .pipe(z.array(hostPortField()).min(1, 'must name a broker'))
@@ -39,7 +39,7 @@ export const kafkaFields = {
 /** The settings that {@link kafkaFields} parse. Fields with a default may be absent. */
 export type KafkaConfig = Partial<z.infer<z.ZodObject<typeof kafkaFields>>>;
 
-/** Throws a ConfigError that names the variables when they contradict each other. */
+/** Throws a ConfigError that names the variables if they contradict each other. */
 export function toKafkaSettings(config: KafkaConfig, clientId: string): KafkaSettings {
   const problems: ConfigProblem[] = [];
   const settings = {

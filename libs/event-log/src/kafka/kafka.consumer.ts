@@ -14,14 +14,14 @@ import type { PartitionBounds, TopicAdmin } from './topic.admin.ts';
 const REJOIN_DELAY_MS = 1_000;
 /** Milliseconds between two checks of a session's state. */
 const WATCH_INTERVAL_MS = 1_000;
-/** Milliseconds that a stop waits at most for the last report of offsets. */
+/** Maximum milliseconds that a stop waits for the last report of offsets. */
 const LAST_REPORT_TIMEOUT_MS = 1_000;
-/** A session is stuck, and is replaced, when the group has not answered for this many session timeouts. */
+/** A session is stuck, and is replaced, if the group has not answered for this many session timeouts. */
 const STUCK_AFTER_TIMEOUTS = 4;
 
 /**
- * A member of a consumer group. It works on all partitions of its share at the same time. kafkajs keeps the membership
- * and fetches records, which go to one worker for each partition.
+ * A member of a consumer group. It works on all of its partitions concurrently. kafkajs maintains the membership and
+ * fetches records, which go to one worker per partition.
  */
 export function createKafkaConsumer(deps: {
   options: ConsumerOptions;
@@ -89,7 +89,7 @@ export function createKafkaConsumer(deps: {
     async stop() {
       stopping.abort();
       const partitions = assignment.partitions();
-      // The member sends heartbeats until its batches are done: until then no other member gets its partitions.
+      // The member sends heartbeats until its batches are done, so no other member gets its partitions before.
       await assignment.close();
       await supervising;
       const leaving = session;
@@ -112,11 +112,11 @@ interface SessionWatch {
   sessionTimeoutMs: number;
   logger: Logger;
   signal: AbortSignal;
-  /** Called again and again. */
+  /** Called periodically. */
   onWatch: () => void;
 }
 
-/** Resolves when the session has ended on its own, is stuck, or the signal aborts. */
+/** Resolves when the session has ended by itself, is stuck, or the signal aborts. */
 async function untilOver(session: GroupSession, watch: SessionWatch): Promise<void> {
   const { sessionTimeoutMs, logger, signal, onWatch } = watch;
   const ended = session.ended.then((err) =>
@@ -134,8 +134,7 @@ async function untilOver(session: GroupSession, watch: SessionWatch): Promise<vo
 }
 
 /**
- * All members of a group in Kafka read the same topics. So a group that reads several topics has a group in Kafka for
- * each of them.
+ * All members of a Kafka group read the same topics. So a group that reads several topics has a Kafka group for each.
  */
 function groupIdOf(group: string, topic: string): string {
   return `${group}.${topic}`;

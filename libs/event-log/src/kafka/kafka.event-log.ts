@@ -11,7 +11,7 @@ import { createTopicAdmin } from './topic.admin.ts';
 
 export interface KafkaEventLogOptions extends KafkaSettings {
   /**
-   * How many brokers keep a copy of each topic that this log makes. With 3 or more, a record counts as appended when
+   * Number of brokers with a copy of each topic that this log creates. With 3 or more, a record counts as appended once
    * two brokers have it.
    */
   replicationFactor: number;
@@ -22,8 +22,8 @@ export interface KafkaEventLogOptions extends KafkaSettings {
 }
 
 /**
- * The least that brokers accept by default. When a live consumer is taken for dead, records are only delivered again.
- * While a dead one is taken for alive, its partitions are stalled.
+ * The minimum that brokers accept by default. If a live consumer is considered dead, records are merely delivered
+ * again. While a dead one is considered alive, its partitions are stalled.
  */
 const DEFAULT_SESSION_TIMEOUT_MS = 6_000;
 /** Milliseconds that a readiness probe waits for an answer. */
@@ -40,8 +40,8 @@ interface Appender {
 /**
  * The event log on Apache Kafka.
  *
- * Concurrent appends to a topic are sent together. An append is refused with `service_unavailable` when 32 MiB wait
- * already, or after 10 seconds without an answer. After an outage of the brokers the log continues without a restart.
+ * Concurrent appends to a topic are sent together. An append is refused with `service_unavailable` if 32 MiB are
+ * waiting, or after 10 seconds without an answer. After an outage of the brokers, the log continues without a restart.
  */
 export function createKafkaEventLog(options: KafkaEventLogOptions): EventLog {
   const { logger, replicationFactor, sessionTimeoutMs = DEFAULT_SESSION_TIMEOUT_MS } = options;

@@ -1,10 +1,10 @@
 import type { LogFields, Logger } from '@tollkeeper/runtime';
 import kafkajs, { type LogEntry } from 'kafkajs';
 
-/** The level of kafkajs: it logs errors and changes of its state, but not each request. */
+/** The level of kafkajs: it logs errors and changes of its state, but not every request. */
 export const KAFKAJS_LOG_LEVEL = kafkajs.logLevel.INFO;
 
-/** The fields of kafkajs that are logged, each with the name that it has in our log lines. */
+/** The fields of kafkajs that are logged, with their names in our log lines. */
 const FIELDS: Record<string, keyof LogFields> = {
   broker: 'broker',
   groupId: 'group',
@@ -17,8 +17,8 @@ const FIELDS: Record<string, keyof LogFields> = {
 };
 
 /**
- * Sends the lines of kafkajs to `logger`, until `isClosed`. All of them get the level debug: kafkajs logs errors that
- * it retries, several times a second while a broker is down. Errors that it does not retry reach our code, which logs
+ * Sends the lines of kafkajs to `logger` until `isClosed`. All of them get the level debug: kafkajs logs errors that it
+ * retries, several times a second while a broker is down. Errors that it does not retry reach our code, which logs
  * them.
  */
 export function createLogCreator(logger: Logger, isClosed: () => boolean) {

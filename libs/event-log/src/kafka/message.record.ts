@@ -4,8 +4,8 @@ import type { ReadRecord } from '../event-log.ts';
 const NOTHING = Buffer.alloc(0);
 
 /**
- * A message of Kafka as a record of the log. Key, value and headers are decoded when they are read: most readers skip
- * most records by the key alone.
+ * A Kafka message as a record of the log. Key, value and headers are decoded on access, because most readers skip most
+ * records by the key alone.
  */
 export class MessageRecord implements ReadRecord {
   readonly #message: KafkaMessage;
@@ -22,7 +22,7 @@ export class MessageRecord implements ReadRecord {
     return this.#message.value ?? NOTHING;
   }
 
-  /** The last value of each header, which a message may have several times. */
+  /** The last value of each header: a message may repeat a header. */
   get headers(): Record<string, string> {
     const text: Record<string, string> = {};
     for (const [name, value] of Object.entries(this.#message.headers ?? {})) {

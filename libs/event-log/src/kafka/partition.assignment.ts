@@ -9,19 +9,19 @@ import type { PartitionBounds, TopicAdmin } from './topic.admin.ts';
 
 type Fetcher = Pick<Consumer, 'seek' | 'pause' | 'resume'>;
 
-/** The partitions that a member works on now. */
+/** The partitions that a member is working on. */
 export interface PartitionAssignment {
   partitions(): number[];
   /**
-   * Takes over the partitions that the group has assigned. Each one starts again from the handler's position, even if
-   * the member had it before: another member may have had it in between. Fetching is paused when this returns.
+   * Takes over the partitions that the group has assigned. Each restarts from the handler's position, even if the
+   * member had it before, since another member may have had it in between. Fetching is paused when this returns.
    */
   assign(fetcher: Fetcher, partitions: readonly number[]): void;
-  /** Takes fetched messages. Resolves when the next fetch may begin. */
+  /** Passes on fetched messages. Resolves when the next fetch may begin. */
   offer(partition: number, messages: readonly KafkaMessage[], endOffset: number): Promise<void>;
-  /** Stops all work without waiting for the batches in hand: other members may have the partitions already. */
+  /** Stops all work without waiting for the batches in progress: other members may already have the partitions. */
   revokeAll(): void;
-  /** Stops all work; resolves when the batches in hand are done. */
+  /** Stops all work; resolves when the batches in progress are done. */
   close(): Promise<void>;
 }
 
@@ -40,7 +40,7 @@ export function createPartitionAssignment(deps: {
   const { options, topics, metrics, standstills } = deps;
   const { topic } = options;
   const assigned = new Map<number, Assigned>();
-  /** Stopped workers whose batch is not done yet. A partition must not have two workers at the same time. */
+  /** Stopped workers whose batch is not done yet. A partition must never have two workers. */
   const stopped = new Map<number, Promise<void>>();
   let bounds: Promise<PartitionBounds[]> | undefined;
   let closed = false;
@@ -59,7 +59,7 @@ export function createPartitionAssignment(deps: {
     const feed = createPartitionFeed({
       fetcher: {
         seek: (offset) => fetcher.seek({ topic, partition, offset: String(offset) }),
-        // kafkajs throws when its consumer has ended. Then it fetches nothing, and there is nothing to do.
+        // kafkajs throws if its consumer has ended. Then nothing is fetched, so there is nothing to pause.
         pause: () => ignoreFailure(() => fetcher.pause([place])),
         resume: () => fetcher.resume([place]),
       },

@@ -10,14 +10,14 @@ import type { PartitionBounds } from './topic.admin.ts';
 const FULL_BYTES = 4 * 1024 * 1024;
 const LOW_BYTES = 1024 * 1024;
 /**
- * Milliseconds that a full feed keeps its fetcher waiting before it pauses its partition. The fetcher serves other
- * partitions too.
+ * Milliseconds that a full feed delays its fetcher before it pauses its partition. The fetcher also serves other
+ * partitions.
  */
 const PATIENCE_MS = 100;
-/** About how many bytes a record takes beside its value. */
+/** Approximate bytes of a record besides its value. */
 const RECORD_BYTES = 100;
 
-/** The calls of a feed to its fetcher. The fetcher begins the next fetch once `offer` has resolved. */
+/** A feed's calls to its fetcher. The fetcher begins the next fetch once `offer` has resolved. */
 export interface PartitionFetcher {
   /** The next fetch starts at `offset`. */
   seek(offset: number): void;
@@ -29,20 +29,20 @@ export interface PartitionFetcher {
 export interface PartitionFeed extends PartitionSource {
   /** Takes fetched messages: at least one, in offset order. Resolves when the next fetch may begin. */
   offer(messages: readonly KafkaMessage[], endOffset: number): Promise<void>;
-  /** Drops all waiting messages and takes none until the next `open`. */
+  /** Drops all waiting messages, and accepts none until the next `open`. */
   close(): void;
 }
 
 /**
- * Passes the fetched records of one partition to its worker, from the position that the worker gives.
+ * Passes the fetched records of one partition to its worker, from the worker's position on.
  *
- * A fetch that was in progress during a seek or a rebalance brings records from another offset. So the feed takes only
- * the records that follow the last one. For others, `next` rejects and the worker opens the feed again. If the same
- * records come again then, retention has removed those in between.
+ * A fetch that was in progress during a seek or a rebalance returns records from another offset. So the feed accepts
+ * only records that follow the last one. Otherwise, `next` rejects and the worker opens the feed again. If the same
+ * records are then fetched again, retention has removed those in between.
  */
 export function createPartitionFeed(deps: {
   fetcher: PartitionFetcher;
-  /** The present bounds of the partition. */
+  /** The current bounds of the partition. */
   bounds(): Promise<PartitionBounds>;
   maxRecords: number;
   logger: Logger;
@@ -128,7 +128,7 @@ export function createPartitionFeed(deps: {
   };
 }
 
-/** Fetched messages that the worker has not taken. */
+/** Fetched messages that the worker has not taken yet. */
 class WaitingMessages {
   bytes = 0;
   #messages: readonly KafkaMessage[] = [];

@@ -6,8 +6,8 @@ import { partitionOf } from './key.partitioner.ts';
 import { isOfType, type TopicAdmin } from './topic.admin.ts';
 
 /**
- * The limits of one batch. Brokers count a batch as one message, so with the overhead of each record it must stay below
- * 1 MiB. The number of records is limited because kafkajs copies the batch for each record that it adds.
+ * The limits of one batch. Brokers count a batch as one message, so including the overhead of each record it must stay
+ * below 1 MiB. The number of records is limited because kafkajs copies the batch for each record that it adds.
  */
 const BATCH_LIMITS = { maxBytes: 850_000, maxRecords: 1_000 };
 /** Milliseconds that a broker waits for the other replicas. */
@@ -27,11 +27,11 @@ interface Session {
 }
 
 /**
- * An idempotent producer of kafkajs. It numbers the records of each partition, so that brokers recognise a retry.
+ * An idempotent producer of kafkajs. It numbers the records of each partition, so that brokers recognize a retry.
  *
- * After a send has failed, the producer is never used again. It would give the numbers of the unconfirmed records to
- * other records. If the unconfirmed ones had arrived after all, brokers would take the others for a retry, acknowledge
- * them and drop them.
+ * After a failed send, the producer is never used again. It would give the numbers of the unconfirmed records to other
+ * records. If the unconfirmed ones had arrived after all, brokers would consider the others a retry, acknowledge them
+ * and drop them.
  */
 export function createRecordWriter(deps: {
   topic: string;
@@ -66,8 +66,8 @@ export function createRecordWriter(deps: {
   }
 
   /**
-   * Sends until each partition has answered. kafkajs alone would take a send for done when a partition moves, between
-   * two attempts, to a broker that has already confirmed other partitions of the send.
+   * Sends until each partition has answered. kafkajs alone would consider a send done if a partition moves, between two
+   * attempts, to a broker that has already confirmed other partitions of the send.
    */
   async function send(producer: Producer, messages: Message[]): Promise<void> {
     let rest = messages;

@@ -5,15 +5,13 @@ import { MissingTopic, type TopicOptions } from '../event-log.ts';
 import { createAdminConnection } from './admin.connection.ts';
 import type { OpenKafkaClient } from './kafka.client.ts';
 
-/** Bounds of a partition: `low` is the offset of its oldest record, `high` the offset that the next record gets. */
+/** Bounds of a partition: `low` is the offset of its oldest record, `high` that of its next record. */
 export interface PartitionBounds {
   low: number;
   high: number;
 }
 
-/**
- * Requests to the cluster that do not read or write records. After a failed call, the next one opens a new connection.
- */
+/** Requests other than reading and writing records. After a failed call, the next one opens a new connection. */
 export interface TopicAdmin {
   ensureTopic(options: TopicOptions): Promise<void>;
   /** Number of partitions. Rejects with {@link MissingTopic}. */
@@ -26,7 +24,7 @@ export interface TopicAdmin {
 }
 
 const CREATE_TIMEOUT_MS = 10_000;
-/** Milliseconds that a missing topic is looked for. Brokers learn of a new topic one after the other. */
+/** Milliseconds to keep looking for a missing topic, since brokers learn of a new topic one after the other. */
 const LOOK_UP_MS = 1_000;
 const LOOK_UP_AFTER_CREATION_MS = 30_000;
 const LOOK_UP_INTERVAL_MS = 200;
@@ -39,11 +37,11 @@ export function createTopicAdmin(deps: {
   const { replicationFactor, logger } = deps;
   const connection = createAdminConnection(deps.openClient);
   /**
-   * The ping in progress. All callers share it: in an outage, pings would otherwise queue up before other calls.
+   * The ping in progress. All callers share it: during an outage, pings would otherwise queue up before other calls.
    */
   let ping: Promise<unknown> | undefined;
 
-  /** Null when the topic does not exist. */
+  /** Null if the topic does not exist. */
   function findPartitions(topic: string): Promise<number | null> {
     return connection.use(async (admin) => {
       const { topics } = await admin.fetchTopicMetadata({ topics: [topic] }).catch((error: unknown) => {
@@ -97,7 +95,7 @@ export function createTopicAdmin(deps: {
   };
 }
 
-/** Makes the topic, unless another client makes it at the same time. */
+/** Creates the topic, unless another client creates it at the same time. */
 async function createTopic(
   admin: Admin,
   { name, partitions, retentionMs }: TopicOptions,
@@ -109,7 +107,7 @@ async function createTopic(
     replicationFactor,
     configEntries: [
       { name: 'retention.ms', value: String(retentionMs) },
-      // So one replica may be down, and each acknowledged record still is on two brokers.
+      // One replica may be down, and each acknowledged record is still on two brokers.
       { name: 'min.insync.replicas', value: replicationFactor >= 3 ? '2' : '1' },
     ],
   };
@@ -125,8 +123,8 @@ async function createTopic(
 }
 
 /**
- * Kafka replaces all settings of a topic at once, so the settings that others made are sent too. Resolves to
- * whether the retention was another one.
+ * Kafka replaces all settings of a topic at once, so the settings made by others are sent too. Resolves to whether the
+ * retention has changed.
  */
 async function setRetention(admin: Admin, topic: string, retentionMs: number): Promise<boolean> {
   const resource = { type: kafkajs.ConfigResourceTypes.TOPIC, name: topic };
@@ -148,7 +146,7 @@ function isSetOnTopic({ configSource }: ConfigEntries): boolean {
   return Number(configSource) === TOPIC_CONFIG_SOURCE;
 }
 
-/** kafkajs wraps the errors of brokers, once or more. Their `type` says what happened. */
+/** kafkajs wraps the errors of brokers, once or more. Their `type` identifies them. */
 export function isOfType(error: unknown, type: string): boolean {
   if (!(error instanceof Error)) return false;
   if ('type' in error && error.type === type) return true;

@@ -13,7 +13,7 @@ const groups = fc
     });
   });
 
-/** Each member in turn carries out its plan, as heartbeats make them do. */
+/** Each member in turn carries out its plan, as on heartbeats. */
 function takeTurns(group: GroupView, rounds: number): GroupView {
   const owners = [...group.owners];
   for (let turn = 0; turn < rounds * group.members.length; turn += 1) {

@@ -1,20 +1,20 @@
-/** The members of a group that are alive and the owner of each partition, by partition number. */
+/** The live members of a group, and the owner of each partition by partition number. */
 export interface GroupView {
   members: readonly string[];
   owners: readonly (string | null)[];
 }
 
 export interface Assignment {
-  /** Partitions without a living owner that the member may take. */
+  /** Partitions without a live owner that the member may take. */
   claim: number[];
-  /** Partitions above the member's share, which it gives up for others. */
+  /** Partitions beyond the member's share, which it gives up for others. */
   surrender: number[];
 }
 
 /**
- * The changes that `member` makes so that all living members end up with equal shares. The shares add up to all
- * partitions and differ by at most one. A partition moves only when it must. Each member plans for itself, and takes a
- * partition of a living member only after that member has surrendered it.
+ * The changes by `member` that lead to equal shares for all live members. The shares add up to all partitions and
+ * differ by at most one. A partition moves only if it must. Each member plans for itself, and takes a partition of a
+ * live member only after that member has surrendered it.
  */
 export function planAssignment({ members, owners }: GroupView, member: string): Assignment {
   const living = members.toSorted();

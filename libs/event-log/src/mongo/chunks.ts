@@ -3,12 +3,12 @@ import type { LogRecord } from '../event-log.ts';
 import { splitRecords } from '../log.records.ts';
 import type { Chunk } from './log.store.ts';
 
-/** Limits of a stored batch. It is small, so that a reader bounds the bytes of a fetch by its number of documents. */
+/** Limits of a stored batch. It is small, so that limiting the documents of a fetch also limits its bytes. */
 const CHUNK_LIMITS = { maxBytes: 256 * 1024, maxRecords: 1_000 };
 
 /**
- * The records by partition, in chunks that keep their order. The CRC-32 of the key decides the partition: it spreads
- * short ids evenly, and every process computes the same.
+ * The records by partition, in chunks that keep their order. The CRC-32 of the key determines the partition: it
+ * distributes short ids evenly, and is the same in every process.
  */
 export function toChunks(records: readonly LogRecord[], partitions: number): Chunk[] {
   const byPartition = Map.groupBy(records, ({ key }) => crc32(key) % partitions);

@@ -3,25 +3,25 @@ import type { Logger } from '@tollkeeper/runtime';
 import type { Connection } from 'mongoose';
 import type { LogMetrics } from '../log.metrics.ts';
 
-/** Least room on the disk of MongoDB, unless the settings say otherwise. */
+/** Minimum free space on the disk of MongoDB, unless configured otherwise. */
 export const DEFAULT_MIN_FREE_BYTES = 512 * 1024 * 1024;
 
-/** Milliseconds for which an answer of MongoDB about its disk counts. */
+/** Milliseconds for which an answer of MongoDB about its disk is used. */
 const KNOWN_FOR_MS = 1_000;
 const RETRY_AFTER_SECONDS = 10;
 
-/** Keeps some room on the disk of MongoDB, because a `mongod` without any ends, and does not start again. */
+/** Keeps some space free on the disk of MongoDB: a `mongod` without any stops, and cannot start again. */
 export interface DiskRoom {
   /**
-   * Throws `service_unavailable` while less than the least room is left. An append goes by what was known a moment ago:
-   * it never waits for MongoDB to tell, and never fails because it does not.
+   * Throws `service_unavailable` while there is less than the minimum space. It uses the last known value: an append
+   * never waits for MongoDB's answer, and never fails because there is none.
    */
   require(): void;
 }
 
 export function createDiskRoom(deps: {
   connection: Pick<Connection, 'getClient' | 'name'>;
-  /** 0 asks for no room at all. */
+  /** 0 turns the check off. */
   minFreeBytes: number;
   metrics: LogMetrics;
   logger: Logger;
@@ -36,12 +36,12 @@ export function createDiskRoom(deps: {
   async function freeBytes(): Promise<number> {
     const stats = await connection.getClient().db(connection.name).command({ dbStats: 1 });
     const total = Number(stats['fsTotalSize']);
-    // 0 before there is a database, -1 where the server cannot ask its file system.
+    // 0 before there is a database, -1 if the server cannot query its file system.
     return total > 0 ? total - Number(stats['fsUsedSize']) : NaN;
   }
 
   async function ask(): Promise<void> {
-    // No answer, and one without the figures, leaves what was known: an append says for itself that MongoDB is down.
+    // Without an answer, the last known value stays: the append itself fails if MongoDB is down.
     const free = await freeBytes().catch(() => NaN);
     const isFull = Number.isNaN(free) ? full : free < minFreeBytes;
     askedAt = now();

@@ -1,22 +1,22 @@
 import { EventEmitter, once } from 'node:events';
 import type { LogStore, Topic } from './log.store.ts';
 
-/** The ends of a topic's partitions, as far as this process knows them. */
+/** The ends of a topic's partitions as known to this process. */
 export interface EndOffsets {
-  /** Takes over ends that were just read or written, and wakes those who wait for them. Older ends change nothing. */
+  /** Stores ends that were just read or written, and wakes those who wait for them. Ignores older ends. */
   learn(topic: Topic): void;
-  /** Reads the present ends from the storage. Rejects when the topic does not exist. */
+  /** Reads the current ends from the storage. Rejects if the topic does not exist. */
   settle(): Promise<readonly number[]>;
   /** Resolves to the partition's end once that is beyond `offset`. Rejects when `signal` aborts. */
   beyond(partition: number, offset: number, signal: AbortSignal): Promise<number>;
-  /** Looks for appends of other processes until `unwatch` has been called as often as `watch`. */
+  /** Polls for appends of other processes until `unwatch` has been called as often as `watch`. */
   watch(): void;
   unwatch(): void;
 }
 
 /**
- * One poller per process and topic, for all consumers and partitions that wait. An append in this process wakes them at
- * once, an append of another process after at most `pollIntervalMs`.
+ * One poller per process and topic, for all waiting consumers and partitions. Appends of this process wake them at
+ * once, those of another process after at most `pollIntervalMs`.
  */
 export function createEndOffsets(store: LogStore, topic: string, pollIntervalMs: number): EndOffsets {
   const ends: number[] = [];
@@ -33,7 +33,7 @@ export function createEndOffsets(store: LogStore, topic: string, pollIntervalMs:
   }
 
   async function poll(): Promise<void> {
-    // The heartbeats of the consumers log an outage. A later poll succeeds when the outage is over.
+    // The heartbeats of the consumers log an outage. After it, a later poll succeeds.
     const found = await store.findTopic(topic).catch(() => null);
     if (found !== null) learn(found);
     if (watchers > 0) timer = setTimeout(() => void poll(), pollIntervalMs);

@@ -4,9 +4,9 @@ import { planAssignment } from './assignment.ts';
 import type { GroupStore, VersionedGroupView } from './group.store.ts';
 
 export interface GroupMembership {
-  /** Joins the group and takes partitions that are free. */
+  /** Joins the group and takes free partitions. */
   join(): Promise<void>;
-  /** Stops all work and gives the partitions up to other members. */
+  /** Stops all work and gives up the partitions to other members. */
   leave(): Promise<void>;
   /** Rejects while the group's storage does not answer. */
   ready(): Promise<void>;
@@ -14,8 +14,7 @@ export interface GroupMembership {
 
 /**
  * One member of a consumer group. It sends heartbeats and takes its fair share of the partitions. It gives up
- * partitions above that share once their batches are done. It stops all work when no heartbeat got through for
- * `leaseMs`.
+ * partitions beyond that share once their batches are done. It stops all work if no heartbeat succeeded for `leaseMs`.
  */
 export function createGroupMembership(deps: {
   store: GroupStore;

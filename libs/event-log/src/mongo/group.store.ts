@@ -4,7 +4,7 @@ import type { GroupView } from './assignment.ts';
 /** A consumer group of one topic. It is one document, so all members decide on the same consistent view. */
 interface StoredGroup {
   _id: string;
-  /** Rises with every change of `owners`. */
+  /** Increases with every change of `owners`. */
   version: number;
   members: { id: string; expiresAt: Date }[];
   owners: (string | null)[];
@@ -18,8 +18,8 @@ export type GroupStore = ReturnType<typeof createGroupStore>;
 
 /**
  * Membership and ownership of partitions. Leases use the server's clock, so the members' clocks need not agree. Two
- * members may take themselves for the owner for a moment. Effects still happen exactly once, because storing a position
- * fails for the one that is behind.
+ * members may briefly consider themselves the owner. Effects still happen exactly once, because storing a position
+ * fails for the member that is behind.
  */
 export function createGroupStore(connection: Connection, { group, topic }: { group: string; topic: string }) {
   const groups = connection.collection<StoredGroup>('log_groups');
@@ -31,14 +31,14 @@ export function createGroupStore(connection: Connection, { group, topic }: { gro
       const stored = await groups.findOneAndUpdate({ _id }, heartbeatOf(member, leaseMs, partitions), {
         upsert: true,
         returnDocument: 'after',
-        // A heartbeat that a crash loses is sent again, so waiting for the journal is not worth it.
+        // If a crash loses a heartbeat, another one follows, so waiting for the journal is not worth it.
         writeConcern: { w: 1, journal: false },
       });
       if (stored === null) throw new Error(`Consumer group ${_id} could not be joined`);
       return { version: stored.version, members: stored.members.map(({ id }) => id), owners: stored.owners };
     },
 
-    /** Takes the partitions. False, with no partition taken, when the owners have changed since `version`. */
+    /** Takes the partitions. False, with no partition taken, if the owners have changed since `version`. */
     async claim(member: string, partitions: readonly number[], version: number): Promise<boolean> {
       const taken = Object.fromEntries(partitions.map((partition) => [`owners.${partition}`, member]));
       const { modifiedCount } = await groups.updateOne({ _id, version }, { $set: taken, $inc: { version: 1 } });
@@ -51,7 +51,7 @@ export function createGroupStore(connection: Connection, { group, topic }: { gro
       await groups.updateOne({ _id, [owner]: member }, { $set: { [owner]: null }, $inc: { version: 1 } });
     },
 
-    /** Gives up all partitions, so that the others need not wait for the lease to end. */
+    /** Gives up all partitions, so that others need not wait for the lease to end. */
     async leave(member: string): Promise<void> {
       await groups.updateOne(
         { _id },

@@ -1,7 +1,7 @@
 import type { Collection, Connection, mongo } from 'mongoose';
 import { type LogRecord, MissingTopic, type ReadRecord, type TopicOptions } from '../event-log.ts';
 
-/** A topic with the end of each partition: the offset that the partition's next record gets. */
+/** A topic with the end of each partition: the offset of the partition's next record. */
 export interface Topic {
   name: string;
   retentionMs: number;
@@ -16,7 +16,7 @@ export interface Chunk {
 
 export interface ReadPage {
   records: ReadRecord[];
-  /** True when these records were the last of the partition at the time of the read. */
+  /** True if these were the last records of the partition at the time of the read. */
   complete: boolean;
 }
 
@@ -24,8 +24,8 @@ interface StoredTopic {
   _id: string;
   retentionMs: number;
   /**
-   * Lower bounds of the partitions' ends: acknowledged records are below them. Consumers learn from them that there are
-   * new records, and where to go on when all records have expired.
+   * Lower bounds of the partitions' ends: acknowledged records are below them. They tell consumers that there are new
+   * records, and where to continue after all records have expired.
    */
   endOffsets: number[];
 }
@@ -46,7 +46,7 @@ interface StoredBatch {
 
 const DUPLICATE_KEY = 11_000;
 /**
- * Milliseconds that a chunk stays at least, whatever the retention. An appender that knows an older end finds its
+ * Minimum milliseconds before a chunk expires, whatever the retention. An appender that knows an older end finds its
  * offset taken only while the chunk there exists. So this is far longer than {@link KNOWN_FOR_MS} plus differences of
  * clocks and pauses of a process.
  */
@@ -61,7 +61,7 @@ export type LogStore = ReturnType<typeof createLogStore>;
  * Topics and records in MongoDB.
  *
  * Records go through the driver's collections, not through models: mongoose would cast and copy every value. They are
- * read with majority concern, so no consumer acts on a record that a fail-over takes back.
+ * read with majority concern, so no consumer acts on a record that a fail-over rolls back.
  */
 export function createLogStore(connection: Connection) {
   const topics = connection.collection<StoredTopic>('log_topics');
@@ -88,7 +88,7 @@ export function createLogStore(connection: Connection) {
   }
 
   /**
-   * The topic with its true ends. They include the records of an appender that died between its insert and raising the
+   * The topic with its true ends, including records of an appender that died after its insert, before raising the
    * stored ends.
    */
   async function settleTopic(name: string): Promise<Topic> {
@@ -103,7 +103,7 @@ export function createLogStore(connection: Connection) {
       await batches.createIndex({ expiresAt: 1 }, { expireAfterSeconds: 0 });
     },
 
-    /** Makes the topic, or sets the retention of the existing one. */
+    /** Creates the topic, or sets the retention of the existing one. */
     async ensureTopic({ name, partitions, retentionMs }: TopicOptions): Promise<Topic> {
       const endOffsets = Array.from({ length: partitions }, () => 0);
       const stored = await topics.findOneAndUpdate(
@@ -122,10 +122,10 @@ export function createLogStore(connection: Connection) {
      * Appends the chunks in order and resolves to the topic with its new ends. `known` is the topic as the appender
      * last saw it. Its true ends were read at most {@link KNOWN_FOR_MS} ago.
      *
-     * A chunk is inserted at the known end of its partition. If another process was first, it is inserted behind that
-     * process's records. So offsets have no gaps, and a chunk is never visible without all chunks before it. There is
-     * no transaction on purpose: one that a killed process leaves open would block all appenders until the server ends
-     * it.
+     * A chunk is inserted at the known end of its partition. If another process was first, it is inserted after that
+     * process's records. So offsets have no gaps, and a chunk is never visible without all chunks before it.
+     * Deliberately without a transaction: one left open by a killed process would block all appenders until the server
+     * ends it.
      */
     async append(known: Topic, chunks: readonly Chunk[], now: number): Promise<Topic> {
       let topic = known;
@@ -141,7 +141,7 @@ export function createLogStore(connection: Connection) {
       }
     },
 
-    /** The records from `offset` on, out of at most `maxDocuments` documents. */
+    /** The records from `offset` on, from at most `maxDocuments` documents. */
     async read(topic: string, partition: number, offset: number, maxDocuments: number): Promise<ReadPage> {
       const found = await batches
         .find(
@@ -153,7 +153,7 @@ export function createLogStore(connection: Connection) {
       return { records, complete: found.length < maxDocuments };
     },
 
-    /** Offset of the oldest record; null when the partition has none. */
+    /** Offset of the oldest record; null if the partition is empty. */
     async firstOffset(topic: string, partition: number): Promise<number | null> {
       const options = { ...MAJORITY, sort: { nextOffset: 1 }, projection: { firstOffset: 1 } } as const;
       const oldest = await batches.findOne({ topic, partition }, options);

@@ -12,7 +12,7 @@ import type { LogStore } from './log.store.ts';
 import { createStandstills } from '../standstill.ts';
 import { createPartitionSource } from './partition.source.ts';
 
-/** A member of a consumer group. It works on all partitions of its share at the same time. */
+/** A member of a consumer group. It works on all of its partitions concurrently. */
 export function createMongoConsumer(deps: {
   options: ConsumerOptions;
   connection: Connection;

@@ -12,7 +12,7 @@ import { createLogStore, KNOWN_FOR_MS, type LogStore, type Topic } from './log.s
 import { createMongoConsumer } from './mongo.consumer.ts';
 
 export interface MongoEventLogOptions {
-  /** The connection starts before the log and stops after it. Its database has the log's collections, `log_*`. */
+  /** Start it before the log and stop it after the log. Its database has the log's collections, `log_*`. */
   connection: Connection;
   logger: Logger;
   metrics: Metrics;
@@ -26,15 +26,15 @@ export interface MongoEventLogOptions {
   leaseMs?: number;
   /** Milliseconds between two polls for records of other processes. Records of this process are seen at once. */
   pollIntervalMs?: number;
-  /** Least room on the disk of MongoDB, below which appends are refused. 0 for none; 512 MiB unless given. */
+  /** Appends are refused below this free space on the disk of MongoDB. 0 turns this off; default: 512 MiB. */
   minFreeBytes?: number;
 }
 
 /**
- * The event log kept in MongoDB, for installations without Kafka.
+ * The event log in MongoDB, for installations without Kafka.
  *
- * Concurrent appends are written together. An append is refused with `service_unavailable` when 32 MiB wait already, or
- * after 10 seconds without an answer, and while the disk of MongoDB is almost full.
+ * Concurrent appends are written together. An append is refused with `service_unavailable` if 32 MiB are waiting, after
+ * 10 seconds without an answer, and while the disk of MongoDB is almost full.
  */
 export function createMongoEventLog({
   connection,
@@ -116,7 +116,7 @@ export function createMongoEventLog({
   };
 }
 
-/** Appends to a topic behind the ends that it last saw. */
+/** Appends to a topic at the ends that it last saw. */
 async function openAppender(store: LogStore, topic: string, clocks: Record<'clock' | 'monotonicClock', Clock>) {
   const { clock, monotonicClock } = clocks;
   let settledAt = monotonicClock();
@@ -124,7 +124,7 @@ async function openAppender(store: LogStore, topic: string, clocks: Record<'cloc
   return async (records: readonly LogRecord[]): Promise<Topic> => {
     const now = monotonicClock();
     if (now - settledAt > KNOWN_FOR_MS) {
-      // Records of other processes may have expired since they were appended. Then only the stored ends show them.
+      // Records of other processes may have expired since, so that only the stored ends show them.
       last = await store.settleTopic(topic);
       settledAt = now;
     }

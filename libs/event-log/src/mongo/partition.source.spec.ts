@@ -4,12 +4,12 @@ import type { ReadRecord } from '../event-log.ts';
 import type { PartitionSource } from '../partition.worker.ts';
 import { createPartitionSource } from './partition.source.ts';
 
-/** What a log has, and what it shows of it. */
+/** The contents of a log, and the part of them that it shows. */
 interface State {
-  /** Its end each time that the source waits for one. */
+  /** The end for each time that the source waits for one. */
   ends: number[];
   stored: number[];
-  /** The storage shows no record from here on until the ends are settled. */
+  /** The storage shows no record from here on until `settle` is called. */
   shownTo?: number;
 }
 

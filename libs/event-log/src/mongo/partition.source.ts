@@ -4,13 +4,13 @@ import { type PartitionSource, startOffset } from '../partition.worker.ts';
 import type { EndOffsets } from './end-offsets.ts';
 import type { LogStore, ReadPage } from './log.store.ts';
 
-/** Together with the size of a stored batch, this limits one fetch to about 1 MiB. */
+/** Together with the maximum size of a stored batch, this limits one fetch to about 1 MiB. */
 const FETCH_DOCUMENTS = 4;
 const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 
 /**
- * Reads one partition forward. It keeps the records of a fetch beyond `maxRecords` for the next batch, and fetches
- * ahead while the caller works on a batch.
+ * Reads one partition forward. It keeps fetched records beyond `maxRecords` for the next batch, and fetches ahead while
+ * the caller works on a batch.
  */
 export function createPartitionSource(deps: {
   consumer: ConsumerOptions;
@@ -29,7 +29,7 @@ export function createPartitionSource(deps: {
     return store.read(topic, partition, from, FETCH_DOCUMENTS);
   }
 
-  /** The page that was fetched ahead, or a new one when that failed or found nothing: a new fetch may find records. */
+  /** The page that was fetched ahead, or a new one if that failed or was empty: a new fetch may find records. */
   async function takePage(from: number): Promise<ReadPage> {
     const early = ahead?.offset === from ? await ahead.page : null;
     ahead = undefined;
@@ -37,11 +37,11 @@ export function createPartitionSource(deps: {
   }
 
   /**
-   * Records from `offset` on, up to the stored `end`. They start later when retention has removed some. Empty when
-   * there are none.
+   * Records from `offset` on, up to the stored `end`. They start later if retention has removed some; empty if there
+   * are none.
    *
-   * Records from `end` on are left for later. The stored end does not cover them yet, so their offsets could be given
-   * to other records after they have expired, and this reader would miss those.
+   * Records from `end` on are left for later. The stored end does not cover them yet. So after they have expired, their
+   * offsets could be given to other records, which this reader would miss.
    */
   async function read(end: number): Promise<ReadRecord[]> {
     if (fetched[0]?.offset !== offset) fetched = [];
@@ -70,13 +70,13 @@ export function createPartitionSource(deps: {
         const endOffset = await ends.beyond(partition, offset, signal);
         let records = await read(endOffset);
         if (records.length === 0) {
-          // After a fail-over, a new primary may not show all acknowledged records until a majority has confirmed a
-          // write of its own.
+          // After a fail-over, a new primary may not show all acknowledged records until a majority has confirmed one
+          // of its own writes.
           await ends.settle();
           records = await read(endOffset);
         }
         const last = records.at(-1);
-        // Without a record, retention has removed all records before this end.
+        // If there is no record, retention has removed all records before this end.
         offset = last === undefined ? endOffset : last.offset + 1;
         if (last !== undefined) return { records, endOffset };
       }
